@@ -1,0 +1,70 @@
+// swift-tools-version: 6.1
+import PackageDescription
+
+// The order of targets is the order of the rooms in ARCHITECTURE.md: a target
+// may depend only on targets above it.
+
+let package: Package = Package(
+  name: "clarus",
+  platforms: [.macOS(.v14)],
+  products: [
+    .library(name: "CoreData", targets: ["CoreData"]),
+    .executable(name: "clarus", targets: ["clarus"]),
+  ],
+  dependencies: [
+    .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
+  ],
+  targets: [
+    .systemLibrary(
+      name: "CZlib", path: "Sources/CZlib", pkgConfig: "zlib",
+      providers: [.apt(["zlib1g-dev"])]),
+    .target(name: "CoreDataPredicates"),
+    .target(name: "CoreDataModel", dependencies: ["CoreDataPredicates", "CZlib"]),
+    .target(name: "CoreDataStorage", dependencies: ["CoreDataModel", "CoreDataPredicates"]),
+    .target(
+      name: "CoreDataSQL", dependencies: ["CoreDataStorage", "CoreDataModel", "CoreDataPredicates"]),
+    .target(
+      name: "CoreDataSQLite",
+      dependencies: [
+        "CoreDataSQL", "CoreDataStorage", "CoreDataModel", "CoreDataPredicates",
+        .product(name: "GRDB", package: "GRDB.swift"),
+        .product(name: "GRDBSQLite", package: "GRDB.swift"),
+      ]),
+    .target(
+      name: "CoreDataGraph",
+      dependencies: [
+        "CoreDataSQLite", "CoreDataSQL", "CoreDataStorage", "CoreDataModel", "CoreDataPredicates",
+      ]),
+    .target(name: "CoreDataControllers", dependencies: ["CoreDataGraph"]),
+    .target(
+      name: "CoreData",
+      dependencies: ["CoreDataControllers", "CoreDataGraph", "CoreDataModel", "CoreDataPredicates"]),
+    .executableTarget(
+      name: "clarus",
+      dependencies: [
+        "CoreData", "CoreDataModel", "CoreDataSQL", "CoreDataSQLite", "CoreDataStorage",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ]),
+
+    .testTarget(name: "CoreDataPredicatesTests", dependencies: ["CoreDataPredicates"]),
+    .testTarget(
+      name: "CoreDataModelTests", dependencies: ["CoreDataModel", "CoreDataPredicates"],
+      resources: [.copy("Fixtures")]),
+    .testTarget(
+      name: "CoreDataStorageTests",
+      dependencies: ["CoreDataStorage", "CoreDataModel", "CoreDataPredicates"]),
+    .testTarget(
+      name: "CoreDataSQLTests",
+      dependencies: ["CoreDataSQL", "CoreDataStorage", "CoreDataModel", "CoreDataPredicates"]),
+    .testTarget(
+      name: "CoreDataSQLiteTests",
+      dependencies: [
+        "CoreDataSQLite", "CoreDataSQL", "CoreDataStorage", "CoreDataModel", "CoreDataPredicates",
+        .product(name: "GRDB", package: "GRDB.swift"),
+      ]),
+    .testTarget(name: "CoreDataTests", dependencies: ["CoreData", "CoreDataSQLite"]),
+    .testTarget(name: "clarusTests", dependencies: ["clarus", "CoreData"]),
+  ],
+  swiftLanguageModes: [.v6]
+)
