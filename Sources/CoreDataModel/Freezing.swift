@@ -1,0 +1,12 @@
+/// A model freezes when a coordinator starts to use it: stores, layouts and plans derive from it, so a later
+/// change would silently disagree with them. Every setter asks here first.
+///
+/// Apple raises "Can't modify an immutable model."; the cure is the same there: change a copy.
+func requireEditable(_ isFrozen: Bool, _ part: @autoclosure () -> String) {
+  precondition(
+    !isFrozen,
+    """
+    Can't modify an immutable model. \(part()) belongs to a model that a persistent store coordinator uses. \
+    Change a copy and make a new coordinator from it: let editable = model.copy() as! NSManagedObjectModel
+    """)
+}

@@ -1,0 +1,135 @@
+import Foundation
+
+/// How an index column is organised.
+public enum NSFetchIndexElementType: UInt, Sendable {
+  case binary = 0
+  /// A numeric column of an R-tree, for range searches over several dimensions.
+  case rTree = 1
+}
+
+/// An index of an entity.
+open class NSFetchIndexDescription: NSObject, NSCopying, @unchecked Sendable {
+  // Sendable for the reason given at NSPropertyDescription: frozen before it is shared.
+
+  final package internal(set) var isFrozen = false
+
+  /// The index's name, unique within its entity.
+  open var name: String { willSet { mayChange() } }
+
+  /// The columns, most significant first.
+  open var elements: [NSFetchIndexElementDescription] {
+    willSet { mayChange() }
+    didSet { for element in elements { element.indexDescription = self } }
+  }
+
+  /// The entity that declares the index.
+  public final internal(set) var entity: NSEntityDescription?
+
+  /// Only rows that satisfy this are in the index; nil for all.
+  open var partialIndexPredicate: NSPredicate? { willSet { mayChange() } }
+
+  public init(name: String, elements: [NSFetchIndexElementDescription]?) {
+    self.name = name
+    self.elements = elements ?? []
+    super.init()
+    for element in self.elements { element.indexDescription = self }
+  }
+
+  final func mayChange() {
+    requireEditable(isFrozen, "index '\(name)' of entity '\(entity?.name ?? "")'")
+  }
+
+  func freezeContents() {
+    isFrozen = true
+    for element in elements { element.isFrozen = true }
+  }
+
+  open func copy(with zone: NSZone? = nil) -> Any {
+    let other = NSFetchIndexDescription(
+      name: name, elements: elements.map { $0.copy() as! NSFetchIndexElementDescription })
+    other.partialIndexPredicate = partialIndexPredicate
+    return other
+  }
+
+  open override func copy() -> Any {
+    copy(with: nil)
+  }
+
+  open override func isEqual(_ object: Any?) -> Bool {
+    guard let other = object as? NSFetchIndexDescription else { return false }
+    return self === other || ModelComparison.differences(self, other).isEmpty
+  }
+
+  open override var hash: Int {
+    name.hashValue
+  }
+}
+
+/// One column of an index.
+open class NSFetchIndexElementDescription: NSObject, NSCopying, @unchecked Sendable {
+  // Sendable for the reason given at NSPropertyDescription: frozen before it is shared.
+
+  final package internal(set) var isFrozen = false
+
+  /// The indexed property; found by its name in the index's entity if the element was read from a file.
+  public final var property: NSPropertyDescription? {
+    storedProperty ?? storedName.flatMap { indexDescription?.entity?.propertiesByName[$0] }
+  }
+  final var storedProperty: NSPropertyDescription?
+
+  public final var propertyName: String? {
+    storedProperty?.name ?? storedName
+  }
+  final let storedName: String?
+
+  open var collationType: NSFetchIndexElementType { willSet { mayChange() } }
+
+  /// The direction of the column. Ascending unless set.
+  open var isAscending: Bool = true { willSet { mayChange() } }
+
+  /// The index this is a column of.
+  public final internal(set) weak var indexDescription: NSFetchIndexDescription?
+
+  public init(property: NSPropertyDescription, collationType: NSFetchIndexElementType) {
+    storedProperty = property
+    storedName = nil
+    self.collationType = collationType
+    super.init()
+  }
+
+  package init(propertyName: String, collationType: NSFetchIndexElementType) {
+    storedName = propertyName
+    self.collationType = collationType
+    super.init()
+  }
+
+  final func mayChange() {
+    requireEditable(
+      isFrozen, "element '\(propertyName ?? "")' of index '\(indexDescription?.name ?? "")'")
+  }
+
+  open func copy(with zone: NSZone? = nil) -> Any {
+    let other =
+      if let storedProperty {
+        NSFetchIndexElementDescription(property: storedProperty, collationType: collationType)
+      } else {
+        NSFetchIndexElementDescription(propertyName: storedName ?? "", collationType: collationType)
+      }
+    other.isAscending = isAscending
+    return other
+  }
+
+  open override func copy() -> Any {
+    copy(with: nil)
+  }
+
+  open override func isEqual(_ object: Any?) -> Bool {
+    guard let other = object as? NSFetchIndexElementDescription else { return false }
+    return propertyName == other.propertyName && collationType == other.collationType
+      && isAscending == other.isAscending
+  }
+
+  open override var hash: Int {
+    propertyName.hashValue
+  }
+}

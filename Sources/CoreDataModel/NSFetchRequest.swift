@@ -1,0 +1,149 @@
+import Foundation
+
+/// What a fetch may return: managed objects, their ids, dictionaries or numbers.
+///
+/// A marker, so that `NSFetchRequest<NSFetchRequestResult>` compiles as it does with Apple's framework: only marker
+/// protocols conform to themselves off Apple's platforms.
+@_marker public protocol NSFetchRequestResult {}
+
+extension NSNumber: NSFetchRequestResult {}
+extension NSDictionary: NSFetchRequestResult {}
+
+/// The form of a fetch's results.
+public struct NSFetchRequestResultType: OptionSet, Hashable, Sendable {
+  public let rawValue: UInt
+
+  public init(rawValue: UInt) {
+    self.rawValue = rawValue
+  }
+
+  public static let managedObjectResultType: NSFetchRequestResultType = []
+  public static let managedObjectIDResultType = NSFetchRequestResultType(rawValue: 1)
+  public static let dictionaryResultType = NSFetchRequestResultType(rawValue: 2)
+  public static let countResultType = NSFetchRequestResultType(rawValue: 4)
+}
+
+/// A search: which entity, which objects, in which order, in which form.
+///
+/// ```swift
+/// let request = NSFetchRequest<Person>(entityName: "Person")
+/// request.predicate = NSPredicate(format: "age >= %@", 18)
+/// request.sortDescriptors = [NSSortDescriptor(key: "name", ascending: true)]
+/// ```
+open class NSFetchRequest<ResultType: NSFetchRequestResult>: NSPersistentStoreRequest {
+  /// Set for templates of a frozen model: they are shared, so change a copy.
+  final package internal(set) var isFrozen = false
+
+  public override init() {
+    super.init()
+  }
+
+  /// A request for the entity of that name; it is looked up in the model of the context that executes the request.
+  public init(entityName: String) {
+    storedEntityName = entityName
+    super.init()
+  }
+
+  open override var requestType: NSPersistentStoreRequestType {
+    .fetchRequestType
+  }
+
+  /// The entity to fetch. Nil until set or, for a request made by name, until it is executed.
+  open var entity: NSEntityDescription? { willSet { mayChange() } }
+
+  /// The name of the entity to fetch.
+  open var entityName: String? {
+    entity?.name ?? storedEntityName
+  }
+  package final var storedEntityName: String?
+
+  open var predicate: NSPredicate? { willSet { mayChange() } }
+  open var sortDescriptors: [NSSortDescriptor]? { willSet { mayChange() } }
+
+  /// The most results to return; 0 for no limit.
+  open var fetchLimit: Int = 0 { willSet { mayChange() } }
+
+  /// How many matches to skip, counted after sorting.
+  open var fetchOffset: Int = 0 { willSet { mayChange() } }
+
+  /// How many rows to hold at a time while the result is walked through; 0 to load all at once.
+  open var fetchBatchSize: Int = 0 { willSet { mayChange() } }
+
+  open var resultType: NSFetchRequestResultType = .managedObjectResultType { willSet { mayChange() } }
+  open var includesSubentities: Bool = true { willSet { mayChange() } }
+
+  /// Whether rows are read into the row cache; false reads ids only.
+  open var includesPropertyValues: Bool = true { willSet { mayChange() } }
+  open var returnsObjectsAsFaults: Bool = true { willSet { mayChange() } }
+
+  /// Whether unsaved changes of the context count as if they were stored.
+  open var includesPendingChanges: Bool = true { willSet { mayChange() } }
+  open var returnsDistinctResults: Bool = false { willSet { mayChange() } }
+
+  /// Names or descriptions (`NSPropertyDescription`, `NSExpressionDescription`) of the columns to fetch.
+  open var propertiesToFetch: [Any]? { willSet { mayChange() } }
+  open var propertiesToGroupBy: [Any]? { willSet { mayChange() } }
+  open var havingPredicate: NSPredicate? { willSet { mayChange() } }
+  open var relationshipKeyPathsForPrefetching: [String]? { willSet { mayChange() } }
+
+  /// Whether objects already in memory take the values just read.
+  open var shouldRefreshRefetchedObjects: Bool = false { willSet { mayChange() } }
+
+  final func mayChange() {
+    requireEditable(isFrozen, "A fetch request template for entity '\(entityName ?? "")'")
+  }
+
+  /// An editable copy.
+  open override func copy(with zone: NSZone? = nil) -> Any {
+    let other = NSFetchRequest<ResultType>()
+    copyContents(into: other)
+    return other
+  }
+
+  final func copyContents(into other: any AnyFetchRequest) {
+    other.affectedStoresStorage = affectedStoresStorage
+    other.storedEntityName = storedEntityName
+    other.entity = entity
+    other.predicate = predicate
+    other.sortDescriptors = sortDescriptors
+    other.fetchLimit = fetchLimit
+    other.fetchOffset = fetchOffset
+    other.fetchBatchSize = fetchBatchSize
+    other.resultType = resultType
+    other.includesSubentities = includesSubentities
+    other.includesPropertyValues = includesPropertyValues
+    other.returnsObjectsAsFaults = returnsObjectsAsFaults
+    other.includesPendingChanges = includesPendingChanges
+    other.returnsDistinctResults = returnsDistinctResults
+    other.propertiesToFetch = propertiesToFetch
+    other.propertiesToGroupBy = propertiesToGroupBy
+    other.havingPredicate = havingPredicate
+    other.relationshipKeyPathsForPrefetching = relationshipKeyPathsForPrefetching
+    other.shouldRefreshRefetchedObjects = shouldRefreshRefetchedObjects
+  }
+}
+
+/// Any `NSFetchRequest`, whatever its result type: `request as? any AnyFetchRequest`.
+package protocol AnyFetchRequest: NSPersistentStoreRequest {
+  var entity: NSEntityDescription? { get set }
+  var entityName: String? { get }
+  var storedEntityName: String? { get set }
+  var predicate: NSPredicate? { get set }
+  var sortDescriptors: [NSSortDescriptor]? { get set }
+  var fetchLimit: Int { get set }
+  var fetchOffset: Int { get set }
+  var fetchBatchSize: Int { get set }
+  var resultType: NSFetchRequestResultType { get set }
+  var includesSubentities: Bool { get set }
+  var includesPropertyValues: Bool { get set }
+  var returnsObjectsAsFaults: Bool { get set }
+  var includesPendingChanges: Bool { get set }
+  var returnsDistinctResults: Bool { get set }
+  var propertiesToFetch: [Any]? { get set }
+  var propertiesToGroupBy: [Any]? { get set }
+  var havingPredicate: NSPredicate? { get set }
+  var relationshipKeyPathsForPrefetching: [String]? { get set }
+  var shouldRefreshRefetchedObjects: Bool { get set }
+}
+
+extension NSFetchRequest: AnyFetchRequest {}

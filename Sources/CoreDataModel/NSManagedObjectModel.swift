@@ -1,0 +1,176 @@
+import Foundation
+
+/// A schema: entities, the configurations that group them, and named fetch requests.
+///
+/// ```swift
+/// let loaded = try NSManagedObjectModel.load(contentsOf: url)   // .momd, .mom, .xcdatamodeld, .xcdatamodel
+/// loaded.warnings.forEach { print($0) }
+/// let container = NSPersistentContainer(name: "Shop", managedObjectModel: loaded.model)
+/// ```
+///
+/// Thread use and ownership are those of ``NSPropertyDescription``.
+open class NSManagedObjectModel: NSObject, NSCopying, @unchecked Sendable {
+  // Sendable because `isFrozen` makes every setter stop once a coordinator shares the model between queues; until
+  // then the model belongs to the code that builds it. The look-up tables are written by `freeze` only.
+
+  /// Whether a coordinator uses the model, so that it can't change any more.
+  final package internal(set) var isFrozen = false
+
+  public override init() {
+    super.init()
+  }
+
+  // MARK: Entities
+
+  /// All entities. Sub-entities that are left out of a new value are added after it.
+  open var entities: [NSEntityDescription] {
+    get { storedEntities }
+    set {
+      mayChange()
+      for old in storedEntities where old.model === self { old.model = nil }
+      var seen: Set<ObjectIdentifier> = []
+      var all: [NSEntityDescription] = []
+      var waiting = ArraySlice(newValue)
+      while let entity = waiting.popFirst() {
+        guard seen.insert(ObjectIdentifier(entity)).inserted else { continue }
+        entity.model = self
+        all.append(entity)
+        waiting.append(contentsOf: entity.storedSubentities)
+      }
+      storedEntities = all
+    }
+  }
+  final var storedEntities: [NSEntityDescription] = []
+
+  open var entitiesByName: [String: NSEntityDescription] {
+    frozenEntitiesByName
+      ?? Dictionary(storedEntities.map { ($0.name ?? "", $0) }, uniquingKeysWith: { first, _ in first })
+  }
+  final var frozenEntitiesByName: [String: NSEntityDescription]?
+
+  /// The entities in the order in which a SQLite store numbers them from 1: roots by name ignoring case, each
+  /// followed at once by its descendants.
+  package final var entitiesInStoreOrder: [NSEntityDescription] {
+    NSEntityDescription.inStoreOrder(storedEntities.filter { $0.superentity == nil })
+      .flatMap(\.familyInStoreOrder)
+  }
+
+  // MARK: Configurations
+
+  /// The name Apple gives the configuration of all entities.
+  package static let defaultConfigurationName = "PF_DEFAULT_CONFIGURATION_NAME"
+
+  /// The names of the configurations, the default one of all entities first.
+  open var configurations: [String] {
+    [NSManagedObjectModel.defaultConfigurationName] + entityNamesByConfiguration.keys.sorted()
+  }
+
+  final var entityNamesByConfiguration: [String: [String]] = [:]
+
+  /// The configurations the model itself defines: name and entity names.
+  package final var namedConfigurations: [String: [String]] {
+    entityNamesByConfiguration
+  }
+
+  /// The entities of a configuration; all for nil, nil for a name the model does not have.
+  open func entities(forConfigurationName configuration: String?) -> [NSEntityDescription]? {
+    guard let configuration, configuration != NSManagedObjectModel.defaultConfigurationName else {
+      return entities
+    }
+    guard let names = entityNamesByConfiguration[configuration] else {
+      // "Default" is what Xcode's editor calls the set of all entities.
+      return configuration == "Default" ? entities : nil
+    }
+    let byName = entitiesByName
+    return names.compactMap { byName[$0] }
+  }
+
+  /// Makes or replaces a configuration. Its entities must be in the model.
+  open func setEntities(_ entities: [NSEntityDescription], forConfigurationName configuration: String) {
+    mayChange()
+    for entity in entities {
+      precondition(
+        entity.model === self,
+        """
+        Entity '\(entity.name ?? "")' can't be in configuration '\(configuration)': it isn't in the model. \
+        Add it to the model's entities first.
+        """)
+    }
+    entityNamesByConfiguration[configuration] = entities.map { $0.name ?? "" }
+  }
+
+  // MARK: Fetch request templates
+
+  final var templates: [String: NSFetchRequest<any NSFetchRequestResult>] = [:]
+
+  open var fetchRequestTemplatesByName: [String: NSFetchRequest<any NSFetchRequestResult>] {
+    templates
+  }
+
+  /// Makes, replaces or (nil) removes a named request. The model keeps the request itself; don't change it afterwards.
+  open func setFetchRequestTemplate(
+    _ fetchRequestTemplate: NSFetchRequest<any NSFetchRequestResult>?, forName name: String
+  ) {
+    mayChange()
+    templates[name] = fetchRequestTemplate
+  }
+
+  open func fetchRequestTemplate(forName name: String) -> NSFetchRequest<any NSFetchRequestResult>? {
+    templates[name]
+  }
+
+  // MARK: Versions and words
+
+  /// Names the developer gave this version. Informative: hashes decide which stores fit.
+  open var versionIdentifiers: Set<AnyHashable> = [] { willSet { mayChange() } }
+
+  /// Replacement words for messages: `Property/name/Entity/Person` and `Entity/Person` to localised names.
+  open var localizationDictionary: [String: String]? { willSet { mayChange() } }
+
+  // MARK: Freezing
+
+  final func mayChange() {
+    requireEditable(isFrozen, "The model itself")
+  }
+
+  /// Makes the model and all its parts immutable. Called by a coordinator before it shares the model; costs one walk.
+  package final func freeze() {
+    guard !isFrozen else { return }
+    for entity in storedEntities { entity.freezeContents() }
+    for template in templates.values { template.isFrozen = true }
+    frozenEntitiesByName = entitiesByName
+    isFrozen = true
+  }
+
+  // MARK: Copying and comparing
+
+  /// An editable copy of the whole graph: entities, properties, indexes and templates are copies that refer to each
+  /// other, never to the original.
+  open func copy(with zone: NSZone? = nil) -> Any {
+    let other = NSManagedObjectModel()
+    ModelCopy.copyGraph(storedEntities, into: other)
+    other.entityNamesByConfiguration = entityNamesByConfiguration
+    other.versionIdentifiers = versionIdentifiers
+    other.localizationDictionary = localizationDictionary
+    ModelCopy.copyTemplates(of: self, into: other)
+    return other
+  }
+
+  open override func copy() -> Any {
+    copy(with: nil)
+  }
+
+  /// Equal models have equal entities, configurations, templates and version identifiers.
+  open override func isEqual(_ object: Any?) -> Bool {
+    guard let other = object as? NSManagedObjectModel else { return false }
+    return self === other || ModelComparison.differences(self, other).isEmpty
+  }
+
+  open override var hash: Int {
+    Set(storedEntities.map { $0.name }).hashValue
+  }
+
+  open override var description: String {
+    "model of " + storedEntities.compactMap(\.name).sorted().joined(separator: ", ")
+  }
+}

@@ -1,0 +1,33 @@
+import Foundation
+
+/// Values as models carry them in defaults and user info.
+enum PlistValue {
+  /// Equality that survives the different wrappings one value has in Foundation on Linux.
+  static func areEqual(_ left: Any?, _ right: Any?) -> Bool {
+    switch (left, right) {
+    case (nil, nil): return true
+    case (let left?, let right?):
+      if let left = decimal(left), let right = decimal(right) { return left == right }
+      if let left = left as? [AnyHashable: Any], let right = right as? [AnyHashable: Any] {
+        return left.count == right.count && left.allSatisfy { areEqual($0.value, right[$0.key]) }
+      }
+      if let left = left as? [Any], let right = right as? [Any] {
+        return left.count == right.count && zip(left, right).allSatisfy { areEqual($0, $1) }
+      }
+      if let left = left as? AnyHashable, let right = right as? AnyHashable { return left == right }
+      if let left = left as? NSObject, let right = right as? NSObject { return left.isEqual(right) }
+      return false
+    default: return false
+    }
+  }
+
+  /// The number a value holds, whatever wraps it; nil for anything else.
+  static func decimal(_ value: Any) -> Decimal? {
+    switch value {
+    case let value as Decimal: value
+    case let value as NSDecimalNumber: value.decimalValue
+    case let value as NSNumber: value.decimalValue
+    default: nil
+    }
+  }
+}
