@@ -63,7 +63,7 @@ let package: Package = Package(
         "CoreDataSQLite", "CoreDataSQL", "CoreDataStorage", "CoreDataModel", "CoreDataPredicates",
         .product(name: "GRDB", package: "GRDB.swift"),
       ]),
-    .testTarget(name: "CoreDataTests", dependencies: ["CoreData", "CoreDataSQLite"]),
+    .testTarget(name: "CoreDataTests", dependencies: ["CoreData", "CoreDataGraph", "CoreDataSQLite"]),
     .testTarget(name: "clarusTests", dependencies: ["clarus", "CoreData"]),
   ],
   swiftLanguageModes: [.v6]
