@@ -190,8 +190,8 @@ extension TypeSearch {
     }
 
     /// Equal as long as the same images are loaded. The sections are part of it because the linker counts a
-    /// library before the library's initialiser registers its sections: a search on another thread may fall in
-    /// between.
+    /// library before the library's initialiser registers its sections: a search on another thread may fall
+    /// in between.
     struct Generation: Equatable {
       var loads: UInt64 = 0
       var unloads: UInt64 = 0
@@ -340,7 +340,7 @@ extension TypeSearch {
       images.generation.loads = headers.loads
       images.generation.unloads = headers.unloads
       images.memory = TypeSearch.MappedMemory(headers.regions)
-      // Read last: the structure lies in the image it describes, so after `dlclose` its address leads nowhere.
+      // Read last: the structure lies in the image it describes; after `dlclose` its address leads nowhere.
       for sections in registered { images.add(sections: sections) }
       return images
     }
@@ -386,8 +386,8 @@ extension TypeSearch {
     }
   }
 
-  // Both are C functions that Swift's `Glibc` module doesn't declare. Arguments that are plain pointers travel
-  // alike in both calling conventions. Linking by name, rather than `dlsym`, also works in statically linked
+  // Both are C functions that Swift's `Glibc` module doesn't declare. Arguments that are plain pointers
+  // travel alike in both calling conventions. Linking by name, rather than `dlsym`, also works in statically linked
   // programs.
 
   /// Calls `body` with each registered `MetadataSections`, until it returns false.
