@@ -1,0 +1,106 @@
+import CoreData
+
+/// Clarus through Apple's API: a container, a background context, `fetch`, `save`.
+struct ClarusContestant: Contestant {
+  private let container: NSPersistentContainer
+  private let context: NSManagedObjectContext
+  private var samples: [Sample] = []
+
+  init(store: URL) throws {
+    container = try Self.open(store)
+    context = container.newBackgroundContext()
+  }
+
+  /// Makes an empty store, for everyone to copy.
+  static func makeStore(at url: URL) throws {
+    let container: NSPersistentContainer = try open(url)
+    try Self.close(container)
+  }
+
+  private static func open(_ url: URL) throws -> NSPersistentContainer {
+    let container = NSPersistentContainer(name: "Benchmark", managedObjectModel: BenchItem.makeModel())
+    container.persistentStoreDescriptions = [NSPersistentStoreDescription(url: url)]
+    var failure: (any Error)?
+    container.loadPersistentStores { _, error in failure = error }
+    if let failure { throw failure }
+    return container
+  }
+
+  private static func close(_ container: NSPersistentContainer) throws {
+    for store in container.persistentStoreCoordinator.persistentStores {
+      try container.persistentStoreCoordinator.remove(store)
+    }
+  }
+
+  mutating func prepare(_ samples: [Sample]) { self.samples = samples }
+
+  mutating func insert() throws {
+    try context.performAndWait {
+      for sample in samples {
+        let item = BenchItem(context: context)
+        item.number = sample.number
+        item.section = sample.section
+        item.quantity = sample.quantity
+        item.priority = sample.priority
+        item.price = sample.price
+        item.weight = sample.weight
+        item.code = sample.code
+        item.title = sample.title
+        item.note = sample.note
+        item.done = sample.done
+      }
+      try context.save()
+    }
+  }
+
+  func readAll(into sum: inout Checksum) throws {
+    try context.performAndWait {
+      for item in try context.fetch(BenchItem.fetchRequest()) { item.add(to: &sum) }
+    }
+  }
+
+  func readNothing(into sum: inout Checksum) throws {
+    try context.performAndWait {
+      for _ in try context.fetch(BenchItem.fetchRequest()) { sum.addRow() }
+    }
+  }
+
+  func readSection(_ section: Int32, into sum: inout Checksum) throws {
+    try context.performAndWait {
+      let request: NSFetchRequest<BenchItem> = BenchItem.fetchRequest()
+      request.predicate = NSPredicate(format: "section == %d", section)
+      for item in try context.fetch(request) { item.add(to: &sum) }
+    }
+  }
+
+  func lookUp(_ numbers: [Int64], into sum: inout Checksum) throws {
+    try context.performAndWait {
+      for number in numbers {
+        let request: NSFetchRequest<BenchItem> = BenchItem.fetchRequest()
+        request.predicate = NSPredicate(format: "number == %lld", number)
+        for item in try context.fetch(request) { item.add(to: &sum) }
+      }
+    }
+  }
+
+  func close() throws {
+    context.performAndWait { context.reset() }
+    try Self.close(container)
+  }
+}
+
+extension BenchItem {
+  func add(to sum: inout Checksum) {
+    sum.addRow()
+    sum.add(number)
+    sum.add(section)
+    sum.add(quantity)
+    sum.add(priority)
+    sum.add(price)
+    sum.add(weight)
+    sum.add(code ?? "")
+    sum.add(title ?? "")
+    sum.add(note ?? "")
+    sum.add(done)
+  }
+}

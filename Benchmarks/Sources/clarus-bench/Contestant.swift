@@ -1,0 +1,84 @@
+import Foundation
+
+/// One way to store and read the rows. A contestant is opened, does one timed thing, and is thrown away.
+protocol Contestant {
+  /// Opens a store that exists; not timed.
+  init(store: URL) throws
+
+  /// Stores the rows in one transaction. `prepare` (not timed) brings them into the contestant's own form.
+  mutating func prepare(_ samples: [Sample])
+  mutating func insert() throws
+
+  /// Every row, all ten values.
+  func readAll(into sum: inout Checksum) throws
+  /// Every row, fetched as the contestant usually does, no value looked at.
+  func readNothing(into sum: inout Checksum) throws
+  /// The rows of one section, all ten values.
+  func readSection(_ section: Int32, into sum: inout Checksum) throws
+  /// One row per number, each by a query of its own, all ten values.
+  func lookUp(_ numbers: [Int64], into sum: inout Checksum) throws
+
+  /// Ends the use of the store; not timed.
+  func close() throws
+}
+
+/// The contestants, in the order of the table.
+enum ContestantName: String, CaseIterable, Codable {
+  case c, grdb, grdbCodable, clarus
+
+  var title: String {
+    switch self {
+    case .c: "C sqlite3"
+    case .grdb: "GRDB, by hand"
+    case .grdbCodable: "GRDB, Codable"
+    case .clarus: "Clarus"
+    }
+  }
+
+  var type: any Contestant.Type {
+    switch self {
+    case .c: SQLiteContestant.self
+    case .grdb: GRDBContestant<HandRecord>.self
+    case .grdbCodable: GRDBContestant<CodableRecord>.self
+    case .clarus: ClarusContestant.self
+    }
+  }
+}
+
+/// What is measured.
+enum CaseName: String, CaseIterable, Codable {
+  case insert, read, faults, section, lookup
+
+  /// How many rows the case touches, of a store with `rows` rows.
+  func operations(rows: Int) -> Int {
+    switch self {
+    case .insert: max(1, rows / 2)
+    case .read, .faults: rows
+    case .section: max(1, rows / 100)
+    case .lookup: min(2000, rows)
+    }
+  }
+
+  func title(rows: Int) -> String {
+    let count: String = operations(rows: rows).formatted
+    return switch self {
+    case .insert: "insert and save \(count) objects"
+    case .read: "fetch \(count) objects, read all 10 properties"
+    case .faults: "fetch \(count) objects, read none"
+    case .section: "fetch 1 % of \(rows.formatted) by indexed predicate, read all 10"
+    case .lookup: "\(count) fetches of one object each, by indexed predicate"
+    }
+  }
+}
+
+extension Int {
+  /// `200,000`
+  var formatted: String {
+    var text: String = ""
+    for (place, digit) in String(self).reversed().enumerated() {
+      if place > 0, place % 3 == 0 { text.append(",") }
+      text.append(digit)
+    }
+    return String(text.reversed())
+  }
+}

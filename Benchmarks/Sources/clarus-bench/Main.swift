@@ -1,0 +1,96 @@
+import ArgumentParser
+import Foundation
+
+/// `clarus-bench`: Clarus beside plain C `sqlite3` and GRDB records, on one schema, in one run.
+@main
+struct Bench: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "clarus-bench",
+    abstract: "Measures Clarus beside C sqlite3 and GRDB records on the same tables.",
+    discussion: """
+      Every measurement runs in a process of its own, contestants in turn. Each reads values for real: checksums over \
+      all bytes must agree, or the run stops.
+      """,
+    subcommands: [Run.self, RunPass.self], defaultSubcommand: Run.self)
+}
+
+struct Run: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "run", abstract: "Runs the cases and prints a table.")
+
+  @Option(help: "Rows of the store that is read; half as many are inserted.")
+  var rows: Int = 200_000
+  @Option(help: "How often each contestant's process is started per case.")
+  var rounds: Int = 3
+  @Option(help: "How often a process repeats its case.")
+  var passes: Int = 3
+  @Option(name: .customLong("case"), help: "Only this case (repeatable).")
+  var cases: [CaseName] = []
+  @Option(name: .customLong("contestant"), help: "Only this contestant (repeatable).")
+  var contestants: [ContestantName] = []
+  @Flag(help: "Cost per object from 1,000 to 1,000,000 rows instead of the table.")
+  var linearity: Bool = false
+  @Flag(help: "JSON on standard output, the table's facts with every single time.")
+  var json: Bool = false
+
+  mutating func validate() throws {
+    guard rows >= 100, rounds >= 1, passes >= 1 else {
+      throw ValidationError("--rows must be at least 100, --rounds and --passes at least 1.")
+    }
+  }
+
+  func run() throws {
+    let folder: URL = FileManager.default.temporaryDirectory
+      .appendingPathComponent("clarus-bench-\(ProcessInfo.processInfo.processIdentifier)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+
+    #if DEBUG
+      note("This is a debug build: the numbers say nothing. Use `make bench`.")
+    #endif
+    var outcomes: [Outcome] = []
+    let sizes: [Int] = linearity ? [1_000, 10_000, 100_000, 1_000_000] : [rows]
+    for size in sizes {
+      let place: URL = folder.appendingPathComponent(String(size))
+      try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
+      outcomes += try runner(rows: size, folder: place).run()
+      try FileManager.default.removeItem(at: place)
+    }
+    let report = Report(outcomes: outcomes, rounds: rounds, passes: passes)
+    print(json ? try report.json() : linearity ? report.linearity : report.table)
+  }
+
+  private func runner(rows: Int, folder: URL) -> Runner {
+    let usualCases: [CaseName] = linearity ? [.insert, .read] : CaseName.allCases
+    let usual: [ContestantName] = linearity ? [.c, .grdb, .clarus] : ContestantName.allCases
+    let program = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
+    return Runner(
+      program: program, folder: folder, rows: rows, rounds: rounds, passes: passes,
+      contestants: contestants.isEmpty ? usual : contestants, cases: cases.isEmpty ? usualCases : cases,
+      progress: { if isatty(STDERR_FILENO) == 1 { note($0) } })
+  }
+
+  private func note(_ text: String) { FileHandle.standardError.write(Data((text + "\n").utf8)) }
+}
+
+/// One process of a run.
+struct RunPass: ParsableCommand {
+  static let configuration = CommandConfiguration(commandName: "pass", shouldDisplay: false)
+
+  @Argument var contestant: ContestantName
+  @Argument var name: CaseName
+  @Option var rows: Int
+  @Option var passes: Int
+  @Option var template: String
+  @Option var folder: String
+
+  func run() throws {
+    let pass = Pass(
+      contestant: contestant, name: name, rows: rows, passes: passes,
+      template: URL(fileURLWithPath: template), folder: URL(fileURLWithPath: folder))
+    print(String(decoding: try JSONEncoder().encode(try pass.run()), as: UTF8.self))
+  }
+}
+
+extension CaseName: ExpressibleByArgument {}
+extension ContestantName: ExpressibleByArgument {}

@@ -1,0 +1,112 @@
+import Foundation
+
+/// The outcomes as a table for people and as JSON.
+struct Report {
+  var outcomes: [Outcome]
+  var rounds: Int
+  var passes: Int
+
+  var table: String {
+    var lines: [String] = [
+      row("", ["min ms", "median", "µs each", "× C", "× GRDB", "peak MiB", "growth"])
+    ]
+    for outcome in outcomes {
+      lines.append("")
+      lines.append(outcome.name.title(rows: outcome.rows))
+      for line in outcome.lines {
+        lines.append(
+          row(
+            "  " + line.contestant.title,
+            [
+              fixed(line.minimum * 1e3, 1), fixed(line.median * 1e3, 1),
+              fixed(line.minimum * 1e6 / Double(outcome.operations), 2),
+              ratio(line.minimum, outcome.minimum(of: .c)),
+              ratio(line.minimum, outcome.minimum(of: .grdb)), mebibytes(line.peak), mebibytes(line.growth),
+            ]))
+      }
+    }
+    lines.append("")
+    lines.append(
+      "Minimum and median of \(rounds) × \(passes) passes (processes in turn × passes in each, a fresh file and"
+    )
+    lines.append(
+      "connection per pass; opening is not timed). Ratios are of minimums. Peak and growth: resident memory of the"
+    )
+    lines.append("first pass, and by how much it exceeds what the process held before. Checksums agree.")
+    return lines.joined(separator: "\n")
+  }
+
+  /// Microseconds per object, one line for each contestant and case, one column for each size.
+  var linearity: String {
+    var lines: [String] = []
+    let sizes: [Int] = Set(outcomes.map(\.rows)).sorted()
+    var names: [CaseName] = []
+    for outcome in outcomes where !names.contains(outcome.name) { names.append(outcome.name) }
+    for name in names {
+      let ofCase: [Outcome] = outcomes.filter { $0.name == name }
+      lines.append(row("\(name.rawValue), µs each", sizes.map { name.operations(rows: $0).formatted }))
+      for contestant in ofCase.first?.lines.map(\.contestant) ?? [] {
+        let cells: [String] = sizes.map { size in
+          guard let outcome = ofCase.first(where: { $0.rows == size }) else { return "–" }
+          let seconds: Double = outcome.minimum(of: contestant) ?? 0
+          return fixed(seconds * 1e6 / Double(outcome.operations), 2)
+        }
+        lines.append(row("  " + contestant.title, cells))
+      }
+      lines.append("")
+    }
+    return lines.joined(separator: "\n")
+  }
+
+  /// `{"cases": [{"case", "rows", "operations", "results": [{"contestant", "seconds": {…}, "ratioToC", …}]}]}`
+  func json() throws -> String {
+    let cases: [JSONCase] = outcomes.map { outcome in
+      JSONCase(
+        name: outcome.name.rawValue, title: outcome.name.title(rows: outcome.rows), rows: outcome.rows,
+        operations: outcome.operations,
+        results: outcome.lines.map { line in
+          JSONCase.Result(
+            contestant: line.contestant.rawValue, minimumSeconds: line.minimum, medianSeconds: line.median,
+            seconds: line.seconds, ratioToC: outcome.minimum(of: .c).map { line.minimum / $0 },
+            ratioToGRDB: outcome.minimum(of: .grdb).map { line.minimum / $0 }, peakBytes: line.peak,
+            growthBytes: line.growth)
+        })
+    }
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
+    return String(decoding: try encoder.encode(["cases": cases]), as: UTF8.self)
+  }
+
+  private struct JSONCase: Encodable {
+    struct Result: Encodable {
+      var contestant: String
+      var minimumSeconds: Double
+      var medianSeconds: Double
+      var seconds: [Double]
+      var ratioToC: Double?
+      var ratioToGRDB: Double?
+      var peakBytes: Int
+      var growthBytes: Int
+    }
+
+    var name: String
+    var title: String
+    var rows: Int
+    var operations: Int
+    var results: [Result]
+  }
+
+  private func row(_ title: String, _ cells: [String]) -> String {
+    title.padding(toLength: 18, withPad: " ", startingAt: 0)
+      + cells.map { String(repeating: " ", count: max(1, 10 - $0.count)) + $0 }.joined()
+  }
+
+  private func ratio(_ value: Double, _ base: Double?) -> String {
+    guard let base, base > 0 else { return "–" }
+    return fixed(value / base, 2)
+  }
+
+  private func mebibytes(_ bytes: Int) -> String { fixed(Double(bytes) / 1_048_576, 0) }
+
+  private func fixed(_ value: Double, _ digits: Int) -> String { String(format: "%.\(digits)f", value) }
+}

@@ -1,0 +1,120 @@
+import Foundation
+
+/// Starts a process for each measurement, contestants in turn, and collects what they print.
+struct Runner {
+  var program: URL
+  var folder: URL
+  var rows: Int
+  var rounds: Int
+  var passes: Int
+  var contestants: [ContestantName]
+  var cases: [CaseName]
+  var progress: (String) -> Void = { _ in }
+
+  func run() throws -> [Outcome] {
+    let empty: URL = folder.appendingPathComponent("empty.sqlite")
+    try ClarusContestant.makeStore(at: empty)
+    let full: URL = try fill(copyOf: empty)
+
+    var outcomes: [Outcome] = []
+    for name in cases {
+      var results: [ContestantName: [Measurement]] = [:]
+      for round in 1...rounds {
+        for contestant in contestants {
+          progress("\(name.rawValue), round \(round) of \(rounds): \(contestant.title)")
+          let template: URL = name == .insert ? empty : full
+          results[contestant, default: []].append(try measure(contestant, name, template: template))
+        }
+      }
+      try agree(results, in: name)
+      outcomes.append(
+        Outcome(
+          name: name, rows: rows,
+          lines: contestants.compactMap { contestant in
+            results[contestant].map { Outcome.Line(contestant: contestant, measurements: $0) }
+          }))
+    }
+    return outcomes
+  }
+
+  /// The store that is read: all rows, written by C into the file Clarus made, no journal left.
+  private func fill(copyOf empty: URL) throws -> URL {
+    let full: URL = folder.appendingPathComponent("full.sqlite")
+    try FileManager.default.copyItem(at: empty, to: full)
+    progress("writing \(rows.formatted) rows to read")
+    var writer = try SQLiteContestant(store: full)
+    writer.prepare(Sample.make(count: rows))
+    try writer.insert()
+    try writer.run("PRAGMA wal_checkpoint(TRUNCATE)")
+    writer.close()
+    return full
+  }
+
+  private func measure(
+    _ contestant: ContestantName, _ name: CaseName, template: URL
+  ) throws -> Measurement {
+    let process = Process()
+    process.executableURL = program
+    process.arguments = [
+      "pass", contestant.rawValue, name.rawValue, "--rows", String(rows), "--passes", String(passes),
+      "--template", template.path, "--folder", folder.path,
+    ]
+    let output = Pipe()
+    process.standardOutput = output
+    try process.run()
+    let data: Data = output.fileHandleForReading.readDataToEndOfFile()
+    process.waitUntilExit()
+    guard process.terminationReason == .exit, process.terminationStatus == 0 else {
+      throw BenchmarkError(
+        "\(contestant.title) failed in case \(name.rawValue) (status \(process.terminationStatus))")
+    }
+    return try JSONDecoder().decode(Measurement.self, from: data)
+  }
+
+  /// Every contestant must have read the same values, or the times mean nothing.
+  private func agree(_ results: [ContestantName: [Measurement]], in name: CaseName) throws {
+    let all: [(ContestantName, Measurement)] = contestants.flatMap { contestant in
+      (results[contestant] ?? []).map { (contestant, $0) }
+    }
+    guard let (first, expected) = all.first else { return }
+    for (contestant, measured) in all
+    where measured.checksum != expected.checksum || measured.rows != expected.rows
+      || measured.thoroughChecksum != expected.thoroughChecksum
+    {
+      throw BenchmarkError(
+        "\(contestant.title) and \(first.title) differ in case \(name.rawValue): "
+          + "\(measured.rows) rows, sums \(measured.checksum) and \(measured.thoroughChecksum), against "
+          + "\(expected.rows) rows, sums \(expected.checksum) and \(expected.thoroughChecksum)")
+    }
+  }
+}
+
+/// All that is known about a case.
+struct Outcome {
+  struct Line {
+    var contestant: ContestantName
+    var seconds: [Double]
+    var peak: Int
+    var growth: Int
+
+    init(contestant: ContestantName, measurements: [Measurement]) {
+      self.contestant = contestant
+      seconds = measurements.flatMap(\.seconds).sorted()
+      peak = measurements.map(\.peak).max() ?? 0
+      growth = measurements.map(\.growth).max() ?? 0
+    }
+
+    var minimum: Double { seconds.first ?? 0 }
+    var median: Double { seconds[seconds.count / 2] }
+  }
+
+  var name: CaseName
+  var rows: Int
+  var lines: [Line]
+
+  var operations: Int { name.operations(rows: rows) }
+
+  func minimum(of contestant: ContestantName) -> Double? {
+    lines.first { $0.contestant == contestant }?.minimum
+  }
+}

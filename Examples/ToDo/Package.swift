@@ -1,0 +1,29 @@
+// swift-tools-version: 6.1
+import PackageDescription
+
+let package: Package = Package(
+  name: "ToDo",
+  platforms: [.macOS(.v14)],
+  products: [
+    .executable(name: "ToDoDemo", targets: ["ToDoDemo"]),
+    .executable(name: "make-stores", targets: ["MakeStores"]),
+  ],
+  dependencies: [
+    .package(name: "clarus", path: "../..")
+  ],
+  targets: [
+    // The model as Xcode keeps it, and a class for each of its entities.
+    .target(
+      name: "ToDo",
+      dependencies: [.product(name: "CoreData", package: "clarus")],
+      resources: [.copy("ToDo.xcdatamodeld")]),
+    // What `make demo` runs.
+    .executableTarget(name: "ToDoDemo", dependencies: ["ToDo"]),
+    // The code of the README, compiled.
+    .executableTarget(name: "ReadmeSnippet", dependencies: ["ToDo"]),
+    // Writes Examples/Stores.
+    .executableTarget(
+      name: "MakeStores", dependencies: [.product(name: "CoreData", package: "clarus")]),
+  ],
+  swiftLanguageModes: [.v6]
+)

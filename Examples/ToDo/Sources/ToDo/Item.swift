@@ -1,0 +1,46 @@
+import CoreData
+
+/// A thing to do.
+///
+/// Linux has no Objective-C runtime, so properties are not `@NSManaged`: each is a computed property over its
+/// slot, one line to read and one to write. This is what generated classes look like.
+public final class Item: NSManagedObject {
+  public class func fetchRequest() -> NSFetchRequest<Item> { NSFetchRequest(entityName: "Item") }
+
+  private static let titleKey = ManagedKey("title")
+  private static let notesKey = ManagedKey("notes")
+  private static let dueDateKey = ManagedKey("dueDate")
+  private static let priorityKey = ManagedKey("priority")
+  private static let completedKey = ManagedKey("completed")
+  private static let categoryKey = ManagedKey("category")
+
+  public var title: String? {
+    get { managedValue(Self.titleKey) }
+    set { setManagedValue(newValue, Self.titleKey) }
+  }
+
+  public var notes: String? {
+    get { managedValue(Self.notesKey) }
+    set { setManagedValue(newValue, Self.notesKey) }
+  }
+
+  public var dueDate: Date? {
+    get { managedValue(Self.dueDateKey) }
+    set { setManagedValue(newValue, Self.dueDateKey) }
+  }
+
+  public var priority: Int16 {
+    get { managedValue(Self.priorityKey) }
+    set { setManagedValue(newValue, Self.priorityKey) }
+  }
+
+  public var completed: Bool {
+    get { managedValue(Self.completedKey) }
+    set { setManagedValue(newValue, Self.completedKey) }
+  }
+
+  public var category: Category? {
+    get { managedObject(Self.categoryKey) }
+    set { setManagedObject(newValue, Self.categoryKey) }
+  }
+}

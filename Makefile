@@ -1,0 +1,59 @@
+# make demo     the main job, start to end, on a fresh folder
+# make test     every test (debug)
+# make soak     the same with the slow suites
+# make bench    the benchmarks (release); ROWS=… ROUNDS=… or BENCH="--json" for more
+# make compat   writes COMPATIBILITY.md
+# make lint     style and documents, changes nothing
+# make format   reformats the sources
+#
+# Each does its own set-up (scripts/setup) on a Debian-like machine that has Swift.
+
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test soak bench compat lint format clean stores
+
+SWIFT ?= swift
+# Folders of our own; never a build folder.
+SOURCES := Package.swift Sources Tests \
+  $(wildcard Benchmarks/Package.swift Benchmarks/Sources) \
+  $(wildcard Examples/ToDo/Package.swift Examples/ToDo/Sources)
+
+help:
+	@sed -n 's/^# \(make .*\)/\1/p' Makefile
+
+setup:
+	@scripts/setup
+
+demo: setup
+	@SWIFT="$(SWIFT)" scripts/demo
+
+test: setup
+	$(SWIFT) build --build-tests
+	$(SWIFT) test --skip-build --disable-xctest
+
+soak: setup
+	$(SWIFT) build --build-tests
+	CLARUS_SOAK=1 $(SWIFT) test --skip-build --disable-xctest
+
+bench: setup
+	$(SWIFT) build -c release --package-path Benchmarks --scratch-path .build-bench
+	.build-bench/release/clarus-bench $(if $(ROWS),--rows $(ROWS)) $(if $(ROUNDS),--rounds $(ROUNDS)) $(BENCH)
+
+compat:
+	@scripts/setup compat
+	SWIFT="$(SWIFT)" scripts/compatibility
+
+# Writes the small store that ships with the project anew.
+stores: setup
+	$(SWIFT) build --package-path Examples/ToDo --scratch-path .build-demo --product make-stores
+	.build-demo/debug/make-stores Examples/Stores
+
+lint:
+	@$(SWIFT) format lint --strict --parallel -r $(SOURCES)
+	@scripts/check-documents
+
+format:
+	@$(SWIFT) format --in-place --parallel -r $(SOURCES)
+
+clean:
+	rm -rf .build .build-*
