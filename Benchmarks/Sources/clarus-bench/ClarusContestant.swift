@@ -65,6 +65,14 @@ struct ClarusContestant: Contestant {
     }
   }
 
+  func walk(into sum: inout Checksum) throws {
+    try context.performAndWait {
+      let request: NSFetchRequest<BenchItem> = BenchItem.fetchRequest()
+      request.fetchBatchSize = 1000
+      for item in try context.fetch(request) { item.add(to: &sum) }
+    }
+  }
+
   func readSection(_ section: Int32, into sum: inout Checksum) throws {
     try context.performAndWait {
       let request: NSFetchRequest<BenchItem> = BenchItem.fetchRequest()

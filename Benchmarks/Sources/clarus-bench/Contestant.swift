@@ -13,6 +13,8 @@ protocol Contestant {
   func readAll(into sum: inout Checksum) throws
   /// Every row, fetched as the contestant usually does, no value looked at.
   func readNothing(into sum: inout Checksum) throws
+  /// Every row, all ten values, without holding all of them at a time.
+  func walk(into sum: inout Checksum) throws
   /// The rows of one section, all ten values.
   func readSection(_ section: Int32, into sum: inout Checksum) throws
   /// One row per number, each by a query of its own, all ten values.
@@ -47,13 +49,13 @@ enum ContestantName: String, CaseIterable, Codable {
 
 /// What is measured.
 enum CaseName: String, CaseIterable, Codable {
-  case insert, read, faults, section, lookup
+  case insert, read, faults, walk, section, lookup
 
   /// How many rows the case touches, of a store with `rows` rows.
   func operations(rows: Int) -> Int {
     switch self {
     case .insert: max(1, rows / 2)
-    case .read, .faults: rows
+    case .read, .faults, .walk: rows
     case .section: max(1, rows / 100)
     case .lookup: min(2000, rows)
     }
@@ -65,6 +67,7 @@ enum CaseName: String, CaseIterable, Codable {
     case .insert: "insert and save \(count) objects"
     case .read: "fetch \(count) objects, read all 10 properties"
     case .faults: "fetch \(count) objects, read none"
+    case .walk: "walk over \(count) objects in batches of 1,000, read all 10"
     case .section: "fetch 1 % of \(rows.formatted) by indexed predicate, read all 10"
     case .lookup: "\(count) fetches of one object each, by indexed predicate"
     }

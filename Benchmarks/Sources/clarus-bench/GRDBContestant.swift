@@ -31,6 +31,13 @@ struct GRDBContestant<Record: BenchmarkRecord>: Contestant {
     for _ in try queue.read({ try Record.fetchAll($0, sql: Schema.select) }) { sum.addRow() }
   }
 
+  func walk(into sum: inout Checksum) throws {
+    try queue.read { database in
+      let cursor: RecordCursor<Record> = try Record.fetchCursor(database, sql: Schema.select)
+      while let record = try cursor.next() { record.add(to: &sum) }
+    }
+  }
+
   func readSection(_ section: Int32, into sum: inout Checksum) throws {
     let records: [Record] = try queue.read {
       try Record.fetchAll($0, sql: Schema.select + " WHERE ZSECTION = ?", arguments: [section])

@@ -64,6 +64,7 @@ struct Pass {
     case .insert: try player.insert()
     case .read: try player.readAll(into: &sum)
     case .faults: try player.readNothing(into: &sum)
+    case .walk: try player.walk(into: &sum)
     case .section: try player.readSection(37, into: &sum)
     case .lookup: try player.lookUp(numbers, into: &sum)
     }

@@ -67,6 +67,9 @@ struct SQLiteContestant: Contestant {
     guard keys >= 0 else { throw failure(Schema.select) }
   }
 
+  /// C always does.
+  func walk(into sum: inout Checksum) throws { try readAll(into: &sum) }
+
   func readSection(_ section: Int32, into sum: inout Checksum) throws {
     let statement: OpaquePointer = try prepared(Schema.select + " WHERE ZSECTION = ?")
     defer { sqlite3_finalize(statement) }

@@ -16,8 +16,8 @@ struct ReadPhase {
     for item in try context.fetch(dueSoon) { print("         \(item.line)") }
 
     print("as SQL   which the fetch index on dueDate serves:")
-    for line in try dueSoon.explain(in: context).description.split(separator: "\n") {
-      print("         \(line)")
+    for statement in try dueSoon.explain(in: context) {
+      for line in statement.description.split(separator: "\n") { print("         \(line)") }
     }
 
     let home: NSFetchRequest<ToDo.Category> = ToDo.Category.fetchRequest()
