@@ -387,8 +387,8 @@ extension TypeSearch {
   }
 
   // Both are C functions that Swift's `Glibc` module doesn't declare. Arguments that are plain pointers
-  // travel alike in both calling conventions. Linking by name, rather than `dlsym`, also works in statically linked
-  // programs.
+  // travel alike in both calling conventions. Linking by name, rather than `dlsym`, also works in
+  // statically linked programs.
 
   /// Calls `body` with each registered `MetadataSections`, until it returns false.
   @_silgen_name("swift_enumerateAllMetadataSections")
