@@ -1,0 +1,125 @@
+import Foundation
+
+/// A comparison of two expressions, as `NSPredicate(format: "age > 30")` makes it.
+///
+/// A subclass of Foundation's `NSPredicate`, so it goes wherever one is wanted. Immutable.
+open class NSComparisonPredicate: Foundation.NSPredicate {
+  let node: ComparisonNode
+  private let program: PredicateProgram
+
+  /// The left operand.
+  open var leftExpression: NSExpression { NSExpression(node: node.left) }
+  /// The right operand.
+  open var rightExpression: NSExpression { NSExpression(node: node.right) }
+  /// Whether the comparison is of the value itself or of every or some member.
+  open var comparisonPredicateModifier: Modifier { Modifier(rawValue: node.modifier.rawValue) ?? .direct }
+  /// The operator; those without a number of Apple's (`UTI-EQUALS`, …) are `.customSelector`.
+  open var predicateOperatorType: Operator { Operator(rawValue: node.comparison.rawValue) ?? .customSelector }
+  /// How strings are compared.
+  open var options: Options { Options(rawValue: node.options.rawValue) }
+  /// The selector of a `.customSelector` comparison, by name since Linux has no selectors.
+  open var customSelectorName: String? { node.selector }
+
+  /// Compares two expressions with one of the built-in operators.
+  ///
+  /// Operands nested deeper than ``TreeLimits`` allows stop the program.
+  public init(
+    leftExpression: NSExpression, rightExpression: NSExpression, modifier: Modifier, type: Operator,
+    options: Options = []
+  ) {
+    node = ComparisonNode(
+      left: leftExpression.expressionNode(), right: rightExpression.expressionNode(),
+      modifier: ComparisonModifier(rawValue: modifier.rawValue) ?? .direct,
+      comparison: ComparisonOperator(rawValue: type.rawValue) ?? .equalTo,
+      options: ComparisonOptions(rawValue: options.rawValue))
+    program = PredicateProgram(.comparison(node))
+    super.init(value: true)
+  }
+
+  /// Compares two expressions by a named operation, such as `hasPrefix:`, instead of a selector.
+  public init(leftExpression: NSExpression, rightExpression: NSExpression, customSelectorName: String) {
+    node = ComparisonNode(
+      left: leftExpression.expressionNode(), right: rightExpression.expressionNode(),
+      comparison: .customSelector, selector: customSelectorName)
+    program = PredicateProgram(.comparison(node))
+    super.init(value: true)
+  }
+
+  package init(node: ComparisonNode) {
+    self.node = node
+    program = PredicateProgram(.comparison(node))
+    super.init(value: true)
+  }
+
+  /// Whether the comparison holds for the object. Stops the program where
+  /// `evaluateThrowing(with:substitutionVariables:)` throws.
+  open override func evaluate(with object: Any?, substitutionVariables bindings: [String: Any]?) -> Bool {
+    do {
+      return try program.evaluate(object, variables: bindings)
+    } catch {
+      fatalError("\(error)")
+    }
+  }
+
+  func evaluateNode(_ object: Any?, _ bindings: [String: Any]?) throws -> Bool {
+    try program.evaluate(object, variables: bindings)
+  }
+
+  /// The predicate as a format.
+  open override var predicateFormat: String { Printer.print(.comparison(node)) }
+  open override var description: String { predicateFormat }
+
+  open override func copy(with zone: NSZone? = nil) -> Any { self }
+
+  open override func isEqual(_ object: Any?) -> Bool {
+    (object as? NSComparisonPredicate)?.node == node
+  }
+
+  open override var hash: Int { node.hashValue }
+}
+
+extension NSComparisonPredicate {
+  /// How strings are compared.
+  public struct Options: OptionSet, Sendable {
+    public let rawValue: UInt
+
+    public init(rawValue: UInt) {
+      self.rawValue = rawValue
+    }
+
+    /// `[c]`
+    public static let caseInsensitive: Options = .init(rawValue: 1)
+    /// `[d]`
+    public static let diacriticInsensitive: Options = .init(rawValue: 2)
+    /// `[n]`: the text is prepared already, compare literally.
+    public static let normalized: Options = .init(rawValue: 4)
+  }
+
+  /// What of the left operand is compared.
+  public enum Modifier: UInt, Sendable {
+    /// The value itself.
+    case direct = 0
+    /// Every member: `ALL`.
+    case all = 1
+    /// Some member: `ANY`.
+    case any = 2
+  }
+
+  /// The operators, under Apple's numbers.
+  public enum Operator: UInt, Sendable {
+    case lessThan = 0
+    case lessThanOrEqualTo = 1
+    case greaterThan = 2
+    case greaterThanOrEqualTo = 3
+    case equalTo = 4
+    case notEqualTo = 5
+    case matches = 6
+    case like = 7
+    case beginsWith = 8
+    case endsWith = 9
+    case `in` = 10
+    case customSelector = 11
+    case contains = 99
+    case between = 100
+  }
+}

@@ -1,0 +1,108 @@
+import Foundation
+
+/// Predicates joined by `AND`, `OR` or `NOT`.
+///
+/// Foundation's class of this name prints, compares and copies wrongly on Linux; this one replaces it. Immutable.
+open class NSCompoundPredicate: Foundation.NSPredicate {
+  /// The members, as given.
+  public let subpredicates: [Foundation.NSPredicate]
+  /// How they are joined.
+  public let compoundPredicateType: LogicalType
+  let node: PredicateNode
+  /// Kept, since building a predicate step by step asks every step.
+  let depth: Int
+  private let program: PredicateProgram
+
+  /// Joins predicates. `.not` uses the first.
+  ///
+  /// A chain of one operator built step by step (`p = p AND next`) stays nested for ``TreeLimits`` levels and is flattened
+  /// beyond, which changes its text only. Other nesting beyond that stops the program.
+  public init(type: LogicalType, subpredicates: [Foundation.NSPredicate]) {
+    let kind: CompoundKind = CompoundKind(rawValue: type.rawValue) ?? .and
+    precondition(
+      kind != .not || !subpredicates.isEmpty, "A NOT predicate needs the predicate that it negates.")
+    var members: [Foundation.NSPredicate] = kind == .not ? Array(subpredicates.prefix(1)) : subpredicates
+    var depth: Int = Self.depth(of: members)
+    if depth > TreeLimits.depth, kind != .not {
+      members = members.flatMap { member -> [Foundation.NSPredicate] in
+        guard let compound = member as? NSCompoundPredicate, compound.compoundPredicateType == type else {
+          return [member]
+        }
+        return compound.flattened()
+      }
+      depth = Self.depth(of: members)
+    }
+    precondition(
+      depth <= TreeLimits.depth,
+      "A predicate may be nested \(TreeLimits.depth) levels deep. Give one AND or OR all its members at once."
+    )
+    self.subpredicates = members
+    self.depth = depth
+    compoundPredicateType = type
+    node = .compound(kind, members.map { $0.predicateNode() })
+    program = PredicateProgram(node)
+    super.init(value: true)
+  }
+
+  /// All of them; true when there are none.
+  public convenience init(andPredicateWithSubpredicates subpredicates: [Foundation.NSPredicate]) {
+    self.init(type: .and, subpredicates: subpredicates)
+  }
+
+  /// At least one of them; false when there are none.
+  public convenience init(orPredicateWithSubpredicates subpredicates: [Foundation.NSPredicate]) {
+    self.init(type: .or, subpredicates: subpredicates)
+  }
+
+  /// The contrary.
+  public convenience init(notPredicateWithSubpredicate predicate: Foundation.NSPredicate) {
+    self.init(type: .not, subpredicates: [predicate])
+  }
+
+  /// Whether the predicate holds for the object. Stops the program where
+  /// `evaluateThrowing(with:substitutionVariables:)` throws.
+  open override func evaluate(with object: Any?, substitutionVariables bindings: [String: Any]?) -> Bool {
+    do {
+      return try program.evaluate(object, variables: bindings)
+    } catch {
+      fatalError("\(error)")
+    }
+  }
+
+  func evaluateNode(_ object: Any?, _ bindings: [String: Any]?) throws -> Bool {
+    try program.evaluate(object, variables: bindings)
+  }
+
+  /// The predicate as a format.
+  open override var predicateFormat: String { Printer.print(node) }
+  open override var description: String { predicateFormat }
+
+  open override func copy(with zone: NSZone? = nil) -> Any { self }
+
+  open override func isEqual(_ object: Any?) -> Bool {
+    (object as? NSCompoundPredicate)?.node == node
+  }
+
+  open override var hash: Int { node.hashValue }
+
+  /// The operators.
+  public enum LogicalType: UInt, Sendable {
+    case not = 0
+    case and = 1
+    case or = 2
+  }
+
+  private static func depth(of members: [Foundation.NSPredicate]) -> Int {
+    1 + (members.lazy.map { ($0 as? NSCompoundPredicate)?.depth ?? $0.predicateNode().depth }.max() ?? 0)
+  }
+
+  /// The members with those of equal compounds among them lifted up.
+  private func flattened() -> [Foundation.NSPredicate] {
+    subpredicates.flatMap { member -> [Foundation.NSPredicate] in
+      guard let compound = member as? NSCompoundPredicate,
+        compound.compoundPredicateType == compoundPredicateType
+      else { return [member] }
+      return compound.flattened()
+    }
+  }
+}

@@ -1,0 +1,187 @@
+import Foundation
+
+/// An operand of a comparison: a constant, a key path, a function of other expressions.
+///
+/// Foundation's class of this name can't be created on Linux; this one replaces it. Immutable. Properties that make no sense for
+/// the kind of expression stop the program, as on Apple's systems; ask ``expressionType`` first.
+open class NSExpression: NSObject, NSCopying {
+  let node: ExpressionNode
+  private let program: ExpressionProgram
+
+  package init(node: ExpressionNode) {
+    precondition(
+      node.depth <= TreeLimits.depth,
+      "An expression may be nested \(TreeLimits.depth) levels deep; aggregates may have any number of members."
+    )
+    self.node = node
+    program = ExpressionProgram(node)
+    super.init()
+  }
+
+  package func expressionNode() -> ExpressionNode { node }
+
+  // MARK: Formats
+
+  /// An expression from a format, such as `NSExpression(format: "price * %d", 2)`. A format that can't be parsed stops the program;
+  /// ``init(parsing:arguments:)`` throws.
+  public convenience init(format: String, _ args: Any?...) {
+    self.init(node: Self.parsed(format, args))
+  }
+
+  /// An expression from a format and its arguments as an array. Stops the program when the format can't be parsed.
+  public convenience init(format: String, argumentArray: [Any]) {
+    self.init(node: Self.parsed(format, argumentArray))
+  }
+
+  /// An expression from a format and its arguments.
+  ///
+  /// - Throws: ``PredicateError`` that names the place in the format, what was found there and what was expected.
+  public convenience init(parsing format: String, arguments: [Any?] = []) throws {
+    self.init(node: try Parser.expression(format, arguments: arguments))
+  }
+
+  private static func parsed(_ format: String, _ arguments: [Any?]) -> ExpressionNode {
+    do {
+      return try Parser.expression(format, arguments: arguments)
+    } catch {
+      fatalError("\(error)")
+    }
+  }
+
+  // MARK: Kinds
+
+  /// A constant.
+  public convenience init(forConstantValue value: Any?) {
+    self.init(node: .constant(PredicateValue(constant: value)))
+  }
+
+  /// `SELF`
+  open class func expressionForEvaluatedObject() -> NSExpression {
+    NSExpression(node: .evaluatedObject)
+  }
+
+  /// `ANYKEY`, which only Spotlight can evaluate.
+  open class func expressionForAnyKey() -> NSExpression {
+    NSExpression(node: .anyKey)
+  }
+
+  /// `$name`
+  public convenience init(forVariable string: String) {
+    self.init(node: .variable(string))
+  }
+
+  /// A dotted path, read from the evaluated object.
+  public convenience init(forKeyPath keyPath: String) {
+    self.init(node: keyPath.lowercased() == "self" ? .evaluatedObject : .keyPath(keyPath))
+  }
+
+  /// A built-in function under its selector, such as `sum:` or `add:to:`. An unknown one, or a wrong number of
+  /// arguments, stops the program.
+  public convenience init(forFunction name: String, arguments parameters: [Any]) {
+    guard let selector = FunctionTable.selector(for: name, argumentCount: parameters.count) else {
+      let near: String = FunctionTable.nearest(to: name).joined(separator: ", ")
+      fatalError(
+        "NSExpression knows no function \(name) of \(parameters.count) arguments."
+          + (near.isEmpty ? "" : " Nearest: \(near)."))
+    }
+    let arguments: [ExpressionNode] = parameters.map(Self.node)
+    self.init(
+      node: selector == "objectFrom:withIndex:"
+        ? .index(arguments[0], .at(arguments[1]))
+        : .function(target: nil, name: selector, arguments: arguments))
+  }
+
+  /// `FUNCTION(target, "selector:", …)`. The selectors that exist are those of ``PredicateFunctions``.
+  public convenience init(
+    forFunction target: NSExpression, selectorName name: String, arguments parameters: [Any]?
+  ) {
+    self.init(
+      node: .function(target: target.node, name: name, arguments: (parameters ?? []).map(Self.node)))
+  }
+
+  /// `{a, b}`. Members that are no expressions become constants.
+  public convenience init(forAggregate subexpressions: [Any]) {
+    self.init(node: .aggregate(subexpressions.map(Self.node)))
+  }
+
+  /// `left UNION right`
+  public convenience init(forUnionSet left: NSExpression, with right: NSExpression) {
+    self.init(node: .set(.union, left.node, right.node))
+  }
+
+  /// `left INTERSECT right`
+  public convenience init(forIntersectSet left: NSExpression, with right: NSExpression) {
+    self.init(node: .set(.intersect, left.node, right.node))
+  }
+
+  /// `left MINUS right`
+  public convenience init(forMinusSet left: NSExpression, with right: NSExpression) {
+    self.init(node: .set(.minus, left.node, right.node))
+  }
+
+  /// `SUBQUERY(collection, $variable, predicate)`
+  public convenience init(
+    forSubquery expression: NSExpression, usingIteratorVariable variable: String, predicate: Any
+  ) {
+    guard let predicate = predicate as? Foundation.NSPredicate else {
+      fatalError("The predicate of a SUBQUERY expression must be an NSPredicate.")
+    }
+    self.init(
+      node: .subquery(collection: expression.node, variable: variable, predicate: predicate.predicateNode()))
+  }
+
+  /// `TERNARY(predicate, trueExpression, falseExpression)`
+  public convenience init(
+    forConditional predicate: Foundation.NSPredicate, trueExpression: NSExpression,
+    falseExpression: NSExpression
+  ) {
+    self.init(node: .conditional(predicate.predicateNode(), trueExpression.node, falseExpression.node))
+  }
+
+  /// An expression that is code: called with the evaluated object, the arguments' values and the context.
+  public convenience init(
+    block: @escaping (Any?, [Any], NSMutableDictionary?) -> Any?, arguments: [NSExpression]?
+  ) {
+    self.init(node: .block(ExpressionBlock(block), arguments: (arguments ?? []).map(\.node)))
+  }
+
+  private static func node(_ value: Any) -> ExpressionNode {
+    (value as? NSExpression)?.node ?? .constant(PredicateValue(constant: value))
+  }
+
+  // MARK: Evaluation
+
+  /// The value of the expression for an object; `context` holds values of variables. Stops the program where
+  /// ``expressionValueThrowing(with:context:)`` throws.
+  open func expressionValue(with object: Any?, context: NSMutableDictionary?) -> Any? {
+    do {
+      return try expressionValueThrowing(with: object, context: context)
+    } catch {
+      fatalError("\(error)")
+    }
+  }
+
+  /// The value of the expression for an object; `context` holds values of variables.
+  ///
+  /// - Throws: ``PredicateError``, and whatever ``KeyValueReadable/readValue(forKey:)`` throws.
+  public func expressionValueThrowing(with object: Any?, context: NSMutableDictionary? = nil) throws -> Any? {
+    var variables: [String: Any] = [:]
+    for (key, value) in context ?? [:] {
+      if let key = key as? String { variables[key] = value }
+    }
+    return try program.evaluate(object, variables: variables)
+  }
+
+  /// Changes nothing; see `NSPredicate.allowEvaluation()`.
+  open func allowEvaluation() {}
+
+  open override var description: String { Printer.print(node) }
+
+  open func copy(with zone: NSZone? = nil) -> Any { self }
+
+  open override func isEqual(_ object: Any?) -> Bool {
+    (object as? NSExpression)?.node == node
+  }
+
+  open override var hash: Int { node.hashValue }
+}

@@ -1,0 +1,72 @@
+import Foundation
+
+/// Gives `NSPredicate` the initialisers that Foundation marks unavailable on Linux.
+///
+/// An initialiser in a protocol extension may assign `self`, which one in a class extension may not. That is how
+/// `NSPredicate(format: "a == 1")` returns an ``NSComparisonPredicate``.
+public protocol PredicateParsing {}
+
+extension Foundation.NSPredicate: PredicateParsing {}
+
+extension PredicateParsing where Self: Foundation.NSPredicate {
+  /// A predicate from a format, such as `NSPredicate(format: "name BEGINSWITH[c] %@ AND age > %d", "a", 30)`.
+  ///
+  /// Arguments may be any Swift or Foundation values. A format that can't be parsed stops the program with the reason;
+  /// ``init(parsing:arguments:)`` throws it instead.
+  public init(format: String, _ args: Any?...) {
+    self = Self.parsed(format, args)
+  }
+
+  /// A predicate from a format and its arguments as an array. Stops the program when the format can't be parsed.
+  public init(format: String, argumentArray: [Any]?) {
+    self = Self.parsed(format, argumentArray ?? [])
+  }
+
+  /// A predicate from a format and its arguments.
+  ///
+  /// - Throws: ``PredicateError`` that names the place in the format, what was found there and what was expected.
+  public init(parsing format: String, arguments: [Any?] = []) throws {
+    let node: PredicateNode = try Parser.predicate(format, arguments: arguments)
+    guard let predicate = Foundation.NSPredicate.makePredicate(node) as? Self else {
+      throw PredicateError.unsupported(
+        "The format \"\(format)\" gives a \(type(of: Foundation.NSPredicate.makePredicate(node))), not a \(Self.self). "
+          + "Ask NSPredicate to parse it.")
+    }
+    self = predicate
+  }
+
+  private static func parsed(_ format: String, _ arguments: [Any?]) -> Self {
+    do {
+      return try Self(parsing: format, arguments: arguments)
+    } catch {
+      fatalError("\(error)")
+    }
+  }
+}
+
+extension Foundation.NSPredicate {
+  /// A copy with variables replaced by constants; variables without a value stay.
+  public func withSubstitutionVariables(_ variables: [String: Any]) -> Self {
+    let substituted: Foundation.NSPredicate = .makePredicate(
+      predicateNode().substituting(variables: variables))
+    // Substituting changes operands, never the kind of predicate.
+    return substituted as? Self ?? self
+  }
+
+  /// Whether the predicate holds for the object.
+  ///
+  /// - Throws: ``PredicateError`` where `evaluate(with:)` stops the program: an unknown key, values that can't be compared, a
+  ///   variable without value, an invalid regular expression; and whatever ``KeyValueReadable/readValue(forKey:)`` throws.
+  public func evaluateThrowing(with object: Any?, substitutionVariables: [String: Any]? = nil) throws -> Bool
+  {
+    switch self {
+    case let predicate as NSComparisonPredicate: try predicate.evaluateNode(object, substitutionVariables)
+    case let predicate as NSCompoundPredicate: try predicate.evaluateNode(object, substitutionVariables)
+    default: try PredicateProgram(predicateNode()).evaluate(object, variables: substitutionVariables)
+    }
+  }
+
+  /// Apple's decoded predicates refuse to be evaluated until this is called. Here predicates never come from an archive by
+  /// themselves, so it changes nothing.
+  public func allowEvaluation() {}
+}

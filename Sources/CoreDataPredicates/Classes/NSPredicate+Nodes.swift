@@ -1,0 +1,61 @@
+import Foundation
+
+extension Foundation.NSPredicate {
+  /// The tree behind the predicate.
+  ///
+  /// Foundation's constant and compound predicates are recognised; a block predicate, or a class of the program's own, becomes a
+  /// ``PredicateNode/block(_:)`` that holds it.
+  package func predicateNode() -> PredicateNode {
+    switch self {
+    case let predicate as NSComparisonPredicate: return .comparison(predicate.node)
+    case let predicate as NSCompoundPredicate: return predicate.node
+    case let predicate as Foundation.NSCompoundPredicate
+    where type(of: predicate) == Foundation.NSCompoundPredicate.self:
+      let kind: CompoundKind =
+        predicate.compoundPredicateType == .not ? .not : predicate.compoundPredicateType == .or ? .or : .and
+      let members: [PredicateNode] = predicate.subpredicates.map {
+        $0.predicateNode()
+      }
+      let node: PredicateNode = .compound(kind, members)
+      return node.depth <= TreeLimits.depth ? node : .block(PredicateBlock(self))
+    default:
+      // A subclass may evaluate as it likes, whatever text it inherits.
+      guard type(of: self) == Foundation.NSPredicate.self else { return .block(PredicateBlock(self)) }
+      switch formatText {
+      case "TRUEPREDICATE": return .constant(true)
+      case "FALSEPREDICATE": return .constant(false)
+      default: return .block(PredicateBlock(self))
+      }
+    }
+  }
+
+  /// The predicate that a tree stands for, of the class that Apple's framework would give.
+  package static func makePredicate(_ node: PredicateNode) -> Foundation.NSPredicate {
+    switch node {
+    case .constant(let value): Foundation.NSPredicate(value: value)
+    case .comparison(let node): NSComparisonPredicate(node: node)
+    case .compound(let kind, let members):
+      NSCompoundPredicate(
+        type: NSCompoundPredicate.LogicalType(rawValue: kind.rawValue) ?? .and,
+        subpredicates: members.map(makePredicate))
+    case .block(let block): block.predicate
+    }
+  }
+
+  /// `predicateFormat`, without the warning that Foundation attaches to it.
+  package var formatText: String {
+    (self as any FormatProviding).predicateFormat
+  }
+}
+
+/// Reads `predicateFormat` past its deprecation, which is about the property having no format to show on Linux.
+private protocol FormatProviding {
+  var predicateFormat: String { get }
+}
+
+extension Foundation.NSPredicate: FormatProviding {}
+
+/// The predicate that a tree stands for, of the class that Apple's framework would give.
+package func makePredicate(_ node: PredicateNode) -> Foundation.NSPredicate {
+  Foundation.NSPredicate.makePredicate(node)
+}

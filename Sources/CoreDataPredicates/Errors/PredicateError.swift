@@ -1,0 +1,99 @@
+import Foundation
+
+/// Why a predicate or an expression could not be parsed or evaluated.
+///
+/// The text names the place, what was found there, what was expected, and the cure where the mistake is a common one:
+///
+/// ```
+/// Unable to parse the format string "name == %k": at character 9 found "%k", expected an expression. A key path
+/// specifier is spelled %K.
+/// ```
+///
+/// `NSPredicate(format:)`, which can't throw, stops the program with this text; `NSPredicate(parsing:arguments:)` throws it.
+public struct PredicateError: Error, Sendable, Equatable, LocalizedError, CustomStringConvertible,
+  CustomNSError
+{
+  // Private so that cases can grow.
+  private enum Kind: Sendable, Equatable {
+    case parsing(format: String, position: Int, found: String, expected: String, hint: String?)
+    case evaluation(String)
+    case unsupported(String)
+  }
+
+  private let kind: Kind
+
+  /// The domain of the error as an `NSError`.
+  public static let errorDomain: String = "CoreDataPredicates.PredicateError"
+
+  /// 1 for a format that can't be parsed, 2 for a failed evaluation, 3 for a construct that isn't supported.
+  public var errorCode: Int {
+    switch kind {
+    case .parsing: 1
+    case .evaluation: 2
+    case .unsupported: 3
+    }
+  }
+
+  /// The description under `NSLocalizedDescriptionKey`; for a format also `format` and `position`.
+  public var errorUserInfo: [String: Any] {
+    var info: [String: Any] = [NSLocalizedDescriptionKey: description]
+    if case .parsing(let format, let position, _, _, _) = kind {
+      info["format"] = format
+      info["position"] = position
+    }
+    return info
+  }
+
+  /// The same text as ``description``.
+  public var errorDescription: String? { description }
+
+  /// The whole message.
+  public var description: String {
+    switch kind {
+    case .parsing(let format, let position, let found, let expected, let hint):
+      let text: String =
+        "Unable to parse the format string \"\(Self.excerpt(format, around: position))\": "
+        + "at character \(position + 1) found \(found), expected \(expected)."
+      return hint.map { "\(text) \($0)" } ?? text
+    case .evaluation(let text), .unsupported(let text):
+      return text
+    }
+  }
+
+  /// Characters before the place where parsing stopped; nil for errors of evaluation.
+  public var position: Int? {
+    if case .parsing(_, let position, _, _, _) = kind { position } else { nil }
+  }
+
+  /// What to write instead, where the mistake is a common one.
+  public var hint: String? {
+    if case .parsing(_, _, _, _, let hint) = kind { hint } else { nil }
+  }
+
+  package static func parsing(
+    _ format: String, position: Int, found: String, expected: String, hint: String?
+  ) -> PredicateError {
+    .init(kind: .parsing(format: format, position: position, found: found, expected: expected, hint: hint))
+  }
+
+  package static func evaluation(_ text: String) -> PredicateError {
+    .init(kind: .evaluation(text))
+  }
+
+  package static func unsupported(_ text: String) -> PredicateError {
+    .init(kind: .unsupported(text))
+  }
+
+  /// The format itself when short, else the neighbourhood of the place: a format can be megabytes of generated text.
+  private static func excerpt(_ format: String, around position: Int) -> String {
+    let reach: Int = 60
+    guard format.utf8.count > 400 else { return format }
+    let place: String.Index =
+      format.index(format.startIndex, offsetBy: position, limitedBy: format.endIndex) ?? format.endIndex
+    let start: String.Index =
+      format.index(place, offsetBy: -reach, limitedBy: format.startIndex) ?? format.startIndex
+    let end: String.Index =
+      format.index(place, offsetBy: reach, limitedBy: format.endIndex) ?? format.endIndex
+    return (start > format.startIndex ? "…" : "") + format[start..<end] + (end < format.endIndex ? "…" : "")
+  }
+}

@@ -1,0 +1,166 @@
+import Foundation
+
+/// A built-in function, found once by its selector.
+package struct BuiltinFunction: Sendable {
+  typealias Body = @Sendable ([PredicateValue]) throws -> PredicateValue
+
+  private let name: String
+  private let body: Body?
+
+  package init(_ selector: String) {
+    name = selector
+    body = Self.table[selector]
+  }
+
+  /// - Throws: ``PredicateError`` for arguments of the wrong kind or number, and for functions that don't exist here.
+  package func call(_ arguments: [PredicateValue]) throws -> PredicateValue {
+    guard let body else {
+      throw PredicateError.unsupported(
+        "The function \(name) can't be evaluated on this platform. FUNCTION(…) calls those registered with "
+          + "PredicateFunctions.register(_:_:).")
+    }
+    let expected: Int = name == FunctionTable.negation ? 1 : FunctionTable.colons(name)
+    guard arguments.count == expected else {
+      throw PredicateError.evaluation("\(name) takes \(expected) arguments, not \(arguments.count).")
+    }
+    return try body(arguments)
+  }
+
+  private static let table: [String: Body] = arithmetic.merging(numbers) { a, _ in a }.merging(collections) {
+    a, _ in a
+  }
+  .merging(others) { a, _ in a }
+
+  private static let arithmetic: [String: Body] = [
+    "add:to:": { try Arithmetic.apply(.add, $0[0], $0[1]) },
+    "from:subtract:": { try Arithmetic.apply(.subtract, $0[0], $0[1]) },
+    "multiply:by:": { try Arithmetic.apply(.multiply, $0[0], $0[1]) },
+    "divide:by:": { try Arithmetic.apply(.divide, $0[0], $0[1]) },
+    "modulus:by:": { try Arithmetic.apply(.modulus, $0[0], $0[1]) },
+    "raise:toPower:": { try Arithmetic.apply(.raise, $0[0], $0[1]) },
+    FunctionTable.negation: { try Arithmetic.apply(.subtract, .integer(0), $0[0]) },
+    "bitwiseAnd:with:": { .integer(try integer($0[0], "&") & integer($0[1], "&")) },
+    "bitwiseOr:with:": { .integer(try integer($0[0], "|") | integer($0[1], "|")) },
+    "bitwiseXor:with:": { .integer(try integer($0[0], "^") ^ integer($0[1], "^")) },
+    "leftshift:by:": { .integer(try integer($0[0], "<<") << integer($0[1], "<<")) },
+    "rightshift:by:": { .integer(try integer($0[0], ">>") >> integer($0[1], ">>")) },
+    "onesComplement:": { .integer(~(try integer($0[0], "onesComplement:"))) },
+  ]
+
+  private static let numbers: [String: Body] = [
+    "sqrt:": { .double(try double($0[0], "sqrt:").squareRoot()) },
+    "exp:": { .double(exp(try double($0[0], "exp:"))) },
+    "log:": { .double(log10(try double($0[0], "log:"))) },
+    "ln:": { .double(log(try double($0[0], "ln:"))) },
+    "floor:": { try rounded($0[0], "floor:", .down) },
+    "ceiling:": { try rounded($0[0], "ceiling:", .up) },
+    "trunc:": { try rounded($0[0], "trunc:", .towardZero) },
+    "abs:": { arguments in
+      let value: Double = try double(arguments[0], "abs:")
+      return value < 0 ? try Arithmetic.apply(.subtract, .integer(0), arguments[0]) : arguments[0]
+    },
+    "random": { _ in .integer(Int64.random(in: 0...Int64(Int32.max))) },
+    "randomn:": { arguments in
+      let bound: Int64 = try integer(arguments[0], "randomn:")
+      guard bound > 0 else { throw PredicateError.evaluation("randomn: needs a number above 0.") }
+      return .integer(Int64.random(in: 0..<bound))
+    },
+  ]
+
+  private static let collections: [String: Body] = [
+    "sum:": { try Arithmetic.sum(members($0[0], "sum:"), of: "sum:") },
+    "count:": { arguments in
+      if arguments[0].isNull { return .integer(0) }
+      if case .dictionary(let entries) = arguments[0] { return .integer(Int64(entries.count)) }
+      return .integer(Int64(try members(arguments[0], "count:").count))
+    },
+    "average:": { arguments in
+      let values: [PredicateValue] = try members(arguments[0], "average:")
+      if values.isEmpty { return .integer(0) }
+      return try Arithmetic.divide(Arithmetic.sum(values, of: "average:"), byCount: values.count)
+    },
+    "min:": { try CollectionOperator.min.collect(members($0[0], "min:")) as? PredicateValue ?? .null },
+    "max:": { try CollectionOperator.max.collect(members($0[0], "max:")) as? PredicateValue ?? .null },
+    "median:": { arguments in
+      let values: [Double] = try doubles(arguments[0], "median:").sorted()
+      if values.isEmpty { return .null }
+      let middle: Int = values.count / 2
+      return .double(values.count % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2)
+    },
+    "mode:": { arguments in
+      let values: [PredicateValue] = try members(arguments[0], "mode:")
+      var counts: [PredicateValue: Int] = [:]
+      for value in values { counts[value, default: 0] += 1 }
+      let most: Int = counts.values.max() ?? 0
+      var seen: Set<PredicateValue> = []
+      return .array(values.filter { counts[$0] == most && seen.insert($0).inserted })
+    },
+    "stddev:": { arguments in
+      let values: [Double] = try doubles(arguments[0], "stddev:")
+      if values.isEmpty { return .null }
+      let mean: Double = values.reduce(0, +) / Double(values.count)
+      let squares: Double = values.reduce(0) { $0 + ($1 - mean) * ($1 - mean) }
+      return .double((squares / Double(values.count)).squareRoot())
+    },
+  ]
+
+  private static let others: [String: Body] = [
+    "now": { _ in .date(PredicateClock.now) },
+    "lowercase:": { .string(try string($0[0], "lowercase:").lowercased()) },
+    "uppercase:": { .string(try string($0[0], "uppercase:").uppercased()) },
+    "length:": { .integer(Int64(try string($0[0], "length:").utf16.count)) },
+    "canonical:": { .string(try string($0[0], "canonical:").precomposedStringWithCanonicalMapping) },
+    "noindex:": { $0[0] },
+    "castObject:toType:": { try Cast.apply($0[0], to: string($0[1], "CAST")) },
+    "objectFrom:withIndex:": { arguments in
+      let element: Any? = try RawCollection.element(
+        of: arguments[0], at: arguments[1], "objectFrom:withIndex:")
+      return PredicateValue(normalizing: element)
+    },
+  ]
+
+  // MARK: Arguments
+
+  private static func wrong(_ value: PredicateValue, _ name: String, _ wanted: String) -> PredicateError {
+    .evaluation("\(name) needs \(wanted), not \(value.kindName).")
+  }
+
+  private static func integer(_ value: PredicateValue, _ name: String) throws -> Int64 {
+    guard let number = NumberComparison.integer(value) else { throw wrong(value, name, "a whole number") }
+    return number
+  }
+
+  private static func double(_ value: PredicateValue, _ name: String) throws -> Double {
+    guard let number = NumberComparison.double(value) else { throw wrong(value, name, "a number") }
+    return number
+  }
+
+  private static func string(_ value: PredicateValue, _ name: String) throws -> String {
+    guard case .string(let text) = value else { throw wrong(value, name, "a string") }
+    return text
+  }
+
+  private static func members(_ value: PredicateValue, _ name: String) throws -> [PredicateValue] {
+    guard let members = value.elements else { throw wrong(value, name, "an array or a set") }
+    return members
+  }
+
+  private static func doubles(_ value: PredicateValue, _ name: String) throws -> [Double] {
+    try members(value, name).map { try double($0, name) }
+  }
+
+  private static func rounded(
+    _ value: PredicateValue, _ name: String, _ rule: FloatingPointRoundingRule
+  ) throws -> PredicateValue {
+    switch value {
+    case .integer, .unsigned, .bool: return value
+    case .decimal(var number):
+      var result: Decimal = Decimal()
+      let mode: NSDecimalNumber.RoundingMode =
+        rule == .down ? .down : rule == .up ? .up : number.isSignMinus ? .up : .down
+      NSDecimalRound(&result, &number, 0, mode)
+      return .decimal(result)
+    default: return .double(try double(value, name).rounded(rule))
+    }
+  }
+}

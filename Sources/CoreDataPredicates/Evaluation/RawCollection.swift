@@ -1,0 +1,90 @@
+import Foundation
+
+/// Collections as they come from objects, before normalising: members keep their identity, so keys can be read from them.
+enum RawCollection {
+  /// The members of an array, set or ordered set; nil for everything else.
+  static func elements(of collection: Any) -> [Any]? {
+    switch collection {
+    case let value as PredicateValue: value.elements.map { $0.map { $0 } }
+    case let array as any AnyArray: array.members
+    case let set as any AnySet: set.members
+    case let array as NSArray where isObject(collection): array.map { $0 }
+    case let set as NSSet where isObject(collection): set.map { $0 }
+    case let set as NSOrderedSet where isObject(collection): set.map { $0 }
+    default: nil
+    }
+  }
+
+  /// Casts to Foundation's classes bridge Swift values; only real objects are meant.
+  private static func isObject(_ value: Any) -> Bool {
+    type(of: value) is AnyClass
+  }
+
+  static func isSet(_ collection: Any) -> Bool {
+    switch collection {
+    case let value as PredicateValue: if case .set = value { true } else { false }
+    case is any AnySet: true
+    default: isObject(collection) && collection is NSSet
+    }
+  }
+
+  static func count(of collection: Any) -> Int? {
+    switch collection {
+    case let value as PredicateValue:
+      if case .dictionary(let entries) = value { entries.count } else { value.elements?.count }
+    case let dictionary as any AnyDictionary: dictionary.entryCount
+    case let dictionary as NSDictionary where isObject(collection): dictionary.count
+    default: elements(of: collection)?.count
+    }
+  }
+
+  /// The members in order; nil for nil.
+  static func array(_ collection: Any?, _ text: String) throws -> [Any]? {
+    guard let collection, !(collection is NSNull) else { return nil }
+    guard let elements = elements(of: collection), !isSet(collection) else {
+      throw notIndexable(collection, text)
+    }
+    return elements
+  }
+
+  static func element(of collection: Any, at index: PredicateValue, _ text: String) throws -> Any? {
+    if collection is NSNull { return nil }
+    if let entry = try entry(of: collection, for: index) { return entry.value }
+    guard let elements = try array(collection, text) else { return nil }
+    switch index {
+    case .string("FIRST"): return elements.first
+    case .string("LAST"): return elements.last
+    case .string("SIZE"): return elements.count
+    default: break
+    }
+    guard index.isNumber, let position = NumberComparison.integer(index) else {
+      throw PredicateError.evaluation(
+        "An array's index must be a whole number, not \(index.kindName): \(text).")
+    }
+    guard let position = Int(exactly: position), elements.indices.contains(position) else {
+      throw PredicateError.evaluation(
+        "The index \(position) lies outside an array of \(elements.count): \(text).")
+    }
+    return elements[position]
+  }
+
+  /// The entry of a dictionary, nil when the collection is none.
+  private static func entry(of collection: Any, for key: PredicateValue) throws -> (value: Any?, Void)? {
+    switch collection {
+    case let value as PredicateValue:
+      if case .dictionary(let entries) = value { return (entries[key], ()) }
+      return nil
+    case let dictionary as any AnyDictionary:
+      return (key.anyValue.flatMap { dictionary.value(forAnyKey: $0) }, ())
+    case let dictionary as NSDictionary where isObject(collection):
+      return (key.anyValue.flatMap { dictionary.object(forKey: $0) }, ())
+    default: return nil
+    }
+  }
+
+  static func notIndexable(_ collection: Any, _ text: String) -> PredicateError {
+    .evaluation(
+      "\(text) needs an array or a dictionary before its index, not \(PredicateValue(normalizing: collection).kindName)."
+    )
+  }
+}

@@ -1,0 +1,82 @@
+import Foundation
+
+/// The keys that strings, numbers, dates and the like answer to, as on Apple's systems through their methods' names.
+enum ScalarKeys {
+  static func read(_ key: String, from value: PredicateValue) throws -> PredicateValue {
+    if key == "description" { return .string(text(of: value)) }
+    switch value {
+    case .string(let text): if let result = read(key, fromText: text) { return result }
+    case .date(let date): if let result = read(key, fromDate: date) { return result }
+    case .url(let url): if let result = read(key, fromURL: url) { return result }
+    case .uuid(let uuid) where key == "UUIDString" || key == "uuidString": return .string(uuid.uuidString)
+    case .data(let data) where key == "length": return .integer(Int64(data.count))
+    default: if value.isNumber, let result = read(key, fromNumber: value) { return result }
+    }
+    throw PredicateError.evaluation(
+      "\(value.kindName.prefix(1).uppercased())\(value.kindName.dropFirst()) is not key value coding-compliant for the key \(key)."
+    )
+  }
+
+  /// A value in words: what CAST to a string gives.
+  static func text(of value: PredicateValue) -> String {
+    switch value {
+    case .string(let text): text
+    case .date(let date): date.description
+    default: ValuePrinter.print(value)
+    }
+  }
+
+  /// The number at the beginning of a text, 0 when there is none, as `NSString.doubleValue`.
+  static func leadingNumber(_ text: String) -> Double {
+    (text as NSString).doubleValue
+  }
+
+  private static func read(_ key: String, fromText text: String) -> PredicateValue? {
+    switch key {
+    case "length": .integer(Int64(text.utf16.count))
+    case "lowercaseString": .string(text.lowercased())
+    case "uppercaseString": .string(text.uppercased())
+    case "capitalizedString": .string(text.capitalized)
+    case "intValue", "integerValue", "longLongValue":
+      .integer(Int64(clamping: (text as NSString).integerValue))
+    case "doubleValue", "floatValue": .double(leadingNumber(text))
+    case "boolValue": .bool((text as NSString).boolValue)
+    default: nil
+    }
+  }
+
+  private static func read(_ key: String, fromDate date: Date) -> PredicateValue? {
+    switch key {
+    case "timeIntervalSinceReferenceDate": .double(date.timeIntervalSinceReferenceDate)
+    case "timeIntervalSince1970": .double(date.timeIntervalSince1970)
+    case "timeIntervalSinceNow": .double(date.timeIntervalSince(PredicateClock.now))
+    default: nil
+    }
+  }
+
+  private static func read(_ key: String, fromURL url: URL) -> PredicateValue? {
+    switch key {
+    case "absoluteString": .string(url.absoluteString)
+    case "path": .string(url.path)
+    case "host": url.host.map(PredicateValue.string) ?? .null
+    case "scheme": url.scheme.map(PredicateValue.string) ?? .null
+    case "query": url.query.map(PredicateValue.string) ?? .null
+    case "lastPathComponent": .string(url.lastPathComponent)
+    case "pathExtension": .string(url.pathExtension)
+    default: nil
+    }
+  }
+
+  private static func read(_ key: String, fromNumber number: PredicateValue) -> PredicateValue? {
+    guard let double = NumberComparison.double(number) else { return nil }
+    switch key {
+    case "intValue", "integerValue", "longLongValue":
+      return NumberComparison.integer(number).map(PredicateValue.integer)
+        ?? .double(double.rounded(.towardZero))
+    case "doubleValue", "floatValue": return .double(double)
+    case "boolValue": return .bool(double != 0)
+    case "stringValue": return .string(text(of: number))
+    default: return nil
+    }
+  }
+}

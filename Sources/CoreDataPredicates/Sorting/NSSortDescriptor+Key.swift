@@ -1,0 +1,70 @@
+import Foundation
+
+/// Gives `NSSortDescriptor` the initialisers by key that Foundation marks unavailable on Linux; see ``PredicateParsing``.
+public protocol SortDescribing {}
+
+extension NSSortDescriptor: SortDescribing {}
+
+extension SortDescribing where Self: NSSortDescriptor {
+  /// Sorts by a key path, nulls first when ascending; strings by code points.
+  public init(key: String?, ascending: Bool) {
+    self = Self.make(KeySortDescriptor(term: SortTerm(key: key, ascending: ascending)))
+  }
+
+  /// Sorts by a key path with a comparator. A missing value is handed over as `NSNull`. Such a descriptor works in memory only.
+  public init(key: String?, ascending: Bool, comparator: @escaping Comparator) {
+    self = Self.make(
+      KeySortDescriptor(term: SortTerm(key: key, ascending: ascending), comparator: comparator))
+  }
+
+  /// Sorts by a key path, strings by the given comparison. Takes the place of `init(key:ascending:selector:)`.
+  public init(key: String?, ascending: Bool, comparison: StringComparison) {
+    self = Self.make(
+      KeySortDescriptor(term: SortTerm(key: key, ascending: ascending, comparison: comparison)))
+  }
+
+  /// Sorts by a key path whose values need not be `Comparable`, such as optional ones; nulls first when ascending.
+  public init<Root, Value>(keyPath: KeyPath<Root, Value>, ascending: Bool) {
+    self = Self.make(KeyPathSortDescriptor(path: keyPath, ascending: ascending))
+  }
+
+  private static func make(_ descriptor: NSSortDescriptor) -> Self {
+    guard let descriptor = descriptor as? Self else {
+      fatalError("\(Self.self) can't be made from a key. Use NSSortDescriptor(key:ascending:).")
+    }
+    return descriptor
+  }
+}
+
+extension NSSortDescriptor {
+  /// The key path as text; for a descriptor made from a Swift key path its registered name.
+  public var key: String? {
+    if let descriptor = self as? KeySortDescriptor { return descriptor.term.key }
+    return KeyPathNames.name(of: keyPath)
+  }
+
+  /// How strings are ordered, nil when a comparator decides.
+  public var stringComparison: StringComparison? { sortTerm?.comparison }
+
+  /// The order of two objects.
+  ///
+  /// - Throws: ``PredicateError`` where `compare(_:to:)` stops the program: a key that an object doesn't have, values without
+  ///   order.
+  public func compareThrowing(_ object1: Any, to object2: Any) throws -> ComparisonResult {
+    switch self {
+    case let descriptor as KeySortDescriptor: try descriptor.compareThrowing(object1, object2)
+    case let descriptor as KeyPathSortDescriptor: try descriptor.compareThrowing(object1, object2)
+    default: compare(object1, to: object2)
+    }
+  }
+
+  /// What SQL needs; nil when the order is a comparator's or the key path has no name.
+  package var sortTerm: SortTerm? {
+    if let descriptor = self as? KeySortDescriptor { return descriptor.sqlTerm }
+    return key.map { SortTerm(key: $0, ascending: ascending) }
+  }
+
+  package static func makeSortDescriptor(_ term: SortTerm) -> NSSortDescriptor {
+    KeySortDescriptor(term: term)
+  }
+}

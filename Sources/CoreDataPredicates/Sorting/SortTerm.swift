@@ -1,0 +1,74 @@
+import Foundation
+
+/// A sort descriptor as a value: what SQL needs of it.
+package struct SortTerm: Hashable, Sendable {
+  /// A dotted path, nil for the objects themselves.
+  package var key: String?
+  package var ascending: Bool
+  package var comparison: StringComparison
+
+  package init(key: String?, ascending: Bool, comparison: StringComparison = .plain) {
+    self.key = key
+    self.ascending = ascending
+    self.comparison = comparison
+  }
+
+  /// The order of two values, nulls first, direction applied.
+  ///
+  /// - Throws: ``PredicateError`` for values that have no order.
+  package func order(_ left: PredicateValue, _ right: PredicateValue) throws -> ComparisonResult {
+    let result: ComparisonResult = try Self.ascendingOrder(left, right, comparison, key)
+    return ascending ? result : NumberComparison.reversed(result)
+  }
+
+  private static func ascendingOrder(
+    _ left: PredicateValue, _ right: PredicateValue, _ comparison: StringComparison, _ key: String?
+  ) throws -> ComparisonResult {
+    switch (left, right) {
+    case (.string(let a), .string(let b)): return StringMatching.compare(a, b, by: comparison)
+    default: break
+    }
+    if left.isNull || right.isNull {
+      return left.isNull ? (right.isNull ? .orderedSame : .orderedAscending) : .orderedDescending
+    }
+    if let result = ValueComparison.order(left, right) ?? nanOrder(left, right) { return result }
+    throw PredicateError.evaluation(
+      "Can't sort by \(key ?? "the objects themselves"): there is no order between \(left.kindName) and "
+        + "\(right.kindName). Sort by an attribute, or give the sort descriptor a comparator.")
+  }
+
+  /// Not-a-number sorts before all numbers: an order with exceptions would scramble the rest.
+  private static func nanOrder(_ left: PredicateValue, _ right: PredicateValue) -> ComparisonResult? {
+    guard let a = NumberComparison.double(left), let b = NumberComparison.double(right) else { return nil }
+    if a.isNaN { return b.isNaN ? .orderedSame : .orderedAscending }
+    return b.isNaN ? .orderedDescending : nil
+  }
+}
+
+/// The names of properties by key path. Key paths of computed properties (all managed ones) have no name on Linux, so
+/// generated code registers them.
+package enum KeyPathNames {
+  private static let registry: Registry = .init()
+
+  private final class Registry: @unchecked Sendable {
+    // `lock` guards `names`.
+    let lock: NSLock = .init()
+    var names: [AnyKeyPath: String] = [:]
+  }
+
+  package static func register(_ name: String, for keyPath: AnyKeyPath) {
+    registry.lock.withLock { registry.names[keyPath] = name }
+  }
+
+  /// The registered name; else, for stored properties of structures and final classes, the one that reflection knows.
+  package static func name(of keyPath: AnyKeyPath) -> String? {
+    if let name = registry.lock.withLock({ registry.names[keyPath] }) { return name }
+    // "\Type.a.b"; computed properties read "<computed 0x… (Type)>".
+    let text: String = keyPath.debugDescription
+    guard text.hasPrefix("\\"), !text.contains("<") else { return nil }
+    let root: String = "\\\(type(of: keyPath).rootType)."
+    guard text.hasPrefix(root) else { return nil }
+    let path: String = String(text.dropFirst(root.count).filter { $0 != "?" && $0 != "!" })
+    return path.isEmpty || path == "self" ? nil : path
+  }
+}

@@ -1,0 +1,72 @@
+/// The built-in functions of the format language: which selectors exist, which of them have an infix spelling.
+package enum FunctionTable {
+  /// Every selector that a format may call.
+  package static let selectors: Set<String> = [
+    "sum:", "average:", "min:", "max:", "count:", "median:", "mode:", "stddev:",
+    "add:to:", "from:subtract:", "multiply:by:", "divide:by:", "modulus:by:", "raise:toPower:",
+    "sqrt:", "exp:", "abs:", "log:", "ln:", "floor:", "ceiling:", "trunc:",
+    "random", "randomn:", "now", "lowercase:", "uppercase:", "length:", "canonical:",
+    "bitwiseAnd:with:", "bitwiseOr:with:", "bitwiseXor:with:", "leftshift:by:", "rightshift:by:",
+    "onesComplement:",
+    "noindex:", "castObject:toType:", "objectFrom:withIndex:", "distanceToLocation:fromLocation:",
+  ]
+
+  /// Unary minus over anything but a number has no selector of Apple's; the tree calls it this.
+  package static let negation: String = "negate:"
+
+  /// The mark between the operands of an infix function.
+  package static func infix(_ selector: String) -> String? {
+    switch selector {
+    case "add:to:": "+"
+    case "from:subtract:": "-"
+    case "multiply:by:": "*"
+    case "divide:by:": "/"
+    case "raise:toPower:": "**"
+    case "bitwiseAnd:with:": "&"
+    case "bitwiseOr:with:": "|"
+    case "bitwiseXor:with:": "^"
+    case "leftshift:by:": "<<"
+    case "rightshift:by:": ">>"
+    default: nil
+    }
+  }
+
+  /// The selector under which `name(…)` with this number of arguments is known: a plain name stands for the selector of
+  /// one argument.
+  static func selector(for name: String, argumentCount: Int) -> String? {
+    if name.hasSuffix(":") {
+      return selectors.contains(name) && colons(name) == argumentCount ? name : nil
+    }
+    if argumentCount == 0 { return selectors.contains(name) ? name : nil }
+    return argumentCount == 1 && selectors.contains("\(name):") ? "\(name):" : nil
+  }
+
+  static func colons(_ selector: String) -> Int {
+    selector.utf8.count { $0 == UInt8(ascii: ":") }
+  }
+
+  /// Up to three known functions whose names resemble this one, nearest first.
+  static func nearest(to name: String) -> [String] {
+    let wanted: [UInt8] = Array(name.lowercased().utf8.prefix(40))
+    let ranked: [(distance: Int, selector: String)] = selectors.map { selector in
+      let known: [UInt8] = Array(selector.lowercased().utf8)
+      return (editDistance(wanted, known), selector)
+    }
+    let near = ranked.filter { $0.distance <= max(2, wanted.count / 2) }.sorted { $0 < $1 }
+    return near.prefix(3).map(\.selector)
+  }
+
+  private static func editDistance(_ a: [UInt8], _ b: [UInt8]) -> Int {
+    var row: [Int] = Array(0...b.count)
+    for (i, x) in a.enumerated() {
+      var diagonal: Int = row[0]
+      row[0] = i + 1
+      for (j, y) in b.enumerated() {
+        let replaced: Int = diagonal + (x == y ? 0 : 1)
+        diagonal = row[j + 1]
+        row[j + 1] = min(replaced, row[j] + 1, diagonal + 1)
+      }
+    }
+    return row[b.count]
+  }
+}

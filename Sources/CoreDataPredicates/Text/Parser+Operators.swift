@@ -1,0 +1,222 @@
+import Foundation
+
+extension Parser {
+  private enum Infix {
+    case compound(CompoundKind)
+    case comparison
+    case set(SetOperation)
+    case function(String, Power)
+
+    var power: Power {
+      switch self {
+      case .compound(let kind): kind == .or ? .or : .and
+      case .comparison: .comparison
+      case .set: .set
+      case .function(_, let power): power
+      }
+    }
+  }
+
+  /// Parses everything that binds at least as tightly as `minimum`.
+  mutating func parse(_ minimum: Power) throws(PredicateError) -> Operand {
+    try enter()
+    let start: Token = current
+    var left: Operand = try parsePrefix()
+    while let infix = currentInfix(), infix.power >= minimum {
+      left = try parse(infix, left: left, start: start)
+    }
+    leave()
+    return left
+  }
+
+  private mutating func currentInfix() -> Infix? {
+    switch current.kind {
+    case .mark(let mark):
+      switch mark {
+      case .and: return .compound(.and)
+      case .or: return .compound(.or)
+      case .plus: return .function("add:to:", .sum)
+      case .minus: return .function("from:subtract:", .sum)
+      case .times: return .function("multiply:by:", .product)
+      case .divide: return .function("divide:by:", .product)
+      case .power: return .function("raise:toPower:", .power)
+      case .bitAnd: return .function("bitwiseAnd:with:", .bits)
+      case .bitOr: return .function("bitwiseOr:with:", .bits)
+      case .bitXor: return .function("bitwiseXor:with:", .bits)
+      case .leftShift: return .function("leftshift:by:", .bits)
+      case .rightShift: return .function("rightshift:by:", .bits)
+      default: return mark.comparison == nil ? nil : .comparison
+      }
+    case .identifier(_, let word?):
+      switch word {
+      case .and: return .compound(.and)
+      case .or: return .compound(.or)
+      case .union: return .set(.union)
+      case .intersect: return .set(.intersect)
+      case .minus: return .set(.minus)
+      default: return word.comparison == nil ? nil : .comparison
+      }
+    // A name with a colon in the place of an operator is a selector.
+    case .identifier(_, nil): return peek().kind == .mark(.colon) ? .comparison : nil
+    default: return nil
+    }
+  }
+
+  private mutating func parse(_ infix: Infix, left: Operand, start: Token) throws(PredicateError) -> Operand {
+    switch infix {
+    case .compound(let kind): return try parseCompound(kind, first: left)
+    case .comparison:
+      let node: ExpressionNode = try expression(of: left, at: start)
+      return try parseComparison(modifier: .direct, left: node, leftDepth: left.depth)
+    case .set(let operation):
+      let leftNode: ExpressionNode = try expression(of: left, at: start)
+      let (rightNode, depth) = try parseRightOperand(.set)
+      return .expression(.set(operation, leftNode, rightNode), depth: try checked(1 + max(left.depth, depth)))
+    case .function(let selector, let power):
+      let leftNode: ExpressionNode = try expression(of: left, at: start)
+      let (rightNode, depth) = try parseRightOperand(power)
+      return .expression(
+        .function(target: nil, name: selector, arguments: [leftNode, rightNode]),
+        depth: try checked(1 + max(left.depth, depth)))
+    }
+  }
+
+  private mutating func parseRightOperand(
+    _ power: Power
+  ) throws(PredicateError) -> (node: ExpressionNode, depth: Int) {
+    advance()
+    let start: Token = current
+    let operand: Operand = try parse(power.tighter)
+    return (try expression(of: operand, at: start), operand.depth)
+  }
+
+  /// A chain of one operator is one compound, however long.
+  private mutating func parseCompound(
+    _ kind: CompoundKind, first: Operand
+  ) throws(PredicateError) -> Operand {
+    var members: [PredicateNode] = [try predicate(of: first)]
+    var depth: Int = first.depth
+    while case .compound(kind)? = currentInfix() {
+      advance()
+      let member: Operand = try parse(kind == .or ? .and : .not)
+      members.append(try predicate(of: member))
+      depth = max(depth, member.depth)
+    }
+    return .predicate(.compound(kind, members), depth: try checked(depth + 1))
+  }
+
+  // MARK: Prefixes
+
+  private mutating func parsePrefix() throws(PredicateError) -> Operand {
+    switch current.kind {
+    case .mark(.not), .identifier(_, .not?):
+      advance()
+      let operand: Operand = try parse(.comparison)
+      return .predicate(.compound(.not, [try predicate(of: operand)]), depth: try checked(operand.depth + 1))
+    case .mark(.minus):
+      advance()
+      let start: Token = current
+      let operand: Operand = try parse(.prefix)
+      return try negate(try expression(of: operand, at: start), depth: operand.depth)
+    case .identifier(_, let word?):
+      switch word {
+      case .any, .some: return try parseQuantified(.any)
+      case .all: return try parseQuantified(.all)
+      case .none:
+        let inner: Operand = try parseQuantified(.any)
+        return .predicate(.compound(.not, [try predicate(of: inner)]), depth: try checked(inner.depth + 1))
+      default: return try parsePostfix()
+      }
+    case .variable(let name) where peek().kind == .mark(.assign):
+      advance()
+      advance()
+      let (value, depth) = try parseExpression()
+      return .expression(.assignment(variable: name, value), depth: try checked(depth + 1))
+    default: return try parsePostfix()
+    }
+  }
+
+  /// A minus sign before a number is part of the number.
+  private func negate(_ node: ExpressionNode, depth: Int) throws(PredicateError) -> Operand {
+    if case .constant(let value) = node {
+      switch value {
+      case .integer(let value) where value != .min:
+        return .expression(.constant(.integer(-value)), depth: depth)
+      case .unsigned(1 << 63): return .expression(.constant(.integer(.min)), depth: depth)
+      case .unsigned(let value): return .expression(.constant(.double(-Double(value))), depth: depth)
+      case .double(let value): return .expression(.constant(.double(-value)), depth: depth)
+      default: break
+      }
+    }
+    return .expression(
+      .function(target: nil, name: FunctionTable.negation, arguments: [node]), depth: try checked(depth + 1))
+  }
+
+  private mutating func parseQuantified(_ modifier: ComparisonModifier) throws(PredicateError) -> Operand {
+    advance()
+    let (left, depth) = try parseExpression()
+    guard case .comparison? = currentInfix() else { throw unexpected("a comparison operator") }
+    return try parseComparison(modifier: modifier, left: left, leftDepth: depth)
+  }
+
+  // MARK: Comparisons
+
+  private mutating func parseComparison(
+    modifier: ComparisonModifier, left: ExpressionNode, leftDepth: Int
+  ) throws(PredicateError) -> Operand {
+    let comparison: ComparisonOperator
+    var selector: String?
+    switch current.kind {
+    case .mark(let mark):
+      comparison = mark.comparison ?? .equalTo
+      advance()
+    case .identifier(_, let word?):
+      comparison = word.comparison ?? .equalTo
+      advance()
+    default:
+      comparison = .customSelector
+      selector = try parseSelector()
+    }
+    let options: ComparisonOptions = try parseOptions()
+    let (right, depth) = try parseExpression()
+    let node: ComparisonNode = ComparisonNode(
+      left: left, right: right, modifier: modifier, comparison: comparison, options: options,
+      selector: selector)
+    return .predicate(.comparison(node), depth: try checked(1 + max(leftDepth, depth)))
+  }
+
+  /// `name:` or `name:name:`
+  mutating func parseSelector() throws(PredicateError) -> String {
+    var selector: String = ""
+    while case .identifier(let name, _) = current.kind, peek().kind == .mark(.colon) {
+      selector += "\(name):"
+      advance()
+      advance()
+    }
+    return selector
+  }
+
+  private mutating func parseOptions() throws(PredicateError) -> ComparisonOptions {
+    guard skip(.leftBracket) else { return [] }
+    guard case .identifier(let letters, _) = current.kind else { throw unexpected("options such as [cd]") }
+    var options: ComparisonOptions = []
+    for letter in letters {
+      switch letter {
+      case "c", "C": options.insert(.caseInsensitive)
+      case "d", "D": options.insert(.diacriticInsensitive)
+      case "n", "N": options.insert(.normalized)
+      case "l", "L": options.insert(.localeSensitive)
+      // Spotlight's word matching: no meaning here.
+      case "w", "W": break
+      default:
+        throw unexpected(
+          "options such as [cd]",
+          hint:
+            "The letters: c ignores case, d ignores diacritics, n compares literally, l follows the locale.")
+      }
+    }
+    advance()
+    try require(.rightBracket, "after the options")
+    return options
+  }
+}

@@ -1,0 +1,225 @@
+import Foundation
+
+/// Turns a format and its arguments into a tree.
+///
+/// One routine climbs the operators by binding power, from `OR` to `**`. Predicates and expressions go through the same routine and
+/// meet in ``Operand``: an open parenthesis may hold either, and which one it was is known when it closes. So nothing is
+/// ever parsed twice, and a run of open parentheses costs linear time.
+///
+/// ```
+/// power  1  OR ||                   5  UNION INTERSECT MINUS    9  ** (left)
+///        2  AND &&                  6  & | ^ << >>              -  prefix
+///        3  NOT ! (prefix)          7  + -                      .  [ ]  postfix
+///        4  == < IN … (single)      8  * /
+/// ```
+///
+/// Nesting is limited (``TreeLimits/depth``) while parsing, so that no later walk over the tree can overflow the stack.
+package struct Parser {
+  private let format: String
+  private var lexer: Lexer
+  private(set) var current: Token
+  private var following: Token?
+  private var arguments: [Any?]
+  private var nextArgument: Int = 0
+  private var nesting: Int = 0
+
+  private init(_ format: String, arguments: [Any?]) {
+    self.format = format
+    self.arguments = arguments
+    lexer = Lexer(format)
+    current = lexer.next()
+  }
+
+  /// Parses a predicate. Extra arguments are ignored.
+  ///
+  /// - Throws: ``PredicateError`` naming the place.
+  package static func predicate(_ format: String, arguments: [Any?] = []) throws(PredicateError)
+    -> PredicateNode
+  {
+    var parser: Parser = Parser(format, arguments: arguments)
+    let operand: Operand = try parser.parse(.or)
+    let predicate: PredicateNode
+    if case .expression = operand {
+      guard parser.current.kind == .end else { throw parser.unexpected("a comparison operator") }
+      throw parser.unexpected(
+        "a comparison operator", hint: "An expression alone is no predicate: compare it with something.")
+    } else {
+      predicate = try parser.predicate(of: operand)
+    }
+    guard parser.current.kind == .end else { throw parser.unexpected("AND, OR or the end") }
+    return predicate
+  }
+
+  /// Parses an expression.
+  ///
+  /// - Throws: ``PredicateError`` naming the place.
+  package static func expression(_ format: String, arguments: [Any?] = []) throws(PredicateError)
+    -> ExpressionNode
+  {
+    var parser: Parser = Parser(format, arguments: arguments)
+    let expression: ExpressionNode = try parser.parseExpression().node
+    guard parser.current.kind == .end else {
+      throw parser.unexpected(
+        "an operator or the end", hint: "A comparison is a predicate, not an expression.")
+    }
+    return expression
+  }
+
+  // MARK: Tokens
+
+  mutating func advance() {
+    if let token = following {
+      current = token
+      following = nil
+    } else {
+      current = lexer.next()
+    }
+  }
+
+  mutating func peek() -> Token {
+    if let token = following { return token }
+    let token: Token = lexer.next()
+    following = token
+    return token
+  }
+
+  func isAt(_ mark: Mark) -> Bool {
+    current.kind == .mark(mark)
+  }
+
+  mutating func skip(_ mark: Mark) -> Bool {
+    guard isAt(mark) else { return false }
+    advance()
+    return true
+  }
+
+  mutating func require(_ mark: Mark, _ purpose: String) throws(PredicateError) {
+    guard skip(mark) else { throw unexpected("\"\(mark.rawValue)\" \(purpose)") }
+  }
+
+  // MARK: Errors
+
+  func unexpected(_ expected: String, hint: String? = nil) -> PredicateError {
+    error(at: current, expected: expected, hint: hint)
+  }
+
+  func error(at token: Token, found: String? = nil, expected: String, hint: String? = nil) -> PredicateError {
+    var hint: String? = hint
+    let description: String
+    switch token.kind {
+    case .end: description = "the end"
+    case .invalid(let text, let cure):
+      description = text
+      hint = cure ?? hint
+    default:
+      let text: ArraySlice<UInt8> = lexer.text[token.start..<token.end]
+      let shown: String = String(decoding: text.prefix(40), as: UTF8.self)
+      description = text.count > 40 ? "\"\(shown)…\"" : "\"\(shown)\""
+    }
+    if hint == nil, lexer.sawQuotedSpecifier {
+      hint = "A specifier inside quotes is ordinary text: write %@ without quotes."
+    }
+    let position: Int = String(decoding: lexer.text[..<token.start], as: UTF8.self).count
+    return .parsing(format, position: position, found: found ?? description, expected: expected, hint: hint)
+  }
+
+  // MARK: Arguments
+
+  mutating func takeArgument() throws(PredicateError) -> Any? {
+    guard nextArgument < arguments.count else {
+      throw error(
+        at: current, expected: "argument \(nextArgument + 1)",
+        hint: "The format takes more arguments than the \(arguments.count) passed.")
+    }
+    defer { nextArgument += 1 }
+    // An optional inside an Any would hide its value.
+    if let optional = arguments[nextArgument] as? any UnwrappableOptional { return optional.unwrapped }
+    return arguments[nextArgument]
+  }
+
+  // MARK: Nesting
+
+  mutating func enter() throws(PredicateError) {
+    nesting += 1
+    if nesting > TreeLimits.depth { throw tooDeep() }
+  }
+
+  mutating func leave() {
+    nesting -= 1
+  }
+
+  func checked(_ depth: Int) throws(PredicateError) -> Int {
+    if depth > TreeLimits.depth { throw tooDeep() }
+    return depth
+  }
+
+  private func tooDeep() -> PredicateError {
+    error(
+      at: current, expected: "at most \(TreeLimits.depth) levels of nesting",
+      hint:
+        "Members of one AND, OR or {…} are not nested and may be any number; build the rest as separate predicates."
+    )
+  }
+
+  // MARK: Kinds
+
+  func predicate(of operand: Operand) throws(PredicateError) -> PredicateNode {
+    guard case .predicate(let node, _) = operand else { throw unexpected("a comparison operator") }
+    return node
+  }
+
+  func expression(of operand: Operand, at token: Token) throws(PredicateError) -> ExpressionNode {
+    guard case .expression(let node, _) = operand else {
+      throw error(
+        at: token, found: "a predicate", expected: "an expression",
+        hint: "A comparison has one operator; join several with AND or OR.")
+    }
+    return node
+  }
+
+  mutating func parseExpression() throws(PredicateError) -> (node: ExpressionNode, depth: Int) {
+    let start: Token = current
+    let operand: Operand = try parse(.set)
+    return (try expression(of: operand, at: start), operand.depth)
+  }
+
+  mutating func parsePredicate() throws(PredicateError) -> (node: PredicateNode, depth: Int) {
+    let operand: Operand = try parse(.or)
+    return (try predicate(of: operand), operand.depth)
+  }
+}
+
+/// What a stretch of format turned out to be, and how deep its tree is.
+enum Operand {
+  case predicate(PredicateNode, depth: Int)
+  case expression(ExpressionNode, depth: Int)
+
+  var depth: Int {
+    switch self {
+    case .predicate(_, let depth), .expression(_, let depth): depth
+    }
+  }
+}
+
+/// Binding powers, loosest first.
+enum Power: Int, Comparable {
+  case or = 1
+  case and
+  case not
+  case comparison
+  case set
+  case bits
+  case sum
+  case product
+  case power
+  case prefix
+
+  static func < (left: Power, right: Power) -> Bool {
+    left.rawValue < right.rawValue
+  }
+
+  /// What the right operand of a left-associative operator must bind with.
+  var tighter: Power {
+    Power(rawValue: rawValue + 1) ?? .prefix
+  }
+}

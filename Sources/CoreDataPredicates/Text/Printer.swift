@@ -1,0 +1,229 @@
+import Foundation
+
+/// Writes trees as formats, in Apple's spelling. What it writes parses back to an equal tree, opaque constants (objects,
+/// UUIDs, data, blocks) and whole doubles (`42.0` prints `42`) excepted.
+package enum Printer {
+  package static func print(_ predicate: PredicateNode) -> String {
+    var output: String = ""
+    write(predicate, to: &output)
+    return output
+  }
+
+  package static func print(_ expression: ExpressionNode) -> String {
+    var output: String = ""
+    write(expression, to: &output)
+    return output
+  }
+
+  // MARK: Predicates
+
+  private static func write(_ predicate: PredicateNode, to output: inout String) {
+    switch predicate {
+    case .constant(let value): output += value ? "TRUEPREDICATE" : "FALSEPREDICATE"
+    case .comparison(let node): write(node, to: &output)
+    case .compound(.not, let members):
+      output += "NOT "
+      guard let member = members.first else {
+        output += "FALSEPREDICATE"
+        return
+      }
+      write(member, parenthesized: needsParentheses(member), to: &output)
+    case .compound(let kind, let members):
+      guard members.count > 1 else {
+        if let only = members.first {
+          write(only, to: &output)
+        } else {
+          output += kind == .and ? "TRUEPREDICATE" : "FALSEPREDICATE"
+        }
+        return
+      }
+      for (index, member) in members.enumerated() {
+        if index > 0 { output += kind == .and ? " AND " : " OR " }
+        write(member, parenthesized: needsParentheses(member), to: &output)
+      }
+    case .block(let block):
+      let address: Int = unsafeBitCast(block.predicate, to: Int.self)
+      output += "BLOCKPREDICATE(0x\(String(address, radix: 16)))"
+    }
+  }
+
+  private static func write(_ predicate: PredicateNode, parenthesized: Bool, to output: inout String) {
+    if parenthesized { output += "(" }
+    write(predicate, to: &output)
+    if parenthesized { output += ")" }
+  }
+
+  private static func needsParentheses(_ member: PredicateNode) -> Bool {
+    guard case .compound(let kind, let members) = member else { return false }
+    if kind == .not { return true }
+    if members.count == 1 { return needsParentheses(members[0]) }
+    return !members.isEmpty
+  }
+
+  private static func write(_ node: ComparisonNode, to output: inout String) {
+    switch node.modifier {
+    case .direct: break
+    case .all: output += "ALL "
+    case .any: output += "ANY "
+    }
+    write(node.left, parenthesized: isAssignment(node.left), to: &output)
+    output += " "
+    output += node.comparison == .customSelector ? node.selector ?? "" : node.comparison.symbol
+    let letters: String = node.options.letters
+    if !letters.isEmpty { output += "[\(letters)]" }
+    output += " "
+    write(node.right, to: &output)
+  }
+
+  // MARK: Expressions
+
+  private static func write(_ expression: ExpressionNode, to output: inout String) {
+    switch expression {
+    case .constant(let value): output += ValuePrinter.print(value)
+    case .evaluatedObject: output += "SELF"
+    case .variable(let name): output += "$\(name)"
+    case .keyPath(let path): output += escaped(path)
+    case .path(let target, let path):
+      write(target, parenthesized: isLoose(target), to: &output)
+      output += ".\(escaped(path))"
+    case .dynamicPath(let target, let key):
+      write(target, parenthesized: isLoose(target), to: &output)
+      output += "."
+      write(key, to: &output)
+    case .index(let target, let index):
+      write(target, parenthesized: isLoose(target) || isDotted(target), to: &output)
+      write(index, to: &output)
+    case .function(let target?, let name, let arguments):
+      output += "FUNCTION("
+      write(target, to: &output)
+      output += ", \(ValuePrinter.quoted(name))"
+      if !arguments.isEmpty {
+        output += " , "
+        write(arguments, to: &output)
+      }
+      output += ")"
+    case .function(nil, let name, let arguments): writeFunction(name, arguments, to: &output)
+    case .aggregate(let members):
+      output += "{"
+      write(members, to: &output)
+      output += "}"
+    case .subquery(let collection, let variable, let predicate):
+      output += "SUBQUERY("
+      write(collection, to: &output)
+      output += ", $\(variable), "
+      write(predicate, to: &output)
+      output += ")"
+    case .conditional(let test, let then, let otherwise):
+      output += "TERNARY("
+      write(test, to: &output)
+      output += ", "
+      write([then, otherwise], to: &output)
+      output += ")"
+    case .set(let operation, let left, let right):
+      write(left, parenthesized: isOperator(left), to: &output)
+      output += " \(operation.rawValue) "
+      write(right, parenthesized: isOperator(right), to: &output)
+    case .assignment(let variable, let value):
+      output += "$\(variable) := "
+      write(value, to: &output)
+    case .fetch(let request, let context, let countOnly):
+      output += "FETCH("
+      write([request, context, countOnly], to: &output)
+      output += ")"
+    case .anyKey: output += "ANYKEY"
+    case .block(let block, let arguments):
+      let address: Int = unsafeBitCast(block, to: Int.self)
+      output += "BLOCK(0x\(String(address, radix: 16))"
+      for argument in arguments {
+        output += ", "
+        write(argument, to: &output)
+      }
+      output += ")"
+    }
+  }
+
+  private static func write(_ expression: ExpressionNode, parenthesized: Bool, to output: inout String) {
+    if parenthesized { output += "(" }
+    write(expression, to: &output)
+    if parenthesized { output += ")" }
+  }
+
+  private static func write(_ expressions: [ExpressionNode], to output: inout String) {
+    for (index, expression) in expressions.enumerated() {
+      if index > 0 { output += ", " }
+      write(expression, to: &output)
+    }
+  }
+
+  private static func write(_ index: IndexNode, to output: inout String) {
+    switch index {
+    case .first: output += "[FIRST]"
+    case .last: output += "[LAST]"
+    case .size: output += "[SIZE]"
+    case .at(.keyPath(let path)) where [.first, .last, .size].contains(Word(identifier: path)):
+      // A key of that name inside brackets, not the position.
+      output += "[#\(path)]"
+    case .at(let expression):
+      output += "["
+      write(expression, to: &output)
+      output += "]"
+    }
+  }
+
+  private static func writeFunction(_ name: String, _ arguments: [ExpressionNode], to output: inout String) {
+    if let mark = FunctionTable.infix(name), arguments.count == 2 {
+      write(arguments[0], parenthesized: isOperator(arguments[0]), to: &output)
+      output += " \(mark) "
+      write(arguments[1], parenthesized: isOperator(arguments[1]), to: &output)
+    } else if name == FunctionTable.negation, let operand = arguments.first {
+      output += "-"
+      var needsParentheses: Bool = isOperator(operand)
+      if case .function(nil, FunctionTable.negation, _) = operand { needsParentheses = true }
+      if case .constant(let value) = operand, value.isNumber { needsParentheses = true }
+      write(operand, parenthesized: needsParentheses, to: &output)
+    } else if name == "castObject:toType:", arguments.count == 2 {
+      output += "CAST("
+      write(arguments, to: &output)
+      output += ")"
+    } else {
+      output += "\(name)("
+      write(arguments, to: &output)
+      output += ")"
+    }
+  }
+
+  /// Infix and prefix expressions, which need parentheses where something tighter follows.
+  private static func isOperator(_ expression: ExpressionNode) -> Bool {
+    switch expression {
+    case .function(nil, let name, _): FunctionTable.infix(name) != nil || name == FunctionTable.negation
+    case .set, .assignment: true
+    default: false
+    }
+  }
+
+  /// What a following dot or bracket would not reach: operators, and numbers with a minus sign.
+  private static func isLoose(_ expression: ExpressionNode) -> Bool {
+    if case .constant(let value) = expression, value.isNumber { return true }
+    return isOperator(expression)
+  }
+
+  private static func isAssignment(_ expression: ExpressionNode) -> Bool {
+    if case .assignment = expression { true } else { false }
+  }
+
+  private static func isDotted(_ expression: ExpressionNode) -> Bool {
+    switch expression {
+    case .keyPath(let path): path.contains(".")
+    case .path, .dynamicPath: true
+    default: false
+    }
+  }
+
+  /// Reserved words among the components get their `#` back.
+  private static func escaped(_ path: String) -> String {
+    let components: [Substring] = path.split(separator: ".", omittingEmptySubsequences: false)
+    let needsEscape: (Substring) -> Bool = { Word(identifier: $0).map { !$0.isSoft } ?? false }
+    guard components.contains(where: needsEscape) else { return path }
+    return components.map { needsEscape($0) ? "#\($0)" : String($0) }.joined(separator: ".")
+  }
+}

@@ -1,0 +1,147 @@
+import Foundation
+
+/// A predicate as a value. Four producers make it (format strings, Apple's reference classes, archives, `#Predicate`), four
+/// consumers read it (printer, evaluator, checker, SQL compiler).
+///
+/// Depth is bounded by ``TreeLimits``, so that walking, hashing and releasing a tree fits a 512 KiB stack.
+package indirect enum PredicateNode: Hashable, Sendable {
+  /// `TRUEPREDICATE`, `FALSEPREDICATE`.
+  case constant(Bool)
+  case comparison(ComparisonNode)
+  /// `and` and `or` of any number of members, `not` of exactly one.
+  case compound(CompoundKind, [PredicateNode])
+  /// A block, or a predicate class of the program's own: can be evaluated, nothing else.
+  case block(PredicateBlock)
+}
+
+/// Raw values are Apple's `NSCompoundPredicate.LogicalType`.
+package enum CompoundKind: UInt, Hashable, Sendable {
+  case not = 0
+  case and = 1
+  case or = 2
+}
+
+/// `left operator right`, perhaps quantified.
+package struct ComparisonNode: Hashable, Sendable {
+  package var left: ExpressionNode
+  package var right: ExpressionNode
+  package var modifier: ComparisonModifier
+  package var comparison: ComparisonOperator
+  package var options: ComparisonOptions
+  /// The selector of a ``ComparisonOperator/customSelector`` comparison, such as `hasPrefix:`.
+  package var selector: String?
+
+  package init(
+    left: ExpressionNode, right: ExpressionNode, modifier: ComparisonModifier = .direct,
+    comparison: ComparisonOperator, options: ComparisonOptions = [], selector: String? = nil
+  ) {
+    self.left = left
+    self.right = right
+    self.modifier = modifier
+    self.comparison = comparison
+    self.options = options
+    self.selector = selector
+  }
+}
+
+/// Raw values are Apple's `NSComparisonPredicate.Modifier`. `NONE` is `NOT` around ``any``.
+package enum ComparisonModifier: UInt, Hashable, Sendable {
+  case direct = 0
+  case all = 1
+  case any = 2
+}
+
+/// Raw values up to 100 are Apple's `NSComparisonPredicate.Operator`; those above are words of the format language without a
+/// public number, shown to clients as a custom selector.
+package enum ComparisonOperator: UInt, Hashable, Sendable, CaseIterable {
+  case lessThan = 0
+  case lessThanOrEqualTo = 1
+  case greaterThan = 2
+  case greaterThanOrEqualTo = 3
+  case equalTo = 4
+  case notEqualTo = 5
+  case matches = 6
+  case like = 7
+  case beginsWith = 8
+  case endsWith = 9
+  case `in` = 10
+  case customSelector = 11
+  case contains = 99
+  case between = 100
+  case tokenMatches = 1001
+  case utiConformsTo = 1002
+  case utiEquals = 1003
+
+  /// The canonical spelling; empty for a custom selector.
+  package var symbol: String {
+    switch self {
+    case .lessThan: "<"
+    case .lessThanOrEqualTo: "<="
+    case .greaterThan: ">"
+    case .greaterThanOrEqualTo: ">="
+    case .equalTo: "=="
+    case .notEqualTo: "!="
+    case .matches: "MATCHES"
+    case .like: "LIKE"
+    case .beginsWith: "BEGINSWITH"
+    case .endsWith: "ENDSWITH"
+    case .in: "IN"
+    case .customSelector: ""
+    case .contains: "CONTAINS"
+    case .between: "BETWEEN"
+    case .tokenMatches: "TOKENMATCHES"
+    case .utiConformsTo: "UTI-CONFORMS-TO"
+    case .utiEquals: "UTI-EQUALS"
+    }
+  }
+}
+
+/// Raw values are Apple's `NSComparisonPredicate.Options`; `l` is not public there, `w` is accepted and ignored.
+package struct ComparisonOptions: OptionSet, Hashable, Sendable {
+  package var rawValue: UInt
+
+  package init(rawValue: UInt) {
+    self.rawValue = rawValue
+  }
+
+  package static let caseInsensitive: ComparisonOptions = .init(rawValue: 1)
+  package static let diacriticInsensitive: ComparisonOptions = .init(rawValue: 2)
+  /// The text is promised to be prepared: compare literally, whatever the other options say.
+  package static let normalized: ComparisonOptions = .init(rawValue: 4)
+  package static let localeSensitive: ComparisonOptions = .init(rawValue: 8)
+
+  /// As written between brackets: `cd`, in the order `c`, `d`, `n`, `l`.
+  package var letters: String {
+    var letters: String = ""
+    if contains(.caseInsensitive) { letters.append("c") }
+    if contains(.diacriticInsensitive) { letters.append("d") }
+    if contains(.normalized) { letters.append("n") }
+    if contains(.localeSensitive) { letters.append("l") }
+    return letters
+  }
+}
+
+/// A predicate that is only code. Equal to itself.
+package final class PredicateBlock: Hashable, @unchecked Sendable {
+  // Immutable after init; the block is called on the thread that evaluates, as Apple's is.
+  package let predicate: Foundation.NSPredicate
+
+  package init(_ predicate: Foundation.NSPredicate) {
+    self.predicate = predicate
+  }
+
+  package static func == (left: PredicateBlock, right: PredicateBlock) -> Bool {
+    left.predicate === right.predicate
+  }
+
+  package func hash(into hasher: inout Hasher) {
+    hasher.combine(ObjectIdentifier(predicate))
+  }
+}
+
+/// How deep trees may grow.
+package enum TreeLimits {
+  /// Levels of one tree, chains of arithmetic included (`a + b + c` has two). A walk needs less than one KiB a level
+  /// even without optimisation, and threads besides the main one often have 512 KiB.
+  package static let depth: Int = 200
+}
