@@ -6,7 +6,7 @@ import PackageDescription
 
 let package: Package = Package(
   name: "clarus",
-  platforms: [.macOS(.v14)],
+  platforms: [.macOS(.v15)],
   products: [
     .library(name: "CoreData", targets: ["CoreData"]),
     .executable(name: "clarus", targets: ["clarus"]),
@@ -19,6 +19,7 @@ let package: Package = Package(
     .systemLibrary(
       name: "CZlib", path: "Sources/CZlib", pkgConfig: "zlib",
       providers: [.apt(["zlib1g-dev"])]),
+    .systemLibrary(name: "CSwiftRuntime", path: "Sources/CSwiftRuntime"),
     .target(name: "CoreDataPredicates"),
     .target(name: "CoreDataModel", dependencies: ["CoreDataPredicates", "CZlib"]),
     .target(name: "CoreDataStorage", dependencies: ["CoreDataModel", "CoreDataPredicates"]),
@@ -35,6 +36,7 @@ let package: Package = Package(
       name: "CoreDataGraph",
       dependencies: [
         "CoreDataSQLite", "CoreDataSQL", "CoreDataStorage", "CoreDataModel", "CoreDataPredicates",
+        "CSwiftRuntime",
       ]),
     .target(name: "CoreDataControllers", dependencies: ["CoreDataGraph"]),
     .target(

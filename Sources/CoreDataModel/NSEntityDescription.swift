@@ -42,6 +42,9 @@ open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
   /// The model that holds the entity, nil before it was added to one.
   package final internal(set) var model: NSManagedObjectModel?
 
+  /// What the object graph derives from the entity once; its lock is the graph's.
+  package final var runtimeStorage: AnyObject?
+
   // MARK: Hierarchy
 
   /// The parent, nil for a root.

@@ -127,6 +127,9 @@ open class NSManagedObjectModel: NSObject, NSCopying, @unchecked Sendable {
   /// Replacement words for messages: `Property/name/Entity/Person` and `Entity/Person` to localised names.
   open var localizationDictionary: [String: String]? { willSet { mayChange() } }
 
+  /// What the object graph derives from the model once; its lock is the graph's.
+  package final var runtimeStorage: AnyObject?
+
   // MARK: Freezing
 
   final func mayChange() {

@@ -1,0 +1,39 @@
+/// How the value of a stored property lies in its 8-byte word of a row (see `RowSlab`).
+@frozen
+public enum ColumnKind: UInt8, Sendable {
+  /// Word: the integer.
+  case int16, int32, int64
+  /// Word: 0 or 1.
+  case bool
+  /// Word: the bits of a `Double` (a `float` was rounded to single precision before).
+  case double, float
+  /// Word: the bits of a `Double`, seconds since 2001-01-01 00:00:00 UTC.
+  case date
+  /// Tail: the number's decimal text, so that no digit is lost on the way.
+  case decimal
+  /// Tail: UTF-8 text.
+  case string
+  /// Tail: the absolute string of the URL, UTF-8.
+  case uri
+  /// Tail: 16 bytes.
+  case uuid
+  /// Tail: the bytes.
+  case data
+  /// Tail: what the value transformer made of the object.
+  case transformable
+  /// Two words: the target's primary key, then its entity index.
+  case toOne
+
+  /// Whether the word holds an offset and a length into the slab's tail.
+  @inlinable
+  public var isInTail: Bool {
+    switch self {
+    case .decimal, .string, .uri, .uuid, .data, .transformable: true
+    case .int16, .int32, .int64, .bool, .double, .float, .date, .toOne: false
+    }
+  }
+
+  /// How many words of a row the value takes.
+  @inlinable
+  public var wordCount: Int { self == .toOne ? 2 : 1 }
+}

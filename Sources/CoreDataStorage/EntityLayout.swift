@@ -1,0 +1,238 @@
+import CoreDataModel
+import Foundation
+
+/// What a property is to the object graph, and where a row holds it.
+public enum SlotRole: Sendable, Equatable {
+  /// A value in the row; `word` is its first word, counted from the end of the row's header.
+  case stored(ColumnKind, word: Int)
+  /// A relationship with many members; the row holds nothing of it.
+  case toMany
+  /// A value that lives in the object only: transient attributes and relationships.
+  case transient
+  /// A fetched property: computed by a fetch.
+  case fetched
+  /// A composite attribute; its parts are not stored by any engine yet.
+  case composite
+}
+
+/// One property of an entity, resolved.
+public struct PropertySlot: @unchecked Sendable {
+  // Sendable: the description is frozen before a layout is made of it.
+  public let name: String
+  public let role: SlotRole
+  public let property: NSPropertyDescription
+  /// The entity index of the entity that declares the property (a super-entity's for an inherited one).
+  public let declaringEntity: Int
+  /// For a relationship: the entity index of its destination.
+  public let destination: Int?
+  /// For a relationship with an inverse: the inverse's slot in the destination's layout.
+  public internal(set) var inverseSlot: Int?
+
+  public var attribute: NSAttributeDescription? { property as? NSAttributeDescription }
+  public var relationship: NSRelationshipDescription? { property as? NSRelationshipDescription }
+  /// Whether the value is kept up to date by the store (a derived attribute).
+  public var isDerived: Bool { property is NSDerivedAttributeDescription }
+
+  public var isToOne: Bool {
+    if case .stored(.toOne, _) = role { return true }
+    return relationship.map { !$0.isToMany } ?? false
+  }
+
+  public var isToMany: Bool { relationship?.isToMany ?? false }
+}
+
+/// An entity resolved once into slots, so that nothing later looks a name up per value.
+///
+/// Slots of the super-entity come first, in its order, so a slot number (and a word) of an entity is
+/// right for every sub-entity. Own slots follow: stored attributes by name, to-one relationships by name,
+/// then everything that has no place in the row.
+///
+/// A row of the entity is, in bytes (see `RowSlab`):
+///
+///     0   8  primary key
+///     8   4  entity index           12  4  version (Z_OPT)
+///     16  8n presence bits, one per word, 1 = there is a value
+///     headerSize  8 × wordCount     the words
+///
+/// `headerSize` is the same in a whole hierarchy; that is what makes words of a parent valid for its children.
+public final class EntityLayout: @unchecked Sendable {
+  // Sendable: every field is immutable once `ModelLayout.init` has returned; descriptions are frozen.
+
+  /// Position in `ModelLayout.entities`; Apple's number of the entity in a fresh store is `index + 1`.
+  public let index: Int
+  public let name: String
+  public let entity: NSEntityDescription
+  public let superIndex: Int?
+  public let rootIndex: Int
+  /// The entity's own index and those of all its descendants: numbering is depth-first, so it is a range.
+  public let family: ClosedRange<Int>
+  public let slots: [PropertySlot]
+  public let slotByName: [String: Int]
+  public let wordCount: Int
+  public let headerSize: Int
+  /// The bytes a row of this entity takes.
+  public let rowSize: Int
+  /// The bytes a row of the widest entity of the family takes.
+  public let familyRowSize: Int
+
+  init(
+    index: Int, entity: NSEntityDescription, superIndex: Int?, rootIndex: Int, family: ClosedRange<Int>,
+    slots: [PropertySlot], wordCount: Int, headerSize: Int, familyWordCount: Int
+  ) {
+    self.index = index
+    self.name = entity.name ?? ""
+    self.entity = entity
+    self.superIndex = superIndex
+    self.rootIndex = rootIndex
+    self.family = family
+    self.slots = slots
+    var byName: [String: Int] = [:]
+    for (number, slot) in slots.enumerated() { byName[slot.name] = number }
+    self.slotByName = byName
+    self.wordCount = wordCount
+    self.headerSize = headerSize
+    self.rowSize = headerSize + 8 * wordCount
+    self.familyRowSize = headerSize + 8 * familyWordCount
+  }
+
+  public var isAbstract: Bool { entity.isAbstract }
+  public var hasSubentities: Bool { family.count > 1 }
+
+  public func slot(named name: String) -> PropertySlot? { slotByName[name].map { slots[$0] } }
+}
+
+/// A whole model resolved: the entities in the order of Apple's entity numbers.
+public final class ModelLayout: @unchecked Sendable {
+  // Sendable: immutable after init; the model is frozen by it.
+
+  public let model: NSManagedObjectModel
+  /// Depth-first, siblings by name without regard to case, as Apple numbers entities in `Z_PRIMARYKEY`.
+  public let entities: [EntityLayout]
+  public let byName: [String: EntityLayout]
+
+  /// Freezes the model and resolves it. Cost: once per coordinator, linear in the number of properties.
+  public init(model: NSManagedObjectModel) {
+    model.freeze()
+    self.model = model
+    let drafts: [EntityDraft] = EntityDraft.number(model.entities)
+    var indexByName: [String: Int] = [:]
+    for draft in drafts { indexByName[draft.entity.name ?? ""] = draft.index }
+
+    var slotsByEntity: [[PropertySlot]] = []
+    var wordsByEntity: [Int] = []
+    for draft in drafts {
+      var slots: [PropertySlot] = draft.superIndex.map { slotsByEntity[$0] } ?? []
+      var words: Int = draft.superIndex.map { wordsByEntity[$0] } ?? 0
+      let inherited: Set<String> = Set(slots.map(\.name))
+      for property in draft.ownProperties where !inherited.contains(property.name) {
+        let relationship = property as? NSRelationshipDescription
+        let role: SlotRole = .make(property, nextWord: &words)
+        slots.append(
+          PropertySlot(
+            name: property.name, role: role, property: property, declaringEntity: draft.index,
+            destination: relationship?.destinationEntity?.name.flatMap { indexByName[$0] },
+            inverseSlot: nil))
+      }
+      slotsByEntity.append(slots)
+      wordsByEntity.append(words)
+    }
+    for entity in slotsByEntity.indices {
+      for number in slotsByEntity[entity].indices {
+        let slot: PropertySlot = slotsByEntity[entity][number]
+        guard let destination = slot.destination, let inverse = slot.relationship?.inverseRelationship else {
+          continue
+        }
+        slotsByEntity[entity][number].inverseSlot = slotsByEntity[destination]
+          .firstIndex { $0.name == inverse.name }
+      }
+    }
+
+    var layouts: [EntityLayout] = []
+    for draft in drafts {
+      let root: EntityDraft = drafts[draft.rootIndex]
+      let widest: Int = wordsByEntity[root.index...root.lastDescendant].max() ?? 0
+      layouts.append(
+        EntityLayout(
+          index: draft.index, entity: draft.entity, superIndex: draft.superIndex,
+          rootIndex: draft.rootIndex, family: draft.index...draft.lastDescendant,
+          slots: slotsByEntity[draft.index], wordCount: wordsByEntity[draft.index],
+          headerSize: 16 + 8 * max(1, (widest + 63) / 64),
+          familyWordCount: wordsByEntity[draft.index...draft.lastDescendant].max() ?? 0))
+    }
+    entities = layouts
+    byName = Dictionary(layouts.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+  }
+}
+
+extension SlotRole {
+  /// Decides a property's role and takes the words it needs.
+  fileprivate static func make(_ property: NSPropertyDescription, nextWord: inout Int) -> SlotRole {
+    func take(_ kind: ColumnKind) -> SlotRole {
+      defer { nextWord += kind.wordCount }
+      return .stored(kind, word: nextWord)
+    }
+    if property is NSFetchedPropertyDescription { return .fetched }
+    if property.isTransient { return .transient }
+    if let relationship = property as? NSRelationshipDescription {
+      return relationship.isToMany ? .toMany : take(.toOne)
+    }
+    if property is NSCompositeAttributeDescription { return .composite }
+    guard let attribute = property as? NSAttributeDescription else { return .transient }
+    switch attribute.attributeType {
+    case .integer16AttributeType: return take(.int16)
+    case .integer32AttributeType: return take(.int32)
+    case .integer64AttributeType: return take(.int64)
+    case .decimalAttributeType: return take(.decimal)
+    case .doubleAttributeType: return take(.double)
+    case .floatAttributeType: return take(.float)
+    case .stringAttributeType: return take(.string)
+    case .booleanAttributeType: return take(.bool)
+    case .dateAttributeType: return take(.date)
+    case .binaryDataAttributeType: return take(.data)
+    case .UUIDAttributeType: return take(.uuid)
+    case .URIAttributeType: return take(.uri)
+    case .transformableAttributeType: return take(.transformable)
+    case .compositeAttributeType: return .composite
+    case .undefinedAttributeType, .objectIDAttributeType: return .transient
+    @unknown default: return .transient
+    }
+  }
+}
+
+/// An entity with its number, before slots are given out.
+private struct EntityDraft {
+  let index: Int
+  let entity: NSEntityDescription
+  let superIndex: Int?
+  let rootIndex: Int
+  var lastDescendant: Int
+
+  /// Stored attributes by name, to-one relationships by name, then the rest by name.
+  var ownProperties: [NSPropertyDescription] {
+    func rank(_ property: NSPropertyDescription) -> Int {
+      if property.isTransient || property is NSFetchedPropertyDescription { return 3 }
+      if let relationship = property as? NSRelationshipDescription { return relationship.isToMany ? 2 : 1 }
+      return 0
+    }
+    return entity.properties.sorted { (rank($0), $0.name) < (rank($1), $1.name) }
+  }
+
+  static func number(_ entities: [NSEntityDescription]) -> [EntityDraft] {
+    var drafts: [EntityDraft] = []
+    func walk(_ entity: NSEntityDescription, superIndex: Int?, rootIndex: Int?) {
+      let index: Int = drafts.count
+      drafts.append(
+        EntityDraft(
+          index: index, entity: entity, superIndex: superIndex, rootIndex: rootIndex ?? index,
+          lastDescendant: index))
+      for child in NSEntityDescription.inStoreOrder(entity.subentities) {
+        walk(child, superIndex: index, rootIndex: rootIndex ?? index)
+      }
+      drafts[index].lastDescendant = drafts.count - 1
+    }
+    for root in NSEntityDescription.inStoreOrder(entities.filter { $0.superentity == nil }) {
+      walk(root, superIndex: nil, rootIndex: nil)
+    }
+    return drafts
+  }
+}

@@ -1,0 +1,62 @@
+import CoreDataModel
+import CoreDataPredicates
+import Foundation
+
+/// A managed object (or its id) inside a predicate, in the form a store understands.
+///
+/// The graph replaces every object constant of a predicate by one of these (wrapped in
+/// `PredicateValue.object`) before a plan leaves it. `id` is nil for an object this store does not hold (not saved yet,
+/// or of another store): it equals nothing.
+package final class ObjectReference: Sendable, Hashable, CustomStringConvertible {
+  package let id: RowID?
+  package init(id: RowID?) { self.id = id }
+  package static func == (left: ObjectReference, right: ObjectReference) -> Bool { left.id == right.id }
+  package func hash(into hasher: inout Hasher) { hasher.combine(id) }
+  package var description: String { id.map { "<object p\($0.key)>" } ?? "<unsaved object>" }
+}
+
+/// One term of an order.
+package struct FetchOrder: Sendable, Hashable {
+  package var keyPath: String
+  package var ascending: Bool
+  package var comparison: StringComparison
+
+  package init(keyPath: String, ascending: Bool = true, comparison: StringComparison = .plain) {
+    self.keyPath = keyPath
+    self.ascending = ascending
+    self.comparison = comparison
+  }
+}
+
+/// What to get from a store, decided before any store is touched.
+///
+/// The predicate is closed: variables are substituted, managed objects replaced by `ObjectReference`, blocks and
+/// custom selectors absent. Key paths are checked by the compiler of the engine against `entity`.
+package struct FetchPlan: Sendable {
+  package var entity: EntityLayout
+  /// Rows of sub-entities too.
+  package var includesSubentities: Bool = true
+  package var predicate: PredicateNode?
+  /// nil sorts before every value when ascending.
+  package var order: [FetchOrder] = []
+  /// 0: no limit.
+  package var limit: Int = 0
+  package var offset: Int = 0
+
+  package init(entity: EntityLayout) { self.entity = entity }
+}
+
+/// The statement an engine would run for a plan, for people.
+package struct ExplainedStatement: Sendable, Equatable {
+  package var sql: String
+  /// The bound values, printed.
+  package var bindings: [String]
+  /// The lines of the database's own query plan.
+  package var queryPlan: [String]
+
+  package init(sql: String, bindings: [String], queryPlan: [String]) {
+    self.sql = sql
+    self.bindings = bindings
+    self.queryPlan = queryPlan
+  }
+}

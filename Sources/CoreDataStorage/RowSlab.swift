@@ -1,0 +1,238 @@
+import Foundation
+
+/// Rows, packed: the form in which data travels between stores, the row cache and objects.
+///
+/// A slab holds up to a few hundred KiB of rows of one entity family. Rows have a fixed size; what does not
+/// fit a word (text, bytes, decimals) lies in the slab's tail and the word says where.
+///
+///     rows   ┌ row 0 ────────────────┐┌ row 1 ───── …
+///            │pk│ent,ver│bits│w0│w1│…││
+///                              │
+///     tail   …Buy milk2026…    └── offset (low 32 bits) | length (high 32 bits)
+///
+/// A presence bit of 0 means nil; a fresh row is all nil.
+///
+/// One thread fills a slab; once it is handed to anybody else it no longer changes.
+public final class RowSlab: @unchecked Sendable {
+  // Sendable: single-threaded while it is filled, immutable after it is handed over.
+
+  @usableFromInline var rows: UnsafeMutableRawPointer
+  @usableFromInline var tail: UnsafeMutableRawPointer
+  @usableFromInline var rowCapacity: Int
+  @usableFromInline var tailCapacity: Int
+  /// Bytes from one row to the next.
+  public let stride: Int
+  public let headerSize: Int
+  public internal(set) var count: Int = 0
+  /// Bytes in the tail. Read-only outside the module; inlined code may not name a setter that is internal, hence two names.
+  @inlinable
+  public var tailCount: Int { usedTail }
+  @usableFromInline var usedTail: Int = 0
+
+  /// What a slab aims at before a batch starts the next one.
+  public static let targetSizeInBytes: Int = 256 * 1024
+
+  /// An empty slab for rows of `layout`, and of its sub-entities if `family`.
+  public init(layout: EntityLayout, family: Bool, rowCapacity: Int) {
+    stride = family ? layout.familyRowSize : layout.rowSize
+    headerSize = layout.headerSize
+    self.rowCapacity = max(1, rowCapacity)
+    tailCapacity = 64
+    rows = .allocate(byteCount: self.rowCapacity * stride, alignment: 8)
+    tail = .allocate(byteCount: tailCapacity, alignment: 8)
+  }
+
+  deinit {
+    rows.deallocate()
+    tail.deallocate()
+  }
+
+  /// Whether a batch should go on in a new slab.
+  @inlinable
+  public var isFull: Bool { count * stride + tailCount >= Self.targetSizeInBytes }
+
+  /// Adds a row, all values nil. The pointer is good until the next `appendRow`.
+  public func appendRow(key: Int64, entity: Int, version: Int32) -> UnsafeMutableRawPointer {
+    if count == rowCapacity { growRows() }
+    let row: UnsafeMutableRawPointer = rows + count * stride
+    row.initializeMemory(as: UInt8.self, repeating: 0, count: stride)
+    row.storeBytes(of: key, as: Int64.self)
+    row.storeBytes(of: Int32(truncatingIfNeeded: entity), toByteOffset: 8, as: Int32.self)
+    row.storeBytes(of: version, toByteOffset: 12, as: Int32.self)
+    count += 1
+    return row
+  }
+
+  /// Removes the row added last (its tail bytes stay until the slab goes).
+  public func removeLastRow() { count -= 1 }
+
+  private func growRows() {
+    let wanted: Int = max(rowCapacity * 2, 8)
+    let grown = UnsafeMutableRawPointer.allocate(byteCount: wanted * stride, alignment: 8)
+    grown.copyMemory(from: rows, byteCount: count * stride)
+    rows.deallocate()
+    rows = grown
+    rowCapacity = wanted
+  }
+
+  /// Copies bytes into the tail and returns the word that points at them.
+  ///
+  /// A slab's tail is limited to 4 GiB by the word's format; a batch starts a new slab long before.
+  @inlinable
+  public func appendTail(_ bytes: UnsafeRawPointer?, count length: Int) -> UInt64 {
+    if tailCount + length > tailCapacity { growTail(by: length) }
+    if length > 0, let bytes { (tail + tailCount).copyMemory(from: bytes, byteCount: length) }
+    let word: UInt64 = UInt64(UInt32(tailCount)) | UInt64(UInt32(length)) << 32
+    usedTail += length
+    return word
+  }
+
+  @usableFromInline
+  func growTail(by length: Int) {
+    let wanted: Int = max(tailCapacity * 2, tailCount + length)
+    let grown = UnsafeMutableRawPointer.allocate(byteCount: wanted, alignment: 8)
+    grown.copyMemory(from: tail, byteCount: tailCount)
+    tail.deallocate()
+    tail = grown
+    tailCapacity = wanted
+  }
+
+  /// The row at a position. The reference keeps the slab alive.
+  @inlinable
+  public func row(_ position: Int) -> RowRef { RowRef(slab: self, base: rows + position * stride) }
+
+  // MARK: Writing words (by the filler only)
+
+  /// Sets a word and its presence bit.
+  @inlinable
+  public func set(_ row: UnsafeMutableRawPointer, word: Int, to value: UInt64) {
+    let bits: UnsafeMutableRawPointer = row + 16 + (word >> 6) << 3
+    let old: UInt64 = bits.load(as: UInt64.self)
+    bits.storeBytes(of: old | (1 << UInt64(word & 63)), as: UInt64.self)
+    (row + headerSize + word << 3).storeBytes(of: value, as: UInt64.self)
+  }
+
+  @inlinable
+  public func set(_ row: UnsafeMutableRawPointer, word: Int, toInteger value: Int64) {
+    set(row, word: word, to: UInt64(bitPattern: value))
+  }
+
+  @inlinable
+  public func set(_ row: UnsafeMutableRawPointer, word: Int, toDouble value: Double) {
+    set(row, word: word, to: value.bitPattern)
+  }
+
+  /// Sets a to-one value: key and entity index of the target.
+  @inlinable
+  public func set(_ row: UnsafeMutableRawPointer, word: Int, toTarget target: RowID) {
+    set(row, word: word, toInteger: target.key)
+    set(row, word: word + 1, toInteger: Int64(target.entity))
+  }
+
+  /// Copies a row of another slab (same entity) to the end of this one.
+  public func appendCopy(of source: RowRef, layout: EntityLayout) -> UnsafeMutableRawPointer {
+    let row: UnsafeMutableRawPointer = appendRow(
+      key: source.key, entity: source.entity, version: source.version)
+    for slot in layout.slots {
+      guard case .stored(let kind, let word) = slot.role, source.hasValue(word) else { continue }
+      if kind.isInTail {
+        let bytes: UnsafeRawBufferPointer = source.bytes(word)
+        set(row, word: word, to: appendTail(bytes.baseAddress, count: bytes.count))
+      } else if kind == .toOne {
+        set(row, word: word, toTarget: source.target(word))
+      } else {
+        set(row, word: word, to: source.word(word))
+      }
+    }
+    return row
+  }
+}
+
+/// The identity of a row within one store: entity index and primary key.
+@frozen
+public struct RowID: Hashable, Sendable {
+  public var entity: Int32
+  public var key: Int64
+
+  @inlinable
+  public init(entity: Int, key: Int64) {
+    self.entity = Int32(truncatingIfNeeded: entity)
+    self.key = key
+  }
+}
+
+/// One row of a slab.
+@frozen
+public struct RowRef: @unchecked Sendable {
+  // Sendable: rows are immutable once their slab is handed over.
+  public let slab: RowSlab
+  public let base: UnsafeMutableRawPointer
+
+  @inlinable
+  public init(slab: RowSlab, base: UnsafeMutableRawPointer) {
+    self.slab = slab
+    self.base = base
+  }
+
+  @inlinable
+  public var key: Int64 { base.load(as: Int64.self) }
+  @inlinable
+  public var entity: Int { Int(base.load(fromByteOffset: 8, as: Int32.self)) }
+  @inlinable
+  public var version: Int32 { base.load(fromByteOffset: 12, as: Int32.self) }
+  @inlinable
+  public var id: RowID { RowID(entity: entity, key: key) }
+
+  @inlinable
+  public func hasValue(_ word: Int) -> Bool {
+    let bits: UInt64 = (base + 16 + (word >> 6) << 3).load(as: UInt64.self)
+    return bits >> UInt64(word & 63) & 1 == 1
+  }
+
+  @inlinable
+  public func word(_ word: Int) -> UInt64 { (base + slab.headerSize + word << 3).load(as: UInt64.self) }
+
+  @inlinable
+  public func integer(_ word: Int) -> Int64 { Int64(bitPattern: self.word(word)) }
+
+  @inlinable
+  public func double(_ word: Int) -> Double { Double(bitPattern: self.word(word)) }
+
+  /// The bytes of a value in the tail; valid as long as the slab lives.
+  @inlinable
+  public func bytes(_ word: Int) -> UnsafeRawBufferPointer {
+    let place: UInt64 = self.word(word)
+    return UnsafeRawBufferPointer(
+      start: slab.tail + Int(UInt32(truncatingIfNeeded: place)), count: Int(place >> 32))
+  }
+
+  /// Text; broken UTF-8 is repaired with replacement characters.
+  @inlinable
+  public func string(_ word: Int) -> String { String(decoding: bytes(word), as: UTF8.self) }
+
+  @inlinable
+  public func data(_ word: Int) -> Data { Data(bytes(word)) }
+
+  /// The target of a to-one relationship.
+  @inlinable
+  public func target(_ word: Int) -> RowID { RowID(entity: Int(integer(word + 1)), key: integer(word)) }
+}
+
+/// What a fetch returns: rows in order, over as many slabs as it took.
+public struct RowBatch: Sendable {
+  public var slabs: [RowSlab] = []
+
+  public init(slabs: [RowSlab] = []) { self.slabs = slabs }
+
+  public var count: Int { slabs.reduce(0) { $0 + $1.count } }
+  public var isEmpty: Bool { slabs.allSatisfy { $0.count == 0 } }
+
+  @inlinable
+  public func forEach(_ body: (RowRef) throws -> Void) rethrows {
+    for slab in slabs {
+      for position in 0..<slab.count { try body(slab.row(position)) }
+    }
+  }
+
+  public var first: RowRef? { slabs.first { $0.count > 0 }?.row(0) }
+}

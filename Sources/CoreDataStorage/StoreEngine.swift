@@ -1,0 +1,84 @@
+import CoreDataModel
+import Foundation
+
+/// What happens inside a save's transaction before its plan is known: keys are handed out.
+package protocol SaveTransaction {
+  /// Hands out `count` consecutive primary keys of a hierarchy and returns the first. A save that fails gives them back.
+  func allocateKeys(for root: EntityLayout, count: Int) throws -> Int64
+}
+
+/// A store as the coordinator sees it: rows, ids and plans in, rows and ids out. Engines know neither objects nor contexts.
+///
+/// An engine may be called from any thread, several at a time; it does its own locking. Every call that returns is
+/// complete: nothing is written later.
+package protocol StoreEngine: AnyObject, Sendable {
+  var layout: ModelLayout { get }
+  /// The store's UUID, upper case, as in `Z_METADATA` and in object URIs.
+  var identifier: String { get }
+  var isReadOnly: Bool { get }
+
+  /// The metadata as of now; a property list dictionary with Apple's keys, `NSStoreType` and `NSStoreUUID` included.
+  var metadata: [String: Any] { get }
+  /// Replaces the application's metadata; written with the next save (or by `save` of an empty plan).
+  func setMetadata(_ metadata: [String: Any]) throws
+
+  /// Rows in the plan's order.
+  func fetch(_ plan: FetchPlan) throws -> RowBatch
+  /// Ids in the plan's order; cheaper than rows.
+  func fetchIDs(_ plan: FetchPlan) throws -> [RowID]
+  func count(_ plan: FetchPlan) throws -> Int
+  /// The rows with these keys in the hierarchy of `layout`, in no particular order; keys without a row are left out.
+  func rows(of layout: EntityLayout, keys: [Int64]) throws -> RowBatch
+  /// The members of a to-many relationship for several owners at once, in the owners' order; ordered relationships in
+  /// their order, others by key. All owners are of `layout` or its sub-entities; `slot` is a to-many slot of `layout`.
+  func members(of layout: EntityLayout, slot: Int, owners: [RowID]) throws -> [[RowID]]
+
+  /// Hands out permanent keys outside a save.
+  func allocateKeys(for root: EntityLayout, count: Int) throws -> Int64
+  /// One transaction: `makePlan` is called inside it (to get keys) and what it returns is executed.
+  /// Throws `StoreError.conflicts` or `.uniqueness` when the plan does not fit the store any more; then nothing has changed.
+  func save(_ makePlan: (any SaveTransaction) throws -> SavePlan) throws
+
+  /// The statement a fetch would run, for engines that have one.
+  func explain(_ plan: FetchPlan) throws -> ExplainedStatement?
+
+  /// Releases files. Later calls fail with an explained error.
+  func close() throws
+}
+
+/// A row that is no longer what the saver had read.
+package struct RowConflict: Sendable {
+  package var id: RowID
+  package var expectedVersion: Int32
+  /// The row in the store now, nil if it was deleted.
+  package var stored: RowRef?
+
+  package init(id: RowID, expectedVersion: Int32, stored: RowRef?) {
+    self.id = id
+    self.expectedVersion = expectedVersion
+    self.stored = stored
+  }
+}
+
+/// What can go wrong in a store, as facts; the graph turns them into Apple's domain, code and user info.
+package enum StoreError: Error {
+  /// Optimistic locking failed for these rows; the save changed nothing.
+  case conflicts([RowConflict])
+  /// A uniqueness constraint would be broken; the save changed nothing.
+  case uniqueness(entity: String, constraint: [String], row: RowID?, database: String)
+  /// The predicate or order cannot be answered by this store; `part` is the part, `advice` the way out.
+  case unsupported(part: String, reason: String, advice: String)
+  /// The key path names no property of the entity.
+  case unknownKeyPath(String, entity: String, advice: String)
+  /// The file is not a store of this kind, or is damaged.
+  case invalidFile(url: URL, reason: String)
+  /// The store's model is another one: entities that differ, are missing, or are unknown to the model.
+  case incompatibleModel(url: URL, differing: [String], missing: [String], unknown: [String])
+  case readOnly(url: URL?)
+  /// A feature of the model the store kind can't hold.
+  case unsupportedModel(entity: String, property: String?, reason: String)
+  /// An error of the database, with the statement that met it.
+  case database(code: Int32, message: String, sql: String?, url: URL?)
+  /// The engine was closed.
+  case closed
+}
