@@ -53,16 +53,22 @@ let package: Package = Package(
     .testTarget(
       name: "CoreDataModelTests", dependencies: ["CoreDataModel", "CoreDataPredicates"],
       resources: [.copy("Fixtures")]),
+    // What every store has to do alike; the tests of each engine run it.
+    .target(
+      name: "StoreConformance",
+      dependencies: ["CoreDataStorage", "CoreDataModel", "CoreDataPredicates"],
+      path: "Tests/StoreConformance"),
     .testTarget(
       name: "CoreDataStorageTests",
-      dependencies: ["CoreDataStorage", "CoreDataModel", "CoreDataPredicates"]),
+      dependencies: ["StoreConformance", "CoreDataStorage", "CoreDataModel", "CoreDataPredicates"]),
     .testTarget(
       name: "CoreDataSQLTests",
       dependencies: ["CoreDataSQL", "CoreDataStorage", "CoreDataModel", "CoreDataPredicates"]),
     .testTarget(
       name: "CoreDataSQLiteTests",
       dependencies: [
-        "CoreDataSQLite", "CoreDataSQL", "CoreDataStorage", "CoreDataModel", "CoreDataPredicates",
+        "StoreConformance", "CoreDataSQLite", "CoreDataSQL", "CoreDataStorage", "CoreDataModel",
+        "CoreDataPredicates",
         .product(name: "GRDB", package: "GRDB.swift"),
       ]),
     .testTarget(name: "CoreDataTests", dependencies: ["CoreData", "CoreDataGraph", "CoreDataSQLite"]),

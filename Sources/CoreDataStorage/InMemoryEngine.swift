@@ -1,0 +1,183 @@
+import CoreDataModel
+import Foundation
+
+/// A store that lives in memory and is gone with the engine.
+///
+/// The whole state is one value under one lock. A reader copies the value (a few retains), lets the lock go and reads
+/// in peace: it sees the state before or after a save, never half of one. A saver checks its plan first, changing
+/// nothing, and then applies it in place; only where a reader still holds the old state is that part copied.
+///
+/// Cost: a save is linear in what it changes. A fetch looks at every row of the hierarchy; `rows` and `members` look
+/// up what they are asked for.
+package final class InMemoryEngine: StoreEngine, @unchecked Sendable {
+  // Sendable: `state`, `storedMetadata` and `isClosed` are touched under `lock` only; the rest is immutable.
+
+  package let layout: ModelLayout
+  package let identifier: String
+  package let isReadOnly: Bool
+
+  private let schema: InMemorySchema
+  private let lock = NSLock()
+  private var state: InMemoryState
+  private var storedMetadata: [String: Any]
+  private var isClosed = false
+
+  /// One saver at a time. Recursive, so that keys can be handed out while the same thread makes a plan; never taken
+  /// while `lock` is held.
+  private let saving = NSRecursiveLock()
+  /// Root entity index → keys below this were handed out for good. Touched under `saving` only.
+  private var keysGivenAway: [Int64]
+
+  /// An empty store. Throws `StoreError.unsupportedModel` if the model has a constraint that no store can keep.
+  package init(
+    layout: ModelLayout, identifier: String = UUID().uuidString, metadata: [String: Any] = [:],
+    isReadOnly: Bool = false
+  ) throws {
+    self.layout = layout
+    self.identifier = identifier
+    self.isReadOnly = isReadOnly
+    schema = try InMemorySchema(layout: layout)
+    state = InMemoryState(schema: schema)
+    keysGivenAway = Array(repeating: 1, count: layout.entities.count)
+    storedMetadata = metadata
+  }
+
+  // MARK: Metadata
+
+  package var metadata: [String: Any] {
+    var metadata: [String: Any] = lock.withLock { storedMetadata }
+    metadata["NSStoreType"] = "InMemory"
+    metadata["NSStoreUUID"] = identifier
+    return metadata
+  }
+
+  package func setMetadata(_ metadata: [String: Any]) throws {
+    if isReadOnly { throw StoreError.readOnly(url: nil) }
+    try lock.withLock {
+      if isClosed { throw StoreError.closed }
+      storedMetadata = metadata
+    }
+  }
+
+  // MARK: Reading
+
+  /// The state as of now, for as long as the caller holds it.
+  private func snapshot() throws -> InMemoryState {
+    try lock.withLock {
+      if isClosed { throw StoreError.closed }
+      return state
+    }
+  }
+
+  package func fetch(_ plan: FetchPlan) throws -> RowBatch {
+    let rows: [RowRef] = try InMemoryQuery(plan, snapshot()).run()
+    return batch(of: rows, layout: plan.entity)
+  }
+
+  package func fetchIDs(_ plan: FetchPlan) throws -> [RowID] {
+    try InMemoryQuery(plan, snapshot()).run().map(\.id)
+  }
+
+  package func count(_ plan: FetchPlan) throws -> Int {
+    var unordered: FetchPlan = plan
+    // Only the number is asked for; the order is still checked.
+    try InMemoryQuery(plan, snapshot()).checkOrder()
+    unordered.order = []
+    return try InMemoryQuery(unordered, snapshot()).run().count
+  }
+
+  package func rows(of layout: EntityLayout, keys: [Int64]) throws -> RowBatch {
+    let table: InMemoryRowTable = try snapshot().table(of: layout)
+    return batch(of: keys.compactMap(table.row), layout: layout)
+  }
+
+  package func members(of layout: EntityLayout, slot: Int, owners: [RowID]) throws -> [[RowID]] {
+    let state: InMemoryState = try snapshot()
+    return owners.map { state.members(of: $0, slot: slot) }
+  }
+
+  private func batch(of rows: [RowRef], layout: EntityLayout) -> RowBatch {
+    guard !rows.isEmpty else { return RowBatch() }
+    let root: EntityLayout = self.layout.entities[layout.rootIndex]
+    let perSlab: Int = max(1, RowSlab.targetSizeInBytes / root.familyRowSize)
+    var slabs: [RowSlab] = []
+    var slab = RowSlab(layout: root, family: true, rowCapacity: min(rows.count, perSlab))
+    for row in rows {
+      if slab.isFull {
+        slabs.append(slab)
+        slab = RowSlab(layout: root, family: true, rowCapacity: perSlab)
+      }
+      _ = slab.appendCopy(of: row, layout: self.layout.entities[row.entity])
+    }
+    slabs.append(slab)
+    return RowBatch(slabs: slabs)
+  }
+
+  // MARK: Saving
+
+  package func allocateKeys(for root: EntityLayout, count: Int) throws -> Int64 {
+    if isReadOnly { throw StoreError.readOnly(url: nil) }
+    return try saving.withLock {
+      let first: Int64 = try takeKeys(of: root, count: count)
+      keysGivenAway[root.rootIndex] = first + Int64(count)
+      return first
+    }
+  }
+
+  private func takeKeys(of root: EntityLayout, count: Int) throws -> Int64 {
+    try lock.withLock {
+      if isClosed { throw StoreError.closed }
+      let first: Int64 = state.nextKeys[root.rootIndex]
+      state.nextKeys[root.rootIndex] += Int64(count)
+      return first
+    }
+  }
+
+  package func save(_ makePlan: (any SaveTransaction) throws -> SavePlan) throws {
+    if isReadOnly { throw StoreError.readOnly(url: nil) }
+    try saving.withLock {
+      // `lock` is free while the plan is made, so that its maker may read.
+      let before: [Int64] = try lock.withLock {
+        if isClosed { throw StoreError.closed }
+        return state.nextKeys
+      }
+      do {
+        let plan: SavePlan = try makePlan(Transaction(engine: self))
+        try lock.withLock {
+          if isClosed { throw StoreError.closed }
+          try state.check(plan)
+          state.apply(plan)
+        }
+      } catch {
+        lock.withLock {
+          for root in before.indices { state.nextKeys[root] = max(before[root], keysGivenAway[root]) }
+        }
+        throw error
+      }
+    }
+  }
+
+  private struct Transaction: SaveTransaction {
+    let engine: InMemoryEngine
+    func allocateKeys(for root: EntityLayout, count: Int) throws -> Int64 {
+      try engine.takeKeys(of: root, count: count)
+    }
+  }
+
+  package func explain(_ plan: FetchPlan) throws -> ExplainedStatement? {
+    try InMemoryQuery(plan, snapshot()).checkOrder()
+    return nil
+  }
+
+  package func close() throws {
+    lock.withLock {
+      isClosed = true
+      state = InMemoryState(schema: schema)
+    }
+  }
+
+  /// Slabs and rows held for a hierarchy, waste included; for tests.
+  func storage(of root: EntityLayout) -> (slabs: Int, rows: Int) {
+    lock.withLock { state.table(of: root).storage }
+  }
+}

@@ -1,0 +1,188 @@
+import CoreDataPredicates
+import Foundation
+
+/// One fetch over one state: check, collect, filter, sort, cut.
+struct InMemoryQuery {
+  private let plan: FetchPlan
+  private let state: InMemoryState
+  private let layout: ModelLayout
+
+  init(_ plan: FetchPlan, _ state: InMemoryState) {
+    self.plan = plan
+    self.state = state
+    layout = state.schema.layout
+  }
+
+  /// The rows, in order. Rows that the order leaves equal come by key.
+  func run() throws -> [RowRef] {
+    try checkPredicate()
+    let terms: [Term] = try plan.order.map(term)
+    // Without an order the first rows that pass will do.
+    let wanted: Int? = plan.limit > 0 && terms.isEmpty ? plan.offset + plan.limit : nil
+    var rows: [RowRef] = try filter(candidates(), atMost: wanted)
+    if !terms.isEmpty { rows = try sort(rows, by: terms) }
+    if plan.offset > 0 { rows.removeFirst(min(plan.offset, rows.count)) }
+    if plan.limit > 0, rows.count > plan.limit { rows.removeLast(rows.count - plan.limit) }
+    return rows
+  }
+
+  /// Throws what is wrong with the plan's order, for callers that do not sort.
+  func checkOrder() throws {
+    for order in plan.order { _ = try term(order) }
+  }
+
+  // MARK: Collecting and filtering
+
+  private func candidates() -> [RowRef] {
+    let family: ClosedRange<Int> =
+      plan.includesSubentities ? plan.entity.family : plan.entity.index...plan.entity.index
+    let table: InMemoryRowTable = state.table(of: plan.entity)
+    var rows: [RowRef] = []
+    rows.reserveCapacity(table.count)
+    var isSorted = true
+    table.forEach { row in
+      guard family.contains(row.entity) else { return }
+      if let last = rows.last, last.key > row.key { isSorted = false }
+      rows.append(row)
+    }
+    if !isSorted { rows.sort { $0.key < $1.key } }
+    return rows
+  }
+
+  private func filter(_ rows: [RowRef], atMost wanted: Int?) throws -> [RowRef] {
+    guard let predicate = plan.predicate else { return rows }
+    if case .constant(let value) = predicate { return value ? rows : [] }
+    let source = InMemoryRowProxy.Source(state)
+    let program = PredicateProgram(InMemoryRowProxy.bind(predicate, to: source))
+    var passed: [RowRef] = []
+    for row in rows {
+      if try program.evaluate(InMemoryRowProxy(row: row, source: source)) {
+        passed.append(row)
+        if passed.count == wanted { break }
+      }
+    }
+    return passed
+  }
+
+  // MARK: Checking key paths
+
+  /// Refuses paths that name no property, even when there is no row to stumble over.
+  private func checkPredicate() throws {
+    guard let predicate = plan.predicate else { return }
+    for path in predicate.keyPaths { try check(path) }
+  }
+
+  private func check(_ path: String) throws {
+    var entity: EntityLayout = plan.entity
+    var isCollection = false
+    let components: [Substring] = path.split(separator: ".", omittingEmptySubsequences: false)
+    for (place, component) in components.enumerated() {
+      let name: String = component.hasPrefix("#") ? String(component.dropFirst()) : String(component)
+      if name.lowercased() == "self" || name == "objectID" { continue }
+      if name.hasPrefix("@") {
+        guard isCollection else {
+          throw StoreError.unsupported(
+            part: path, reason: "\(name) needs a to-many relationship before it",
+            advice: "Write relationship.\(name).")
+        }
+        continue
+      }
+      guard let slot = entity.slot(named: name) else {
+        throw StoreError.unknownKeyPath(
+          path, entity: plan.entity.name,
+          advice: "\(entity.name) has no property \"\(name)\". "
+            + NearestNames.advice(for: name, among: entity.slotByName.keys))
+      }
+      switch slot.role {
+      case .transient, .fetched, .composite:
+        throw StoreError.unsupported(
+          part: path, reason: "\(entity.name).\(name) is not stored",
+          advice: "Fetch without it and filter the objects in memory.")
+      case .toMany: isCollection = true
+      case .stored: break
+      }
+      if let destination = slot.destination {
+        entity = layout.entities[destination]
+      } else if place < components.count - 1, !components[place + 1].hasPrefix("@") {
+        throw StoreError.unknownKeyPath(
+          path, entity: plan.entity.name,
+          advice: "\(entity.name).\(name) is an attribute, so the path ends there.")
+      }
+    }
+  }
+
+  // MARK: Sorting
+
+  private struct Term {
+    /// The to-one words to follow.
+    var steps: [Int]
+    /// The value at the end; nil sorts by key.
+    var column: (kind: ColumnKind, word: Int)?
+    var comparison: SortTerm
+  }
+
+  private func term(_ order: FetchOrder) throws -> Term {
+    let comparison = SortTerm(key: order.keyPath, ascending: order.ascending, comparison: order.comparison)
+    var entity: EntityLayout = plan.entity
+    var steps: [Int] = []
+    let components: [String] = order.keyPath.split(separator: ".", omittingEmptySubsequences: false)
+      .map(String.init)
+    for (place, name) in components.enumerated() {
+      let isLast: Bool = place == components.count - 1
+      if isLast, name.lowercased() == "self" || name == "objectID" { break }
+      guard let slot = entity.slot(named: name) else {
+        throw StoreError.unknownKeyPath(
+          order.keyPath, entity: plan.entity.name,
+          advice: "\(entity.name) has no property \"\(name)\". "
+            + NearestNames.advice(for: name, among: entity.slotByName.keys))
+      }
+      guard case .stored(let kind, let word) = slot.role else {
+        throw StoreError.unsupported(
+          part: "sort by \(order.keyPath)",
+          reason: slot.isToMany
+            ? "\(entity.name).\(name) has many values" : "\(entity.name).\(name) is not stored",
+          advice: "Sort by stored attributes and to-one relationships only, or sort the objects afterwards.")
+      }
+      if kind == .toOne, let destination = slot.destination {
+        steps.append(word)
+        entity = layout.entities[destination]
+      } else if isLast {
+        return Term(steps: steps, column: (kind, word), comparison: comparison)
+      } else {
+        throw StoreError.unknownKeyPath(
+          order.keyPath, entity: plan.entity.name,
+          advice: "\(entity.name).\(name) is an attribute, so the path ends there.")
+      }
+    }
+    return Term(steps: steps, column: nil, comparison: comparison)
+  }
+
+  private func sort(_ rows: [RowRef], by terms: [Term]) throws -> [RowRef] {
+    // Values are decoded once a row, not once a comparison.
+    let values: [[PredicateValue]] = rows.map { row in terms.map { value(of: row, $0) } }
+    let positions: [Int] = try rows.indices.sorted { left, right in
+      for (number, term) in terms.enumerated() {
+        let result: ComparisonResult = try term.comparison.order(values[left][number], values[right][number])
+        if result != .orderedSame { return result == .orderedAscending }
+      }
+      return left < right
+    }
+    return positions.map { rows[$0] }
+  }
+
+  private func value(of row: RowRef, _ term: Term) -> PredicateValue {
+    var row: RowRef = row
+    for (place, step) in term.steps.enumerated() {
+      guard row.hasValue(step) else { return .null }
+      let target: RowID = row.target(step)
+      // The last step of a path that ends in a relationship needs no row: its key is the value.
+      if term.column == nil, place == term.steps.count - 1 { return .integer(target.key) }
+      guard let next = state.row(target) else { return .null }
+      row = next
+    }
+    guard let (kind, word) = term.column else { return .integer(row.key) }
+    guard row.hasValue(word) else { return .null }
+    // URLs sort as their texts.
+    return kind == .uri ? .string(row.string(word)) : kind.predicateValue(row, word)
+  }
+}

@@ -1,0 +1,115 @@
+import CoreDataPredicates
+import Foundation
+
+/// A row as predicates see it: properties by name, relationships as other proxies.
+///
+/// Two proxies are equal when they stand for the same row id, so `SELF == object` and `category IN {…}` compare ids.
+final class InMemoryRowProxy: NSObject, KeyValueReadable {
+  /// One state for all proxies of a query, so that a proxy costs one reference to it.
+  final class Source: Sendable {
+    let state: InMemoryState
+    init(_ state: InMemoryState) { self.state = state }
+  }
+
+  let id: RowID
+  private let row: RowRef?
+  private let source: Source
+
+  init(row: RowRef, source: Source) {
+    id = row.id
+    self.row = row
+    self.source = source
+  }
+
+  /// For an id that a row or a predicate mentions; it need not have a row. nil equals no row.
+  init(id: RowID?, source: Source) {
+    let row: RowRef? = id.flatMap(source.state.row)
+    self.id = row?.id ?? id ?? RowID(entity: -1, key: .min)
+    self.row = row
+    self.source = source
+  }
+
+  override func isEqual(_ object: Any?) -> Bool {
+    // The key of a hierarchy is unique in it; an id out of a to-one word may name a super-entity.
+    guard let other = object as? InMemoryRowProxy else { return false }
+    return id == other.id && id.entity >= 0
+  }
+
+  override var hash: Int { id.hashValue }
+
+  override var description: String {
+    guard id.entity >= 0 else { return "<unsaved object>" }
+    return "<\(source.state.schema.layout.entities[Int(id.entity)].name) p\(id.key)>"
+  }
+
+  /// The predicate with each `ObjectReference` replaced by the proxy of its row.
+  static func bind(_ predicate: PredicateNode, to source: Source) -> PredicateNode {
+    func bind(_ value: PredicateValue) -> PredicateValue {
+      switch value {
+      case .object(let box):
+        guard let reference = box.value as? ObjectReference else { return value }
+        return .object(ObjectBox(InMemoryRowProxy(id: reference.id, source: source)))
+      case .array(let members): return .array(members.map(bind))
+      case .set(let members): return .set(Set(members.map(bind)))
+      default: return value
+      }
+    }
+    return predicate.mapConstants(bind)
+  }
+
+  // MARK: Reading
+
+  func readValue(forKey key: String) throws -> Any? {
+    guard let row else { return nil }
+    let entity: EntityLayout = source.state.schema.layout.entities[row.entity]
+    if key == "objectID" { return PredicateValue.object(ObjectBox(self)) }
+    guard let number = entity.slotByName[key] else {
+      throw StoreError.unknownKeyPath(
+        key, entity: entity.name, advice: NearestNames.advice(for: key, among: entity.slotByName.keys))
+    }
+    return try value(ofSlot: number, entity: entity, row: row)
+  }
+
+  private func value(ofSlot number: Int, entity: EntityLayout, row: RowRef) throws -> PredicateValue {
+    let slot: PropertySlot = entity.slots[number]
+    switch slot.role {
+    case .stored(let kind, let word):
+      guard row.hasValue(word) else { return .null }
+      if kind == .toOne { return .object(ObjectBox(InMemoryRowProxy(id: row.target(word), source: source))) }
+      return kind.predicateValue(row, word)
+    case .toMany:
+      let members: [PredicateValue] = source.state.members(of: row.id, slot: number)
+        .map { .object(ObjectBox(InMemoryRowProxy(id: $0, source: source))) }
+      return slot.relationship?.isOrdered == true ? .array(members) : .set(Set(members))
+    case .transient, .fetched, .composite:
+      throw StoreError.unsupported(
+        part: "\(entity.name).\(slot.name)",
+        reason: "a store does not hold \(slot.role == .composite ? "composite" : "transient") properties",
+        advice: "Fetch without it and filter the objects in memory.")
+    }
+  }
+}
+
+extension ColumnKind {
+  /// A present value, decoded. Not for to-one words.
+  func predicateValue(_ row: RowRef, _ word: Int) -> PredicateValue {
+    switch self {
+    case .int16, .int32, .int64, .toOne: return .integer(row.integer(word))
+    case .bool: return .bool(row.word(word) != 0)
+    case .double, .float: return .double(row.double(word))
+    case .date: return .date(Date(timeIntervalSinceReferenceDate: row.double(word)))
+    case .decimal:
+      let text: String = row.string(word)
+      return .decimal(Decimal(string: text, locale: Locale(identifier: "en_US_POSIX")) ?? .nan)
+    case .string: return .string(row.string(word))
+    case .uri:
+      let text: String = row.string(word)
+      return URL(string: text).map(PredicateValue.url) ?? .string(text)
+    case .uuid:
+      let bytes: UnsafeRawBufferPointer = row.bytes(word)
+      guard bytes.count == 16 else { return .data(Data(bytes)) }
+      return .uuid(UUID(uuid: bytes.loadUnaligned(as: uuid_t.self)))
+    case .data, .transformable: return .data(row.data(word))
+    }
+  }
+}

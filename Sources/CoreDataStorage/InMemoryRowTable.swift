@@ -1,0 +1,179 @@
+/// The rows of one hierarchy: slabs, and a table that says where the newest form of each row lies.
+///
+/// A slab never changes after it is filled, so that readers need no lock. A changed row is written anew into a
+/// younger slab and the old form becomes waste. Two rules keep waste and slab count bounded, whatever is saved:
+///
+/// - a slab more than half of whose bytes are waste is rewritten, so waste never exceeds what is alive;
+/// - a slab that is not clearly smaller than the one before it is merged with it (as digits carry in a binary counter),
+///   so many small saves leave few slabs and each row is copied a logarithmic number of times.
+///
+/// A value: a reader's copy shares everything until the next save changes it.
+struct InMemoryRowTable: Sendable {
+  private struct Shelf: Sendable {
+    var slab: RowSlab
+    var liveRows: Int
+    var liveBytes: Int
+    var totalBytes: Int
+  }
+
+  private let schema: InMemorySchema
+  private let root: EntityLayout
+  /// key → shelf number (high 32 bits) and position in its slab (low 32 bits).
+  private var places = KeyTable()
+  private var shelves: [Shelf?] = []
+  private var freeShelves: [Int] = []
+  /// Numbers of the shelves that may still be merged, oldest first.
+  private var growing: [Int] = []
+
+  init(schema: InMemorySchema, root: EntityLayout) {
+    self.schema = schema
+    self.root = root
+  }
+
+  var count: Int { places.count }
+
+  func row(_ key: Int64) -> RowRef? { places.find(key).map(row(at:)) }
+
+  private func row(at place: UInt64) -> RowRef {
+    guard let shelf = shelves[Int(place >> 32)] else {
+      preconditionFailure("The table of rows names a slab that was given back.")
+    }
+    return shelf.slab.row(Int(UInt32(truncatingIfNeeded: place)))
+  }
+
+  /// Every row once, in no particular order.
+  func forEach(_ body: (RowRef) throws -> Void) rethrows {
+    for (number, shelf) in shelves.enumerated() {
+      guard let shelf else { continue }
+      let isWhole: Bool = shelf.liveRows == shelf.slab.count
+      for position in 0..<shelf.slab.count {
+        let row: RowRef = shelf.slab.row(position)
+        if isWhole || places.find(row.key) == UInt64(number) << 32 | UInt64(position) { try body(row) }
+      }
+    }
+  }
+
+  /// Rows as stored and waste included, for tests: what the slabs hold, and how many there are.
+  var storage: (slabs: Int, rows: Int) {
+    (shelves.count { $0 != nil }, shelves.reduce(0) { $0 + ($1?.slab.count ?? 0) })
+  }
+
+  // MARK: Changing
+
+  /// Takes a filled slab over; its rows are new or replace the rows of the same keys.
+  mutating func adopt(_ slab: RowSlab) {
+    guard slab.count > 0 else { return }
+    let number: Int = put(slab)
+    settle(number)
+  }
+
+  /// Copies rows into a slab of the table's own and takes that over.
+  mutating func adopt(copiesOf rows: [RowRef]) {
+    var slab: RowSlab = newSlab(rows: min(rows.count, 4096))
+    for row in rows {
+      if slab.isFull {
+        adopt(slab)
+        slab = newSlab(rows: 4096)
+      }
+      _ = slab.appendCopy(of: row, layout: schema.layout.entities[row.entity])
+    }
+    adopt(slab)
+  }
+
+  mutating func remove(_ key: Int64) {
+    guard let place = places.remove(key) else { return }
+    let number = Int(place >> 32)
+    waste(place)
+    tidy(number)
+  }
+
+  private func newSlab(rows: Int) -> RowSlab { RowSlab(layout: root, family: true, rowCapacity: rows) }
+
+  /// Puts a slab on a shelf and points the table at its rows.
+  private mutating func put(_ slab: RowSlab) -> Int {
+    let number: Int
+    if let free = freeShelves.popLast() {
+      number = free
+    } else {
+      number = shelves.count
+      shelves.append(nil)
+    }
+    var bytes: Int = 0
+    var touched: Set<Int> = []
+    places.reserve(more: slab.count)
+    shelves[number] = Shelf(slab: slab, liveRows: slab.count, liveBytes: 0, totalBytes: 0)
+    for position in 0..<slab.count {
+      let row: RowRef = slab.row(position)
+      bytes += schema.sizeInBytes(row)
+      if let old = places.insert(row.key, UInt64(number) << 32 | UInt64(position)) {
+        waste(old)
+        touched.insert(Int(old >> 32))
+      }
+    }
+    shelves[number]?.liveBytes += bytes
+    shelves[number]?.totalBytes = bytes
+    for other in touched where other != number { tidy(other) }
+    return number
+  }
+
+  private mutating func waste(_ place: UInt64) {
+    let size: Int = schema.sizeInBytes(row(at: place))
+    shelves[Int(place >> 32)]?.liveRows -= 1
+    shelves[Int(place >> 32)]?.liveBytes -= size
+  }
+
+  /// Gives back a shelf without live rows, rewrites one that is mostly waste.
+  private mutating func tidy(_ number: Int) {
+    guard let shelf = shelves[number] else { return }
+    if shelf.liveRows == 0 {
+      giveBack(number)
+    } else if shelf.liveBytes * 2 < shelf.totalBytes {
+      rewrite([number])
+    }
+  }
+
+  private mutating func giveBack(_ number: Int) {
+    shelves[number] = nil
+    freeShelves.append(number)
+    growing.removeAll { $0 == number }
+  }
+
+  /// Copies the live rows of some shelves into one new slab and gives the shelves back.
+  private mutating func rewrite(_ numbers: [Int]) {
+    let live: Int = numbers.reduce(0) { $0 + (shelves[$1]?.liveRows ?? 0) }
+    let slab: RowSlab = newSlab(rows: live)
+    for number in numbers {
+      guard let shelf = shelves[number] else { continue }
+      for position in 0..<shelf.slab.count {
+        let row: RowRef = shelf.slab.row(position)
+        guard places.find(row.key) == UInt64(number) << 32 | UInt64(position) else { continue }
+        _ = slab.appendCopy(of: row, layout: schema.layout.entities[row.entity])
+      }
+      giveBack(number)
+    }
+    // The old forms are gone already, so pointing the table at the copies wastes nothing.
+    let number: Int
+    if let free = freeShelves.popLast() {
+      number = free
+    } else {
+      number = shelves.count
+      shelves.append(nil)
+    }
+    var bytes: Int = 0
+    for position in 0..<slab.count {
+      let row: RowRef = slab.row(position)
+      bytes += schema.sizeInBytes(row)
+      places.insert(row.key, UInt64(number) << 32 | UInt64(position))
+    }
+    shelves[number] = Shelf(slab: slab, liveRows: slab.count, liveBytes: bytes, totalBytes: bytes)
+    settle(number)
+  }
+
+  /// Merges the youngest shelves while the last one is not clearly smaller than the one before it.
+  private mutating func settle(_ number: Int) {
+    guard let shelf = shelves[number], shelf.totalBytes < RowSlab.targetSizeInBytes else { return }
+    growing.append(number)
+    guard growing.count >= 2, let before = shelves[growing[growing.count - 2]] else { return }
+    if before.totalBytes <= 2 * shelf.totalBytes { rewrite([growing[growing.count - 2], number]) }
+  }
+}
