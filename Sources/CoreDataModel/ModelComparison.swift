@@ -1,3 +1,4 @@
+import CoreDataPredicates
 import Foundation
 
 /// Compares descriptions by what they say and names each difference, so that a failed round trip explains itself.
@@ -103,6 +104,7 @@ package enum ModelComparison {
     }
     if let left = left as? NSExpressionDescription, let right = right as? NSExpressionDescription {
       list.compare("result type", left.expressionResultType, right.expressionResultType)
+      list.compare("expression", left.expression?.expressionNode(), right.expression?.expressionNode())
     }
     return list.found
   }
@@ -158,7 +160,7 @@ package enum ModelComparison {
   }
 
   static func text(_ predicate: NSPredicate?) -> String? {
-    predicate.map { $0.description }
+    predicate.map { $0.formatText }
   }
 }
 

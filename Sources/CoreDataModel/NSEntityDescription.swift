@@ -143,6 +143,7 @@ open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
     var relationshipsByName: [String: NSRelationshipDescription]
   }
   final var frozenTables: Tables?
+  final var frozenVersionHash: Data?
 
   /// The properties by name, inherited ones included. Built anew on each call until the model is in use.
   open var propertiesByName: [String: NSPropertyDescription] {
@@ -227,6 +228,7 @@ open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
       properties: all, propertiesByName: byName,
       attributesByName: byName.compactMapValues { $0 as? NSAttributeDescription },
       relationshipsByName: byName.compactMapValues { $0 as? NSRelationshipDescription })
+    frozenVersionHash = versionHash
     for property in ownProperties { property.freezeContents() }
     for index in indexes { index.freezeContents() }
     isFrozen = true

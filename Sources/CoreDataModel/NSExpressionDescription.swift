@@ -1,8 +1,12 @@
+import CoreDataPredicates
 import Foundation
 
 /// A column computed by an expression, for fetches that return dictionaries. Not part of a stored entity.
 open class NSExpressionDescription: NSPropertyDescription, @unchecked Sendable {
   // Sendable for the reason given at NSPropertyDescription: frozen before it is shared.
+
+  /// What computes the value; the evaluated object unless set.
+  open var expression: CoreDataPredicates.NSExpression? { willSet { mayChange() } }
 
   /// The type of the computed value.
   open var expressionResultType: NSAttributeType = .undefinedAttributeType { willSet { mayChange() } }
@@ -25,6 +29,8 @@ open class NSExpressionDescription: NSPropertyDescription, @unchecked Sendable {
 
   override func copyContents(into other: NSPropertyDescription) {
     super.copyContents(into: other)
-    (other as? NSExpressionDescription)?.expressionResultType = expressionResultType
+    guard let other = other as? NSExpressionDescription else { return }
+    other.expression = expression
+    other.expressionResultType = expressionResultType
   }
 }

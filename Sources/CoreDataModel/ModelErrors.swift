@@ -1,0 +1,42 @@
+import Foundation
+
+/// A model file that can't be read: which file, which line where there are lines, why, and what to do.
+public struct ModelFileError: Error, LocalizedError, CustomStringConvertible, Sendable, Hashable {
+  /// The file's path, or what was read instead of a file ("the model cached in Shop.sqlite").
+  public let file: String
+  /// The line, counted from 1, for text formats.
+  public let line: Int?
+  /// What is wrong and how to mend it.
+  public let reason: String
+
+  package init(file: String, line: Int? = nil, reason: String) {
+    self.file = file
+    self.line = line
+    self.reason = reason
+  }
+
+  public var description: String {
+    line.map { "\(file):\($0): \(reason)" } ?? "\(file): \(reason)"
+  }
+
+  public var errorDescription: String? {
+    description
+  }
+}
+
+/// Something in a model file that was understood only in part. The model is usable without it.
+public struct ModelWarning: CustomStringConvertible, Sendable, Hashable {
+  public let file: String
+  public let line: Int?
+  public let message: String
+
+  package init(file: String, line: Int? = nil, message: String) {
+    self.file = file
+    self.line = line
+    self.message = message
+  }
+
+  public var description: String {
+    line.map { "\(file):\($0): warning: \(message)" } ?? "\(file): warning: \(message)"
+  }
+}

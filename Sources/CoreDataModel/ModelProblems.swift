@@ -1,0 +1,384 @@
+import CoreDataPredicates
+import Foundation
+
+/// Something in a model that Xcode's editor would warn about, or that will fail or surprise at run time.
+public struct ModelProblem: CustomStringConvertible, Sendable, Hashable {
+  public enum Severity: String, Sendable, Hashable {
+    /// Using the model will fail.
+    case error
+    /// The model works, but probably not as meant.
+    case warning
+  }
+
+  public let severity: Severity
+  /// The entity concerned, nil for the model itself.
+  public let entity: String?
+  /// The property, index or template concerned.
+  public let part: String?
+  /// What is wrong and how to mend it.
+  public let message: String
+
+  public var description: String {
+    let place = [entity, part].compactMap { $0 }.joined(separator: ".")
+    return place.isEmpty ? "\(severity.rawValue): \(message)" : "\(severity.rawValue): \(place): \(message)"
+  }
+}
+
+extension NSManagedObjectModel {
+  /// What is wrong with the model, in the order of entity and property names. Empty for a sound model.
+  public final func problems() -> [ModelProblem] {
+    var lint = ModelLint(self)
+    return lint.run()
+  }
+}
+
+/// Each check is a function that reports into `found`.
+private struct ModelLint {
+  let model: NSManagedObjectModel
+  var found: [ModelProblem] = []
+
+  init(_ model: NSManagedObjectModel) {
+    self.model = model
+  }
+
+  mutating func run() -> [ModelProblem] {
+    checkEntityNames()
+    for entity in model.storedEntities.sorted(by: { ($0.name ?? "") < ($1.name ?? "") }) {
+      checkEntity(entity)
+      for property in entity.ownProperties.sorted(by: { $0.name < $1.name }) { check(property, of: entity) }
+      checkConstraints(entity)
+      checkIndexes(entity)
+    }
+    checkTemplates()
+    checkConfigurations()
+    return found
+  }
+
+  private mutating func report(
+    _ severity: ModelProblem.Severity, _ entity: NSEntityDescription?, _ part: String?, _ message: String
+  ) {
+    found.append(ModelProblem(severity: severity, entity: entity?.name, part: part, message: message))
+  }
+
+  // MARK: Entities
+
+  private mutating func checkEntityNames() {
+    var seen: [String: String] = [:]
+    for entity in model.storedEntities.sorted(by: { ($0.name ?? "") < ($1.name ?? "") }) {
+      guard let name = entity.name, !name.isEmpty else {
+        report(.error, nil, nil, "an entity has no name; give it one")
+        continue
+      }
+      if let other = seen.updateValue(name, forKey: name.uppercased()) {
+        let same = other == name
+        report(
+          .error, entity, nil,
+          same
+            ? "there are two entities of this name; rename one"
+            : "differs from entity '\(other)' in case only, and tables ignore case; rename one")
+      }
+      if !Self.isIdentifier(name) {
+        report(
+          .error, entity, nil,
+          "an entity's name starts with a letter and has letters, digits and underscores only")
+      }
+    }
+  }
+
+  private mutating func checkEntity(_ entity: NSEntityDescription) {
+    if let parent = entity.superentity, parent.model !== model {
+      report(.error, entity, nil, "its parent '\(parent.name ?? "")' is not in the model; add it")
+    }
+    if entity.isAbstract, entity.storedSubentities.isEmpty {
+      report(.warning, entity, nil, "it is abstract and has no sub-entities, so it can never have objects")
+    }
+    if entity.properties.isEmpty, entity.storedSubentities.isEmpty {
+      report(.warning, entity, nil, "it has no properties")
+    }
+    var seen: [String: String] = [:]
+    for property in entity.ownProperties {
+      if let other = seen.updateValue(property.name, forKey: property.name.uppercased()) {
+        report(
+          .error, entity, property.name,
+          other == property.name
+            ? "there are two properties of this name; rename one"
+            : "differs from '\(other)' in case only, and columns ignore case; rename one")
+      }
+      if entity.superentity?.propertiesByName[property.name] != nil {
+        report(
+          .warning, entity, property.name, "an ancestor has a property of this name; remove one of the two")
+      }
+    }
+  }
+
+  // MARK: Properties
+
+  /// Names that methods and properties of every managed object have already.
+  private static let reservedNames: Set<String> = [
+    "description", "debugDescription", "class", "hash", "self", "superclass", "zone", "retain", "release",
+    "autorelease", "retainCount", "dealloc", "copy", "mutableCopy", "init", "objectID", "entity",
+    "managedObjectContext",
+    "isInserted", "isUpdated", "isDeleted", "isFault", "hasChanges", "hasPersistentChangedValues",
+    "faultingState",
+    "inserted", "updated", "deleted", "fault", "isProxy", "observationInfo", "changedValues",
+    "committedValues",
+  ]
+
+  /// A letter or underscore, then letters, digits and underscores; any script.
+  private static func isIdentifier(_ name: String) -> Bool {
+    guard let first = name.unicodeScalars.first, first == "_" || first.properties.isAlphabetic else {
+      return false
+    }
+    return name.unicodeScalars.allSatisfy {
+      $0 == "_" || $0.properties.isAlphabetic || $0.properties.numericType != nil
+    }
+  }
+
+  private mutating func check(_ property: NSPropertyDescription, of entity: NSEntityDescription) {
+    let name = property.name
+    if name.isEmpty {
+      report(.error, entity, nil, "a property has no name; give it one")
+    } else if Self.reservedNames.contains(name) {
+      report(
+        .error, entity, name, "every managed object has something of this name already; rename the property")
+    } else if !Self.isIdentifier(name) {
+      report(
+        .error, entity, name,
+        "a property's name starts with a letter and has letters, digits and underscores only")
+    }
+    switch property {
+    case let attribute as NSAttributeDescription: check(attribute, of: entity)
+    case let relationship as NSRelationshipDescription: check(relationship, of: entity)
+    case let fetched as NSFetchedPropertyDescription:
+      guard let request = fetched.fetchRequest else {
+        report(.error, entity, name, "the fetched property has no fetch request")
+        break
+      }
+      check(request, entity: entity, part: name)
+    default:
+      report(
+        .error, entity, name, "a \(type(of: property)) can't be stored; use an attribute or a relationship")
+    }
+  }
+
+  private mutating func check(_ attribute: NSAttributeDescription, of entity: NSEntityDescription) {
+    let name = attribute.name
+    let type = attribute.attributeType
+    if type == .undefinedAttributeType, !attribute.isTransient {
+      report(.error, entity, name, "an attribute without type must be transient; give it a type")
+    }
+    if type == .objectIDAttributeType {
+      report(.error, entity, name, "object ids can't be stored as an attribute; use a relationship")
+    }
+    if attribute.allowsExternalBinaryDataStorage, type != .binaryDataAttributeType,
+      type != .transformableAttributeType
+    {
+      report(
+        .warning, entity, name, "only binary data can be stored in external files; the setting has no effect")
+    }
+    if type == .transformableAttributeType, attribute.valueTransformerName == nil, !attribute.isTransient {
+      report(
+        .warning, entity, name,
+        "it has no value transformer; set NSSecureUnarchiveFromDataTransformer or one of your own")
+    }
+    if let derived = attribute as? NSDerivedAttributeDescription {
+      if derived.derivationExpression == nil {
+        report(.error, entity, name, "the derived attribute has no expression")
+      }
+      if derived.isTransient {
+        report(.error, entity, name, "a derived attribute is computed by the store and can't be transient")
+      }
+    }
+    if let composite = attribute as? NSCompositeAttributeDescription, composite.elements.isEmpty {
+      report(.error, entity, name, "the composite attribute has no elements")
+    }
+    if let value = attribute.defaultValue, let expected = Self.misfit(value, type) {
+      report(.error, entity, name, "its default value is no \(expected)")
+    }
+  }
+
+  /// What a default value should be, nil if it is.
+  private static func misfit(_ value: Any, _ type: NSAttributeType) -> String? {
+    switch type {
+    case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType, .doubleAttributeType,
+      .floatAttributeType, .booleanAttributeType, .decimalAttributeType:
+      value is NSNumber || value is Decimal ? nil : "number"
+    case .stringAttributeType: value is String ? nil : "string"
+    case .dateAttributeType: value is Date ? nil : "date"
+    case .binaryDataAttributeType: value is Data ? nil : "data"
+    case .UUIDAttributeType: value is UUID ? nil : "UUID"
+    case .URIAttributeType: value is URL ? nil : "URL"
+    default: nil
+    }
+  }
+
+  private mutating func check(_ relationship: NSRelationshipDescription, of entity: NSEntityDescription) {
+    let name = relationship.name
+    guard let destination = relationship.destinationEntity else {
+      report(.error, entity, name, "the relationship has no destination entity")
+      return
+    }
+    if destination.model !== model {
+      report(.error, entity, name, "its destination '\(destination.name ?? "")' is not in the model; add it")
+    }
+    if relationship.maxCount > 0, relationship.minCount > relationship.maxCount {
+      report(
+        .error, entity, name,
+        "its minimum count \(relationship.minCount) is above its maximum count \(relationship.maxCount)")
+    }
+    if relationship.minCount < 0 { report(.error, entity, name, "its minimum count is negative") }
+    if relationship.isOrdered, !relationship.isToMany {
+      report(.warning, entity, name, "a to-one relationship has no order; the setting has no effect")
+    }
+    if relationship.deleteRule == .noActionDeleteRule {
+      report(
+        .warning, entity, name,
+        "with the delete rule No Action the other side keeps pointing at deleted objects; use Nullify")
+    }
+    guard let inverse = relationship.inverseRelationship else {
+      report(.warning, entity, name, "it has no inverse; without one deletions leave dangling references")
+      return
+    }
+    if inverse.inverseRelationship !== relationship {
+      let back = inverse.inverseRelationship.map { "'\($0.name)'" } ?? "nothing"
+      report(
+        .error, entity, name,
+        "its inverse '\(inverse.name)' has \(back) as inverse instead of it; make the two agree")
+    }
+    if let owner = inverse.entity, !destination.isKindOf(entity: owner) {
+      report(
+        .error, entity, name,
+        "its inverse '\(inverse.name)' belongs to '\(owner.name ?? "")', not to the destination '\(destination.name ?? "")'"
+      )
+    }
+    if let back = inverse.destinationEntity, !entity.isKindOf(entity: back), !back.isKindOf(entity: entity) {
+      report(
+        .error, entity, name, "its inverse '\(inverse.name)' leads to '\(back.name ?? "")', not back here")
+    }
+  }
+
+  // MARK: Constraints, indexes, requests, configurations
+
+  private mutating func checkConstraints(_ entity: NSEntityDescription) {
+    let properties = entity.propertiesByName
+    for constraint in entity.uniquenessConstraintNames {
+      let label = constraint.joined(separator: ", ")
+      if constraint.isEmpty { report(.error, entity, nil, "a uniqueness constraint names no attribute") }
+      for name in constraint {
+        switch properties[name] {
+        case nil:
+          report(
+            .error, entity, name,
+            "the uniqueness constraint (\(label)) names '\(name)', which the entity doesn't have")
+        case let attribute as NSAttributeDescription where !attribute.isTransient: break
+        case let relationship as NSRelationshipDescription where !relationship.isToMany: break
+        default:
+          report(
+            .error, entity, name,
+            "the uniqueness constraint (\(label)) needs stored attributes or to-one relationships")
+        }
+      }
+    }
+  }
+
+  private mutating func checkIndexes(_ entity: NSEntityDescription) {
+    let properties = entity.propertiesByName
+    var names: Set<String> = []
+    for index in entity.indexes {
+      if !names.insert(index.name).inserted {
+        report(.error, entity, index.name, "there are two indexes of this name")
+      }
+      if index.elements.isEmpty { report(.warning, entity, index.name, "the index has no elements") }
+      for element in index.elements where element.storedProperty == nil {
+        guard let name = element.propertyName, !["self", "entity"].contains(name) else { continue }
+        if properties[name] == nil {
+          report(.error, entity, index.name, "the index names '\(name)', which the entity doesn't have")
+        } else if properties[name]?.isTransient == true {
+          report(.error, entity, index.name, "the index names '\(name)', which is not stored")
+        }
+      }
+    }
+    for name in entity.compoundIndexNames.joined() where properties[name] == nil {
+      report(.error, entity, name, "a compound index names '\(name)', which the entity doesn't have")
+    }
+  }
+
+  private mutating func checkTemplates() {
+    for (name, template) in model.templates.sorted(by: { $0.key < $1.key }) {
+      check(template, entity: nil, part: name)
+    }
+  }
+
+  private mutating func check(
+    _ request: NSFetchRequest<any NSFetchRequestResult>, entity: NSEntityDescription?, part: String
+  ) {
+    guard let target = request.entity else {
+      let name = request.entityName.map { "'\($0)'" } ?? "no entity"
+      report(.error, entity, part, "its fetch request asks for \(name), which is not in the model")
+      return
+    }
+    guard let predicate = request.predicate else { return }
+    for path in Self.keyPaths(of: predicate.predicateNode()) {
+      if let unknown = Self.firstUnknown(in: path, from: target) {
+        report(.error, entity, part, "its predicate uses '\(path)', but \(unknown)")
+      }
+    }
+  }
+
+  /// The first component of a key path that no entity on the way has, as a sentence.
+  private static func firstUnknown(in path: String, from entity: NSEntityDescription) -> String? {
+    var current = entity
+    for part in path.split(separator: ".").map(String.init) {
+      if part.hasPrefix("@") || part.lowercased() == "self" { return nil }
+      // A predicate may name what only sub-entities have.
+      guard let property = current.familyInStoreOrder.lazy.compactMap({ $0.propertiesByName[part] }).first
+      else {
+        return ["objectID", "entity"].contains(part) ? nil : "\(current) has no property '\(part)'"
+      }
+      guard let next = (property as? NSRelationshipDescription)?.destinationEntity else { return nil }
+      current = next
+    }
+    return nil
+  }
+
+  /// The key paths read from the fetched object itself; those inside subqueries belong to other objects.
+  private static func keyPaths(of predicate: PredicateNode) -> [String] {
+    switch predicate {
+    case .compound(_, let members): members.flatMap { keyPaths(of: $0) }
+    case .comparison(let node): keyPaths(of: node.left) + keyPaths(of: node.right)
+    case .constant, .block: []
+    }
+  }
+
+  private static func keyPaths(of expression: ExpressionNode) -> [String] {
+    switch expression {
+    case .keyPath(let path): [path]
+    case .function(let target, _, let arguments):
+      (target.map { keyPaths(of: $0) } ?? []) + arguments.flatMap { keyPaths(of: $0) }
+    case .aggregate(let members): members.flatMap { keyPaths(of: $0) }
+    case .subquery(let collection, _, _): keyPaths(of: collection)
+    case .index(let collection, _): keyPaths(of: collection)
+    case .set(_, let left, let right): keyPaths(of: left) + keyPaths(of: right)
+    default: []
+    }
+  }
+
+  private mutating func checkConfigurations() {
+    let configurationsByEntity = Dictionary(
+      model.entityNamesByConfiguration.flatMap { name, members in members.map { ($0, [name]) } },
+      uniquingKeysWith: { $0 + $1 })
+    for entity in model.storedEntities.sorted(by: { ($0.name ?? "") < ($1.name ?? "") }) {
+      for case let relationship as NSRelationshipDescription in entity.ownProperties.sorted(by: {
+        $0.name < $1.name
+      }) {
+        guard let own = configurationsByEntity[entity.name ?? ""],
+          let destination = relationship.destinationEntity,
+          let others = configurationsByEntity[destination.name ?? ""], Set(own).isDisjoint(with: others)
+        else { continue }
+        report(
+          .warning, entity, relationship.name,
+          "it leads into another configuration, and relationships can't cross stores; use a fetched property")
+      }
+    }
+  }
+}

@@ -1,0 +1,216 @@
+import Foundation
+
+/// A model read from a file, and what was not understood in it.
+public struct LoadedModel: Sendable {
+  public let model: NSManagedObjectModel
+  /// Unknown elements and keys. Empty for files of the known compilers and editors.
+  public let warnings: [ModelWarning]
+
+  package init(model: NSManagedObjectModel, warnings: [ModelWarning]) {
+    self.model = model
+    self.warnings = warnings
+  }
+}
+
+extension NSManagedObjectModel {
+  /// Reads a model, compiled or source.
+  ///
+  /// | path | what is read |
+  /// |---|---|
+  /// | `X.momd` | the version that `VersionInfo.plist` names as current; the only one if there is one |
+  /// | `X.mom` | that version |
+  /// | `X.xcdatamodeld` | the version that `.xccurrentversion` names; the only one if there is one |
+  /// | `X.xcdatamodel`, its `contents` | that version |
+  ///
+  /// Throws ``ModelFileError`` with file, line where there are lines, reason and cure. Queue: any. Cost: linear in the file.
+  public static func load(contentsOf url: URL) throws -> LoadedModel {
+    let file = try ModelFileLocator.currentVersion(at: url)
+    return try read(file)
+  }
+
+  /// Reads every version of a `.momd` or `.xcdatamodeld`, by version name. Throws as ``load(contentsOf:)``.
+  public static func loadVersions(contentsOf url: URL) throws -> [String: LoadedModel] {
+    var result: [String: LoadedModel] = [:]
+    for (name, file) in try ModelFileLocator.versions(at: url) { result[name] = try read(file) }
+    return result
+  }
+
+  private static func read(_ file: ModelFile) throws -> LoadedModel {
+    try file.refuseXcode3()
+    let data: Data
+    do {
+      data = try Data(contentsOf: file.url)
+    } catch {
+      throw ModelFileError(
+        file: file.url.path, reason: "The file can't be read: \(error.localizedDescription)")
+    }
+    let (model, warnings) =
+      switch file.kind {
+      case .source: try ModelSourceReader.read(data, file: file.url.path)
+      case .compiled: try ModelArchiveReader.read(data, file: file.url.path)
+      }
+    return LoadedModel(model: model, warnings: warnings)
+  }
+
+  /// A model from a `.momd`, `.mom`, `.xcdatamodeld` or `.xcdatamodel`; nil if it can't be read. ``load(contentsOf:)`` says why.
+  public convenience init?(contentsOf url: URL) {
+    guard let loaded = try? NSManagedObjectModel.load(contentsOf: url) else { return nil }
+    self.init(adopting: loaded.model)
+  }
+
+  /// Takes over the parts of a model that nobody else holds.
+  convenience init(adopting other: NSManagedObjectModel) {
+    self.init()
+    entities = other.storedEntities
+    entityNamesByConfiguration = other.entityNamesByConfiguration
+    templates = other.templates
+    versionIdentifiers = other.versionIdentifiers
+    localizationDictionary = other.localizationDictionary
+  }
+}
+
+struct ModelFile {
+  enum Kind {
+    case source
+    case compiled
+  }
+
+  var url: URL
+  var kind: Kind
+
+  /// Xcode 3 kept a model as two archives of its editor's classes, `elements` and `layout`.
+  func refuseXcode3() throws {
+    let folder = url.deletingLastPathComponent()
+    guard kind == .source, !FileManager.default.fileExists(atPath: url.path) else { return }
+    if FileManager.default.fileExists(atPath: folder.appendingPathComponent("elements").path) {
+      throw ModelFileError(
+        file: folder.path,
+        reason: """
+          This model is in the format of Xcode 3 (files 'elements' and 'layout'), an archive of that editor's private classes. \
+          Open and save it once with Xcode 4 or later, or use a compiled .mom of it.
+          """)
+    }
+    throw ModelFileError(
+      file: folder.path, reason: "There is no file 'contents' inside; restore it from version control.")
+  }
+}
+
+/// Finds the file that holds a version of a model.
+enum ModelFileLocator {
+  static func currentVersion(at url: URL) throws -> ModelFile {
+    switch url.pathExtension {
+    case "momd", "xcdatamodeld":
+      let all = try versions(at: url)
+      if all.count == 1, let only = all.first { return only.value }
+      let name = try currentVersionName(at: url)
+      guard let name else {
+        throw ModelFileError(
+          file: url.path,
+          reason: """
+            It has \(all.count) versions (\(all.keys.sorted().joined(separator: ", "))) and none is marked as current; \
+            name one of them instead.
+            """)
+      }
+      guard let file = all[name] else {
+        throw ModelFileError(
+          file: url.path,
+          reason: """
+            The current version is '\(name)', which is not among its versions \
+            (\(all.keys.sorted().joined(separator: ", "))).
+            """)
+      }
+      return file
+    case "xcdatamodel": return try sourceFile(in: url)
+    case "mom":
+      guard kind(of: url) == .file else { throw missing(url) }
+      return ModelFile(url: url, kind: .compiled)
+    case "omo":
+      throw ModelFileError(
+        file: url.path, reason: "An .omo file is a copy of the .mom beside it; open the .mom.")
+    default:
+      if url.lastPathComponent == "contents" {
+        guard kind(of: url) == .file else { throw missing(url) }
+        return ModelFile(url: url, kind: .source)
+      }
+      guard kind(of: url) != .nothing else { throw missing(url) }
+      throw ModelFileError(
+        file: url.path,
+        reason: "A model is a .momd, .mom, .xcdatamodeld or .xcdatamodel; this is none of them.")
+    }
+  }
+
+  /// The versions of a package, by name. For a single file, that file.
+  static func versions(at url: URL) throws -> [String: ModelFile] {
+    let suffix: String
+    switch url.pathExtension {
+    case "momd": suffix = "mom"
+    case "xcdatamodeld": suffix = "xcdatamodel"
+    default: return [url.deletingPathExtension().lastPathComponent: try currentVersion(at: url)]
+    }
+    guard kind(of: url) == .folder else { throw missing(url) }
+    let names: [String]
+    do {
+      names = try FileManager.default.contentsOfDirectory(atPath: url.path)
+    } catch {
+      throw ModelFileError(file: url.path, reason: "The folder can't be read: \(error.localizedDescription)")
+    }
+    var result: [String: ModelFile] = [:]
+    for name in names where name.hasSuffix(".\(suffix)") && !name.hasPrefix("._") {
+      let child = url.appendingPathComponent(name)
+      result[String(name.dropLast(suffix.count + 1))] =
+        suffix == "mom" ? ModelFile(url: child, kind: .compiled) : sourceCandidate(in: child)
+    }
+    guard !result.isEmpty else {
+      throw ModelFileError(file: url.path, reason: "It has no .\(suffix) inside; is it the right folder?")
+    }
+    // Versions of the Xcode 3 format stay listed, so that reading one explains itself.
+    return result
+  }
+
+  private static func sourceCandidate(in url: URL) -> ModelFile {
+    ModelFile(url: url.appendingPathComponent("contents"), kind: .source)
+  }
+
+  private static func sourceFile(in url: URL) throws -> ModelFile {
+    guard kind(of: url) == .folder else { throw missing(url) }
+    return sourceCandidate(in: url)
+  }
+
+  private static func currentVersionName(at url: URL) throws -> String? {
+    let isCompiled = url.pathExtension == "momd"
+    let file = url.appendingPathComponent(isCompiled ? "VersionInfo.plist" : ".xccurrentversion")
+    guard kind(of: file) == .file else { return nil }
+    let key = isCompiled ? "NSManagedObjectModel_CurrentVersionName" : "_XCCurrentVersionName"
+    do {
+      let data = try Data(contentsOf: file)
+      if !data.starts(with: Array("bplist".utf8)) { try KeyedArchive.refuseDeepXML(data) }
+      guard
+        let content = try PropertyListSerialization.propertyList(from: data, format: nil) as? [String: Any]
+      else {
+        throw PlistError("it is no dictionary")
+      }
+      guard let name = content[key] as? String else { return nil }
+      return name.hasSuffix(".xcdatamodel") ? String(name.dropLast(".xcdatamodel".count)) : name
+    } catch let error as PlistError {
+      throw ModelFileError(file: file.path, reason: "This is not a readable property list: \(error.reason).")
+    } catch {
+      throw ModelFileError(file: file.path, reason: "This is not a readable property list.")
+    }
+  }
+
+  private enum PathKind {
+    case nothing
+    case file
+    case folder
+  }
+
+  private static func kind(of url: URL) -> PathKind {
+    var isFolder: ObjCBool = false
+    guard FileManager.default.fileExists(atPath: url.path, isDirectory: &isFolder) else { return .nothing }
+    return isFolder.boolValue ? .folder : .file
+  }
+
+  private static func missing(_ url: URL) -> ModelFileError {
+    ModelFileError(file: url.path, reason: "There is nothing here that could be a model; check the path.")
+  }
+}

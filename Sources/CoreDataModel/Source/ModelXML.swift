@@ -1,0 +1,123 @@
+import Foundation
+import FoundationXML
+
+/// An element of a model file, with the line it starts on.
+final class ModelXMLElement {
+  let name: String
+  let attributes: [String: String]
+  let line: Int
+  fileprivate(set) var children: [ModelXMLElement] = []
+
+  init(name: String, attributes: [String: String], line: Int) {
+    self.name = name
+    self.attributes = attributes
+    self.line = line
+  }
+
+  /// The child elements of that name.
+  func children(_ name: String) -> [ModelXMLElement] {
+    children.filter { $0.name == name }
+  }
+}
+
+/// Reads XML into elements. Depth and size are bounded, external entities are never loaded.
+final class ModelXMLParser: NSObject, XMLParserDelegate {
+  private let file: String
+  private var stack: [ModelXMLElement] = []
+  private var root: ModelXMLElement?
+  private var failure: ModelFileError?
+  private(set) var warnings: [ModelWarning] = []
+
+  /// Model files nest five deep and the largest real ones are a few MB.
+  private static let maximumDepth = 64
+  private static let maximumSize = 64 << 20
+
+  private init(file: String) {
+    self.file = file
+  }
+
+  static func parse(_ data: Data, file: String) throws -> (root: ModelXMLElement, warnings: [ModelWarning]) {
+    guard data.count <= maximumSize else {
+      throw ModelFileError(
+        file: file,
+        reason: "The file has \(data.count) bytes; a model file has at most \(maximumSize >> 20) MB.")
+    }
+    guard !data.isEmpty else {
+      throw ModelFileError(file: file, reason: "The file is empty; restore it from version control.")
+    }
+    let reader = ModelXMLParser(file: file)
+    let parser = XMLParser(data: data)
+    parser.shouldResolveExternalEntities = false
+    parser.delegate = reader
+    let succeeded = parser.parse()
+    if let failure = reader.failure { throw failure }
+    guard succeeded, let root = reader.root, reader.stack.isEmpty else {
+      throw ModelFileError(
+        file: file, line: max(1, parser.lineNumber),
+        reason:
+          "This is not well-formed XML: \(explanation(parser.parserError)). Nothing of the file was used.")
+    }
+    return (root, reader.warnings)
+  }
+
+  /// Foundation on Linux gives libxml2's error number; these are the ones broken files usually raise.
+  private static func explanation(_ error: (any Error)?) -> String {
+    let code = (error as NSError?)?.code
+    return switch code {
+    case 4: "the document has no content"
+    case 5: "it ends in the middle; a tag is not closed"
+    case 9: "it has a character that XML doesn't allow"
+    case 23, 26, 27, 68: "a name or an entity reference (&…;) is malformed"
+    case 38: "an attribute's value contains '<'"
+    case 39, 40: "an attribute's value is not closed"
+    case 41: "an attribute has no value"
+    case 42: "an attribute is given twice"
+    case 65: "a space is missing between attributes"
+    case 73: "a tag is not closed with '>'"
+    case 76: "an end tag doesn't match its start tag"
+    case 77: "it ends in the middle; a tag is not closed"
+    case 81, 32: "it has bytes that are not UTF-8"
+    case let code?: "the parser gives error \(code)"
+    case nil: "it ends in the middle"
+    }
+  }
+
+  func parser(
+    _ parser: XMLParser, didStartElement elementName: String, namespaceURI: String?,
+    qualifiedName qName: String?,
+    attributes attributeDict: [String: String] = [:]
+  ) {
+    guard stack.count < Self.maximumDepth else {
+      if failure == nil {
+        failure = ModelFileError(
+          file: file, line: parser.lineNumber,
+          reason: "Elements nest deeper than \(Self.maximumDepth); this is not a model file.")
+      }
+      parser.abortParsing()
+      return
+    }
+    let element = ModelXMLElement(
+      name: elementName, attributes: attributeDict, line: max(1, parser.lineNumber))
+    if let parent = stack.last {
+      parent.children.append(element)
+    } else if root == nil {
+      root = element
+    }
+    stack.append(element)
+  }
+
+  func parser(
+    _ parser: XMLParser, didEndElement elementName: String, namespaceURI: String?,
+    qualifiedName qName: String?
+  ) {
+    _ = stack.popLast()
+  }
+
+  func parser(_ parser: XMLParser, foundCharacters string: String) {
+    if let text = string.split(whereSeparator: \.isWhitespace).first, warnings.count < 100 {
+      warnings.append(
+        ModelWarning(file: file, line: parser.lineNumber, message: "the text '\(text.prefix(40))' is ignored")
+      )
+    }
+  }
+}
