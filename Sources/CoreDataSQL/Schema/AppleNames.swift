@@ -1,0 +1,62 @@
+import CoreDataModel
+import CoreDataStorage
+
+/// The names Apple's SQLite layout gives to tables and columns.
+///
+///     entity User                     ZUSER
+///     attribute name                  ZNAME
+///     to-one owner                    ZOWNER, Z<n>_OWNER (n: number of the declared destination), Z_FOK_OWNER
+///     to-many without inverse         Z<n>DOCUMENTS in the members' table (n: number of the declaring entity)
+///     many-to-many tags ↔ carePlans   Z_1TAGS (Z_1CAREPLANS, Z_13TAGS), Z_FOK_13TAGS
+///
+/// Two sub-entities of one table may ask for the same name; the later one, in depth-first order, gets a number: `ZTEXT1`.
+enum AppleNames {
+  static func upper(_ name: String) -> String { name.uppercased() }
+  static func table(_ entity: String) -> String { "Z" + upper(entity) }
+  static func column(_ property: String) -> String { "Z" + upper(property) }
+  static func toOneEntity(_ property: String, destination: Int) -> String {
+    "Z\(destination)_" + upper(property)
+  }
+  static func order(_ property: String) -> String { "Z_FOK_" + upper(property) }
+  static func hiddenKey(_ property: String, source: Int) -> String { "Z\(source)" + upper(property) }
+  static func hiddenOrder(_ property: String, source: Int) -> String {
+    "Z_FOK_\(source)" + upper(property)
+  }
+  static func joinTable(_ property: String, owner: Int) -> String { "Z_\(owner)" + upper(property) }
+  static func joinKey(_ property: String, entity: Int) -> String { "Z_\(entity)" + upper(property) }
+  static func joinOrder(of key: String) -> String {
+    "Z_FOK_" + (key.hasPrefix("Z_") ? String(key.dropFirst(2)) : key)
+  }
+  static let reflexive: String = "REFLEXIVE"
+
+  static let bookkeeping: [String] = ["Z_PRIMARYKEY", "Z_METADATA", "Z_MODELCACHE"]
+  static let fixedColumns: [String] = ["Z_PK", "Z_ENT", "Z_OPT"]
+
+  static func type(_ kind: ColumnKind) -> String {
+    switch kind {
+    case .int16, .int32, .int64, .bool, .toOne: "INTEGER"
+    case .double, .float: "FLOAT"
+    case .date: "TIMESTAMP"
+    case .decimal: "DECIMAL"
+    case .string, .uri: "VARCHAR"
+    case .uuid, .data, .transformable: "BLOB"
+    }
+  }
+}
+
+/// Names already given out; the next one with the same letters gets a number.
+struct NamePool {
+  private var taken: Set<String>
+
+  init(reserved: [String] = []) { taken = Set(reserved.map(DatabaseNames.fold)) }
+
+  mutating func take(_ name: String) -> String {
+    var candidate: String = name
+    var suffix: Int = 0
+    while !taken.insert(DatabaseNames.fold(candidate)).inserted {
+      suffix += 1
+      candidate = "\(name)\(suffix)"
+    }
+    return candidate
+  }
+}

@@ -1,0 +1,72 @@
+/// The sparse integers behind ordered relationships: 2048, 3072, 4096 …, so that a member can go between two others
+/// without touching them.
+package enum OrderKeys {
+  package static let first: Int64 = 2048
+  package static let step: Int64 = 1024
+
+  /// Order keys for members in their new order, given the keys they have now (nil for new ones): strictly ascending, with
+  /// as few changes as a longest ascending run allows. When a gap is too narrow, all are numbered anew.
+  ///
+  /// Cost: n log n.
+  package static func assign(current: [Int64?]) -> [Int64] {
+    let kept: [Bool] = longestAscendingRun(current)
+    var result: [Int64] = current.map { $0 ?? 0 }
+    var index: Int = 0
+    var previous: Int64?
+    while index < current.count {
+      if kept[index] {
+        previous = result[index]
+        index += 1
+        continue
+      }
+      var end: Int = index
+      while end < current.count, !kept[end] { end += 1 }
+      let count = Int64(end - index)
+      if end == current.count {
+        for place in 0..<count {
+          if let previous {
+            let (key, overflow) = previous.addingReportingOverflow((place + 1) * step)
+            if overflow { return fresh(current.count) }
+            result[index + Int(place)] = key
+          } else {
+            result[index + Int(place)] = first + place * step
+          }
+        }
+      } else {
+        let low: Int64 = previous ?? 0
+        let (gap, overflow) = result[end].subtractingReportingOverflow(low)
+        let width: Int64 = overflow ? step * (count + 1) : gap / (count + 1)
+        if width < 1 { return fresh(current.count) }
+        for place in 0..<count { result[index + Int(place)] = low + (place + 1) * width }
+      }
+      previous = result[end - 1]
+      index = end
+    }
+    return result
+  }
+
+  private static func fresh(_ count: Int) -> [Int64] { (0..<Int64(count)).map { first + $0 * step } }
+
+  private static func longestAscendingRun(_ keys: [Int64?]) -> [Bool] {
+    var tails: [Int] = []
+    var previous = [Int](repeating: -1, count: keys.count)
+    for (index, key) in keys.enumerated() {
+      guard let key else { continue }
+      var low: Int = 0
+      var high: Int = tails.count
+      while low < high {
+        let middle: Int = (low + high) / 2
+        if keys[tails[middle]]! < key { low = middle + 1 } else { high = middle }
+      }
+      if low > 0 { previous[index] = tails[low - 1] }
+      if low == tails.count { tails.append(index) } else { tails[low] = index }
+    }
+    var kept = [Bool](repeating: false, count: keys.count)
+    var index: Int = tails.last ?? -1
+    while index >= 0 {
+      kept[index] = true
+      index = previous[index]
+    }
+    return kept
+  }
+}

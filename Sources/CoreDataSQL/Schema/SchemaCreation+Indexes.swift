@@ -1,0 +1,145 @@
+import CoreDataModel
+import CoreDataPredicates
+import CoreDataStorage
+
+extension SchemaCreation {
+  /// Every index of the layout and of the model, each name once.
+  ///
+  ///     ZCAR_ZOWNER_INDEX ON ZCAR (ZOWNER)                          a to-one or hidden key
+  ///     ZCAR_Z_ENT_INDEX ON ZCAR (Z_ENT)                            a table with sub-entities
+  ///     Z_1TAGS_Z_13TAGS_INDEX ON Z_1TAGS (Z_13TAGS, Z_1CAREPLANS)  a join table
+  ///     Z_Car_maker ON ZCAR (ZMAKER COLLATE BINARY ASC)             an indexed attribute
+  ///     Z_Car_byMaker ON ZCAR (ZMAKER COLLATE BINARY ASC, …)        a compound or fetch index
+  ///     Z_Car_UNIQUE_plate ON ZCAR (ZPLATE COLLATE BINARY ASC)      a uniqueness constraint
+  package func indexes() -> [String] {
+    var taken: Set<String> = []
+    var result: [String] = []
+    func add(_ index: IndexText) {
+      if taken.insert(DatabaseNames.fold(index.name)).inserted { result += index.sql }
+    }
+    for table in schema.tables {
+      for column in table.columns where column.purpose == .toOneKey || column.purpose == .hiddenKey {
+        add(plain("\(table.name)_\(column.name)_INDEX", on: table.name, [column.name]))
+      }
+      if schema.layout.entities[table.root].hasSubentities {
+        add(plain("\(table.name)_Z_ENT_INDEX", on: table.name, ["Z_ENT"]))
+      }
+    }
+    for join in schema.joinTables {
+      add(
+        plain(
+          "\(join.name)_\(join.targetKey)_INDEX", on: join.name, [join.targetKey, join.ownerKey]))
+    }
+    for entity in schema.layout.entities {
+      guard let position = schema.tablePosition[entity.index] else { continue }
+      let table: TableSchema = schema.tables[position]
+      for index in entity.entity.indexes { fetchIndex(index, of: entity, on: table).map(add) }
+      for slot in entity.slots
+      where slot.declaringEntity == entity.index && slot.property.isIndexed && slot.attribute != nil {
+        sorted("Z_\(entity.name)_\(slot.name)", [slot.name], of: entity, on: table).map(add)
+      }
+      for names in entity.entity.compoundIndexNames {
+        sorted("Z_\(entity.name)_" + names.joined(separator: "_"), names, of: entity, on: table).map(add)
+      }
+      for names in entity.entity.uniquenessConstraintNames {
+        sorted(
+          "Z_\(entity.name)_UNIQUE_" + names.joined(separator: "_"), names, of: entity, on: table,
+          isUnique: true
+        ).map(add)
+      }
+    }
+    return result
+  }
+
+  private struct IndexText {
+    var name: String
+    var sql: [String]
+  }
+
+  private func quoted(_ name: String) -> String { SQLIdentifier.quoted(name) }
+
+  private func plain(_ index: String, on table: String, _ columns: [String]) -> IndexText {
+    let list: String = columns.map(quoted).joined(separator: ", ")
+    return IndexText(name: index, sql: ["CREATE INDEX \(quoted(index)) ON \(quoted(table)) (\(list))"])
+  }
+
+  /// The column of an attribute or to-one relationship; nil for what has none, such as an expression.
+  private func column(_ property: String, of entity: EntityLayout) -> String? {
+    guard let slot = entity.slotByName[property] else { return nil }
+    switch schema.storage[entity.index][slot] {
+    case .attribute(let column): return column.name
+    case .toOne(let columns): return columns.key
+    case .none, .toMany: return nil
+    }
+  }
+
+  /// nil when a property has no column: an index over a transient property is nothing a database can have.
+  private func sorted(
+    _ index: String, _ properties: [String], of entity: EntityLayout, on table: TableSchema,
+    isUnique: Bool = false
+  ) -> IndexText? {
+    let columns: [String] = properties.compactMap { column($0, of: entity) }
+    guard !columns.isEmpty, columns.count == properties.count else { return nil }
+    let list: String = columns.map { "\(quoted($0)) COLLATE BINARY ASC" }.joined(separator: ", ")
+    let kind: String = isUnique ? "UNIQUE INDEX" : "INDEX"
+    return IndexText(
+      name: index, sql: ["CREATE \(kind) \(quoted(index)) ON \(quoted(table.name)) (\(list))"])
+  }
+
+  private func fetchIndex(
+    _ index: NSFetchIndexDescription, of entity: EntityLayout, on table: TableSchema
+  ) -> IndexText? {
+    let elements: [NSFetchIndexElementDescription] = index.elements
+    let columns: [String] = elements.compactMap { element in
+      element.propertyName.flatMap { column($0, of: entity) }
+    }
+    guard !columns.isEmpty, columns.count == elements.count else { return nil }
+    if elements.allSatisfy({ $0.collationType == .rTree }) {
+      return rTree(index.name, columns, of: entity, on: table)
+    }
+    let list: String = zip(columns, elements)
+      .map { "\(quoted($0)) COLLATE BINARY \($1.isAscending ? "ASC" : "DESC")" }
+      .joined(separator: ", ")
+    let name: String = "Z_\(entity.name)_\(index.name)"
+    return IndexText(
+      name: name,
+      sql: ["CREATE INDEX \(quoted(name)) ON \(quoted(table.name)) (\(list))\(condition(of: index, entity))"])
+  }
+
+  /// ` WHERE …` of a partial index, empty if SQL can't say it in an index: an index over all rows answers the same fetches.
+  private func condition(of index: NSFetchIndexDescription, _ entity: EntityLayout) -> String {
+    guard let predicate = index.partialIndexPredicate,
+      let text = PartialIndexCondition.text(predicate, of: entity, schema: schema)
+    else { return "" }
+    return " WHERE \(text)"
+  }
+
+  /// An R-tree holds a copy of the columns, so triggers keep it up to date whoever writes.
+  private func rTree(
+    _ index: String, _ columns: [String], of entity: EntityLayout, on table: TableSchema
+  ) -> IndexText {
+    let plain: String = "Z_RT_\(entity.name)_\(index)"
+    let tree: String = quoted(plain)
+    let dimensions: String = columns.map { "\(quoted($0 + "_MIN")) FLOAT, \(quoted($0 + "_MAX")) FLOAT" }
+      .joined(separator: ", ")
+    let present: String = columns.map { "NEW.\(quoted($0)) IS NOT NULL" }.joined(separator: " AND ")
+    let values: String = columns.map { "NEW.\(quoted($0)), NEW.\(quoted($0))" }.joined(separator: ", ")
+    let numbers: String = entity.family.map { "\(schema.entityNumbers[$0])" }.joined(separator: ", ")
+    let isMember: String = "NEW.Z_ENT IN (\(numbers)) AND \(present)"
+    let source: String = quoted(table.name)
+    let insert: String =
+      "INSERT OR REPLACE INTO \(tree) SELECT NEW.Z_PK, \(values) WHERE \(isMember)"
+    let watched: String = columns.map(quoted).joined(separator: ", ")
+    func trigger(_ suffix: String, _ event: String, _ body: String) -> String {
+      "CREATE TRIGGER \(quoted("\(plain)_\(suffix)")) AFTER \(event) ON \(source) FOR EACH ROW BEGIN \(body); END"
+    }
+    return IndexText(
+      name: plain,
+      sql: [
+        "CREATE VIRTUAL TABLE \(tree) USING RTREE (Z_PK INTEGER PRIMARY KEY, \(dimensions))",
+        trigger("INSERT", "INSERT", insert),
+        trigger("UPDATE", "UPDATE OF \(watched)", "DELETE FROM \(tree) WHERE Z_PK = OLD.Z_PK; \(insert)"),
+        trigger("DELETE", "DELETE", "DELETE FROM \(tree) WHERE Z_PK = OLD.Z_PK"),
+      ])
+  }
+}

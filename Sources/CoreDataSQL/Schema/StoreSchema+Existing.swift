@@ -1,0 +1,280 @@
+import CoreDataModel
+import CoreDataStorage
+
+extension StoreSchema {
+  /// The schema of an existing database: Apple's names for the numbers found in `Z_PRIMARYKEY`, each looked up in the
+  /// database, join tables under either side's name with the columns they really have.
+  ///
+  /// `entities`: names of the entities of the store's configuration, nil for all.
+  /// Throws `StoreError.unsupportedModel` naming entity, property, table and column if the database lacks one.
+  package init(layout: ModelLayout, database: ExistingDatabase, entities: Set<String>? = nil) throws {
+    let numbers: [Int] = EntityNumbers(layout: layout, rows: database.entities).resolve()
+    let predicted: StoreSchema = AppleLayout(layout: layout, entities: entities, numbers: numbers).build()
+    for entity in layout.entities where predicted.tablePosition[entity.index] != nil && numbers[entity.index] == 0 {
+      throw StoreError.unsupportedModel(
+        entity: entity.name, property: nil,
+        reason: "the database's Z_PRIMARYKEY has no row for it (it has "
+          + database.entities.prefix(20).map(\.name).joined(separator: ", ")
+          + "); the store was written with another model and needs a migration")
+    }
+    var matcher = DatabaseMatcher(schema: predicted, names: DatabaseNames(database))
+    self = try matcher.match()
+  }
+}
+
+/// Finds each entity's number in `Z_PRIMARYKEY`: by name, else by an earlier name, else by the place it would have in a
+/// fresh store (a migration that renames an entity may leave the old name behind). 0: none.
+struct EntityNumbers {
+  let layout: ModelLayout
+  let rows: [ExistingDatabase.EntityRow]
+
+  func resolve() -> [Int] {
+    var numbers = [Int](repeating: 0, count: layout.entities.count)
+    var free: [Int: ExistingDatabase.EntityRow] = Dictionary(
+      rows.filter { $0.number > 0 && $0.number < 16000 }.map { ($0.number, $0) },
+      uniquingKeysWith: { first, _ in first })
+    func claim(_ matches: (EntityLayout, ExistingDatabase.EntityRow) -> Bool) {
+      for entity in layout.entities where numbers[entity.index] == 0 {
+        let candidates = free.values.filter { matches(entity, $0) }
+        guard let row = candidates.min(by: { $0.number < $1.number }) else { continue }
+        numbers[entity.index] = row.number
+        free[row.number] = nil
+      }
+    }
+    claim { $0.name == $1.name }
+    claim { $0.name.uppercased() == $1.name.uppercased() }
+    claim { $0.entity.renamingIdentifier == $1.name }
+    claim { entity, row in
+      let parent: Int = entity.superIndex.map { numbers[$0] } ?? 0
+      return entity.index + 1 == row.number && parent == row.superNumber
+    }
+    return numbers
+  }
+}
+
+/// Replaces predicted names by those of the database.
+private struct DatabaseMatcher {
+  let schema: StoreSchema
+  let names: DatabaseNames
+
+  mutating func match() throws -> StoreSchema {
+    let tables: [TableSchema] = try schema.tables.map(table)
+    var joins: [JoinTable] = []
+    var storage: [[SlotStorage]] = schema.storage
+    // Places declared by a parent are matched once, for the parent, and copied to the children.
+    for entity in schema.layout.entities where schema.tablePosition[entity.index] != nil {
+      let position: Int = schema.tablePosition[entity.index]!
+      for (number, slot) in entity.slots.enumerated() {
+        if slot.declaringEntity != entity.index {
+          storage[entity.index][number] = storage[slot.declaringEntity][number]
+          continue
+        }
+        storage[entity.index][number] = try place(
+          schema.storage[entity.index][number], of: slot, in: entity, table: tables[position].name)
+      }
+    }
+    for join in schema.joinTables {
+      let found: JoinTable = try joinTable(join)
+      joins.append(found)
+      let ownOrder: String? = order(of: found.targetKey, in: found.name)
+      let inverseOrder: String? = order(of: found.ownerKey, in: found.name)
+      func members(flipped: Bool, of old: SlotStorage) -> SlotStorage {
+        guard case .toMany(.joinTable(let expected)) = old else { return old }
+        let isOrdered: Bool = expected.order != nil
+        let isInverseOrdered: Bool = expected.inverseOrder != nil
+        return .toMany(
+          .joinTable(
+            JoinTableMembers(
+              table: found.name, owner: flipped ? found.targetKey : found.ownerKey,
+              member: flipped ? found.ownerKey : found.targetKey,
+              order: isOrdered ? (flipped ? inverseOrder : ownOrder) : nil,
+              inverseOrder: isInverseOrdered ? (flipped ? ownOrder : inverseOrder) : nil,
+              isReflexive: expected.isReflexive)))
+      }
+      let slot: PropertySlot = schema.layout.entities[join.entity].slots[join.slot]
+      storage[join.entity][join.slot] = members(
+        flipped: false, of: schema.storage[join.entity][join.slot])
+      if let destination = slot.destination, let back = slot.inverseSlot {
+        let declaring: Int = schema.layout.entities[destination].slots[back].declaringEntity
+        if !(declaring == join.entity && back == join.slot) {
+          storage[declaring][back] = members(flipped: true, of: schema.storage[declaring][back])
+        }
+      }
+    }
+    for entity in schema.layout.entities {
+      guard let parent = entity.superIndex else { continue }
+      for number in schema.layout.entities[parent].slots.indices {
+        storage[entity.index][number] = storage[parent][number]
+      }
+    }
+    return StoreSchema(
+      layout: schema.layout, tables: tables, joinTables: joins, tablePosition: schema.tablePosition,
+      entityNumbers: schema.entityNumbers, storage: storage)
+  }
+
+  private func table(_ predicted: TableSchema) throws -> TableSchema {
+    let entity: EntityLayout = schema.layout.entities[predicted.root]
+    guard let found = tableName(predicted, entity: entity) else {
+      throw StoreError.unsupportedModel(
+        entity: entity.name, property: nil,
+        reason: "the database has no table \(predicted.name); the store was written with another model, "
+          + "or was copied without its -wal file")
+    }
+    var result: TableSchema = predicted
+    result.name = found
+    for fixed in AppleNames.fixedColumns where names.column(fixed, in: found) == nil {
+      throw StoreError.unsupportedModel(
+        entity: entity.name, property: nil,
+        reason: "table \(found) has no column \(fixed), so it was not written by Core Data")
+    }
+    result.columns = predicted.columns.compactMap { column in
+      guard let name = names.column(column.name, in: found) else { return nil }
+      var copy: ColumnSchema = column
+      copy.name = name
+      return copy
+    }
+    return result
+  }
+
+  private func tableName(_ predicted: TableSchema, entity: EntityLayout) -> String? {
+    if let table = names.table(predicted.name) { return table.name }
+    if let old = entity.entity.renamingIdentifier { return names.table(AppleNames.table(old))?.name }
+    return nil
+  }
+
+  private func place(
+    _ predicted: SlotStorage, of slot: PropertySlot, in entity: EntityLayout, table: String
+  ) throws -> SlotStorage {
+    func column(_ name: String, in table: String) throws -> String {
+      if let found = names.column(name, in: table) { return found }
+      throw StoreError.unsupportedModel(
+        entity: entity.name, property: slot.name,
+        reason: "table \(table) has no column \(name); the store was written with another version of the "
+          + "model and needs a migration")
+    }
+    switch predicted {
+    case .none, .toMany(.joinTable): return predicted
+    case .attribute(var attribute):
+      attribute.name = try column(attribute.name, in: table)
+      return .attribute(attribute)
+    case .toOne(var columns):
+      let key: String = columns.key
+      columns.key = try column(key, in: table)
+      if let name = columns.entity {
+        columns.entity = try column(entityColumn(name, key: key, table: table), in: table)
+      }
+      if let name = columns.order { columns.order = try column(name, in: table) }
+      return .toOne(columns)
+    case .toMany(.foreignKey(var members)):
+      let destination: Int = slot.destination ?? entity.index
+      let position: Int = schema.tablePosition[destination]!
+      members.table = tableName(
+        schema.tables[position], entity: schema.layout.entities[schema.tables[position].root])
+        ?? members.table
+      let key: String = members.key
+      members.key = try column(key, in: members.table)
+      if let name = members.entity {
+        members.entity = try column(entityColumn(name, key: key, table: members.table), in: members.table)
+      }
+      if let name = members.order { members.order = try column(name, in: members.table) }
+      return .toMany(.foreignKey(members))
+    }
+  }
+
+  /// The column with the target's entity number may carry the number that the destination had before a migration, or the
+  /// suffix of its key column.
+  private func entityColumn(_ predicted: String, key: String, table: String) -> String {
+    if names.column(predicted, in: table) != nil { return predicted }
+    let tail: String = "_" + key.dropFirst()
+    let found: String? = names.table(table)?.columns.first { column in
+      let folded: String = DatabaseNames.fold(column)
+      guard folded.hasPrefix("Z"), folded.hasSuffix(DatabaseNames.fold(tail)) else { return false }
+      let digits = folded.dropFirst().dropLast(tail.count)
+      return !digits.isEmpty && digits.allSatisfy(\.isNumber)
+    }
+    return found ?? predicted
+  }
+
+  private func order(of key: String, in table: String) -> String? {
+    names.column(AppleNames.joinOrder(of: key), in: table)
+  }
+
+  private func joinTable(_ predicted: JoinTable) throws -> JoinTable {
+    let entity: EntityLayout = schema.layout.entities[predicted.entity]
+    let slot: PropertySlot = entity.slots[predicted.slot]
+    let destination: Int = slot.destination ?? predicted.entity
+    let back: PropertySlot = slot.inverseSlot.map { schema.layout.entities[destination].slots[$0] } ?? slot
+    let otherName: String = AppleNames.joinTable(
+      back.name, owner: schema.entityNumbers[back.declaringEntity])
+    let candidates: [String] = [predicted.name, otherName]
+    let tables: [ExistingDatabase.Table] =
+      candidates.compactMap { names.table($0) } + names.all.filter { isJoinTable($0.name) }
+    for table in tables {
+      guard let (owner, target) = keys(predicted, slot: slot, back: back, in: table) else { continue }
+      var found: JoinTable = predicted
+      found.name = table.name
+      found.ownerKey = owner
+      found.targetKey = target
+      let wantsOrder: Bool = slot.relationship?.isOrdered ?? false
+      let wantsInverseOrder: Bool = !(back.property === slot.property) && (back.relationship?.isOrdered ?? false)
+      for (wanted, key) in [(wantsOrder, target), (wantsInverseOrder, owner)] where wanted {
+        guard order(of: key, in: table.name) != nil else {
+          throw StoreError.unsupportedModel(
+            entity: entity.name, property: slot.name,
+            reason: "join table \(table.name) has no order column \(AppleNames.joinOrder(of: key)); the store "
+              + "was written with another version of the model and needs a migration")
+        }
+      }
+      return found
+    }
+    throw StoreError.unsupportedModel(
+      entity: entity.name, property: slot.name,
+      reason: "the database has no join table for it; looked for \(predicted.name) and \(otherName) with "
+        + "columns \(predicted.ownerKey) and \(predicted.targetKey)")
+  }
+
+  private func isJoinTable(_ name: String) -> Bool {
+    let folded: String = DatabaseNames.fold(name)
+    return folded.hasPrefix("Z_") && folded.dropFirst(2).first?.isNumber ?? false
+  }
+
+  /// The columns of a join table that hold the owner's and the target's keys, by exact name, else by the relationship's
+  /// name with whatever number and suffix a migration left on it.
+  private func keys(
+    _ predicted: JoinTable, slot: PropertySlot, back: PropertySlot, in table: ExistingDatabase.Table
+  ) -> (String, String)? {
+    if let owner = names.column(predicted.ownerKey, in: table.name),
+      let target = names.column(predicted.targetKey, in: table.name)
+    {
+      return (owner, target)
+    }
+    let keys: [String] = table.columns.filter { !DatabaseNames.fold($0).hasPrefix("Z_FOK_") }
+    guard keys.count == 2 else { return nil }
+    let candidates: Set<String> = [
+      DatabaseNames.fold(predicted.name),
+      DatabaseNames.fold(AppleNames.joinTable(back.name, owner: schema.entityNumbers[back.declaringEntity])),
+    ]
+    guard candidates.contains(DatabaseNames.fold(table.name)) else { return nil }
+    let ownerName: String = AppleNames.upper(back.name)
+    let targetName: String = AppleNames.upper(slot.name)
+    let bases: [String] = keys.map(base)
+    if ownerName != targetName {
+      if bases[0] == ownerName, bases[1] == targetName { return (keys[0], keys[1]) }
+      if bases[1] == ownerName, bases[0] == targetName { return (keys[1], keys[0]) }
+      return nil
+    }
+    guard bases[0] == ownerName, bases[1] == ownerName else { return nil }
+    // Equal names on both sides: the owner's keys come first in the table that the owner names.
+    let isNamedByOwner: Bool = DatabaseNames.fold(table.name) == DatabaseNames.fold(predicted.name)
+    return isNamedByOwner ? (keys[0], keys[1]) : (keys[1], keys[0])
+  }
+
+  /// `Z_17USERS1` → `USERS`, as far as the number of the suffix is no part of the name.
+  private func base(_ column: String) -> String {
+    var rest = DatabaseNames.fold(column)[...]
+    if rest.hasPrefix("Z_") { rest = rest.dropFirst(2) }
+    while rest.first?.isNumber ?? false { rest.removeFirst() }
+    while rest.last?.isNumber ?? false { rest.removeLast() }
+    return String(rest)
+  }
+}

@@ -1,0 +1,162 @@
+import CoreDataModel
+import CoreDataStorage
+
+/// Where every entity and property of a model lies in one database.
+///
+/// The compiler of statements asks this value for names and never makes one up, so another database layout is another
+/// way of filling a `StoreSchema`, not another compiler. Two ways exist for SQLite, both in Apple's layout:
+///
+///     StoreSchema(layout: layout)                          a fresh store
+///     StoreSchema(layout: layout, database: existing)      what a file holds, whoever wrote it
+///
+/// A picture of it, `Page.book → Book` with sub-entity `GraphicNovel`:
+///
+///     ZPAGE                                    ZBOOK
+///     Z_PK │ Z_ENT │ Z_OPT │ ZBOOK │ Z1_BOOK   Z_PK │ Z_ENT │ Z_OPT │ ZTITLE
+///      7   │  4    │  1    │  3 ───┼── 2 ───►   3   │  2    │  1    │ …          a GraphicNovel (number 2)
+package struct StoreSchema: Sendable {
+  package let layout: ModelLayout
+  /// One table a root entity, in the order of their numbers; roots that are not in the store have none.
+  package let tables: [TableSchema]
+  package let joinTables: [JoinTable]
+  /// By entity index: position in `tables`; nil for an entity outside the store's configuration.
+  package let tablePosition: [Int?]
+  /// By entity index: the entity's number in this database (`Z_ENT`).
+  package let entityNumbers: [Int]
+  /// By entity index, then slot.
+  package let storage: [[SlotStorage]]
+  /// Entity number → entity index; -1 where a number means nothing to the model. Numbers start at 1, so 0 is -1.
+  package let indexOfNumber: [Int]
+
+  init(
+    layout: ModelLayout, tables: [TableSchema], joinTables: [JoinTable], tablePosition: [Int?],
+    entityNumbers: [Int], storage: [[SlotStorage]]
+  ) {
+    self.layout = layout
+    self.tables = tables
+    self.joinTables = joinTables
+    self.tablePosition = tablePosition
+    self.entityNumbers = entityNumbers
+    self.storage = storage
+    var indexOfNumber = [Int](repeating: -1, count: (entityNumbers.max() ?? 0) + 1)
+    for (index, number) in entityNumbers.enumerated() where number > 0 { indexOfNumber[number] = index }
+    self.indexOfNumber = indexOfNumber
+  }
+
+  /// The table that holds an entity's rows. Throws for an entity outside the store's configuration.
+  package func table(of entity: Int) throws -> TableSchema {
+    guard let position = tablePosition[entity] else {
+      throw StoreError.unsupportedModel(
+        entity: layout.entities[entity].name, property: nil,
+        reason: "the entity is not in the configuration of this store, so there is no table for it")
+    }
+    return tables[position]
+  }
+
+  package func entityNumber(of entity: Int) -> Int { entityNumbers[entity] }
+
+  /// The entity a `Z_ENT` means, nil if the model has no such entity.
+  @inlinable
+  package func entityIndex(ofNumber number: Int) -> Int? {
+    guard number > 0, number < indexOfNumber.count else { return nil }
+    let index: Int = indexOfNumber[number]
+    return index < 0 ? nil : index
+  }
+
+  package func storage(of entity: Int, slot: Int) -> SlotStorage { storage[entity][slot] }
+}
+
+/// The table of one hierarchy of entities.
+package struct TableSchema: Sendable, Hashable {
+  package var name: String
+  /// The root entity's index.
+  package var root: Int
+  package var key: String = "Z_PK"
+  package var entity: String = "Z_ENT"
+  package var version: String = "Z_OPT"
+  /// All columns but the three above, in the order of creation.
+  package var columns: [ColumnSchema] = []
+}
+
+/// One column as it would be created.
+package struct ColumnSchema: Sendable, Hashable {
+  package var name: String
+  /// `INTEGER`, `VARCHAR`, …
+  package var type: String
+  /// The entity index and slot the column belongs to. A hidden key's are those of the to-many relationship.
+  package var owner: Int
+  package var slot: Int
+  package var purpose: Purpose
+
+  package enum Purpose: Sendable, Hashable {
+    case attribute, toOneKey, toOneEntity, order, hiddenKey
+  }
+}
+
+/// A table of pairs for a many-to-many relationship.
+package struct JoinTable: Sendable, Hashable {
+  package var name: String
+  /// The column with the keys of the side that owns the table, then the other one.
+  package var ownerKey: String
+  package var targetKey: String
+  /// Order columns as created, in order: those of an ordered owner relationship and of an ordered inverse.
+  package var orderColumns: [String]
+  /// The entity and slot that own the table.
+  package var entity: Int
+  package var slot: Int
+}
+
+/// What the database keeps of a property.
+package enum SlotStorage: Sendable, Hashable {
+  /// Nothing: transient, fetched and composite properties.
+  case none
+  case attribute(AttributeColumn)
+  case toOne(ToOneColumns)
+  case toMany(ToManyStorage)
+}
+
+package struct AttributeColumn: Sendable, Hashable {
+  package var name: String
+  package var kind: ColumnKind
+  /// Whether values carry a tag byte (`01` inline, `02` name of a file) because the attribute allows external storage.
+  package var isTagged: Bool
+}
+
+package struct ToOneColumns: Sendable, Hashable {
+  /// The target's key.
+  package var key: String
+  /// The target's entity number, where the destination has sub-entities.
+  package var entity: String?
+  /// The place among the members of an ordered inverse.
+  package var order: String?
+}
+
+/// How the members of a to-many relationship are found.
+package enum ToManyStorage: Sendable, Hashable {
+  /// A column of the members' table holds the owner's key: the inverse to-one's column, or a hidden one.
+  case foreignKey(ForeignKeyMembers)
+  case joinTable(JoinTableMembers)
+}
+
+package struct ForeignKeyMembers: Sendable, Hashable {
+  package var table: String
+  package var key: String
+  /// The owner's entity number, beside `key`, where the inverse has such a column.
+  package var entity: String?
+  package var order: String?
+  /// Whether no property of the model shows the column (a to-many without inverse).
+  package var isHidden: Bool
+}
+
+package struct JoinTableMembers: Sendable, Hashable {
+  package var table: String
+  /// Holds the key of the object whose members are asked for.
+  package var owner: String
+  package var member: String
+  /// The members' order, for an ordered relationship.
+  package var order: String?
+  /// The owners' order in the member's inverse relationship, where that is ordered.
+  package var inverseOrder: String?
+  /// A relationship that is its own inverse: Clarus writes a pair in both directions; a reader takes a pair in either.
+  package var isReflexive: Bool
+}

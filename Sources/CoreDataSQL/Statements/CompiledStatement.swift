@@ -1,0 +1,20 @@
+import CoreDataStorage
+
+/// SQL text with the values to bind, in the order of their question marks.
+///
+/// The text depends on the shape of a request only, so it is the key of a cache of prepared statements.
+package struct CompiledStatement: Sendable, Hashable {
+  package var sql: String
+  package var bindings: [SQLValue]
+
+  package init(sql: String, bindings: [SQLValue] = []) {
+    self.sql = sql
+    self.bindings = bindings
+  }
+}
+
+/// A statement that yields rows, with the way to read them.
+package struct RowStatement: Sendable {
+  package var statement: CompiledStatement
+  package var columns: RowColumns
+}
