@@ -155,7 +155,9 @@ struct AppleLayout {
     for entity in joinOrder() {
       let own: [(Int, PropertySlot)] = entity.slots.enumerated()
         .filter { $0.element.declaringEntity == entity.index && $0.element.role == .toMany }
-        .sorted { ($0.element.name.uppercased(), $0.element.name) > ($1.element.name.uppercased(), $1.element.name) }
+        .sorted {
+          ($0.element.name.uppercased(), $0.element.name) > ($1.element.name.uppercased(), $1.element.name)
+        }
         .map { ($0.offset, $0.element) }
       for (number, slot) in own {
         guard let relationship = slot.relationship, let inverse = relationship.inverseRelationship,
@@ -236,7 +238,9 @@ extension TableSchema {
       case .order, .hiddenKey: return 1
       case .attribute: break
       }
-      guard case .stored(let kind, _) = layout.entities[column.owner].slots[column.slot].role else { return 0 }
+      guard case .stored(let kind, _) = layout.entities[column.owner].slots[column.slot].role else {
+        return 0
+      }
       switch kind {
       case .int16, .int32, .int64, .bool, .toOne: return 0
       case .double, .float, .date: return 2

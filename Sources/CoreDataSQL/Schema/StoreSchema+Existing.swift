@@ -10,7 +10,8 @@ extension StoreSchema {
   package init(layout: ModelLayout, database: ExistingDatabase, entities: Set<String>? = nil) throws {
     let numbers: [Int] = EntityNumbers(layout: layout, rows: database.entities).resolve()
     let predicted: StoreSchema = AppleLayout(layout: layout, entities: entities, numbers: numbers).build()
-    for entity in layout.entities where predicted.tablePosition[entity.index] != nil && numbers[entity.index] == 0 {
+    for entity in layout.entities
+    where predicted.tablePosition[entity.index] != nil && numbers[entity.index] == 0 {
       throw StoreError.unsupportedModel(
         entity: entity.name, property: nil,
         reason: "the database's Z_PRIMARYKEY has no row for it (it has "
@@ -168,8 +169,9 @@ private struct DatabaseMatcher {
     case .toMany(.foreignKey(var members)):
       let destination: Int = slot.destination ?? entity.index
       let position: Int = schema.tablePosition[destination]!
-      members.table = tableName(
-        schema.tables[position], entity: schema.layout.entities[schema.tables[position].root])
+      members.table =
+        tableName(
+          schema.tables[position], entity: schema.layout.entities[schema.tables[position].root])
         ?? members.table
       let key: String = members.key
       members.key = try column(key, in: members.table)
@@ -216,12 +218,14 @@ private struct DatabaseMatcher {
       found.ownerKey = owner
       found.targetKey = target
       let wantsOrder: Bool = slot.relationship?.isOrdered ?? false
-      let wantsInverseOrder: Bool = !(back.property === slot.property) && (back.relationship?.isOrdered ?? false)
+      let wantsInverseOrder: Bool =
+        !(back.property === slot.property) && (back.relationship?.isOrdered ?? false)
       for (wanted, key) in [(wantsOrder, target), (wantsInverseOrder, owner)] where wanted {
         guard order(of: key, in: table.name) != nil else {
           throw StoreError.unsupportedModel(
             entity: entity.name, property: slot.name,
-            reason: "join table \(table.name) has no order column \(AppleNames.joinOrder(of: key)); the store "
+            reason:
+              "join table \(table.name) has no order column \(AppleNames.joinOrder(of: key)); the store "
               + "was written with another version of the model and needs a migration")
         }
       }

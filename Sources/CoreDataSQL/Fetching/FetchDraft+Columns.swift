@@ -1,0 +1,18 @@
+extension FetchDraft {
+  mutating func selectRows(_ wanted: RowColumns) {
+    let table: TableSchema = root.table
+    columns =
+      [root.key, root.column(table.entity), root.column(table.version)] + wanted.names.map { root.column($0) }
+  }
+
+  mutating func selectIDs() {
+    columns = [root.key, root.column(root.table.entity)]
+  }
+
+  /// A limited count counts the limited rows.
+  mutating func selectCount() {
+    let isLimited: Bool = limitValue != nil || offsetValue != nil
+    columns = [isLimited ? .integer(1) : .countRows]
+    countsRows = isLimited
+  }
+}

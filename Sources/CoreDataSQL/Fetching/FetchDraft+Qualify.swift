@@ -1,0 +1,36 @@
+import CoreDataPredicates
+import CoreDataStorage
+
+extension FetchDraft {
+  /// The predicate, and the entity numbers where the table holds rows of other entities too.
+  mutating func qualify() throws {
+    let compiler = PredicateCompiler(schema: schema)
+    let predicate: SQLExpression =
+      try plan.predicate.map { try compiler.condition($0, PredicateScope(object: root)) } ?? .truth(true)
+    condition = .conjunction([entityCondition(), predicate])
+  }
+
+  private func entityCondition() -> SQLExpression {
+    let wanted: ClosedRange<Int> =
+      plan.includesSubentities ? plan.entity.family : plan.entity.index...plan.entity.index
+    let hierarchy: ClosedRange<Int> = schema.layout.entities[plan.entity.rootIndex].family
+    return EntityCondition.condition(root.column(root.table.entity), wanted, of: hierarchy, schema)
+  }
+}
+
+/// `Z_ENT = ?`, `IN (?, ?)`, or nothing when the table holds no other rows.
+enum EntityCondition {
+  static func condition(
+    _ column: SQLExpression, _ wanted: ClosedRange<Int>, of hierarchy: ClosedRange<Int>,
+    _ schema: StoreSchema
+  ) -> SQLExpression {
+    if wanted == hierarchy { return .truth(true) }
+    let numbers: [Int64] = wanted.map { Int64(schema.entityNumbers[$0]) }.sorted()
+    if numbers.count == 1 { return .binary(.equal, column, .bound(.integer(numbers[0]))) }
+    let isRange: Bool = numbers[numbers.count - 1] - numbers[0] == Int64(numbers.count - 1)
+    if isRange, numbers.count > 8 {
+      return .between(column, .bound(.integer(numbers[0])), .bound(.integer(numbers[numbers.count - 1])))
+    }
+    return .inList(column, numbers.map { .bound(.integer($0)) })
+  }
+}

@@ -1,0 +1,40 @@
+import CoreDataPredicates
+import CoreDataStorage
+
+extension FetchDraft {
+  /// Order terms. The key ends the order, in the direction of the last term: an index on that column already holds its
+  /// entries so, and equal values come out the same way every time.
+  mutating func sort() throws {
+    guard let last = plan.order.last else { return }
+    var byKey: Bool = false
+    for term in plan.order {
+      let expression: SQLExpression
+      var collation: SQLCollation?
+      switch try operand(term) {
+      case .value(let value, let type):
+        expression = value
+        if type == .string { collation = SQLCollation(term.comparison) }
+      case .object(let place):
+        expression = place.key
+        if place === root { byKey = true }
+      case .constant, .list, .members:
+        throw StoreError.unsupported(
+          part: "sort by \(term.keyPath)", reason: "to-many key not allowed here",
+          advice: "sort by an attribute, by one of a to-one relationship, or by the members' @count")
+      }
+      order.append(SQLOrderTerm(expression, ascending: term.ascending, collation: collation))
+    }
+    if !byKey { order.append(SQLOrderTerm(root.key, ascending: last.ascending)) }
+  }
+
+  private func operand(_ term: FetchOrder) throws -> Operand {
+    let path: ArraySlice<String> =
+      term.keyPath.isEmpty || term.keyPath == "self" ? [] : KeyPathResolver.components(term.keyPath)[...]
+    let compiler = PredicateCompiler(schema: schema)
+    let found: Operand = try compiler.paths.resolve(path, from: root, path: term.keyPath)
+    if case .members(let many) = found, many.rest.first?.hasPrefix("@") == true {
+      return try compiler.aggregate(many, text: term.keyPath)
+    }
+    return found
+  }
+}

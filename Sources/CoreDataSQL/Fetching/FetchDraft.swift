@@ -1,0 +1,28 @@
+import CoreDataPredicates
+import CoreDataStorage
+
+/// A fetch on its way from plan to statement. The first stage, resolving the entity, is its initialiser.
+struct FetchDraft {
+  let plan: FetchPlan
+  let schema: StoreSchema
+  let frame: SelectFrame
+  /// The rows fetched.
+  let root: ObjectPlace
+  var columns: [SQLExpression] = []
+  var condition: SQLExpression = .truth(true)
+  var order: [SQLOrderTerm] = []
+  var limitValue: SQLExpression?
+  var offsetValue: SQLExpression?
+  /// Counts the rows of the finished select instead of returning them.
+  var countsRows: Bool = false
+
+  init(resolving plan: FetchPlan, in schema: StoreSchema) throws {
+    self.plan = plan
+    self.schema = schema
+    let table: TableSchema = try schema.table(of: plan.entity.index)
+    frame = SelectFrame(aliases: AliasSource())
+    let alias: String = frame.aliases.take()
+    frame.source = .table(table.name, alias: alias)
+    root = ObjectPlace(entity: plan.entity.index, table: table, alias: alias, frame: frame)
+  }
+}

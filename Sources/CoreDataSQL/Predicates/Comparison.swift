@@ -1,0 +1,50 @@
+import CoreDataPredicates
+import CoreDataStorage
+
+/// One `left operator right` with both sides resolved. The extensions hold the operators, a family a file.
+struct Comparison {
+  let node: ComparisonNode
+  let compiler: PredicateCompiler
+
+  var options: ComparisonOptions { node.options }
+  var schema: StoreSchema { compiler.schema }
+
+  /// Whether text is compared as it is: no options, or the promise that it is prepared.
+  var isLiteral: Bool {
+    options.contains(.normalized)
+      || options.isDisjoint(with: [.caseInsensitive, .diacriticInsensitive, .localeSensitive])
+  }
+
+  var optionsValue: SQLExpression { .integer(Int64(options.rawValue)) }
+
+  func compile(_ left: Operand, _ right: Operand) throws -> SQLExpression {
+    switch node.comparison {
+    case .equalTo: return try equality(left, right)
+    case .notEqualTo: return try equality(left, right).negated
+    case .lessThan: return try order(.less, left, right)
+    case .lessThanOrEqualTo: return try order(.lessOrEqual, left, right)
+    case .greaterThan: return try order(.greater, left, right)
+    case .greaterThanOrEqualTo: return try order(.greaterOrEqual, left, right)
+    case .between: return try between(left, right)
+    case .in: return try membership(of: left, in: right)
+    case .contains: return try membership(of: right, in: left)
+    case .beginsWith: return try search(.beginsWith, left, right)
+    case .endsWith: return try search(.endsWith, left, right)
+    case .like: return try like(left, right)
+    case .matches: return try matches(left, right)
+    case .customSelector, .tokenMatches, .utiConformsTo, .utiEquals:
+      throw unsupported(
+        "a database has no operator for it", "use another operator, or filter the fetched objects")
+    }
+  }
+
+  func unsupported(_ reason: String, _ advice: String) -> StoreError {
+    .unsupported(part: Printer.print(.comparison(node)), reason: reason, advice: advice)
+  }
+
+  /// The message for a to-many path where a single value belongs.
+  func toManyNotAllowed() -> StoreError {
+    unsupported(
+      "to-many key not allowed here", "put ANY, ALL or NONE before the path, or compare its @count")
+  }
+}

@@ -1,0 +1,114 @@
+import CoreDataStorage
+
+/// Gives out aliases of one statement: `t0`, `t1`, …
+final class AliasSource {
+  private var next: Int = 0
+  func take() -> String {
+    defer { next += 1 }
+    return "t\(next)"
+  }
+}
+
+/// The `FROM` part of one select while it is being built: its source and the joins that paths have asked for.
+///
+///     SELECT … FROM ZITEM t0  LEFT JOIN ZCATEGORY t1 ON t1.Z_PK = t0.ZCATEGORY    `category.name`, asked for twice, joins once
+///              └─ source ──┘  └─ joins ────────────────────────────────────────┘
+final class SelectFrame {
+  let aliases: AliasSource
+  var source: SQLSource?
+  private(set) var joins: [SQLJoin] = []
+  private var steps: [StepKey: ObjectPlace] = [:]
+
+  private struct StepKey: Hashable {
+    let alias: String?
+    let slot: Int
+  }
+
+  init(aliases: AliasSource) { self.aliases = aliases }
+
+  func join(_ kind: SQLJoin.Kind, _ table: String, on condition: (String) -> SQLExpression) -> String {
+    let alias: String = aliases.take()
+    joins.append(SQLJoin(kind: kind, table: table, alias: alias, condition: condition(alias)))
+    return alias
+  }
+
+  /// The target of a to-one step, the same place whenever the step is asked for again.
+  func step(from alias: String?, slot: Int, make: () -> ObjectPlace) -> ObjectPlace {
+    let key = StepKey(alias: alias, slot: slot)
+    if let known = steps[key] { return known }
+    let place: ObjectPlace = make()
+    steps[key] = place
+    return place
+  }
+
+  /// The select, once everything that may join has been compiled.
+  func select(_ columns: [SQLExpression], where condition: SQLExpression) -> SelectStatement {
+    guard let source else { preconditionFailure("A frame without source was finished.") }
+    var select = SelectStatement(columns: columns, source: source)
+    select.joins = joins
+    select.condition = condition
+    return select
+  }
+}
+
+/// An object that a predicate speaks of: the row being tested, the target of a to-one path, a member of a to-many. Its
+/// table is joined only when a column of it is needed; often the key in the neighbour's column is enough.
+final class ObjectPlace {
+  /// The declared entity's index.
+  let entity: Int
+  let table: TableSchema
+  /// The object's primary key; `NULL` if there is no object.
+  let key: SQLExpression
+  let canBeMissing: Bool
+  let frame: SelectFrame
+  /// What the place is called in a join's kind.
+  private let joinKind: SQLJoin.Kind
+  private var state: State
+
+  private enum State {
+    case joined(String?)
+    case pending
+  }
+
+  /// A place whose table is in the frame already. Without alias: the only table of its statement.
+  init(entity: Int, table: TableSchema, alias: String?, frame: SelectFrame) {
+    self.entity = entity
+    self.table = table
+    key = .column(alias, table.key)
+    canBeMissing = false
+    self.frame = frame
+    joinKind = .inner
+    state = .joined(alias)
+  }
+
+  /// A place known by its key.
+  init(
+    entity: Int, table: TableSchema, key: SQLExpression, canBeMissing: Bool, joinKind: SQLJoin.Kind,
+    frame: SelectFrame
+  ) {
+    self.entity = entity
+    self.table = table
+    self.key = key
+    self.canBeMissing = canBeMissing
+    self.frame = frame
+    self.joinKind = joinKind
+    state = .pending
+  }
+
+  var alias: String? {
+    if case .joined(let alias) = state { return alias }
+    let alias: String = frame.join(joinKind, table.name) {
+      .binary(.equal, .column($0, table.key), key)
+    }
+    state = .joined(alias)
+    return alias
+  }
+
+  func column(_ name: String) -> SQLExpression { .column(alias, name) }
+}
+
+/// Where the names of a predicate lead: `SELF` and the variables of enclosing subqueries.
+struct PredicateScope {
+  var object: ObjectPlace
+  var variables: [String: ObjectPlace] = [:]
+}

@@ -1,0 +1,66 @@
+import CoreDataPredicates
+import CoreDataStorage
+
+/// Predicates as conditions of SQL that hold for exactly the rows for which the predicate holds in memory.
+///
+///     name == 'a'              t0.ZNAME = ?
+///     name != 'a'              t0.ZNAME IS NOT ?               holds for nil, as in memory
+///     NOT (age < 3)            (t0.ZAGE < ?) IS NOT TRUE       holds for nil
+///     name BEGINSWITH 'ab'     t0.ZNAME >= ? AND t0.ZNAME < ?  "ab" and "ac"; an index serves it
+///     owner.name == 'x'        LEFT JOIN ZUSER t1 ON t1.Z_PK = t0.ZOWNER … t1.ZNAME = ?
+///     ANY pets.age > 3         EXISTS (SELECT 1 FROM ZPET t1 WHERE t1.ZOWNER = t0.Z_PK AND t1.ZAGE > ?)
+///     ALL pets.age > 3         NOT EXISTS (… AND (t1.ZAGE > ?) IS NOT TRUE)
+///     pets.@count > 2          (SELECT COUNT(*) FROM ZPET t1 WHERE t1.ZOWNER = t0.Z_PK) > ?
+///
+/// What SQL can't say throws `StoreError.unsupported` with the part's text, or `.unknownKeyPath` with the nearest names.
+struct PredicateCompiler {
+  let schema: StoreSchema
+  var paths: KeyPathResolver { KeyPathResolver(schema: schema) }
+
+  func condition(_ predicate: PredicateNode, _ scope: PredicateScope) throws -> SQLExpression {
+    switch predicate {
+    case .constant(let value): return .truth(value)
+    case .compound(.and, let members): return .conjunction(try members.map { try condition($0, scope) })
+    case .compound(.or, let members): return .disjunction(try members.map { try condition($0, scope) })
+    case .compound(.not, let members):
+      return try members.first.map { try condition($0, scope).negated } ?? .truth(false)
+    case .comparison(let node): return try comparison(node, scope)
+    case .block:
+      throw StoreError.unsupported(
+        part: "BLOCKPREDICATE", reason: "a block is code, which a database can't run",
+        advice: "write the condition as a format, or filter the fetched objects")
+    }
+  }
+
+  func comparison(_ node: ComparisonNode, _ scope: PredicateScope) throws -> SQLExpression {
+    if let value = try constantResult(node) { return .truth(value) }
+    switch node.modifier {
+    case .direct:
+      return try Comparison(node: node, compiler: self)
+        .compile(operand(node.left, scope), operand(node.right, scope))
+    case .any, .all: return try quantified(node, scope)
+    }
+  }
+
+  /// A comparison in which nothing depends on the row is decided now, by the evaluator.
+  private func constantResult(_ node: ComparisonNode) throws -> Bool? {
+    guard isConstant(node.left), isConstant(node.right) else { return nil }
+    return try PredicateProgram(.comparison(node)).evaluate(nil)
+  }
+
+  func isConstant(_ expression: ExpressionNode) -> Bool {
+    var result: Bool = true
+    expression.forEachExpression { part in
+      switch part {
+      case .constant(.object): result = false
+      case .constant, .aggregate, .function(target: nil, _, _), .conditional, .set, .index: break
+      default: result = false
+      }
+    }
+    return result
+  }
+
+  func unsupported(_ expression: ExpressionNode, _ reason: String, _ advice: String) -> StoreError {
+    .unsupported(part: Printer.print(expression), reason: reason, advice: advice)
+  }
+}

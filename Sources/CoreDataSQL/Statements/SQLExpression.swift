@@ -1,0 +1,108 @@
+/// An expression of a statement, free of any spelling.
+///
+/// Conditions follow one rule: an expression is *true* exactly when the predicate it stands for holds in memory. When it does
+/// not hold, the expression may be false or `NULL`; so a negation is `IS NOT TRUE`, never `NOT`. `negated` knows the
+/// cheaper forms. This is how SQL's third truth value never reaches a user, and `ZNAME = ?` still uses its index.
+package indirect enum SQLExpression: Sendable, Hashable {
+  /// A column of a table under its alias; without alias in single-table statements.
+  case column(String?, String)
+  case bound(SQLValue)
+  case integer(Int64)
+  case null
+  case truth(Bool)
+  case binary(SQLOperator, SQLExpression, SQLExpression)
+  case negative(SQLExpression)
+  case bitNot(SQLExpression)
+  /// Hides a column from the choice of an index.
+  case noIndex(SQLExpression)
+  case all([SQLExpression])
+  case any([SQLExpression])
+  case isNull(SQLExpression)
+  case isNotNull(SQLExpression)
+  case isNotTrue(SQLExpression)
+  case between(SQLExpression, SQLExpression, SQLExpression)
+  case inList(SQLExpression, [SQLExpression])
+  case inSelect(SQLExpression, SelectStatement)
+  case exists(SelectStatement, isNegated: Bool)
+  case scalar(SelectStatement)
+  case function(SQLFunction, [SQLExpression])
+  /// A function every SQL database has under this name.
+  case builtin(String, [SQLExpression])
+  /// `COUNT(*)`
+  case countRows
+  case choice(when: SQLExpression, then: SQLExpression, otherwise: SQLExpression)
+  case cast(SQLExpression, SQLCast)
+}
+
+package enum SQLOperator: String, Sendable, Hashable {
+  case equal = "="
+  /// Equal, `NULL` being equal to `NULL`.
+  case `is` = "IS"
+  case isNot = "IS NOT"
+  case less = "<"
+  case lessOrEqual = "<="
+  case greater = ">"
+  case greaterOrEqual = ">="
+  case add = "+"
+  case subtract = "-"
+  case multiply = "*"
+  case divide = "/"
+  case remainder = "%"
+  case bitAnd = "&"
+  case bitOr = "|"
+  case shiftLeft = "<<"
+  case shiftRight = ">>"
+}
+
+package enum SQLCast: String, Sendable, Hashable {
+  case real = "REAL"
+  case integer = "INTEGER"
+  case text = "TEXT"
+}
+
+extension SQLExpression {
+  /// True exactly when this expression is not.
+  package var negated: SQLExpression {
+    switch self {
+    case .truth(let value): .truth(!value)
+    case .isNull(let operand): .isNotNull(operand)
+    case .isNotNull(let operand): .isNull(operand)
+    case .isNotTrue(let operand): operand
+    // `equal` is built only where one side can't be NULL.
+    case .binary(.equal, let left, let right), .binary(.is, let left, let right): .binary(.isNot, left, right)
+    case .binary(.isNot, let left, let right): .binary(.is, left, right)
+    case .exists(let select, let isNegated): .exists(select, isNegated: !isNegated)
+    default: .isNotTrue(self)
+    }
+  }
+
+  /// All of these, constants folded.
+  package static func conjunction(_ members: [SQLExpression]) -> SQLExpression {
+    var rest: [SQLExpression] = []
+    for member in members {
+      switch member {
+      case .truth(true): continue
+      case .truth(false): return .truth(false)
+      case .all(let inner): rest += inner
+      default: rest.append(member)
+      }
+    }
+    return rest.isEmpty ? .truth(true) : rest.count == 1 ? rest[0] : .all(rest)
+  }
+
+  /// One of these, constants folded.
+  package static func disjunction(_ members: [SQLExpression]) -> SQLExpression {
+    var rest: [SQLExpression] = []
+    for member in members {
+      switch member {
+      case .truth(false): continue
+      case .truth(true): return .truth(true)
+      case .any(let inner): rest += inner
+      default: rest.append(member)
+      }
+    }
+    return rest.isEmpty ? .truth(false) : rest.count == 1 ? rest[0] : .any(rest)
+  }
+
+  package static func text(_ value: String) -> SQLExpression { .bound(.text(value)) }
+}

@@ -1,0 +1,112 @@
+import CoreDataPredicates
+
+/// The functions that compiled statements call and an engine registers on every connection, exactly these.
+///
+/// All are thin: `CoreDataPredicates` has the rules, so memory and SQL agree. `options` is the raw value of `ComparisonOptions`.
+/// Text arguments that are `NULL` or no text never match.
+package enum SQLFunction: String, Sendable, Hashable, CaseIterable {
+  /// (a, b, options) → 1 if equal as text (`StringMatching.equals`), or both `NULL`; else 0.
+  case equal = "CLARUS_EQUAL"
+  /// (a, b, options) → -1, 0, 1 (`StringMatching.compare`); `NULL` if either is `NULL`.
+  case compare = "CLARUS_COMPARE"
+  /// (text, part, kind, options) → 0 or 1; kind is a raw value of `SQLSearchKind`.
+  case search = "CLARUS_SEARCH"
+  /// (text, pattern, options) → 0 or 1 (`StringMatching.like`).
+  case like = "CLARUS_LIKE"
+  /// (text, pattern, options) → 0 or 1 (`StringMatching.matches`); an invalid pattern is an error.
+  case matches = "CLARUS_MATCHES"
+  /// (text) → text; `NULL` stays `NULL`, here and below. These call `BuiltinFunction(selector)`.
+  case lowercase = "CLARUS_LOWERCASE"
+  case uppercase = "CLARUS_UPPERCASE"
+  case canonical = "CLARUS_CANONICAL"
+  /// (text) → number of UTF-16 units.
+  case length = "CLARUS_LENGTH"
+  /// (base, exponent) → real.
+  case power = "CLARUS_POWER"
+  /// (number) → real.
+  case squareRoot = "CLARUS_SQRT"
+  case exponential = "CLARUS_EXP"
+  case naturalLogarithm = "CLARUS_LN"
+  /// (number) → real, base 10.
+  case logarithm = "CLARUS_LOG10"
+  /// (number) → number of the same type.
+  case floor = "CLARUS_FLOOR"
+  case ceiling = "CLARUS_CEILING"
+  case truncate = "CLARUS_TRUNC"
+  /// (a, b) → the remainder of reals.
+  case modulus = "CLARUS_MODULUS"
+  /// (a, b) → integer.
+  case bitXor = "CLARUS_BITXOR"
+  /// (text) → the number it spells, as `CAST(text, "NSNumber")`; `NULL` if none.
+  case number = "CLARUS_NUMBER"
+  /// (number) → its text, as `CAST(number, "NSString")`.
+  case description = "CLARUS_TEXT"
+
+  /// The built-in function of the predicate language that does the work, for those that are one.
+  package var selector: String? {
+    switch self {
+    case .equal, .compare, .search, .like, .matches, .number, .description: nil
+    case .lowercase: "lowercase:"
+    case .uppercase: "uppercase:"
+    case .canonical: "canonical:"
+    case .length: "length:"
+    case .power: "raise:toPower:"
+    case .squareRoot: "sqrt:"
+    case .exponential: "exp:"
+    case .naturalLogarithm: "ln:"
+    case .logarithm: "log:"
+    case .floor: "floor:"
+    case .ceiling: "ceiling:"
+    case .truncate: "trunc:"
+    case .modulus: "modulus:by:"
+    case .bitXor: "bitwiseXor:with:"
+    }
+  }
+
+  package var argumentCount: Int {
+    switch self {
+    case .search: 4
+    case .equal, .compare, .like, .matches: 3
+    case .power, .modulus, .bitXor: 2
+    case .lowercase, .uppercase, .canonical, .length, .squareRoot, .exponential, .naturalLogarithm,
+      .logarithm, .floor, .ceiling, .truncate, .number, .description:
+      1
+    }
+  }
+}
+
+/// Which place `CLARUS_SEARCH` looks at. An empty part is found nowhere.
+package enum SQLSearchKind: Int64, Sendable, Hashable {
+  case contains = 0
+  case beginsWith = 1
+  case endsWith = 2
+}
+
+/// The collations that compiled statements order by and an engine registers; text only.
+package enum SQLCollation: String, Sendable, Hashable, CaseIterable {
+  case caseInsensitive = "CLARUS_CASE_INSENSITIVE"
+  case localized = "CLARUS_LOCALIZED"
+  case localizedCaseInsensitive = "CLARUS_LOCALIZED_CASE_INSENSITIVE"
+  case localizedStandard = "CLARUS_LOCALIZED_STANDARD"
+
+  /// The rule behind it: `StringMatching.compare(_:_:by:)`.
+  package var comparison: StringComparison {
+    switch self {
+    case .caseInsensitive: .caseInsensitive
+    case .localized: .localized
+    case .localizedCaseInsensitive: .localizedCaseInsensitive
+    case .localizedStandard: .localizedStandard
+    }
+  }
+
+  /// nil for the plain order, which is the database's own.
+  package init?(_ comparison: StringComparison) {
+    switch comparison {
+    case .plain: return nil
+    case .caseInsensitive: self = .caseInsensitive
+    case .localized: self = .localized
+    case .localizedCaseInsensitive: self = .localizedCaseInsensitive
+    case .localizedStandard: self = .localizedStandard
+    }
+  }
+}
