@@ -2,8 +2,7 @@ import CoreData
 import ToDo
 
 // README begin
-let container = NSPersistentContainer(
-  name: "ToDo", managedObjectModel: try NSManagedObjectModel.load(contentsOf: ToDoStore.modelURL))
+let container = NSPersistentContainer(name: "ToDo")  // ToDo.xcdatamodeld, as Xcode made it
 container.loadPersistentStores { _, error in if let error { fatalError("\(error)") } }
 let context = container.viewContext
 

@@ -7,7 +7,7 @@ struct WritePhase {
   var context: NSManagedObjectContext { container.viewContext }
 
   func run() throws {
-    print("model    \(ToDoStore.modelURL.lastPathComponent):")
+    print("model    ToDo.xcdatamodeld, as drawn in Xcode:")
     for entity in container.managedObjectModel.entities.sorted(by: { $0.name ?? "" < $1.name ?? "" }) {
       let properties: [String] = entity.propertiesByName.keys.sorted()
       print("         \(entity.name ?? "") (\(properties.joined(separator: ", ")))")
