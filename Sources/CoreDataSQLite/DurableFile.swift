@@ -1,0 +1,54 @@
+import Foundation
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// Files that are on the disk, not only in its cache, when a call returns.
+enum DurableFile {
+  /// Makes a new file; never replaces one.
+  static func write(_ bytes: UnsafeRawBufferPointer, to url: URL) throws {
+    let file: Int32 = open(url.path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
+    guard file >= 0 else { throw failure("open") }
+    defer { close(file) }
+    var rest = bytes
+    while !rest.isEmpty {
+      let count: Int = systemWrite(file, rest.baseAddress!, rest.count)
+      if count < 0 {
+        if errno == EINTR { continue }
+        throw failure("write")
+      }
+      rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(count))
+    }
+    guard fsync(file) == 0 else { throw failure("fsync") }
+  }
+
+  /// Makes the names of new files in a folder durable.
+  static func synchronize(folder: URL) throws {
+    let file: Int32 = open(folder.path, O_RDONLY | O_CLOEXEC)
+    guard file >= 0 else { throw failure("open") }
+    defer { close(file) }
+    guard fsync(file) == 0 else { throw failure("fsync") }
+  }
+
+  private static func systemWrite(_ file: Int32, _ bytes: UnsafeRawPointer, _ count: Int) -> Int {
+    #if canImport(Glibc)
+      Glibc.write(file, bytes, count)
+    #elseif canImport(Musl)
+      Musl.write(file, bytes, count)
+    #else
+      Darwin.write(file, bytes, count)
+    #endif
+  }
+
+  static func failure(_ call: String) -> NSError {
+    let code: Int32 = errno
+    return NSError(
+      domain: NSPOSIXErrorDomain, code: Int(code),
+      userInfo: [NSLocalizedDescriptionKey: "\(call): \(String(cString: strerror(code)))"])
+  }
+}

@@ -1,0 +1,132 @@
+import CoreDataStorage
+import Foundation
+import GRDBSQLite
+
+/// Large values in files beside the store.
+///
+/// A column whose attribute allows external storage carries a tag byte:
+///
+///     01 …bytes                        the value itself
+///     02 36 characters of a UUID 00    the value is the file of that name in
+///                                      .<Store>_SUPPORT/_EXTERNAL_DATA/ beside the store
+///
+/// Example: `Shop.sqlite` with the column `02 "0F3A6C1E-…-9B" 00` has its value in
+/// `.Shop_SUPPORT/_EXTERNAL_DATA/0F3A6C1E-…-9B`. A value without a known tag is taken as it is: the option was turned
+/// on after it was written.
+///
+/// Order of writing: a new file is complete on disk before the transaction that names it commits; a file nobody names
+/// any more is removed after. A crash between leaves a file too many, never one too few.
+struct ExternalData: Sendable {
+  let store: URL
+  let folder: URL
+  let missing: SQLiteOptions.MissingExternalData
+
+  /// Values longer than this go to files. Apple's threshold is not documented; measurements put it near 100 kB.
+  static let thresholdInBytes: Int = 100_000
+  static let inlineTag: UInt8 = 1
+  static let fileTag: UInt8 = 2
+
+  init(store: URL, missing: SQLiteOptions.MissingExternalData) {
+    self.store = store
+    self.missing = missing
+    folder = Self.folder(of: store)
+  }
+
+  static func folder(of store: URL) -> URL {
+    let name: String = store.deletingPathExtension().lastPathComponent
+    return store.deletingLastPathComponent()
+      .appendingPathComponent(".\(name)_SUPPORT", isDirectory: true)
+      .appendingPathComponent("_EXTERNAL_DATA", isDirectory: true)
+  }
+
+  /// Reads a tagged column of the current row into a slab's tail; nil for NULL.
+  func read(_ handle: OpaquePointer, _ column: Int32, into slab: RowSlab) throws -> UInt64? {
+    guard let bytes = sqlite3_column_blob(handle, column) else {
+      return sqlite3_column_type(handle, column) == SQLITE_NULL ? nil : slab.appendTail(nil, count: 0)
+    }
+    let value = UnsafeRawBufferPointer(start: bytes, count: Int(sqlite3_column_bytes(handle, column)))
+    if value[0] == Self.inlineTag { return slab.appendTail(value.baseAddress! + 1, count: value.count - 1) }
+    guard value[0] == Self.fileTag, let name = Self.fileName(value) else {
+      return slab.appendTail(value.baseAddress, count: value.count)
+    }
+    let url: URL = folder.appendingPathComponent(name)
+    do {
+      let data = try Data(contentsOf: url, options: .mappedIfSafe)
+      return data.withUnsafeBytes { slab.appendTail($0.baseAddress, count: $0.count) }
+    } catch {
+      if missing == .isNil { return nil }
+      throw StoreError.invalidFile(
+        url: store,
+        reason: "The value of an attribute is kept in the file \(url.path), which can't be read (\(error)). "
+          + "Copy a store together with its hidden folder \(folder.deletingLastPathComponent().lastPathComponent)."
+      )
+    }
+  }
+
+  /// The file's name if the tagged bytes are one: exactly a UUID, so that no value can point outside the folder.
+  static func fileName(_ value: UnsafeRawBufferPointer) -> String? {
+    guard value.count == 38 || value.count == 37, value[0] == fileTag else { return nil }
+    if value.count == 38, value[37] != 0 { return nil }
+    let text = String(decoding: value[1..<37], as: UTF8.self)
+    guard UUID(uuidString: text) != nil else { return nil }
+    return text
+  }
+
+  /// The bytes to keep in the column for a value that stays inline.
+  static func inline(_ value: UnsafeRawBufferPointer) -> Data {
+    var data = Data(capacity: value.count + 1)
+    data.append(inlineTag)
+    data.append(contentsOf: value)
+    return data
+  }
+}
+
+/// The files one save writes and makes superfluous.
+final class ExternalDataChanges {
+  private let external: ExternalData
+  private var written: [URL] = []
+  private var replaced: [String] = []
+
+  init(external: ExternalData) { self.external = external }
+
+  /// What to keep in the column: the value itself with a tag, or the name of a file that now holds it.
+  func columnValue(of value: UnsafeRawBufferPointer) throws -> Data {
+    if value.count <= ExternalData.thresholdInBytes { return ExternalData.inline(value) }
+    let name: String = UUID().uuidString
+    let url: URL = external.folder.appendingPathComponent(name)
+    do {
+      try FileManager.default.createDirectory(at: external.folder, withIntermediateDirectories: true)
+      written.append(url)
+      try DurableFile.write(value, to: url)
+      try DurableFile.synchronize(folder: external.folder)
+    } catch {
+      throw StoreError.database(
+        code: SQLITE_IOERR,
+        message: "A value of \(value.count) bytes could not be written to \(url.path): \(error). "
+          + "Nothing of this save was kept; check the disk's free space and the folder's permissions.",
+        sql: nil, url: external.store)
+    }
+    var data = Data([ExternalData.fileTag])
+    data.append(contentsOf: name.utf8)
+    data.append(0)
+    return data
+  }
+
+  /// Notes the column value that a save replaces or deletes.
+  func willReplace(_ old: Data?) {
+    guard let old, let name = old.withUnsafeBytes({ ExternalData.fileName($0) }) else { return }
+    replaced.append(name)
+  }
+
+  /// After the commit: removes what nobody names any more. A file that resists stays; it harms nothing.
+  func finish() {
+    for name in replaced {
+      try? FileManager.default.removeItem(at: external.folder.appendingPathComponent(name))
+    }
+  }
+
+  /// After a failed save: removes what it had written.
+  func undo() {
+    for url in written { try? FileManager.default.removeItem(at: url) }
+  }
+}

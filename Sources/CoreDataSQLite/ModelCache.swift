@@ -1,0 +1,36 @@
+import CoreDataModel
+import CoreDataStorage
+import Foundation
+import GRDB
+
+/// The model inside a store: the blob of `Z_MODELCACHE`.
+enum ModelCache {
+  struct Problem: Error {
+    var reason: String
+  }
+
+  /// The model a store carries. Throws `Problem` that says why there is none to be had.
+  static func read(_ database: Database, url: URL) throws -> NSManagedObjectModel {
+    guard try database.tableExists("Z_MODELCACHE") else {
+      throw Problem(reason: "The store has no table Z_MODELCACHE; stores from before 2012 don't.")
+    }
+    let select = try RawStatement(database, "SELECT Z_CONTENT FROM Z_MODELCACHE LIMIT 1", url: url)
+    defer { select.reset() }
+    guard try select.step(), let blob = select.data(0), !blob.isEmpty else {
+      throw Problem(reason: "The store's Z_MODELCACHE is empty.")
+    }
+    do {
+      return try model(from: blob, url: url)
+    } catch {
+      throw Problem(reason: "The model in Z_MODELCACHE can't be read: \(error)")
+    }
+  }
+
+  /// The blob for a model, nil if the model holds something that can't be archived; the cache is a convenience.
+  static func blob(for model: NSManagedObjectModel) -> Data? { try? model.cachedModelBlob() }
+
+  /// The model a blob holds. Throws what is wrong with it.
+  static func model(from blob: Data, url: URL) throws -> NSManagedObjectModel {
+    try NSManagedObjectModel.load(cachedModelBlob: blob, source: url.path).model
+  }
+}

@@ -1,0 +1,203 @@
+import CoreDataStorage
+import Foundation
+import GRDB
+import GRDBSQLite
+
+/// Reading a store without leaving a trace: file, `-wal`, `-shm`, `-journal` and folder keep every byte and time stamp.
+///
+/// SQLite itself writes while it reads: a WAL database gets its `-shm` file, a crashed writer's journal is played back.
+/// So the way in depends on what lies beside the file:
+///
+///     nothing, WAL mode           the file itself, opened "immutable": no locks, no companions
+///     nothing, rollback mode      the file itself, read-only; SQLite's own shared lock guards each read
+///     a WAL or a hot journal      a private copy of file and companion in a temporary folder
+///
+/// What a reader sees: the last committed state at the time of a read. The way in is chosen anew when file or companions
+/// changed since the last read (seen by size, time stamp and inode), so another process's saves show up with the next
+/// read; a read during which something changed is thrown away and repeated. In the copy that costs a copy for
+/// each change; a store that changes faster than it can be read gives an explained error after a few tries.
+final class ReadOnlyAccess: @unchecked Sendable {
+  // Sendable: `current` and `isClosed` are guarded by `lock`.
+
+  private struct Opening {
+    var queue: DatabaseQueue
+    var state: StoreFileState
+    var copy: URL?
+    /// SQLite's own locks guard reads of the file.
+    var isLocked: Bool
+  }
+
+  let url: URL
+  private let configuration: Configuration
+  private let lock = NSLock()
+  private var current: Opening?
+  private var isClosed = false
+  private static let attempts: Int = 5
+
+  init(url: URL, configuration: Configuration) {
+    self.url = url
+    self.configuration = configuration
+  }
+
+  deinit { try? close() }
+
+  /// Runs a read on a consistent state. `body` may run more than once.
+  func read<T>(_ body: (Database) throws -> T) throws -> T {
+    lock.lock()
+    defer { lock.unlock() }
+    if isClosed { throw StoreError.closed }
+    var lastError: (any Error)?
+    for attempt in 0..<Self.attempts {
+      if attempt > 0 { Thread.sleep(forTimeInterval: 0.02 * Double(attempt)) }
+      do {
+        let opening: Opening = try open()
+        let result: T = try SQLiteErrors.translating(url: url) { try opening.queue.read(body) }
+        if opening.isLocked || StoreFileState(url: url) == opening.state { return result }
+      } catch {
+        // An error on a file that stood still is a fact; on one that moved it may come from mixed pages.
+        if let current, StoreFileState(url: url) == current.state || current.isLocked { throw error }
+        if current == nil, !(error is ChangedWhileCopying) { throw error }
+        lastError = error
+      }
+      discard()
+    }
+    if let lastError, !(lastError is ChangedWhileCopying) { throw lastError }
+    throw StoreError.database(
+      code: SQLITE_BUSY,
+      message:
+        "Another process keeps changing the store while it is read. Wait until it is done, or read a backup "
+        + "(`sqlite3 STORE \".backup copy.sqlite\"`).",
+      sql: nil, url: url)
+  }
+
+  /// Closes the file and removes the temporary copy.
+  func close() throws {
+    lock.lock()
+    defer { lock.unlock() }
+    isClosed = true
+    discard()
+  }
+
+  private func discard() {
+    guard let old = current else { return }
+    current = nil
+    try? old.queue.close()
+    if let copy = old.copy { try? FileManager.default.removeItem(at: copy) }
+  }
+
+  private func open() throws -> Opening {
+    let state = StoreFileState(url: url)
+    if let current {
+      if current.state == state { return current }
+      // Locks tell SQLite about a writer's changes; only a change of the way in matters.
+      if current.isLocked, !state.isWALMode, !state.hasHotJournal,
+        state.file?.inode == current.state.file?.inode
+      {
+        return current
+      }
+      discard()
+    }
+    if let objection = state.objection { throw StoreError.invalidFile(url: url, reason: objection) }
+    var configuration: Configuration = configuration
+    configuration.readonly = true
+    let opening: Opening
+    if state.hasHotJournal || (state.isWALMode && (state.hasWAL || !Self.understandsURIs)) {
+      let (copy, file) = try makeCopy(of: state)
+      // The copy is ours: SQLite may play journals back in it.
+      configuration.readonly = false
+      configuration.prepareDatabase { try $0.execute(sql: "PRAGMA query_only = 1") }
+      opening = Opening(
+        queue: try openQueue(file.path, configuration, removing: copy), state: state, copy: copy,
+        isLocked: false)
+    } else if state.isWALMode {
+      opening = Opening(
+        queue: try openQueue(Self.immutableURI(url.path), configuration, removing: nil), state: state,
+        copy: nil,
+        isLocked: false)
+    } else {
+      opening = Opening(
+        queue: try openQueue(url.path, configuration, removing: nil), state: state, copy: nil, isLocked: true)
+    }
+    current = opening
+    return opening
+  }
+
+  private func openQueue(_ path: String, _ configuration: Configuration, removing copy: URL?) throws
+    -> DatabaseQueue
+  {
+    do {
+      return try SQLiteErrors.translating(url: url) {
+        try DatabaseQueue(path: path, configuration: configuration)
+      }
+    } catch {
+      if let copy { try? FileManager.default.removeItem(at: copy) }
+      throw error
+    }
+  }
+
+  /// Whether this build of SQLite takes `file:` URIs without being asked on opening (GRDB can't ask).
+  private static let understandsURIs: Bool = sqlite3_compileoption_used("USE_URI") == 1
+
+  /// `file:/tmp/a%3Fb.sqlite?immutable=1`: everything but unreserved characters and slashes is escaped.
+  static func immutableURI(_ path: String) -> String {
+    var result: String = "file:"
+    for byte in path.utf8 {
+      switch byte {
+      case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x2F, 0x5F, 0x7E:
+        result.unicodeScalars.append(Unicode.Scalar(byte))
+      default:
+        let digits = String(byte, radix: 16, uppercase: true)
+        result += digits.count == 1 ? "%0\(digits)" : "%\(digits)"
+      }
+    }
+    return result + "?immutable=1"
+  }
+
+  private struct ChangedWhileCopying: Error {}
+
+  /// Copies file and companions; throws if anything changed meanwhile, so that a copy is never torn.
+  ///
+  /// The file goes first: a checkpoint that runs during the copy writes only pages which the WAL still holds, and starting
+  /// the WAL over changes its stamp.
+  private func makeCopy(of state: StoreFileState) throws -> (folder: URL, file: URL) {
+    if [state.file, state.wal, state.journal].contains(where: { $0?.isFresh ?? false }) {
+      Thread.sleep(forTimeInterval: 0.05)
+      guard StoreFileState(url: url) == state else { throw ChangedWhileCopying() }
+    }
+    let folder: URL = FileManager.default.temporaryDirectory
+      .appendingPathComponent("clarus-read-\(UUID().uuidString)", isDirectory: true)
+    let file: URL = folder.appendingPathComponent("store.sqlite")
+    do {
+      try FileManager.default.createDirectory(
+        at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+      try Self.copyContents(of: url.path, to: file.path)
+      if state.hasWAL { try Self.copyContents(of: url.path + "-wal", to: file.path + "-wal") }
+      if state.hasHotJournal { try Self.copyContents(of: url.path + "-journal", to: file.path + "-journal") }
+    } catch {
+      try? FileManager.default.removeItem(at: folder)
+      throw StoreError.database(
+        code: SQLITE_CANTOPEN,
+        message: "The store has a journal beside it, so it is read from a copy, which could not be made in "
+          + "\(FileManager.default.temporaryDirectory.path): \(error). Set TMPDIR to a folder with "
+          + "\(state.sizeInBytes + (state.wal?.size ?? 0)) free bytes.",
+        sql: nil, url: url)
+    }
+    guard StoreFileState(url: url) == state else {
+      try? FileManager.default.removeItem(at: folder)
+      throw ChangedWhileCopying()
+    }
+    return (folder, file)
+  }
+
+  /// A new file with the same bytes and the owner's permissions only: the original may be read-only, the copy must not be.
+  private static func copyContents(of source: String, to target: String) throws {
+    let input = try FileHandle(forReadingFrom: URL(fileURLWithPath: source))
+    defer { try? input.close() }
+    guard
+      FileManager.default.createFile(atPath: target, contents: nil, attributes: [.posixPermissions: 0o600]),
+      let output = FileHandle(forWritingAtPath: target)
+    else { throw DurableFile.failure("create") }
+    defer { try? output.close() }
+    while let part = try input.read(upToCount: 1 << 20), !part.isEmpty { try output.write(contentsOf: part) }
+  }
+}

@@ -1,0 +1,246 @@
+import CoreDataSQL
+import CoreDataStorage
+import Foundation
+import GRDBSQLite
+
+/// One step of filling a row: take this column of the result into this word.
+private struct ReadStep {
+  enum Kind: UInt8 {
+    case int16, int32, int64, bool, double, date, decimal, text, uuid, blob, tagged, toOne, toOneOfFamily
+  }
+  var column: Int32
+  var word: Int32
+  /// For a to-one value: the column with the target's entity number.
+  var entityColumn: Int32
+  /// For a to-one value: the declared destination.
+  var target: Int32
+  var kind: Kind
+}
+
+/// A to-one value whose target's entity the row does not tell; the engine asks for it after the fetch.
+struct OpenTarget {
+  var slab: Int
+  var row: Int
+  var word: Int
+  var destination: Int
+  var key: Int64
+}
+
+/// The row loop: from a stepping statement straight into slabs.
+///
+/// Everything that can be decided before the loop is decided in `init`: per entity a list of steps sorted by
+/// word, entity numbers mapped by table look-up. Within the loop there is no string, no dictionary, no optional,
+/// and no allocation but a new slab every 256 KiB.
+///
+/// SQLite types values, not columns, so every step takes any type: an integer column that holds text gives what
+/// SQLite makes of it, text that holds a number gives its digits. A value that means nothing (a UUID of 3 bytes) reads as nil.
+///
+/// To ask SQLite for each value once instead of asking for its type first, numbers are read and only a 0, which is also
+/// what NULL reads as, is looked at a second time.
+struct RowReader {
+  private let schema: StoreSchema
+  private let columns: RowColumns
+  private let layout: EntityLayout
+  private let isFamily: Bool
+  private let steps: [ReadStep]
+  private let ranges: [Range<Int>]
+  private let external: ExternalData
+  private let resolvesTargets: Bool
+
+  init(schema: StoreSchema, columns: RowColumns, layout: EntityLayout, external: ExternalData) {
+    self.schema = schema
+    self.columns = columns
+    self.layout = layout
+    self.external = external
+    isFamily = columns.family.count > 1
+    var steps: [ReadStep] = []
+    var ranges: [Range<Int>] = []
+    var resolvesTargets = false
+    for reads in columns.readsByEntity {
+      let start: Int = steps.count
+      for read in reads.sorted(by: { $0.word < $1.word }) {
+        var step = ReadStep(
+          column: read.column, word: read.word, entityColumn: read.entityColumn, target: read.target,
+          kind: Self.kind(of: read))
+        if step.kind == .toOne, read.target >= 0, schema.layout.entities[Int(read.target)].hasSubentities {
+          // A destination with sub-entities, but no column that tells which: look every target up.
+          step.kind = .toOneOfFamily
+        }
+        if step.kind == .toOneOfFamily { resolvesTargets = true }
+        steps.append(step)
+      }
+      ranges.append(start..<steps.count)
+    }
+    self.steps = steps
+    self.ranges = ranges
+    self.resolvesTargets = resolvesTargets
+  }
+
+  private static func kind(of read: ColumnRead) -> ReadStep.Kind {
+    if read.isTagged { return .tagged }
+    switch read.kind {
+    case .int16: return .int16
+    case .int32: return .int32
+    case .int64: return .int64
+    case .bool: return .bool
+    case .double, .float: return .double
+    case .date: return .date
+    case .decimal: return .decimal
+    case .string, .uri: return .text
+    case .uuid: return .uuid
+    case .data, .transformable: return .blob
+    case .toOne: return read.entityColumn >= 0 ? .toOneOfFamily : .toOne
+    }
+  }
+
+  /// Steps the statement to its end. The statement is reset afterwards, also when this throws.
+  ///
+  /// Rows whose entity number means nothing to the model, or lies outside the family, are left out.
+  func readAll(_ statement: RawStatement) throws -> (batch: RowBatch, open: [OpenTarget]) {
+    defer { statement.reset() }
+    var slabs: [RowSlab] = []
+    var open: [OpenTarget] = []
+    let handle: OpaquePointer = statement.handle
+    let stride: Int = isFamily ? layout.familyRowSize : layout.rowSize
+    let headerSize: Int = layout.headerSize
+    let lowest: Int = columns.family.lowerBound
+    let highest: Int = columns.family.upperBound
+    var slab = RowSlab(layout: layout, family: isFamily, rowCapacity: 32)
+    try steps.withUnsafeBufferPointer { steps in
+      try ranges.withUnsafeBufferPointer { ranges in
+        try schema.indexOfNumber.withUnsafeBufferPointer { numbers in
+          while true {
+            let code: Int32 = sqlite3_step(handle)
+            if code != SQLITE_ROW {
+              if code == SQLITE_DONE { break }
+              throw statement.failure()
+            }
+            let number = Int(sqlite3_column_int64(handle, 1))
+            guard number > 0, number < numbers.count else { continue }
+            let entity: Int = numbers[number]
+            guard entity >= lowest, entity <= highest else { continue }
+            if slab.isFull {
+              slabs.append(slab)
+              slab = RowSlab(
+                layout: layout, family: isFamily,
+                rowCapacity: min(slab.count + 32, RowSlab.targetSizeInBytes / stride + 1))
+            }
+            let row: UnsafeMutableRawPointer = slab.appendRow(
+              key: sqlite3_column_int64(handle, 0), entity: entity,
+              version: Int32(truncatingIfNeeded: sqlite3_column_int64(handle, 2)))
+            let words: UnsafeMutableRawPointer = row + headerSize
+            let presence: UnsafeMutableRawPointer = row + 16
+            var bits: UInt64 = 0
+            var group: Int = 0
+            let range: Range<Int> = ranges[entity - lowest]
+            for place in range {
+              let step: ReadStep = steps[place]
+              let word = Int(step.word)
+              if word >> 6 != group {
+                (presence + group << 3).storeBytes(of: bits, as: UInt64.self)
+                group = word >> 6
+                bits = 0
+              }
+              let bit: UInt64 = 1 << UInt64(word & 63)
+              let slot: UnsafeMutableRawPointer = words + word << 3
+              let column: Int32 = step.column
+              switch step.kind {
+              case .int64, .int32, .int16, .bool:
+                var value: Int64 = sqlite3_column_int64(handle, column)
+                if value == 0, sqlite3_column_type(handle, column) == SQLITE_NULL { continue }
+                if step.kind == .int32 {
+                  value = Int64(Int32(truncatingIfNeeded: value))
+                } else if step.kind == .int16 {
+                  value = Int64(Int16(truncatingIfNeeded: value))
+                } else if step.kind == .bool {
+                  value = value == 0 ? 0 : 1
+                }
+                slot.storeBytes(of: value, as: Int64.self)
+              case .double, .date:
+                let value: Double = sqlite3_column_double(handle, column)
+                if value == 0, sqlite3_column_type(handle, column) == SQLITE_NULL { continue }
+                slot.storeBytes(of: value, as: Double.self)
+              case .text:
+                guard let bytes = sqlite3_column_text(handle, column) else { continue }
+                let place: UInt64 = slab.appendTail(bytes, count: Int(sqlite3_column_bytes(handle, column)))
+                slot.storeBytes(of: place, as: UInt64.self)
+              case .blob:
+                guard let place = Self.blob(handle, column, slab) else { continue }
+                slot.storeBytes(of: place, as: UInt64.self)
+              case .uuid:
+                guard let place = Self.uuid(handle, column, slab) else { continue }
+                slot.storeBytes(of: place, as: UInt64.self)
+              case .decimal:
+                guard let place = Self.decimal(handle, column, slab) else { continue }
+                slot.storeBytes(of: place, as: UInt64.self)
+              case .tagged:
+                guard let place = try external.read(handle, column, into: slab) else { continue }
+                slot.storeBytes(of: place, as: UInt64.self)
+              case .toOne:
+                let key: Int64 = sqlite3_column_int64(handle, column)
+                if key == 0, sqlite3_column_type(handle, column) == SQLITE_NULL { continue }
+                slot.storeBytes(of: key, as: Int64.self)
+                (slot + 8).storeBytes(of: Int64(step.target), as: Int64.self)
+              case .toOneOfFamily:
+                let key: Int64 = sqlite3_column_int64(handle, column)
+                if key == 0, sqlite3_column_type(handle, column) == SQLITE_NULL { continue }
+                slot.storeBytes(of: key, as: Int64.self)
+                let number: Int =
+                  step.entityColumn < 0 ? 0 : Int(sqlite3_column_int64(handle, step.entityColumn))
+                if number > 0, number < numbers.count, numbers[number] >= 0 {
+                  (slot + 8).storeBytes(of: Int64(numbers[number]), as: Int64.self)
+                } else {
+                  (slot + 8).storeBytes(of: Int64(step.target), as: Int64.self)
+                  open.append(
+                    OpenTarget(
+                      slab: slabs.count, row: slab.count - 1, word: word, destination: Int(step.target),
+                      key: key))
+                }
+              }
+              bits |= bit
+            }
+            (presence + group << 3).storeBytes(of: bits, as: UInt64.self)
+          }
+        }
+      }
+    }
+    if slab.count > 0 { slabs.append(slab) }
+    return (RowBatch(slabs: slabs), open)
+  }
+
+  @inline(__always)
+  private static func blob(_ handle: OpaquePointer, _ column: Int32, _ slab: RowSlab) -> UInt64? {
+    guard let bytes = sqlite3_column_blob(handle, column) else {
+      // A blob of no bytes has no address either.
+      return sqlite3_column_type(handle, column) == SQLITE_NULL ? nil : slab.appendTail(nil, count: 0)
+    }
+    return slab.appendTail(bytes, count: Int(sqlite3_column_bytes(handle, column)))
+  }
+
+  /// 16 bytes, or (written by hand) the 36 characters of the usual text.
+  private static func uuid(_ handle: OpaquePointer, _ column: Int32, _ slab: RowSlab) -> UInt64? {
+    guard let bytes = sqlite3_column_blob(handle, column) else { return nil }
+    let count = Int(sqlite3_column_bytes(handle, column))
+    if count == 16 { return slab.appendTail(bytes, count: 16) }
+    guard count == 36 else { return nil }
+    let text = String(decoding: UnsafeRawBufferPointer(start: bytes, count: count), as: UTF8.self)
+    guard let uuid = UUID(uuidString: text) else { return nil }
+    return withUnsafeBytes(of: uuid.uuid) { slab.appendTail($0.baseAddress, count: 16) }
+  }
+
+  /// The number's text: digits of an integer, the shortest text of a real, and text up to the zero byte that keeps a
+  /// long number from becoming a real (see `DecimalText`).
+  private static func decimal(_ handle: OpaquePointer, _ column: Int32, _ slab: RowSlab) -> UInt64? {
+    switch sqlite3_column_type(handle, column) {
+    case SQLITE_NULL: return nil
+    case SQLITE_FLOAT:
+      var text: String = DecimalText.shortest(sqlite3_column_double(handle, column))
+      return text.withUTF8 { slab.appendTail($0.baseAddress, count: $0.count) }
+    default:
+      guard let bytes = sqlite3_column_text(handle, column) else { return nil }
+      var count = Int(sqlite3_column_bytes(handle, column))
+      if count > 0, bytes[count - 1] == 0 { count -= 1 }
+      return slab.appendTail(bytes, count: count)
+    }
+  }
+}

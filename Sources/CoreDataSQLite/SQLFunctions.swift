@@ -1,0 +1,188 @@
+import CoreDataPredicates
+import CoreDataSQL
+import Foundation
+import GRDB
+import GRDBSQLite
+
+/// The functions and collations that statements, triggers and indexes of a store may name.
+///
+/// The rules are those of `CoreDataPredicates`, so memory and SQL agree. Functions are registered through the C interface: a
+/// fetch calls them once a row, and GRDB's own way allocates an array for each call.
+enum SQLFunctions {
+  static func register(on database: Database) {
+    guard let connection = database.sqliteConnection else { return }
+    for (place, function) in SQLFunction.allCases.enumerated() {
+      sqlite3_create_function_v2(
+        connection, function.rawValue, Int32(function.argumentCount), SQLITE_UTF8 | SQLITE_DETERMINISTIC,
+        UnsafeMutableRawPointer(bitPattern: place + 1), call, nil, nil, nil)
+    }
+    for name in triggerFunctions {
+      sqlite3_create_function_v2(connection, name, -1, SQLITE_UTF8, nil, ignore, nil, nil, nil)
+    }
+    for collation in SQLCollation.allCases {
+      let comparison: StringComparison = comparison(collation)
+      database.add(
+        collation: DatabaseCollation(collation.rawValue) { StringMatching.compare($0, $1, by: comparison) })
+    }
+  }
+
+  private static func comparison(_ collation: SQLCollation) -> StringComparison {
+    switch collation {
+    case .caseInsensitive: .caseInsensitive
+    case .localized: .localized
+    case .localizedCaseInsensitive: .localizedCaseInsensitive
+    case .localizedStandard: .localizedStandard
+    }
+  }
+
+  /// Triggers in files of Apple's framework tell it through these which derived values they changed. Without them every
+  /// insert into such a table fails. Clarus reads values back instead of listening, so they do nothing.
+  private static let triggerFunctions: [String] = [
+    "NSCoreDataDATriggerUpdatedAffectedObjectValue",
+    "NSCoreDataDATriggerInsertUpdatedAffectedObjectValue",
+    "NSCoreDataTriggerUpdateAffectedObjectValue",
+  ]
+
+  private static let ignore:
+    @convention(c) (OpaquePointer?, Int32, UnsafeMutablePointer<OpaquePointer?>?) -> Void = { context, _, _ in
+      sqlite3_result_null(context)
+    }
+
+  /// The one entry for all functions; the user data is the function's place among all cases, plus one.
+  private static let call:
+    @convention(c) (OpaquePointer?, Int32, UnsafeMutablePointer<OpaquePointer?>?) -> Void = {
+      context, count, values in
+      let place: Int = Int(bitPattern: sqlite3_user_data(context)) - 1
+      guard let values, functions.indices.contains(place) else { return sqlite3_result_null(context) }
+      do {
+        try run(functions[place], UnsafeBufferPointer(start: values, count: Int(count)), context)
+      } catch {
+        sqlite3_result_error(context, "\(error)", -1)
+      }
+    }
+
+  private static let functions: [SQLFunction] = SQLFunction.allCases
+
+  private typealias Values = UnsafeBufferPointer<OpaquePointer?>
+
+  private static func run(_ function: SQLFunction, _ values: Values, _ context: OpaquePointer?) throws {
+    switch function {
+    case .equal:
+      if isNull(values[0]) || isNull(values[1]) {
+        return flag(isNull(values[0]) && isNull(values[1]), context)
+      }
+      guard let (left, right) = texts(values) else { return flag(false, context) }
+      flag(StringMatching.equals(left, right, options(values[2])), context)
+    case .compare:
+      guard let (left, right) = texts(values) else { return sqlite3_result_null(context) }
+      let order: ComparisonResult = StringMatching.compare(left, right, options(values[2]))
+      sqlite3_result_int(context, Int32(order.rawValue))
+    case .search:
+      guard let (text, part) = texts(values),
+        let kind = SQLSearchKind(rawValue: sqlite3_value_int64(values[2]))
+      else { return flag(false, context) }
+      let options: ComparisonOptions = options(values[3])
+      switch kind {
+      case .contains: flag(StringMatching.contains(text, part, options), context)
+      case .beginsWith: flag(StringMatching.beginsWith(text, part, options), context)
+      case .endsWith: flag(StringMatching.endsWith(text, part, options), context)
+      }
+    case .like:
+      guard let (text, pattern) = texts(values) else { return flag(false, context) }
+      flag(StringMatching.like(text, pattern, options(values[2])), context)
+    case .matches:
+      guard let (text, pattern) = texts(values) else { return flag(false, context) }
+      flag(try StringMatching.matches(text, pattern, options(values[2])), context)
+    case .lowercase: try apply("lowercase:", values, context)
+    case .uppercase: try apply("uppercase:", values, context)
+    case .canonical: try apply("canonical:", values, context)
+    case .length: try apply("length:", values, context)
+    case .power: try apply("raise:toPower:", values, context)
+    case .squareRoot: try apply("sqrt:", values, context)
+    case .exponential: try apply("exp:", values, context)
+    case .naturalLogarithm: try apply("ln:", values, context)
+    case .logarithm: try apply("log:", values, context)
+    case .floor: try apply("floor:", values, context)
+    case .ceiling: try apply("ceiling:", values, context)
+    case .truncate: try apply("trunc:", values, context)
+    case .modulus: try apply("modulus:by:", values, context)
+    case .bitXor: try apply("bitwiseXor:with:", values, context)
+    case .number: cast(values, to: "NSNumber", context)
+    case .description: cast(values, to: "NSString", context)
+    }
+  }
+
+  // MARK: The evaluator's own functions
+
+  private static func apply(_ selector: String, _ values: Values, _ context: OpaquePointer?) throws {
+    var arguments: [PredicateValue] = []
+    for value in values {
+      let argument: PredicateValue = predicateValue(value)
+      if argument.isNull { return sqlite3_result_null(context) }
+      arguments.append(argument)
+    }
+    result(try BuiltinFunction(selector).call(arguments), context)
+  }
+
+  /// What does not spell a value of the type is NULL: a fetch over many rows must not fail for one.
+  private static func cast(_ values: Values, to type: String, _ context: OpaquePointer?) {
+    let value: PredicateValue = predicateValue(values[0])
+    if value.isNull { return sqlite3_result_null(context) }
+    let cast = BuiltinFunction("castObject:toType:")
+    guard let number = try? cast.call([value, .string(type)]) else { return sqlite3_result_null(context) }
+    result(number, context)
+  }
+
+  // MARK: Values
+
+  private static func isNull(_ value: OpaquePointer?) -> Bool { sqlite3_value_type(value) == SQLITE_NULL }
+
+  private static func options(_ value: OpaquePointer?) -> ComparisonOptions {
+    ComparisonOptions(rawValue: UInt(truncatingIfNeeded: sqlite3_value_int64(value)))
+  }
+
+  private static func text(_ value: OpaquePointer?) -> String? {
+    guard sqlite3_value_type(value) == SQLITE_TEXT, let bytes = sqlite3_value_text(value) else { return nil }
+    let count = Int(sqlite3_value_bytes(value))
+    return String(decoding: UnsafeBufferPointer(start: bytes, count: count), as: UTF8.self)
+  }
+
+  private static func texts(_ values: Values) -> (String, String)? {
+    guard let left = text(values[0]), let right = text(values[1]) else { return nil }
+    return (left, right)
+  }
+
+  private static func predicateValue(_ value: OpaquePointer?) -> PredicateValue {
+    switch sqlite3_value_type(value) {
+    case SQLITE_INTEGER: return .integer(sqlite3_value_int64(value))
+    case SQLITE_FLOAT: return .double(sqlite3_value_double(value))
+    case SQLITE_TEXT: return .string(text(value) ?? "")
+    case SQLITE_BLOB:
+      guard let bytes = sqlite3_value_blob(value) else { return .data(Data()) }
+      return .data(Data(bytes: bytes, count: Int(sqlite3_value_bytes(value))))
+    default: return .null
+    }
+  }
+
+  private static func flag(_ value: Bool, _ context: OpaquePointer?) {
+    sqlite3_result_int(context, value ? 1 : 0)
+  }
+
+  private static func result(_ value: PredicateValue, _ context: OpaquePointer?) {
+    switch value {
+    case .bool(let value): flag(value, context)
+    case .integer(let value): sqlite3_result_int64(context, value)
+    case .string(var value):
+      value.withUTF8 { bytes in
+        bytes.withMemoryRebound(to: CChar.self) {
+          sqlite3_result_text64(
+            context, $0.baseAddress ?? RawStatement.nothing, UInt64($0.count), RawStatement.copied,
+            RawStatement.utf8)
+        }
+      }
+    default:
+      guard let number = NumberComparison.double(value) else { return sqlite3_result_null(context) }
+      sqlite3_result_double(context, number)
+    }
+  }
+}

@@ -1,0 +1,267 @@
+import CoreDataSQL
+import CoreDataStorage
+import Foundation
+import GRDB
+import GRDBSQLite
+
+extension SQLiteEngine {
+  // MARK: Fetching
+
+  package func fetch(_ plan: FetchPlan) throws -> RowBatch {
+    let compiled: RowStatement = try FetchCompiler(schema: schema).rows(plan)
+    let reader = RowReader(
+      schema: schema, columns: compiled.columns, layout: plan.entity, external: external)
+    return try read { database in
+      let statement: RawStatement = try prepared(compiled.statement, database)
+      return try logged(compiled.statement, database) {
+        let (batch, open) = try reader.readAll(statement)
+        try resolve(open, in: batch, database)
+        return (batch, batch.count)
+      }
+    }
+  }
+
+  package func fetchIDs(_ plan: FetchPlan) throws -> [RowID] {
+    let compiled: CompiledStatement = try FetchCompiler(schema: schema).ids(plan)
+    return try read(isSingleStatement: true) { database in
+      let statement: RawStatement = try prepared(compiled, database)
+      return try logged(compiled, database) {
+        defer { statement.reset() }
+        var ids: [RowID] = []
+        while try statement.step() {
+          guard let entity = schema.entityIndex(ofNumber: Int(statement.integer(1))) else { continue }
+          ids.append(RowID(entity: entity, key: statement.integer(0)))
+        }
+        return (ids, ids.count)
+      }
+    }
+  }
+
+  package func count(_ plan: FetchPlan) throws -> Int {
+    let compiled: CompiledStatement = try FetchCompiler(schema: schema).count(plan)
+    return try read(isSingleStatement: true) { database in
+      let statement: RawStatement = try prepared(compiled, database)
+      return try logged(compiled, database) {
+        defer { statement.reset() }
+        return (try statement.step() ? Int(statement.integer(0)) : 0, 1)
+      }
+    }
+  }
+
+  package func explain(_ plan: FetchPlan) throws -> ExplainedStatement? {
+    let compiled: CompiledStatement = try FetchCompiler(schema: schema).rows(plan).statement
+    return try read { database in
+      ExplainedStatement(
+        sql: compiled.sql, bindings: compiled.bindings.map(\.description),
+        queryPlan: try queryPlan(compiled, database))
+    }
+  }
+
+  func queryPlan(_ compiled: CompiledStatement, _ database: Database) throws -> [String] {
+    let explained = CompiledStatement(sql: "EXPLAIN QUERY PLAN " + compiled.sql, bindings: compiled.bindings)
+    let statement: RawStatement = try prepared(explained, database)
+    defer { statement.reset() }
+    var lines: [String] = []
+    while try statement.step() { lines.append(statement.text(3) ?? "") }
+    return lines
+  }
+
+  /// A cached statement with its values bound.
+  func prepared(_ compiled: CompiledStatement, _ database: Database) throws -> RawStatement {
+    let statement = try RawStatement(database, compiled.sql, url: url)
+    for (place, value) in compiled.bindings.enumerated() { try statement.bind(place + 1, value) }
+    return statement
+  }
+
+  /// Runs a statement's body and logs it at the debug level asked for. The body says how many rows there were.
+  func logged<T>(
+    _ compiled: @autoclosure () -> CompiledStatement, _ database: Database, _ body: () throws -> (T, Int)
+  ) throws -> T {
+    guard options.debugLevel > 0 else { return try body().0 }
+    let statement: CompiledStatement = compiled()
+    SQLDebug.log(statement.sql)
+    if options.debugLevel > 1, !statement.bindings.isEmpty {
+      SQLDebug.log("values: \(statement.bindings.map(\.description).joined(separator: ", "))")
+    }
+    if options.debugLevel > 2 {
+      for line in try queryPlan(statement, database) { SQLDebug.log("plan: \(line)") }
+    }
+    let start: ContinuousClock.Instant = .now
+    let (result, count) = try body()
+    SQLDebug.log("\(count) rows in \(start.duration(to: .now))")
+    return result
+  }
+
+  // MARK: Rows by key
+
+  package func rows(of layout: EntityLayout, keys: [Int64]) throws -> RowBatch {
+    try read(isSingleStatement: keys.count <= 1) { try rows(of: layout, keys: keys, $0) }
+  }
+
+  /// Rows of the entity's family first, which are usually all; keys that are left belong to another branch of the
+  /// hierarchy, or to no row.
+  func rows(of layout: EntityLayout, keys: [Int64], _ database: Database) throws -> RowBatch {
+    var batch: RowBatch = try familyRows(of: layout, keys: keys, database)
+    guard layout.index != layout.rootIndex, batch.count < keys.count else { return batch }
+    var found: Set<Int64> = []
+    batch.forEach { found.insert($0.key) }
+    let rest: [Int64] = keys.filter { !found.contains($0) }
+    let root: EntityLayout = self.layout.entities[layout.rootIndex]
+    batch.slabs += try familyRows(of: root, keys: rest, database).slabs
+    return batch
+  }
+
+  private func familyRows(of layout: EntityLayout, keys: [Int64], _ database: Database) throws -> RowBatch {
+    guard let text = texts.rows[layout.index] else {
+      _ = try schema.table(of: layout.index)
+      return RowBatch()
+    }
+    let reader = RowReader(schema: schema, columns: text.columns, layout: layout, external: external)
+    var batch = RowBatch()
+    try forEachList(keys) { list, size in
+      let sql: String = text.select + EngineTexts.placeholders(size) + ")"
+      let statement = try RawStatement(database, sql, url: url)
+      try bind(list, filling: size, statement)
+      let bound = CompiledStatement(sql: sql, bindings: list.map { .integer($0) })
+      try logged(bound, database) {
+        let (part, open) = try reader.readAll(statement)
+        try resolve(open, in: part, database)
+        batch.slabs += part.slabs
+        return ((), part.count)
+      }
+    }
+    return batch
+  }
+
+  /// Cuts keys into lists of a few fixed sizes.
+  func forEachList(_ keys: [Int64], _ body: (ArraySlice<Int64>, Int) throws -> Void) throws {
+    var rest: ArraySlice<Int64> = keys[...]
+    while !rest.isEmpty {
+      let size: Int = EngineTexts.listSize(for: rest.count)
+      try body(rest.prefix(size), size)
+      rest = rest.dropFirst(size)
+    }
+  }
+
+  /// Binds a list to a statement for `size` values; the last one stands for those that are not there.
+  func bind(_ list: ArraySlice<Int64>, filling size: Int, _ statement: RawStatement) throws {
+    guard let last = list.last else { return }
+    for place in 0..<size {
+      try statement.bind(
+        place + 1, place < list.count ? list[list.startIndex + place] : last)
+    }
+  }
+
+  // MARK: Targets whose entity a row does not tell
+
+  /// Looks up the entities of to-one targets which their rows leave open, and writes them into the fresh slabs. A target
+  /// that is not there keeps the declared destination.
+  private func resolve(_ open: [OpenTarget], in batch: RowBatch, _ database: Database) throws {
+    if open.isEmpty { return }
+    var byDestination: [Int: [OpenTarget]] = [:]
+    for target in open { byDestination[target.destination, default: []].append(target) }
+    for (destination, targets) in byDestination.sorted(by: { $0.key < $1.key }) {
+      let entities: [Int64: Int] = try entityIndexes(
+        of: Array(Set(targets.map(\.key))), destination: destination, database)
+      for target in targets {
+        guard let entity = entities[target.key] else { continue }
+        let row: RowRef = batch.slabs[target.slab].row(target.row)
+        (row.base + row.slab.headerSize + (target.word + 1) << 3).storeBytes(
+          of: Int64(entity), as: Int64.self)
+      }
+    }
+  }
+
+  private func entityIndexes(
+    of keys: [Int64], destination: Int, _ database: Database
+  ) throws -> [Int64: Int] {
+    let table: TableSchema = try schema.table(of: destination)
+    var result: [Int64: Int] = [:]
+    try forEachList(keys) { list, size in
+      let statement = try RawStatement(
+        database,
+        "SELECT Z_PK, Z_ENT FROM \(SQLIdentifier.quoted(table.name)) WHERE Z_PK IN "
+          + "(\(EngineTexts.placeholders(size)))", url: url)
+      defer { statement.reset() }
+      try bind(list, filling: size, statement)
+      while try statement.step() {
+        result[statement.integer(0)] = schema.entityIndex(ofNumber: Int(statement.integer(1)))
+      }
+    }
+    return result
+  }
+
+  // MARK: Members of to-many relationships
+
+  package func members(of layout: EntityLayout, slot: Int, owners: [RowID]) throws -> [[RowID]] {
+    let sql: (Int) -> String
+    let relationship: PropertySlot = layout.slots[slot]
+    guard let destination = relationship.destination else { return owners.map { _ in [] } }
+    let target: TableSchema = try schema.table(of: destination)
+    func quoted(_ name: String) -> String { SQLIdentifier.quoted(name) }
+    switch schema.storage(of: layout.index, slot: slot) {
+    case .none, .attribute, .toOne:
+      throw StoreError.unknownKeyPath(
+        relationship.name, entity: layout.name,
+        advice: "the store keeps no members for it; it is not a to-many relationship")
+    case .toMany(.foreignKey(let key)):
+      let order: String = key.order.map { "\(quoted($0)), " } ?? ""
+      sql = { size in
+        "SELECT \(quoted(key.key)), Z_ENT, Z_PK FROM \(quoted(key.table)) WHERE \(quoted(key.key)) IN "
+          + "(\(EngineTexts.placeholders(size))) ORDER BY \(order)Z_PK"
+      }
+    case .toMany(.joinTable(let join)):
+      let order: String = join.order.map { "j.\(quoted($0)), " } ?? ""
+      let pairs: String =
+        join.isReflexive
+        ? "(SELECT \(quoted(join.owner)), \(quoted(join.member))\(join.order.map { ", \(quoted($0))" } ?? "") FROM "
+          + "\(quoted(join.table)) UNION SELECT \(quoted(join.member)), \(quoted(join.owner))"
+          + "\(join.order.map { ", \(quoted($0))" } ?? "") FROM \(quoted(join.table)))"
+        : quoted(join.table)
+      sql = { size in
+        "SELECT j.\(quoted(join.owner)), d.Z_ENT, d.Z_PK FROM \(pairs) AS j JOIN \(quoted(target.name)) AS d "
+          + "ON d.Z_PK = j.\(quoted(join.member)) WHERE j.\(quoted(join.owner)) IN "
+          + "(\(EngineTexts.placeholders(size))) ORDER BY \(order)d.Z_PK"
+      }
+    }
+    return try members(sql: sql, owners: owners)
+  }
+
+  private func members(sql: (Int) -> String, owners: [RowID]) throws -> [[RowID]] {
+    var result = [[RowID]](repeating: [], count: owners.count)
+    var places = KeyTable()
+    places.reserve(more: owners.count)
+    var keys: [Int64] = []
+    var twins: [(from: Int, to: Int)] = []
+    for (place, owner) in owners.enumerated() {
+      if let first = places.find(owner.key) {
+        twins.append((from: Int(first), to: place))
+      } else {
+        places.insert(owner.key, UInt64(place))
+        keys.append(owner.key)
+      }
+    }
+    try read(isSingleStatement: keys.count <= 1000) { database in
+      for place in result.indices { result[place].removeAll() }
+      try forEachList(keys) { list, size in
+        let text: String = sql(size)
+        let statement = try RawStatement(database, text, url: url)
+        defer { statement.reset() }
+        try bind(list, filling: size, statement)
+        try logged(CompiledStatement(sql: text, bindings: list.map { .integer($0) }), database) {
+          var count: Int = 0
+          while try statement.step() {
+            guard let place = places.find(statement.integer(0)),
+              let entity = schema.entityIndex(ofNumber: Int(statement.integer(1)))
+            else { continue }
+            result[Int(place)].append(RowID(entity: entity, key: statement.integer(2)))
+            count += 1
+          }
+          return ((), count)
+        }
+      }
+    }
+    for twin in twins { result[twin.to] = result[twin.from] }
+    return result
+  }
+}

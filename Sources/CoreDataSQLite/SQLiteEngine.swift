@@ -1,0 +1,307 @@
+import CoreDataModel
+import CoreDataSQL
+import CoreDataStorage
+import Foundation
+import GRDB
+import GRDBSQLite
+
+/// A SQLite store in Apple's layout.
+///
+/// Writable stores in WAL mode are read by several threads at once while one writes (GRDB's `DatabasePool`); writable
+/// stores in another journal mode are used by one thread at a time; read-only stores go through `ReadOnlyAccess`, which
+/// leaves no trace on disk.
+///
+///     fetch   FetchPlan ─ compile ─▸ SQL ─ step ─▸ RowReader ─▸ slabs ─ resolve open targets ─▸ RowBatch
+///     save    BEGIN IMMEDIATE ─▸ keys ─▸ makePlan ─▸ SaveExecution (deletes, updates, inserts, to-many) ─▸ COMMIT
+package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
+  // Sendable: `access` and `metadataState` are guarded by `lock`; everything else is immutable.
+
+  package let url: URL
+  package let layout: ModelLayout
+  package let schema: StoreSchema
+  package let identifier: String
+  package let isReadOnly: Bool
+  /// Whether the file keeps persistent history of Apple's framework, to which Clarus adds nothing (Decisions/0012).
+  package let hasHistory: Bool
+
+  let options: SQLiteOptions
+  let external: ExternalData
+  let texts: EngineTexts
+  private let lock = NSLock()
+  private var access: Access?
+  private var metadataState: MetadataState
+
+  enum Access {
+    case writable(any DatabaseWriter)
+    case readOnly(ReadOnlyAccess)
+  }
+
+  private struct MetadataState {
+    var current: StoreMetadata
+    var isChanged: Bool
+  }
+
+  // MARK: Opening
+
+  /// Opens a store, or makes it where there is none (see `SQLiteOptions.createsIfMissing`).
+  ///
+  /// Throws `StoreError`: `.invalidFile` for anything that is no Core Data SQLite store, `.incompatibleModel` if the
+  /// store was written with another model, `.unsupportedModel` for what can't be kept in a fresh store. A file the
+  /// process may not write is opened read-only.
+  package static func open(
+    url: URL, layout: ModelLayout, options: SQLiteOptions = SQLiteOptions()
+  ) throws -> SQLiteEngine {
+    guard url.isFileURL else {
+      throw StoreError.invalidFile(url: url, reason: "A SQLite store needs a file URL.")
+    }
+    let configuration: Configuration = try Connections.configuration(options, url: url)
+    var state = StoreFileState(url: url)
+    if state.file == nil || (state.file?.size == 0 && state.file?.isFolder == false) {
+      guard options.createsIfMissing, !options.isReadOnly else {
+        throw StoreError.invalidFile(
+          url: url, reason: state.file == nil ? "There is no file." : "The file is empty.")
+      }
+      try StoreCreation.create(url, layout: layout, options: options, configuration: configuration)
+      state = StoreFileState(url: url)
+    }
+    if let objection = state.objection { throw StoreError.invalidFile(url: url, reason: objection) }
+    let isWritable: Bool =
+      !options.isReadOnly && FileManager.default.isWritableFile(atPath: url.path)
+      && FileManager.default.isWritableFile(atPath: url.deletingLastPathComponent().path)
+    guard isWritable else {
+      let reader = ReadOnlyAccess(url: url, configuration: configuration)
+      do {
+        let facts: Facts = try reader.read { try Facts.read($0, url: url, layout: layout, options: options) }
+        return try SQLiteEngine(
+          url: url, layout: layout, options: options, facts: facts, access: .readOnly(reader))
+      } catch {
+        try? reader.close()
+        throw error
+      }
+    }
+    return try SQLiteErrors.translating(url: url) {
+      // One connection looks whether the file fits, before anything about the file is changed.
+      let queue = try DatabaseQueue(path: url.path, configuration: configuration)
+      do {
+        let facts: Facts = try queue.read { try Facts.read($0, url: url, layout: layout, options: options) }
+        let writer: any DatabaseWriter = try writer(
+          for: url, probe: queue, options: options, configuration: configuration)
+        return try SQLiteEngine(
+          url: url, layout: layout, options: options, facts: facts, access: .writable(writer))
+      } catch {
+        try? queue.close()
+        throw error
+      }
+    }
+  }
+
+  /// The connections of a writable store; closes the probe unless it goes on as the only connection.
+  private static func writer(
+    for url: URL, probe: DatabaseQueue, options: SQLiteOptions, configuration: Configuration
+  ) throws -> any DatabaseWriter {
+    let mode: String = Connections.journalMode(options)
+    guard mode == "wal" else {
+      try probe.writeWithoutTransaction { database in
+        guard ["delete", "truncate", "persist", "memory", "off"].contains(mode) else {
+          throw StoreError.unsupported(
+            part: "pragma 'journal_mode'", reason: "'\(mode)' is no journal mode",
+            advice: "use WAL, DELETE, TRUNCATE or PERSIST")
+        }
+        _ = try String.fetchOne(database, sql: "PRAGMA journal_mode = \(mode)")
+      }
+      return probe
+    }
+    let deadline = Date(timeIntervalSinceNow: options.busyTimeoutInSeconds)
+    while true {
+      do {
+        let pool = try DatabasePool(path: url.path, configuration: configuration)
+        try pool.writeWithoutTransaction { try Connections.restorePragmas(options, url: url, on: $0) }
+        try probe.close()
+        return pool
+      } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY && Date() < deadline {
+        // Changing the journal mode needs the file alone and does not wait by itself.
+        Thread.sleep(forTimeInterval: 0.02)
+      }
+    }
+  }
+
+  /// What opening learns from the file.
+  private struct Facts {
+    var metadata: StoreMetadata
+    var schema: StoreSchema
+    var hasHistory: Bool
+    var unguardedTrees: [String]
+
+    static func read(
+      _ database: Database, url: URL, layout: ModelLayout, options: SQLiteOptions
+    ) throws -> Facts {
+      let metadata: StoreMetadata = try StoreMetadata.read(database, url: url)
+      if options.checksModel {
+        try ModelCheck.check(metadata, layout: layout, entityNames: options.entityNames, url: url)
+      }
+      let inventory: StoreInventory = try StoreInventory.read(database, url: url)
+      let schema = try StoreSchema(
+        layout: layout, database: inventory.database, entities: options.entityNames)
+      return Facts(
+        metadata: metadata, schema: schema, hasHistory: inventory.hasHistory,
+        unguardedTrees: inventory.unguardedTrees)
+    }
+  }
+
+  private init(url: URL, layout: ModelLayout, options: SQLiteOptions, facts: Facts, access: Access) throws {
+    self.url = url
+    self.layout = layout
+    self.options = options
+    self.access = access
+    schema = facts.schema
+    identifier = facts.metadata.uuid
+    hasHistory = facts.hasHistory
+    metadataState = MetadataState(current: facts.metadata, isChanged: false)
+    external = ExternalData(store: url, missing: options.missingExternalData)
+    texts = EngineTexts(schema: facts.schema, unguardedTrees: facts.unguardedTrees)
+    if case .readOnly = access { isReadOnly = true } else { isReadOnly = false }
+  }
+
+  deinit { try? close() }
+
+  // MARK: Metadata
+
+  package var metadata: [String: Any] {
+    lock.withLock { metadataState.current.published }
+  }
+
+  package func setMetadata(_ metadata: [String: Any]) throws {
+    if isReadOnly { throw StoreError.readOnly(url: url) }
+    _ = try MetadataPlist.write(metadata.filter { $0.key != StoreMetadata.Key.uuid }, url: url)
+    lock.withLock {
+      metadataState = MetadataState(current: metadataState.current.replacing(with: metadata), isChanged: true)
+    }
+  }
+
+  // MARK: Reading
+
+  func currentAccess() throws -> Access {
+    guard let access = lock.withLock({ access }) else { throw StoreError.closed }
+    return access
+  }
+
+  /// Reads one state of the store. With `isSingleStatement` there is no transaction around the body, for a statement is
+  /// one state anyway.
+  func read<T>(isSingleStatement: Bool = false, _ body: (Database) throws -> T) throws -> T {
+    switch try currentAccess() {
+    case .readOnly(let reader): return try reader.read(body)
+    case .writable(let writer):
+      return try SQLiteErrors.translating(url: url) {
+        isSingleStatement ? try writer.unsafeRead(body) : try writer.read(body)
+      }
+    }
+  }
+
+  package func close() throws {
+    let old: Access? = lock.withLock {
+      defer { access = nil }
+      return access
+    }
+    switch old {
+    case .readOnly(let reader): try reader.close()
+    case .writable(let writer): try SQLiteErrors.translating(url: url) { try writer.close() }
+    case nil: break
+    }
+  }
+
+  // MARK: Saving
+
+  package func save(_ makePlan: (any SaveTransaction) throws -> SavePlan) throws {
+    let writer: any DatabaseWriter = try writableAccess()
+    let files = ExternalDataChanges(external: external)
+    do {
+      try SQLiteErrors.translating(url: url) {
+        try writer.writeWithoutTransaction { database in
+          try database.inTransaction(.immediate) {
+            let keys = KeyAllocation(engine: self, database: database)
+            let plan: SavePlan = try makePlan(keys)
+            let changed: StoreMetadata? = lock.withLock {
+              metadataState.isChanged ? metadataState.current : nil
+            }
+            if plan.isEmpty && changed == nil && !keys.hasAllocated { return .rollback }
+            if !plan.isEmpty {
+              let execution = SaveExecution(engine: self, database: database, files: files)
+              try execution.run(plan)
+            }
+            try changed?.write(database, url: url)
+            return .commit
+          }
+        }
+      }
+    } catch {
+      files.undo()
+      throw error
+    }
+    lock.withLock { metadataState.isChanged = false }
+    files.finish()
+  }
+
+  package func allocateKeys(for root: EntityLayout, count: Int) throws -> Int64 {
+    let writer: any DatabaseWriter = try writableAccess()
+    return try SQLiteErrors.translating(url: url) {
+      try writer.writeWithoutTransaction { database in
+        var first: Int64 = 0
+        try database.inTransaction(.immediate) {
+          first = try KeyAllocation(engine: self, database: database).allocateKeys(for: root, count: count)
+          return .commit
+        }
+        return first
+      }
+    }
+  }
+
+  private func writableAccess() throws -> any DatabaseWriter {
+    switch try currentAccess() {
+    case .writable(let writer): return writer
+    case .readOnly: throw StoreError.readOnly(url: url)
+    }
+  }
+}
+
+/// Primary keys of a hierarchy, from the one counter on its root's row of `Z_PRIMARYKEY`.
+final class KeyAllocation: SaveTransaction {
+  private let engine: SQLiteEngine
+  private let database: Database
+  private(set) var hasAllocated = false
+
+  init(engine: SQLiteEngine, database: Database) {
+    self.engine = engine
+    self.database = database
+  }
+
+  func allocateKeys(for entity: EntityLayout, count: Int) throws -> Int64 {
+    let root: Int = entity.rootIndex
+    let table: TableSchema = try engine.schema.table(of: root)
+    guard count > 0 else { return 1 }
+    // The highest key in use counts too: a counter that lags behind, from a repaired file, must not overwrite rows.
+    let select = try RawStatement(
+      database,
+      "SELECT max(IFNULL(Z_MAX, 0), IFNULL((SELECT max(Z_PK) FROM \(SQLIdentifier.quoted(table.name))), 0)) "
+        + "FROM Z_PRIMARYKEY WHERE Z_ENT = ?", url: engine.url)
+    defer { select.reset() }
+    try select.bind(1, Int64(engine.schema.entityNumber(of: root)))
+    guard try select.step() else {
+      throw StoreError.invalidFile(
+        url: engine.url,
+        reason: "Z_PRIMARYKEY lost its row for entity '\(entity.name)', so no key can be given out.")
+    }
+    let highest: Int64 = max(0, select.integer(0))
+    let (last, overflow) = highest.addingReportingOverflow(Int64(count))
+    guard !overflow else {
+      throw StoreError.invalidFile(
+        url: engine.url, reason: "Table \(table.name) has used up all 64-bit keys.")
+    }
+    let update = try RawStatement(
+      database, "UPDATE Z_PRIMARYKEY SET Z_MAX = ? WHERE Z_ENT = ?", url: engine.url)
+    try update.bind(1, last)
+    try update.bind(2, Int64(engine.schema.entityNumber(of: root)))
+    try update.run()
+    hasAllocated = true
+    return highest + 1
+  }
+}

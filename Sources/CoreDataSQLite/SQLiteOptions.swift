@@ -1,0 +1,32 @@
+import Foundation
+
+/// How a SQLite store is opened.
+package struct SQLiteOptions: Sendable {
+  /// Never write: neither the file nor anything beside it. See ``ReadOnlyAccess`` for what a reader sees.
+  package var isReadOnly: Bool = false
+  /// Make a store where there is no file (or an empty one). Otherwise a missing file is an error.
+  package var createsIfMissing: Bool = true
+  /// `NSSQLitePragmasOption`: pragma names and values, as text. `journal_mode` decides the journal; WAL if absent.
+  package var pragmas: [String: String] = [:]
+  /// How long a statement waits for another connection's lock.
+  package var busyTimeoutInSeconds: Double = 60
+  /// The names of the entities this store holds, for a store of one configuration; nil for all.
+  package var entityNames: Set<String>?
+  /// What a row says whose external data file is gone.
+  package var missingExternalData: MissingExternalData = .isError
+  /// Whether a store whose hashes differ from the model's is refused. Turned off by a migration only.
+  package var checksModel: Bool = true
+  /// 0 for none; 1 statements and times, 2 bound values too, 3 the database's plans too.
+  package var debugLevel: Int = SQLDebug.levelFromEnvironment
+
+  package enum MissingExternalData: Sendable {
+    /// Reading the row throws, naming the file.
+    case isError
+    /// The value reads as nil: for looking into copies that came without their support folder.
+    case isNil
+  }
+
+  package init() {}
+
+  package init(isReadOnly: Bool) { self.isReadOnly = isReadOnly }
+}

@@ -1,0 +1,90 @@
+import CoreDataModel
+import CoreDataSQL
+import CoreDataStorage
+import Foundation
+import GRDB
+
+/// A store file looked into without its model, for tools and for finding the model that fits.
+///
+/// Nothing is written, whatever state the file is in (`ReadOnlyAccess`).
+package struct SQLiteStoreFile: @unchecked Sendable {
+  // Sendable: immutable; the model is frozen before the value is made.
+  package let url: URL
+  package let state: StoreFileState
+  package let uuid: String
+  /// A property list with Apple's keys, `NSStoreType` and `NSStoreUUID` included.
+  package let metadata: [String: Any]
+  /// Why the metadata is incomplete, nil if it is not.
+  package let metadataProblem: String?
+  /// The model the store carries, nil if it carries none that can be read.
+  package let model: NSManagedObjectModel?
+  /// Why `model` is nil.
+  package let modelProblem: String?
+  /// The build of Apple's framework that last saved.
+  package let frameworkVersion: Int?
+  package let hasHistory: Bool
+  /// `Z_PRIMARYKEY` with the number of rows of each entity itself, without its sub-entities.
+  package let entities: [EntityCount]
+
+  package struct EntityCount: Sendable {
+    package var number: Int
+    package var name: String
+    package var superNumber: Int
+    package var rows: Int
+  }
+
+  /// Looks into a file. Throws `StoreError.invalidFile` for what is no Core Data SQLite store, with the reason.
+  package static func inspect(url: URL) throws -> SQLiteStoreFile {
+    guard url.isFileURL else {
+      throw StoreError.invalidFile(url: url, reason: "A SQLite store needs a file URL.")
+    }
+    let options = SQLiteOptions(isReadOnly: true)
+    let access = ReadOnlyAccess(url: url, configuration: try Connections.configuration(options, url: url))
+    defer { try? access.close() }
+    return try access.read { try read($0, url: url) }
+  }
+
+  private static func read(_ database: Database, url: URL) throws -> SQLiteStoreFile {
+    let (metadata, problem) = try StoreMetadata.readLeniently(database, url: url)
+    var model: NSManagedObjectModel?
+    var modelProblem: String?
+    do {
+      model = try ModelCache.read(database, url: url)
+      model?.freeze()
+    } catch let error as ModelCache.Problem {
+      modelProblem = error.reason
+    }
+    let inventory: StoreInventory = try StoreInventory.read(database, url: url)
+    return SQLiteStoreFile(
+      url: url, state: StoreFileState(url: url), uuid: metadata.uuid, metadata: metadata.published,
+      metadataProblem: problem, model: model, modelProblem: modelProblem,
+      frameworkVersion: metadata.values[StoreMetadata.Key.framework] as? Int,
+      hasHistory: inventory.hasHistory,
+      entities: try counts(inventory, database, url: url))
+  }
+
+  /// Counts by entity number, one pass a table. A hierarchy's table carries its root's name.
+  private static func counts(
+    _ inventory: StoreInventory, _ database: Database, url: URL
+  ) throws -> [EntityCount] {
+    var counts: [Int: Int] = [:]
+    for row in inventory.database.entities where row.superNumber == 0 {
+      let wanted: String = (row.number >= 16000 ? "A" : "Z") + row.name.uppercased()
+      guard
+        let table = inventory.database.tables.first(where: {
+          $0.name.uppercased() == wanted && $0.columns.contains { $0.uppercased() == "Z_ENT" }
+        })
+      else { continue }
+      let select = try RawStatement(
+        database, "SELECT Z_ENT, count(*) FROM \(SQLIdentifier.quoted(table.name)) GROUP BY Z_ENT", url: url)
+      defer { select.reset() }
+      while try select.step() {
+        counts[Int(clamping: select.integer(0)), default: 0] += Int(select.integer(1))
+      }
+    }
+    return inventory.database.entities.map { row in
+      EntityCount(
+        number: row.number, name: row.name, superNumber: row.superNumber, rows: counts[row.number] ?? 0)
+    }
+  }
+}

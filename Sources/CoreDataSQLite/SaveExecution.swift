@@ -1,0 +1,237 @@
+import CoreDataSQL
+import CoreDataStorage
+import Foundation
+import GRDB
+import GRDBSQLite
+
+/// One save plan, executed inside a transaction that is already open. Throwing anything makes the caller roll back.
+///
+/// Order: deletes first, then updates, then inserts, so that a unique value may pass from a deleted or changed row to a
+/// new one; then to-many edits, for which all rows must be there.
+///
+/// Optimistic locking: every update and delete names the version it expects. Those that meet no such row are
+/// collected, and when all are known the save stops with one `.conflicts`.
+struct SaveExecution {
+  let engine: SQLiteEngine
+  let database: Database
+  let files: ExternalDataChanges
+
+  func run(_ plan: SavePlan) throws {
+    try checkTrees(plan)
+    var conflicts: [(id: RowID, expected: Int32)] = []
+    try delete(plan.deletes, &conflicts)
+    try update(plan.updates, &conflicts)
+    if !conflicts.isEmpty { throw StoreError.conflicts(try describe(conflicts)) }
+    for (layout, rows) in plan.inserts { try insert(rows, of: layout) }
+    try ToManyWriter(engine: engine, database: database).run(plan.toMany)
+  }
+
+  private func describe(_ conflicts: [(id: RowID, expected: Int32)]) throws -> [RowConflict] {
+    try conflicts.map { conflict in
+      let root: EntityLayout = engine.layout.entities[
+        engine.layout.entities[Int(conflict.id.entity)].rootIndex]
+      let stored: RowBatch = try engine.rows(of: root, keys: [conflict.id.key], database)
+      return RowConflict(id: conflict.id, expectedVersion: conflict.expected, stored: stored.first)
+    }
+  }
+
+  /// An R-tree index is a table of its own. Apple's files keep it right by triggers; where those are missing, writing
+  /// would silently make location fetches wrong.
+  private func checkTrees(_ plan: SavePlan) throws {
+    var touched: Set<Int> = []
+    for (layout, rows) in plan.inserts where !rows.isEmpty { touched.insert(layout.index) }
+    for update in plan.updates { touched.insert(update.row.entity) }
+    for delete in plan.deletes { touched.insert(Int(delete.id.entity)) }
+    for entity in touched.sorted() {
+      guard let tree = engine.texts.unguardedTrees[entity].first else { continue }
+      throw StoreError.unsupportedModel(
+        entity: engine.layout.entities[entity].name, property: nil,
+        reason:
+          "its rows are also in the R-tree index \(tree), which no trigger of the file keeps up to date; drop "
+          + "that table to write with Clarus (Apple's framework makes it anew when the model changes)")
+    }
+  }
+
+  // MARK: Deletes
+
+  private func delete(_ deletes: [RowDelete], _ conflicts: inout [(id: RowID, expected: Int32)]) throws {
+    for delete in deletes {
+      let entity = Int(delete.id.entity)
+      let table: TableSchema = try engine.schema.table(of: entity)
+      let text: EngineTexts.DeletionText = engine.texts.deletions[entity]
+      if text.tagged != nil { try noteTagged(text, key: delete.id.key) }
+      let statement = try RawStatement(
+        database,
+        "DELETE FROM \(SQLIdentifier.quoted(table.name)) WHERE Z_PK = ? AND IFNULL(Z_OPT, 0) = ?",
+        url: engine.url)
+      try statement.bind(1, delete.id.key)
+      try statement.bind(2, Int64(delete.expectedVersion))
+      if try statement.run() == 0 {
+        conflicts.append((id: delete.id, expected: delete.expectedVersion))
+        continue
+      }
+      for (sql, parameters) in text.cleanups {
+        let cleanup = try RawStatement(database, sql, url: engine.url)
+        for parameter in 1...parameters { try cleanup.bind(parameter, delete.id.key) }
+        try cleanup.run()
+      }
+    }
+    if engine.options.debugLevel > 0, !deletes.isEmpty { SQLDebug.log("DELETE: \(deletes.count) rows") }
+  }
+
+  private func noteTagged(_ text: EngineTexts.DeletionText, key: Int64) throws {
+    guard let sql = text.tagged else { return }
+    let select = try RawStatement(database, sql, url: engine.url)
+    defer { select.reset() }
+    try select.bind(1, key)
+    if try select.step() {
+      for column in 0..<text.taggedCount { files.willReplace(select.data(column)) }
+    }
+  }
+
+  // MARK: Updates
+
+  private struct ShapeKey: Hashable {
+    var entity: Int
+    var slots: SlotSet
+  }
+
+  private func update(_ updates: [RowUpdate], _ conflicts: inout [(id: RowID, expected: Int32)]) throws {
+    var shapes: [ShapeKey: (shape: WriteShape, statement: RawStatement)] = [:]
+    var last: (key: ShapeKey, shape: WriteShape, statement: RawStatement)?
+    var postponed: [RowUpdate] = []
+    for update in updates {
+      let key = ShapeKey(entity: update.row.entity, slots: update.changed)
+      if last?.key != key {
+        if shapes[key] == nil {
+          let layout: EntityLayout = engine.layout.entities[key.entity]
+          let shape: WriteShape = try .update(layout, slots: key.slots, schema: engine.schema)
+          shapes[key] = (shape, try RawStatement(database, shape.sql, url: engine.url))
+          if engine.options.debugLevel > 0 { SQLDebug.log(shape.sql) }
+        }
+        last = shapes[key].map { (key, $0.shape, $0.statement) }
+      }
+      guard let (_, shape, statement) = last else { continue }
+      try noteReplacedFiles(update)
+      do {
+        if try run(update, shape, statement, version: update.expectedVersion) == 0 {
+          conflicts.append((id: update.row.id, expected: update.expectedVersion))
+        }
+      } catch let error as StoreError {
+        // Two rows that swap unique values collide only in between: empty this row's values and set them at the end.
+        guard isUniqueViolation(error), try clearUniqueValues(update) else {
+          throw explained(error, update.row)
+        }
+        postponed.append(update)
+      }
+    }
+    for update in postponed {
+      let layout: EntityLayout = engine.layout.entities[update.row.entity]
+      let shape: WriteShape = try .update(layout, slots: update.changed, schema: engine.schema)
+      let statement = try RawStatement(database, shape.sql, url: engine.url)
+      do {
+        try run(update, shape, statement, version: update.expectedVersion)
+      } catch let error as StoreError {
+        throw explained(error, update.row)
+      }
+    }
+  }
+
+  @discardableResult
+  private func run(
+    _ update: RowUpdate, _ shape: WriteShape, _ statement: RawStatement, version: Int32
+  ) throws -> Int {
+    try statement.bind(1, Int64(version) + 1)
+    try shape.bind(
+      update.row.base, update.row, to: statement, numbers: engine.schema.entityNumbers, files: files)
+    try statement.bind(Int(shape.next), update.row.key)
+    try statement.bind(Int(shape.next) + 1, Int64(version))
+    return try statement.run()
+  }
+
+  private func noteReplacedFiles(_ update: RowUpdate) throws {
+    let entity: Int = update.row.entity
+    let text: EngineTexts.DeletionText = engine.texts.deletions[entity]
+    if text.taggedCount == 0 { return }
+    let table: TableSchema = try engine.schema.table(of: entity)
+    for slot in update.changed.members {
+      guard case .attribute(let column) = engine.schema.storage(of: entity, slot: slot), column.isTagged
+      else {
+        continue
+      }
+      let select = try RawStatement(
+        database,
+        "SELECT substr(\(SQLIdentifier.quoted(column.name)), 1, 39) FROM \(SQLIdentifier.quoted(table.name)) "
+          + "WHERE Z_PK = ?", url: engine.url)
+      defer { select.reset() }
+      try select.bind(1, update.row.key)
+      if try select.step() { files.willReplace(select.data(0)) }
+    }
+  }
+
+  /// Sets the changed columns that take part in a uniqueness constraint to NULL, which collides with nothing.
+  private func clearUniqueValues(_ update: RowUpdate) throws -> Bool {
+    let layout: EntityLayout = engine.layout.entities[update.row.entity]
+    let constrained: Set<String> = UniqueConstraints.names(of: layout, in: engine.layout)
+    let columns: [String] = update.changed.members.compactMap { slot in
+      guard constrained.contains(layout.slots[slot].name) else { return nil }
+      switch engine.schema.storage(of: layout.index, slot: slot) {
+      case .attribute(let column): return column.name
+      case .toOne(let columns): return columns.key
+      case .none, .toMany: return nil
+      }
+    }
+    if columns.isEmpty { return false }
+    let table: TableSchema = try engine.schema.table(of: layout.index)
+    let list: String = columns.map { "\(SQLIdentifier.quoted($0)) = NULL" }.joined(separator: ", ")
+    let clear = try RawStatement(
+      database,
+      "UPDATE \(SQLIdentifier.quoted(table.name)) SET \(list) WHERE Z_PK = ? AND IFNULL(Z_OPT, 0) = ?",
+      url: engine.url)
+    try clear.bind(1, update.row.key)
+    try clear.bind(2, Int64(update.expectedVersion))
+    return try clear.run() > 0
+  }
+
+  // MARK: Inserts
+
+  private func insert(_ batch: RowBatch, of layout: EntityLayout) throws {
+    let shape: WriteShape = try .insert(layout, schema: engine.schema)
+    let statement = try RawStatement(database, shape.sql, url: engine.url)
+    let handle: OpaquePointer = statement.handle
+    let numbers: [Int] = engine.schema.entityNumbers
+    let number = Int64(numbers[layout.index])
+    for slab in batch.slabs {
+      for position in 0..<slab.count {
+        let row: RowRef = slab.row(position)
+        sqlite3_bind_int64(handle, 1, row.key)
+        sqlite3_bind_int64(handle, 2, number)
+        sqlite3_bind_int64(handle, 3, Int64(row.version))
+        try shape.bind(row.base, row, to: statement, numbers: numbers, files: files)
+        let code: Int32 = sqlite3_step(handle)
+        if code != SQLITE_DONE {
+          let error: StoreError = statement.failure()
+          statement.reset()
+          throw explained(error, row)
+        }
+        sqlite3_reset(handle)
+      }
+    }
+    // Pointers into slabs must not stay bound after the slabs may be gone.
+    sqlite3_clear_bindings(handle)
+    if engine.options.debugLevel > 0 { SQLDebug.log("\(shape.sql) -- \(batch.count) rows") }
+  }
+
+  // MARK: Uniqueness
+
+  private func isUniqueViolation(_ error: StoreError) -> Bool {
+    guard case .database(let code, let message, _, _) = error else { return false }
+    return code == SQLITE_CONSTRAINT && message.hasPrefix("UNIQUE constraint failed")
+  }
+
+  /// A violated uniqueness constraint of the model as such; any other error as it is.
+  private func explained(_ error: StoreError, _ row: RowRef) -> StoreError {
+    guard case .database(_, let message, _, _) = error, isUniqueViolation(error) else { return error }
+    return UniqueConstraints.explain(message, row: row, engine: engine, database: database) ?? error
+  }
+}

@@ -1,0 +1,75 @@
+import CoreDataModel
+import CoreDataSQL
+import CoreDataStorage
+import Foundation
+import GRDB
+import GRDBSQLite
+
+/// Making a fresh store.
+///
+/// All of it is one transaction in rollback-journal mode: a crash leaves an empty file (which counts as no store) or a
+/// whole store, and of two processes that create the same store at once the second finds the first one's.
+enum StoreCreation {
+  static func create(_ url: URL, layout: ModelLayout, options: SQLiteOptions, configuration: Configuration)
+    throws
+  {
+    try checkModel(layout, entityNames: options.entityNames)
+    let schema = try StoreSchema(layout: layout, entities: options.entityNames)
+    let statements: [CompiledStatement] = SchemaCreation(schema).statements()
+    let metadata = StoreMetadata.fresh(model: layout.model, entityNames: options.entityNames)
+    let folder: URL = url.deletingLastPathComponent()
+    guard FileManager.default.fileExists(atPath: folder.path) else {
+      throw StoreError.database(
+        code: SQLITE_CANTOPEN,
+        message: "The folder \(folder.path) does not exist; create it before the store.", sql: nil, url: url)
+    }
+    var configuration: Configuration = configuration
+    configuration.prepareDatabase { database in
+      try database.execute(sql: "PRAGMA page_size = 4096; PRAGMA auto_vacuum = 2")
+    }
+    try SQLiteErrors.translating(url: url) {
+      let queue = try DatabaseQueue(path: url.path, configuration: configuration)
+      defer { try? queue.close() }
+      try queue.writeWithoutTransaction { database in
+        try database.inTransaction(.immediate) {
+          if try database.tableExists("Z_METADATA") { return .rollback }
+          for statement in statements { try run(statement, database, url: url) }
+          try metadata.write(database, url: url)
+          try writeModelCache(layout.model, database, url: url)
+          return .commit
+        }
+      }
+    }
+  }
+
+  /// Refuses what only Apple's framework could keep right.
+  private static func checkModel(_ layout: ModelLayout, entityNames: Set<String>?) throws {
+    for entity in layout.entities where entityNames?.contains(entity.name) ?? true {
+      for slot in entity.slots where slot.isDerived && slot.declaringEntity == entity.index {
+        throw StoreError.unsupportedModel(
+          entity: entity.name, property: slot.name,
+          reason:
+            "a derived attribute is kept up to date by triggers, which Clarus does not write into fresh stores "
+            + "yet; make it an ordinary attribute, or open a store that Apple's framework created")
+      }
+      for slot in entity.slots where slot.role == .composite {
+        throw StoreError.unsupportedModel(
+          entity: entity.name, property: slot.name,
+          reason: "composite attributes can't be stored yet; use one attribute for each part")
+      }
+    }
+  }
+
+  private static func writeModelCache(_ model: NSManagedObjectModel, _ database: Database, url: URL) throws {
+    guard let blob = ModelCache.blob(for: model) else { return }
+    let insert = try RawStatement(database, "INSERT INTO Z_MODELCACHE (Z_CONTENT) VALUES (?)", url: url)
+    try insert.bind(1, blob)
+    try insert.run()
+  }
+
+  private static func run(_ statement: CompiledStatement, _ database: Database, url: URL) throws {
+    let raw = try RawStatement(database, statement.sql, url: url)
+    for (place, value) in statement.bindings.enumerated() { try raw.bind(place + 1, value) }
+    try raw.run()
+  }
+}

@@ -1,0 +1,76 @@
+import CoreDataSQL
+import CoreDataStorage
+import Foundation
+import GRDB
+
+/// What a database file holds, as far as the engine decides by it.
+struct StoreInventory {
+  var database: ExistingDatabase
+  var hasHistory: Bool
+  /// Names of R-tree tables that no trigger keeps up to date, with the table they index.
+  var unguardedTrees: [String]
+
+  static func read(_ database: Database, url: URL) throws -> StoreInventory {
+    let master = try RawStatement(
+      database, "SELECT type, name, sql FROM sqlite_master WHERE type IN ('table', 'index', 'trigger')",
+      url: url)
+    defer { master.reset() }
+    var names: [String] = []
+    var indexes: [String] = []
+    var trees: [String] = []
+    var triggers: [String] = []
+    while try master.step() {
+      guard let type = master.text(0), let name = master.text(1) else { continue }
+      let sql: String = master.text(2) ?? ""
+      switch type {
+      case "table":
+        if sql.uppercased().hasPrefix("CREATE VIRTUAL TABLE") {
+          if sql.uppercased().contains("RTREE") { trees.append(name) }
+        } else {
+          names.append(name)
+        }
+      case "index": indexes.append(name)
+      default: triggers.append(sql)
+      }
+    }
+    var tables: [ExistingDatabase.Table] = []
+    let info = try RawStatement(database, "SELECT name FROM pragma_table_info(?) ORDER BY cid", url: url)
+    for name in names {
+      try info.bind(1, name)
+      var columns: [String] = []
+      while try info.step() { columns.append(info.text(0) ?? "") }
+      info.reset()
+      tables.append(ExistingDatabase.Table(name: name, columns: columns))
+    }
+    return StoreInventory(
+      database: ExistingDatabase(
+        tables: tables, entities: try entityRows(database, url: url), indexNames: indexes),
+      hasHistory: names.contains { $0.uppercased() == "ACHANGE" },
+      unguardedTrees: trees.filter { tree in
+        let stem: String = tree.uppercased()
+        return !triggers.contains { $0.uppercased().contains(stem) }
+      })
+  }
+
+  /// The rows of `Z_PRIMARYKEY`; none if there is no such table.
+  static func entityRows(_ database: Database, url: URL) throws -> [ExistingDatabase.EntityRow] {
+    guard try database.tableExists("Z_PRIMARYKEY") else {
+      throw StoreError.invalidFile(
+        url: url, reason: "There is no table Z_PRIMARYKEY, so it is no complete Core Data store.")
+    }
+    let statement = try RawStatement(
+      database, "SELECT Z_ENT, Z_NAME, Z_SUPER, Z_MAX FROM Z_PRIMARYKEY ORDER BY Z_ENT", url: url)
+    defer { statement.reset() }
+    var rows: [ExistingDatabase.EntityRow] = []
+    while try statement.step() {
+      // A number indexes tables in memory, so a hostile one must not make them huge. Apple's end at 16003.
+      let number: Int64 = statement.integer(0)
+      guard number > 0, number < 100_000 else { continue }
+      rows.append(
+        ExistingDatabase.EntityRow(
+          number: Int(number), name: statement.text(1) ?? "",
+          superNumber: Int(clamping: statement.integer(2)), maxKey: statement.integer(3)))
+    }
+    return rows
+  }
+}

@@ -1,0 +1,135 @@
+import CoreDataModel
+import CoreDataStorage
+import Foundation
+import GRDB
+
+/// The one row of `Z_METADATA`: the store's UUID and a property list.
+struct StoreMetadata: @unchecked Sendable {
+  // Sendable: a property list of immutable values, never mutated in place once it is shared.
+  var uuid: String
+  var values: [String: Any]
+
+  /// What the store says to the outside: the property list, with the UUID, which is kept beside it.
+  var published: [String: Any] {
+    var result: [String: Any] = values
+    result[Key.uuid] = uuid
+    result[Key.type] = "SQLite"
+    return result
+  }
+
+  /// Replaces the application's part. Keys that describe the file stay what they are.
+  func replacing(with application: [String: Any]) -> StoreMetadata {
+    var result: StoreMetadata = self
+    result.values = application
+    for key in Key.ofTheFile {
+      result.values[key] = values[key]
+    }
+    result.values[Key.uuid] = nil
+    return result
+  }
+
+  enum Key {
+    static let type: String = "NSStoreType"
+    static let uuid: String = "NSStoreUUID"
+    static let hashes: String = "NSStoreModelVersionHashes"
+    static let hashesVersion: String = "NSStoreModelVersionHashesVersion"
+    static let identifiers: String = "NSStoreModelVersionIdentifiers"
+    static let framework: String = "NSPersistenceFrameworkVersion"
+    static let autoVacuum: String = "_NSAutoVacuumLevel"
+    static let digest: String = "NSStoreModelVersionHashesDigest"
+    static let checksum: String = "NSStoreModelVersionChecksumKey"
+    static let maximumFramework: String = "NSPersistenceMaximumFrameworkVersion"
+    static let ancillaryHashes: String = "_NSStoreAncillaryModelVersionHashesMetadataKey"
+
+    static let ofTheFile: [String] = [
+      type, hashes, hashesVersion, identifiers, framework, autoVacuum, digest, checksum, maximumFramework,
+      ancillaryHashes,
+    ]
+  }
+
+  /// The framework version that fresh stores name: the newest seen in files whose every key Clarus writes.
+  static let frameworkVersion: Int = 1344
+
+  /// The metadata of a fresh store.
+  static func fresh(model: NSManagedObjectModel, entityNames: Set<String>?) -> StoreMetadata {
+    var hashes: [String: Data] = model.entityVersionHashesByName
+    if let entityNames { hashes = hashes.filter { entityNames.contains($0.key) } }
+    let identifiers: [String] = model.versionIdentifiers.compactMap { $0.base as? String }.sorted()
+    return StoreMetadata(
+      uuid: UUID().uuidString,
+      values: [
+        Key.type: "SQLite",
+        Key.hashes: hashes,
+        Key.hashesVersion: VersionHash.version,
+        Key.identifiers: identifiers.isEmpty ? [""] : identifiers,
+        Key.framework: frameworkVersion,
+        Key.autoVacuum: "2",
+        Key.digest: VersionHash.digest(hashes),
+        Key.checksum: VersionHash.checksum(hashes),
+      ])
+  }
+
+  var hashes: [String: Data] {
+    (values[Key.hashes] as? [String: Any])?.compactMapValues { $0 as? Data } ?? [:]
+  }
+
+  // MARK: Reading and writing
+
+  /// Reads the row. Throws `StoreError.invalidFile` that says what is missing.
+  static func read(_ database: Database, url: URL) throws -> StoreMetadata {
+    let (metadata, problem) = try readLeniently(database, url: url)
+    if let problem { throw StoreError.invalidFile(url: url, reason: problem) }
+    return metadata
+  }
+
+  /// Reads the row as far as it is there, and says what is missing. Throws if the file is no Core Data store at all.
+  static func readLeniently(_ database: Database, url: URL) throws -> (StoreMetadata, problem: String?) {
+    let tables: Set<String> = try Set(
+      String.fetchAll(database, sql: "SELECT upper(name) FROM sqlite_master WHERE type = 'table'"))
+    guard tables.contains("Z_METADATA") else {
+      let known: String = tables.sorted().prefix(8).joined(separator: ", ")
+      throw StoreError.invalidFile(
+        url: url,
+        reason: tables.isEmpty
+          ? "It is an SQLite database without any table. If it was copied from elsewhere, copy its -wal file too."
+          : "It is an SQLite database, but not a Core Data store: there is no table Z_METADATA (it has \(known))."
+      )
+    }
+    let statement = try RawStatement(
+      database, "SELECT Z_UUID, Z_PLIST FROM Z_METADATA ORDER BY Z_VERSION LIMIT 1", url: url)
+    defer { statement.reset() }
+    guard try statement.step() else {
+      throw StoreError.invalidFile(
+        url: url, reason: "Its table Z_METADATA is empty, so nothing tells its model.")
+    }
+    let uuid: String = statement.text(0) ?? ""
+    guard let plist = statement.data(1) else {
+      return (
+        StoreMetadata(uuid: uuid, values: [:]),
+        "Z_METADATA holds no property list, so nothing tells its model."
+      )
+    }
+    do {
+      let metadata = StoreMetadata(uuid: uuid, values: try MetadataPlist.read(plist))
+      return (metadata, uuid.isEmpty ? "Z_METADATA holds no UUID." : nil)
+    } catch {
+      return (
+        StoreMetadata(uuid: uuid, values: [:]), "The property list in Z_METADATA can't be read: \(error)."
+      )
+    }
+  }
+
+  /// Writes the row over the old one, or a first one.
+  func write(_ database: Database, url: URL) throws {
+    let data: Data = try MetadataPlist.write(values, url: url)
+    let update = try RawStatement(database, "UPDATE Z_METADATA SET Z_UUID = ?, Z_PLIST = ?", url: url)
+    try update.bind(1, uuid)
+    try update.bind(2, data)
+    if try update.run() > 0 { return }
+    let insert = try RawStatement(
+      database, "INSERT INTO Z_METADATA (Z_VERSION, Z_UUID, Z_PLIST) VALUES (1, ?, ?)", url: url)
+    try insert.bind(1, uuid)
+    try insert.bind(2, data)
+    try insert.run()
+  }
+}

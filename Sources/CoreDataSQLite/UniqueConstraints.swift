@@ -1,0 +1,88 @@
+import CoreDataSQL
+import CoreDataStorage
+import Foundation
+import GRDB
+
+/// From SQLite's words about a unique index back to the model's constraint and the row that stands in the way.
+///
+///     UNIQUE constraint failed: ZUSER.ZEMAIL, ZUSER.ZDOMAIN      constraint [email, domain]
+enum UniqueConstraints {
+  /// The properties of all constraints that hold for an entity: its own, its ancestors', its descendants'.
+  static func names(of layout: EntityLayout, in model: ModelLayout) -> Set<String> {
+    var result: Set<String> = []
+    for (entity, names) in constraints(of: layout, in: model) where entity.family.contains(layout.index) {
+      result.formUnion(names)
+    }
+    return result
+  }
+
+  /// Constraints of the hierarchy, with the entity that declares each. They share one table.
+  private static func constraints(
+    of layout: EntityLayout, in model: ModelLayout
+  ) -> [(entity: EntityLayout, names: [String])] {
+    model.entities[layout.rootIndex].family.flatMap { index in
+      model.entities[index].entity.uniquenessConstraintNames.map { (model.entities[index], $0) }
+    }
+  }
+
+  static func explain(
+    _ message: String, row: RowRef, engine: SQLiteEngine, database: Database
+  ) -> StoreError? {
+    guard let colon = message.firstIndex(of: ":") else { return nil }
+    let failed: Set<String> = Set(
+      message[message.index(after: colon)...].split(separator: ",").map { part in
+        let name = part.trimmingCharacters(in: .whitespaces)
+        return (name.split(separator: ".").last.map(String.init) ?? name).uppercased()
+      })
+    let layout: EntityLayout = engine.layout.entities[row.entity]
+    for (entity, names) in constraints(of: layout, in: engine.layout) {
+      let columns: [String] = names.compactMap { column($0, of: entity, schema: engine.schema) }
+      guard columns.count == names.count, Set(columns.map { $0.uppercased() }) == failed else { continue }
+      return .uniqueness(
+        entity: entity.name, constraint: names,
+        row: try? otherRow(
+          row, names: names, columns: columns, of: entity, engine: engine, database: database),
+        database: message)
+    }
+    return nil
+  }
+
+  private static func column(_ name: String, of entity: EntityLayout, schema: StoreSchema) -> String? {
+    guard let slot = entity.slotByName[name] else { return nil }
+    switch schema.storage(of: entity.index, slot: slot) {
+    case .attribute(let column): return column.name
+    case .toOne(let columns): return columns.key
+    case .none, .toMany: return nil
+    }
+  }
+
+  /// The row that already has the values.
+  private static func otherRow(
+    _ row: RowRef, names: [String], columns: [String], of entity: EntityLayout, engine: SQLiteEngine,
+    database: Database
+  ) throws -> RowID? {
+    let table: TableSchema = try engine.schema.table(of: entity.index)
+    let conditions: String = columns.map { "\(SQLIdentifier.quoted($0)) = ?" }.joined(separator: " AND ")
+    let select = try RawStatement(
+      database,
+      "SELECT Z_PK, Z_ENT FROM \(SQLIdentifier.quoted(table.name)) WHERE \(conditions) AND Z_PK <> ? LIMIT 1",
+      url: engine.url)
+    defer { select.reset() }
+    for (place, name) in names.enumerated() {
+      guard let slot = entity.slot(named: name), case .stored(let kind, let word) = slot.role,
+        row.hasValue(word)
+      else { return nil }
+      switch kind {
+      case .int16, .int32, .int64, .bool, .toOne: try select.bind(place + 1, row.integer(word))
+      case .double, .float, .date: try select.bind(place + 1, row.double(word))
+      case .string, .uri, .decimal: try select.bind(place + 1, row.string(word))
+      case .uuid, .data, .transformable: try select.bind(place + 1, row.data(word))
+      }
+    }
+    try select.bind(names.count + 1, row.key)
+    guard try select.step(), let index = engine.schema.entityIndex(ofNumber: Int(select.integer(1))) else {
+      return nil
+    }
+    return RowID(entity: index, key: select.integer(0))
+  }
+}
