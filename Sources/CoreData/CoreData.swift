@@ -1,0 +1,19 @@
+// The module that programs import. It is Apple's by name, so `import CoreData` needs no change.
+//
+// Storage, SQL and the engines stay inside: their types are the framework's own affair.
+
+@_exported import CoreDataControllers
+@_exported import CoreDataGraph
+@_exported import CoreDataModel
+@_exported import CoreDataPredicates
+@_exported import Foundation
+
+// Foundation on Linux has classes of these names that can't be used. Without the aliases a file that imports this module would
+// find both and the compiler would call the names ambiguous; a type declared here wins over re-exported ones.
+
+/// The framework's own expression class; see CoreDataPredicates.
+public typealias NSExpression = CoreDataPredicates.NSExpression
+/// The framework's own comparison class; a subclass of Foundation's `NSPredicate`.
+public typealias NSComparisonPredicate = CoreDataPredicates.NSComparisonPredicate
+/// The framework's own compound class; a subclass of Foundation's `NSPredicate`.
+public typealias NSCompoundPredicate = CoreDataPredicates.NSCompoundPredicate

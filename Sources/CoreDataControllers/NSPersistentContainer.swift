@@ -1,0 +1,97 @@
+import CoreDataGraph
+import CoreDataModel
+import Foundation
+
+/// A whole stack: model, coordinator, stores, and a context for the main queue.
+///
+/// ```swift
+/// let container = NSPersistentContainer(name: "Shop")
+/// container.loadPersistentStores { description, error in
+///   if let error { fatalError("\(error)") }
+/// }
+/// let items = try container.viewContext.fetch(NSFetchRequest<Item>(entityName: "Item"))
+/// ```
+///
+/// See Apple's page [NSPersistentContainer](https://developer.apple.com/documentation/coredata/nspersistentcontainer).
+open class NSPersistentContainer: NSObject, @unchecked Sendable {
+  // Sendable: immutable but for the descriptions, which are set up before the container is shared.
+
+  public final let name: String
+  public final let managedObjectModel: NSManagedObjectModel
+  public final let persistentStoreCoordinator: NSPersistentStoreCoordinator
+  /// The context of the main queue.
+  public final let viewContext: NSManagedObjectContext
+  /// What `loadPersistentStores` opens; one SQLite store `<name>.sqlite` in ``defaultDirectoryURL()`` unless set.
+  open var persistentStoreDescriptions: [NSPersistentStoreDescription]
+
+  /// Loads the model called `name` (`.momd`, `.mom`, `.xcdatamodeld` or `.xcdatamodel`) from the main bundle, its
+  /// resource bundles, or the folder of the executable. A model that is missing stops with the places searched; load it
+  /// yourself with `NSManagedObjectModel.load(contentsOf:)` and pass it to ``init(name:managedObjectModel:)`` to handle that.
+  public convenience init(name: String) {
+    self.init(name: name, managedObjectModel: ModelSearch.model(named: name))
+  }
+
+  public init(name: String, managedObjectModel model: NSManagedObjectModel) {
+    self.name = name
+    managedObjectModel = model
+    persistentStoreCoordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+    viewContext = NSManagedObjectContext(concurrencyType: .mainQueueConcurrencyType)
+    viewContext.persistentStoreCoordinator = persistentStoreCoordinator
+    viewContext.name = "viewContext"
+    persistentStoreDescriptions = [
+      NSPersistentStoreDescription(
+        url: Self.defaultDirectoryURL().appendingPathComponent("\(name).sqlite"))
+    ]
+  }
+
+  /// Where stores lie unless a description says otherwise: the application-support folder of the user, in a folder named after
+  /// the program. Made when a store is loaded.
+  open class func defaultDirectoryURL() -> URL {
+    let base: URL =
+      FileManager.default.urls(for: .applicationSupportDirectory, in: .userDomainMask).first
+      ?? FileManager.default.temporaryDirectory
+    return base.appendingPathComponent(ProcessInfo.processInfo.processName, isDirectory: true)
+  }
+
+  /// Opens the described stores, and calls the handler once for each: before this returns, or later for descriptions with
+  /// `shouldAddStoreAsynchronously`. An error does not stop the other stores.
+  open func loadPersistentStores(
+    completionHandler block: @escaping (NSPersistentStoreDescription, (any Error)?) -> Void
+  ) {
+    for description in persistentStoreDescriptions {
+      if let url = description.url, description.type != NSInMemoryStoreType, !description.isReadOnly {
+        let folder: URL = url.deletingLastPathComponent()
+        if !FileManager.default.fileExists(atPath: folder.path) {
+          do {
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+          } catch {
+            block(description, error)
+            continue
+          }
+        }
+      }
+      persistentStoreCoordinator.addPersistentStore(with: description, completionHandler: block)
+    }
+  }
+
+  /// A context with a queue of its own, for work off the main queue.
+  open func newBackgroundContext() -> NSManagedObjectContext {
+    let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+    context.persistentStoreCoordinator = persistentStoreCoordinator
+    return context
+  }
+
+  /// Runs a block with a new background context on that context's queue.
+  open func performBackgroundTask(_ block: @escaping (NSManagedObjectContext) -> Void) {
+    let context: NSManagedObjectContext = newBackgroundContext()
+    context.perform { block(context) }
+  }
+
+  /// The same, suspending until the block has run; returns or rethrows what the block does.
+  public final func performBackgroundTask<T, E: Error>(
+    isolation: isolated (any Actor)? = #isolation, _ block: @escaping (NSManagedObjectContext) throws(E) -> T
+  ) async throws(E) -> T {
+    let context: NSManagedObjectContext = newBackgroundContext()
+    return try await context.perform(schedule: .enqueued) { () throws(E) -> T in try block(context) }
+  }
+}

@@ -1,0 +1,161 @@
+import CoreDataModel
+import CoreDataStorage
+import Foundation
+
+// Deletion, the end of an event, and taking changes back.
+
+extension NSManagedObjectContext {
+  // MARK: Deletion
+
+  /// Marks an object for deletion by the next save. Delete rules run at the end of the event (or by the save, see
+  /// ``propagatesDeletesAtEndOfEvent``). A new object is simply taken out.
+  public final func delete(_ object: NSManagedObject) {
+    guard object.registry === registry else {
+      if object.registry == nil { return }
+      fatalError(
+        "An NSManagedObjectContext cannot delete objects in other contexts (\(object.objectID)); use object(with:)."
+      )
+    }
+    guard !object.flags.contains(.deleted) else { return }
+    object.prepareForDeletion()
+    markDeleted(object)
+  }
+
+  private func markDeleted(_ object: NSManagedObject) {
+    object.flags.insert(.deleted)
+    if !object.flags.contains(.inDeletedList) {
+      object.flags.insert(.inDeletedList)
+      deleted.append(object)
+    }
+    noteEvent(.eventDeleted, of: object)
+    if !object.flags.contains(.propagated) { undelivered.append(object) }
+  }
+
+  /// Passes deletions on along relationships: nullify clears the other side, cascade deletes it, deny is checked at save,
+  /// no action leaves things as they are. Cycles end because an object is passed on once.
+  final func propagateDeletes() {
+    while !undelivered.isEmpty {
+      let batch: [NSManagedObject] = undelivered
+      undelivered = []
+      for object in batch where object.flags.contains(.deleted) && !object.flags.contains(.propagated) {
+        object.flags.insert(.propagated)
+        for slot in object.runtime.relationshipSlots { propagate(object, slot) }
+      }
+    }
+  }
+
+  private func propagate(_ object: NSManagedObject, _ slot: Int) {
+    let described: PropertySlot = object.runtime.layout.slots[slot]
+    guard let relationship = described.relationship else { return }
+    let targets: [NSManagedObject] =
+      described.isToMany ? object.members(slot).objects : object.toOneTarget(slot).map { [$0] } ?? []
+    switch relationship.deleteRule {
+    case .noActionDeleteRule, .denyDeleteRule: return
+    case .nullifyDeleteRule:
+      for target in targets { separate(object, slot, target) }
+    case .cascadeDeleteRule:
+      for target in targets where !target.flags.contains(.deleted) {
+        target.prepareForDeletion()
+        markDeleted(target)
+      }
+      for target in targets { separate(object, slot, target) }
+    @unknown default: return
+    }
+  }
+
+  /// Clears both sides of a relationship of a deleted object. The deleted object's own to-one values stay readable.
+  private func separate(_ object: NSManagedObject, _ slot: Int, _ target: NSManagedObject) {
+    let described: PropertySlot = object.runtime.layout.slots[slot]
+    if described.isToMany { object.removeMember(slot, target) }
+    if let inverse = described.inverseSlot { target.unlink(inverse, object) }
+  }
+
+  // MARK: The end of an event
+
+  /// Ends an event: passes deletions on and posts ``NSManagedObjectContextObjectsDidChange``. Runs after every block of
+  /// `perform`, before a save, and when called; there is no run loop off Apple's platforms that would call it.
+  public final func processPendingChanges() {
+    guard !isProcessing else { return }
+    if !undelivered.isEmpty, propagatesDeletesAtEndOfEvent || isSaving { propagateDeletes() }
+    guard !eventObjects.isEmpty else { return }
+    isProcessing = true
+    defer { isProcessing = false }
+    let objects: [NSManagedObject] = eventObjects
+    eventObjects = []
+    var insertedNow: Set<NSManagedObject> = []
+    var updatedNow: Set<NSManagedObject> = []
+    var deletedNow: Set<NSManagedObject> = []
+    var refreshedNow: Set<NSManagedObject> = []
+    for object in objects {
+      let flags: ObjectFlags = object.flags
+      object.flags.subtract([.inEventList, .eventInserted, .eventUpdated, .eventDeleted, .eventRefreshed])
+      if flags.isSuperset(of: [.inserted, .deleted]) {
+        // New and gone again before anybody was told.
+        forgetUnsaved(object)
+        if !flags.contains(.eventInserted) { deletedNow.insert(object) }
+      } else if flags.contains(.eventDeleted) {
+        deletedNow.insert(object)
+      } else if flags.contains(.eventInserted) {
+        insertedNow.insert(object)
+      } else if flags.contains(.eventUpdated) {
+        updatedNow.insert(object)
+      } else if flags.contains(.eventRefreshed) {
+        refreshedNow.insert(object)
+      }
+    }
+    var info: [AnyHashable: Any] = [:]
+    if !insertedNow.isEmpty { info[NSInsertedObjectsKey] = insertedNow }
+    if !updatedNow.isEmpty { info[NSUpdatedObjectsKey] = updatedNow }
+    if !deletedNow.isEmpty { info[NSDeletedObjectsKey] = deletedNow }
+    if !refreshedNow.isEmpty { info[NSRefreshedObjectsKey] = refreshedNow }
+    guard !info.isEmpty else { return }
+    NotificationCenter.default.post(
+      name: .NSManagedObjectContextObjectsDidChange, object: self, userInfo: info)
+  }
+
+  /// A new object was deleted before it was saved: the context has nothing to say about it any more.
+  private func forgetUnsaved(_ object: NSManagedObject) {
+    object.flags.subtract([.inserted, .updated])
+    detach(object)
+    object.flags.insert(.deleted)
+  }
+
+  // MARK: Taking changes back
+
+  /// Throws all changes since the last save away: new objects leave the context, deleted ones come back, changed ones have the values
+  /// of the last fetch or save again. Does not go to the store.
+  public final func rollback() {
+    let changed: [NSManagedObject] = inserted + updated + deleted
+    let events: [NSManagedObject] = eventObjects
+    inserted = []
+    updated = []
+    deleted = []
+    undelivered = []
+    eventObjects = []
+    assignedStores = [:]
+    var seen: Set<ObjectIdentifier> = []
+    for object in events {
+      object.flags.subtract([.inEventList, .eventInserted, .eventUpdated, .eventDeleted, .eventRefreshed])
+    }
+    for object in changed where seen.insert(ObjectIdentifier(object)).inserted {
+      let wasInserted: Bool = object.flags.contains(.inserted) || (object.row == nil && object.key < 0)
+      object.flags.subtract([
+        .inserted, .updated, .deleted, .propagated, .inInsertedList, .inUpdatedList, .inDeletedList,
+        .inaccessible,
+      ])
+      if wasInserted {
+        detach(object)
+        noteRolledBack(object, removed: true)
+        continue
+      }
+      object.discardState(keepingTransients: false)
+      object.awakeQuietly { object.awake(fromSnapshotEvents: .rollback) }
+      noteRolledBack(object, removed: false)
+    }
+    processPendingChanges()
+  }
+
+  private func noteRolledBack(_ object: NSManagedObject, removed: Bool) {
+    noteEvent(removed ? .eventDeleted : .eventRefreshed, of: object)
+  }
+}

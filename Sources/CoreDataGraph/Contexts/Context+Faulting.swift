@@ -1,0 +1,263 @@
+import CoreDataModel
+import CoreDataStorage
+import Foundation
+
+// From ids and rows to objects: uniquing and the filling of faults.
+
+extension NSManagedObjectContext {
+  // MARK: Objects by id
+
+  /// The one object of this context for a row; made as a fault if it is not known yet. No I/O.
+  final func object(_ id: RowID, store: NSPersistentStore) -> NSManagedObject {
+    let runtime: EntityRuntime = store.runtime.entities[Int(id.entity)]
+    let root: Int = runtime.layout.rootIndex
+    if let known = registry.object(store: store.ordinal, root: root, key: id.key) { return known }
+    let made: NSManagedObject = makeFault(runtime, key: id.key, store: store)
+    registry.insert(made, store: store.ordinal, root: root, key: id.key)
+    return made
+  }
+
+  @inline(__always)
+  private final func makeFault(_ runtime: EntityRuntime, key: Int64, store: NSPersistentStore)
+    -> NSManagedObject
+  {
+    let made: NSManagedObject = runtime.objectClass.init(entity: runtime.layout.entity, insertInto: nil)
+    made.key = key
+    made.store = store
+    made.registry = registry
+    made.flags = .fault
+    if retainsRegisteredObjects { retained.append(made) }
+    return made
+  }
+
+  /// The objects for a batch of rows, in order. New and faulted ones take the row; loaded ones keep what they have unless
+  /// `refresh`. One lock, no allocation but the objects.
+  final func objects(
+    for batch: RowBatch, store: NSPersistentStore, refresh: Bool = false
+  ) -> [NSManagedObject] {
+    guard let first = batch.first else { return [] }
+    let root: Int = store.runtime.entities[first.entity].layout.rootIndex
+    let runtimes: [EntityRuntime] = store.runtime.entities
+    var result: [NSManagedObject] = []
+    let count: Int = batch.count
+    result.reserveCapacity(count)
+    registry.withTable(store: store.ordinal, root: root) { table in
+      table.reserve(more: count)
+      for slab in batch.slabs {
+        for position in 0..<slab.count {
+          let row: RowRef = slab.row(position)
+          let key: Int64 = row.key
+          if let known = ObjectRegistry.find(key, in: table) {
+            // A changed object keeps the row its changes are against: that is what optimistic locking compares.
+            if known.row == nil || known.flags.contains(.fault) || (refresh && !known.hasChanges) {
+              known.row = row
+            }
+            result.append(known)
+            continue
+          }
+          let made: NSManagedObject = makeFault(runtimes[row.entity], key: key, store: store)
+          made.row = row
+          table.insert(key, ObjectRegistry.payload(of: made))
+          result.append(made)
+        }
+      }
+    }
+    return result
+  }
+
+  /// Objects as faults for ids, in order; firing one loads its page of `pageSize`.
+  final func objects(
+    for ids: [RowID], store: NSPersistentStore, layout: EntityLayout, pageSize: Int
+  ) -> [NSManagedObject] {
+    var result: [NSManagedObject] = []
+    result.reserveCapacity(ids.count)
+    var start: Int = 0
+    while start < ids.count {
+      let end: Int = min(ids.count, start + max(1, pageSize))
+      let batch = FaultBatch(layout: layout, store: store, keys: ids[start..<end].map(\.key))
+      for id in ids[start..<end] {
+        let object: NSManagedObject = self.object(id, store: store)
+        if object.flags.contains(.fault), object.row == nil { object.faultBatch = batch }
+        result.append(object)
+      }
+      start = end
+    }
+    return result
+  }
+
+  // MARK: Filling faults
+
+  /// Gives a fault its row, and the other faults of its batch theirs. Leaves the row nil if it is gone from the store.
+  final func loadRow(of object: NSManagedObject) throws {
+    guard let store = object.store else { return }
+    let layout: EntityLayout = object.runtime.layout
+    guard let batch = object.faultBatch, batch.keys.count > 1 else {
+      object.faultBatch = nil
+      object.row = try store.engine.rows(of: layout, keys: [object.key]).first
+      return
+    }
+    let rows: RowBatch = try store.engine.rows(of: batch.layout, keys: batch.keys)
+    rows.forEach { row in
+      let root: Int = layout.rootIndex
+      guard let known = registry.object(store: store.ordinal, root: root, key: row.key) else { return }
+      if known.flags.contains(.fault), known.row == nil { known.row = row }
+      known.faultBatch = nil
+    }
+    object.faultBatch = nil
+  }
+
+  /// How many members' rows one fired fault fetches along with its own.
+  static let memberPageSize: Int = 500
+
+  /// The members of a stored to-many relationship as objects (faults where they are not loaded).
+  final func loadMembers(of object: NSManagedObject, slot: Int) throws -> [NSManagedObject] {
+    guard let store = object.store, let destination = object.runtime.layout.slots[slot].destination else {
+      return []
+    }
+    let ids: [RowID] =
+      try store.engine.members(
+        of: object.runtime.layout, slot: slot, owners: [RowID(entity: object.runtime.index, key: object.key)]
+      )
+      .first ?? []
+    return objects(
+      for: ids, store: store, layout: store.runtime.entities[destination].layout,
+      pageSize: NSManagedObjectContext.memberPageSize)
+  }
+
+  // MARK: Public look-ups
+
+  /// The object for an id: a registered one, or a fault. Never does I/O, never fails; whether there is such a row shows when
+  /// the fault is fired. Use ``existingObject(with:)`` to find out.
+  public final func object(with objectID: NSManagedObjectID) -> NSManagedObject {
+    if let known = registeredObject(for: objectID) { return known }
+    guard
+      let store = objectID.persistentStore
+        ?? persistentStoreCoordinator?.store(identifier: objectID.storeIdentifier),
+      store.runtime.entities.indices.contains(objectID.runtime.index)
+    else {
+      // A temporary id of another context, or an id of a store that was removed: an object that can't be loaded.
+      let orphan: NSManagedObject = objectID.runtime.objectClass.init(
+        entity: objectID.entity, insertInto: nil)
+      orphan.key = objectID.key
+      orphan.cachedID = objectID
+      orphan.registry = registry
+      orphan.flags = .fault
+      registry.insert(orphan, store: 0, root: objectID.runtime.layout.rootIndex, key: objectID.key)
+      return orphan
+    }
+    let runtime: EntityRuntime =
+      store.runtime.runtime(named: objectID.runtime.layout.name) ?? objectID.runtime
+    return object(RowID(entity: runtime.index, key: objectID.key), store: store)
+  }
+
+  /// The object for an id if the context knows it. No I/O.
+  public final func registeredObject(for objectID: NSManagedObjectID) -> NSManagedObject? {
+    let ordinal: Int
+    if objectID.isTemporaryID {
+      ordinal = 0
+    } else if let store = objectID.persistentStore
+      ?? persistentStoreCoordinator?.store(identifier: objectID.storeIdentifier)
+    {
+      ordinal = store.ordinal
+    } else {
+      return nil
+    }
+    return registry.object(store: ordinal, root: objectID.runtime.layout.rootIndex, key: objectID.key)
+  }
+
+  /// The object for an id, loaded. Throws ``NSManagedObjectReferentialIntegrityError`` when there is no such row.
+  public final func existingObject(with objectID: NSManagedObjectID) throws -> NSManagedObject {
+    let object: NSManagedObject = self.object(with: objectID)
+    if object.flags.contains(.deleted) { throw GraphError.referentialIntegrity(objectID).asCocoaError }
+    guard object.flags.contains(.fault) else { return object }
+    try withCocoaErrors(object.store?.url) {
+      if object.row == nil {
+        if object.store != nil { try loadRow(of: object) }
+        guard object.row != nil else { throw GraphError.referentialIntegrity(objectID) }
+      }
+      try object.fulfillFault()
+    }
+    return object
+  }
+
+  // MARK: Refreshing
+
+  /// Brings an object in step with the store. With `mergeChanges` false its changes are thrown away and it becomes a fault;
+  /// with true it is read again now and its changes are laid on top.
+  public final func refresh(_ object: NSManagedObject, mergeChanges flag: Bool) {
+    guard object.registry === registry, object.store != nil else { return }
+    if !flag {
+      object.flags.subtract([.updated, .deleted, .propagated])
+      object.turnIntoFault()
+      noteEvent(.eventRefreshed, of: object)
+      return
+    }
+    if object.flags.contains(.fault) {
+      object.row = nil
+      return
+    }
+    do {
+      try reload(object)
+    } catch {
+      fatalError("CoreData could not refresh '\(object.objectID)': \(error)")
+    }
+    noteEvent(.eventRefreshed, of: object)
+  }
+
+  /// Reads an object's row anew and keeps its changes.
+  final func reload(_ object: NSManagedObject) throws {
+    guard let store = object.store else { return }
+    guard let row = try store.engine.rows(of: object.runtime.layout, keys: [object.key]).first else {
+      object.flags.insert(.inaccessible)
+      return
+    }
+    object.row = row
+    if let state = object.state {
+      for (number, slot) in object.runtime.layout.slots.enumerated() where !state.changed.contains(number) {
+        if slot.role == .transient { continue }
+        state.values[number] = .unset
+      }
+      // Members that were added or removed stay so over the members read anew.
+      for number in state.changed.members { state.toMany(number)?.members = nil }
+    }
+    object.awakeQuietly { object.awake(fromSnapshotEvents: .refresh) }
+  }
+
+  /// Refreshes every object, keeping unsaved changes.
+  public final func refreshAllObjects() {
+    for object in registry.allObjects where object.store != nil {
+      refresh(object, mergeChanges: object.hasChanges)
+    }
+  }
+
+  /// Forgets everything: all objects of the context become useless.
+  public final func reset() {
+    for object in registry.allObjects { detach(object) }
+    clearLists()
+    NotificationCenter.default.post(
+      name: .NSManagedObjectContextObjectsDidChange, object: self,
+      userInfo: [NSInvalidatedAllObjectsKey: [Any]()])
+  }
+
+  /// Takes an object out of the context.
+  final func detach(_ object: NSManagedObject) {
+    registry.remove(
+      object, store: object.store?.ordinal ?? 0, root: object.runtime.layout.rootIndex, key: object.key)
+    object.registry = nil
+    object.flags.subtract([
+      .inserted, .updated, .deleted, .inInsertedList, .inUpdatedList, .inDeletedList, .eventInserted,
+      .eventUpdated,
+      .eventDeleted, .eventRefreshed, .inEventList, .propagated,
+    ])
+  }
+
+  final func clearLists() {
+    inserted = []
+    updated = []
+    deleted = []
+    eventObjects = []
+    undelivered = []
+    assignedStores = [:]
+    retained = []
+  }
+}

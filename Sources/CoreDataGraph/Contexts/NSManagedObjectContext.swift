@@ -1,0 +1,217 @@
+import CoreDataModel
+import CoreDataStorage
+import Foundation
+import Synchronization
+
+/// How a context is bound to a queue.
+public enum NSManagedObjectContextConcurrencyType: UInt, Sendable {
+  /// Obsolete: the thread that made the context. Kept for old code; behaves as a private queue.
+  case confinementConcurrencyType = 0
+  case privateQueueConcurrencyType = 1
+  case mainQueueConcurrencyType = 2
+}
+
+/// A working copy of part of the object graph: what was fetched, what changed, and the way to save it.
+///
+/// A context belongs to one queue, its own (``NSManagedObjectContextConcurrencyType/privateQueueConcurrencyType``) or the
+/// main one. Use it and its objects inside ``perform(_:)``, ``performAndWait(_:)`` or the async
+/// ``perform(schedule:_:)`` only.
+///
+/// See Apple's page [NSManagedObjectContext](https://developer.apple.com/documentation/coredata/nsmanagedobjectcontext).
+open class NSManagedObjectContext: NSObject, @unchecked Sendable {
+  // Sendable: the parts that cross queues (`queue`, `owner`, `registry`) are immutable or synchronised themselves; all else is
+  // used on the context's queue only, which is the contract of the class.
+
+  public final let concurrencyType: NSManagedObjectContextConcurrencyType
+  final let queue: DispatchQueue
+  /// The thread that runs a block of this context just now, 0 for none; lets `performAndWait` be re-entrant.
+  final let owner = Atomic<UInt>(0)
+  final let registry = ObjectRegistry()
+
+  // The changes since the last save, in the order they were made. Flags on the objects decide membership: a list may
+  // hold an object whose flag is gone (see ObjectFlags), so taking one out costs nothing.
+  final var inserted: [NSManagedObject] = []
+  final var updated: [NSManagedObject] = []
+  final var deleted: [NSManagedObject] = []
+  /// Objects with an event flag, since the last objects-did-change notification.
+  final var eventObjects: [NSManagedObject] = []
+  /// Deleted objects whose deletion has not been passed on along relationships.
+  final var undelivered: [NSManagedObject] = []
+  final var isSaving = false
+  final var isProcessing = false
+  /// Stores chosen by `assign(_:to:)` for objects not saved yet.
+  final var assignedStores: [ObjectIdentifier: NSPersistentStore] = [:]
+  /// With `retainsRegisteredObjects`: every object the context has met.
+  final var retained: [NSManagedObject] = []
+
+  public init(concurrencyType: NSManagedObjectContextConcurrencyType) {
+    self.concurrencyType = concurrencyType
+    queue =
+      concurrencyType == .mainQueueConcurrencyType
+      ? .main : DispatchQueue(label: "NSManagedObjectContext")
+    super.init()
+    registry.context = self
+  }
+
+  public convenience init(_ type: ConcurrencyType) {
+    self.init(concurrencyType: type == .mainQueue ? .mainQueueConcurrencyType : .privateQueueConcurrencyType)
+  }
+
+  deinit {
+    // Loaded relationships make cycles of objects; without their context they are of no use, so they are cut.
+    for object in registry.allObjects {
+      object.state = nil
+      object.registry = nil
+    }
+  }
+
+  // MARK: Configuration
+
+  /// The coordinator that reads and saves. Set it once, before the context is used.
+  public final var persistentStoreCoordinator: NSPersistentStoreCoordinator? {
+    didSet {
+      guard oldValue !== persistentStoreCoordinator else { return }
+      oldValue?.contexts.remove(self)
+      persistentStoreCoordinator?.contexts.add(self)
+    }
+  }
+
+  /// For people who debug.
+  public final var name: String?
+  /// Room for the program's own values.
+  public final let userInfo = NSMutableDictionary()
+  /// Written into persistent history; kept until changed.
+  public final var transactionAuthor: String?
+  /// Whether deletions are passed on along relationships at the end of each event (default) or only by a save.
+  public final var propagatesDeletesAtEndOfEvent: Bool = true
+  /// Whether clean objects live as long as the context; default false: as long as somebody holds them.
+  public final var retainsRegisteredObjects: Bool = false {
+    didSet { retained = retainsRegisteredObjects ? registry.allObjects : [] }
+  }
+  /// Whether an object whose row is gone reads as deleted with nil values (default) or stops the program.
+  public final var shouldDeleteInaccessibleFaults: Bool = true
+  /// How old, in seconds, values may be that a fault is filled with; negative: any age. Faults are filled from the store
+  /// or from rows that are held by live objects.
+  public final var stalenessInterval: TimeInterval = -1
+  /// Whether saves of other contexts of the coordinator are merged into this one.
+  public final var automaticallyMergesChangesFromParent: Bool = false
+
+  // MARK: What there is
+
+  /// Whether there is anything to save.
+  public final var hasChanges: Bool {
+    inserted.contains { $0.flags.contains(.inserted) } || updated.contains { $0.isUpdated }
+      || deleted.contains { $0.flags.contains(.deleted) }
+  }
+
+  /// New objects.
+  public final var insertedObjects: Set<NSManagedObject> { Set(inserted.filter(\.isInserted)) }
+  /// Changed objects, without new and deleted ones.
+  public final var updatedObjects: Set<NSManagedObject> { Set(updated.filter(\.isUpdated)) }
+  /// Objects the next save deletes.
+  public final var deletedObjects: Set<NSManagedObject> { Set(deleted.filter(\.isDeleted)) }
+  /// Every object the context knows and somebody holds.
+  public final var registeredObjects: Set<NSManagedObject> { Set(registry.allObjects) }
+
+  // MARK: Insertion
+
+  /// Puts a new object into the context. `init(context:)` and `init(entity:insertInto:)` do it already.
+  public final func insert(_ object: NSManagedObject) {
+    if object.registry === registry {
+      // Inserting an object that was deleted before its first save brings it back.
+      if object.flags.contains(.deleted), object.row == nil { object.flags.remove(.deleted) }
+      if object.flags.contains(.inserted) || object.row != nil { return }
+    } else if object.registry != nil {
+      fatalError(
+        """
+        An NSManagedObjectContext cannot insert objects of another context (\(object.objectID)). Use \
+        context.object(with: object.objectID).
+        """)
+    }
+    if object.runtime.layout.isAbstract {
+      fatalError(
+        """
+        Entity '\(object.runtime.layout.name)' is abstract, so it has no objects of its own; insert one of \
+        its sub-entities: \(object.entity.subentities.compactMap(\.name).sorted().joined(separator: ", ")).
+        """)
+    }
+    object.key = ObjectRegistry.makeTemporaryKey()
+    object.cachedID = nil
+    object.registry = registry
+    registry.insert(object, store: 0, root: object.runtime.layout.rootIndex, key: object.key)
+    if object.state == nil { object.state = ObjectState(values: object.runtime.template) }
+    noteInsertion(of: object)
+    object.awakeFromInsert()
+  }
+
+  final func noteInsertion(of object: NSManagedObject) {
+    object.flags.insert(.inserted)
+    if !object.flags.contains(.inInsertedList) {
+      object.flags.insert(.inInsertedList)
+      inserted.append(object)
+    }
+    noteEvent(.eventInserted, of: object)
+  }
+
+  // MARK: Changes
+
+  /// An object's value was set.
+  final func noteChange(of object: NSManagedObject) {
+    if !object.flags.contains(.inserted) {
+      object.flags.insert(.updated)
+      if !object.flags.contains(.inUpdatedList) {
+        object.flags.insert(.inUpdatedList)
+        updated.append(object)
+      }
+    }
+    noteEvent(.eventUpdated, of: object)
+  }
+
+  final func noteEvent(_ flag: ObjectFlags, of object: NSManagedObject) {
+    object.flags.insert(flag)
+    if !object.flags.contains(.inEventList) {
+      object.flags.insert(.inEventList)
+      eventObjects.append(object)
+    }
+  }
+
+  /// An object whose row is gone.
+  final func markInaccessible(_ object: NSManagedObject) {
+    object.flags.insert(.deleted)
+  }
+
+  /// Decides about an object whose row is gone; false makes the access fail. Override to do otherwise than
+  /// ``shouldDeleteInaccessibleFaults`` says.
+  open func shouldHandleInaccessibleFault(
+    _ fault: NSManagedObject, for oid: NSManagedObjectID, triggeredByProperty property: NSPropertyDescription?
+  ) -> Bool {
+    shouldDeleteInaccessibleFaults
+  }
+
+  /// Chooses the store for an object that has not been saved yet.
+  public final func assign(_ object: Any, to store: NSPersistentStore) {
+    guard let object = object as? NSManagedObject, object.store == nil else {
+      fatalError(
+        "Can't reassign an object to a different store once it has been saved; delete it and insert a new one."
+      )
+    }
+    assignedStores[ObjectIdentifier(object)] = store
+  }
+}
+
+extension NSManagedObjectContext {
+  /// The kinds of queue in the modern spelling.
+  public struct ConcurrencyType: Hashable, Sendable {
+    private let isMain: Bool
+    public static let mainQueue = ConcurrencyType(isMain: true)
+    public static let privateQueue = ConcurrencyType(isMain: false)
+  }
+
+  /// When an async ``NSManagedObjectContext/perform(schedule:_:)`` runs its block.
+  public enum ScheduledTaskType: Hashable, Sendable {
+    /// At once if the caller is on the context's queue already, else as `enqueued`.
+    case immediate
+    /// After the blocks that wait already.
+    case enqueued
+  }
+}

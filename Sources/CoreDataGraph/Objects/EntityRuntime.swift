@@ -1,0 +1,185 @@
+import CoreDataModel
+import CoreDataStorage
+import Foundation
+import Synchronization
+
+/// A model as the object graph uses it: layouts plus classes and starting values. One per model, made on first use.
+final class ModelRuntime: @unchecked Sendable {
+  // Sendable: immutable after init.
+
+  let layout: ModelLayout
+  /// Distinguishes models in the slot caches of `ManagedKey`; never 0.
+  let serial: UInt32
+  private(set) var entities: [EntityRuntime] = []
+  private(set) var byClass: [ObjectIdentifier: [EntityRuntime]] = [:]
+
+  private init(model: NSManagedObjectModel) {
+    layout = ModelLayout(model: model)
+    serial = ModelRuntime.registry.withLock { registry in
+      registry.nextSerial += 1
+      return registry.nextSerial
+    }
+    entities = layout.entities.map { EntityRuntime(model: self, layout: $0) }
+    for runtime in entities {
+      byClass[ObjectIdentifier(runtime.objectClass), default: []].append(runtime)
+    }
+  }
+
+  func runtime(named name: String) -> EntityRuntime? {
+    layout.byName[name].map { entities[$0.index] }
+  }
+
+  // MARK: One per model
+
+  private struct Weak { weak var runtime: ModelRuntime? }
+
+  private struct Registry: ~Copyable {
+    var nextSerial: UInt32 = 0
+    /// Models in use, oldest first, for `entity()` and `fetchRequest()` of classes, which name no model.
+    var live: [Weak] = []
+  }
+
+  private static let registry = Mutex(Registry())
+  /// Guards `runtimeStorage` of models and entities.
+  private static let making = NSLock()
+
+  static func of(_ model: NSManagedObjectModel) -> ModelRuntime {
+    making.lock()
+    defer { making.unlock() }
+    if let made = model.runtimeStorage as? ModelRuntime { return made }
+    let runtime = ModelRuntime(model: model)
+    for entity in runtime.entities { entity.layout.entity.runtimeStorage = entity }
+    model.runtimeStorage = runtime
+    registry.withLock { registry in
+      registry.live.removeAll { $0.runtime == nil }
+      registry.live.append(Weak(runtime: runtime))
+    }
+    return runtime
+  }
+
+  /// The entities that a class stands for in the models in use, newest model first.
+  static func entities(of objectClass: AnyClass) -> [EntityRuntime] {
+    let live: [ModelRuntime] = registry.withLock { $0.live.compactMap(\.runtime) }
+    return live.reversed().flatMap { $0.byClass[ObjectIdentifier(objectClass)] ?? [] }
+  }
+}
+
+/// Which case of `SlotValue` an attribute's values are.
+enum SlotForm: UInt8 {
+  case integer, double, string, other
+}
+
+/// An entity as the object graph uses it.
+final class EntityRuntime: @unchecked Sendable {
+  // Sendable: immutable after init.
+
+  unowned let model: ModelRuntime
+  let layout: EntityLayout
+  let objectClass: NSManagedObject.Type
+  /// What a new object's slots hold: default values, null, and nothing for relationships.
+  let template: [SlotValue]
+  /// For each slot the first word in the row, −1 for a slot without one.
+  let words: UnsafeMutablePointer<Int32>
+  /// For each slot the form its values take, so that typed setters need no conversion.
+  let formOfSlot: [SlotForm]
+  /// Slots of relationships, stored or not.
+  let relationshipSlots: [Int]
+  let storedAttributeSlots: [Int]
+  /// The entity's range in the model and the model's serial, for `ManagedKey`'s cache.
+  let index: Int
+
+  init(model: ModelRuntime, layout: EntityLayout) {
+    self.model = model
+    self.layout = layout
+    index = layout.index
+    objectClass = ClassResolver.objectClass(for: layout.entity)
+    template = layout.slots.map { slot in
+      if slot.relationship != nil { return slot.isToOne ? .null : .unset }
+      guard let attribute = slot.attribute else { return .unset }
+      switch slot.role {
+      case .stored(let kind, _): return .make(attribute.defaultValue, kind: kind)
+      case .transient:
+        return SlotValue.unwrapped(attribute.defaultValue).map { .object(Box<Any>($0)) } ?? .null
+      default: return .null
+      }
+    }
+    words = .allocate(capacity: max(1, layout.slots.count))
+    for (number, slot) in layout.slots.enumerated() {
+      if case .stored(_, let word) = slot.role {
+        words[number] = Int32(word)
+      } else {
+        words[number] = -1
+      }
+    }
+    formOfSlot = layout.slots.map { slot in
+      guard case .stored(let kind, _) = slot.role else { return .other }
+      switch kind {
+      case .int16, .int32, .int64, .bool: return .integer
+      case .double, .date: return .double
+      case .string: return .string
+      default: return .other
+      }
+    }
+    relationshipSlots = layout.slots.indices.filter { layout.slots[$0].relationship != nil }
+    storedAttributeSlots = layout.slots.indices.filter { number in
+      guard case .stored(let kind, _) = layout.slots[number].role else { return false }
+      return kind != .toOne
+    }
+  }
+
+  deinit { words.deallocate() }
+
+  static func of(_ entity: NSEntityDescription) -> EntityRuntime {
+    if let made = entity.runtimeStorage { return unsafeDowncast(made, to: EntityRuntime.self) }
+    let model: NSManagedObjectModel = entity.managedObjectModel
+    let runtime = ModelRuntime.of(model)
+    guard let made = entity.runtimeStorage as? EntityRuntime else {
+      fatalError(
+        """
+        Entity '\(entity.name ?? "")' is not among the entities of its model \
+        (\(runtime.layout.entities.map(\.name).joined(separator: ", "))); add it to the model's entities first.
+        """)
+    }
+    return made
+  }
+}
+
+/// Finds the class of an entity's objects.
+enum ClassResolver {
+  /// `Module.Class` is looked up as it is; `Class` and `.Class` (the program's own module) among all classes of
+  /// the process. A name that is not found gives `NSManagedObject`, with a warning, as Apple's framework does: tools without the
+  /// program's classes can still work with its objects.
+  static func objectClass(for entity: NSEntityDescription) -> NSManagedObject.Type {
+    let written: String = entity.managedObjectClassName
+    let name: String = written.hasPrefix(".") ? String(written.dropFirst()) : written
+    if name.isEmpty || name == "NSManagedObject" { return NSManagedObject.self }
+    if let found = NSClassFromString(name) as? NSManagedObject.Type { return found }
+    let bare: String = name.split(separator: ".").last.map(String.init) ?? name
+    let found = TypeSearch.classes(named: bare, subclassOf: NSManagedObject.self)
+    switch found.count {
+    case 0:
+      warn(
+        """
+        clarus: no class '\(written)' for entity '\(entity.name ?? "")' in this process; \
+        its objects are plain NSManagedObject.
+        """)
+      return NSManagedObject.self
+    case 1:
+      if let type = found[0].type as? NSManagedObject.Type { return type }
+      return NSManagedObject.self
+    default:
+      // Two modules with a class of that name: picking one would be a guess.
+      let preferred = found.first { $0.qualifiedName == name }
+      if let type = preferred?.type as? NSManagedObject.Type { return type }
+      fatalError(
+        """
+        Entity '\(entity.name ?? "")' names class '\(written)', and there are \(found.count) of that name: \
+        \(found.map(\.qualifiedName).sorted().joined(separator: ", ")). Write the module into the model's class name.
+        """)
+    }
+  }
+
+  private static func warn(_ text: String) {
+    FileHandle.standardError.write(Data((text + "\n").utf8))
+  }
+}

@@ -1,0 +1,252 @@
+import CoreDataModel
+import CoreDataPredicates
+import CoreDataStorage
+import Foundation
+
+// Key-value coding: what Apple's framework inherits from the Objective-C runtime, here as methods of managed objects.
+
+extension NSManagedObject {
+  /// The slot of a key; stops with the nearest names when the entity has no such property.
+  final func requireSlot(_ key: String) -> Int {
+    guard let slot = runtime.layout.slotByName[key] else {
+      fatalError(GraphError.unknownKey(key, runtime.layout).description)
+    }
+    return slot
+  }
+
+  /// The value of a slot as key-value coding gives it.
+  final func objectValue(_ slot: Int) -> Any? {
+    let described: PropertySlot = runtime.layout.slots[slot]
+    guard let relationship = described.relationship else {
+      return described.role == .fetched ? fetchedValue(described) : attributeValue(slot)
+    }
+    if !relationship.isToMany { return toOneTarget(slot) }
+    let objects: [NSManagedObject] = members(slot).objects
+    return relationship.isOrdered ? NSOrderedSet(array: objects) : NSSet(array: objects)
+  }
+
+  private final func fetchedValue(_ slot: PropertySlot) -> Any? {
+    guard let property = slot.property as? NSFetchedPropertyDescription, let context = registry?.context
+    else { return nil }
+    do {
+      return try context.fetchedProperty(property, of: self)
+    } catch {
+      fatalError("CoreData could not run the fetched property \(runtime.layout.name).\(slot.name): \(error)")
+    }
+  }
+}
+
+extension NSManagedObject: KeyValueReadable {
+  /// For predicates and sort descriptors: throws instead of stopping when the key is unknown.
+  public final func readValue(forKey key: String) throws -> Any? {
+    if let slot = runtime.layout.slotByName[key] { return objectValue(slot) }
+    switch key {
+    case "objectID": return objectID
+    case "self": return self
+    case "entity": return entity
+    default: break
+    }
+    for child in Mirror(reflecting: self).children where child.label == key { return child.value }
+    throw GraphError.unknownKey(key, runtime.layout)
+  }
+}
+
+extension NSManagedObject {
+  /// The value of a property: numbers as `NSNumber`, decimals as `NSDecimalNumber`, a to-one target as its object, to-many members
+  /// as `NSSet` or `NSOrderedSet`, nil for no value. Loads the object if it is a fault. An unknown key stops with
+  /// the nearest names; ``readValue(forKey:)`` throws instead.
+  public final func value(forKey key: String) -> Any? {
+    do {
+      return try readValue(forKey: key)
+    } catch {
+      fatalError("\(error)")
+    }
+  }
+}
+
+extension NSManagedObject {
+  /// The values along a path of keys: `category.name`. A to-many step gives the collection of its members' values.
+  public final func value(forKeyPath keyPath: String) -> Any? {
+    do {
+      return try NSExpression(forKeyPath: keyPath).expressionValueThrowing(with: self)
+    } catch {
+      fatalError("\(error)")
+    }
+  }
+
+  /// Sets a property and keeps the inverse of a relationship. A value of a type that the attribute does not take is
+  /// kept and refused by the next save, which names it.
+  public final func setValue(_ value: Any?, forKey key: String) {
+    setObjectValue(value, requireSlot(key))
+  }
+
+  /// Sets several properties.
+  public final func setValuesForKeys(_ keyedValues: [String: Any]) {
+    for (key, value) in keyedValues.sorted(by: { $0.key < $1.key }) { setValue(value, forKey: key) }
+  }
+
+  /// The values of several properties, `NSNull` for nil.
+  public final func dictionaryWithValues(forKeys keys: [String]) -> [String: Any] {
+    Dictionary(uniqueKeysWithValues: Set(keys).map { ($0, value(forKey: $0) ?? NSNull()) })
+  }
+
+  final func setObjectValue(_ value: Any?, _ slot: Int) {
+    let described: PropertySlot = runtime.layout.slots[slot]
+    guard let relationship = described.relationship else {
+      setSlot(slot, makeSlotValue(value, slot: slot))
+      return
+    }
+    if relationship.isToMany {
+      setMembers(slot, NSManagedObject.objects(in: value, of: described))
+    } else {
+      setToOne(slot, NSManagedObject.object(in: value, of: described))
+    }
+  }
+
+  private static func object(in value: Any?, of slot: PropertySlot) -> NSManagedObject? {
+    guard let value = SlotValue.unwrapped(value) else { return nil }
+    guard let object = value as? NSManagedObject else {
+      fatalError(
+        "Unacceptable type of value for to-one relationship '\(slot.name)': \(type(of: value)); "
+          + "set a managed object or nil.")
+    }
+    return object
+  }
+
+  /// The managed objects in a collection of any kind.
+  private static func objects(in value: Any?, of slot: PropertySlot) -> [NSManagedObject] {
+    guard let value = SlotValue.unwrapped(value) else { return [] }
+    let members: [Any]
+    switch value {
+    case let set as NSOrderedSet: members = set.array
+    case let set as NSSet: members = set.allObjects
+    case let array as NSArray: members = array.map { $0 }
+    case let set as Set<NSManagedObject>: members = Array(set)
+    case let array as [Any]: members = array
+    default: members = [value]
+    }
+    return members.map { member in
+      guard let object = member as? NSManagedObject else {
+        fatalError(
+          "Unacceptable type of value for to-many relationship '\(slot.name)': \(type(of: member)); "
+            + "set a set of managed objects.")
+      }
+      return object
+    }
+  }
+
+  // MARK: Primitive access and its brackets
+
+  /// Before a value is read: loads the object if it is a fault.
+  public final func willAccessValue(forKey key: String?) { fireFault() }
+  public final func didAccessValue(forKey key: String?) {}
+
+  /// The value without loading the object and without any callback.
+  public final func primitiveValue(forKey key: String) -> Any? {
+    let slot: Int = requireSlot(key)
+    if flags.contains(.fault), row == nil { return nil }
+    let wasFault: Bool = flags.contains(.fault)
+    flags.remove(.fault)
+    defer { if wasFault { flags.insert(.fault) } }
+    return objectValue(slot)
+  }
+
+  /// Sets a value without recording a change, keeping inverses or any callback. Between
+  /// ``willChangeValue(forKey:)`` and ``didChangeValue(forKey:)`` it makes a whole setter.
+  public final func setPrimitiveValue(_ value: Any?, forKey key: String) {
+    let slot: Int = requireSlot(key)
+    let described: PropertySlot = runtime.layout.slots[slot]
+    if described.isToMany {
+      awakeQuietly { writeMembers(slot, NSManagedObject.objects(in: value, of: described)) }
+    } else if described.isToOne {
+      let target: NSManagedObject? = NSManagedObject.object(in: value, of: described)
+      ensureState().values[slot] = target.map { .object($0) } ?? .null
+    } else {
+      ensureState().values[slot] = makeSlotValue(value, slot: slot)
+    }
+    // Not a recorded change, but the value must reach the store with the next save of the object.
+    if row != nil || flags.contains(.inserted) { state?.changed.insert(slot) }
+  }
+
+  /// Before a value is changed by primitive access.
+  public final func willChangeValue(forKey key: String) {
+    let slot: Int = requireSlot(key)
+    fireFault()
+    let described: PropertySlot = runtime.layout.slots[slot]
+    let old: NotedValue
+    if described.isToMany {
+      old = .toMany(members(slot).objects)
+    } else if described.isToOne {
+      old = .toOne(toOneTarget(slot))
+    } else {
+      old = .attribute
+    }
+    ensureState().noted.append((slot, old))
+  }
+
+  /// After a value was changed by primitive access: records the change and keeps inverses.
+  public final func didChangeValue(forKey key: String) {
+    let slot: Int = requireSlot(key)
+    guard let state, let place = state.noted.lastIndex(where: { $0.slot == slot }) else {
+      fatalError("didChangeValue(forKey: \"\(key)\") without willChangeValue(forKey:) before it.")
+    }
+    let old: NotedValue = state.noted.remove(at: place).value
+    markChanged(slot)
+    guard !flags.contains(.untracked) else { return }
+    switch old {
+    case .attribute: break
+    case .toOne(let target): maintainInverse(slot, old: target, new: toOneTarget(slot))
+    case .toMany(let before):
+      guard let inverse = runtime.layout.slots[slot].inverseSlot else { return }
+      let now: ObjectList = members(slot)
+      let had = ObjectList(before)
+      let nowSet: Set<ObjectIdentifier> = Set(now.map { ObjectIdentifier($0) })
+      let hadSet: Set<ObjectIdentifier> = Set(had.map { ObjectIdentifier($0) })
+      for object in had where !nowSet.contains(ObjectIdentifier(object)) { object.unlink(inverse, self) }
+      for object in now where !hadSet.contains(ObjectIdentifier(object)) { linkInverse(slot, object) }
+    }
+  }
+
+  // MARK: Differences
+
+  /// Properties set since the last fetch or save, with their present values (`NSNull` for nil). Stored properties only.
+  public final func changedValues() -> [String: Any] {
+    guard let state else { return [:] }
+    var result: [String: Any] = [:]
+    for slot in state.changed.members where runtime.layout.slots[slot].role != .transient {
+      result[runtime.layout.slots[slot].name] = objectValue(slot) ?? NSNull()
+    }
+    return result
+  }
+
+  /// The values of the last fetch or save, `NSNull` for nil; all stored properties for nil keys. Empty for a new object.
+  public final func committedValues(forKeys keys: [String]?) -> [String: Any] {
+    guard row != nil else { return [:] }
+    fireFault()
+    var result: [String: Any] = [:]
+    for (number, slot) in runtime.layout.slots.enumerated() {
+      if let keys, !keys.contains(slot.name) { continue }
+      switch slot.role {
+      case .stored(.toOne, let word):
+        guard let row, let store, row.hasValue(word), let context = registry?.context else {
+          result[slot.name] = NSNull()
+          continue
+        }
+        result[slot.name] = context.object(row.target(word), store: store)
+      case .stored(let kind, _):
+        result[slot.name] = committedSlotValue(number).attributeValue(kind: kind) ?? NSNull()
+      case .toMany:
+        _ = members(number)
+        let many: ToManyState = toManyState(number)
+        var list = ObjectList(many.members?.objects ?? [])
+        for object in many.added { list.remove(object) }
+        for object in many.removed { list.append(object) }
+        result[slot.name] =
+          slot.relationship?.isOrdered == true
+          ? NSOrderedSet(array: list.objects) : NSSet(array: list.objects)
+      case .transient, .fetched, .composite: continue
+      }
+    }
+    return result
+  }
+}

@@ -1,0 +1,205 @@
+import CoreDataModel
+import CoreDataStorage
+import Foundation
+
+// Reading and writing slots. Everything public (key-value coding, accessors) ends here.
+
+extension NSManagedObject {
+  // MARK: Faults
+
+  /// Loads the values if they are not loaded. A row that is gone makes the object deleted (Apple's
+  /// `shouldDeleteInaccessibleFaults`); any other failure stops, since a property read can't throw:
+  /// `existingObject(with:)` is the throwing way.
+  @inline(__always)
+  final func fireFault() {
+    if flags.contains(.fault) { fulfill() }
+  }
+
+  private final func fulfill() {
+    do {
+      try fulfillFault()
+    } catch {
+      fatalError(
+        """
+        CoreData could not fulfill a fault for '\(objectID)': \(error). \
+        Use existingObject(with:) to load objects where loading may fail.
+        """)
+    }
+  }
+
+  final func fulfillFault() throws {
+    guard flags.contains(.fault) else { return }
+    if row == nil {
+      guard let context = registry?.context else {
+        flags.remove(.fault)
+        flags.insert(.inaccessible)
+        return
+      }
+      try context.loadRow(of: self)
+      if row == nil {
+        guard context.shouldHandleInaccessibleFault(self, for: objectID, triggeredByProperty: nil) else {
+          throw GraphError.referentialIntegrity(objectID)
+        }
+        flags.remove(.fault)
+        flags.insert(.inaccessible)
+        context.markInaccessible(self)
+        return
+      }
+    }
+    flags.remove(.fault)
+    awakeQuietly { awakeFromFetch() }
+  }
+
+  /// Runs a callback whose changes are not recorded.
+  final func awakeQuietly(_ body: () -> Void) {
+    let before: Bool = flags.contains(.untracked)
+    flags.insert(.untracked)
+    body()
+    if !before { flags.remove(.untracked) }
+  }
+
+  // MARK: Reading
+
+  /// The value of an attribute slot. Decodes from the row unless the slot was set.
+  final func slotValue(_ slot: Int) -> SlotValue {
+    fireFault()
+    if let state {
+      let value: SlotValue = state.values[slot]
+      if !value.isUnset { return value }
+    }
+    let described: PropertySlot = runtime.layout.slots[slot]
+    guard let row, case .stored(let kind, let word) = described.role else { return .null }
+    do {
+      let value: SlotValue = try row.slotValue(word: word, kind: kind, attribute: described.attribute)
+      // A decoded object keeps its identity between reads.
+      if kind == .transformable, case .object = value { ensureState().values[slot] = value }
+      return value
+    } catch {
+      fatalError(
+        """
+        The stored value of \(runtime.layout.name).\(described.name) of '\(objectID)' can't be transformed: \(error)
+        """)
+    }
+  }
+
+  /// The committed value of a stored attribute slot.
+  final func committedSlotValue(_ slot: Int) -> SlotValue {
+    let described: PropertySlot = runtime.layout.slots[slot]
+    guard let row, case .stored(let kind, let word) = described.role, kind != .toOne else { return .null }
+    return (try? row.slotValue(word: word, kind: kind, attribute: described.attribute)) ?? .null
+  }
+
+  /// The attribute as key-value coding gives it.
+  final func attributeValue(_ slot: Int) -> Any? {
+    let value: SlotValue = slotValue(slot)
+    switch runtime.layout.slots[slot].role {
+    case .stored(let kind, _): return value.attributeValue(kind: kind)
+    default: return value.attributeValue(kind: .transformable)
+    }
+  }
+
+  // MARK: Writing
+
+  final func ensureState() -> ObjectState {
+    if let state { return state }
+    let made = ObjectState(values: Array(repeating: .unset, count: runtime.layout.slots.count))
+    state = made
+    return made
+  }
+
+  /// Sets an attribute and records the change.
+  @inline(__always)
+  final func setSlot(_ slot: Int, _ value: SlotValue) {
+    fireFault()
+    ensureState().values[slot] = value
+    markChanged(slot)
+  }
+
+  /// A value for an attribute slot.
+  final func makeSlotValue(_ value: Any?, slot: Int) -> SlotValue {
+    switch runtime.layout.slots[slot].role {
+    case .stored(let kind, _): return .make(value, kind: kind)
+    default: return SlotValue.unwrapped(value).map { .object(Box<Any>($0)) } ?? .null
+    }
+  }
+
+  /// Records that a slot was set: the object is updated, the context dirty.
+  @inline(__always)
+  final func markChanged(_ slot: Int) {
+    if flags.contains(.untracked) { return }
+    state?.changed.insert(slot)
+    if flags.isSuperset(of: [.inserted, .eventInserted]) { return }
+    registry?.context?.noteChange(of: self)
+  }
+
+  // MARK: Differences
+
+  /// The slots whose stored value differs from the row; for to-many relationships those with changed members.
+  final func persistentChanges() -> SlotSet {
+    guard let state else { return SlotSet() }
+    var result = SlotSet()
+    for slot in state.changed.members where differsFromRow(slot, state) { result.insert(slot) }
+    return result
+  }
+
+  private final func differsFromRow(_ slot: Int, _ state: ObjectState) -> Bool {
+    let described: PropertySlot = runtime.layout.slots[slot]
+    switch described.role {
+    case .stored(.toOne, let word):
+      let value: SlotValue = state.values[slot]
+      if value.isUnset { return false }
+      var target: NSManagedObject?
+      if case .object(let object) = value { target = object as? NSManagedObject }
+      guard let row, row.hasValue(word) else { return target != nil }
+      guard let target else { return true }
+      // A new target has no key yet that a row could hold.
+      return target.key != row.target(word).key || target.store !== store
+    case .stored(let kind, let word):
+      switch state.values[slot] {
+      case .unset: return false
+      case .null: return row?.hasValue(word) ?? false
+      case let value:
+        guard let row, row.hasValue(word) else { return true }
+        // A transformed object may have been changed in place: compare what would be stored.
+        if kind == .transformable, case .object(let object) = value, let box = object as? Box<Any> {
+          guard let data = try? Transformation.data(from: box.value, attribute: described.attribute)
+          else { return true }
+          return data != row.data(word)
+        }
+        return !SlotValue.equal(value, committedSlotValue(slot))
+      }
+    case .toMany: return state.toMany(slot)?.isChanged ?? false
+    case .transient, .fetched, .composite: return false
+    }
+  }
+
+  /// Throws pending values away; the row stays, so reads give what was last fetched or saved.
+  final func discardState(keepingTransients: Bool) {
+    guard let state else { return }
+    if keepingTransients {
+      let kept = ObjectState(values: Array(repeating: .unset, count: runtime.layout.slots.count))
+      var any = false
+      for (number, slot) in runtime.layout.slots.enumerated() where slot.role == .transient {
+        kept.values[number] = state.values[number]
+        any = true
+      }
+      self.state = any ? kept : nil
+    } else {
+      self.state = nil
+    }
+  }
+
+  /// Makes the object a fault: values, relationships and transients go; the next read loads anew.
+  final func turnIntoFault() {
+    guard !flags.contains(.fault) else {
+      row = nil
+      return
+    }
+    willTurnIntoFault()
+    state = nil
+    row = nil
+    faultBatch = nil
+    flags.insert(.fault)
+    didTurnIntoFault()
+  }
+}

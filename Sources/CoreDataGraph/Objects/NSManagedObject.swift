@@ -1,0 +1,231 @@
+import CoreDataModel
+import CoreDataStorage
+import Foundation
+
+/// An object of the graph: an entity's properties, kept by a context, stored by a persistent store.
+///
+/// Subclass it for entities with a class of their own; off Apple's platforms managed properties are computed
+/// properties over ``ManagedKey``s:
+///
+/// ```swift
+/// final class Item: NSManagedObject {
+///   static let title = ManagedKey("title")
+///   var title: String? {
+///     get { managedValue(Self.title) }
+///     set { setManagedValue(newValue, Self.title) }
+///   }
+/// }
+/// ```
+///
+/// An object belongs to its context's queue: touch it inside ``NSManagedObjectContext/perform(_:)`` or
+/// ``NSManagedObjectContext/performAndWait(_:)`` of that context only. Hand ``objectID`` to other queues.
+///
+/// See Apple's page [NSManagedObject](https://developer.apple.com/documentation/coredata/nsmanagedobject).
+open class NSManagedObject: NSObject, NSFetchRequestResult {
+  final let runtime: EntityRuntime
+  /// The identity map that holds the object; nil outside a context.
+  final var registry: ObjectRegistry?
+  /// The store that holds the row; nil before the first save.
+  final var store: NSPersistentStore?
+  /// The primary key; negative before the first save.
+  final var key: Int64
+  /// The values of the last fetch or save.
+  final var row: RowRef?
+  final var state: ObjectState?
+  final var cachedID: NSManagedObjectID?
+  final var faultBatch: FaultBatch?
+  /// The key a running save gives the object; 0 outside one.
+  final var pendingKey: Int64 = 0
+  final var flags: ObjectFlags = []
+
+  // MARK: Making objects
+
+  /// Makes an object of `entity` and, unless `context` is nil, inserts it there.
+  ///
+  /// `required`, so that the framework can make objects of subclasses; a subclass that overrides it calls super and
+  /// changes no property in it (use ``awakeFromInsert()``).
+  public required init(entity: NSEntityDescription, insertInto context: NSManagedObjectContext?) {
+    runtime = EntityRuntime.of(entity)
+    key = 0
+    super.init()
+    if let context { context.insert(self) }
+  }
+
+  /// Makes an object of the entity this class stands for in the context's model and inserts it.
+  public convenience init(context moc: NSManagedObjectContext) {
+    self.init(entity: Self.entityRuntime(in: moc).layout.entity, insertInto: moc)
+  }
+
+  deinit {
+    if let registry {
+      registry.remove(self, store: store?.ordinal ?? 0, root: runtime.layout.rootIndex, key: key)
+    }
+  }
+
+  /// The entity this class stands for. The class must stand for one entity of the models in use.
+  open class func entity() -> NSEntityDescription {
+    let found: [EntityRuntime] = ModelRuntime.entities(of: self)
+    guard let first = found.first else {
+      fatalError(
+        """
+        No entity found for class \(self): load the model (make its container or coordinator) first, and check that its \
+        entity names this class.
+        """)
+    }
+    let names: Set<String> = Set(found.map(\.layout.name))
+    guard names.count == 1 else {
+      fatalError(
+        """
+        Class \(self) stands for several entities (\(names.sorted().joined(separator: ", "))); use \
+        NSEntityDescription.entity(forEntityName:in:) to say which.
+        """)
+    }
+    return first.layout.entity
+  }
+
+  /// A request for all objects of ``entity()``.
+  open class func fetchRequest() -> NSFetchRequest<any NSFetchRequestResult> {
+    // By name: the context that runs the request looks the entity up in its own model.
+    NSFetchRequest(entityName: entity().name ?? "")
+  }
+
+  /// Whether changes of properties that the model does not know make objects of this class dirty.
+  open class var contextShouldIgnoreUnmodeledPropertyChanges: Bool { true }
+
+  static func entityRuntime(in context: NSManagedObjectContext) -> EntityRuntime {
+    guard let model = context.persistentStoreCoordinator?.runtime else {
+      fatalError("\(self)(context:) needs a context with a persistent store coordinator; set one first.")
+    }
+    let found: [EntityRuntime] = model.byClass[ObjectIdentifier(self)] ?? []
+    if found.count == 1 { return found[0] }
+    if found.isEmpty {
+      fatalError(
+        """
+        No entity of the context's model has the class \(self); set the entity's class in the model, or use \
+        NSEntityDescription.insertNewObject(forEntityName:into:). Entities: \
+        \(model.layout.entities.map { "\($0.name) (\($0.entity.managedObjectClassName ?? ""))" }
+          .joined(separator: ", ")).
+        """)
+    }
+    fatalError(
+      """
+      \(self)(context:) is ambiguous: the class stands for the entities \
+      \(found.map(\.layout.name).joined(separator: ", ")). Use init(entity:insertInto:).
+      """)
+  }
+
+  // MARK: Identity
+
+  public final var entity: NSEntityDescription { runtime.layout.entity }
+
+  /// The context that keeps the object; nil before insertion, after a saved deletion and when the context is gone.
+  public final var managedObjectContext: NSManagedObjectContext? { registry?.context }
+
+  /// The object's identity; temporary until the first save. Does not load the object.
+  public final var objectID: NSManagedObjectID {
+    if let cachedID { return cachedID }
+    let made = NSManagedObjectID(runtime: runtime, key: key, store: store)
+    cachedID = made
+    return made
+  }
+
+  open override func isEqual(_ object: Any?) -> Bool { object as? NSManagedObject === self }
+
+  /// By instance, so it survives the change from temporary to permanent id.
+  open override var hash: Int { ObjectIdentifier(self).hashValue }
+
+  open override var description: String {
+    let contents: String
+    if flags.contains(.fault) {
+      contents = "<fault>"
+    } else {
+      contents =
+        "{"
+        + runtime.layout.slots.indices.map { slot in
+          let name: String = runtime.layout.slots[slot].name
+          return "\(name): \(describe(slot))"
+        }.joined(separator: "; ") + "}"
+    }
+    return "<\(type(of: self))> (entity: \(runtime.layout.name); id: \(objectID); data: \(contents))"
+  }
+
+  private func describe(_ slot: Int) -> String {
+    let described: PropertySlot = runtime.layout.slots[slot]
+    if described.relationship != nil {
+      if described.isToOne { return toOneTarget(slot).map { "\($0.objectID)" } ?? "nil" }
+      guard let members = state?.toMany(slot)?.members else { return "<relationship fault>" }
+      return "(\(members.count) objects)"
+    }
+    guard let value = attributeValue(slot) else { return "nil" }
+    return "\(value)"
+  }
+
+  // MARK: State
+
+  /// New since the last save.
+  public final var isInserted: Bool { flags.contains(.inserted) }
+  /// Changed since the last save (and neither new nor deleted).
+  public final var isUpdated: Bool {
+    flags.contains(.updated) && flags.isDisjoint(with: [.inserted, .deleted])
+  }
+  /// To be deleted by the next save. Not a test for "was deleted once".
+  public final var isDeleted: Bool { flags.contains(.deleted) }
+  /// Whether the values are still to be loaded.
+  public final var isFault: Bool { flags.contains(.fault) }
+  /// Inserted, updated or deleted.
+  public final var hasChanges: Bool { !flags.isDisjoint(with: [.inserted, .updated, .deleted]) }
+  /// 0 for a loaded object; otherwise the object is a fault.
+  public final var faultingState: Int { flags.contains(.fault) ? 1 : 0 }
+
+  /// Whether a stored value differs from the last fetch or save (setting the same value is no difference).
+  public final var hasPersistentChangedValues: Bool {
+    if flags.contains(.inserted) { return true }
+    return !persistentChanges().isEmpty
+  }
+
+  // MARK: Life cycle, for subclasses
+
+  /// Once, when the object is first inserted. Call super first. Set starting values here.
+  open func awakeFromInsert() {}
+  /// Each time values were loaded. Changes made here are not recorded and inverses are not kept.
+  open func awakeFromFetch() {}
+  /// After values were replaced as a whole: by rollback, refresh, undo or a merge.
+  open func awake(fromSnapshotEvents flags: NSSnapshotEventType) {}
+  /// Before the object is deleted, while its relationships are still there.
+  open func prepareForDeletion() {}
+  /// Before each save that concerns the object, deletion included; changes made here are saved too.
+  open func willSave() {}
+  /// After the save.
+  open func didSave() {}
+  /// Before the object becomes a fault; values can still be read.
+  open func willTurnIntoFault() {}
+  /// After the object became a fault.
+  open func didTurnIntoFault() {}
+
+  // MARK: Validation, for subclasses
+
+  /// Checks a new object before its first save. Call super, then check what the model can't say.
+  open func validateForInsert() throws { try checkModel() }
+  /// Checks a changed object before a save.
+  open func validateForUpdate() throws { try checkModel() }
+  /// Checks whether the object may be deleted (delete rule Deny).
+  open func validateForDelete() throws { try checkDelete() }
+}
+
+/// Why an object's values were replaced as a whole.
+public struct NSSnapshotEventType: OptionSet, Sendable {
+  public let rawValue: UInt
+  public init(rawValue: UInt) { self.rawValue = rawValue }
+
+  public static let undoInsertion = NSSnapshotEventType(rawValue: 1 << 1)
+  public static let undoDeletion = NSSnapshotEventType(rawValue: 1 << 2)
+  public static let undoUpdate = NSSnapshotEventType(rawValue: 1 << 3)
+  public static let rollback = NSSnapshotEventType(rawValue: 1 << 4)
+  public static let refresh = NSSnapshotEventType(rawValue: 1 << 5)
+  public static let mergePolicy = NSSnapshotEventType(rawValue: 1 << 6)
+}
+
+@available(
+  *, unavailable, message: "A managed object belongs to its context's queue; hand its objectID over instead."
+)
+extension NSManagedObject: @unchecked Sendable {}

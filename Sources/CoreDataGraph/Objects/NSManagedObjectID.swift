@@ -1,0 +1,65 @@
+import CoreDataModel
+import CoreDataStorage
+import Foundation
+
+/// The identity of a managed object: which store, which entity, which row. Safe to hand to other queues and contexts.
+///
+/// Equal ids name the same row of the same store. A new object's id is temporary until its first save (or
+/// ``NSManagedObjectContext/obtainPermanentIDs(for:)``); the object then has a new, permanent one.
+///
+/// See Apple's page [NSManagedObjectID](https://developer.apple.com/documentation/coredata/nsmanagedobjectid).
+open class NSManagedObjectID: NSObject, NSCopying, NSFetchRequestResult, @unchecked Sendable {
+  // Sendable: immutable; the weak store reference is read through the runtime's own synchronisation.
+
+  let runtime: EntityRuntime
+  let key: Int64
+  /// The store's UUID; nil for a temporary id.
+  let storeIdentifier: String?
+  weak let store: NSPersistentStore?
+
+  init(runtime: EntityRuntime, key: Int64, store: NSPersistentStore?) {
+    self.runtime = runtime
+    self.key = key
+    self.store = store
+    storeIdentifier = key < 0 ? nil : store?.identifier
+  }
+
+  public final var entity: NSEntityDescription { runtime.layout.entity }
+
+  /// The store that holds the object; nil for a temporary id and after the store was removed.
+  public final var persistentStore: NSPersistentStore? { key < 0 ? nil : store }
+
+  /// Whether the object has no row yet.
+  public final var isTemporaryID: Bool { key < 0 }
+
+  var rowID: RowID { RowID(entity: runtime.index, key: key) }
+
+  /// `x-coredata://<store UUID>/<entity>/p<key>`; `x-coredata:///<entity>/t<number>` for a temporary id.
+  ///
+  /// Keep URIs of permanent ids only; ``NSPersistentStoreCoordinator/managedObjectID(forURIRepresentation:)`` turns
+  /// them back.
+  public final func uriRepresentation() -> URL {
+    var parts = URLComponents()
+    parts.scheme = "x-coredata"
+    parts.host = storeIdentifier ?? ""
+    parts.path = "/\(runtime.layout.name)/" + (key < 0 ? "t\(-key)" : "p\(key)")
+    guard let url = parts.url else {
+      preconditionFailure("The entity name '\(runtime.layout.name)' can't stand in a URI.")
+    }
+    return url
+  }
+
+  open func copy(with zone: NSZone? = nil) -> Any { self }
+
+  open override func isEqual(_ object: Any?) -> Bool {
+    guard let other = object as? NSManagedObjectID else { return false }
+    if self === other { return true }
+    return key == other.key && storeIdentifier == other.storeIdentifier
+      && runtime.model.layout.entities[runtime.layout.rootIndex].name
+        == other.runtime.model.layout.entities[other.runtime.layout.rootIndex].name
+  }
+
+  open override var hash: Int { key.hashValue }
+
+  open override var description: String { "<\(uriRepresentation().absoluteString)>" }
+}

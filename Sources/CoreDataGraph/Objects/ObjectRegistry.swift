@@ -1,0 +1,92 @@
+import CSwiftRuntime
+import CoreDataStorage
+import Foundation
+import Synchronization
+
+/// The identity map of one context: from (store, hierarchy, key) to the one object that stands for that row.
+///
+/// Entries do not keep objects alive. An object removes itself when it goes, under the registry's lock; a look-up retains
+/// what it finds under the same lock with `swift_tryRetain`, which fails once the object's deinitialiser has begun. So an entry
+/// is never a dangling pointer, and no object pays for a weak reference's side table.
+///
+/// State, with life:
+/// - `tables[store ordinal][root index]`: key → unretained object. An entry lives as long as its object.
+/// - Temporary objects have negative keys and live in ordinal 0.
+final class ObjectRegistry: @unchecked Sendable {
+  // Sendable: `tables` is reached under `lock` only; `context` is set once before the registry is shared.
+
+  private let lock = Mutex(())
+  private var tables: [[KeyTable]] = []
+  /// Set by the context's init, cleared by its deinit.
+  weak var context: NSManagedObjectContext?
+
+  /// Temporary keys are unique in the process, so an object may be handed on between contexts.
+  private static let lastTemporaryKey = Atomic<Int64>(0)
+
+  static func makeTemporaryKey() -> Int64 {
+    lastTemporaryKey.subtract(1, ordering: .relaxed).newValue
+  }
+
+  private func prepare(_ ordinal: Int, _ root: Int) {
+    while tables.count <= ordinal { tables.append([]) }
+    while tables[ordinal].count <= root { tables[ordinal].append(KeyTable()) }
+  }
+
+  /// Runs `body` with the table of a hierarchy, under the lock.
+  func withTable<Result>(
+    store ordinal: Int, root: Int, _ body: (inout KeyTable) throws -> Result
+  ) rethrows -> Result {
+    try lock.withLock { _ in
+      prepare(ordinal, root)
+      return try body(&tables[ordinal][root])
+    }
+  }
+
+  func insert(_ object: NSManagedObject, store ordinal: Int, root: Int, key: Int64) {
+    withTable(store: ordinal, root: root) { table in
+      _ = table.insert(key, ObjectRegistry.payload(of: object))
+    }
+  }
+
+  func remove(_ object: NSManagedObject, store ordinal: Int, root: Int, key: Int64) {
+    withTable(store: ordinal, root: root) { table in
+      // A newer object may stand under the key already: only an object's own entry is its to remove.
+      if table.find(key) == ObjectRegistry.payload(of: object) { table.remove(key) }
+    }
+  }
+
+  func object(store ordinal: Int, root: Int, key: Int64) -> NSManagedObject? {
+    withTable(store: ordinal, root: root) { ObjectRegistry.find(key, in: $0) }
+  }
+
+  /// Every object that is alive, in no particular order.
+  var allObjects: [NSManagedObject] {
+    lock.withLock { _ in
+      var result: [NSManagedObject] = []
+      for store in tables {
+        for table in store {
+          table.forEach { _, payload in
+            if let object = ObjectRegistry.retained(payload) { result.append(object) }
+          }
+        }
+      }
+      return result
+    }
+  }
+
+  static func payload(of object: NSManagedObject) -> UInt64 {
+    UInt64(UInt(bitPattern: Unmanaged.passUnretained(object).toOpaque()))
+  }
+
+  /// Only inside `withTable`.
+  static func find(_ key: Int64, in table: KeyTable) -> NSManagedObject? {
+    table.find(key).flatMap(retained)
+  }
+
+  private static func retained(_ payload: UInt64) -> NSManagedObject? {
+    guard let pointer = UnsafeMutableRawPointer(bitPattern: UInt(payload)),
+      let alive = swift_tryRetain(pointer)
+    else { return nil }
+    return Unmanaged<NSManagedObject>.fromOpaque(alive).takeRetainedValue()
+  }
+}

@@ -1,0 +1,183 @@
+import CoreDataStorage
+import Foundation
+
+/// What an object is in, as bits.
+struct ObjectFlags: OptionSet {
+  let rawValue: UInt16
+
+  /// Values are not loaded yet (the row may be at hand already; it has not been looked at).
+  static let fault = ObjectFlags(rawValue: 1 << 0)
+  /// New, changed, or to be deleted, since the last save.
+  static let inserted = ObjectFlags(rawValue: 1 << 1)
+  static let updated = ObjectFlags(rawValue: 1 << 2)
+  static let deleted = ObjectFlags(rawValue: 1 << 3)
+  /// Whether the context's list holds the object (it may stay there after the flag above is gone).
+  static let inInsertedList = ObjectFlags(rawValue: 1 << 4)
+  static let inUpdatedList = ObjectFlags(rawValue: 1 << 5)
+  static let inDeletedList = ObjectFlags(rawValue: 1 << 6)
+  /// The same since the last objects-did-change notification.
+  static let eventInserted = ObjectFlags(rawValue: 1 << 7)
+  static let eventUpdated = ObjectFlags(rawValue: 1 << 8)
+  static let eventDeleted = ObjectFlags(rawValue: 1 << 9)
+  static let eventRefreshed = ObjectFlags(rawValue: 1 << 10)
+  static let inEventList = ObjectFlags(rawValue: 1 << 11)
+  /// Changes are not recorded: the object is being awoken or restored.
+  static let untracked = ObjectFlags(rawValue: 1 << 12)
+  /// The row is gone from the store; all values read as nil.
+  static let inaccessible = ObjectFlags(rawValue: 1 << 13)
+  /// Deletion has been passed on along relationships.
+  static let propagated = ObjectFlags(rawValue: 1 << 14)
+}
+
+/// The slots of an object that has more to say than its row.
+final class ObjectState {
+  /// One per slot of the layout.
+  var values: [SlotValue]
+  /// Slots set since the last fetch or save.
+  var changed = SlotSet()
+  /// Values noted by `willChangeValue(forKey:)`, until `didChangeValue(forKey:)`; innermost last.
+  var noted: [(slot: Int, value: NotedValue)] = []
+
+  init(values: [SlotValue]) { self.values = values }
+
+  func toMany(_ slot: Int) -> ToManyState? {
+    if case .object(let object) = values[slot] { return object as? ToManyState }
+    return nil
+  }
+}
+
+/// A value as it was before a change.
+enum NotedValue {
+  case attribute
+  case toOne(NSManagedObject?)
+  case toMany([NSManagedObject])
+}
+
+/// The members of a to-many relationship of one object, as far as they are known.
+final class ToManyState {
+  /// nil: not loaded; then the members are those of the store, less `removed`, with `added`.
+  var members: ObjectList?
+  /// Against the last committed state.
+  var added = ObjectList()
+  var removed = ObjectList()
+  /// An ordered relationship was given a new order.
+  var isReordered = false
+
+  init(members: ObjectList?) { self.members = members }
+
+  var isChanged: Bool { !added.isEmpty || !removed.isEmpty || isReordered }
+
+  /// Adds at the end; false if it was a member already.
+  func add(_ object: NSManagedObject) -> Bool {
+    if members != nil {
+      guard members!.append(object) else { return false }
+    } else if added.contains(object) {
+      return false
+    }
+    if !removed.remove(object) { added.append(object) }
+    return true
+  }
+
+  func remove(_ object: NSManagedObject) -> Bool {
+    if members != nil {
+      guard members!.remove(object) else { return false }
+    } else if removed.contains(object) {
+      return false
+    }
+    if !added.remove(object) { removed.append(object) }
+    return true
+  }
+
+  /// Takes the store's members and lays what was changed meanwhile on top.
+  func load(_ stored: [NSManagedObject]) {
+    var list = ObjectList(stored)
+    for object in removed { list.remove(object) }
+    for object in added { list.append(object) }
+    members = list
+  }
+
+  /// What is now is what the store has.
+  func commit() {
+    added = ObjectList()
+    removed = ObjectList()
+    isReordered = false
+  }
+}
+
+/// Objects in order, each once. Appending, removing and membership cost O(1); positions are kept from the first time they
+/// are asked for.
+struct ObjectList: Sequence {
+  private var places: [NSManagedObject?] = []
+  private var positions: [ObjectIdentifier: Int]?
+  private(set) var count: Int = 0
+
+  init() {}
+
+  init(_ objects: [NSManagedObject]) {
+    var seen: Set<ObjectIdentifier> = []
+    seen.reserveCapacity(objects.count)
+    places = objects.filter { seen.insert(ObjectIdentifier($0)).inserted }
+    count = places.count
+  }
+
+  var isEmpty: Bool { count == 0 }
+
+  private mutating func index() -> [ObjectIdentifier: Int] {
+    if let positions { return positions }
+    var made: [ObjectIdentifier: Int] = [:]
+    made.reserveCapacity(places.count)
+    for (place, object) in places.enumerated() {
+      if let object { made[ObjectIdentifier(object)] = place }
+    }
+    positions = made
+    return made
+  }
+
+  func contains(_ object: NSManagedObject) -> Bool {
+    if let positions { return positions[ObjectIdentifier(object)] != nil }
+    return places.contains { $0 === object }
+  }
+
+  @discardableResult
+  mutating func append(_ object: NSManagedObject) -> Bool {
+    if positions == nil { _ = index() }
+    guard positions?[ObjectIdentifier(object)] == nil else { return false }
+    positions?[ObjectIdentifier(object)] = places.count
+    places.append(object)
+    count += 1
+    return true
+  }
+
+  @discardableResult
+  mutating func remove(_ object: NSManagedObject) -> Bool {
+    if count == 0 { return false }
+    if positions == nil { _ = index() }
+    guard let place = positions?.removeValue(forKey: ObjectIdentifier(object)) else { return false }
+    places[place] = nil
+    count -= 1
+    if places.count > 32, count < places.count / 2 { compact() }
+    return true
+  }
+
+  private mutating func compact() {
+    places = places.filter { $0 != nil }
+    positions = nil
+  }
+
+  var objects: [NSManagedObject] { places.compactMap { $0 } }
+
+  func makeIterator() -> IndexingIterator<[NSManagedObject]> { objects.makeIterator() }
+}
+
+/// Faults that were made together (the members of a relationship, a page of a fetch); firing one loads all.
+final class FaultBatch {
+  let layout: EntityLayout
+  let store: NSPersistentStore
+  let keys: [Int64]
+
+  init(layout: EntityLayout, store: NSPersistentStore, keys: [Int64]) {
+    self.layout = layout
+    self.store = store
+    self.keys = keys
+  }
+}

@@ -1,0 +1,254 @@
+import CoreDataModel
+import CoreDataStorage
+import Foundation
+
+/// The value of one property in an object's own slots.
+///
+/// Objects that were only fetched have no slots at all: their values are decoded from the row when they are read. Slots come
+/// into being with the first change, or to keep a decoded object (a transformed value, a relationship) alive.
+enum SlotValue {
+  /// Look into the row.
+  case unset
+  case null
+  /// Integers and, as 0 and 1, Booleans.
+  case integer(Int64)
+  /// Doubles, floats, and dates as seconds since 2001.
+  case double(Double)
+  case string(String)
+  /// By the slot's kind: `Box` of a decimal, data, UUID, URL, transformed or wrong-typed value; a managed
+  /// object; a `ToManyState`.
+  case object(AnyObject)
+
+  var isUnset: Bool {
+    if case .unset = self { return true }
+    return false
+  }
+}
+
+/// A value type (or anything) as an object.
+final class Box<Value> {
+  let value: Value
+  init(_ value: Value) { self.value = value }
+}
+
+/// A value whose type the attribute does not take. It is kept, so that saving can name it.
+final class ForeignValue {
+  let value: Any
+  init(_ value: Any) { self.value = value }
+}
+
+extension SlotValue {
+  /// A value for a stored attribute. Wrong types become a `ForeignValue`, which validation refuses.
+  static func make(_ value: Any?, kind: ColumnKind) -> SlotValue {
+    guard let value = unwrapped(value) else { return .null }
+    let made: SlotValue?
+    switch kind {
+    case .int16, .int32, .int64: made = integer(value).map { .integer($0) }
+    case .bool: made = integer(value).map { .integer($0 == 0 ? 0 : 1) }
+    case .double: made = double(value).map { .double($0) }
+    case .float: made = double(value).map { .double(Double(Float($0))) }
+    case .date: made = (value as? Date).map { .double($0.timeIntervalSinceReferenceDate) }
+    case .decimal: made = decimal(value).map { .object(Box($0)) }
+    case .string: made = (value as? String).map { .string($0) }
+    case .uri: made = (value as? URL).map { .object(Box($0)) }
+    case .uuid: made = (value as? UUID).map { .object(Box($0)) }
+    case .data: made = (value as? Data).map { .object(Box($0)) }
+    case .transformable: made = .object(Box<Any>(value))
+    case .toOne: made = nil
+    }
+    return made ?? .object(ForeignValue(value))
+  }
+
+  /// nil, `NSNull` and nested optionals are nil.
+  static func unwrapped(_ value: Any?) -> Any? {
+    guard let value, !(value is NSNull) else { return nil }
+    if let optional = value as? any OptionalValue {
+      return unwrapped(optional.flattened)
+    }
+    return value
+  }
+
+  private static func integer(_ value: Any) -> Int64? {
+    switch value {
+    case let value as Int: Int64(value)
+    case let value as Int64: value
+    case let value as Int32: Int64(value)
+    case let value as Int16: Int64(value)
+    case let value as Int8: Int64(value)
+    case let value as Bool: value ? 1 : 0
+    case let value as UInt: Int64(exactly: value)
+    case let value as UInt64: Int64(exactly: value)
+    case let value as UInt32: Int64(value)
+    case let value as UInt16: Int64(value)
+    case let value as UInt8: Int64(value)
+    case let value as NSDecimalNumber: value.int64Value
+    case let value as NSNumber: value.int64Value
+    case let value as Double: Int64(exactly: value.rounded(.towardZero))
+    case let value as Float: Int64(exactly: value.rounded(.towardZero))
+    case let value as Decimal: NSDecimalNumber(decimal: value).int64Value
+    default: nil
+    }
+  }
+
+  private static func double(_ value: Any) -> Double? {
+    switch value {
+    case let value as Double: value
+    case let value as Float: Double(value)
+    // The text of a decimal converts exactly; Decimal's own conversion may be a unit off in the last place.
+    case let value as NSDecimalNumber: Double(value.decimalValue.description)
+    case let value as Decimal: Double(value.description)
+    case let value as NSNumber: value.doubleValue
+    default: integer(value).map { Double($0) }
+    }
+  }
+
+  private static func decimal(_ value: Any) -> Decimal? {
+    switch value {
+    case let value as Decimal: value
+    case let value as NSDecimalNumber: value.decimalValue
+    case let value as Double: Decimal(string: "\(value)")
+    case let value as Float: Decimal(string: "\(value)")
+    case let value as NSNumber: value.decimalValue
+    default: integer(value).map { Decimal($0) }
+    }
+  }
+
+  /// The value as key-value coding gives it: numbers as `NSNumber`, decimals as `NSDecimalNumber`, nil for null.
+  func attributeValue(kind: ColumnKind) -> Any? {
+    switch self {
+    case .unset, .null: return nil
+    case .integer(let value):
+      switch kind {
+      case .int16: return NSNumber(value: Int16(truncatingIfNeeded: value))
+      case .int32: return NSNumber(value: Int32(truncatingIfNeeded: value))
+      case .bool: return NSNumber(value: value != 0)
+      default: return NSNumber(value: value)
+      }
+    case .double(let value):
+      switch kind {
+      case .date: return Date(timeIntervalSinceReferenceDate: value)
+      case .float: return NSNumber(value: Float(value))
+      default: return NSNumber(value: value)
+      }
+    case .string(let value): return value
+    case .object(let object):
+      switch object {
+      case let box as Box<Decimal>: return NSDecimalNumber(decimal: box.value)
+      case let box as Box<Data>: return box.value
+      case let box as Box<UUID>: return box.value
+      case let box as Box<URL>: return box.value
+      case let box as Box<Any>: return box.value
+      case let foreign as ForeignValue: return foreign.value
+      default: return object
+      }
+    }
+  }
+
+  /// Whether two values of a stored attribute are the same (transformed objects by `isEqual`).
+  static func equal(_ left: SlotValue, _ right: SlotValue) -> Bool {
+    switch (left, right) {
+    case (.null, .null), (.unset, .unset): return true
+    case (.integer(let a), .integer(let b)): return a == b
+    case (.double(let a), .double(let b)): return a == b || (a.isNaN && b.isNaN)
+    case (.string(let a), .string(let b)):
+      // Swift compares canonically; a store must notice a change of composition too.
+      return a.utf8.elementsEqual(b.utf8)
+    case (.object(let a), .object(let b)):
+      if a === b { return true }
+      switch (a, b) {
+      case (let a as Box<Decimal>, let b as Box<Decimal>): return a.value == b.value
+      case (let a as Box<Data>, let b as Box<Data>): return a.value == b.value
+      case (let a as Box<UUID>, let b as Box<UUID>): return a.value == b.value
+      case (let a as Box<URL>, let b as Box<URL>): return a.value == b.value
+      case (let a as Box<Any>, let b as Box<Any>):
+        guard let left = a.value as? NSObject, let right = b.value as? NSObject else { return false }
+        return left.isEqual(right)
+      default: return false
+      }
+    default: return false
+    }
+  }
+}
+
+/// An optional inside an `Any`.
+private protocol OptionalValue {
+  var flattened: Any? { get }
+}
+
+extension Optional: OptionalValue {
+  fileprivate var flattened: Any? {
+    switch self {
+    case .some(let value): value
+    case .none: nil
+    }
+  }
+}
+
+// MARK: Between rows and slots
+
+extension RowRef {
+  /// Decodes a stored attribute. Throws when a transformer refuses the bytes.
+  func slotValue(word: Int, kind: ColumnKind, attribute: NSAttributeDescription?) throws -> SlotValue {
+    guard hasValue(word) else { return .null }
+    switch kind {
+    case .int16, .int32, .int64, .bool: return .integer(integer(word))
+    case .double, .float, .date: return .double(double(word))
+    case .string: return .string(string(word))
+    case .decimal: return .object(Box(Decimal(string: string(word)) ?? .nan))
+    case .data: return .object(Box(data(word)))
+    case .uuid:
+      let bytes: UnsafeRawBufferPointer = self.bytes(word)
+      guard bytes.count == 16 else { return .null }
+      return .object(Box(UUID(uuid: bytes.loadUnaligned(as: uuid_t.self))))
+    case .uri: return URL(string: string(word)).map { .object(Box($0)) } ?? .null
+    case .transformable:
+      guard let object = try Transformation.object(from: data(word), attribute: attribute) else {
+        return .null
+      }
+      return .object(Box<Any>(object))
+    case .toOne: return .null
+    }
+  }
+}
+
+extension RowSlab {
+  /// Encodes a stored attribute into a row that is being filled.
+  func set(
+    _ row: UnsafeMutableRawPointer, word: Int, kind: ColumnKind, value: SlotValue,
+    attribute: NSAttributeDescription?
+  ) throws {
+    switch value {
+    case .unset, .null: break
+    case .integer(let value): set(row, word: word, toInteger: value)
+    case .double(let value): set(row, word: word, toDouble: value)
+    case .string(var value): set(row, word: word, text: &value)
+    case .object(let object):
+      switch object {
+      case let box as Box<Decimal>:
+        var text: String = box.value.description
+        set(row, word: word, text: &text)
+      case let box as Box<Data>: set(row, word: word, bytes: box.value)
+      case let box as Box<UUID>:
+        withUnsafeBytes(of: box.value.uuid) { bytes in
+          set(row, word: word, to: appendTail(bytes.baseAddress, count: 16))
+        }
+      case let box as Box<URL>:
+        var text: String = box.value.absoluteString
+        set(row, word: word, text: &text)
+      case let box as Box<Any>:
+        set(row, word: word, bytes: try Transformation.data(from: box.value, attribute: attribute))
+      default: break
+      }
+    }
+  }
+
+  private func set(_ row: UnsafeMutableRawPointer, word: Int, text: inout String) {
+    let place: UInt64 = text.withUTF8 { appendTail($0.baseAddress, count: $0.count) }
+    set(row, word: word, to: place)
+  }
+
+  private func set(_ row: UnsafeMutableRawPointer, word: Int, bytes: Data) {
+    let place: UInt64 = bytes.withUnsafeBytes { appendTail($0.baseAddress, count: $0.count) }
+    set(row, word: word, to: place)
+  }
+}

@@ -1,0 +1,166 @@
+import CoreDataModel
+import Foundation
+
+/// Turns objects into data and back, for transformable attributes. Linux Foundation has none.
+///
+/// Register a transformer under the name the model gives; the attribute's object goes through
+/// ``transformedValue(_:)`` to be stored and through ``reverseTransformedValue(_:)`` when it is read.
+///
+/// See Apple's page [ValueTransformer](https://developer.apple.com/documentation/foundation/valuetransformer).
+open class ValueTransformer: NSObject, @unchecked Sendable {
+  // Sendable: stateless by contract; subclasses with state guard it themselves, as on Apple's platforms.
+
+  public override init() { super.init() }
+
+  nonisolated(unsafe) private static var registered: [NSValueTransformerName: ValueTransformer] = [
+    .secureUnarchiveFromDataTransformerName: NSSecureUnarchiveFromDataTransformer()
+  ]
+  // The lock that makes `registered` safe.
+  private static let lock = NSLock()
+
+  /// Makes a transformer known under a name. May be called on any thread, before objects with it are used.
+  open class func setValueTransformer(_ transformer: ValueTransformer?, forName name: NSValueTransformerName)
+  {
+    lock.lock()
+    defer { lock.unlock() }
+    registered[name] = transformer
+  }
+
+  /// The transformer of that name; a class of that name is made and registered.
+  public static func named(_ name: NSValueTransformerName) -> ValueTransformer? {
+    lock.lock()
+    defer { lock.unlock() }
+    if let known = registered[name] { return known }
+    let type: AnyClass? =
+      NSClassFromString(name.rawValue)
+      ?? TypeSearch.classes(named: name.rawValue, subclassOf: ValueTransformer.self).first?.type
+    guard let type = type as? ValueTransformer.Type else { return nil }
+    let made: ValueTransformer = type.make()
+    registered[name] = made
+    return made
+  }
+
+  class func make() -> ValueTransformer { ValueTransformer() }
+
+  open class func valueTransformerNames() -> [NSValueTransformerName] {
+    lock.lock()
+    defer { lock.unlock() }
+    return registered.keys.sorted { $0.rawValue < $1.rawValue }
+  }
+
+  open class func transformedValueClass() -> AnyClass { NSObject.self }
+  open class func allowsReverseTransformation() -> Bool { false }
+  open func transformedValue(_ value: Any?) -> Any? { value }
+  open func reverseTransformedValue(_ value: Any?) -> Any? { transformedValue(value) }
+}
+
+/// Lets `ValueTransformer(forName:)` give the registered instance: only an initialiser in a protocol extension may return
+/// another object than the one it was called on.
+public protocol ValueTransformerLookup {}
+
+extension ValueTransformer: ValueTransformerLookup {}
+
+extension ValueTransformerLookup where Self: ValueTransformer {
+  /// The transformer registered under a name, or made of the class of that name.
+  public init?(forName name: NSValueTransformerName) {
+    guard let known = ValueTransformer.named(name) as? Self else { return nil }
+    self = known
+  }
+}
+
+/// The name of a registered ``ValueTransformer``.
+public struct NSValueTransformerName: RawRepresentable, Hashable, Sendable {
+  public let rawValue: String
+  public init(rawValue: String) { self.rawValue = rawValue }
+  public init(_ rawValue: String) { self.rawValue = rawValue }
+
+  public static let secureUnarchiveFromDataTransformerName = NSValueTransformerName(
+    "NSSecureUnarchiveFromDataTransformer")
+}
+
+/// Secure keyed archives of property-list objects; a subclass allows more classes.
+///
+/// Named by the model, it is applied backwards, as Apple's: storing archives, reading unarchives.
+open class NSSecureUnarchiveFromDataTransformer: ValueTransformer, @unchecked Sendable {
+  // Sendable: stateless.
+
+  public override init() { super.init() }
+
+  /// The classes that may stand at the top of an archive.
+  open class var allowedTopLevelClasses: [AnyClass] {
+    [
+      NSArray.self, NSDictionary.self, NSSet.self, NSString.self, NSNumber.self, NSDate.self, NSData.self,
+      NSURL.self, NSUUID.self, NSNull.self, NSOrderedSet.self,
+    ]
+  }
+
+  open override class func allowsReverseTransformation() -> Bool { true }
+
+  /// Data to object.
+  open override func transformedValue(_ value: Any?) -> Any? {
+    guard let data = value as? Data else { return nil }
+    return try? NSKeyedUnarchiver.unarchivedObject(
+      ofClasses: type(of: self).allowedTopLevelClasses, from: data)
+  }
+
+  /// Object to data.
+  open override func reverseTransformedValue(_ value: Any?) -> Any? {
+    guard let value else { return nil }
+    return try? NSKeyedArchiver.archivedData(withRootObject: value, requiringSecureCoding: true)
+  }
+}
+
+/// What the store keeps of a transformable attribute's object.
+enum Transformation {
+  static func data(from object: Any, attribute: NSAttributeDescription?) throws -> Data {
+    let label: String = "\(attribute?.entity?.name ?? "").\(attribute?.name ?? "")"
+    guard let transformer = try transformer(attribute, label) else {
+      do {
+        return try NSKeyedArchiver.archivedData(withRootObject: object, requiringSecureCoding: true)
+      } catch {
+        throw GraphError.transformation(
+          "The value of \(label) (\(type(of: object))) can't be archived: \(error.localizedDescription). Give the attribute "
+            + "a value transformer, or make the class NSSecureCoding.")
+      }
+    }
+    let made: Any? =
+      transformer is NSSecureUnarchiveFromDataTransformer
+      ? transformer.reverseTransformedValue(object) : transformer.transformedValue(object)
+    guard let data = made as? Data else {
+      throw GraphError.transformation(
+        "The value transformer of \(label) made no data of a \(type(of: object)).")
+    }
+    return data
+  }
+
+  static func object(from data: Data, attribute: NSAttributeDescription?) throws -> Any? {
+    let label: String = "\(attribute?.entity?.name ?? "").\(attribute?.name ?? "")"
+    guard let transformer = try transformer(attribute, label) else {
+      do {
+        return try NSKeyedUnarchiver.unarchivedObject(
+          ofClasses: NSSecureUnarchiveFromDataTransformer.allowedTopLevelClasses, from: data)
+      } catch {
+        throw GraphError.transformation(
+          "The stored value of \(label) can't be unarchived: \(error.localizedDescription). Register a value transformer "
+            + "that allows its classes.")
+      }
+    }
+    return transformer is NSSecureUnarchiveFromDataTransformer
+      ? transformer.transformedValue(data) : transformer.reverseTransformedValue(data)
+  }
+
+  /// The attribute's transformer; nil for the default, a secure keyed archive.
+  private static func transformer(
+    _ attribute: NSAttributeDescription?, _ label: String
+  ) throws -> ValueTransformer? {
+    guard let name = attribute?.valueTransformerName, !name.isEmpty,
+      name != "NSKeyedUnarchiveFromData", name != "NSKeyedUnarchiveFromDataTransformerName"
+    else { return nil }
+    guard let transformer = ValueTransformer.named(NSValueTransformerName(name)) else {
+      throw GraphError.transformation(
+        "\(label) names the value transformer '\(name)', which is not registered. Call "
+          + "ValueTransformer.setValueTransformer(_:forName:) before the store is used.")
+    }
+    return transformer
+  }
+}

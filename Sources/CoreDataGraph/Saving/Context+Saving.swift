@@ -1,0 +1,303 @@
+import CoreDataModel
+import CoreDataStorage
+import Foundation
+
+// Saving, as named steps: announce, willSave until nothing changes any more, validate, one plan and one transaction a
+// store, take the rows over, tell everybody.
+
+extension NSManagedObjectContext {
+  /// Writes all changes to the stores. Does nothing when there are none.
+  ///
+  /// All or nothing for each store; the object graph and its changes are untouched when it throws. Throws validation errors (1550 –
+  /// 1690, several as 1560), 133020 when a row was changed meanwhile, 133021 for a uniqueness constraint, 133010 for a
+  /// relationship across stores, and what the store reports. See Apple's page
+  /// [save()](https://developer.apple.com/documentation/coredata/nsmanagedobjectcontext/save()).
+  public final func save() throws {
+    if isSaving { return }
+    processPendingChanges()
+    if !propagatesDeletesAtEndOfEvent { propagateDeletes() }
+    guard hasChanges else { return }
+    guard let coordinator = persistentStoreCoordinator else { throw GraphError.noCoordinator.asCocoaError }
+    guard !coordinator.persistentStores.isEmpty else { throw GraphError.noStores.asCocoaError }
+    isSaving = true
+    defer { isSaving = false }
+    NotificationCenter.default.post(name: .NSManagedObjectContextWillSave, object: self)
+    try withCocoaErrors {
+      try runWillSave()
+      let changes: PendingChanges = pendingChanges()
+      try validate(changes)
+      let saved: [StoreChanges] = try write(changes, to: coordinator)
+      takeOver(changes, saved)
+      finish(changes, coordinator)
+    }
+  }
+
+  // MARK: Steps
+
+  private static let mostWillSaveRounds: Int = 1000
+
+  /// Calls `willSave` on every object concerned until no call changes anything.
+  private func runWillSave() throws {
+    var told: Set<ObjectIdentifier> = []
+    var rounds: Int = 0
+    while true {
+      let changes: PendingChanges = pendingChanges()
+      let waiting: [NSManagedObject] = changes.all.filter { !told.contains(ObjectIdentifier($0)) }
+      if waiting.isEmpty { return }
+      rounds += 1
+      if rounds > NSManagedObjectContext.mostWillSaveRounds {
+        throw GraphError.runawayWillSave(rounds: rounds - 1, object: "\(waiting[0].objectID)")
+      }
+      // Whatever changes during the calls gets an event flag: those objects are asked again.
+      let before: Int = eventObjects.count
+      for object in waiting {
+        told.insert(ObjectIdentifier(object))
+        object.willSave()
+      }
+      let touched: ArraySlice<NSManagedObject> = eventObjects.dropFirst(before)
+      for object in touched { told.remove(ObjectIdentifier(object)) }
+      processPendingChanges()
+    }
+  }
+
+  private func pendingChanges() -> PendingChanges {
+    PendingChanges(
+      inserted: inserted.filter { $0.isInserted && !$0.isDeleted }, updated: updated.filter(\.isUpdated),
+      deleted: deleted.filter { $0.isDeleted && $0.store != nil })
+  }
+
+  private func validate(_ changes: PendingChanges) throws {
+    var failures: [any Error] = []
+    func check(_ objects: [NSManagedObject], _ validate: (NSManagedObject) throws -> Void) {
+      for object in objects {
+        do { try validate(object) } catch { failures.append(error) }
+      }
+    }
+    check(changes.deleted) { try $0.validateForDelete() }
+    check(changes.inserted) { try $0.validateForInsert() }
+    check(changes.updated) { try $0.validateForUpdate() }
+    try NSManagedObject.throwFailures(failures)
+  }
+
+  /// One transaction a store. Keys are given to new objects inside it and are theirs only once it is committed.
+  private func write(_ changes: PendingChanges, to coordinator: NSPersistentStoreCoordinator) throws
+    -> [StoreChanges]
+  {
+    var parts: [StoreChanges] = try StoreChanges.split(changes, context: self, coordinator: coordinator)
+    defer { for object in changes.inserted { object.pendingKey = 0 } }
+    for place in parts.indices {
+      let store: NSPersistentStore = parts[place].store
+      do {
+        try store.engine.save { transaction in
+          var planner = SavePlanner(store: store, context: self)
+          let plan: SavePlan = try planner.plan(parts[place], transaction)
+          parts[place].rows = planner.rows
+          return plan
+        }
+      } catch let error as StoreError {
+        throw SaveErrors.error(for: error, store: store, context: self, partly: place > 0)
+      }
+    }
+    // Keys stay for `takeOver`, which runs after this returns: hand them over in the parts.
+    for place in parts.indices {
+      parts[place].keys = parts[place].inserted.map(\.pendingKey)
+    }
+    return parts
+  }
+
+  /// The saved rows become what the objects are.
+  private func takeOver(_ changes: PendingChanges, _ saved: [StoreChanges]) {
+    for part in saved {
+      for (place, object) in part.inserted.enumerated() {
+        let key: Int64 = part.keys[place]
+        let root: Int = object.runtime.layout.rootIndex
+        if object.store == nil {
+          registry.remove(object, store: 0, root: root, key: object.key)
+          object.store = part.store
+          object.key = key
+          object.cachedID = nil
+          registry.insert(object, store: part.store.ordinal, root: root, key: key)
+        }
+        object.commit(row: part.rows[object])
+      }
+      for object in part.updated { object.commit(row: part.rows[object]) }
+    }
+    assignedStores = [:]
+    inserted = []
+    updated = []
+    deleted = []
+  }
+
+  private func finish(_ changes: PendingChanges, _ coordinator: NSPersistentStoreCoordinator) {
+    for object in changes.deleted {
+      registry.remove(
+        object, store: object.store?.ordinal ?? 0, root: object.runtime.layout.rootIndex, key: object.key)
+      object.flags.subtract([.inDeletedList, .propagated, .updated, .inUpdatedList])
+    }
+    for object in changes.all { object.didSave() }
+    for object in changes.deleted {
+      object.flags.remove(.deleted)
+      object.registry = nil
+    }
+    let ids = SavedIDs(changes)
+    NotificationCenter.default.post(
+      name: .NSManagedObjectContextDidSave, object: self, userInfo: changes.userInfo)
+    NotificationCenter.default.post(
+      name: .NSManagedObjectContextDidSaveObjectIDs, object: self, userInfo: ids.userInfo)
+    for other in coordinator.contexts.all where other !== self && other.automaticallyMergesChangesFromParent {
+      other.perform { [weak other] in other?.merge(ids) }
+    }
+  }
+
+  // MARK: Permanent ids ahead of a save
+
+  /// Gives new objects their permanent ids now. Objects that have one are skipped; ``NSManagedObject/isInserted`` stays true.
+  public final func obtainPermanentIDs(for objects: [NSManagedObject]) throws {
+    guard let coordinator = persistentStoreCoordinator else { throw GraphError.noCoordinator.asCocoaError }
+    try withCocoaErrors {
+      for object in objects where object.key < 0 && object.registry === registry {
+        let store: NSPersistentStore = try StoreChanges.store(
+          for: object, context: self, coordinator: coordinator)
+        let root: EntityLayout = store.runtime.layout.entities[object.runtime.layout.rootIndex]
+        let key: Int64 = try store.engine.allocateKeys(for: root, count: 1)
+        registry.remove(object, store: 0, root: root.index, key: object.key)
+        object.store = store
+        object.key = key
+        object.cachedID = nil
+        registry.insert(object, store: store.ordinal, root: root.index, key: key)
+      }
+    }
+  }
+}
+
+extension NSManagedObject {
+  /// What was saved is what is: the row replaces the slots, which keep only what no row holds.
+  final func commit(row saved: RowRef?) {
+    if let saved { row = saved }
+    let events: ObjectFlags = flags.intersection([.eventUpdated, .inEventList])
+    flags.subtract([.inserted, .updated, .inInsertedList, .inUpdatedList])
+    flags.formUnion(events)
+    guard let state else { return }
+    var keeps = false
+    for number in state.values.indices {
+      switch runtime.layout.slots[number].role {
+      case .stored(let kind, _) where kind != .toOne && kind != .transformable: state.values[number] = .unset
+      case .stored(.toOne, _):
+        if case .object = state.values[number] { keeps = true } else { state.values[number] = .unset }
+      case .stored, .transient:
+        if case .object = state.values[number] { keeps = true }
+      case .toMany:
+        if let many = state.toMany(number) {
+          many.commit()
+          keeps = true
+        }
+      case .fetched, .composite: break
+      }
+    }
+    if keeps {
+      state.changed = SlotSet()
+    } else {
+      self.state = nil
+    }
+  }
+}
+
+/// The changes of one save.
+struct PendingChanges {
+  var inserted: [NSManagedObject]
+  var updated: [NSManagedObject]
+  var deleted: [NSManagedObject]
+
+  var all: [NSManagedObject] { inserted + updated + deleted }
+
+  var userInfo: [AnyHashable: Any] {
+    [
+      NSInsertedObjectsKey: Set(inserted), NSUpdatedObjectsKey: Set(updated),
+      NSDeletedObjectsKey: Set(deleted),
+    ]
+  }
+}
+
+/// The ids of one save; safe to hand to other queues.
+struct SavedIDs: Sendable {
+  var inserted: [NSManagedObjectID]
+  var updated: [NSManagedObjectID]
+  var deleted: [NSManagedObjectID]
+
+  init(_ changes: PendingChanges) {
+    inserted = changes.inserted.map(\.objectID)
+    updated = changes.updated.map(\.objectID)
+    deleted = changes.deleted.map(\.objectID)
+  }
+
+  init(inserted: [NSManagedObjectID], updated: [NSManagedObjectID], deleted: [NSManagedObjectID]) {
+    self.inserted = inserted
+    self.updated = updated
+    self.deleted = deleted
+  }
+
+  var userInfo: [AnyHashable: Any] {
+    [
+      NSInsertedObjectIDsKey: Set(inserted), NSUpdatedObjectIDsKey: Set(updated),
+      NSDeletedObjectIDsKey: Set(deleted),
+    ]
+  }
+}
+
+extension NSManagedObjectContext {
+  /// Takes over what another context of the same coordinator has saved: changed objects that are known here are read anew with
+  /// local changes kept, deleted ones are deleted.
+  public final func mergeChanges(fromContextDidSave notification: Notification) {
+    func ids(_ objectsKey: String, _ idsKey: String) -> [NSManagedObjectID] {
+      if let ids = notification.userInfo?[idsKey] as? Set<NSManagedObjectID> { return Array(ids) }
+      // Only the ids of those objects are used: the objects belong to another queue.
+      return (notification.userInfo?[objectsKey] as? Set<NSManagedObject>)?.map(\.objectID) ?? []
+    }
+    merge(
+      SavedIDs(
+        inserted: ids(NSInsertedObjectsKey, NSInsertedObjectIDsKey),
+        updated: ids(NSUpdatedObjectsKey, NSUpdatedObjectIDsKey),
+        deleted: ids(NSDeletedObjectsKey, NSDeletedObjectIDsKey)))
+  }
+
+  final func merge(_ ids: SavedIDs) {
+    for id in ids.updated {
+      guard let object = registeredObject(for: id) else { continue }
+      refresh(object, mergeChanges: !object.isFault)
+    }
+    for id in ids.deleted {
+      guard let object = registeredObject(for: id), !object.isDeleted else { continue }
+      // Already gone from the store: it leaves the graph, and nothing is to be saved for it.
+      object.flags.formUnion([.inaccessible])
+      forgetDeletedElsewhere(object)
+    }
+    for id in ids.inserted { noteEvent(.eventInserted, of: object(with: id)) }
+    processPendingChanges()
+    NotificationCenter.default.post(
+      name: .NSManagedObjectContextDidMergeChangesObjectIDs, object: self, userInfo: ids.userInfo)
+  }
+
+  private func forgetDeletedElsewhere(_ object: NSManagedObject) {
+    for slot in object.runtime.relationshipSlots {
+      guard let inverse = object.runtime.layout.slots[slot].inverseSlot, let known = object.state else {
+        continue
+      }
+      // Members loaded here still list the object; both sides were cleared in the store.
+      let targets: [NSManagedObject]
+      if let many = known.toMany(slot) {
+        targets = many.members?.objects ?? []
+      } else if case .object(let one) = known.values[slot], let one = one as? NSManagedObject {
+        targets = [one]
+      } else {
+        continue
+      }
+      for target in targets where !target.hasChanges && !target.isFault {
+        target.awakeQuietly { target.state?.values[inverse] = .unset }
+      }
+    }
+    noteEvent(.eventDeleted, of: object)
+    processPendingChanges()
+    detach(object)
+    object.flags.insert(.inaccessible)
+  }
+}

@@ -1,0 +1,339 @@
+import CoreDataModel
+import CoreDataStorage
+import Foundation
+
+/// The part of a save that goes to one store.
+struct StoreChanges {
+  let store: NSPersistentStore
+  var inserted: [NSManagedObject] = []
+  var updated: [NSManagedObject] = []
+  var deleted: [NSManagedObject] = []
+  /// After planning: the rows that objects take over.
+  var rows = SavedRows()
+  /// After writing: the keys of `inserted`.
+  var keys: [Int64] = []
+
+  init(store: NSPersistentStore) { self.store = store }
+
+  static func split(
+    _ changes: PendingChanges, context: NSManagedObjectContext, coordinator: NSPersistentStoreCoordinator
+  ) throws -> [StoreChanges] {
+    var parts: [StoreChanges] = []
+    func place(_ store: NSPersistentStore) -> Int {
+      if let known = parts.firstIndex(where: { $0.store === store }) { return known }
+      parts.append(StoreChanges(store: store))
+      return parts.count - 1
+    }
+    // The store of the last new object of each entity: looking it up for every object would cost more than its row.
+    var storeOfEntity: [Int: Int] = [:]
+    for object in changes.inserted {
+      if let known = storeOfEntity[object.runtime.index], object.store == nil, context.assignedStores.isEmpty
+      {
+        parts[known].inserted.append(object)
+        continue
+      }
+      let number: Int = place(try store(for: object, context: context, coordinator: coordinator))
+      if object.store == nil, context.assignedStores.isEmpty { storeOfEntity[object.runtime.index] = number }
+      parts[number].inserted.append(object)
+    }
+    for object in changes.updated {
+      guard let store = object.store else { continue }
+      parts[place(store)].updated.append(object)
+    }
+    for object in changes.deleted {
+      guard let store = object.store else { continue }
+      parts[place(store)].deleted.append(object)
+    }
+    return parts
+  }
+
+  /// The store of an object: where it is, where it was assigned, or the first writable store that holds its entity.
+  static func store(
+    for object: NSManagedObject, context: NSManagedObjectContext, coordinator: NSPersistentStoreCoordinator
+  ) throws -> NSPersistentStore {
+    if let store = object.store { return store }
+    if let store = context.assignedStores[ObjectIdentifier(object)] { return store }
+    let holding: [NSPersistentStore] = coordinator.persistentStores.filter { $0.holds(object.runtime) }
+    if let store = holding.first(where: { !$0.isReadOnly }) { return store }
+    throw GraphError.noStore(
+      entity: object.runtime.layout.name,
+      reason: holding.isEmpty
+        ? "no store's configuration contains it" : "every store that holds it is read-only")
+  }
+}
+
+/// The saved row of each object, by instance.
+struct SavedRows {
+  private var rows: [ObjectIdentifier: RowRef] = [:]
+
+  mutating func reserve(_ count: Int) { rows.reserveCapacity(count) }
+
+  subscript(object: NSManagedObject) -> RowRef? {
+    get { rows[ObjectIdentifier(object)] }
+    set { rows[ObjectIdentifier(object)] = newValue }
+  }
+}
+
+/// Turns the changes for one store into a plan: keys, rows in slabs, changed slots, to-many edits.
+struct SavePlanner {
+  let store: NSPersistentStore
+  unowned let context: NSManagedObjectContext
+  private(set) var rows = SavedRows()
+
+  init(store: NSPersistentStore, context: NSManagedObjectContext) {
+    self.store = store
+    self.context = context
+  }
+
+  mutating func plan(_ changes: StoreChanges, _ transaction: any SaveTransaction) throws -> SavePlan {
+    var plan = SavePlan()
+    try giveKeys(to: changes.inserted, transaction)
+    plan.inserts = try insertions(changes.inserted)
+    plan.updates = try updates(changes.updated)
+    plan.deletes = changes.deleted.map { object in
+      RowDelete(
+        id: RowID(entity: object.runtime.index, key: object.key), expectedVersion: object.row?.version ?? 0)
+    }
+    var joined = Set<JoinedPair>()
+    for object in changes.inserted + changes.updated + changes.deleted {
+      try appendEdits(of: object, to: &plan, &joined)
+    }
+    return plan
+  }
+
+  // MARK: Keys and rows
+
+  private func giveKeys(to objects: [NSManagedObject], _ transaction: any SaveTransaction) throws {
+    var counts: [Int: Int] = [:]
+    for object in objects where object.key < 0 { counts[object.runtime.layout.rootIndex, default: 0] += 1 }
+    var next: [Int: Int64] = [:]
+    for (root, count) in counts.sorted(by: { $0.key < $1.key }) {
+      next[root] = try transaction.allocateKeys(for: store.runtime.layout.entities[root], count: count)
+    }
+    for object in objects {
+      let root: Int = object.runtime.layout.rootIndex
+      guard object.key < 0 else {
+        object.pendingKey = object.key
+        continue
+      }
+      object.pendingKey = next[root] ?? 0
+      next[root] = object.pendingKey + 1
+    }
+  }
+
+  private mutating func insertions(_ objects: [NSManagedObject]) throws -> [(
+    layout: EntityLayout, rows: RowBatch
+  )] {
+    rows.reserve(objects.count)
+    var groups: [(layout: EntityLayout, rows: RowBatch)] = []
+    var groupOfEntity: [Int: Int] = [:]
+    var pending: [(object: NSManagedObject, slab: RowSlab, position: Int)] = []
+    pending.reserveCapacity(objects.count)
+    for object in objects {
+      let layout: EntityLayout = object.runtime.layout
+      let group: Int
+      if let known = groupOfEntity[layout.index] {
+        group = known
+      } else {
+        group = groups.count
+        groupOfEntity[layout.index] = group
+        groups.append((layout, RowBatch()))
+      }
+      let slab: RowSlab
+      if let last = groups[group].rows.slabs.last, !last.isFull {
+        slab = last
+      } else {
+        slab = RowSlab(
+          layout: layout, family: false,
+          rowCapacity: min(objects.count, max(1, RowSlab.targetSizeInBytes / max(1, layout.rowSize) / 2)))
+        groups[group].rows.slabs.append(slab)
+      }
+      let row: UnsafeMutableRawPointer = slab.appendRow(
+        key: object.pendingKey, entity: layout.index, version: 1)
+      try encode(object, all: true, into: slab, row)
+      pending.append((object, slab, slab.count - 1))
+    }
+    // Only now: adding rows may have moved those before.
+    for entry in pending { rows[entry.object] = entry.slab.row(entry.position) }
+    return groups
+  }
+
+  private mutating func updates(_ objects: [NSManagedObject]) throws -> [RowUpdate] {
+    var pending: [(object: NSManagedObject, slab: RowSlab, position: Int, changed: SlotSet, version: Int32)] =
+      []
+    var slabs: [Int: RowSlab] = [:]
+    for object in objects {
+      let changes: SlotSet = object.persistentChanges()
+      guard !changes.isEmpty, let old = object.row else { continue }
+      let layout: EntityLayout = object.runtime.layout
+      let slab: RowSlab
+      if let last = slabs[layout.index], !last.isFull {
+        slab = last
+      } else {
+        slab = RowSlab(layout: layout, family: false, rowCapacity: min(objects.count, 256))
+        slabs[layout.index] = slab
+      }
+      let row: UnsafeMutableRawPointer = slab.appendRow(
+        key: object.key, entity: layout.index, version: old.version &+ 1)
+      try encode(object, all: false, into: slab, row)
+      var stored = SlotSet()
+      for slot in changes.members {
+        if case .stored = layout.slots[slot].role, !layout.slots[slot].isDerived { stored.insert(slot) }
+      }
+      pending.append((object, slab, slab.count - 1, stored, old.version))
+    }
+    return pending.map { entry in
+      let row: RowRef = entry.slab.row(entry.position)
+      rows[entry.object] = row
+      return RowUpdate(row: row, changed: entry.changed, expectedVersion: entry.version)
+    }
+  }
+
+  /// Fills a row: from the slots, and for an update from the old row where a slot was not set.
+  private func encode(
+    _ object: NSManagedObject, all: Bool, into slab: RowSlab, _ row: UnsafeMutableRawPointer
+  ) throws {
+    let layout: EntityLayout = object.runtime.layout
+    let state: ObjectState? = object.state
+    for number in layout.slots.indices {
+      guard case .stored(let kind, let word) = layout.slots[number].role else { continue }
+      let value: SlotValue = state?.values[number] ?? .unset
+      let isSet: Bool = !value.isUnset && (all || state?.changed.contains(number) == true)
+      if !isSet {
+        copy(word, kind, from: object.row, into: slab, row)
+      } else if kind == .toOne {
+        if case .object(let target) = value, let target = target as? NSManagedObject {
+          slab.set(row, word: word, toTarget: try id(of: target, from: object, number))
+        }
+      } else {
+        try slab.set(row, word: word, kind: kind, value: value, attribute: layout.slots[number].attribute)
+      }
+    }
+  }
+
+  private func copy(
+    _ word: Int, _ kind: ColumnKind, from old: RowRef?, into slab: RowSlab, _ row: UnsafeMutableRawPointer
+  ) {
+    guard let old, old.hasValue(word) else { return }
+    if kind.isInTail {
+      let bytes: UnsafeRawBufferPointer = old.bytes(word)
+      slab.set(row, word: word, to: slab.appendTail(bytes.baseAddress, count: bytes.count))
+    } else if kind == .toOne {
+      slab.set(row, word: word, toTarget: old.target(word))
+    } else {
+      slab.set(row, word: word, to: old.word(word))
+    }
+  }
+
+  /// The row a target has, or will have after this save.
+  private func id(of target: NSManagedObject, from source: NSManagedObject, _ slot: Int) throws -> RowID {
+    let name: String = source.runtime.layout.slots[slot].name
+    if let theirs = target.store {
+      guard theirs === store else {
+        throw GraphError.externalRelationship(
+          object: source.objectID, relationship: name, target: target.objectID)
+      }
+      return RowID(entity: target.runtime.index, key: target.key)
+    }
+    if target.isInserted, target.registry === context.registry {
+      if target.pendingKey > 0 {
+        if let assigned = context.assignedStores[ObjectIdentifier(target)], assigned !== store {
+          throw GraphError.externalRelationship(
+            object: source.objectID, relationship: name, target: target.objectID)
+        }
+        return RowID(entity: target.runtime.index, key: target.pendingKey)
+      }
+      throw GraphError.externalRelationship(
+        object: source.objectID, relationship: name, target: target.objectID)
+    }
+    throw GraphError.unsavedTarget(
+      object: source.objectID, relationship: name, targetDescription: "\(target.runtime.layout.name)")
+  }
+
+  // MARK: To-many
+
+  /// One membership of a many-to-many pair, whichever side tells of it.
+  private struct JoinedPair: Hashable {
+    let left: RowID
+    let right: RowID
+    let relationship: ObjectIdentifier
+    let isAddition: Bool
+  }
+
+  private func appendEdits(
+    of object: NSManagedObject, to plan: inout SavePlan, _ joined: inout Set<JoinedPair>
+  ) throws {
+    guard let state = object.state else { return }
+    for slot in object.runtime.relationshipSlots {
+      guard let many = state.toMany(slot), many.isChanged else { continue }
+      let described: PropertySlot = object.runtime.layout.slots[slot]
+      guard case .toMany = described.role, let relationship = described.relationship else { continue }
+      let inverseIsToOne: Bool = relationship.inverseRelationship.map { !$0.isToMany } ?? false
+      // The member's own row carries a plain one-to-many.
+      if inverseIsToOne, !relationship.isOrdered { continue }
+      let owner = RowID(
+        entity: object.runtime.index, key: object.pendingKey > 0 ? object.pendingKey : object.key)
+      var added: [RowID] = try many.added.map { try id(of: $0, from: object, slot) }
+      var removed: [RowID] = try many.removed.filter { $0.store != nil }.map {
+        try id(of: $0, from: object, slot)
+      }
+      if let inverse = relationship.inverseRelationship, inverse.isToMany {
+        // Both sides of a pair tell of it; the store hears of it once.
+        added = added.filter { joined.insert(pair(owner, $0, relationship, inverse, true)).inserted }
+        removed = removed.filter { joined.insert(pair(owner, $0, relationship, inverse, false)).inserted }
+      }
+      var ordering: [RowID]?
+      if relationship.isOrdered, !object.isDeleted {
+        ordering = try object.members(slot).map { try id(of: $0, from: object, slot) }
+      }
+      if added.isEmpty, removed.isEmpty, ordering == nil { continue }
+      plan.toMany.append(
+        ToManyEdit(owner: owner, slot: slot, added: added, removed: removed, ordering: ordering))
+    }
+  }
+
+  private func pair(
+    _ owner: RowID, _ member: RowID, _ relationship: NSRelationshipDescription,
+    _ inverse: NSRelationshipDescription,
+    _ isAddition: Bool
+  ) -> JoinedPair {
+    // The same pair seen from the other side must be the same value; a relationship that is its own inverse orders by key.
+    let (mine, theirs) = (ObjectIdentifier(relationship), ObjectIdentifier(inverse))
+    if relationship === inverse {
+      let isFirst: Bool = owner.key <= member.key
+      return JoinedPair(
+        left: isFirst ? owner : member, right: isFirst ? member : owner, relationship: mine,
+        isAddition: isAddition)
+    }
+    return mine < theirs
+      ? JoinedPair(left: owner, right: member, relationship: mine, isAddition: isAddition)
+      : JoinedPair(left: member, right: owner, relationship: theirs, isAddition: isAddition)
+  }
+}
+
+/// Errors of a save, with the objects concerned.
+enum SaveErrors {
+  static func error(
+    for error: StoreError, store: NSPersistentStore, context: NSManagedObjectContext, partly: Bool
+  ) -> any Error {
+    var made: CocoaError = GraphError.store(error, store.url).asCocoaError
+    var info: [String: Any] = made.userInfo
+    info[NSAffectedStoresErrorKey] = [store]
+    if case .conflicts(let conflicts) = error {
+      info[NSAffectedObjectsErrorKey] = conflicts.compactMap { conflict in
+        context.registry.object(
+          store: store.ordinal, root: store.runtime.layout.entities[Int(conflict.id.entity)].rootIndex,
+          key: conflict.id.key)
+      }
+    }
+    if partly {
+      info[NSLocalizedDescriptionKey] =
+        "Some of the stores were saved, \(store.url?.path ?? store.identifier) was not: "
+        + "\(made.localizedDescription)"
+      info[NSUnderlyingErrorKey] = made as NSError
+      made = CocoaError(CocoaError.Code(rawValue: NSPersistentStoreIncompleteSaveError), userInfo: info)
+      return made
+    }
+    return CocoaError(made.code, userInfo: info)
+  }
+}

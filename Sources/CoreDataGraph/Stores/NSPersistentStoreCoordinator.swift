@@ -1,0 +1,244 @@
+import CoreDataModel
+import CoreDataSQLite
+import CoreDataStorage
+import Foundation
+import Synchronization
+
+/// Joins a model with the stores that hold its objects, and serves the contexts above it.
+///
+/// Safe to use from any thread. The model is frozen from here on.
+///
+/// See Apple's page [NSPersistentStoreCoordinator](https://developer.apple.com/documentation/coredata/nspersistentstorecoordinator).
+open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
+  // Sendable: `stores` is guarded by `lock`; all else is immutable or guards itself.
+
+  final let runtime: ModelRuntime
+  public final let managedObjectModel: NSManagedObjectModel
+  private let lock = NSLock()
+  private var stores: [NSPersistentStore] = []
+  final let contexts = ContextList()
+  private let queue = DispatchQueue(label: "NSPersistentStoreCoordinator")
+  /// For people who debug.
+  public final var name: String? {
+    get { lock.withLock { storedName } }
+    set { lock.withLock { storedName = newValue } }
+  }
+  private var storedName: String?
+
+  public init(managedObjectModel model: NSManagedObjectModel) {
+    managedObjectModel = model
+    runtime = ModelRuntime.of(model)
+    super.init()
+  }
+
+  // MARK: Stores
+
+  public final var persistentStores: [NSPersistentStore] { lock.withLock { stores } }
+
+  /// Store ordinals are unique in the process, so that an object never meets a key of another coordinator's store.
+  private static let lastOrdinal = Atomic<Int>(0)
+
+  /// Opens a store and adds it.
+  ///
+  /// Throws a `CocoaError`: 134100 when the file was written with another model (the entities that differ are named), 134000 when it is
+  /// not a store of that type, 134080 when it can't be opened. Blocks while the file is opened.
+  @discardableResult
+  public final func addPersistentStore(
+    ofType storeType: String, configurationName configuration: String?, at storeURL: URL?,
+    options: [AnyHashable: Any]? = nil
+  ) throws -> NSPersistentStore {
+    if let configuration, managedObjectModel.entities(forConfigurationName: configuration) == nil {
+      throw GraphError.unsupported(
+        "The configuration '\(configuration)'",
+        advice: "The model has \(managedObjectModel.configurations.joined(separator: ", "))."
+      ).asCocoaError
+    }
+    let engine: any StoreEngine = try withCocoaErrors(storeURL) {
+      try StoreOpening.open(
+        type: storeType, url: storeURL, layout: runtime.layout, configuration: configuration,
+        options: options ?? [:])
+    }
+    let store = NSPersistentStore(
+      coordinator: self, engine: engine,
+      ordinal: Self.lastOrdinal.add(1, ordering: .relaxed).newValue, type: storeType,
+      configuration: configuration, url: storeURL, options: options)
+    let twin: NSPersistentStore? = lock.withLock {
+      if let twin = stores.first(where: { $0.identifier == store.identifier }) { return twin }
+      stores.append(store)
+      return nil
+    }
+    if let twin {
+      try? engine.close()
+      throw GraphError.unsupported(
+        "Adding the store \(storeURL?.path ?? "")",
+        advice: "A store with the same UUID is open already (\(twin.url?.path ?? "in memory"))."
+      ).asCocoaError
+    }
+    NotificationCenter.default.post(
+      name: .NSPersistentStoreCoordinatorStoresDidChange, object: self,
+      userInfo: [NSAddedPersistentStoresKey: [store]])
+    return store
+  }
+
+  @discardableResult
+  public final func addPersistentStore(
+    type: NSPersistentStore.StoreType, configuration: String? = nil, at storeURL: URL,
+    options: [AnyHashable: Any]? = nil
+  ) throws -> NSPersistentStore {
+    try addPersistentStore(
+      ofType: type.rawValue, configurationName: configuration, at: storeURL, options: options)
+  }
+
+  /// Opens the store a description tells of and calls the handler: at once, or later on a background queue if the description asks for
+  /// that.
+  public final func addPersistentStore(
+    with storeDescription: NSPersistentStoreDescription,
+    completionHandler block: @escaping (NSPersistentStoreDescription, (any Error)?) -> Void
+  ) {
+    let add: () -> (any Error)? = { [self] in
+      do {
+        try addPersistentStore(
+          ofType: storeDescription.type, configurationName: storeDescription.configuration,
+          at: storeDescription.url, options: storeDescription.options)
+        return nil
+      } catch {
+        return error
+      }
+    }
+    guard storeDescription.shouldAddStoreAsynchronously else {
+      block(storeDescription, add())
+      return
+    }
+    let work = Transfer(value: { block(storeDescription, add()) })
+    queue.async { work.value() }
+  }
+
+  /// Closes a store. Its objects in contexts become useless.
+  public final func remove(_ store: NSPersistentStore) throws {
+    let found: Bool = lock.withLock {
+      guard let place = stores.firstIndex(where: { $0 === store }) else { return false }
+      stores.remove(at: place)
+      return true
+    }
+    guard found else {
+      throw GraphError.unsupported(
+        "Removing the store \(store.url?.path ?? store.identifier)", advice: "It is not in this coordinator."
+      ).asCocoaError
+    }
+    try withCocoaErrors(store.url) { try store.engine.close() }
+    NotificationCenter.default.post(
+      name: .NSPersistentStoreCoordinatorStoresDidChange, object: self,
+      userInfo: [NSRemovedPersistentStoresKey: [store]])
+  }
+
+  public final func persistentStore(for url: URL) -> NSPersistentStore? {
+    persistentStores.first { $0.url?.standardizedFileURL == url.standardizedFileURL }
+  }
+
+  public final func url(for store: NSPersistentStore) -> URL {
+    store.url ?? URL(fileURLWithPath: "/dev/null")
+  }
+
+  final func store(identifier: String?) -> NSPersistentStore? {
+    guard let identifier else { return nil }
+    return persistentStores.first { $0.identifier == identifier }
+  }
+
+  // MARK: Metadata
+
+  public final func metadata(for store: NSPersistentStore) -> [String: Any] { store.metadata }
+
+  /// Sets the program's metadata; written with the next save.
+  public final func setMetadata(_ metadata: [String: Any]?, for store: NSPersistentStore) {
+    do {
+      try store.engine.setMetadata(metadata ?? [:])
+    } catch {
+      fatalError("The metadata of \(store) can't be set: \(error). Metadata holds property list values only.")
+    }
+  }
+
+  /// The metadata of a store file, without opening it as a store and without changing it.
+  public class func metadataForPersistentStore(
+    ofType storeType: String, at url: URL, options: [AnyHashable: Any]? = nil
+  ) throws -> [String: Any] {
+    try withCocoaErrors(url) { try StoreOpening.metadata(type: storeType, url: url) }
+  }
+
+  public class func metadataForPersistentStore(
+    type storeType: NSPersistentStore.StoreType, at url: URL, options: [AnyHashable: Any]? = nil
+  ) throws -> [String: Any] {
+    try metadataForPersistentStore(ofType: storeType.rawValue, at: url, options: options)
+  }
+
+  /// The model that a store file carries; nil if it carries none.
+  public class func cachedModelForPersistentStore(
+    at url: URL, options: [AnyHashable: Any]? = nil
+  ) throws -> NSManagedObjectModel? {
+    try withCocoaErrors(url) { try SQLiteStoreFile.inspect(url: url).model }
+  }
+
+  // MARK: Ids
+
+  /// The id that a URI of a permanent id names; nil unless a store with that UUID is here and the entity is known.
+  public final func managedObjectID(forURIRepresentation url: URL) -> NSManagedObjectID? {
+    guard url.scheme == "x-coredata", let host = url.host,
+      let store = persistentStores.first(where: { $0.identifier.caseInsensitiveCompare(host) == .orderedSame }
+      )
+    else { return nil }
+    let parts: [String] = url.path.split(separator: "/").map(String.init)
+    guard parts.count == 2, let runtime = runtime.runtime(named: parts[0]), parts[1].hasPrefix("p"),
+      let key = Int64(parts[1].dropFirst()), key > 0
+    else { return nil }
+    return NSManagedObjectID(runtime: runtime, key: key, store: store)
+  }
+
+  /// The same for a URI as text.
+  public final func managedObjectID(for string: String) -> NSManagedObjectID? {
+    URL(string: string).flatMap { managedObjectID(forURIRepresentation: $0) }
+  }
+
+  // MARK: Queue
+
+  /// Runs a block on the coordinator's queue, later.
+  public final func perform(_ block: @escaping () -> Void) {
+    let work = Transfer(value: block)
+    queue.async { work.value() }
+  }
+
+  /// Runs a block on the coordinator's queue and waits.
+  public final func performAndWait<T, E: Error>(_ block: () throws(E) -> T) throws(E) -> T {
+    let result: Result<T, E> = withoutActuallyEscaping(block) { escaping in
+      let work = Transfer(value: escaping)
+      let made: Transfer<Result<T, E>> = queue.sync {
+        do throws(E) {
+          return Transfer(value: .success(try work.value()))
+        } catch {
+          return Transfer(value: .failure(error))
+        }
+      }
+      return made.value
+    }
+    return try result.get()
+  }
+}
+
+/// The contexts of a coordinator, weakly, so that saves reach those that merge automatically.
+final class ContextList: @unchecked Sendable {
+  // Sendable: guarded by `lock`.
+  private struct Weak { weak var context: NSManagedObjectContext? }
+  private let lock = NSLock()
+  private var list: [Weak] = []
+
+  func add(_ context: NSManagedObjectContext) {
+    lock.withLock {
+      list.removeAll { $0.context == nil }
+      list.append(Weak(context: context))
+    }
+  }
+
+  func remove(_ context: NSManagedObjectContext) {
+    lock.withLock { list.removeAll { $0.context == nil || $0.context === context } }
+  }
+
+  var all: [NSManagedObjectContext] { lock.withLock { list.compactMap(\.context) } }
+}

@@ -1,0 +1,37 @@
+// swift-format-ignore-file: AlwaysUseLowerCamelCase
+// These are Apple's names, to the letter.
+
+import Foundation
+
+// Store types, option keys and metadata keys, Apple's spelling.
+
+public let NSSQLiteStoreType: String = "SQLite"
+public let NSInMemoryStoreType: String = "InMemory"
+public let NSBinaryStoreType: String = "Binary"
+public let NSXMLStoreType: String = "XML"
+
+/// Metadata: the type of a store.
+public let NSStoreTypeKey: String = "NSStoreType"
+/// Metadata: the UUID of a store.
+public let NSStoreUUIDKey: String = "NSStoreUUID"
+/// Metadata: entity name → version hash.
+public let NSStoreModelVersionHashesKey: String = "NSStoreModelVersionHashes"
+public let NSStoreModelVersionIdentifiersKey: String = "NSStoreModelVersionIdentifiers"
+/// Metadata: the checksum of the whole model.
+public let NSPersistentStoreModelVersionChecksumKey: String = "NSStoreModelVersionChecksumKey"
+public let NSPersistentStoreOSCompatibility: String = "NSPersistentStoreOSCompatibility"
+
+/// Option: open without ever writing; a file is then byte for byte as before, its journal included.
+public let NSReadOnlyPersistentStoreOption: String = "NSReadOnlyPersistentStoreOption"
+/// Option: a dictionary of SQLite pragmas.
+public let NSSQLitePragmasOption: String = "NSSQLitePragmasOption"
+/// Option: seconds to wait for a locked store.
+public let NSPersistentStoreTimeoutOption: String = "NSPersistentStoreTimeoutOption"
+/// Option: migrate a store of another model version. Opening such a store still fails with an explanation: migration is not
+/// there yet.
+public let NSMigratePersistentStoresAutomaticallyOption: String =
+  "NSMigratePersistentStoresAutomaticallyOption"
+/// Option: infer how to migrate.
+public let NSInferMappingModelAutomaticallyOption: String = "NSInferMappingModelAutomaticallyOption"
+/// Option: open without comparing version hashes.
+public let NSIgnorePersistentStoreVersioningOption: String = "NSIgnorePersistentStoreVersioningOption"
