@@ -3,7 +3,7 @@ import PackageDescription
 
 let package: Package = Package(
   name: "ToDo",
-  platforms: [.macOS(.v14)],
+  platforms: [.macOS(.v15)],
   products: [
     .executable(name: "ToDoDemo", targets: ["ToDoDemo"]),
     .executable(name: "make-stores", targets: ["MakeStores"]),

@@ -84,6 +84,8 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
   }
 
   /// A request for all objects of ``entity()``.
+  // Disfavoured, so that a subclass's `fetchRequest() -> NSFetchRequest<Item>` needs no type beside it when called.
+  @_disfavoredOverload
   open class func fetchRequest() -> NSFetchRequest<any NSFetchRequestResult> {
     // By name: the context that runs the request looks the entity up in its own model.
     NSFetchRequest(entityName: entity().name ?? "")

@@ -30,6 +30,11 @@ struct Demo {
   static func day(_ offset: Int) -> Date { today.addingTimeInterval(Double(offset) * 86_400) }
 }
 
+struct DemoError: Error, CustomStringConvertible {
+  let description: String
+  init(_ description: String) { self.description = description }
+}
+
 extension Date {
   /// `2026-03-08`, in UTC.
   var day: String { String(ISO8601DateFormatter().string(from: self).prefix(10)) }

@@ -13,7 +13,9 @@ struct ReadPhase {
     dueSoon.sortDescriptors = [NSSortDescriptor(key: "dueDate", ascending: true)]
 
     print("due from \(Demo.today.day) to \(Demo.day(7).day):")
-    for item in try context.fetch(dueSoon) { print("         \(item.line)") }
+    let items: [Item] = try context.fetch(dueSoon)
+    for item in items { print("         \(item.line)") }
+    guard !items.isEmpty else { throw DemoError("nothing is due: was the store written by 'ToDoDemo write'?") }
 
     print("as SQL   which the fetch index on dueDate serves:")
     for statement in try dueSoon.explain(in: context) {
