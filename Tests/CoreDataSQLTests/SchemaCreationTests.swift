@@ -90,6 +90,27 @@ import Testing
       ])
   }
 
+  @Test func `an index said twice, or over a lone to-one, is made once`() throws {
+    let model = ModelBuilder()
+    let car: NSEntityDescription = model.entity("Car", attributes: ["maker": .stringAttributeType])
+    model.entity("Owner")
+    model.relationship("owner", of: "Car", to: "Owner", toMany: false)
+    car.attributesByName["maker"]!.isIndexed = true
+    car.compoundIndexes = [["maker"]]
+    car.indexes = ["maker", "owner"].map { name in
+      NSFetchIndexDescription(
+        name: "by\(name)",
+        elements: [
+          NSFetchIndexElementDescription(property: car.propertiesByName[name]!, collationType: .binary)
+        ])
+    }
+    #expect(
+      SchemaCreation(try StoreSchema(layout: model.layout())).indexes() == [
+        "CREATE INDEX ZCAR_ZOWNER_INDEX ON ZCAR (ZOWNER)",
+        "CREATE INDEX Z_Car_bymaker ON ZCAR (ZMAKER COLLATE BINARY ASC)",
+      ])
+  }
+
   @Test func `each entity has a row in Z_PRIMARYKEY, sub-entities with their parent's number`() {
     let rows: [[SQLValue]] = SchemaCreation(TestModel.schema).primaryKeyRows().map(\.bindings)
     #expect(

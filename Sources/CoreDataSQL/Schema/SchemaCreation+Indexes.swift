@@ -13,8 +13,14 @@ extension SchemaCreation {
   ///     Z_Car_UNIQUE_plate ON ZCAR (ZPLATE COLLATE BINARY ASC)      a uniqueness constraint
   package func indexes() -> [String] {
     var taken: Set<String> = []
+    var covered: Set<String> = []
     var result: [String] = []
     func add(_ index: IndexText) {
+      if let coverage = index.coverage {
+        // Models since 2017 say the same index twice, in the old form and as a fetch index; and a lone to-one column has
+        // its index anyway.
+        if !covered.insert(coverage).inserted, index.yields { return }
+      }
       if taken.insert(DatabaseNames.fold(index.name)).inserted { result += index.sql }
     }
     for table in schema.tables {
@@ -54,13 +60,23 @@ extension SchemaCreation {
   private struct IndexText {
     var name: String
     var sql: [String]
+    /// Table and columns, for an index over all rows.
+    var coverage: String?
+    /// Whether it is left out when another index covers the same columns.
+    var yields: Bool = false
+
+    static func coverage(_ table: String, _ columns: [String]) -> String {
+      DatabaseNames.fold("\(table)(\(columns.joined(separator: ",")))")
+    }
   }
 
   private func quoted(_ name: String) -> String { SQLIdentifier.quoted(name) }
 
   private func plain(_ index: String, on table: String, _ columns: [String]) -> IndexText {
     let list: String = columns.map(quoted).joined(separator: ", ")
-    return IndexText(name: index, sql: ["CREATE INDEX \(quoted(index)) ON \(quoted(table)) (\(list))"])
+    return IndexText(
+      name: index, sql: ["CREATE INDEX \(quoted(index)) ON \(quoted(table)) (\(list))"],
+      coverage: IndexText.coverage(table, columns))
   }
 
   /// The column of an attribute or to-one relationship; nil for what has none, such as an expression.
@@ -83,7 +99,8 @@ extension SchemaCreation {
     let list: String = columns.map { "\(quoted($0)) COLLATE BINARY ASC" }.joined(separator: ", ")
     let kind: String = isUnique ? "UNIQUE INDEX" : "INDEX"
     return IndexText(
-      name: index, sql: ["CREATE \(kind) \(quoted(index)) ON \(quoted(table.name)) (\(list))"])
+      name: index, sql: ["CREATE \(kind) \(quoted(index)) ON \(quoted(table.name)) (\(list))"],
+      coverage: isUnique ? nil : IndexText.coverage(table.name, columns), yields: true)
   }
 
   private func fetchIndex(
@@ -101,9 +118,16 @@ extension SchemaCreation {
       .map { "\(quoted($0)) COLLATE BINARY \($1.isAscending ? "ASC" : "DESC")" }
       .joined(separator: ", ")
     let name: String = "Z_\(entity.name)_\(index.name)"
+    let condition: String = condition(of: index, entity)
     return IndexText(
       name: name,
-      sql: ["CREATE INDEX \(quoted(name)) ON \(quoted(table.name)) (\(list))\(condition(of: index, entity))"])
+      sql: ["CREATE INDEX \(quoted(name)) ON \(quoted(table.name)) (\(list))\(condition)"],
+      coverage: condition.isEmpty ? IndexText.coverage(table.name, columns) : nil,
+      yields: columns.count == 1 && isToOne(elements[0], of: entity))
+  }
+
+  private func isToOne(_ element: NSFetchIndexElementDescription, of entity: EntityLayout) -> Bool {
+    element.propertyName.flatMap { entity.slot(named: $0) }?.isToOne ?? false
   }
 
   /// ` WHERE …` of a partial index, empty if SQL can't say it in an index: an index over all rows answers the same fetches.

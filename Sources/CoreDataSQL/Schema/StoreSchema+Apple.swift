@@ -230,7 +230,7 @@ struct AppleLayout {
 
 extension TableSchema {
   /// Apple's order of columns: integers with the to-one columns of the same entity, order and hidden keys, floats and
-  /// dates, decimals, text, UUIDs, transformables, binary data; within each the entities depth first, then names.
+  /// dates, decimals, text, URIs, UUIDs, transformables, binary data; within each the entities depth first, then names.
   fileprivate mutating func sortColumns(_ layout: ModelLayout) {
     func rank(_ column: ColumnSchema) -> Int {
       switch column.purpose {
@@ -245,10 +245,11 @@ extension TableSchema {
       case .int16, .int32, .int64, .bool, .toOne: return 0
       case .double, .float, .date: return 2
       case .decimal: return 3
-      case .string, .uri: return 4
-      case .uuid: return 5
-      case .transformable: return 6
-      case .data: return 7
+      case .string: return 4
+      case .uri: return 5
+      case .uuid: return 6
+      case .transformable: return 7
+      case .data: return 8
       }
     }
     let ranked = columns.enumerated().map { place, column in
