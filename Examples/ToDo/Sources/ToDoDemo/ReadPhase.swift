@@ -15,7 +15,7 @@ struct ReadPhase {
     print("due from \(Demo.today.day) to \(Demo.day(7).day):")
     let items: [Item] = try context.fetch(dueSoon)
     for item in items { print("         \(item.line)") }
-    guard !items.isEmpty else { throw DemoError("nothing is due: was the store written by 'ToDoDemo write'?") }
+    guard !items.isEmpty else { throw DemoError("nothing is due; write the store first") }
 
     print("as SQL   which the fetch index on dueDate serves:")
     for statement in try dueSoon.explain(in: context) {
