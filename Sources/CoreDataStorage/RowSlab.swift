@@ -16,18 +16,35 @@ import Foundation
 public final class RowSlab: @unchecked Sendable {
   // Sendable: single-threaded while it is filled, immutable after it is handed over.
 
-  @usableFromInline var rows: UnsafeMutableRawPointer
-  @usableFromInline var tail: UnsafeMutableRawPointer
-  @usableFromInline var rowCapacity: Int
-  @usableFromInline var tailCapacity: Int
+  /// What changes while a slab is filled. It lies behind a pointer because every access to a stored `var` of a class is checked
+  /// for exclusivity at run time, which the row loop would pay for each value.
+  @usableFromInline
+  struct Contents {
+    @usableFromInline var rows: UnsafeMutableRawPointer
+    @usableFromInline var tail: UnsafeMutableRawPointer
+    @usableFromInline var rowCapacity: Int
+    @usableFromInline var tailCapacity: Int
+    @usableFromInline var count: Int = 0
+    @usableFromInline var tailCount: Int = 0
+  }
+
+  @usableFromInline let contents: UnsafeMutablePointer<Contents>
   /// Bytes from one row to the next.
   public let stride: Int
   public let headerSize: Int
-  public internal(set) var count: Int = 0
-  /// Bytes in the tail. Read-only outside the module; inlined code may not name a setter that is internal, hence two names.
+
+  /// The number of rows.
   @inlinable
-  public var tailCount: Int { usedTail }
-  @usableFromInline var usedTail: Int = 0
+  public var count: Int { contents.pointee.count }
+  /// Bytes in the tail.
+  @inlinable
+  public var tailCount: Int { contents.pointee.tailCount }
+  /// Where the rows begin; the place is final once the slab was handed over.
+  @inlinable
+  public var rows: UnsafeMutableRawPointer { contents.pointee.rows }
+  /// Where the tail begins; the place is final once the slab was handed over.
+  @inlinable
+  public var tail: UnsafeMutableRawPointer { contents.pointee.tail }
 
   /// What a slab aims at before a batch starts the next one.
   public static let targetSizeInBytes: Int = 256 * 1024
@@ -36,15 +53,19 @@ public final class RowSlab: @unchecked Sendable {
   public init(layout: EntityLayout, family: Bool, rowCapacity: Int) {
     stride = family ? layout.familyRowSize : layout.rowSize
     headerSize = layout.headerSize
-    self.rowCapacity = max(1, rowCapacity)
-    tailCapacity = 64
-    rows = .allocate(byteCount: self.rowCapacity * stride, alignment: 8)
-    tail = .allocate(byteCount: tailCapacity, alignment: 8)
+    let capacity: Int = max(1, rowCapacity)
+    contents = .allocate(capacity: 1)
+    contents.initialize(
+      to: Contents(
+        rows: .allocate(byteCount: capacity * stride, alignment: 8),
+        tail: .allocate(byteCount: 64, alignment: 8),
+        rowCapacity: capacity, tailCapacity: 64))
   }
 
   deinit {
     rows.deallocate()
     tail.deallocate()
+    contents.deallocate()
   }
 
   /// Whether a batch should go on in a new slab.
@@ -53,26 +74,26 @@ public final class RowSlab: @unchecked Sendable {
 
   /// Adds a row, all values nil. The pointer is good until the next `appendRow`.
   public func appendRow(key: Int64, entity: Int, version: Int32) -> UnsafeMutableRawPointer {
-    if count == rowCapacity { growRows() }
+    if count == contents.pointee.rowCapacity { growRows() }
     let row: UnsafeMutableRawPointer = rows + count * stride
     row.initializeMemory(as: UInt8.self, repeating: 0, count: stride)
     row.storeBytes(of: key, as: Int64.self)
     row.storeBytes(of: Int32(truncatingIfNeeded: entity), toByteOffset: 8, as: Int32.self)
     row.storeBytes(of: version, toByteOffset: 12, as: Int32.self)
-    count += 1
+    contents.pointee.count += 1
     return row
   }
 
   /// Removes the row added last (its tail bytes stay until the slab goes).
-  public func removeLastRow() { count -= 1 }
+  public func removeLastRow() { contents.pointee.count -= 1 }
 
   private func growRows() {
-    let wanted: Int = max(rowCapacity * 2, 8)
+    let wanted: Int = max(contents.pointee.rowCapacity * 2, 8)
     let grown = UnsafeMutableRawPointer.allocate(byteCount: wanted * stride, alignment: 8)
     grown.copyMemory(from: rows, byteCount: count * stride)
     rows.deallocate()
-    rows = grown
-    rowCapacity = wanted
+    contents.pointee.rows = grown
+    contents.pointee.rowCapacity = wanted
   }
 
   /// Copies bytes into the tail and returns the word that points at them.
@@ -80,21 +101,21 @@ public final class RowSlab: @unchecked Sendable {
   /// A slab's tail is limited to 4 GiB by the word's format; a batch starts a new slab long before.
   @inlinable
   public func appendTail(_ bytes: UnsafeRawPointer?, count length: Int) -> UInt64 {
-    if tailCount + length > tailCapacity { growTail(by: length) }
+    if tailCount + length > contents.pointee.tailCapacity { growTail(by: length) }
     if length > 0, let bytes { (tail + tailCount).copyMemory(from: bytes, byteCount: length) }
     let word: UInt64 = UInt64(UInt32(tailCount)) | UInt64(UInt32(length)) << 32
-    usedTail += length
+    contents.pointee.tailCount += length
     return word
   }
 
   @usableFromInline
   func growTail(by length: Int) {
-    let wanted: Int = max(tailCapacity * 2, tailCount + length)
+    let wanted: Int = max(contents.pointee.tailCapacity * 2, tailCount + length)
     let grown = UnsafeMutableRawPointer.allocate(byteCount: wanted, alignment: 8)
     grown.copyMemory(from: tail, byteCount: tailCount)
     tail.deallocate()
-    tail = grown
-    tailCapacity = wanted
+    contents.pointee.tail = grown
+    contents.pointee.tailCapacity = wanted
   }
 
   /// The row at a position. The reference keeps the slab alive.

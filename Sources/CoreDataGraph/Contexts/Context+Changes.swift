@@ -103,6 +103,7 @@ extension NSManagedObjectContext {
         refreshedNow.insert(object)
       }
     }
+    lastInserted = isSaving ? insertedNow : []
     var info: [AnyHashable: Any] = [:]
     if !insertedNow.isEmpty { info[NSInsertedObjectsKey] = insertedNow }
     if !updatedNow.isEmpty { info[NSUpdatedObjectsKey] = updatedNow }

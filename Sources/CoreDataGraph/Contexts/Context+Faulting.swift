@@ -259,5 +259,6 @@ extension NSManagedObjectContext {
     undelivered = []
     assignedStores = [:]
     retained = []
+    lastInserted = []
   }
 }

@@ -41,6 +41,8 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   final var isProcessing = false
   /// Stores chosen by `assign(_:to:)` for objects not saved yet.
   final var assignedStores: [ObjectIdentifier: NSPersistentStore] = [:]
+  /// The inserted objects of the last objects-did-change notification, for the did-save one.
+  final var lastInserted: Set<NSManagedObject> = []
   /// With `retainsRegisteredObjects`: every object the context has met.
   final var retained: [NSManagedObject] = []
 

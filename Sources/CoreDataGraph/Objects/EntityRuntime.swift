@@ -69,19 +69,67 @@ enum SlotForm: UInt8 {
   case integer, double, string, other
 }
 
+/// A slot in a few bytes.
+struct SlotBrief {
+  enum Role: UInt8 {
+    case attribute, toOne, toMany, transient, other
+  }
+
+  /// The first word in the row, −1 for a slot without one.
+  let word: Int32
+  let kind: ColumnKind
+  let role: Role
+  /// What typed setters may store without a conversion.
+  let form: SlotForm
+  /// What validation has to look at beside the type.
+  let isRequired: Bool
+  let hasPredicates: Bool
+  let isDerived: Bool
+
+  /// Whether the word holds the bits of a double.
+  var isFloatingPoint: Bool {
+    role == .attribute && (kind == .double || kind == .float || kind == .date)
+  }
+
+  init(_ slot: PropertySlot) {
+    let attribute: NSAttributeDescription? = slot.attribute
+    hasPredicates = !(attribute?.validationPredicates.isEmpty ?? true)
+    isRequired = !slot.property.isOptional
+    isDerived = slot.isDerived
+    switch slot.role {
+    case .stored(let kind, let word):
+      self.word = Int32(word)
+      self.kind = kind
+      role = kind == .toOne ? .toOne : .attribute
+      switch kind {
+      case .int16, .int32, .int64, .bool: form = .integer
+      case .double, .date: form = .double
+      case .string: form = .string
+      default: form = .other
+      }
+    case .toMany: (word, kind, role, form) = (-1, .toOne, .toMany, .other)
+    case .transient: (word, kind, role, form) = (-1, .transformable, .transient, .other)
+    case .fetched, .composite: (word, kind, role, form) = (-1, .transformable, .other, .other)
+    }
+  }
+}
+
 /// An entity as the object graph uses it.
 final class EntityRuntime: @unchecked Sendable {
   // Sendable: immutable after init.
 
-  unowned let model: ModelRuntime
+  /// Alive as long as any of its entities is used: entities hold their model, and the model its runtime.
+  unowned(unsafe) let model: ModelRuntime
+  /// `model.serial`, here because accessors compare it at every read.
+  let modelSerial: UInt64
   let layout: EntityLayout
   let objectClass: NSManagedObject.Type
   /// What a new object's slots hold: default values, null, and nothing for relationships.
   let template: [SlotValue]
-  /// For each slot the first word in the row, −1 for a slot without one.
-  let words: UnsafeMutablePointer<Int32>
-  /// For each slot the form its values take, so that typed setters need no conversion.
-  let formOfSlot: [SlotForm]
+  /// For each slot what the hot paths need to know, without a reference to count.
+  let brief: UnsafeMutablePointer<SlotBrief>
+  let slotCount: Int
+  let headerSize: Int
   /// Slots of relationships, stored or not.
   let relationshipSlots: [Int]
   let storedAttributeSlots: [Int]
@@ -90,7 +138,9 @@ final class EntityRuntime: @unchecked Sendable {
 
   init(model: ModelRuntime, layout: EntityLayout) {
     self.model = model
+    modelSerial = UInt64(model.serial)
     self.layout = layout
+    headerSize = layout.headerSize
     index = layout.index
     objectClass = ClassResolver.objectClass(for: layout.entity)
     template = layout.slots.map { slot in
@@ -103,22 +153,10 @@ final class EntityRuntime: @unchecked Sendable {
       default: return .null
       }
     }
-    words = .allocate(capacity: max(1, layout.slots.count))
+    slotCount = layout.slots.count
+    brief = .allocate(capacity: max(1, layout.slots.count))
     for (number, slot) in layout.slots.enumerated() {
-      if case .stored(_, let word) = slot.role {
-        words[number] = Int32(word)
-      } else {
-        words[number] = -1
-      }
-    }
-    formOfSlot = layout.slots.map { slot in
-      guard case .stored(let kind, _) = slot.role else { return .other }
-      switch kind {
-      case .int16, .int32, .int64, .bool: return .integer
-      case .double, .date: return .double
-      case .string: return .string
-      default: return .other
-      }
+      (brief + number).initialize(to: SlotBrief(slot))
     }
     relationshipSlots = layout.slots.indices.filter { layout.slots[$0].relationship != nil }
     storedAttributeSlots = layout.slots.indices.filter { number in
@@ -127,7 +165,7 @@ final class EntityRuntime: @unchecked Sendable {
     }
   }
 
-  deinit { words.deallocate() }
+  deinit { brief.deallocate() }
 
   static func of(_ entity: NSEntityDescription) -> EntityRuntime {
     if let made = entity.runtimeStorage { return unsafeDowncast(made, to: EntityRuntime.self) }

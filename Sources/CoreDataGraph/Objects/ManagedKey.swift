@@ -32,7 +32,7 @@ public final class ManagedKey: Sendable, ExpressibleByStringLiteral {
   final func slot(in runtime: EntityRuntime) -> Int {
     let known: UInt64 = cache.load(ordering: .relaxed)
     let index: UInt64 = UInt64(runtime.index)
-    if known >> 40 == UInt64(runtime.model.serial), index &- (known >> 26 & 0x3FFF) <= known >> 12 & 0x3FFF {
+    if known >> 40 == runtime.modelSerial, index &- (known >> 26 & 0x3FFF) <= known >> 12 & 0x3FFF {
       return Int(known & 0xFFF)
     }
     return lookUp(in: runtime)
@@ -57,7 +57,17 @@ public final class ManagedKey: Sendable, ExpressibleByStringLiteral {
 // MARK: Scalars
 
 extension NSManagedObject {
-  /// The integer of a slot, 0 for nil. The row is read in place: nothing is allocated.
+  /// The word of a slot in the row, nil for none. Read in place, without counting a reference to the slab.
+  @inline(__always)
+  private final func rowWord(_ slot: Int) -> UInt64? {
+    let word: Int = Int(runtime.brief[slot].word)
+    guard word >= 0, let base = rowBase else { return nil }
+    let bits: UInt64 = (base + 16 + (word >> 6) << 3).load(as: UInt64.self)
+    guard bits >> UInt64(word & 63) & 1 == 1 else { return nil }
+    return (base + runtime.headerSize + word << 3).load(as: UInt64.self)
+  }
+
+  /// The integer of a slot, nil for none.
   @inline(__always)
   private final func integerValue(_ key: ManagedKey) -> Int64? {
     fireFault()
@@ -70,9 +80,8 @@ extension NSManagedObject {
       default: return nil
       }
     }
-    let word: Int = Int(runtime.words[slot])
-    guard word >= 0, let row, row.hasValue(word) else { return nil }
-    return row.integer(word)
+    guard runtime.brief[slot].form == .integer else { return (attributeValue(slot) as? NSNumber)?.int64Value }
+    return rowWord(slot).map { Int64(bitPattern: $0) }
   }
 
   @inline(__always)
@@ -87,9 +96,8 @@ extension NSManagedObject {
       default: return nil
       }
     }
-    let word: Int = Int(runtime.words[slot])
-    guard word >= 0, let row, row.hasValue(word) else { return nil }
-    return row.double(word)
+    guard runtime.brief[slot].isFloatingPoint else { return (attributeValue(slot) as? NSNumber)?.doubleValue }
+    return rowWord(slot).map { Double(bitPattern: $0) }
   }
 
   public final func managedValue(_ key: ManagedKey) -> Int64 { integerValue(key) ?? 0 }
@@ -155,9 +163,12 @@ extension NSManagedObject {
       default: return nil
       }
     }
-    let word: Int = Int(runtime.words[slot])
-    guard word >= 0, let row, row.hasValue(word) else { return nil }
-    return row.string(word)
+    guard let place = rowWord(slot), runtime.brief[slot].form == .string, let slab = rowSlab else {
+      return nil
+    }
+    let bytes = UnsafeRawBufferPointer(
+      start: slab.tail + Int(UInt32(truncatingIfNeeded: place)), count: Int(place >> 32))
+    return String(decoding: bytes, as: UTF8.self)
   }
 
   /// Empty for nil: for attributes that are not optional.
@@ -251,9 +262,9 @@ extension EntityRuntime {
   final func accepts(_ value: SlotValue, _ slot: Int) -> Bool {
     switch value {
     case .null, .unset: return true
-    case .integer: return formOfSlot[slot] == .integer
-    case .double: return formOfSlot[slot] == .double
-    case .string: return formOfSlot[slot] == .string
+    case .integer: return brief[slot].form == .integer
+    case .double: return brief[slot].form == .double
+    case .string: return brief[slot].form == .string
     case .object: return false
     }
   }

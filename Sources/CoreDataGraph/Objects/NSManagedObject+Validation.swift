@@ -34,32 +34,54 @@ extension NSManagedObject {
   /// All checks of the model, for the three occasions.
   final func checkModel() throws {
     var failures: [CocoaError] = []
-    for slot in runtime.layout.slots.indices {
-      let described: PropertySlot = runtime.layout.slots[slot]
-      switch described.role {
-      case .stored(.toOne, _):
-        // An untouched value was valid when it was saved.
-        guard flags.contains(.inserted) || state?.changed.contains(slot) == true else { continue }
-        checkToOne(described, isNil: toOneTarget(slot) == nil, &failures)
-      case .stored, .transient:
-        guard flags.contains(.inserted) || state?.changed.contains(slot) == true else { continue }
-        if described.relationship != nil { continue }
-        if !described.isDerived { checkAttribute(slot, slotValue(slot), &failures) }
+    let isNew: Bool = flags.contains(.inserted)
+    for slot in 0..<runtime.slotCount {
+      let brief: SlotBrief = runtime.brief[slot]
+      // An untouched value was valid when it was saved.
+      if brief.role != .toMany, !isNew, state?.changed.contains(slot) != true { continue }
+      switch brief.role {
+      case .attribute, .transient:
+        if brief.isDerived || isPlainlyValid(slot, brief) { continue }
+        if runtime.layout.slots[slot].relationship != nil { continue }
+        checkAttribute(slot, slotValue(slot), &failures)
+      case .toOne:
+        if brief.isRequired {
+          checkToOne(runtime.layout.slots[slot], isNil: toOneTarget(slot) == nil, &failures)
+        }
       case .toMany:
+        let described: PropertySlot = runtime.layout.slots[slot]
         guard let many = state?.toMany(slot) else {
-          if flags.contains(.inserted) { checkCount(described, count: 0, &failures) }
+          if isNew { checkCount(described, count: 0, &failures) }
           continue
         }
-        guard many.isChanged || flags.contains(.inserted) else { continue }
+        guard many.isChanged || isNew else { continue }
         if let relationship = described.relationship,
           relationship.minCount > 0 || relationship.maxCount > 0 || !relationship.isOptional
         {
           checkCount(described, count: members(slot).count, &failures)
         }
-      case .fetched, .composite: continue
+      case .other: continue
       }
     }
     try NSManagedObject.throwFailures(failures)
+  }
+
+  /// Whether a set attribute needs no closer look: the common case, decided without touching a description.
+  @inline(__always)
+  private final func isPlainlyValid(_ slot: Int, _ brief: SlotBrief) -> Bool {
+    guard !brief.hasPredicates, let state else { return false }
+    switch state.values[slot] {
+    case .unset: return true
+    case .null: return !brief.isRequired
+    case .integer(let number):
+      switch brief.kind {
+      case .int16: return Int64(Int16(truncatingIfNeeded: number)) == number
+      case .int32: return Int64(Int32(truncatingIfNeeded: number)) == number
+      default: return true
+      }
+    case .double, .string: return true
+    case .object(let object): return !(object is ForeignValue)
+    }
   }
 
   /// Deny rules: members that are not themselves being deleted stop the deletion.

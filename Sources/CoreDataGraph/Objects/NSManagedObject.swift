@@ -29,14 +29,27 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
   final var store: NSPersistentStore?
   /// The primary key; negative before the first save.
   final var key: Int64
-  /// The values of the last fetch or save.
-  final var row: RowRef?
+  /// The slab and the place of the row of the last fetch or save, apart so that numbers are read without counting a reference.
+  final var rowSlab: RowSlab?
+  final var rowBase: UnsafeMutableRawPointer?
   final var state: ObjectState?
   final var cachedID: NSManagedObjectID?
   final var faultBatch: FaultBatch?
   /// The key a running save gives the object; 0 outside one.
   final var pendingKey: Int64 = 0
   final var flags: ObjectFlags = []
+
+  /// The values of the last fetch or save.
+  final var row: RowRef? {
+    get {
+      guard let rowSlab, let rowBase else { return nil }
+      return RowRef(slab: rowSlab, base: rowBase)
+    }
+    set {
+      rowSlab = newValue?.slab
+      rowBase = newValue?.base
+    }
+  }
 
   // MARK: Making objects
 
@@ -131,7 +144,10 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
     return made
   }
 
-  open override func isEqual(_ object: Any?) -> Bool { object as? NSManagedObject === self }
+  open override func isEqual(_ object: Any?) -> Bool {
+    guard let object else { return false }
+    return (object as AnyObject) === self
+  }
 
   /// By instance, so it survives the change from temporary to permanent id.
   open override var hash: Int { ObjectIdentifier(self).hashValue }

@@ -9,13 +9,15 @@ import Foundation
 ///
 /// See Apple's page [NSManagedObjectID](https://developer.apple.com/documentation/coredata/nsmanagedobjectid).
 open class NSManagedObjectID: NSObject, NSCopying, NSFetchRequestResult, @unchecked Sendable {
-  // Sendable: immutable; the weak store reference is read through the runtime's own synchronisation.
+  // Sendable: immutable.
 
   let runtime: EntityRuntime
   let key: Int64
   /// The store's UUID; nil for a temporary id.
   let storeIdentifier: String?
-  weak let store: NSPersistentStore?
+  /// Strong: a weak reference would give the store a side table and make every object's reference to it cost more. A removed
+  /// store is closed, so what is kept is small.
+  let store: NSPersistentStore?
 
   init(runtime: EntityRuntime, key: Int64, store: NSPersistentStore?) {
     self.runtime = runtime
@@ -27,7 +29,10 @@ open class NSManagedObjectID: NSObject, NSCopying, NSFetchRequestResult, @unchec
   public final var entity: NSEntityDescription { runtime.layout.entity }
 
   /// The store that holds the object; nil for a temporary id and after the store was removed.
-  public final var persistentStore: NSPersistentStore? { key < 0 ? nil : store }
+  public final var persistentStore: NSPersistentStore? {
+    guard key >= 0, let store, store.isInCoordinator else { return nil }
+    return store
+  }
 
   /// Whether the object has no row yet.
   public final var isTemporaryID: Bool { key < 0 }

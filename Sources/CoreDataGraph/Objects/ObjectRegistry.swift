@@ -55,6 +55,21 @@ final class ObjectRegistry: @unchecked Sendable {
     }
   }
 
+  /// Moves new objects from their temporary keys to those a save gave them, under one lock.
+  func makePermanent(_ objects: [NSManagedObject], keys: [Int64], store: NSPersistentStore) {
+    lock.withLock { _ in
+      for (place, object) in objects.enumerated() where object.store == nil {
+        let root: Int = object.runtime.layout.rootIndex
+        prepare(store.ordinal, root)
+        tables[0][root].remove(object.key)
+        object.store = store
+        object.key = keys[place]
+        object.cachedID = nil
+        tables[store.ordinal][root].insert(object.key, ObjectRegistry.payload(of: object))
+      }
+    }
+  }
+
   func object(store ordinal: Int, root: Int, key: Int64) -> NSManagedObject? {
     withTable(store: ordinal, root: root) { ObjectRegistry.find(key, in: $0) }
   }

@@ -3,7 +3,7 @@ import Foundation
 
 /// What an object is in, as bits.
 struct ObjectFlags: OptionSet {
-  let rawValue: UInt16
+  let rawValue: UInt32
 
   /// Values are not loaded yet (the row may be at hand already; it has not been looked at).
   static let fault = ObjectFlags(rawValue: 1 << 0)
@@ -27,6 +27,8 @@ struct ObjectFlags: OptionSet {
   static let inaccessible = ObjectFlags(rawValue: 1 << 13)
   /// Deletion has been passed on along relationships.
   static let propagated = ObjectFlags(rawValue: 1 << 14)
+  /// `willSave` was called in the running save, and nothing changed since.
+  static let toldWillSave = ObjectFlags(rawValue: 1 << 15)
 }
 
 /// The slots of an object that has more to say than its row.

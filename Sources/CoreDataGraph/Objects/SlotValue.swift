@@ -215,7 +215,7 @@ extension RowSlab {
   /// Encodes a stored attribute into a row that is being filled.
   func set(
     _ row: UnsafeMutableRawPointer, word: Int, kind: ColumnKind, value: SlotValue,
-    attribute: NSAttributeDescription?
+    attribute: @autoclosure () -> NSAttributeDescription?
   ) throws {
     switch value {
     case .unset, .null: break
@@ -236,7 +236,7 @@ extension RowSlab {
         var text: String = box.value.absoluteString
         set(row, word: word, text: &text)
       case let box as Box<Any>:
-        set(row, word: word, bytes: try Transformation.data(from: box.value, attribute: attribute))
+        set(row, word: word, bytes: try Transformation.data(from: box.value, attribute: attribute()))
       default: break
       }
     }

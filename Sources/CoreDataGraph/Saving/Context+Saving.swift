@@ -14,13 +14,12 @@ extension NSManagedObjectContext {
   /// [save()](https://developer.apple.com/documentation/coredata/nsmanagedobjectcontext/save()).
   public final func save() throws {
     if isSaving { return }
+    isSaving = true
+    defer { isSaving = false }
     processPendingChanges()
-    if !propagatesDeletesAtEndOfEvent { propagateDeletes() }
     guard hasChanges else { return }
     guard let coordinator = persistentStoreCoordinator else { throw GraphError.noCoordinator.asCocoaError }
     guard !coordinator.persistentStores.isEmpty else { throw GraphError.noStores.asCocoaError }
-    isSaving = true
-    defer { isSaving = false }
     NotificationCenter.default.post(name: .NSManagedObjectContextWillSave, object: self)
     try withCocoaErrors {
       try runWillSave()
@@ -38,11 +37,12 @@ extension NSManagedObjectContext {
 
   /// Calls `willSave` on every object concerned until no call changes anything.
   private func runWillSave() throws {
-    var told: Set<ObjectIdentifier> = []
+    var everTold: [NSManagedObject] = []
+    defer { for object in everTold { object.flags.remove(.toldWillSave) } }
     var rounds: Int = 0
     while true {
       let changes: PendingChanges = pendingChanges()
-      let waiting: [NSManagedObject] = changes.all.filter { !told.contains(ObjectIdentifier($0)) }
+      let waiting: [NSManagedObject] = changes.all.filter { !$0.flags.contains(.toldWillSave) }
       if waiting.isEmpty { return }
       rounds += 1
       if rounds > NSManagedObjectContext.mostWillSaveRounds {
@@ -51,11 +51,11 @@ extension NSManagedObjectContext {
       // Whatever changes during the calls gets an event flag: those objects are asked again.
       let before: Int = eventObjects.count
       for object in waiting {
-        told.insert(ObjectIdentifier(object))
+        object.flags.insert(.toldWillSave)
         object.willSave()
       }
-      let touched: ArraySlice<NSManagedObject> = eventObjects.dropFirst(before)
-      for object in touched { told.remove(ObjectIdentifier(object)) }
+      everTold += waiting
+      for object in eventObjects.dropFirst(before) { object.flags.remove(.toldWillSave) }
       processPendingChanges()
     }
   }
@@ -91,7 +91,8 @@ extension NSManagedObjectContext {
         try store.engine.save { transaction in
           var planner = SavePlanner(store: store, context: self)
           let plan: SavePlan = try planner.plan(parts[place], transaction)
-          parts[place].rows = planner.rows
+          parts[place].insertedRows = planner.insertedRows
+          parts[place].updatedRows = planner.updatedRows
           return plan
         }
       } catch let error as StoreError {
@@ -108,19 +109,9 @@ extension NSManagedObjectContext {
   /// The saved rows become what the objects are.
   private func takeOver(_ changes: PendingChanges, _ saved: [StoreChanges]) {
     for part in saved {
-      for (place, object) in part.inserted.enumerated() {
-        let key: Int64 = part.keys[place]
-        let root: Int = object.runtime.layout.rootIndex
-        if object.store == nil {
-          registry.remove(object, store: 0, root: root, key: object.key)
-          object.store = part.store
-          object.key = key
-          object.cachedID = nil
-          registry.insert(object, store: part.store.ordinal, root: root, key: key)
-        }
-        object.commit(row: part.rows[object])
-      }
-      for object in part.updated { object.commit(row: part.rows[object]) }
+      registry.makePermanent(part.inserted, keys: part.keys, store: part.store)
+      for (place, object) in part.inserted.enumerated() { object.commit(row: part.insertedRows[place]) }
+      for (place, object) in part.updated.enumerated() { object.commit(row: part.updatedRows[place]) }
     }
     assignedStores = [:]
     inserted = []
@@ -141,7 +132,9 @@ extension NSManagedObjectContext {
     }
     let ids = SavedIDs(changes)
     NotificationCenter.default.post(
-      name: .NSManagedObjectContextDidSave, object: self, userInfo: changes.userInfo)
+      name: .NSManagedObjectContextDidSave, object: self,
+      userInfo: changes.userInfo(lastInserted: lastInserted))
+    lastInserted = []
     NotificationCenter.default.post(
       name: .NSManagedObjectContextDidSaveObjectIDs, object: self, userInfo: ids.userInfo)
     for other in coordinator.contexts.all where other !== self && other.automaticallyMergesChangesFromParent {
@@ -179,25 +172,32 @@ extension NSManagedObject {
     flags.formUnion(events)
     guard let state else { return }
     var keeps = false
-    for number in state.values.indices {
-      switch runtime.layout.slots[number].role {
-      case .stored(let kind, _) where kind != .toOne && kind != .transformable: state.values[number] = .unset
-      case .stored(.toOne, _):
-        if case .object = state.values[number] { keeps = true } else { state.values[number] = .unset }
-      case .stored, .transient:
-        if case .object = state.values[number] { keeps = true }
-      case .toMany:
-        if let many = state.toMany(number) {
-          many.commit()
-          keeps = true
-        }
-      case .fetched, .composite: break
-      }
+    for number in 0..<runtime.slotCount where isKept(number, state) {
+      keeps = true
+      state.toMany(number)?.commit()
     }
-    if keeps {
-      state.changed = SlotSet()
-    } else {
+    guard keeps else {
       self.state = nil
+      return
+    }
+    for number in 0..<runtime.slotCount where !isKept(number, state) { state.values[number] = .unset }
+    state.changed = SlotSet()
+  }
+
+  /// Whether a slot holds what can't be had from the row again at once: a relationship's object or members, a transformed
+  /// object (its identity), a transient value.
+  @inline(__always)
+  private final func isKept(_ slot: Int, _ state: ObjectState) -> Bool {
+    switch runtime.brief[slot].role {
+    case .attribute:
+      guard runtime.brief[slot].kind == .transformable, case .object = state.values[slot] else {
+        return false
+      }
+      return true
+    case .toOne, .transient, .toMany:
+      guard case .object = state.values[slot] else { return false }
+      return true
+    case .other: return false
     }
   }
 }
@@ -210,10 +210,12 @@ struct PendingChanges {
 
   var all: [NSManagedObject] { inserted + updated + deleted }
 
-  var userInfo: [AnyHashable: Any] {
+  /// The notification's payload. `lastInserted` is a subset of the inserted objects made before: of equal size it is the
+  /// whole, and making a large set again is spared.
+  func userInfo(lastInserted: Set<NSManagedObject>) -> [AnyHashable: Any] {
     [
-      NSInsertedObjectsKey: Set(inserted), NSUpdatedObjectsKey: Set(updated),
-      NSDeletedObjectsKey: Set(deleted),
+      NSInsertedObjectsKey: lastInserted.count == inserted.count ? lastInserted : Set(inserted),
+      NSUpdatedObjectsKey: Set(updated), NSDeletedObjectsKey: Set(deleted),
     ]
   }
 }

@@ -8,8 +8,9 @@ struct StoreChanges {
   var inserted: [NSManagedObject] = []
   var updated: [NSManagedObject] = []
   var deleted: [NSManagedObject] = []
-  /// After planning: the rows that objects take over.
-  var rows = SavedRows()
+  /// After planning: the rows that `inserted` and `updated` take over (nil: nothing stored changed).
+  var insertedRows: [RowRef] = []
+  var updatedRows: [RowRef?] = []
   /// After writing: the keys of `inserted`.
   var keys: [Int64] = []
 
@@ -62,23 +63,12 @@ struct StoreChanges {
   }
 }
 
-/// The saved row of each object, by instance.
-struct SavedRows {
-  private var rows: [ObjectIdentifier: RowRef] = [:]
-
-  mutating func reserve(_ count: Int) { rows.reserveCapacity(count) }
-
-  subscript(object: NSManagedObject) -> RowRef? {
-    get { rows[ObjectIdentifier(object)] }
-    set { rows[ObjectIdentifier(object)] = newValue }
-  }
-}
-
 /// Turns the changes for one store into a plan: keys, rows in slabs, changed slots, to-many edits.
 struct SavePlanner {
   let store: NSPersistentStore
   unowned let context: NSManagedObjectContext
-  private(set) var rows = SavedRows()
+  private(set) var insertedRows: [RowRef] = []
+  private(set) var updatedRows: [RowRef?] = []
 
   init(store: NSPersistentStore, context: NSManagedObjectContext) {
     self.store = store
@@ -104,10 +94,11 @@ struct SavePlanner {
   // MARK: Keys and rows
 
   private func giveKeys(to objects: [NSManagedObject], _ transaction: any SaveTransaction) throws {
-    var counts: [Int: Int] = [:]
-    for object in objects where object.key < 0 { counts[object.runtime.layout.rootIndex, default: 0] += 1 }
-    var next: [Int: Int64] = [:]
-    for (root, count) in counts.sorted(by: { $0.key < $1.key }) {
+    // By root index; arrays, because every new object asks.
+    var counts: [Int] = Array(repeating: 0, count: store.runtime.entities.count)
+    for object in objects where object.key < 0 { counts[object.runtime.layout.rootIndex] += 1 }
+    var next: [Int64] = Array(repeating: 0, count: counts.count)
+    for (root, count) in counts.enumerated() where count > 0 {
       next[root] = try transaction.allocateKeys(for: store.runtime.layout.entities[root], count: count)
     }
     for object in objects {
@@ -116,19 +107,18 @@ struct SavePlanner {
         object.pendingKey = object.key
         continue
       }
-      object.pendingKey = next[root] ?? 0
-      next[root] = object.pendingKey + 1
+      object.pendingKey = next[root]
+      next[root] += 1
     }
   }
 
   private mutating func insertions(_ objects: [NSManagedObject]) throws -> [(
     layout: EntityLayout, rows: RowBatch
   )] {
-    rows.reserve(objects.count)
     var groups: [(layout: EntityLayout, rows: RowBatch)] = []
     var groupOfEntity: [Int: Int] = [:]
-    var pending: [(object: NSManagedObject, slab: RowSlab, position: Int)] = []
-    pending.reserveCapacity(objects.count)
+    var places: [(slab: RowSlab, position: Int)] = []
+    places.reserveCapacity(objects.count)
     for object in objects {
       let layout: EntityLayout = object.runtime.layout
       let group: Int
@@ -151,18 +141,18 @@ struct SavePlanner {
       let row: UnsafeMutableRawPointer = slab.appendRow(
         key: object.pendingKey, entity: layout.index, version: 1)
       try encode(object, all: true, into: slab, row)
-      pending.append((object, slab, slab.count - 1))
+      places.append((slab, slab.count - 1))
     }
     // Only now: adding rows may have moved those before.
-    for entry in pending { rows[entry.object] = entry.slab.row(entry.position) }
+    insertedRows = places.map { $0.slab.row($0.position) }
     return groups
   }
 
   private mutating func updates(_ objects: [NSManagedObject]) throws -> [RowUpdate] {
-    var pending: [(object: NSManagedObject, slab: RowSlab, position: Int, changed: SlotSet, version: Int32)] =
-      []
+    var pending: [(place: Int, slab: RowSlab, position: Int, changed: SlotSet, version: Int32)] = []
     var slabs: [Int: RowSlab] = [:]
-    for object in objects {
+    updatedRows = Array(repeating: nil, count: objects.count)
+    for (place, object) in objects.enumerated() {
       let changes: SlotSet = object.persistentChanges()
       guard !changes.isEmpty, let old = object.row else { continue }
       let layout: EntityLayout = object.runtime.layout
@@ -180,11 +170,11 @@ struct SavePlanner {
       for slot in changes.members {
         if case .stored = layout.slots[slot].role, !layout.slots[slot].isDerived { stored.insert(slot) }
       }
-      pending.append((object, slab, slab.count - 1, stored, old.version))
+      pending.append((place, slab, slab.count - 1, stored, old.version))
     }
     return pending.map { entry in
       let row: RowRef = entry.slab.row(entry.position)
-      rows[entry.object] = row
+      updatedRows[entry.place] = row
       return RowUpdate(row: row, changed: entry.changed, expectedVersion: entry.version)
     }
   }
@@ -193,10 +183,12 @@ struct SavePlanner {
   private func encode(
     _ object: NSManagedObject, all: Bool, into slab: RowSlab, _ row: UnsafeMutableRawPointer
   ) throws {
-    let layout: EntityLayout = object.runtime.layout
+    let runtime: EntityRuntime = object.runtime
     let state: ObjectState? = object.state
-    for number in layout.slots.indices {
-      guard case .stored(let kind, let word) = layout.slots[number].role else { continue }
+    for number in 0..<runtime.slotCount {
+      let brief: SlotBrief = runtime.brief[number]
+      guard brief.word >= 0 else { continue }
+      let (kind, word): (ColumnKind, Int) = (brief.kind, Int(brief.word))
       let value: SlotValue = state?.values[number] ?? .unset
       let isSet: Bool = !value.isUnset && (all || state?.changed.contains(number) == true)
       if !isSet {
@@ -206,7 +198,8 @@ struct SavePlanner {
           slab.set(row, word: word, toTarget: try id(of: target, from: object, number))
         }
       } else {
-        try slab.set(row, word: word, kind: kind, value: value, attribute: layout.slots[number].attribute)
+        try slab.set(
+          row, word: word, kind: kind, value: value, attribute: runtime.layout.slots[number].attribute)
       }
     }
   }

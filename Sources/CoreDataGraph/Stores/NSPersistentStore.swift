@@ -16,7 +16,7 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
 
   public final let configurationName: String
   public final let options: [AnyHashable: Any]?
-  public final private(set) weak var persistentStoreCoordinator: NSPersistentStoreCoordinator?
+  public final internal(set) weak var persistentStoreCoordinator: NSPersistentStoreCoordinator?
   /// The file; nil for a store in memory.
   public final let url: URL?
 
@@ -44,6 +44,9 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
   /// The metadata: Apple's keys and the program's own. Setting it is written with the next save; the keys for type, UUID and
   /// version hashes are kept right by the store.
   public final var metadata: [String: Any] { engine.metadata }
+
+  /// False once the store was removed (or its coordinator is gone).
+  final var isInCoordinator: Bool { persistentStoreCoordinator != nil }
 
   /// Whether the store's configuration holds an entity.
   final func holds(_ runtime: EntityRuntime) -> Bool {

@@ -125,6 +125,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
         "Removing the store \(store.url?.path ?? store.identifier)", advice: "It is not in this coordinator."
       ).asCocoaError
     }
+    store.persistentStoreCoordinator = nil
     try withCocoaErrors(store.url) { try store.engine.close() }
     NotificationCenter.default.post(
       name: .NSPersistentStoreCoordinatorStoresDidChange, object: self,
