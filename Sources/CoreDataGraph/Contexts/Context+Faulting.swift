@@ -43,11 +43,13 @@ extension NSManagedObjectContext {
     result.reserveCapacity(count)
     registry.withTable(store: store.ordinal, root: root) { table in
       table.reserve(more: count)
+      // Nothing to find in an empty table: a first fetch, the largest as a rule, spares one probe a row.
+      let isFresh: Bool = table.count == 0
       for slab in batch.slabs {
         for position in 0..<slab.count {
           let row: RowRef = slab.row(position)
           let key: Int64 = row.key
-          if let known = ObjectRegistry.find(key, in: table) {
+          if !isFresh, let known = ObjectRegistry.find(key, in: table) {
             // A changed object keeps the row its changes are against: that is what optimistic locking compares.
             if known.row == nil || known.flags.contains(.fault) || (refresh && !known.hasChanges) {
               known.row = row

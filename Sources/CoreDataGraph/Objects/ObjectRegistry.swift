@@ -49,9 +49,9 @@ final class ObjectRegistry: @unchecked Sendable {
   }
 
   func remove(_ object: NSManagedObject, store ordinal: Int, root: Int, key: Int64) {
-    withTable(store: ordinal, root: root) { table in
+    _ = withTable(store: ordinal, root: root) { table in
       // A newer object may stand under the key already: only an object's own entry is its to remove.
-      if table.find(key) == ObjectRegistry.payload(of: object) { table.remove(key) }
+      table.remove(key, ifPayload: ObjectRegistry.payload(of: object))
     }
   }
 
