@@ -4,7 +4,7 @@ import Foundation
 /// Something in a model that Xcode's editor would warn about, or that will fail or surprise at run time.
 public struct ModelProblem: CustomStringConvertible, Sendable, Hashable {
   public enum Severity: String, Sendable, Hashable {
-    /// Using the model will fail.
+    /// Using the part will fail, or data will not stay consistent.
     case error
     /// The model works, but probably not as meant.
     case warning
@@ -96,6 +96,7 @@ private struct ModelLint {
       report(.warning, entity, nil, "it has no properties")
     }
     var seen: [String: String] = [:]
+    let inherited = Set((entity.superentity?.properties ?? []).map(\.name))
     for property in entity.ownProperties {
       if let other = seen.updateValue(property.name, forKey: property.name.uppercased()) {
         report(
@@ -104,7 +105,7 @@ private struct ModelLint {
             ? "there are two properties of this name; rename one"
             : "differs from '\(other)' in case only, and columns ignore case; rename one")
       }
-      if entity.superentity?.propertiesByName[property.name] != nil {
+      if inherited.contains(property.name) {
         report(
           .warning, entity, property.name, "an ancestor has a property of this name; remove one of the two")
       }

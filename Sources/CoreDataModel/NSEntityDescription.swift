@@ -1,3 +1,4 @@
+import CoreDataPredicates
 import Foundation
 
 /// An entity: a class of objects, their properties, and their place in a hierarchy.
@@ -212,6 +213,9 @@ open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
 
   open var userInfo: [AnyHashable: Any]? { willSet { mayChange() } }
 
+  /// Kept for source compatibility; there is no Spotlight off Apple's platforms and model files don't carry it.
+  open var coreSpotlightDisplayNameExpression: CoreDataPredicates.NSExpression! { willSet { mayChange() } }
+
   /// How a source model wants its class generated: `none`, `category`, or nil for the whole class.
   package final var codeGenerationType: String? { willSet { mayChange() } }
 
@@ -246,6 +250,7 @@ open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
     other.versionHashModifier = versionHashModifier
     other.userInfo = userInfo
     other.codeGenerationType = codeGenerationType
+    other.coreSpotlightDisplayNameExpression = coreSpotlightDisplayNameExpression
     other.properties = ownProperties.map { $0.copy() as! NSPropertyDescription }
     other.indexes = indexes.map { index in
       let copy = index.copy() as! NSFetchIndexDescription

@@ -55,17 +55,8 @@ extension NSManagedObjectModel {
   /// A model from a `.momd`, `.mom`, `.xcdatamodeld` or `.xcdatamodel`; nil if it can't be read. ``load(contentsOf:)`` says why.
   public convenience init?(contentsOf url: URL) {
     guard let loaded = try? NSManagedObjectModel.load(contentsOf: url) else { return nil }
-    self.init(adopting: loaded.model)
-  }
-
-  /// Takes over the parts of a model that nobody else holds.
-  convenience init(adopting other: NSManagedObjectModel) {
     self.init()
-    entities = other.storedEntities
-    entityNamesByConfiguration = other.entityNamesByConfiguration
-    templates = other.templates
-    versionIdentifiers = other.versionIdentifiers
-    localizationDictionary = other.localizationDictionary
+    adopt(loaded.model)
   }
 }
 

@@ -5,7 +5,8 @@ extension NSManagedObjectModel {
   /// leads to an entity that none of them has. The models themselves are not changed.
   public convenience init?(byMerging models: [NSManagedObjectModel]?) {
     guard let models, let merged = ModelMerge.merge(models) else { return nil }
-    self.init(adopting: merged)
+    self.init()
+    adopt(merged)
   }
 
   /// As ``init(byMerging:)``, but takes for each entity the version whose hash is in a store's metadata; nil if one is
@@ -15,7 +16,8 @@ extension NSManagedObjectModel {
     guard let hashes = StoreMetadata.versionHashes(metadata),
       let merged = ModelMerge.merge(models, keeping: hashes)
     else { return nil }
-    self.init(adopting: merged)
+    self.init()
+    adopt(merged)
   }
 
   /// The merge of all models of the bundles, the main bundle's for nil; nil if there is none or they can't be merged. Versioned
@@ -149,6 +151,17 @@ enum ModelSearch {
           \.value.model) ?? []
       }
       return (try? NSManagedObjectModel.load(contentsOf: url)).map { [$0.model] } ?? []
+    }
+  }
+
+  /// The versions of the model of that name, or the versions of that name in any model.
+  static func versions(named name: String, in bundle: Bundle) -> [NSManagedObjectModel] {
+    urls(in: bundle).flatMap { url -> [NSManagedObjectModel] in
+      let versions = (try? NSManagedObjectModel.loadVersions(contentsOf: url)) ?? [:]
+      if url.deletingPathExtension().lastPathComponent == name {
+        return versions.sorted { $0.key < $1.key }.map(\.value.model)
+      }
+      return versions[name].map { [$0.model] } ?? []
     }
   }
 

@@ -9,7 +9,7 @@ import Foundation
 /// ```
 ///
 /// Thread use and ownership are those of ``NSPropertyDescription``.
-open class NSManagedObjectModel: NSObject, NSCopying, @unchecked Sendable {
+open class NSManagedObjectModel: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
   // Sendable because `isFrozen` makes every setter stop once a coordinator shares the model between queues; until
   // then the model belongs to the code that builds it. The look-up tables are written by `freeze` only.
 
@@ -18,6 +18,42 @@ open class NSManagedObjectModel: NSObject, NSCopying, @unchecked Sendable {
 
   public override init() {
     super.init()
+  }
+
+  // MARK: Coding
+
+  public static var supportsSecureCoding: Bool { true }
+
+  private static let codingKey = "model"
+
+  /// Reads what ``encode(with:)`` wrote; nil and an error in the coder for anything else.
+  public required init?(coder: NSCoder) {
+    super.init()
+    do {
+      guard let data = coder.decodeObject(of: NSData.self, forKey: Self.codingKey) else { return nil }
+      adopt(try ModelArchiveReader.read(Data(referencing: data), file: "model archive").model)
+    } catch {
+      coder.failWithError(error)
+      return nil
+    }
+  }
+
+  /// Encodes the model as the archive of a `.mom` file. Fails the coder if a part has no archived form.
+  open func encode(with coder: NSCoder) {
+    do {
+      coder.encode(NSData(data: try ModelArchiveWriter.write(self)), forKey: Self.codingKey)
+    } catch {
+      coder.failWithError(error)
+    }
+  }
+
+  /// Takes over the parts of a model that nobody else holds.
+  final func adopt(_ other: NSManagedObjectModel) {
+    entities = other.storedEntities
+    entityNamesByConfiguration = other.entityNamesByConfiguration
+    templates = other.templates
+    versionIdentifiers = other.versionIdentifiers
+    localizationDictionary = other.localizationDictionary
   }
 
   // MARK: Entities

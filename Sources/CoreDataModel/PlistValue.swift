@@ -21,6 +21,16 @@ enum PlistValue {
     }
   }
 
+  /// A value as a set member or dictionary key. `NSDecimalNumber` becomes `Decimal`, because its `hash` never returns in
+  /// Linux Foundation; collections have no hash that is known to be safe and give nil.
+  static func hashable(_ value: Any) -> AnyHashable? {
+    switch value {
+    case let value as NSDecimalNumber: AnyHashable(value.decimalValue)
+    case is [Any], is [AnyHashable: Any], is Set<AnyHashable>, is NSOrderedSet: nil
+    default: value as? AnyHashable
+    }
+  }
+
   /// The number a value holds, whatever wraps it; nil for anything else.
   static func decimal(_ value: Any) -> Decimal? {
     switch value {

@@ -109,12 +109,14 @@ extension KeyedArchive {
         return try elements(fields["NS.objects"], depth: depth)
       case "NSSet", "NSMutableSet", "NSOrderedSet", "NSMutableOrderedSet":
         let content = try elements(fields["NS.objects"] ?? fields["NSOrderedSet.objects"], depth: depth)
-        let hashable = content.compactMap { $0 as? AnyHashable }
+        let hashable = content.compactMap { PlistValue.hashable($0) }
         return record.className.contains("Ordered") ? NSOrderedSet(array: hashable) : Set(hashable)
       case "NSDictionary", "NSMutableDictionary", "NSKnownKeysDictionary1":
         var result: [AnyHashable: Any] = [:]
         for (key, node) in try archive.pairs(record) {
-          guard let key = try value(key, depth: depth + 1) as? AnyHashable else { continue }
+          guard let key = try value(key, depth: depth + 1).flatMap({ PlistValue.hashable($0) }) else {
+            continue
+          }
           result[key] = try value(node, depth: depth + 1)
         }
         return result

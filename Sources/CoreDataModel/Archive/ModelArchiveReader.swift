@@ -15,6 +15,7 @@ final class ModelArchiveReader {
   private var entityNames: [String: NSEntityDescription] = [:]
   private var properties: [Int: NSPropertyDescription] = [:]
   private var propertyIndexes: [ObjectIdentifier: Int] = [:]
+  private var tables = PropertyTables()
   var predicates: PredicateArchiveReader
 
   static func read(_ data: Data, file: String) throws -> (
@@ -111,16 +112,8 @@ final class ModelArchiveReader {
   }
 
   private func refuseInheritanceCycles() throws {
-    for entity in entities.values {
-      var steps = 0
-      var current = entity.superentity
-      while let ancestor = current {
-        steps += 1
-        guard steps <= entities.count else {
-          throw PlistError("entity '\(entity.name ?? "")' is among its own ancestors")
-        }
-        current = ancestor.superentity
-      }
+    for index in entityOrder {
+      if let entity = entities[index], let flaw = Hierarchy.flaw(of: entity) { throw PlistError(flaw) }
     }
     for entity in entities.values {
       entity.storedSubentities.sort { ($0.name ?? "") < ($1.name ?? "") }
@@ -404,7 +397,8 @@ final class ModelArchiveReader {
       }
       relationship.inverseRelationship = inverse
     } else if let inverseName, let destination = relationship.destinationEntity {
-      relationship.inverseRelationship = destination.relationshipsByName[inverseName]
+      relationship.inverseRelationship =
+        tables.find(inverseName, in: destination) as? NSRelationshipDescription
       if relationship.inverseRelationship == nil {
         warn("\(relationship.label) names an inverse '\(inverseName)' that \(destination) doesn't have")
       }

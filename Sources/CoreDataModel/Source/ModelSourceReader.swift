@@ -12,6 +12,7 @@ final class ModelSourceReader {
   private(set) var warnings: [ModelWarning] = []
   private var elements: [(element: ModelXMLElement, entity: NSEntityDescription)] = []
   private var entitiesByName: [String: NSEntityDescription] = [:]
+  private var tables = PropertyTables()
   var composites: [String: ModelXMLElement] = [:]
 
   static func read(_ data: Data, file: String) throws -> (
@@ -44,6 +45,9 @@ final class ModelSourceReader {
     for composite in root.children("composite") { try declareComposite(composite) }
     for element in root.children("entity") { try declareEntity(element) }
     for (element, entity) in elements { try setParent(of: entity, element) }
+    for (element, entity) in elements {
+      if let flaw = Hierarchy.flaw(of: entity) { throw error(element, "\(flaw); take out one parentEntity.") }
+    }
     for (element, entity) in elements { try readProperties(of: entity, element) }
     for (element, entity) in elements { try connectRelationships(of: entity, element) }
     model.entities = elements.map(\.entity)
@@ -112,16 +116,6 @@ final class ModelSourceReader {
         element,
         "Entity '\(entity.name ?? "")' has the parent '\(name)', which is not in the model\(suggestion(name))."
       )
-    }
-    var ancestor: NSEntityDescription? = parent
-    while let current = ancestor {
-      guard current !== entity else {
-        throw error(
-          element,
-          "Entity '\(entity.name ?? "")' is among its own ancestors by way of '\(name)'; take out one parentEntity."
-        )
-      }
-      ancestor = current.superentity
     }
     entity.superentity = parent
     parent.storedSubentities.append(entity)
@@ -229,7 +223,8 @@ final class ModelSourceReader {
           "\(label) has its inverse '\(inverseName)' in '\(ownerName)', which is not in the model\(suggestion(ownerName))."
         )
       }
-      guard let inverse = owner?.propertiesByName[inverseName] as? NSRelationshipDescription else {
+      guard let inverse = owner.flatMap({ tables.find(inverseName, in: $0) }) as? NSRelationshipDescription
+      else {
         throw error(
           child,
           "\(label) has the inverse '\(inverseName)', but entity '\(owner?.name ?? "")' has no relationship of that name."

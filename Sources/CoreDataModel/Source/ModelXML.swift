@@ -52,12 +52,21 @@ final class ModelXMLParser: NSObject, XMLParserDelegate {
     let succeeded = parser.parse()
     if let failure = reader.failure { throw failure }
     guard succeeded, let root = reader.root, reader.stack.isEmpty else {
-      throw ModelFileError(
-        file: file, line: max(1, parser.lineNumber),
-        reason:
-          "This is not well-formed XML: \(explanation(parser.parserError)). Nothing of the file was used.")
+      throw reader.malformed(line: parser.lineNumber, parser.parserError)
     }
     return (root, reader.warnings)
+  }
+
+  private func malformed(line: Int, _ error: (any Error)?) -> ModelFileError {
+    ModelFileError(
+      file: file, line: max(1, line),
+      reason: "This is not well-formed XML: \(Self.explanation(error)). Nothing of the file was used.")
+  }
+
+  /// The first error decides: Foundation on Linux parses on after it, and may even report success.
+  func parser(_ parser: XMLParser, parseErrorOccurred parseError: any Error) {
+    if failure == nil { failure = malformed(line: parser.lineNumber, parseError) }
+    parser.abortParsing()
   }
 
   /// Foundation on Linux gives libxml2's error number; these are the ones broken files usually raise.
