@@ -45,7 +45,7 @@ let package: Package = Package(
     .executableTarget(
       name: "clarus",
       dependencies: [
-        "CoreData", "CoreDataModel", "CoreDataSQL", "CoreDataSQLite", "CoreDataStorage",
+        "CoreDataModel", "CoreDataPredicates", "CoreDataSQLite", "CoreDataStorage",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]),
 
@@ -72,7 +72,12 @@ let package: Package = Package(
         .product(name: "GRDB", package: "GRDB.swift"),
       ]),
     .testTarget(name: "CoreDataTests", dependencies: ["CoreData", "CoreDataGraph", "CoreDataSQLite"]),
-    .testTarget(name: "clarusTests", dependencies: ["clarus", "CoreData"]),
+    .testTarget(
+      name: "clarusTests",
+      dependencies: [
+        "clarus", "StoreConformance", "CoreDataSQLite", "CoreDataStorage", "CoreDataModel",
+        .product(name: "GRDB", package: "GRDB.swift"),
+      ]),
   ],
   swiftLanguageModes: [.v6]
 )

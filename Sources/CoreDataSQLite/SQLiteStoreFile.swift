@@ -63,11 +63,29 @@ package struct SQLiteStoreFile: @unchecked Sendable {
       entities: try counts(inventory, database, url: url))
   }
 
+  /// The root of each entity's hierarchy, by number.
+  private static func rootNumbers(_ entities: [ExistingDatabase.EntityRow]) -> [Int: Int] {
+    let supers: [Int: Int] = Dictionary(
+      entities.map { ($0.number, $0.superNumber) }, uniquingKeysWith: { first, _ in first })
+    var roots: [Int: Int] = [:]
+    for entity in entities {
+      var number: Int = entity.number
+      // Not more steps than entities: a damaged table may go in circles.
+      for _ in 0..<entities.count {
+        guard let parent = supers[number], parent != 0 else { break }
+        number = parent
+      }
+      roots[entity.number] = number
+    }
+    return roots
+  }
+
   /// Counts by entity number, one pass a table. A hierarchy's table carries its root's name.
   private static func counts(
     _ inventory: StoreInventory, _ database: Database, url: URL
   ) throws -> [EntityCount] {
     var counts: [Int: Int] = [:]
+    let roots: [Int: Int] = rootNumbers(inventory.database.entities)
     for row in inventory.database.entities where row.superNumber == 0 {
       let wanted: String = (row.number >= 16000 ? "A" : "Z") + row.name.uppercased()
       guard
@@ -79,7 +97,9 @@ package struct SQLiteStoreFile: @unchecked Sendable {
         database, "SELECT Z_ENT, count(*) FROM \(SQLIdentifier.quoted(table.name)) GROUP BY Z_ENT", url: url)
       defer { select.reset() }
       while try select.step() {
-        counts[Int(clamping: select.integer(0)), default: 0] += Int(select.integer(1))
+        // A row with the number of another table's entity (an old migration gone wrong) is the root's: it lies there.
+        let number = Int(clamping: select.integer(0))
+        counts[roots[number] == row.number ? number : row.number, default: 0] += Int(select.integer(1))
       }
     }
     return inventory.database.entities.map { row in

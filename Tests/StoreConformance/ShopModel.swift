@@ -11,7 +11,7 @@ import Foundation
 ///     Person ── notes → Note                          no inverse
 ///     Animal (abstract) ◁ Cat ◁ HouseCat, Dog; Person.pets ⟷ owner
 ///     Everything                                      every attribute type
-enum ShopModel {
+package enum ShopModel {
   static let attributeTypes: [(name: String, type: NSAttributeType)] = [
     ("int16", .integer16AttributeType), ("int32", .integer32AttributeType),
     ("int64", .integer64AttributeType),
@@ -20,7 +20,7 @@ enum ShopModel {
     ("uri", .URIAttributeType), ("uuid", .UUIDAttributeType), ("data", .binaryDataAttributeType),
   ]
 
-  static func make() -> NSManagedObjectModel {
+  package static func make() -> NSManagedObjectModel {
     func entity(_ name: String, _ attributes: [(String, NSAttributeType)]) -> NSEntityDescription {
       let entity = NSEntityDescription()
       entity.name = name

@@ -3,13 +3,13 @@ import CoreDataPredicates
 import CoreDataStorage
 import Foundation
 
-/// A store with the shop model, and short words for what scenarios do to it.
-final class StoreWorld {
-  let layout: ModelLayout
-  private(set) var engine: any StoreEngine
+/// A store with the shop model, and short words for what scenarios do to it. Other tests fill their stores with it too.
+package final class StoreWorld {
+  package let layout: ModelLayout
+  package private(set) var engine: any StoreEngine
   private let maker: StoreMaker
 
-  init(_ maker: StoreMaker) throws {
+  package init(_ maker: StoreMaker) throws {
     self.maker = maker
     layout = ModelLayout(model: ShopModel.make())
     engine = try maker.make(layout)
@@ -37,7 +37,7 @@ final class StoreWorld {
   /// Inserts rows in one save and returns their ids. Values: Int, Double, Bool, Date, Decimal, String, URL, UUID, Data,
   /// RowID.
   @discardableResult
-  func insert(_ entityName: String, _ rows: [[String: any Sendable]]) throws -> [RowID] {
+  package func insert(_ entityName: String, _ rows: [[String: any Sendable]]) throws -> [RowID] {
     let entity: EntityLayout = entity(entityName)
     var ids: [RowID] = []
     try engine.save { transaction in
@@ -57,7 +57,7 @@ final class StoreWorld {
   }
 
   @discardableResult
-  func insertOne(_ entityName: String, _ values: [String: any Sendable]) throws -> RowID {
+  package func insertOne(_ entityName: String, _ values: [String: any Sendable]) throws -> RowID {
     try insert(entityName, [values])[0]
   }
 
@@ -97,18 +97,18 @@ final class StoreWorld {
     }
   }
 
-  func update(_ id: RowID, _ values: [String: (any Sendable)?]) throws {
+  package func update(_ id: RowID, _ values: [String: (any Sendable)?]) throws {
     let update: RowUpdate = try updating(id, values)
     try save { $0.updates = [update] }
   }
 
-  func delete(_ ids: [RowID]) throws {
+  package func delete(_ ids: [RowID]) throws {
     let deletes: [RowDelete] = try ids.map { RowDelete(id: $0, expectedVersion: try row($0).version) }
     try save { $0.deletes = deletes }
   }
 
   /// Changes a to-many relationship as the graph does: the owner's version moves with it.
-  func edit(
+  package func edit(
     _ owner: RowID, _ property: String, add: [RowID] = [], remove: [RowID] = [], order: [RowID]? = nil
   ) throws {
     let name: String = layout.entities[Int(owner.entity)].name

@@ -1,0 +1,72 @@
+import ArgumentParser
+import CoreDataModel
+import CoreDataSQLite
+import CoreDataStorage
+import Foundation
+
+/// `clarus info`: what is in a store.
+struct InfoCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "info",
+    abstract: "Shows a store's entities with their counts, its model and its metadata.",
+    discussion: """
+      A count is that of the entity's own rows, sub-entities not included. A store that carries no model shows names and \
+      counts; --model adds the rest.
+
+      EXAMPLES
+        clarus info Shop.sqlite
+        clarus info Old.sqlite --model Shop.momd
+        clarus info Shop.sqlite --json | jq -r '.entities[] | [.name, .count] | @tsv'
+
+      JSON
+        { "store": {"path", "type", "uuid", "frameworkVersion", "hasHistory", "sizeInBytes",
+                    "journal": {"mode", "pendingBytes"}},
+          "model": {"source", "path", "version", "versionIdentifiers", "checksum", "problem"},
+          "entities": [{"name", "count", "abstract", "superentity", "subentities", "class",
+                        "attributes": [{"name", "type", "optional", "transient", …}],
+                        "relationships": [{"name", "destination", "toMany", "ordered", "inverse",
+                                           "deleteRule", …}], …}],
+          "metadata": {…} }
+        Without a model an entity has "name", "count" and "superentity" only.
+      """)
+
+  @OptionGroup var options: StoreOptions
+
+  @Flag(name: .long, help: "Print JSON.")
+  var json = false
+
+  func run() throws {
+    let store = try OpenStore(path: options.store, modelPath: options.model, needsModel: false)
+    let report = StoreReport(store: store, entities: try entities(of: store))
+    let output = StandardOutput()
+    if json {
+      try output.writeLine(report.json.pretty)
+    } else {
+      try report.write(to: output)
+    }
+    try output.flush()
+  }
+
+  /// The entities in the store's order with the counts of their own rows.
+  private func entities(of store: OpenStore) throws -> [StoreReport.Entity] {
+    guard let model = store.model else {
+      let names: [Int: String] = Dictionary(
+        store.file.entities.map { ($0.number, $0.name) }, uniquingKeysWith: { first, _ in first })
+      return store.file.entities.map {
+        StoreReport.Entity(name: $0.name, entity: nil, superName: names[$0.superNumber], count: $0.rows)
+      }
+    }
+    // The model's names count: after a migration the file may still show old ones.
+    let engine: SQLiteEngine = try store.open()
+    defer { try? engine.close() }
+    return try engine.layout.entities
+      .filter { model.entityNames?.contains($0.name) ?? true }
+      .map { entity in
+        var plan = FetchPlan(entity: entity)
+        plan.includesSubentities = false
+        return StoreReport.Entity(
+          name: entity.name, entity: entity.entity, superName: entity.entity.superentity?.name,
+          count: try engine.count(plan))
+      }
+  }
+}

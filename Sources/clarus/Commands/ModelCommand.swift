@@ -1,0 +1,32 @@
+import ArgumentParser
+
+/// `clarus model`: what is in a model.
+struct ModelCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "model",
+    abstract: "Shows, hashes or checks a model.",
+    subcommands: [ModelShowCommand.self, ModelHashCommand.self, ModelLintCommand.self])
+}
+
+/// What the commands on models have in common.
+struct ModelOptions: ParsableArguments {
+  @Argument(
+    help:
+      "The model: .xcdatamodeld, .xcdatamodel, its contents file, .momd, .mom, or a store that carries its model.",
+    completion: .file())
+  var model: String
+
+  @Option(
+    name: .long, help: ArgumentHelp("A version by name, instead of the current one.", valueName: "name"))
+  var modelVersion: String?
+
+  @Flag(name: .long, help: "Print JSON.")
+  var json = false
+
+  /// The model. What was not understood in its file is told on standard error.
+  func load() throws -> ModelVersion {
+    let version: ModelVersion = try ModelArgument.load(model, version: modelVersion)
+    for warning in version.warnings { writeToStandardError(ErrorText.oneLine(warning.description)) }
+    return version
+  }
+}

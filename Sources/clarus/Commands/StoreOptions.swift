@@ -1,0 +1,17 @@
+import ArgumentParser
+
+/// What the commands on stores have in common.
+struct StoreOptions: ParsableArguments {
+  @Argument(help: "The store file.", completion: .file())
+  var store: String
+
+  @Option(
+    name: .long,
+    help: ArgumentHelp(
+      """
+      The model, for a store that carries none: .momd, .mom, .xcdatamodeld, .xcdatamodel, or a store of the same model. Of \
+      several versions the one that the store was written with is taken.
+      """, valueName: "path"),
+    completion: .file())
+  var model: String?
+}

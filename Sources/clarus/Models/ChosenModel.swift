@@ -1,0 +1,63 @@
+import CoreDataModel
+import CoreDataSQLite
+import Foundation
+
+/// The model a store is read by, and whence it came.
+struct ChosenModel {
+  enum Origin: Equatable {
+    /// The model that the store carries.
+    case cached
+    /// A file named by the user; with the version's name when the file holds several.
+    case file(String, version: String?)
+  }
+
+  let model: NSManagedObjectModel
+  let origin: Origin
+  /// The entities the store holds, if it holds one configuration only.
+  let entityNames: Set<String>?
+
+  var originText: String {
+    switch origin {
+    case .cached: "carried by the store"
+    case .file(let path, let version?): "\(path), version \"\(version)\""
+    case .file(let path, nil): path
+    }
+  }
+
+  /// The store's own model, or the one named if it fits. nil when there is neither.
+  static func choose(for file: SQLiteStoreFile, path: String, modelPath: String?) throws -> ChosenModel? {
+    let hashes: [String: Data] = file.metadata["NSStoreModelVersionHashes"] as? [String: Data] ?? [:]
+    guard let modelPath else {
+      return file.model.map {
+        ChosenModel(
+          model: $0, origin: .cached, entityNames: ModelMatch.configuration($0, storeHashes: hashes))
+      }
+    }
+    let versions: [ModelVersion] = try ModelArgument.versions(at: modelPath)
+    if hashes.isEmpty, versions.count == 1 {
+      // A store that does not say what it was written with is taken at the user's word.
+      return ChosenModel(
+        model: versions[0].model, origin: .file(modelPath, version: nil), entityNames: nil)
+    }
+    var nearest: (version: ModelVersion, difference: ModelMatch.Difference)?
+    for version in versions {
+      let difference: ModelMatch.Difference = ModelMatch.difference(version.model, storeHashes: hashes)
+      let entityNames: Set<String>? = ModelMatch.configuration(version.model, storeHashes: hashes)
+      let isPart: Bool =
+        difference.differing.isEmpty && difference.onlyInStore.isEmpty && entityNames != nil
+      if difference.count == 0 || isPart {
+        return ChosenModel(
+          model: version.model,
+          origin: .file(modelPath, version: versions.count > 1 ? version.name : nil),
+          entityNames: entityNames)
+      }
+      if nearest == nil || difference.count < nearest!.difference.count { nearest = (version, difference) }
+    }
+    guard let nearest else { return nil }
+    let which: String =
+      versions.count > 1
+      ? "None of the \(versions.count) versions in \(modelPath) fits; the nearest is \"\(nearest.version.name)\"."
+      : "The model \(modelPath) doesn't fit."
+    throw CommandFailure("\(path): \(which) \(nearest.difference.sentence)")
+  }
+}

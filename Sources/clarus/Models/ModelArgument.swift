@@ -1,0 +1,97 @@
+import CoreDataModel
+import CoreDataSQLite
+import Foundation
+
+/// One version of a model that the user named.
+struct ModelVersion {
+  let name: String
+  let model: NSManagedObjectModel
+  let warnings: [ModelWarning]
+  /// The file or package, for messages.
+  let path: String
+}
+
+/// Reads what the user names as a model: a source or compiled model, or a store that carries one.
+enum ModelArgument {
+  static func isModelPackage(_ path: String) -> Bool {
+    ["momd", "xcdatamodeld", "xcdatamodel"].contains(URL(fileURLWithPath: path).pathExtension)
+  }
+
+  /// The model, or its current version if there are several, or the one named.
+  static func load(_ path: String, version: String?) throws -> ModelVersion {
+    guard let version else {
+      if let stored = try modelOfStore(path) { return stored }
+      let loaded: LoadedModel = try NSManagedObjectModel.load(contentsOf: URL(fileURLWithPath: path))
+      return ModelVersion(name: baseName(path), model: loaded.model, warnings: loaded.warnings, path: path)
+    }
+    let files: [(name: String, url: URL)] = try versionFiles(path)
+    guard let file = files.first(where: { $0.name == version }) else {
+      let known: String = files.map { "\"\($0.name)\"" }.joined(separator: ", ")
+      throw CommandFailure("\(path): There is no version \"\(version)\". It has \(known).")
+    }
+    let loaded: LoadedModel = try NSManagedObjectModel.load(contentsOf: file.url)
+    return ModelVersion(name: file.name, model: loaded.model, warnings: loaded.warnings, path: path)
+  }
+
+  /// Every readable version, the current one first. Fails only if none can be read.
+  static func versions(at path: String) throws -> [ModelVersion] {
+    if let stored = try modelOfStore(path) { return [stored] }
+    var versions: [ModelVersion] = []
+    var firstError: (any Error)?
+    for file in try versionFiles(path) {
+      do {
+        let loaded: LoadedModel = try NSManagedObjectModel.load(contentsOf: file.url)
+        versions.append(
+          ModelVersion(name: file.name, model: loaded.model, warnings: loaded.warnings, path: path))
+      } catch {
+        firstError = firstError ?? error
+      }
+    }
+    if versions.isEmpty, let firstError { throw firstError }
+    return versions
+  }
+
+  /// The files of a package's versions by name, or the one file.
+  private static func versionFiles(_ path: String) throws -> [(name: String, url: URL)] {
+    let url = URL(fileURLWithPath: path)
+    let inner: String
+    switch url.pathExtension {
+    case "momd": inner = "mom"
+    case "xcdatamodeld": inner = "xcdatamodel"
+    default: return [(baseName(path), url)]
+    }
+    let names: [String]
+    do {
+      names = try FileManager.default.contentsOfDirectory(atPath: path)
+    } catch {
+      // The loader has better words for a package that is none.
+      return [(baseName(path), url)]
+    }
+    let files: [(name: String, url: URL)] = names.filter { $0.hasSuffix(".\(inner)") && !$0.hasPrefix(".") }
+      .sorted { $0.compare($1, options: .numeric) == .orderedDescending }
+      .map { (String($0.dropLast(inner.count + 1)), url.appendingPathComponent($0)) }
+    return files.isEmpty ? [(baseName(path), url)] : files
+  }
+
+  /// The model of a store, nil if the path is no store.
+  private static func modelOfStore(_ path: String) throws -> ModelVersion? {
+    if isModelPackage(path) { return nil }
+    switch try StoreKind.recognize(path) {
+    case .sqlite: break
+    case .xml: throw CommandFailure("\(path): It is an XML store, and those carry no model.")
+    case .binary: throw CommandFailure("\(path): It is a binary store, and those carry no model.")
+    case .model, .propertyList, .unknown: return nil
+    }
+    let file: SQLiteStoreFile = try SQLiteStoreFile.inspect(url: URL(fileURLWithPath: path))
+    guard let model = file.model else {
+      throw CommandFailure("\(path): \(file.modelProblem ?? "The store carries no model.")")
+    }
+    return ModelVersion(name: baseName(path), model: model, warnings: [], path: path)
+  }
+
+  private static func baseName(_ path: String) -> String {
+    let url = URL(fileURLWithPath: path)
+    let isContents: Bool = url.lastPathComponent == "contents"
+    return (isContents ? url.deletingLastPathComponent() : url).deletingPathExtension().lastPathComponent
+  }
+}

@@ -1,0 +1,54 @@
+import CoreDataModel
+import Foundation
+
+/// Whether a model is the one a store was written with, entity by entity.
+enum ModelMatch {
+  struct Difference: Equatable {
+    var differing: [String]
+    var onlyInModel: [String]
+    var onlyInStore: [String]
+
+    var count: Int { differing.count + onlyInModel.count + onlyInStore.count }
+
+    /// The entities concerned, in words.
+    var sentence: String {
+      var parts: [String] = []
+      if !differing.isEmpty { parts.append("Entities that differ: \(Self.list(differing)).") }
+      if !onlyInStore.isEmpty { parts.append("Only in the store: \(Self.list(onlyInStore)).") }
+      if !onlyInModel.isEmpty { parts.append("Only in the model: \(Self.list(onlyInModel)).") }
+      return parts.joined(separator: " ")
+    }
+
+    private static func list(_ names: [String]) -> String {
+      names.count <= 12
+        ? names.joined(separator: ", ")
+        : names.prefix(12).joined(separator: ", ") + " and \(names.count - 12) more"
+    }
+  }
+
+  /// The entities in which a model and a store's recorded hashes disagree.
+  ///
+  /// Entities with derived attributes are compared by name only: what those add to Apple's hash is not known.
+  static func difference(_ model: NSManagedObjectModel, storeHashes: [String: Data]) -> Difference {
+    var difference = Difference(differing: [], onlyInModel: [], onlyInStore: [])
+    let entities: [String: NSEntityDescription] = model.entitiesByName
+    for (name, entity) in entities {
+      guard let stored = storeHashes[name] else {
+        difference.onlyInModel.append(name)
+        continue
+      }
+      if stored != entity.versionHash, entity.hashIsExact { difference.differing.append(name) }
+    }
+    difference.onlyInStore = storeHashes.keys.filter { entities[$0] == nil }
+    difference.differing.sort()
+    difference.onlyInModel.sort()
+    difference.onlyInStore.sort()
+    return difference
+  }
+
+  /// The entities to open when the store holds one configuration of the model only; nil when it holds all of it.
+  static func configuration(_ model: NSManagedObjectModel, storeHashes: [String: Data]) -> Set<String>? {
+    let names: Set<String> = Set(storeHashes.keys)
+    return model.namedConfigurations.values.map(Set.init).contains(names) ? names : nil
+  }
+}

@@ -1,0 +1,8 @@
+import ArgumentParser
+
+/// How rows are printed.
+enum OutputFormat: String, ExpressibleByArgument, CaseIterable {
+  case table
+  case json
+  case csv
+}

@@ -1,0 +1,72 @@
+/// Rows in aligned columns, for people.
+///
+/// Widths are taken from the heading and the first rows; then lines are written as they come, so a table of a million
+/// rows needs no more memory than one of a hundred. A later cell that is wider than its column is cut.
+struct TextTable {
+  enum Alignment {
+    case left
+    case right
+  }
+
+  struct Column {
+    var title: String
+    var alignment: Alignment = .left
+  }
+
+  /// Cells never get wider than this.
+  static let widestCell: Int = 60
+  /// How many rows decide the widths.
+  static let sampleSize: Int = 500
+
+  private let columns: [Column]
+  private let indent: String
+  private var waiting: [[String]] = []
+  private var widths: [Int]?
+
+  init(_ columns: [Column], indent: String = "") {
+    self.columns = columns
+    self.indent = indent
+  }
+
+  /// Adds a row, writing it and what waits before it when the widths are known.
+  mutating func add(_ cells: [String], to output: StandardOutput) throws {
+    let safe: [String] = cells.map { DisplayWidth.truncated(DisplayWidth.escaped($0), to: Self.widestCell) }
+    if widths != nil {
+      try writeRow(safe, to: output)
+    } else {
+      waiting.append(safe)
+      if waiting.count == Self.sampleSize { try settle(output) }
+    }
+  }
+
+  /// Writes what still waits. A table without rows still gets its heading.
+  mutating func finish(_ output: StandardOutput) throws {
+    if widths == nil { try settle(output) }
+  }
+
+  private mutating func settle(_ output: StandardOutput) throws {
+    let titles: [String] = columns.map { DisplayWidth.escaped($0.title) }
+    widths = columns.indices.map { column in
+      ([titles] + waiting).map { DisplayWidth.of($0[column]) }.max() ?? 0
+    }
+    try writeRow(titles, to: output)
+    try writeRow(widths!.map { String(repeating: "─", count: max(1, $0)) }, to: output)
+    for row in waiting { try writeRow(row, to: output) }
+    waiting = []
+  }
+
+  private func writeRow(_ cells: [String], to output: StandardOutput) throws {
+    guard let widths else { return }
+    var line: String = indent
+    for (column, cell) in cells.enumerated() {
+      let cell: String =
+        DisplayWidth.of(cell) > widths[column]
+        ? DisplayWidth.truncated(cell, to: max(1, widths[column])) : cell
+      let space = String(repeating: " ", count: max(0, widths[column] - DisplayWidth.of(cell)))
+      if column > 0 { line += "  " }
+      line += columns[column].alignment == .right ? space + cell : cell + space
+    }
+    while line.last == " " { line.removeLast() }
+    try output.writeLine(line)
+  }
+}

@@ -1,0 +1,39 @@
+import CoreDataModel
+import CoreDataSQLite
+import CoreDataStorage
+import Foundation
+
+/// A store file with the model that fits it.
+struct OpenStore {
+  let path: String
+  let file: SQLiteStoreFile
+  /// nil for a store that carries no model, when none was named.
+  let model: ChosenModel?
+
+  /// Looks into a store. With `needsModel` a store without a model is a failure that says what to do.
+  init(path: String, modelPath: String?, needsModel: Bool) throws {
+    self.path = path
+    try StoreKind.requireStore(path)
+    file = try SQLiteStoreFile.inspect(url: URL(fileURLWithPath: path))
+    model = try ChosenModel.choose(for: file, path: path, modelPath: modelPath)
+    if model == nil, needsModel {
+      let reason: String = file.modelProblem ?? "The store carries no model."
+      throw CommandFailure(
+        "\(path): \(reason) Name the model it was written with: --model Shop.momd (or .mom, .xcdatamodeld, "
+          + ".xcdatamodel, or another store of the same model).")
+    }
+  }
+
+  /// The engine, which reads only. A value whose external file is missing reads as nil.
+  func open() throws -> SQLiteEngine {
+    guard let model else { throw CommandFailure("\(path): There is no model to read it by.") }
+    var options = SQLiteOptions(isReadOnly: true)
+    options.createsIfMissing = false
+    options.missingExternalData = .isNil
+    options.entityNames = model.entityNames
+    // Whether the model fits was decided when it was chosen.
+    options.checksModel = false
+    return try SQLiteEngine.open(
+      url: URL(fileURLWithPath: path), layout: ModelLayout(model: model.model), options: options)
+  }
+}

@@ -1,0 +1,66 @@
+import Foundation
+
+/// What a path holds, told by content, never by name.
+enum StoreKind: Equatable {
+  case sqlite
+  case xml
+  case binary
+  case model
+  case propertyList
+  case unknown(String)
+
+  /// Looks at the first bytes. Throws one line for what can't be looked at.
+  static func recognize(_ path: String) throws -> StoreKind {
+    var isFolder: ObjCBool = false
+    guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) else {
+      throw CommandFailure("\(path): There is no such file.")
+    }
+    if isFolder.boolValue {
+      if ModelArgument.isModelPackage(path) { return .model }
+      throw CommandFailure("\(path): It is a folder; name the store file inside it.")
+    }
+    guard let file = FileHandle(forReadingAtPath: path) else {
+      throw CommandFailure("\(path): The file can't be opened: \(String(cString: strerror(errno))).")
+    }
+    defer { try? file.close() }
+    let head: Data
+    do {
+      head = try file.read(upToCount: 4096) ?? Data()
+    } catch {
+      throw CommandFailure("\(path): The file can't be read: \(error.localizedDescription)")
+    }
+    if head.isEmpty { throw CommandFailure("\(path): The file is empty.") }
+    return recognize(head)
+  }
+
+  /// Tells the kind from the first bytes of a file.
+  static func recognize(_ head: Data) -> StoreKind {
+    if head.starts(with: Data("SQLite format 3\0".utf8)) { return .sqlite }
+    if head.starts(with: Data("CoreData".utf8)) { return .binary }
+    if head.starts(with: Data("bplist".utf8)) { return .propertyList }
+    // Byte order marks and the declaration come before the interesting part.
+    let text = String(decoding: head, as: UTF8.self)
+    let start: String = text.drop { $0.isWhitespace || $0 == "\u{FEFF}" }.description
+    if start.hasPrefix("<") {
+      if text.contains("<!DOCTYPE database") || text.contains("<database>") { return .xml }
+      if text.contains("com.apple.IDECoreDataModeler.DataModel") { return .model }
+      return .unknown("an XML file, but neither a Core Data store nor a model")
+    }
+    let looksLikeText: Bool = !head.contains { $0 == 0 }
+    return .unknown(looksLikeText ? "a text file" : "a file of another kind")
+  }
+
+  /// Throws unless the file is a store that can be opened.
+  static func requireStore(_ path: String) throws {
+    switch try recognize(path) {
+    case .sqlite: return
+    case .xml:
+      throw CommandFailure("\(path): It is an XML store; only SQLite stores are supported so far.")
+    case .binary:
+      throw CommandFailure("\(path): It is a binary store; only SQLite stores are supported so far.")
+    case .model, .propertyList:
+      throw CommandFailure("\(path): It is no store; for models use `clarus model show`.")
+    case .unknown(let what): throw CommandFailure("\(path): It is no Core Data store but \(what).")
+    }
+  }
+}

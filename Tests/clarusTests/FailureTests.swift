@@ -1,0 +1,152 @@
+import Foundation
+import Testing
+
+/// Bad input gets one line and a status.
+@Suite struct FailureTests {
+  struct Case: Sendable, CustomTestStringConvertible {
+    var arguments: [String]
+    var status: Int32 = 1
+    /// What the line must say.
+    var says: [String]
+    var testDescription: String { arguments.joined(separator: " ") }
+  }
+
+  /// `DIR/…` names one of the files below, `STORE` the shop.
+  static let cases: [Case] = [
+    Case(arguments: ["info", "DIR/missing.sqlite"], says: ["missing.sqlite", "no such file"]),
+    Case(arguments: ["info", "DIR"], says: ["folder"]),
+    Case(arguments: ["info", "DIR/empty"], says: ["empty"]),
+    Case(arguments: ["info", "DIR/text"], says: ["no Core Data store", "text file"]),
+    Case(arguments: ["info", "DIR/noise"], says: ["no Core Data store"]),
+    Case(arguments: ["info", "DIR/plain.sqlite"], says: ["Z_METADATA"]),
+    Case(arguments: ["info", "DIR/header"], says: ["header"]),
+    Case(arguments: ["info", "DIR/truncated.sqlite"], says: ["truncated.sqlite"]),
+    Case(arguments: ["info", "DIR/store.xml"], says: ["XML store"]),
+    Case(arguments: ["info", "DIR/store.binary"], says: ["binary store"]),
+    Case(arguments: ["info", "DIR/contents"], says: ["clarus model show"]),
+    Case(arguments: ["fetch", "STORE", "Itm"], says: ["no entity \"Itm\"", "Did you mean \"Item\"?"]),
+    Case(arguments: ["fetch", "STORE", "Item", "--where", "titel == 'x'"], says: ["titel", "title"]),
+    Case(arguments: ["fetch", "STORE", "Item", "--sort", "titel"], says: ["titel", "title"]),
+    Case(arguments: ["fetch", "STORE", "Item", "--sort", "title:up"], says: ["title:up", "asc or desc"]),
+    Case(
+      arguments: ["fetch", "STORE", "Item", "--columns", "titel"], says: ["titel", "Did you mean \"title\"?"]),
+    Case(arguments: ["fetch", "STORE", "Item", "--columns", "title,"], says: ["empty name"]),
+    Case(arguments: ["fetch", "STORE", "Item", "--where", "title =="], says: ["at character"]),
+    Case(arguments: ["fetch", "STORE", "Item", "--where", "title == %@"], says: ["title == %@"]),
+    Case(arguments: ["fetch", "STORE", "Item", "--where", "title == $x"], says: ["$x"]),
+    Case(arguments: ["fetch", "STORE", "Item", "--where", ""], says: ["Unable to parse"]),
+    Case(arguments: ["model", "show", "DIR/missing.momd"], says: ["missing.momd"]),
+    Case(arguments: ["model", "show", "DIR/text"], says: ["text"]),
+    Case(arguments: ["model", "show", "DIR/broken.xcdatamodel"], says: ["contents"]),
+    Case(arguments: ["model", "hash", "DIR/store.xml"], says: ["XML store"]),
+    Case(arguments: ["info", "STORE", "--model", "DIR/missing.momd"], says: ["missing.momd"]),
+    Case(
+      arguments: ["info", "STORE", "--model", "DIR/Other.xcdatamodel"],
+      says: ["doesn't fit", "Other", "Item"]),
+    Case(arguments: ["fetch", "DIR/modelless.sqlite", "Item"], says: ["--model"]),
+    Case(arguments: ["info"], status: 2, says: ["store", "--help"]),
+    Case(arguments: ["fetch", "STORE"], status: 2, says: ["entity"]),
+    Case(arguments: ["info", "STORE", "--nonsense"], status: 2, says: ["--nonsense"]),
+    Case(arguments: ["fetch", "STORE", "Item", "--limit", "x"], status: 2, says: ["--limit"]),
+    Case(arguments: ["fetch", "STORE", "Item", "--limit", "0"], status: 2, says: ["--limit"]),
+    Case(arguments: ["fetch", "STORE", "Item", "--format", "xml"], status: 2, says: ["xml"]),
+    Case(
+      arguments: ["fetch", "STORE", "Item", "--format", "csv", "--json"], status: 2, says: ["contradict"]),
+    Case(arguments: ["nonsense"], status: 2, says: ["nonsense"]),
+  ]
+
+  @Test(arguments: cases)
+  func `bad input gets one clear line`(entry: Case) throws {
+    let store = try ShopStore()
+    defer { store.remove() }
+    let folder: URL = try TemporaryFolder.make()
+    defer { try? FileManager.default.removeItem(at: folder) }
+    try Self.fill(folder, from: store)
+    let before = try FolderState(folder)
+    let run = try CommandLineRun(
+      entry.arguments.map {
+        $0 == "STORE" ? store.path : $0.hasPrefix("DIR") ? folder.path + $0.dropFirst(3) : $0
+      })
+    #expect(run.status == entry.status)
+    #expect(run.output == "")
+    #expect(run.errors.hasPrefix("clarus: "))
+    #expect(run.errors.hasSuffix("\n"))
+    #expect(run.errors.split(separator: "\n").count == 1, "one line: \(run.errors)")
+    for text in entry.says { #expect(run.errors.contains(text), "\(run.errors)") }
+    #expect(try FolderState(folder) == before, "nothing was written")
+  }
+
+  private static func fill(_ folder: URL, from store: ShopStore) throws {
+    func write(_ name: String, _ data: Data) throws {
+      try data.write(to: folder.appendingPathComponent(name))
+    }
+    try write("empty", Data())
+    try write("text", Data("just words\n".utf8))
+    try write("noise", Data((0..<2000).map { UInt8(truncatingIfNeeded: $0 &* 37) }))
+    try write("header", Data("SQLite format 3\0".utf8))
+    try write("store.binary", Data("CoreData".utf8) + Data([0, 0, 0, 1, 8, 4, 8, 0]))
+    try write(
+      "store.xml",
+      Data("<?xml version=\"1.0\"?>\n<!DOCTYPE database SYSTEM \"CoreData.dtd\">\n<database></database>".utf8)
+    )
+    try write(
+      "contents",
+      Data("<?xml version=\"1.0\"?><model type=\"com.apple.IDECoreDataModeler.DataModel\"></model>".utf8))
+    try makeDatabase(folder.appendingPathComponent("plain.sqlite"), ["CREATE TABLE person (name TEXT)"])
+    let whole: Data = try Data(contentsOf: store.url)
+    try write("truncated.sqlite", whole.prefix(whole.count / 3))
+    try write("modelless.sqlite", whole)
+    let journal = URL(fileURLWithPath: store.path + "-wal")
+    if FileManager.default.fileExists(atPath: journal.path) {
+      try write("modelless.sqlite-wal", Data(contentsOf: journal))
+    }
+    try makeDatabase(folder.appendingPathComponent("modelless.sqlite"), ["DELETE FROM Z_MODELCACHE"])
+    for (name, text) in [
+      (
+        "Other",
+        """
+        <?xml version="1.0" encoding="UTF-8"?>
+        <model type="com.apple.IDECoreDataModeler.DataModel" documentVersion="1.0">
+          <entity name="Other"><attribute name="x" optional="YES" attributeType="String"/></entity>
+        </model>
+        """
+      ), ("broken", "<model><entity name="),
+    ] {
+      let package: URL = folder.appendingPathComponent("\(name).xcdatamodel")
+      try FileManager.default.createDirectory(at: package, withIntermediateDirectories: true)
+      try Data(text.utf8).write(to: package.appendingPathComponent("contents"))
+    }
+  }
+
+  @Test(arguments: [
+    ["--help"], ["info", "--help"], ["fetch", "--help"], ["model", "show", "--help"], ["help", "fetch"],
+  ])
+  func `help is printed and is no failure`(arguments: [String]) throws {
+    let run = try CommandLineRun(arguments)
+    #expect(run.status == 0)
+    #expect(run.output.contains("EXAMPLES"))
+    #expect(run.errors == "")
+  }
+
+  @Test func `a store without a model shows what it can`() throws {
+    let store = try ShopStore()
+    defer { store.remove() }
+    let folder: URL = try TemporaryFolder.make()
+    defer { try? FileManager.default.removeItem(at: folder) }
+    try Self.fill(folder, from: store)
+    let path: String = folder.appendingPathComponent("modelless.sqlite").path
+    let run = try CommandLineRun(["info", path, "--json"])
+    #expect(run.status == 0)
+    let root = try #require(try run.json() as? [String: Any])
+    let entities = try #require(root["entities"] as? [[String: Any]])
+    #expect(entities.first { $0["name"] as? String == "Item" }?["count"] as? Int == 3)
+    #expect((root["model"] as? [String: Any])?["source"] is NSNull)
+
+    // Another store of the same model lends its own.
+    let lent = try CommandLineRun([
+      "fetch", path, "Tag", "--model", store.path, "--columns", "label", "--format", "csv",
+    ])
+    #expect(lent.errors == "")
+    #expect(lent.output == "label\r\na\r\nb\r\n")
+  }
+}
