@@ -16,8 +16,8 @@ struct EngineTexts: Sendable {
   }
 
   struct DeletionText: Sendable {
-    /// Each takes the deleted key as its parameters, all the same.
-    var cleanups: [(sql: String, parameters: Int)] = []
+    /// Each takes the deleted key as its one parameter.
+    var cleanups: [String] = []
     /// Reads the tagged columns, whose files go with the row; nil if there are none.
     var tagged: String?
     var taggedCount: Int = 0
@@ -68,19 +68,9 @@ struct EngineTexts: Sendable {
       case .attribute(let column):
         // Enough of the value to tell a file's name.
         if column.isTagged { tagged.append("substr(\(quoted(column.name)), 1, 39)") }
-      case .toMany(.joinTable(let join)):
-        var sql: String = "DELETE FROM \(quoted(join.table)) WHERE \(quoted(join.owner)) = ?"
-        if join.isReflexive { sql += " OR \(quoted(join.member)) = ?" }
-        result.cleanups.append((sql: sql, parameters: join.isReflexive ? 2 : 1))
-      case .toMany(.foreignKey(let key)) where key.isHidden:
-        let order: String = key.order.map { ", \(quoted($0)) = NULL" } ?? ""
-        result.cleanups.append(
-          (
-            sql:
-              "UPDATE \(quoted(key.table)) SET \(quoted(key.key)) = NULL\(order) WHERE \(quoted(key.key)) = ?",
-            parameters: 1
-          ))
-      case .none, .toOne, .toMany: break
+      case .toMany:
+        result.cleanups += (try? SaveCompiler(schema: schema).toMany(of: entity, slot: number).clear) ?? []
+      case .none, .toOne: break
       }
     }
     if !tagged.isEmpty {

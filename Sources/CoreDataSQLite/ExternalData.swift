@@ -52,6 +52,7 @@ struct ExternalData: Sendable {
     let url: URL = folder.appendingPathComponent(name)
     do {
       let data = try Data(contentsOf: url, options: .mappedIfSafe)
+      guard slab.tailCount + data.count < Int(UInt32.max) else { throw CocoaError(.fileReadTooLarge) }
       return data.withUnsafeBytes { slab.appendTail($0.baseAddress, count: $0.count) }
     } catch {
       if missing == .isNil { return nil }

@@ -47,7 +47,7 @@ struct FileStamp: Equatable, Sendable {
 /// A database file with what lies beside it, seen without opening it as a database.
 ///
 ///     header  0  16  "SQLite format 3\0"      18  1  write version: 1 rollback journal, 2 WAL
-///            16   2  page size                 19  1  read version
+///            16   2  page size                 19  1  read version        103  2  tables and indexes, if they fit
 ///     <file>-wal      pages newer than the file's, WAL mode
 ///     <file>-journal  pages older than the file's; not empty and not zeroed at the start: a crashed writer's ("hot")
 package struct StoreFileState: Sendable, Equatable {
@@ -59,6 +59,8 @@ package struct StoreFileState: Sendable, Equatable {
   package let isWALMode: Bool
   package let pageSizeInBytes: Int
   let isJournalHot: Bool
+  /// A database that somebody has begun and not written anything to: its one page holds no table.
+  let isBlank: Bool
 
   init(url: URL) {
     self.url = url
@@ -66,11 +68,15 @@ package struct StoreFileState: Sendable, Equatable {
     file = FileStamp(path: path)
     wal = FileStamp(path: path + "-wal")
     journal = FileStamp(path: path + "-journal")
-    let header: [UInt8] = Self.firstBytes(of: path, count: 100)
-    isHeaderValid = header.count == 100 && header.starts(with: Array("SQLite format 3\0".utf8))
+    let header: [UInt8] = Self.firstBytes(of: path, count: 108)
+    isHeaderValid = header.count >= 100 && header.starts(with: Array("SQLite format 3\0".utf8))
     isWALMode = isHeaderValid && (header[18] == 2 || header[19] == 2)
     let raw: Int = isHeaderValid ? Int(header[16]) << 8 | Int(header[17]) : 0
     pageSizeInBytes = raw == 1 ? 65536 : raw
+    // Page 1 begins with the 100 bytes above; the b-tree page header after it has the number of cells at offset 3.
+    isBlank =
+      isHeaderValid && header.count == 108 && header[103] == 0 && header[104] == 0
+      && (file?.size ?? 0) <= Int64(pageSizeInBytes) && (wal?.size ?? 0) == 0
     isJournalHot =
       (journal?.size ?? 0) > 0 && (Self.firstBytes(of: path + "-journal", count: 1).first ?? 0) != 0
   }

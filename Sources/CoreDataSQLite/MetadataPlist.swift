@@ -1,24 +1,10 @@
+import CoreDataModel
 import CoreDataStorage
 import Foundation
 
 /// The property list of `Z_METADATA` as bytes.
 enum MetadataPlist {
-  struct Failure: Error, CustomStringConvertible {
-    var description: String
-  }
-
-  static func read(_ data: Data) throws -> [String: Any] {
-    let value: Any
-    do {
-      value = try PropertyListSerialization.propertyList(from: data, format: nil)
-    } catch {
-      throw Failure(description: "its \(data.count) bytes are no property list")
-    }
-    guard let dictionary = value as? [String: Any] else {
-      throw Failure(description: "it holds \(type(of: value)) instead of a dictionary")
-    }
-    return dictionary
-  }
+  static func read(_ data: Data) throws -> [String: Any] { try PropertyListValues.dictionary(from: data) }
 
   /// Throws `StoreError.unsupported` for a value that property lists can't hold, naming its key.
   static func write(_ values: [String: Any], url: URL) throws -> Data {

@@ -10,6 +10,8 @@ import GRDBSQLite
 /// GRDB's per-value types. A statement must be `reset` before its access to the database ends: `run` helpers do so.
 struct RawStatement {
   let handle: OpaquePointer
+  /// Keeps the handle valid should the connection's cache let go of it.
+  private let owner: Statement
   let connection: OpaquePointer
   let url: URL?
 
@@ -19,6 +21,7 @@ struct RawStatement {
       try database.cachedStatement(sql: sql)
     }
     handle = statement.sqliteStatement
+    owner = statement
     guard let connection = database.sqliteConnection else { throw StoreError.closed }
     self.connection = connection
     self.url = url

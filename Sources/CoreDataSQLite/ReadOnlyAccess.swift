@@ -70,6 +70,9 @@ final class ReadOnlyAccess: @unchecked Sendable {
       sql: nil, url: url)
   }
 
+  /// The folder of the private copy, while there is one.
+  var copyFolder: URL? { lock.withLock { current?.copy } }
+
   /// Closes the file and removes the temporary copy.
   func close() throws {
     lock.lock()

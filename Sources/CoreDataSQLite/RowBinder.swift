@@ -3,87 +3,51 @@ import CoreDataStorage
 import Foundation
 import GRDBSQLite
 
-/// The statement that writes some slots of an entity's rows, and how words become parameters.
-///
-///     INSERT INTO ZUSER (Z_PK, Z_ENT, Z_OPT, ZNAME) VALUES (?, ?, ?, ?)
-///     UPDATE ZUSER SET Z_OPT = ?, ZNAME = ? WHERE Z_PK = ? AND IFNULL(Z_OPT, 0) = ?
+/// How words of a row become the parameters of a compiled statement, decided before the loop over rows.
 ///
 /// Text and bytes are bound where they lie in the slab, without copying: the slab outlives the step.
-struct WriteShape {
-  struct Step {
+struct RowBinder {
+  private struct Step {
     enum Kind: UInt8 {
-      case integer, double, decimal, text, blob, tagged, toOne
+      case integer, double, decimal, text, blob, tagged, entityNumber
     }
     var word: Int32
     var parameter: Int32
-    /// For a to-one value: the parameter for the target's entity number, -1 if there is none.
-    var entityParameter: Int32
     var kind: Kind
   }
 
   let sql: String
-  let steps: [Step]
-  /// The first parameter after the values.
-  let next: Int32
+  private let steps: [Step]
+  /// Parameters of the row's own columns; 0 where the statement has none.
+  let key: Int32
+  let entityNumber: Int32
+  let version: Int32
+  let expectedVersion: Int32
 
-  /// The shape of inserts: every stored slot of the entity but derived ones.
-  static func insert(_ entity: EntityLayout, schema: StoreSchema) throws -> WriteShape {
-    let table: TableSchema = try schema.table(of: entity.index)
-    var columns: [String] = [table.key, table.entity, table.version]
-    let steps: [Step] = makeSteps(Array(entity.slots.indices), entity, schema, columns: &columns)
-    let list: String = columns.map(SQLIdentifier.quoted).joined(separator: ", ")
-    return WriteShape(
-      sql: "INSERT INTO \(SQLIdentifier.quoted(table.name)) (\(list)) VALUES "
-        + "(\(EngineTexts.placeholders(columns.count)))",
-      steps: steps, next: Int32(columns.count + 1))
-  }
-
-  /// The shape of updates of these slots.
-  static func update(_ entity: EntityLayout, slots: SlotSet, schema: StoreSchema) throws -> WriteShape {
-    let table: TableSchema = try schema.table(of: entity.index)
-    var columns: [String] = [table.version]
-    let changed: [Int] = slots.members.filter { $0 < entity.slots.count }
-    let steps: [Step] = makeSteps(changed, entity, schema, columns: &columns)
-    var assignments: [String] = columns.map { "\(SQLIdentifier.quoted($0)) = ?" }
-    for slot in changed {
-      // The place among the old owner's members means nothing to the new one, whose ordering is written later.
-      if case .toOne(let toOne) = schema.storage(of: entity.index, slot: slot), let order = toOne.order {
-        assignments.append("\(SQLIdentifier.quoted(order)) = NULL")
-      }
-    }
-    return WriteShape(
-      sql: "UPDATE \(SQLIdentifier.quoted(table.name)) SET \(assignments.joined(separator: ", ")) "
-        + "WHERE Z_PK = ? AND IFNULL(Z_OPT, 0) = ?",
-      steps: steps, next: Int32(columns.count + 1))
-  }
-
-  private static func makeSteps(
-    _ slots: [Int], _ entity: EntityLayout, _ schema: StoreSchema, columns: inout [String]
-  ) -> [Step] {
+  init(_ statement: WriteStatement) {
+    sql = statement.sql
     var steps: [Step] = []
-    for number in slots {
-      let slot: PropertySlot = entity.slots[number]
-      guard case .stored(let kind, let word) = slot.role, !slot.isDerived else { continue }
-      switch schema.storage(of: entity.index, slot: number) {
-      case .attribute(let column):
-        columns.append(column.name)
+    var (key, entityNumber, version, expectedVersion): (Int32, Int32, Int32, Int32) = (0, 0, 0, 0)
+    for (place, parameter) in statement.parameters.enumerated() {
+      let number = Int32(place + 1)
+      switch parameter {
+      case .key: key = number
+      case .entityNumber: entityNumber = number
+      case .version: version = number
+      case .expectedVersion: expectedVersion = number
+      case .value(let word, let kind, let isTagged):
         steps.append(
-          Step(
-            word: Int32(word), parameter: Int32(columns.count), entityParameter: -1,
-            kind: column.isTagged ? .tagged : self.kind(kind)))
-      case .toOne(let toOne):
-        columns.append(toOne.key)
-        var step = Step(
-          word: Int32(word), parameter: Int32(columns.count), entityParameter: -1, kind: .toOne)
-        if let name = toOne.entity {
-          columns.append(name)
-          step.entityParameter = Int32(columns.count)
-        }
-        steps.append(step)
-      case .none, .toMany: continue
+          Step(word: Int32(word), parameter: number, kind: isTagged ? .tagged : Self.kind(kind)))
+      case .target(let word): steps.append(Step(word: Int32(word), parameter: number, kind: .integer))
+      case .targetEntityNumber(let word):
+        steps.append(Step(word: Int32(word), parameter: number, kind: .entityNumber))
       }
     }
-    return steps
+    self.steps = steps
+    self.key = key
+    self.entityNumber = entityNumber
+    self.version = version
+    self.expectedVersion = expectedVersion
   }
 
   private static func kind(_ kind: ColumnKind) -> Step.Kind {
@@ -93,7 +57,7 @@ struct WriteShape {
     case .decimal: .decimal
     case .string, .uri: .text
     case .uuid, .data, .transformable: .blob
-    case .toOne: .toOne
+    case .toOne: .integer
     }
   }
 
@@ -109,13 +73,11 @@ struct WriteShape {
       let word = Int(step.word)
       let bits: UInt64 = (base + 16 + (word >> 6) << 3).load(as: UInt64.self)
       if bits >> UInt64(word & 63) & 1 == 0 {
-        var code: Int32 = sqlite3_bind_null(handle, step.parameter)
-        if step.entityParameter >= 0 { code |= sqlite3_bind_null(handle, step.entityParameter) }
-        if code != SQLITE_OK { throw statement.failure() }
+        if sqlite3_bind_null(handle, step.parameter) != SQLITE_OK { throw statement.failure() }
         continue
       }
       let place: UnsafeMutableRawPointer = base + headerSize + word << 3
-      var code: Int32
+      let code: Int32
       switch step.kind {
       case .integer:
         code = sqlite3_bind_int64(handle, step.parameter, place.load(as: Int64.self))
@@ -135,16 +97,13 @@ struct WriteShape {
       case .tagged:
         try statement.bind(Int(step.parameter), files.columnValue(of: row.bytes(word)))
         code = SQLITE_OK
-      case .toOne:
-        code = sqlite3_bind_int64(handle, step.parameter, place.load(as: Int64.self))
-        if step.entityParameter >= 0 {
-          let entity = Int((place + 8).load(as: Int64.self))
-          if numbers.indices.contains(entity) {
-            code |= sqlite3_bind_int64(handle, step.entityParameter, Int64(numbers[entity]))
-          } else {
-            code |= sqlite3_bind_null(handle, step.entityParameter)
-          }
-        }
+      case .entityNumber:
+        // The word after a to-one's key is its target's entity index.
+        let entity = Int((place + 8).load(as: Int64.self))
+        code =
+          numbers.indices.contains(entity)
+          ? sqlite3_bind_int64(handle, step.parameter, Int64(numbers[entity]))
+          : sqlite3_bind_null(handle, step.parameter)
       }
       if code != SQLITE_OK { throw statement.failure() }
     }

@@ -126,8 +126,10 @@ enum SQLFunctions {
 
   /// What does not spell a value of the type is NULL: a fetch over many rows must not fail for one.
   private static func cast(_ values: Values, to type: String, _ context: OpaquePointer?) {
-    let value: PredicateValue = predicateValue(values[0])
+    var value: PredicateValue = predicateValue(values[0])
     if value.isNull { return sqlite3_result_null(context) }
+    // The zero byte that keeps a long decimal as text (`DecimalText`).
+    if case .string(let text) = value, text.utf8.last == 0 { value = .string(String(text.dropLast())) }
     let cast = BuiltinFunction("castObject:toType:")
     guard let number = try? cast.call([value, .string(type)]) else { return sqlite3_result_null(context) }
     result(number, context)

@@ -8,10 +8,11 @@ extension SQLiteEngine {
   // MARK: Fetching
 
   package func fetch(_ plan: FetchPlan) throws -> RowBatch {
-    let compiled: RowStatement = try FetchCompiler(schema: schema).rows(plan)
+    let compiled: RowStatement = try fetchCompiler.rows(plan)
     let reader = RowReader(
       schema: schema, columns: compiled.columns, layout: plan.entity, external: external)
-    return try read { database in
+    // Looking targets up afterwards is a second statement, but no row ever changes its entity.
+    return try read(isSingleStatement: true) { database in
       let statement: RawStatement = try prepared(compiled.statement, database)
       return try logged(compiled.statement, database) {
         let (batch, open) = try reader.readAll(statement)
@@ -22,7 +23,7 @@ extension SQLiteEngine {
   }
 
   package func fetchIDs(_ plan: FetchPlan) throws -> [RowID] {
-    let compiled: CompiledStatement = try FetchCompiler(schema: schema).ids(plan)
+    let compiled: CompiledStatement = try fetchCompiler.ids(plan)
     return try read(isSingleStatement: true) { database in
       let statement: RawStatement = try prepared(compiled, database)
       return try logged(compiled, database) {
@@ -38,7 +39,7 @@ extension SQLiteEngine {
   }
 
   package func count(_ plan: FetchPlan) throws -> Int {
-    let compiled: CompiledStatement = try FetchCompiler(schema: schema).count(plan)
+    let compiled: CompiledStatement = try fetchCompiler.count(plan)
     return try read(isSingleStatement: true) { database in
       let statement: RawStatement = try prepared(compiled, database)
       return try logged(compiled, database) {
@@ -49,7 +50,7 @@ extension SQLiteEngine {
   }
 
   package func explain(_ plan: FetchPlan) throws -> ExplainedStatement? {
-    let compiled: CompiledStatement = try FetchCompiler(schema: schema).rows(plan).statement
+    let compiled: CompiledStatement = try fetchCompiler.rows(plan).statement
     return try read { database in
       ExplainedStatement(
         sql: compiled.sql, bindings: compiled.bindings.map(\.description),
@@ -95,7 +96,7 @@ extension SQLiteEngine {
   // MARK: Rows by key
 
   package func rows(of layout: EntityLayout, keys: [Int64]) throws -> RowBatch {
-    try read(isSingleStatement: keys.count <= 1) { try rows(of: layout, keys: keys, $0) }
+    try read(isSingleStatement: keys.count <= 1000) { try rows(of: layout, keys: keys, $0) }
   }
 
   /// Rows of the entity's family first, which are usually all; keys that are left belong to another branch of the
@@ -194,40 +195,6 @@ extension SQLiteEngine {
   // MARK: Members of to-many relationships
 
   package func members(of layout: EntityLayout, slot: Int, owners: [RowID]) throws -> [[RowID]] {
-    let sql: (Int) -> String
-    let relationship: PropertySlot = layout.slots[slot]
-    guard let destination = relationship.destination else { return owners.map { _ in [] } }
-    let target: TableSchema = try schema.table(of: destination)
-    func quoted(_ name: String) -> String { SQLIdentifier.quoted(name) }
-    switch schema.storage(of: layout.index, slot: slot) {
-    case .none, .attribute, .toOne:
-      throw StoreError.unknownKeyPath(
-        relationship.name, entity: layout.name,
-        advice: "the store keeps no members for it; it is not a to-many relationship")
-    case .toMany(.foreignKey(let key)):
-      let order: String = key.order.map { "\(quoted($0)), " } ?? ""
-      sql = { size in
-        "SELECT \(quoted(key.key)), Z_ENT, Z_PK FROM \(quoted(key.table)) WHERE \(quoted(key.key)) IN "
-          + "(\(EngineTexts.placeholders(size))) ORDER BY \(order)Z_PK"
-      }
-    case .toMany(.joinTable(let join)):
-      let order: String = join.order.map { "j.\(quoted($0)), " } ?? ""
-      let pairs: String =
-        join.isReflexive
-        ? "(SELECT \(quoted(join.owner)), \(quoted(join.member))\(join.order.map { ", \(quoted($0))" } ?? "") FROM "
-          + "\(quoted(join.table)) UNION SELECT \(quoted(join.member)), \(quoted(join.owner))"
-          + "\(join.order.map { ", \(quoted($0))" } ?? "") FROM \(quoted(join.table)))"
-        : quoted(join.table)
-      sql = { size in
-        "SELECT j.\(quoted(join.owner)), d.Z_ENT, d.Z_PK FROM \(pairs) AS j JOIN \(quoted(target.name)) AS d "
-          + "ON d.Z_PK = j.\(quoted(join.member)) WHERE j.\(quoted(join.owner)) IN "
-          + "(\(EngineTexts.placeholders(size))) ORDER BY \(order)d.Z_PK"
-      }
-    }
-    return try members(sql: sql, owners: owners)
-  }
-
-  private func members(sql: (Int) -> String, owners: [RowID]) throws -> [[RowID]] {
     var result = [[RowID]](repeating: [], count: owners.count)
     var places = KeyTable()
     places.reserve(more: owners.count)
@@ -244,17 +211,18 @@ extension SQLiteEngine {
     try read(isSingleStatement: keys.count <= 1000) { database in
       for place in result.indices { result[place].removeAll() }
       try forEachList(keys) { list, size in
-        let text: String = sql(size)
-        let statement = try RawStatement(database, text, url: url)
+        let filled: [Int64] = list + Array(repeating: list.last ?? 0, count: size - list.count)
+        let compiled: CompiledStatement = try fetchCompiler.members(of: layout, slot: slot, owners: filled)
+          .statement
+        let statement: RawStatement = try prepared(compiled, database)
         defer { statement.reset() }
-        try bind(list, filling: size, statement)
-        try logged(CompiledStatement(sql: text, bindings: list.map { .integer($0) }), database) {
+        try logged(compiled, database) {
           var count: Int = 0
           while try statement.step() {
             guard let place = places.find(statement.integer(0)),
-              let entity = schema.entityIndex(ofNumber: Int(statement.integer(1)))
+              let entity = schema.entityIndex(ofNumber: Int(statement.integer(2)))
             else { continue }
-            result[Int(place)].append(RowID(entity: entity, key: statement.integer(2)))
+            result[Int(place)].append(RowID(entity: entity, key: statement.integer(1)))
             count += 1
           }
           return ((), count)

@@ -27,6 +27,8 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
   let options: SQLiteOptions
   let external: ExternalData
   let texts: EngineTexts
+  let fetchCompiler: FetchCompiler
+  let saveCompiler: SaveCompiler
   private let lock = NSLock()
   private var access: Access?
   private var metadataState: MetadataState
@@ -56,10 +58,12 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
     }
     let configuration: Configuration = try Connections.configuration(options, url: url)
     var state = StoreFileState(url: url)
-    if state.file == nil || (state.file?.size == 0 && state.file?.isFolder == false) {
+    if state.file == nil || state.isBlank || (state.file?.size == 0 && state.file?.isFolder == false) {
       guard options.createsIfMissing, !options.isReadOnly else {
         throw StoreError.invalidFile(
-          url: url, reason: state.file == nil ? "There is no file." : "The file is empty.")
+          url: url,
+          reason: state.file == nil ? "There is no file." : "The file is empty; nothing was ever saved to it."
+        )
       }
       try StoreCreation.create(url, layout: layout, options: options, configuration: configuration)
       state = StoreFileState(url: url)
@@ -158,6 +162,8 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
     hasHistory = facts.hasHistory
     metadataState = MetadataState(current: facts.metadata, isChanged: false)
     external = ExternalData(store: url, missing: options.missingExternalData)
+    fetchCompiler = FetchCompiler(schema: facts.schema)
+    saveCompiler = SaveCompiler(schema: facts.schema)
     texts = EngineTexts(schema: facts.schema, unguardedTrees: facts.unguardedTrees)
     if case .readOnly = access { isReadOnly = true } else { isReadOnly = false }
   }

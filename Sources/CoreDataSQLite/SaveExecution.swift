@@ -15,6 +15,13 @@ struct SaveExecution {
   let engine: SQLiteEngine
   let database: Database
   let files: ExternalDataChanges
+  private var compiler: SaveCompiler { engine.saveCompiler }
+
+  init(engine: SQLiteEngine, database: Database, files: ExternalDataChanges) {
+    self.engine = engine
+    self.database = database
+    self.files = files
+  }
 
   func run(_ plan: SavePlan) throws {
     try checkTrees(plan)
@@ -57,22 +64,19 @@ struct SaveExecution {
   private func delete(_ deletes: [RowDelete], _ conflicts: inout [(id: RowID, expected: Int32)]) throws {
     for delete in deletes {
       let entity = Int(delete.id.entity)
-      let table: TableSchema = try engine.schema.table(of: entity)
       let text: EngineTexts.DeletionText = engine.texts.deletions[entity]
       if text.tagged != nil { try noteTagged(text, key: delete.id.key) }
-      let statement = try RawStatement(
-        database,
-        "DELETE FROM \(SQLIdentifier.quoted(table.name)) WHERE Z_PK = ? AND IFNULL(Z_OPT, 0) = ?",
-        url: engine.url)
+      let compiled: WriteStatement = try compiler.delete(engine.layout.entities[entity])
+      let statement = try RawStatement(database, compiled.sql, url: engine.url)
       try statement.bind(1, delete.id.key)
       try statement.bind(2, Int64(delete.expectedVersion))
-      if try statement.run() == 0 {
+      if try runLocked(statement, delete.id, version: delete.expectedVersion) == 0 {
         conflicts.append((id: delete.id, expected: delete.expectedVersion))
         continue
       }
-      for (sql, parameters) in text.cleanups {
+      for sql in text.cleanups {
         let cleanup = try RawStatement(database, sql, url: engine.url)
-        for parameter in 1...parameters { try cleanup.bind(parameter, delete.id.key) }
+        try cleanup.bind(1, delete.id.key)
         try cleanup.run()
       }
     }
@@ -97,24 +101,24 @@ struct SaveExecution {
   }
 
   private func update(_ updates: [RowUpdate], _ conflicts: inout [(id: RowID, expected: Int32)]) throws {
-    var shapes: [ShapeKey: (shape: WriteShape, statement: RawStatement)] = [:]
-    var last: (key: ShapeKey, shape: WriteShape, statement: RawStatement)?
+    var shapes: [ShapeKey: (binder: RowBinder, statement: RawStatement)] = [:]
+    var last: (key: ShapeKey, binder: RowBinder, statement: RawStatement)?
     var postponed: [RowUpdate] = []
     for update in updates {
       let key = ShapeKey(entity: update.row.entity, slots: update.changed)
       if last?.key != key {
         if shapes[key] == nil {
           let layout: EntityLayout = engine.layout.entities[key.entity]
-          let shape: WriteShape = try .update(layout, slots: key.slots, schema: engine.schema)
-          shapes[key] = (shape, try RawStatement(database, shape.sql, url: engine.url))
-          if engine.options.debugLevel > 0 { SQLDebug.log(shape.sql) }
+          let binder = RowBinder(try compiler.update(layout, changed: key.slots))
+          shapes[key] = (binder, try RawStatement(database, binder.sql, url: engine.url))
+          if engine.options.debugLevel > 0 { SQLDebug.log(binder.sql) }
         }
-        last = shapes[key].map { (key, $0.shape, $0.statement) }
+        last = shapes[key].map { (key, $0.binder, $0.statement) }
       }
-      guard let (_, shape, statement) = last else { continue }
+      guard let (_, binder, statement) = last else { continue }
       try noteReplacedFiles(update)
       do {
-        if try run(update, shape, statement, version: update.expectedVersion) == 0 {
+        if try run(update, binder, statement) == 0 {
           conflicts.append((id: update.row.id, expected: update.expectedVersion))
         }
       } catch let error as StoreError {
@@ -127,10 +131,10 @@ struct SaveExecution {
     }
     for update in postponed {
       let layout: EntityLayout = engine.layout.entities[update.row.entity]
-      let shape: WriteShape = try .update(layout, slots: update.changed, schema: engine.schema)
-      let statement = try RawStatement(database, shape.sql, url: engine.url)
+      let binder = RowBinder(try compiler.update(layout, changed: update.changed))
+      let statement = try RawStatement(database, binder.sql, url: engine.url)
       do {
-        try run(update, shape, statement, version: update.expectedVersion)
+        try run(update, binder, statement)
       } catch let error as StoreError {
         throw explained(error, update.row)
       }
@@ -138,15 +142,26 @@ struct SaveExecution {
   }
 
   @discardableResult
-  private func run(
-    _ update: RowUpdate, _ shape: WriteShape, _ statement: RawStatement, version: Int32
-  ) throws -> Int {
-    try statement.bind(1, Int64(version) + 1)
-    try shape.bind(
+  private func run(_ update: RowUpdate, _ binder: RowBinder, _ statement: RawStatement) throws -> Int {
+    try statement.bind(Int(binder.version), Int64(update.expectedVersion) + 1)
+    try binder.bind(
       update.row.base, update.row, to: statement, numbers: engine.schema.entityNumbers, files: files)
-    try statement.bind(Int(shape.next), update.row.key)
-    try statement.bind(Int(shape.next) + 1, Int64(version))
-    return try statement.run()
+    try statement.bind(Int(binder.key), update.row.key)
+    try statement.bind(Int(binder.expectedVersion), Int64(update.expectedVersion))
+    return try runLocked(statement, update.row.id, version: update.expectedVersion)
+  }
+
+  /// Runs a statement that names the version it expects. Rows written by hand may have none, which reads as 0; such a row is
+  /// given the 0 it seemed to have, and the statement gets a second try.
+  private func runLocked(_ statement: RawStatement, _ id: RowID, version: Int32) throws -> Int {
+    let count: Int = try statement.run()
+    if count > 0 || version != 0 { return count }
+    let table: TableSchema = try engine.schema.table(of: Int(id.entity))
+    let mend = try RawStatement(
+      database, "UPDATE \(SQLIdentifier.quoted(table.name)) SET Z_OPT = 0 WHERE Z_PK = ? AND Z_OPT IS NULL",
+      url: engine.url)
+    try mend.bind(1, id.key)
+    return try mend.run() > 0 ? try statement.run() : 0
   }
 
   private func noteReplacedFiles(_ update: RowUpdate) throws {
@@ -196,18 +211,18 @@ struct SaveExecution {
   // MARK: Inserts
 
   private func insert(_ batch: RowBatch, of layout: EntityLayout) throws {
-    let shape: WriteShape = try .insert(layout, schema: engine.schema)
-    let statement = try RawStatement(database, shape.sql, url: engine.url)
+    let binder = RowBinder(try compiler.insert(layout))
+    let statement = try RawStatement(database, binder.sql, url: engine.url)
     let handle: OpaquePointer = statement.handle
     let numbers: [Int] = engine.schema.entityNumbers
     let number = Int64(numbers[layout.index])
     for slab in batch.slabs {
       for position in 0..<slab.count {
         let row: RowRef = slab.row(position)
-        sqlite3_bind_int64(handle, 1, row.key)
-        sqlite3_bind_int64(handle, 2, number)
-        sqlite3_bind_int64(handle, 3, Int64(row.version))
-        try shape.bind(row.base, row, to: statement, numbers: numbers, files: files)
+        sqlite3_bind_int64(handle, binder.key, row.key)
+        sqlite3_bind_int64(handle, binder.entityNumber, number)
+        sqlite3_bind_int64(handle, binder.version, Int64(row.version))
+        try binder.bind(row.base, row, to: statement, numbers: numbers, files: files)
         let code: Int32 = sqlite3_step(handle)
         if code != SQLITE_DONE {
           let error: StoreError = statement.failure()
@@ -219,7 +234,7 @@ struct SaveExecution {
     }
     // Pointers into slabs must not stay bound after the slabs may be gone.
     sqlite3_clear_bindings(handle)
-    if engine.options.debugLevel > 0 { SQLDebug.log("\(shape.sql) -- \(batch.count) rows") }
+    if engine.options.debugLevel > 0 { SQLDebug.log("\(binder.sql) -- \(batch.count) rows") }
   }
 
   // MARK: Uniqueness

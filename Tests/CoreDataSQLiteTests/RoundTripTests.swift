@@ -1,4 +1,5 @@
 import CoreDataModel
+import CoreDataPredicates
 import CoreDataStorage
 import Foundation
 import GRDB
@@ -55,6 +56,26 @@ struct RoundTripTests {
   func `a decimal keeps all its digits`(text: String) throws {
     let id: RowID = try engine.insert("Kinds", [["decimal": .text(text)]])[0]
     #expect(try engine.values(id) == ["decimal": .text(text)])
+  }
+
+  @Test func `decimals of any length compare and sort as numbers`() throws {
+    let texts: [String] = [
+      "-5", "0.3333333333333333333333333333333333333", "3.3333333333333333333333333333333333333", "4",
+      "12345678901234567890.5", "9e30",
+    ]
+    try engine.insert("Kinds", texts.shuffled().map { ["decimal": .text($0)] })
+    var plan = FetchPlan(entity: engine.entity("Kinds"))
+    plan.order = [FetchOrder(keyPath: "decimal")]
+    func fetch(_ format: String) throws -> [Value?] {
+      plan.predicate = try NSPredicate(parsing: format, arguments: []).predicateNode()
+      return try engine.fetch(plan).rows.map { $0.values(engine.entity("Kinds"))["decimal"] }
+    }
+    #expect(
+      try fetch("TRUEPREDICATE") == texts.dropLast().map { .text($0) } + [
+        .text("9" + String(repeating: "0", count: 30))
+      ])
+    #expect(try fetch("decimal > 1 AND decimal < 5") == [.text(texts[2]), .text("4")])
+    #expect(try fetch("decimal < 1") == [.text("-5"), .text(texts[1])])
   }
 
   @Test func `targets carry their entity, also in a hierarchy`() throws {

@@ -67,8 +67,11 @@ package struct SaveCompiler: Sendable {
       parameters: [.key, .expectedVersion])
   }
 
+  /// Derived attributes have none: triggers write them.
   private func columns(of entity: EntityLayout, slot: Int) -> [(String, RowParameter)] {
-    guard case .stored(let kind, let word) = entity.slots[slot].role else { return [] }
+    guard case .stored(let kind, let word) = entity.slots[slot].role, !entity.slots[slot].isDerived else {
+      return []
+    }
     switch schema.storage(of: entity.index, slot: slot) {
     case .attribute(let column):
       return [(column.name, .value(word: word, kind: kind, isTagged: column.isTagged))]

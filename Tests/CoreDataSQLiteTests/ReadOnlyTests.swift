@@ -1,0 +1,146 @@
+import CoreDataModel
+import CoreDataStorage
+import Foundation
+import GRDB
+import Testing
+
+@testable import CoreDataSQLite
+
+/// Everything about a folder that a reader could disturb.
+struct FolderState: Equatable {
+  var contents: [String: Data] = [:]
+  var stamps: [String: FileStamp] = [:]
+  var folder: FileStamp?
+
+  init(_ url: URL) throws {
+    folder = FileStamp(path: url.path)
+    for name in try FileManager.default.contentsOfDirectory(atPath: url.path) {
+      let path: String = url.appendingPathComponent(name).path
+      contents[name] = FileManager.default.contents(atPath: path)
+      stamps[name] = FileStamp(path: path)
+    }
+  }
+}
+
+@Suite
+struct ReadOnlyTests {
+  let folder: TemporaryFolder
+  let layout = ModelLayout(model: Zoo.model())
+
+  init() throws { folder = try TemporaryFolder() }
+
+  /// A store with three owners, left in the state its journal mode and a crash would leave it in.
+  private func make(_ name: String, mode: String, crash: Bool) throws -> URL {
+    let url: URL = folder.file(name)
+    var options = SQLiteOptions()
+    options.pragmas = ["journal_mode": mode]
+    let engine = try SQLiteEngine.open(url: url, layout: layout, options: options)
+    try engine.insert("Owner", (1...3).map { ["name": .text("owner \($0)")] })
+    if crash, mode == "WAL" {
+      // As after kill -9: the companions stay.
+      let saved: [(String, Data)] = ["", "-wal"].compactMap { suffix in
+        FileManager.default.contents(atPath: url.path + suffix).map { (suffix, $0) }
+      }
+      try engine.close()
+      for (suffix, data) in saved { try data.write(to: URL(fileURLWithPath: url.path + suffix)) }
+      return url
+    }
+    if crash {
+      // A transaction that spilled pages into the file and never ended.
+      let copy: URL = folder.file("hot-\(name)")
+      try engine.execute("PRAGMA cache_size = 1; PRAGMA cache_spill = 1")
+      guard case .writable(let writer) = try engine.currentAccess() else { return url }
+      try writer.writeWithoutTransaction { database in
+        try database.inTransaction(.immediate) {
+          try database.execute(sql: "UPDATE ZOWNER SET ZNAME = 'half done'")
+          for _ in 0..<300 {
+            try database.execute(sql: "INSERT INTO ZKINDS (Z_ENT, ZBYTES) VALUES (4, randomblob(4000))")
+          }
+          for suffix in ["", "-journal"] {
+            let data: Data = try #require(FileManager.default.contents(atPath: url.path + suffix))
+            try data.write(to: URL(fileURLWithPath: copy.path + suffix))
+          }
+          return .rollback
+        }
+      }
+      try engine.close()
+      return copy
+    }
+    try engine.close()
+    return url
+  }
+
+  @Test(arguments: ["WAL", "DELETE"], [false, true])
+  func `reading leaves every byte and time stamp as it was`(mode: String, crash: Bool) throws {
+    let url: URL = try make("a b?c#d%20é.sqlite", mode: mode, crash: crash)
+    let state = StoreFileState(url: url)
+    #expect(state.hasWAL == (crash && mode == "WAL"))
+    #expect(state.hasHotJournal == (crash && mode == "DELETE"))
+    try FileManager.default.setAttributes([.posixPermissions: 0o555], ofItemAtPath: folder.url.path)
+    defer {
+      try? FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: folder.url.path)
+    }
+    let before: FolderState = try FolderState(folder.url)
+    let engine = try SQLiteEngine.open(url: url, layout: layout, options: SQLiteOptions(isReadOnly: true))
+    #expect(engine.isReadOnly)
+    let rows: RowBatch = try engine.fetch(FetchPlan(entity: engine.entity("Owner")))
+    #expect(
+      rows.rows.map { $0.values(engine.entity("Owner"))["name"]! }
+        == [.text("owner 1"), .text("owner 2"), .text("owner 3")])
+    let file: SQLiteStoreFile = try SQLiteStoreFile.inspect(url: url)
+    #expect(file.uuid == engine.identifier)
+    #expect(file.entities.first { $0.name == "Owner" }?.rows == 3)
+    #expect(try FolderState(folder.url) == before)
+    try engine.close()
+    #expect(try FolderState(folder.url) == before)
+  }
+
+  @Test(arguments: ["WAL", "DELETE"])
+  func `a reader sees what another connection saved since its last read`(mode: String) throws {
+    let url: URL = try make("live.sqlite", mode: mode, crash: false)
+    let reader = try SQLiteEngine.open(url: url, layout: layout, options: SQLiteOptions(isReadOnly: true))
+    let plan = FetchPlan(entity: reader.entity("Owner"))
+    #expect(try reader.count(plan) == 3)
+    var options = SQLiteOptions()
+    options.pragmas = ["journal_mode": mode]
+    let writer = try SQLiteEngine.open(url: url, layout: layout, options: options)
+    for count in 4...8 {
+      try writer.insert("Owner", [[:]])
+      #expect(try reader.count(plan) == count)
+    }
+    try writer.close()
+    #expect(try reader.count(plan) == 8)
+  }
+
+  @Test func `a read-only engine refuses to write`() throws {
+    let url: URL = try make("a.sqlite", mode: "WAL", crash: false)
+    let engine = try SQLiteEngine.open(url: url, layout: layout, options: SQLiteOptions(isReadOnly: true))
+    for body in [
+      {
+        try engine.insert("Owner", [[:]])
+        return
+      }, { try engine.setMetadata([:]) },
+      { _ = try engine.allocateKeys(for: engine.entity("Owner"), count: 1) },
+    ] as [() throws -> Void] {
+      do {
+        try body()
+        Issue.record("it was written")
+      } catch StoreError.readOnly(let where_) {
+        #expect(where_ == url)
+      }
+    }
+  }
+
+  @Test func `temporary copies are removed on closing`() throws {
+    let url: URL = try make("a.sqlite", mode: "WAL", crash: true)
+    let engine = try SQLiteEngine.open(url: url, layout: layout, options: SQLiteOptions(isReadOnly: true))
+    guard case .readOnly(let access) = try engine.currentAccess() else {
+      Issue.record("the engine can write")
+      return
+    }
+    let copy: URL = try #require(access.copyFolder)
+    #expect(FileManager.default.fileExists(atPath: copy.appendingPathComponent("store.sqlite").path))
+    try engine.close()
+    #expect(!FileManager.default.fileExists(atPath: copy.path))
+  }
+}

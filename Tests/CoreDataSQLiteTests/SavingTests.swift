@@ -1,0 +1,293 @@
+import CoreDataModel
+import CoreDataStorage
+import Foundation
+import GRDB
+import Testing
+
+@testable import CoreDataSQLite
+
+@Suite
+struct SavingTests {
+  let folder: TemporaryFolder
+  let engine: SQLiteEngine
+
+  init() throws {
+    folder = try TemporaryFolder()
+    engine = try SQLiteEngine.open(
+      url: folder.file("Zoo.sqlite"), layout: ModelLayout(model: Zoo.model()))
+  }
+
+  @Test func `an update writes the changed columns and counts the version up`() throws {
+    let id: RowID = try engine.insert("Owner", [["name": .text("A"), "email": .text("a@b")]])[0]
+    let update: RowUpdate = try engine.update(id, ["name": .text("B")])
+    try engine.execute("UPDATE ZOWNER SET ZEMAIL = 'behind'")
+    try engine.save { $0.updates = [update] }
+    #expect(try engine.values(id) == ["name": .text("B"), "email": .text("behind")])
+    #expect(try engine.row(id)?.version == 2)
+  }
+
+  @Test func `a stale version is a conflict that carries the stored row, and nothing is written`() throws {
+    let ids: [RowID] = try engine.insert("Owner", [["name": .text("A")], ["name": .text("B")]])
+    let stale: RowUpdate = try engine.update(ids[0], ["name": .text("mine")])
+    let fresh: RowUpdate = try engine.update(ids[0], ["name": .text("theirs")])
+    try engine.save { $0.updates = [fresh] }
+    let other: RowUpdate = try engine.update(ids[1], ["name": .text("also")])
+    do {
+      try engine.save {
+        $0.updates = [other, stale]
+        $0.deletes = [RowDelete(id: RowID(entity: Int(ids[0].entity), key: 99), expectedVersion: 1)]
+      }
+      Issue.record("no conflict was found")
+    } catch StoreError.conflicts(let conflicts) {
+      #expect(conflicts.map(\.id.key) == [99, ids[0].key])
+      #expect(conflicts[0].stored == nil)
+      #expect(conflicts[1].stored?.values(engine.entity("Owner"))["name"] == .text("theirs"))
+      #expect(conflicts[1].stored?.version == 2)
+    }
+    #expect(try engine.values(ids[1]) == ["name": .text("B")])
+  }
+
+  @Test func `a row written by hand without version can be changed and deleted`() throws {
+    try engine.execute("INSERT INTO ZOWNER (Z_PK, Z_ENT, ZNAME) VALUES (7, 5, 'hand'), (8, 5, 'made')")
+    let ids: [RowID] = try engine.fetchIDs(FetchPlan(entity: engine.entity("Owner")))
+    #expect(ids.map(\.key) == [7, 8])
+    let update: RowUpdate = try engine.update(ids[0], ["name": .text("changed")])
+    try engine.save {
+      $0.updates = [update]
+      $0.deletes = [RowDelete(id: ids[1], expectedVersion: 0)]
+    }
+    #expect(try engine.values(ids[0]) == ["name": .text("changed")])
+    #expect(try engine.row(ids[1]) == nil)
+    // The counter lags behind the rows; a new key must not meet one.
+    #expect(try engine.insert("Owner", [[:]])[0].key == 8)
+  }
+
+  @Test func `a broken uniqueness constraint names entity, properties and the other row`() throws {
+    let ids: [RowID] = try engine.insert("Owner", [["email": .text("a")], ["email": .text("b")]])
+    do {
+      try engine.insert("Owner", [["email": .text("c")], ["email": .text("b")]])
+      Issue.record("the duplicate was taken")
+    } catch StoreError.uniqueness(let entity, let constraint, let row, _) {
+      #expect(entity == "Owner")
+      #expect(constraint == ["email"])
+      #expect(row == ids[1])
+    }
+    #expect(try engine.count(FetchPlan(entity: engine.entity("Owner"))) == 2)
+  }
+
+  @Test func `two rows can swap unique values, and a deleted row's value is free`() throws {
+    let ids: [RowID] = try engine.insert(
+      "Owner", [["email": .text("a")], ["email": .text("b")], ["email": .text("c")]])
+    let updates: [RowUpdate] = [
+      try engine.update(ids[0], ["email": .text("b")]), try engine.update(ids[1], ["email": .text("c")]),
+    ]
+    try engine.save {
+      $0.updates = updates
+      $0.deletes = [RowDelete(id: ids[2], expectedVersion: 1)]
+    }
+    let back: [RowUpdate] = [
+      try engine.update(ids[0], ["email": .text("c")]), try engine.update(ids[1], ["email": .text("b")]),
+    ]
+    try engine.save { $0.updates = back }
+    #expect(try engine.values(ids[0])?["email"] == .text("c"))
+    #expect(try engine.values(ids[1])?["email"] == .text("b"))
+    #expect(try engine.row(ids[0])?.version == 3)
+  }
+
+  // MARK: Order
+
+  private func orderKeys() throws -> [Int64?] {
+    try engine.read { try Int64?.fetchAll($0, sql: "SELECT Z_FOK_KEEPER FROM ZANIMAL ORDER BY Z_PK") }
+  }
+
+  @Test func `order keys are sparse and only moved members get new ones`() throws {
+    let owner: RowID = try engine.insert("Owner", [[:]])[0]
+    let pets: [RowID] = try engine.insert("Dog", Array(repeating: ["keeper": .target(owner)], count: 4))
+    let slot: Int = engine.entity("Owner").slotByName["pets"]!
+    func order(_ members: [RowID]) throws {
+      try engine.save {
+        $0.toMany = [ToManyEdit(owner: owner, slot: slot, added: [], removed: [], ordering: members)]
+      }
+      #expect(try engine.members(owner, "pets") == members)
+    }
+    try order(pets)
+    #expect(try orderKeys() == [2048, 3072, 4096, 5120])
+    try order([pets[0], pets[3], pets[1], pets[2]])
+    #expect(try orderKeys() == [2048, 3072, 4096, 2560])
+    try order([pets[2], pets[0], pets[3], pets[1]])
+    #expect(try orderKeys() == [2048, 3072, 1024, 2560])
+
+    // A member that leaves loses its place.
+    let leave: RowUpdate = try engine.update(pets[0], ["keeper": nil])
+    try engine.save {
+      $0.updates = [leave]
+      $0.toMany = [
+        ToManyEdit(
+          owner: owner, slot: slot, added: [], removed: [pets[0]], ordering: [pets[2], pets[3], pets[1]])
+      ]
+    }
+    #expect(try orderKeys() == [nil, 3072, 1024, 2560])
+  }
+
+  @Test func `many-to-many pairs live in one table and go with either side`() throws {
+    let animals: [RowID] = try engine.insert("Cat", [[:], [:], [:]])
+    let slot: Int = engine.entity("Cat").slotByName["friends"]!
+    try engine.save {
+      $0.toMany = [
+        ToManyEdit(
+          owner: animals[0], slot: slot, added: [animals[1], animals[2]], removed: [],
+          ordering: [animals[2], animals[1]])
+      ]
+    }
+    #expect(try engine.members(animals[0], "friends") == [animals[2], animals[1]])
+    #expect(try engine.members(animals[1], "friendOf") == [animals[0]])
+    try engine.save { $0.deletes = [RowDelete(id: animals[2], expectedVersion: 1)] }
+    #expect(try engine.members(animals[0], "friends") == [animals[1]])
+    try engine.save { $0.deletes = [RowDelete(id: animals[0], expectedVersion: 1)] }
+    #expect(try engine.members(animals[1], "friendOf") == [])
+    let joins: [String] = engine.schema.joinTables.map(\.name)
+    #expect(joins.count == 1)
+    #expect(try engine.number("SELECT count(*) FROM \(joins[0])") == 0)
+  }
+
+  @Test func `a to-many without inverse keeps a hidden key`() throws {
+    let owner: RowID = try engine.insert("Owner", [[:]])[0]
+    let gifts: [RowID] = try engine.insert("Kinds", [[:], [:]])
+    let slot: Int = engine.entity("Owner").slotByName["gifts"]!
+    try engine.save {
+      $0.toMany = [ToManyEdit(owner: owner, slot: slot, added: gifts, removed: [])]
+    }
+    #expect(try engine.members(owner, "gifts") == gifts)
+    try engine.save {
+      $0.toMany = [ToManyEdit(owner: owner, slot: slot, added: [], removed: [gifts[0]])]
+    }
+    #expect(try engine.members(owner, "gifts") == [gifts[1]])
+    try engine.save { $0.deletes = [RowDelete(id: owner, expectedVersion: 1)] }
+    #expect(try engine.number("SELECT count(*) FROM ZKINDS WHERE Z5GIFTS IS NOT NULL") == 0)
+  }
+
+  // MARK: External data
+
+  private func files() -> [String] {
+    ((try? FileManager.default.contentsOfDirectory(atPath: engine.external.folder.path)) ?? []).sorted()
+  }
+
+  @Test func `large values live in files that come and go with their rows`() throws {
+    let big: [UInt8] = [UInt8](repeating: 5, count: 150_000)
+    let id: RowID = try engine.insert("Kinds", [["big": .bytes(big)]])[0]
+    let first: [String] = files()
+    #expect(first.count == 1)
+    #expect(engine.external.folder.path.hasSuffix(".Zoo_SUPPORT/_EXTERNAL_DATA"))
+    #expect(try engine.number("SELECT length(ZBIG) FROM ZKINDS") == 38)
+
+    let stale: RowUpdate = try engine.update(id, ["big": .bytes(big + [1])], expectedVersion: 9)
+    #expect(throws: StoreError.self) { try engine.save { $0.updates = [stale] } }
+    #expect(files() == first)
+
+    let update: RowUpdate = try engine.update(id, ["big": .bytes(big + [2])])
+    try engine.save { $0.updates = [update] }
+    #expect(files().count == 1)
+    #expect(files() != first)
+    #expect(try engine.values(id)?["big"] == .bytes(big + [2]))
+
+    let small: RowUpdate = try engine.update(id, ["big": .bytes([1, 2])])
+    try engine.save { $0.updates = [small] }
+    #expect(files().isEmpty)
+    let again: RowUpdate = try engine.update(id, ["big": .bytes(big)])
+    try engine.save { $0.updates = [again] }
+    try engine.save { $0.deletes = [RowDelete(id: id, expectedVersion: 4)] }
+    #expect(files().isEmpty)
+  }
+
+  @Test func `a missing data file is an error that names it, or nil if asked for`() throws {
+    let id: RowID = try engine.insert("Kinds", [["big": .bytes([UInt8](repeating: 5, count: 150_000))]])[0]
+    let name: String = files()[0]
+    try FileManager.default.removeItem(at: engine.external.folder)
+    do {
+      _ = try engine.row(id)
+      Issue.record("the row was read")
+    } catch StoreError.invalidFile(_, let reason) {
+      #expect(reason.contains(name))
+    }
+    var options = SQLiteOptions(isReadOnly: true)
+    options.missingExternalData = .isNil
+    let reader = try SQLiteEngine.open(url: engine.url, layout: engine.layout, options: options)
+    #expect(try reader.values(id) == [:])
+  }
+
+  @Test func `a file name that leads out of the folder is data, not a path`() throws {
+    let id: RowID = try engine.insert("Kinds", [[:]])[0]
+    let name: String = "../../../../../../../etc/passwd" + String(repeating: "x", count: 5)
+    #expect(name.utf8.count == 36)
+    try engine.execute("UPDATE ZKINDS SET ZBIG = CAST(x'02' || '\(name)' || x'00' AS BLOB)")
+    #expect(try engine.values(id)?["big"] == .bytes([2] + Array(name.utf8) + [0]))
+  }
+
+  // MARK: Metadata and locks
+
+  @Test func `metadata survives, Apple's keys can't be lost, and writing it needs a save`() throws {
+    var metadata: [String: Any] = engine.metadata
+    metadata["mine"] = ["a": 1, "b": [Date(timeIntervalSinceReferenceDate: 5), Data([1])]] as [String: Any]
+    metadata["NSStoreModelVersionHashes"] = nil
+    try engine.setMetadata(metadata)
+    try engine.save { _ in }
+    try engine.close()
+    let again = try SQLiteEngine.open(url: engine.url, layout: engine.layout)
+    let mine: [String: Any]? = again.metadata["mine"] as? [String: Any]
+    #expect(mine?["a"] as? Int == 1)
+    #expect((mine?["b"] as? [Any])?.first as? Date == Date(timeIntervalSinceReferenceDate: 5))
+    #expect((again.metadata["NSStoreModelVersionHashes"] as? [String: Data])?.count == 5)
+    #expect(again.metadata["NSStoreUUID"] as? String == again.identifier)
+    #expect(again.identifier == engine.identifier)
+    #expect(throws: StoreError.self) { try again.setMetadata(["x": NSObject()]) }
+  }
+
+  @Test func `a store locked by another process is an error with advice, and nothing is lost`() throws {
+    var options = SQLiteOptions()
+    options.busyTimeoutInSeconds = 0.05
+    let other = try SQLiteEngine.open(url: engine.url, layout: engine.layout, options: options)
+    try engine.save { keys in
+      _ = try keys.allocateKeys(for: self.engine.entity("Owner"), count: 1)
+      do {
+        try other.insert("Owner", [[:]])
+        Issue.record("two writers at once")
+      } catch StoreError.database(let code, let message, _, _) {
+        #expect(code == 5)
+        #expect(message.contains("busy timeout"))
+      }
+      return SavePlan()
+    }
+    try other.insert("Owner", [[:]])
+    #expect(try engine.count(FetchPlan(entity: engine.entity("Owner"))) == 1)
+  }
+
+  @Test func `a failed save gives its keys back`() throws {
+    struct Stop: Error {}
+    #expect(throws: Stop.self) {
+      try engine.save { keys in
+        _ = try keys.allocateKeys(for: self.engine.entity("Owner"), count: 10)
+        throw Stop()
+      }
+    }
+    #expect(try engine.insert("Owner", [[:]])[0].key == 1)
+    #expect(try engine.allocateKeys(for: engine.entity("Owner"), count: 5) == 2)
+    #expect(try engine.insert("Owner", [[:]])[0].key == 7)
+  }
+
+  @Test func `after closing everything says so`() throws {
+    try engine.close()
+    try engine.close()
+    func isClosed(_ body: () throws -> Void) -> Bool {
+      do {
+        try body()
+        return false
+      } catch StoreError.closed {
+        return true
+      } catch {
+        return false
+      }
+    }
+    #expect(isClosed { _ = try engine.fetch(FetchPlan(entity: engine.entity("Owner"))) })
+    #expect(isClosed { try engine.insert("Owner", [[:]]) })
+  }
+}
