@@ -8,7 +8,13 @@ let package: Package = Package(
   name: "clarus",
   platforms: [.macOS(.v15)],
   products: [
-    .library(name: "CoreData", targets: ["CoreData"]),
+    // The modules that CoreData re-exports are listed too: a client is rebuilt when what it lists changes, and a stale
+    // subclass of NSManagedObject crashes (Decisions/0004).
+    .library(
+      name: "CoreData",
+      targets: [
+        "CoreData", "CoreDataControllers", "CoreDataGraph", "CoreDataModel", "CoreDataPredicates",
+      ]),
     .executable(name: "clarus", targets: ["clarus"]),
   ],
   dependencies: [
