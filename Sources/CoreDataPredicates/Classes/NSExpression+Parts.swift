@@ -40,11 +40,8 @@ extension NSExpression {
   /// The value of a constant.
   public var constantValue: Any? {
     guard case .constant(let value) = node else { wrongKind("constantValue") }
-    return value == .null && !isPlainNil(value) ? NSNull() : value.anyValue
-  }
-
-  private func isPlainNil(_ value: PredicateValue) -> Bool {
-    if case .null = value { true } else { false }
+    if case .nullObject = value { return NSNull() }
+    return value.anyValue
   }
 
   /// The path of a key path expression.

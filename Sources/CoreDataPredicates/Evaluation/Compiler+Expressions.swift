@@ -27,9 +27,7 @@ extension Compiler {
     case .constant(let value): return CompiledExpression(constant: value)
     case .evaluatedObject: return CompiledExpression(raw: { $0.object })
     case .variable(let name): return CompiledExpression(raw: { try $0.value(of: name) })
-    case .keyPath(let path):
-      let reader: KeyPathReader = KeyPathReader(path)
-      return CompiledExpression(raw: { try reader.read($0.object) })
+    case .keyPath(let path): return compileKeyPath(path)
     case .path(let target, let path):
       let target = compile(target).raw
       let reader: KeyPathReader = KeyPathReader(path)
@@ -66,6 +64,17 @@ extension Compiler {
         return block.body(context.object, values, bindings)
       })
     }
+  }
+
+  /// One plain key of the evaluated object is what most comparisons read, so it takes the shortest way.
+  private static func compileKeyPath(_ path: String) -> CompiledExpression {
+    let reader: KeyPathReader = KeyPathReader(path)
+    guard reader.isSinglePlainKey else { return CompiledExpression(raw: { try reader.read($0.object) }) }
+    return CompiledExpression(raw: { context in
+      guard let object = context.object else { return nil }
+      if let read = context.reader { return try read(object, path) }
+      return try KeyReader.read(path, from: object)
+    })
   }
 
   private static func refusal(_ text: String) -> CompiledExpression {

@@ -75,6 +75,8 @@ private struct ConstantComparison: Sendable {
   private enum Strategy: Sendable {
     case equal
     case notEqual
+    /// `==`, `!=` and searches with the constant folded once.
+    case text(@Sendable (String) -> Bool)
     case like(LikePattern)
     case matches(RegularExpression)
     case member(Set<PredicateValue>)
@@ -91,6 +93,8 @@ private struct ConstantComparison: Sendable {
     switch (node.comparison, constant) {
     case (.equalTo, _) where node.options.isEmpty: strategy = .equal
     case (.notEqualTo, _) where node.options.isEmpty: strategy = .notEqual
+    case (let comparison, .string(let text)) where TextTest.isTest(comparison, node.options):
+      strategy = .text(TextTest.make(comparison, text, node.options))
     case (.like, .string(let pattern)) where StringMatching.Mode(node.options) != .localized:
       strategy = .like(LikePattern(pattern, node.options))
     case (.matches, .string(let pattern)):
@@ -109,6 +113,8 @@ private struct ConstantComparison: Sendable {
     case .equal: return value == constant
     case .notEqual: return value != constant
     case .member(let members): return members.contains(value)
+    case .text(let test):
+      if case .string(let text) = value { return test(text) }
     case .like(let pattern):
       if case .string(let text) = value { return pattern.matches(text) }
     case .matches(let expression):

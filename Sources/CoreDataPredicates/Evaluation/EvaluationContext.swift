@@ -1,11 +1,23 @@
 import Foundation
 
 /// What one evaluation knows: the object, and the values of variables.
-struct EvaluationContext {
-  let object: Any?
+///
+/// A class, so that handing it from closure to closure moves one reference and not five words to be retained each; a filter
+/// uses one context for all its objects.
+final class EvaluationContext {
+  var object: Any?
+  /// How the object's keys are read, when it is ``KeyValueReadable``.
+  var reader: KeyedReader?
   let bindings: [String: Any]?
   /// Variables bound by `SUBQUERY`s around this place, innermost first.
-  var locals: LocalVariable?
+  let locals: LocalVariable?
+
+  init(object: Any?, bindings: [String: Any]?, reader: KeyedReader? = nil, locals: LocalVariable? = nil) {
+    self.object = object
+    self.bindings = bindings
+    self.reader = reader
+    self.locals = locals
+  }
 
   func value(of name: String) throws -> Any? {
     var local: LocalVariable? = locals
@@ -22,9 +34,9 @@ struct EvaluationContext {
   }
 
   func binding(_ name: String, to value: Any) -> EvaluationContext {
-    var inner: EvaluationContext = self
-    inner.locals = LocalVariable(name: name, value: value, next: locals)
-    return inner
+    EvaluationContext(
+      object: object, bindings: bindings, reader: reader,
+      locals: LocalVariable(name: name, value: value, next: locals))
   }
 
   /// All variables, for blocks.

@@ -38,6 +38,11 @@ struct KeyPathReader: Sendable {
     self.steps = steps
   }
 
+  /// One key that isn't `self`.
+  var isSinglePlainKey: Bool {
+    if steps.count == 1, case .key(let key) = steps[0] { key != "self" } else { false }
+  }
+
   private static func step(_ name: Substring, rest: Substring, path: String) -> Step {
     if name == "count" {
       if rest.isEmpty { return .count }
@@ -86,11 +91,14 @@ struct KeyPathReader: Sendable {
 /// Reads one key of one value.
 enum KeyReader {
   static func read(_ key: String, from object: Any) throws -> Any? {
-    if let readable = object as? any KeyValueReadable {
-      return key == "self" ? object : try readable.readValue(forKey: key)
+    let type: Any.Type = Swift.type(of: object)
+    if type == [String: Any].self, let dictionary = object as? [String: Any] {
+      return dictionary[key] ?? (key == "self" ? object : nil)
+    }
+    if let read = ReaderTable.shared.reader(for: type) {
+      return key == "self" ? object : try read(object, key)
     }
     switch object {
-    case let dictionary as [String: Any]: return dictionary[key] ?? (key == "self" ? object : nil)
     case let value as PredicateValue: return try read(key, fromValue: value)
     case is NSNull: return nil
     case let optional as any UnwrappableOptional:
@@ -102,7 +110,7 @@ enum KeyReader {
       return RawCollection.isSet(object) ? try mapSet(key, elements) : try mapArray(key, elements)
     }
     if let dictionary = object as? any AnyDictionary { return dictionary.value(forAnyKey: key) }
-    if type(of: object) is AnyClass, let dictionary = object as? NSDictionary {
+    if Swift.type(of: object) is AnyClass, let dictionary = object as? NSDictionary {
       return dictionary.object(forKey: key)
     }
     let value: PredicateValue = PredicateValue(normalizing: object)

@@ -5,10 +5,12 @@ typealias Test = @Sendable (EvaluationContext) throws -> Bool
 /// A predicate made ready for evaluating it many times: compiled to closures at the first evaluation, so that operators, options,
 /// key paths, patterns and lists are looked at once and not once an object.
 package final class PredicateProgram: @unchecked Sendable {
-  // `lock` guards `compiled`; `node` is immutable.
+  // `lock` guards `compiled` and `last`; `node` is immutable.
   private let lock: NSLock = .init()
   private let node: PredicateNode
   private var compiled: Test?
+  /// The reader of the type evaluated last: most collections hold one class.
+  private var last: (type: Any.Type, reader: KeyedReader?)?
 
   package init(_ node: PredicateNode) {
     self.node = node
@@ -18,24 +20,42 @@ package final class PredicateProgram: @unchecked Sendable {
   ///
   /// - Throws: ``PredicateError``, and whatever ``KeyValueReadable/readValue(forKey:)`` throws.
   package func evaluate(_ object: Any?, variables: [String: Any]? = nil) throws -> Bool {
-    try test(EvaluationContext(object: object, bindings: variables, locals: nil))
+    let (test, reader): (Test, KeyedReader?) = lock.withLock {
+      (lockedTest(), object.flatMap { lockedReader(for: Swift.type(of: $0)) })
+    }
+    return try test(EvaluationContext(object: object, bindings: variables, reader: reader))
   }
 
   /// The objects for which the predicate holds, in order.
   package func filter<Objects: Sequence>(
     _ objects: Objects, variables: [String: Any]? = nil
   ) throws -> [Objects.Element] {
-    let test: Test = self.test
-    return try objects.filter { try test(EvaluationContext(object: $0, bindings: variables, locals: nil)) }
+    let test: Test = lock.withLock { lockedTest() }
+    let context: EvaluationContext = EvaluationContext(object: nil, bindings: variables)
+    var last: Any.Type?
+    return try objects.filter { object in
+      let type: Any.Type = Swift.type(of: object as Any)
+      if last != type {
+        last = type
+        context.reader = ReaderTable.shared.reader(for: type)
+      }
+      context.object = object
+      return try test(context)
+    }
   }
 
-  var test: Test {
-    lock.withLock {
-      if let compiled { return compiled }
-      let test: Test = Compiler.compile(node)
-      compiled = test
-      return test
-    }
+  private func lockedTest() -> Test {
+    if let compiled { return compiled }
+    let test: Test = Compiler.compile(node)
+    compiled = test
+    return test
+  }
+
+  private func lockedReader(for type: Any.Type) -> KeyedReader? {
+    if let last, last.type == type { return last.reader }
+    let reader: KeyedReader? = ReaderTable.shared.reader(for: type)
+    last = (type, reader)
+    return reader
   }
 }
 
@@ -54,7 +74,7 @@ package final class ExpressionProgram: @unchecked Sendable {
   ///
   /// - Throws: ``PredicateError``, and whatever ``KeyValueReadable/readValue(forKey:)`` throws.
   package func evaluate(_ object: Any?, variables: [String: Any]? = nil) throws -> Any? {
-    let result: Any? = try expression.raw(EvaluationContext(object: object, bindings: variables, locals: nil))
+    let result: Any? = try expression.raw(EvaluationContext(object: object, bindings: variables))
     if result is NSNull { return nil }
     return (result as? PredicateValue).map(\.anyValue) ?? result
   }
@@ -63,7 +83,7 @@ package final class ExpressionProgram: @unchecked Sendable {
   ///
   /// - Throws: as ``evaluate(_:variables:)``.
   package func value(_ object: Any?, variables: [String: Any]? = nil) throws -> PredicateValue {
-    try expression.value(EvaluationContext(object: object, bindings: variables, locals: nil))
+    try expression.value(EvaluationContext(object: object, bindings: variables))
   }
 
   private var expression: CompiledExpression {

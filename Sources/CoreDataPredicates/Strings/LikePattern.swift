@@ -3,12 +3,13 @@ import Foundation
 /// A `LIKE` pattern, prepared once: `*` any run, `?` exactly one character, a backslash before `*`, `?` or itself makes it
 /// ordinary. Characters are Unicode scalars, of the folded text with `c` or `d`.
 ///
-/// Matching remembers only the last `*`, so its cost is at worst text × pattern; no pattern is exponential.
+/// Matching walks the UTF-8 bytes, `?` and the places after `*` by whole scalars. It remembers only the last `*`, so its
+/// cost is at worst text × pattern; no pattern is exponential.
 package struct LikePattern: Sendable {
   private enum Element: Sendable, Equatable {
     case run
     case one
-    case scalar(Unicode.Scalar)
+    case byte(UInt8)
   }
 
   private let elements: [Element]
@@ -21,7 +22,7 @@ package struct LikePattern: Sendable {
     var run: String = ""
     // Folding may change a character's length, so only ordinary text is folded, never the marks.
     func endRun() {
-      elements += StringMatching.fold(run, options: options).unicodeScalars.map { .scalar($0) }
+      elements += StringMatching.fold(run, options: options).utf8.map { .byte($0) }
       run = ""
     }
     var scalars: String.UnicodeScalarView.Iterator = pattern.unicodeScalars.makeIterator()
@@ -48,36 +49,42 @@ package struct LikePattern: Sendable {
     endRun()
     self.elements = elements
     self.options = options
-    var literal: String? = ""
-    for element in elements {
-      if case .scalar(let scalar) = element { literal?.unicodeScalars.append(scalar) } else { literal = nil }
-    }
-    self.literal = literal
+    let bytes: [UInt8] = elements.compactMap { if case .byte(let byte) = $0 { byte } else { nil } }
+    literal = bytes.count == elements.count ? String(decoding: bytes, as: UTF8.self) : nil
   }
 
   package func matches(_ text: String) -> Bool {
     let folded: String = StringMatching.fold(text, options: options)
     if let literal { return StringMatching.literallyEqual(folded, literal) }
-    let scalars: [Unicode.Scalar] = Array(folded.unicodeScalars)
+    var bytes: String = folded
+    return bytes.withUTF8 { matches($0) }
+  }
+
+  private func matches(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
     var (place, element): (Int, Int) = (0, 0)
     var resume: (place: Int, element: Int)?
-    while place < scalars.count {
+    while place < text.count {
       if element < elements.count, elements[element] == .run {
         resume = (place, element + 1)
         element += 1
-      } else if element < elements.count,
-        elements[element] == .one || elements[element] == .scalar(scalars[place])
-      {
+      } else if element < elements.count, elements[element] == .one {
+        place += Self.scalarLength(text[place])
+        element += 1
+      } else if element < elements.count, elements[element] == .byte(text[place]) {
         place += 1
         element += 1
       } else if let last = resume {
-        resume = (last.place + 1, last.element)
-        place = last.place + 1
+        place = last.place + Self.scalarLength(text[last.place])
         element = last.element
+        resume = (place, element)
       } else {
         return false
       }
     }
     return elements[element...].allSatisfy { $0 == .run }
+  }
+
+  private static func scalarLength(_ lead: UInt8) -> Int {
+    lead < 0xC0 ? 1 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4
   }
 }

@@ -68,7 +68,8 @@ package enum StringMatching {
     if options.contains(.diacriticInsensitive) { foldings.insert(.diacriticInsensitive) }
     if foldings.isEmpty { return text }
     // Composed last, so that a base letter is not found inside an accented one.
-    return text.folding(options: foldings, locale: nil).precomposedStringWithCanonicalMapping
+    let folded: String = text.folding(options: foldings, locale: nil)
+    return folded.utf8.allSatisfy { $0 < 0x80 } ? folded : folded.precomposedStringWithCanonicalMapping
   }
 
   // MARK: Modes

@@ -175,7 +175,7 @@ extension Parser {
       advance()
     default:
       comparison = .customSelector
-      selector = try parseSelector()
+      selector = try parseSelector(isComparison: true)
     }
     let options: ComparisonOptions = try parseOptions()
     let (right, depth) = try parseExpression()
@@ -185,12 +185,16 @@ extension Parser {
     return .predicate(.comparison(node), depth: try checked(1 + max(leftDepth, depth)))
   }
 
-  /// `name:` or `name:name:`
-  mutating func parseSelector() throws(PredicateError) -> String {
+  /// `name:` or `name:name:`. Behind a comparison's selector a space ends it: in `a hasPrefix: sum:(b)` the second name is
+  /// a function's.
+  mutating func parseSelector(isComparison: Bool = false) throws(PredicateError) -> String {
     var selector: String = ""
+    var end: Int = current.start
     while case .identifier(let name, _) = current.kind, peek().kind == .mark(.colon) {
+      if isComparison, current.start != end { break }
       selector += "\(name):"
       advance()
+      end = current.end
       advance()
     }
     return selector

@@ -13,7 +13,8 @@ import Foundation
 ///        4  == < IN … (single)      8  * /
 /// ```
 ///
-/// Nesting is limited (``TreeLimits/depth``) while parsing, so that no later walk over the tree can overflow the stack.
+/// The depth of the tree is limited (``TreeLimits/depth``) while parsing, so that no later walk over it can overflow the
+/// stack; formats that nest deeply are parsed on a stack of their own (`Parser+Stack.swift`).
 package struct Parser {
   private let format: String
   private var lexer: Lexer
@@ -22,9 +23,16 @@ package struct Parser {
   private var arguments: [Any?]
   private var nextArgument: Int = 0
   private var nesting: Int = 0
+  /// Where the last string literal ended.
+  private var stringEnd: Int = -1
 
-  private init(_ format: String, arguments: [Any?]) {
+  private let nestingLimit: Int
+  /// Whether parsing ended because the format nests deeper than `nestingLimit`.
+  private(set) var isOutOfNesting: Bool = false
+
+  init(_ format: String, arguments: [Any?], nestingLimit: Int) {
     self.format = format
+    self.nestingLimit = nestingLimit
     self.arguments = arguments
     lexer = Lexer(format)
     current = lexer.next()
@@ -36,18 +44,7 @@ package struct Parser {
   package static func predicate(_ format: String, arguments: [Any?] = []) throws(PredicateError)
     -> PredicateNode
   {
-    var parser: Parser = Parser(format, arguments: arguments)
-    let operand: Operand = try parser.parse(.or)
-    let predicate: PredicateNode
-    if case .expression = operand {
-      guard parser.current.kind == .end else { throw parser.unexpected("a comparison operator") }
-      throw parser.unexpected(
-        "a comparison operator", hint: "An expression alone is no predicate: compare it with something.")
-    } else {
-      predicate = try parser.predicate(of: operand)
-    }
-    guard parser.current.kind == .end else { throw parser.unexpected("AND, OR or the end") }
-    return predicate
+    try run(format, arguments) { (parser) throws(PredicateError) in try parser.parseWholePredicate() }
   }
 
   /// Parses an expression.
@@ -56,10 +53,25 @@ package struct Parser {
   package static func expression(_ format: String, arguments: [Any?] = []) throws(PredicateError)
     -> ExpressionNode
   {
-    var parser: Parser = Parser(format, arguments: arguments)
-    let expression: ExpressionNode = try parser.parseExpression().node
-    guard parser.current.kind == .end else {
-      throw parser.unexpected(
+    try run(format, arguments) { (parser) throws(PredicateError) in try parser.parseWholeExpression() }
+  }
+
+  private mutating func parseWholePredicate() throws(PredicateError) -> PredicateNode {
+    let operand: Operand = try parse(.or)
+    if case .expression = operand {
+      guard current.kind == .end else { throw unexpected("a comparison operator") }
+      throw unexpected(
+        "a comparison operator", hint: "An expression alone is no predicate: compare it with something.")
+    }
+    let predicate: PredicateNode = try predicate(of: operand)
+    guard current.kind == .end else { throw unexpected("AND, OR or the end") }
+    return predicate
+  }
+
+  private mutating func parseWholeExpression() throws(PredicateError) -> ExpressionNode {
+    let expression: ExpressionNode = try parseExpression().node
+    guard current.kind == .end else {
+      throw unexpected(
         "an operator or the end", hint: "A comparison is a predicate, not an expression.")
     }
     return expression
@@ -68,6 +80,7 @@ package struct Parser {
   // MARK: Tokens
 
   mutating func advance() {
+    if case .string = current.kind { stringEnd = current.end }
     if let token = following {
       current = token
       following = nil
@@ -116,6 +129,9 @@ package struct Parser {
       let shown: String = String(decoding: text.prefix(40), as: UTF8.self)
       description = text.count > 40 ? "\"\(shown)…\"" : "\"\(shown)\""
     }
+    if hint == nil, token.start == stringEnd, token.kind != .end {
+      hint = "A quote inside a string is escaped with a backslash; pass text from elsewhere with %@."
+    }
     if hint == nil, lexer.sawQuotedSpecifier {
       hint = "A specifier inside quotes is ordinary text: write %@ without quotes."
     }
@@ -141,7 +157,9 @@ package struct Parser {
 
   mutating func enter() throws(PredicateError) {
     nesting += 1
-    if nesting > TreeLimits.depth { throw tooDeep() }
+    guard nesting > nestingLimit else { return }
+    isOutOfNesting = true
+    throw tooDeep()
   }
 
   mutating func leave() {

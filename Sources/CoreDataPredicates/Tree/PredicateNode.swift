@@ -141,7 +141,7 @@ package final class PredicateBlock: Hashable, @unchecked Sendable {
 
 /// How deep trees may grow.
 package enum TreeLimits {
-  /// Levels of one tree, chains of arithmetic included (`a + b + c` has two). A walk needs less than one KiB a level
-  /// even without optimisation, and threads besides the main one often have 512 KiB.
-  package static let depth: Int = 200
+  /// Levels of one tree, chains of arithmetic included (`a + b + c` has two). A walk needs up to four KiB a level
+  /// without optimisation, and threads besides the main one often have 512 KiB.
+  package static let depth: Int = 100
 }

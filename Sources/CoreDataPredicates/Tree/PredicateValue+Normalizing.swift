@@ -50,8 +50,6 @@ extension PredicateValue {
 
   private init(object: AnyObject) {
     switch object {
-    case is any KeyValueReadable: self = .object(ObjectBox(object))
-    case let decimal as NSDecimalNumber: self = .decimal(decimal.decimalValue)
     case let number as NSNumber: self.init(number: number)
     case let string as NSString: self = .string(string as String)
     case let date as NSDate: self = .date(date as Date)
@@ -73,6 +71,10 @@ extension PredicateValue {
   }
 
   private init(number: NSNumber) {
+    if let decimal = number as? NSDecimalNumber {
+      self = .decimal(decimal.decimalValue)
+      return
+    }
     switch UInt8(bitPattern: number.objCType.pointee) {
     case UInt8(ascii: "c"), UInt8(ascii: "B"):
       // Booleans and 8-bit integers share a code here.

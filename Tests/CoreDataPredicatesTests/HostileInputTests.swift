@@ -1,0 +1,141 @@
+import Foundation
+import Testing
+
+@testable import CoreDataPredicates
+
+/// Formats that nobody writes: each gives an explained error or a predicate, on a small stack, in little time.
+struct HostileInputTests {
+  @Test func `a hundred thousand parentheses are refused`() throws {
+    for open in ["(", "{", "NOT ", "!", "- ", "sum(", "a[", "SUBQUERY(", "TERNARY(", "FUNCTION(", "CAST("] {
+      let format: String = String(repeating: open, count: 100_000)
+      let error: PredicateError? = #expect(throws: PredicateError.self, "\(open)") {
+        try Parser.predicate(format)
+      }
+      #expect(error?.description.hasPrefix("Unable to parse the format string \"") == true)
+      #expect((error?.description.count ?? 0) < 1000)
+    }
+  }
+
+  @Test func `long chains of one operator are refused or flat`() throws {
+    let arithmetic: String = Array(repeating: "1", count: 100_000).joined(separator: " + ")
+    #expect(throws: PredicateError.self) { try Parser.predicate("\(arithmetic) == 1") }
+    let members: String = Array(repeating: "a == 1", count: 20_000).joined(separator: " OR ")
+    #expect(try Parser.predicate(members).depth == 3)
+  }
+
+  @Test func `the deepest allowed trees fit half a megabyte of stack`() throws {
+    let levels: Int = TreeLimits.depth - 10
+    let formats: [String] = [
+      String(repeating: "NOT ", count: levels) + "a == 1",
+      String(repeating: "(", count: levels) + "a" + String(repeating: ")", count: levels) + " == 1",
+      String(repeating: "- (", count: levels / 2) + "a" + String(repeating: ")", count: levels / 2) + " == 1",
+      Array(repeating: "a", count: levels).joined(separator: " + ") + " == 1",
+      String(repeating: "{", count: levels) + String(repeating: "}", count: levels) + " == 1",
+      String(repeating: "TERNARY(a == 1, 1, ", count: levels / 2) + "1"
+        + String(repeating: ")", count: levels / 2)
+        + " == 1",
+    ]
+    for format in formats {
+      let failure: String? = onSmallStack {
+        do {
+          let node: PredicateNode = try Parser.predicate(format)
+          let text: String = Printer.print(node)
+          guard try Parser.predicate(text) == node else {
+            return "prints another predicate: \(text.prefix(80))"
+          }
+          _ = node.hashValue
+          _ = node.substituting(variables: ["x": 1])
+          _ = try makePredicate(node).evaluateThrowing(with: ["a": 1])
+          return nil
+        } catch {
+          return "\(error)"
+        }
+      }
+      #expect(failure == nil, "\(format.prefix(40))")
+    }
+  }
+
+  @Test func `a ten megabyte literal parses`() throws {
+    let text: String = String(repeating: "x", count: 10_000_000)
+    let node: PredicateNode = try Parser.predicate("a == '\(text)'")
+    #expect(Printer.print(node).utf8.count == text.utf8.count + 7)
+    let error: PredicateError? = #expect(throws: PredicateError.self) {
+      try Parser.predicate("a == '\(text)")
+    }
+    #expect((error?.description.count ?? 0) < 1000)
+  }
+
+  @Test(arguments: [
+    "a == '", "a == \"", "a == '\\", "a == '\\u12'", "a == '\\ud800'", "a == '\\x'", "a == '\\ud800\\u0041'",
+    "%",
+    "%l", "%1$@ == 1", "%%", "a == %n", "\0", "a\0b == 1", "a == 1\0", "@", "$", "#", "0x", "0b2 == 1",
+    "1e == 1",
+    "a == 1 AND (b", "a[", "a[1", "a.", ".a == 1", "{", "}", "a ==[x] 'b'", "a ==[", "SELF", "a := 1",
+    "FETCH(1) == 1", "\u{FFFD} == 1", "a = = 1", "NOT", "ANY", "CAST(a, NSDate) == 1", "a == 1 == 2",
+  ])
+  func `broken text is an error`(format: String) {
+    let error: PredicateError? = #expect(throws: PredicateError.self) { try Parser.predicate(format) }
+    #expect(error?.position != nil)
+  }
+
+  @Test func `a NUL inside a string is text`() throws {
+    let predicate: Foundation.NSPredicate = try Foundation.NSPredicate(parsing: "a == 'x\0y'")
+    #expect(try predicate.evaluateThrowing(with: ["a": "x\0y"]))
+    #expect(try !predicate.evaluateThrowing(with: ["a": "x"]))
+  }
+
+  @Test func `random text never crashes the parser`() {
+    let seed: UInt64 = .random(in: 0 ... .max)
+    print("seed \(seed)")
+    var random: SeededGenerator = SeededGenerator(seed: seed)
+    let pieces: [String] = [
+      "a", "$x", "SELF", "(", ")", "{", "}", "[", "]", ",", ".", "==", "<", "IN", "ANY", "NOT", "AND", "1",
+      "2.5", "'s'",
+      "+", "-", "**", "sum", "add:to:", "%@", "%K", "%d", "FUNCTION", "SUBQUERY", "CAST", "TERNARY", ":",
+      ":=", "#", "@sum",
+    ]
+    for _ in 0..<20_000 {
+      let count: Int = .random(in: 1...14, using: &random)
+      let format: String = (0..<count).map { _ in pieces.randomElement(using: &random) ?? "" }.joined(
+        separator: " ")
+      guard let node = try? Parser.predicate(format, arguments: ["x", 1, 2]) else { continue }
+      let text: String = Printer.print(node)
+      #expect((try? Parser.predicate(text)) == node, "\(format) printed \(text)")
+    }
+  }
+
+  private func onSmallStack(_ body: @escaping @Sendable () -> String?) -> String? {
+    let result: ResultBox = ResultBox()
+    let thread: Thread = Thread {
+      result.value = body()
+      result.done.signal()
+    }
+    thread.stackSize = 512 * 1024
+    thread.start()
+    result.done.wait()
+    return result.value
+  }
+}
+
+private final class ResultBox: @unchecked Sendable {
+  // `value` is written before `done` is signalled and read after.
+  var value: String?
+  let done: DispatchSemaphore = .init(value: 0)
+}
+
+/// A repeatable source of random numbers (splitmix64).
+struct SeededGenerator: RandomNumberGenerator {
+  private var state: UInt64
+
+  init(seed: UInt64) {
+    state = seed
+  }
+
+  mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var mixed: UInt64 = state
+    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+    return mixed ^ (mixed >> 31)
+  }
+}
