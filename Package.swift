@@ -77,7 +77,12 @@ let package: Package = Package(
         "CoreDataPredicates",
         .product(name: "GRDB", package: "GRDB.swift"),
       ]),
-    .testTarget(name: "CoreDataTests", dependencies: ["CoreData", "CoreDataGraph", "CoreDataSQLite"]),
+    .testTarget(
+      name: "CoreDataTests",
+      dependencies: [
+        "CoreData", "CoreDataGraph", "CoreDataSQLite",
+        .product(name: "GRDB", package: "GRDB.swift"),
+      ]),
     .testTarget(
       name: "clarusTests",
       dependencies: [

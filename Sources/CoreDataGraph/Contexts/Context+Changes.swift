@@ -38,10 +38,14 @@ extension NSManagedObjectContext {
       let batch: [NSManagedObject] = undelivered
       undelivered = []
       for object in batch where object.flags.contains(.deleted) && !object.flags.contains(.propagated) {
-        object.flags.insert(.propagated)
-        for slot in object.runtime.relationshipSlots { propagate(object, slot) }
+        propagate(object)
       }
     }
+  }
+
+  private func propagate(_ object: NSManagedObject) {
+    object.flags.insert(.propagated)
+    for slot in object.runtime.relationshipSlots { propagate(object, slot) }
   }
 
   private func propagate(_ object: NSManagedObject, _ slot: Int) {
@@ -116,9 +120,10 @@ extension NSManagedObjectContext {
 
   /// A new object was deleted before it was saved: the context has nothing to say about it any more.
   private func forgetUnsaved(_ object: NSManagedObject) {
-    object.flags.subtract([.inserted, .updated])
+    // Where deletions are passed on by the save only, others would keep pointing at it.
+    if !object.flags.contains(.propagated) { propagate(object) }
+    object.flags.subtract([.inserted, .updated, .deleted])
     detach(object)
-    object.flags.insert(.deleted)
   }
 
   // MARK: Taking changes back

@@ -102,16 +102,20 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
 
   /// Whether there is anything to save.
   public final var hasChanges: Bool {
-    inserted.contains { $0.flags.contains(.inserted) } || updated.contains { $0.isUpdated }
-      || deleted.contains { $0.flags.contains(.deleted) }
+    inserted.contains { $0.isInserted && !$0.isDeleted } || updated.contains { $0.isUpdated }
+      || deleted.contains { $0.isDeleted && !$0.isInserted }
   }
 
-  /// New objects.
-  public final var insertedObjects: Set<NSManagedObject> { Set(inserted.filter(\.isInserted)) }
+  /// New objects, without those that are deleted already.
+  public final var insertedObjects: Set<NSManagedObject> {
+    Set(inserted.filter { $0.isInserted && !$0.isDeleted })
+  }
   /// Changed objects, without new and deleted ones.
   public final var updatedObjects: Set<NSManagedObject> { Set(updated.filter(\.isUpdated)) }
-  /// Objects the next save deletes.
-  public final var deletedObjects: Set<NSManagedObject> { Set(deleted.filter(\.isDeleted)) }
+  /// Objects the next save deletes. A new object that is deleted was never stored, so it is not among them.
+  public final var deletedObjects: Set<NSManagedObject> {
+    Set(deleted.filter { $0.isDeleted && !$0.isInserted })
+  }
   /// Every object the context knows and somebody holds.
   public final var registeredObjects: Set<NSManagedObject> { Set(registry.allObjects) }
 
@@ -138,6 +142,8 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
         """)
     }
     object.key = ObjectRegistry.makeTemporaryKey()
+    // An object that left the context unsaved may have had a permanent id; it starts anew.
+    object.store = nil
     object.cachedID = nil
     object.registry = registry
     registry.insert(object, store: 0, root: object.runtime.layout.rootIndex, key: object.key)

@@ -253,8 +253,17 @@ struct FetchScope {
       if context.propagatesDeletesAtEndOfEvent { context.propagateDeletes() }
       let family: ClosedRange<Int> =
         request.includesSubentities ? runtime.layout.family : runtime.index...runtime.index
-      pending = (context.inserted + context.updated + context.deleted).filter {
+      let candidates: [NSManagedObject] = (context.inserted + context.updated + context.deleted).filter {
         $0.hasChanges && family.contains($0.runtime.index)
+      }
+      if let affected = request.affectedStores {
+        pending = candidates.filter { object in
+          let home: NSPersistentStore? = try? StoreChanges.store(
+            for: object, context: context, coordinator: coordinator)
+          return affected.contains { $0 === home }
+        }
+      } else {
+        pending = candidates
       }
     } else {
       pending = []

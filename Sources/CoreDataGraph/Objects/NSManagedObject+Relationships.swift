@@ -37,7 +37,7 @@ extension NSManagedObject {
   /// Sets the target and both inverses: the old target's and the new one's.
   final func setToOne(_ slot: Int, _ target: NSManagedObject?) {
     let old: NSManagedObject? = toOneTarget(slot)
-    if let target { requireSameContext(target, slot) }
+    if let target { requireFitting(target, slot) }
     writeToOne(slot, target)
     guard old !== target, !flags.contains(.untracked) else { return }
     maintainInverse(slot, old: old, new: target)
@@ -111,7 +111,7 @@ extension NSManagedObject {
 
   /// Adds a member and sets its side.
   final func link(_ slot: Int, _ object: NSManagedObject) {
-    requireSameContext(object, slot)
+    requireFitting(object, slot)
     let many: ToManyState = toManyState(slot)
     guard many.add(object) else { return }
     markChanged(slot)
@@ -141,7 +141,7 @@ extension NSManagedObject {
 
   /// Replaces all members; `objects` gives the order of an ordered relationship.
   final func setMembers(_ slot: Int, _ objects: [NSManagedObject]) {
-    for object in objects { requireSameContext(object, slot) }
+    for object in objects { requireFitting(object, slot) }
     let old: ObjectList = members(slot)
     let wanted = ObjectList(objects)
     let keep: Set<ObjectIdentifier> = Set(wanted.map { ObjectIdentifier($0) })
@@ -177,7 +177,19 @@ extension NSManagedObject {
     if !flags.contains(.untracked) { state?.changed.insert(slot) }
   }
 
-  private final func requireSameContext(_ other: NSManagedObject, _ slot: Int) {
+  /// Stops when an object of another entity or context is to become a target.
+  private final func requireFitting(_ other: NSManagedObject, _ slot: Int) {
+    // Entities of an equal model in another instance have the same indexes but are not compared.
+    if other.runtime.model === runtime.model, let wanted = runtime.layout.slots[slot].destination,
+      !runtime.model.layout.entities[wanted].family.contains(other.runtime.index)
+    {
+      fatalError(
+        """
+        Unacceptable type of value for relationship: property = "\(runtime.layout.slots[slot].name)" of \
+        \(runtime.layout.name); desired type = \(runtime.model.layout.entities[wanted].name); given type = \
+        \(other.runtime.layout.name); value = \(other.objectID). Set an object of that entity or of its sub-entities.
+        """)
+    }
     guard let mine = registry, let theirs = other.registry, mine !== theirs else { return }
     fatalError(
       """

@@ -73,6 +73,7 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
     if let registry {
       registry.remove(self, store: store?.ordinal ?? 0, root: runtime.layout.rootIndex, key: key)
     }
+    Unloading.letGo(&state, of: runtime)
   }
 
   /// The entity this class stands for. The class must stand for one entity of the models in use.

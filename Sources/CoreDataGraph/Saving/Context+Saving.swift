@@ -26,7 +26,7 @@ extension NSManagedObjectContext {
       let changes: PendingChanges = pendingChanges()
       try validate(changes)
       let saved: [StoreChanges] = try write(changes, to: coordinator)
-      takeOver(changes, saved)
+      takeOver(saved)
       finish(changes, coordinator)
     }
   }
@@ -63,7 +63,7 @@ extension NSManagedObjectContext {
   private func pendingChanges() -> PendingChanges {
     PendingChanges(
       inserted: inserted.filter { $0.isInserted && !$0.isDeleted }, updated: updated.filter(\.isUpdated),
-      deleted: deleted.filter { $0.isDeleted && $0.store != nil })
+      deleted: deleted.filter { $0.isDeleted && !$0.isInserted && $0.store != nil })
   }
 
   private func validate(_ changes: PendingChanges) throws {
@@ -84,6 +84,7 @@ extension NSManagedObjectContext {
     -> [StoreChanges]
   {
     var parts: [StoreChanges] = try StoreChanges.split(changes, context: self, coordinator: coordinator)
+    try StoreChanges.refuseExternalRelationships(parts)
     defer { for object in changes.inserted { object.pendingKey = 0 } }
     for place in parts.indices {
       let store: NSPersistentStore = parts[place].store
@@ -96,27 +97,39 @@ extension NSManagedObjectContext {
           return plan
         }
       } catch let error as StoreError {
+        keepSaved(parts[..<place])
         throw SaveErrors.error(for: error, store: store, context: self, partly: place > 0)
       }
-    }
-    // Keys stay for `takeOver`, which runs after this returns: hand them over in the parts.
-    for place in parts.indices {
       parts[place].keys = parts[place].inserted.map(\.pendingKey)
     }
     return parts
   }
 
   /// The saved rows become what the objects are.
-  private func takeOver(_ changes: PendingChanges, _ saved: [StoreChanges]) {
+  private func takeOver(_ saved: [StoreChanges]) {
+    commit(saved)
+    assignedStores = [:]
+    inserted = []
+    updated = []
+    deleted = []
+  }
+
+  private func commit(_ saved: some Sequence<StoreChanges>) {
     for part in saved {
       registry.makePermanent(part.inserted, keys: part.keys, store: part.store)
       for (place, object) in part.inserted.enumerated() { object.commit(row: part.insertedRows[place]) }
       for (place, object) in part.updated.enumerated() { object.commit(row: part.updatedRows[place]) }
     }
-    assignedStores = [:]
-    inserted = []
-    updated = []
-    deleted = []
+  }
+
+  /// A later store has refused: what the stores before it have written is no change any more, so that the next try
+  /// does not write it twice.
+  private func keepSaved(_ saved: ArraySlice<StoreChanges>) {
+    commit(saved)
+    for object in saved.flatMap(\.deleted) { detach(object) }
+    inserted.removeAll { !$0.flags.contains(.inserted) }
+    updated.removeAll { !$0.flags.contains(.updated) }
+    deleted.removeAll { !$0.flags.contains(.deleted) }
   }
 
   private func finish(_ changes: PendingChanges, _ coordinator: NSPersistentStoreCoordinator) {

@@ -1,0 +1,66 @@
+import Foundation
+
+/// Lets go of what dead objects held, one object after another.
+///
+/// An object keeps its relationship targets alive. Were they released by its deinitialiser, a chain of a hundred thousand
+/// objects that only hold each other would need as many nested calls, which no stack has. So a deinitialiser that runs inside
+/// another one only puts its slots on a list of its thread, and the outermost one empties the list.
+enum Unloading {
+  /// Takes the slots of an object whose deinitialiser runs.
+  static func letGo(_ state: inout ObjectState?, of runtime: EntityRuntime) {
+    #if !os(Windows)
+      guard holdsObjects(state, runtime) else { return }
+      let waiting: Waiting = Waiting.ofThisThread
+      // Swapped, so that no variable here holds the slots any longer than the list does.
+      waiting.states.append(nil)
+      swap(&waiting.states[waiting.states.count - 1], &state)
+      if waiting.isBusy { return }
+      waiting.isBusy = true
+      while !waiting.states.isEmpty { waiting.releaseLast() }
+      waiting.isBusy = false
+    #endif
+  }
+
+  private static func holdsObjects(_ state: ObjectState?, _ runtime: EntityRuntime) -> Bool {
+    guard let state else { return false }
+    return runtime.relationshipSlots.contains { slot in
+      if case .object = state.values[slot] { return true }
+      return false
+    }
+  }
+}
+
+#if !os(Windows)
+  private final class Waiting {
+    var states: [ObjectState?] = []
+    var isBusy = false
+
+    /// The release may append: it must not happen inside an access to the list.
+    func releaseLast() {
+      var last: ObjectState?
+      swap(&last, &states[states.count - 1])
+      states.removeLast()
+      last = nil
+    }
+
+    private static let key: pthread_key_t = {
+      var key = pthread_key_t()
+      let result: Int32 = pthread_key_create(&key) { pointer in
+        // Darwin imports the parameter as not optional.
+        let pointer: UnsafeMutableRawPointer? = pointer
+        if let pointer { Unmanaged<Waiting>.fromOpaque(pointer).release() }
+      }
+      precondition(result == 0, "No thread-specific data left (pthread_key_create gave \(result)).")
+      return key
+    }()
+
+    static var ofThisThread: Waiting {
+      if let known = pthread_getspecific(key) {
+        return Unmanaged<Waiting>.fromOpaque(known).takeUnretainedValue()
+      }
+      let made = Waiting()
+      pthread_setspecific(key, Unmanaged.passRetained(made).toOpaque())
+      return made
+    }
+  }
+#endif

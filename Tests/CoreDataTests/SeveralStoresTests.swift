@@ -1,0 +1,235 @@
+import CoreData
+import Foundation
+import Testing
+
+/// Two stores in one coordinator, and two stacks in one process.
+@Suite
+struct SeveralStoresTests {
+  private func inFreshContext(
+    _ coordinator: NSPersistentStoreCoordinator, _ body: (NSManagedObjectContext) throws -> Void
+  ) throws {
+    let fresh = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+    fresh.persistentStoreCoordinator = coordinator
+    try fresh.performAndWait { try body(fresh) }
+  }
+
+  /// The world's model with its entities in two configurations, and a store for each.
+  private func pair(_ kind: StoreKind, configured: Bool) throws -> (
+    folder: TemporaryFolder, coordinator: NSPersistentStoreCoordinator, context: NSManagedObjectContext
+  ) {
+    let folder = try TemporaryFolder()
+    let model: NSManagedObjectModel = World.model()
+    if configured {
+      let music: Set<String> = ["Album", "Playlist", "Song", "Basket"]
+      model.setEntities(
+        model.entities.filter { music.contains($0.name ?? "") }, forConfigurationName: "Music")
+      model.setEntities(
+        model.entities.filter { !music.contains($0.name ?? "") }, forConfigurationName: "Rest")
+    }
+    let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+    for name in ["Music", "Rest"] {
+      try coordinator.addPersistentStore(
+        ofType: kind.type, configurationName: configured ? name : nil,
+        at: kind == .sqlite ? folder.file("\(name).sqlite") : nil)
+    }
+    let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+    context.persistentStoreCoordinator = coordinator
+    return (folder, coordinator, context)
+  }
+
+  @Test(arguments: StoreKind.allCases)
+  func `objects go where their configuration or assign says`(kind: StoreKind) throws {
+    let (_, coordinator, context) = try pair(kind, configured: true)
+    let stores: [NSPersistentStore] = coordinator.persistentStores
+    try context.performAndWait {
+      let song: NSManagedObject = context.make("Song", ["name": "s"])
+      let item: Item = context.item("i")
+      try context.save()
+      #expect(song.objectID.persistentStore === stores[0] && item.objectID.persistentStore === stores[1])
+      #expect(try context.all(Item.self, "Item") == [item])
+    }
+    let (_, free, second) = try pair(kind, configured: false)
+    try second.performAndWait {
+      let items: [Item] = ["a", "b", "c", "d"].map { second.item($0) }
+      second.assign(items[1], to: free.persistentStores[1])
+      second.assign(items[3], to: free.persistentStores[1])
+      try second.save()
+      let places: [Bool] = items.map { $0.objectID.persistentStore === free.persistentStores[1] }
+      #expect(places == [false, true, false, true])
+      #expect(Set(items.map(\.objectID)).count == 4)
+      // Sorted, limited, counted over both.
+      let request: NSFetchRequest<Item> = second.request(Item.self, "Item", sort: ["-title"])
+      request.fetchLimit = 3
+      #expect(try second.fetch(request) == [items[3], items[2], items[1]])
+      #expect(try second.count(for: request) == 3)
+      request.fetchOffset = 2
+      #expect(try second.fetch(request) == [items[1], items[0]])
+      request.fetchOffset = 0
+      request.affectedStores = [free.persistentStores[1]]
+      #expect(try second.fetch(request) == [items[3], items[1]])
+      items[0].title = "changed"
+      #expect(try second.fetch(request) == [items[3], items[1]])
+      items[1].title = "x"
+      #expect(try second.fetch(request) == [items[1], items[3]])
+      try second.save()
+      #expect(try second.fetch(request) == [items[1], items[3]])
+    }
+  }
+
+  @Test(arguments: StoreKind.allCases, [0, 1])
+  func `a relationship across stores is refused before anything is written`(kind: StoreKind, first: Int)
+    throws
+  {
+    let (_, coordinator, context) = try pair(kind, configured: false)
+    let stores: [NSPersistentStore] = coordinator.persistentStores
+    try context.performAndWait {
+      let category: Category = context.category("c")
+      let item: Item = context.item("a", category)
+      // In both orders: the store that is written first must not be written either.
+      context.assign(category, to: stores[first])
+      context.assign(item, to: stores[1 - first])
+      let error: NSError = try #require(errorThrown { try context.save() })
+      #expect(error.code == NSManagedObjectExternalRelationshipError, "\(error)")
+      #expect(error.localizedDescription.contains("category"))
+      #expect(category.isInserted && item.isInserted && category.objectID.isTemporaryID)
+      try inFreshContext(coordinator) { fresh in
+        let items: [Item] = try fresh.all(Item.self, "Item")
+        let categories: [Category] = try fresh.all(Category.self, "Category")
+        #expect(items.isEmpty && categories.isEmpty)
+      }
+      item.category = nil
+      try context.save()
+      // Saved objects too.
+      item.category = category
+      #expect(codeThrown { try context.save() } == NSManagedObjectExternalRelationshipError)
+      #expect(item.category === category)
+    }
+  }
+
+  @Test(arguments: StoreKind.allCases)
+  func `so is one across configurations`(kind: StoreKind) throws {
+    let (_, _, context) = try pair(kind, configured: true)
+    try context.performAndWait {
+      let basket: NSManagedObject = context.make("Basket")
+      basket.setValue(NSSet(array: [context.item("a")]), forKey: "items")
+      #expect(codeThrown { try context.save() } == NSManagedObjectExternalRelationshipError)
+      let count: Int = try context.count(for: context.request(Item.self, "Item"))
+      #expect(count == 1, "the unsaved one")
+    }
+  }
+
+  @Test(arguments: StoreKind.allCases)
+  func `when the second store refuses, the first's part is saved and not written twice`(kind: StoreKind)
+    throws
+  {
+    let (_, coordinator, context) = try pair(kind, configured: false)
+    let stores: [NSPersistentStore] = coordinator.persistentStores
+    try context.performAndWait {
+      let taken: NSManagedObject = context.make("Unique", ["code": "x"])
+      let gone: Item = context.item("gone")
+      context.assign(taken, to: stores[1])
+      context.assign(gone, to: stores[0])
+      try context.save()
+      context.delete(gone)
+      let item: Item = context.item("a")
+      context.assign(item, to: stores[0])
+      let twin: NSManagedObject = context.make("Unique", ["code": "x"])
+      context.assign(twin, to: stores[1])
+      let error: NSError = try #require(errorThrown { try context.save() })
+      // Apple: a save over several stores is not atomic; 134040 tells of it.
+      #expect(error.code == NSPersistentStoreIncompleteSaveError || item.isInserted, "\(error)")
+      twin.setValue("y", forKey: "code")
+      try context.save()
+      #expect(!context.hasChanges && !item.objectID.isTemporaryID && gone.managedObjectContext == nil)
+      try inFreshContext(coordinator) { fresh in
+        let items: [Item] = try fresh.all(Item.self, "Item")
+        #expect(items.map(\.title) == ["a"])
+        let count: Int = try fresh.count(for: fresh.request(NSManagedObject.self, "Unique"))
+        #expect(count == 2)
+      }
+    }
+  }
+
+  @Test(arguments: StoreKind.allCases)
+  func `no store for an entity is an error that names it`(kind: StoreKind) throws {
+    let folder = try TemporaryFolder()
+    let model: NSManagedObjectModel = World.model()
+    model.setEntities(
+      model.entities.filter { $0.name == "Song" || $0.name == "Album" || $0.name == "Playlist" },
+      forConfigurationName: "Music")
+    let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+    let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+    context.persistentStoreCoordinator = coordinator
+    try context.performAndWait {
+      let item: Item = context.item("a")
+      #expect(codeThrown { try context.save() } == NSPersistentStoreOperationError)
+      try coordinator.addPersistentStore(
+        ofType: kind.type, configurationName: "Music", at: kind == .sqlite ? folder.file("m.sqlite") : nil)
+      let error: NSError = try #require(errorThrown { try context.save() })
+      #expect(error.localizedDescription.contains("Item"))
+      #expect(item.isInserted)
+      #expect(
+        codeThrown {
+          try coordinator.addPersistentStore(ofType: kind.type, configurationName: "Nowhere", at: nil)
+        } != 0)
+    }
+  }
+
+  @Test func `two containers with the same classes live side by side`() async throws {
+    let folder = try TemporaryFolder()
+    try await withThrowingTaskGroup(of: Int.self) { group in
+      for number in 0..<4 {
+        group.addTask {
+          let container = NSPersistentContainer(name: "World", managedObjectModel: World.model())
+          let description = NSPersistentStoreDescription(url: folder.file("deep/\(number).sqlite"))
+          container.persistentStoreDescriptions = [description]
+          var failure: (any Error)?
+          container.loadPersistentStores { _, error in failure = error }
+          if let failure { throw failure }
+          for round in 0..<10 {
+            try await container.performBackgroundTask { context in
+              let item: Item = context.item("\(number)")
+              item.count = Int64(round)
+              item.category = context.category("c\(round)")
+              try context.save()
+            }
+          }
+          return try await container.performBackgroundTask { context in
+            let items: [Item] = try context.all(Item.self, "Item")
+            return items.count { $0.title == "\(number)" && $0.category?.items == [$0] }
+          }
+        }
+      }
+      for try await count in group { #expect(count == 10) }
+    }
+  }
+
+  @Test func `the same file in two coordinators is one set of rows`() throws {
+    let stack = try Stack(.sqlite)
+    let id: NSManagedObjectID = try stack.run { context in
+      let item: Item = context.item("a")
+      try context.save()
+      return item.objectID
+    }
+    let coordinator = NSPersistentStoreCoordinator(managedObjectModel: World.model())
+    try coordinator.addPersistentStore(
+      ofType: NSSQLiteStoreType, configurationName: nil, at: stack.folder.file("World.sqlite"))
+    let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+    context.persistentStoreCoordinator = coordinator
+    try context.performAndWait {
+      let item: Item = try #require(try context.all(Item.self, "Item").first)
+      #expect(item.objectID == id)
+      #expect(context.object(with: id) === item, "an id of the other coordinator names the same row")
+      #expect(try context.all(Item.self, "Item", NSPredicate(format: "SELF == %@", id)) == [item])
+      item.title = "b"
+      try context.save()
+    }
+    #expect(try stack.elsewhere { try $0.all(Item.self, "Item").map(\.title) } == ["b"])
+    #expect(
+      codeThrown {
+        try coordinator.addPersistentStore(
+          ofType: NSSQLiteStoreType, configurationName: nil, at: stack.folder.file("World.sqlite"))
+      } != 0, "twice in one coordinator is refused")
+    #expect(coordinator.persistentStores.count == 1)
+  }
+}

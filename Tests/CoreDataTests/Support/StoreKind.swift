@@ -1,0 +1,178 @@
+import CoreData
+import Foundation
+import Testing
+
+/// The store kinds that the behaviour suite runs over.
+enum StoreKind: String, CaseIterable, Sendable, CustomTestStringConvertible {
+  case sqlite, inMemory
+
+  var testDescription: String { rawValue }
+  var type: String { self == .sqlite ? NSSQLiteStoreType : NSInMemoryStoreType }
+}
+
+/// A folder of its own, removed at the end.
+final class TemporaryFolder: Sendable {
+  let url: URL
+
+  init() throws {
+    url = FileManager.default.temporaryDirectory.appendingPathComponent("clarus-graph-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+  }
+
+  deinit { try? FileManager.default.removeItem(at: url) }
+
+  func file(_ name: String) -> URL { url.appendingPathComponent(name) }
+}
+
+/// A coordinator over one fresh store, and contexts above it.
+final class Stack {
+  let folder: TemporaryFolder
+  let kind: StoreKind
+  let coordinator: NSPersistentStoreCoordinator
+  let store: NSPersistentStore
+  /// The first context; `run` works in it.
+  let context: NSManagedObjectContext
+  /// What happened to the objects of `context`, as text.
+  let journal = Journal()
+
+  init(_ kind: StoreKind, model: NSManagedObjectModel = World.shared) throws {
+    self.kind = kind
+    folder = try TemporaryFolder()
+    coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+    store = try coordinator.addPersistentStore(
+      ofType: kind.type, configurationName: nil,
+      at: kind == .sqlite ? folder.file("World.sqlite") : nil, options: nil)
+    context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+    context.persistentStoreCoordinator = coordinator
+    context.userInfo["journal"] = journal
+  }
+
+  /// Another context of the same coordinator.
+  func other() -> NSManagedObjectContext {
+    let made = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+    made.persistentStoreCoordinator = coordinator
+    return made
+  }
+
+  /// The titles of the stored items.
+  func titles(_ predicate: NSPredicate? = nil) throws -> [String?] {
+    try elsewhere { try $0.all(Item.self, "Item", predicate, sort: ["title"]).map(\.title) }
+  }
+
+  /// The number of stored objects of an entity.
+  func count(_ entity: String) throws -> Int {
+    try elsewhere { try $0.count(for: $0.request(NSManagedObject.self, entity)) }
+  }
+
+  func run<T>(_ body: (NSManagedObjectContext) throws -> T) throws -> T {
+    try context.performAndWait { try body(context) }
+  }
+
+  /// Runs in a context that has seen nothing yet.
+  func elsewhere<T>(_ body: (NSManagedObjectContext) throws -> T) throws -> T {
+    let context: NSManagedObjectContext = other()
+    return try context.performAndWait { try body(context) }
+  }
+}
+
+/// Collects what objects are told, and runs what a test wants to happen inside callbacks.
+final class Journal: NSObject {
+  var lines: [String] = []
+  var onWillSave: ((NSManagedObject) -> Void)?
+  var onDidSave: ((NSManagedObject) -> Void)?
+  var onAwakeFromFetch: ((NSManagedObject) -> Void)?
+
+  func count(_ line: String) -> Int { lines.count { $0 == line } }
+}
+
+/// Records the notifications of one object while it lives.
+final class Recorder: @unchecked Sendable {
+  // Sendable: observers run on the queue that posts, which is the one that reads what was received.
+  private(set) var received: [Notification] = []
+  private var tokens: [NSObjectProtocol] = []
+
+  init(_ names: [Notification.Name], of object: AnyObject, then: ((Notification) -> Void)? = nil) {
+    for name in names {
+      nonisolated(unsafe) let then = then
+      tokens.append(
+        NotificationCenter.default.addObserver(forName: name, object: object, queue: nil) { [weak self] in
+          self?.received.append($0)
+          then?($0)
+        })
+    }
+  }
+
+  deinit { for token in tokens { NotificationCenter.default.removeObserver(token) } }
+
+  var names: [Notification.Name] { received.map(\.name) }
+
+  func objects(_ key: String, at place: Int = 0) -> Set<NSManagedObject> {
+    guard place < received.count else { return [] }
+    return received[place].userInfo?[key] as? Set<NSManagedObject> ?? []
+  }
+}
+
+extension NSManagedObjectContext {
+  /// Fetches by entity name, with a predicate and sort keys (`-key` for descending).
+  func all<T: NSManagedObject>(
+    _ type: T.Type = T.self, _ entity: String, _ predicate: NSPredicate? = nil, sort: [String] = []
+  ) throws -> [T] {
+    try fetch(request(type, entity, predicate, sort: sort))
+  }
+
+  func request<T: NSFetchRequestResult>(
+    _ type: T.Type = T.self, _ entity: String, _ predicate: NSPredicate? = nil, sort: [String] = []
+  ) -> NSFetchRequest<T> {
+    let request = NSFetchRequest<T>(entityName: entity)
+    request.predicate = predicate
+    request.sortDescriptors = sort.map { key in
+      NSSortDescriptor(
+        key: key.hasPrefix("-") ? String(key.dropFirst()) : key, ascending: !key.hasPrefix("-"))
+    }
+    return request
+  }
+
+  func make(_ entity: String, _ values: [String: Any] = [:]) -> NSManagedObject {
+    let object = NSEntityDescription.insertNewObject(forEntityName: entity, into: self)
+    for (key, value) in values { object.setValue(value, forKey: key) }
+    return object
+  }
+
+  func item(_ title: String?, _ category: Category? = nil) -> Item {
+    let item = Item(context: self)
+    item.title = title
+    if let category { item.category = category }
+    return item
+  }
+
+  func category(_ name: String) -> Category {
+    let category = Category(context: self)
+    category.name = name
+    return category
+  }
+}
+
+/// Runs `body` and gives the `CocoaError`-domain code that it throws; 0 when it throws nothing.
+func codeThrown(_ body: () throws -> Void) -> Int {
+  do {
+    try body()
+    return 0
+  } catch let error as NSError {
+    return error.domain == NSCocoaErrorDomain ? error.code : -1
+  }
+}
+
+/// The error that `body` throws.
+func errorThrown(_ body: () throws -> Void) -> NSError? {
+  do {
+    try body()
+    return nil
+  } catch {
+    return error as NSError
+  }
+}
+
+func url(_ text: String) -> URL {
+  guard let url = URL(string: text) else { preconditionFailure("\(text) is no URL") }
+  return url
+}
