@@ -22,8 +22,7 @@ extension NSManagedObjectContext {
     guard !coordinator.persistentStores.isEmpty else { throw GraphError.noStores.asCocoaError }
     NotificationCenter.default.post(name: .NSManagedObjectContextWillSave, object: self)
     try withCocoaErrors {
-      try runWillSave()
-      let changes: PendingChanges = pendingChanges()
+      let changes: PendingChanges = try runWillSave()
       try validate(changes)
       let saved: [StoreChanges] = try write(changes, to: coordinator)
       takeOver(saved)
@@ -35,15 +34,15 @@ extension NSManagedObjectContext {
 
   private static let mostWillSaveRounds: Int = 1000
 
-  /// Calls `willSave` on every object concerned until no call changes anything.
-  private func runWillSave() throws {
+  /// Calls `willSave` on every object concerned until no call changes anything. Returns what is to be saved then.
+  private func runWillSave() throws -> PendingChanges {
     var everTold: [NSManagedObject] = []
     defer { for object in everTold { object.flags.remove(.toldWillSave) } }
     var rounds: Int = 0
     while true {
       let changes: PendingChanges = pendingChanges()
       let waiting: [NSManagedObject] = changes.all.filter { !$0.flags.contains(.toldWillSave) }
-      if waiting.isEmpty { return }
+      if waiting.isEmpty { return changes }
       rounds += 1
       if rounds > NSManagedObjectContext.mostWillSaveRounds {
         throw GraphError.runawayWillSave(rounds: rounds - 1, object: "\(waiting[0].objectID)")
@@ -55,6 +54,7 @@ extension NSManagedObjectContext {
         object.willSave()
       }
       everTold += waiting
+      if eventObjects.count == before { return changes }
       for object in eventObjects.dropFirst(before) { object.flags.remove(.toldWillSave) }
       processPendingChanges()
     }
