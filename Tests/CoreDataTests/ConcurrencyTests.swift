@@ -88,7 +88,7 @@ struct ConcurrencyTests {
     }
     func view(_ context: NSManagedObjectContext) throws -> View {
       let found: NSManagedObject = try context.existingObject(with: id)
-      let category: Category = try #require(found as? Category)
+      guard let category = found as? Category else { throw CocoaError(.coreData) }
       return View(category: category, items: category.items.sorted { $0.title ?? "" < $1.title ?? "" })
     }
     nonisolated(unsafe) let views: [View] = try [automatic, manual, still].map { context in

@@ -129,7 +129,7 @@ struct FileTests {
       #expect(greatest[now.numbers["Employee"] ?? ""] == 0, "the root keeps the count")
       items[0].title = "a!"
       items[0].title = "a!!"
-      items[1].price = items[1].price
+      items[1].title = items[1].title
       context.delete(items[2])
       try context.save()
       now = try file()

@@ -14,6 +14,19 @@ struct RealStoreTests {
     let (model, configuration) = try RealStores.model(at: url)
     let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
     let fresh: URL = folder.file("fresh.store")
+    let derived: NSPropertyDescription? = model.entities.flatMap(\.properties).first {
+      $0 is NSDerivedAttributeDescription
+    }
+    if let derived {
+      // Not written yet, and refused by name.
+      let error: NSError = try #require(
+        errorThrown {
+          try coordinator.addPersistentStore(
+            ofType: NSSQLiteStoreType, configurationName: configuration, at: fresh)
+        })
+      #expect(error.localizedDescription.contains(derived.name))
+      return
+    }
     try coordinator.remove(
       try coordinator.addPersistentStore(
         ofType: NSSQLiteStoreType, configurationName: configuration, at: fresh))
@@ -27,7 +40,11 @@ struct RealStoreTests {
     for (table, columns) in apple.columns where ours.columns[table] != nil {
       #expect(ours.columns[table] == columns, "\(table)")
     }
-    #expect(ours.numbers == apple.numbers)
+    // Numbers from 16001 are those of history tables; a migrated store may keep an entity's old name.
+    for (name, number) in ours.numbers where apple.numbers[name] != nil {
+      #expect(apple.numbers[name] == number, "\(name)")
+    }
+    #expect(ours.numbers.count == apple.numbers.values.count { (Int($0) ?? 0) < 16_000 })
   }
 
   @Test(arguments: RealStores.withModel)
@@ -37,7 +54,16 @@ struct RealStoreTests {
     let before = try FileContents(url)
     var edit = StoreEdit()
     let context: NSManagedObjectContext = try RealStores.open(url)
-    try context.performAndWait { try edit.insertAndUpdate(context) }
+    do {
+      try context.performAndWait { try edit.insertAndUpdate(context) }
+    } catch let error as CocoaError where error.isValidationError {
+      // The model has rules that made-up values don't meet; then nothing may have changed.
+      let still = try FileContents(url)
+      for (table, rows) in before.tables where table.hasPrefix("Z") && !table.hasPrefix("Z_METADATA") {
+        #expect(Set(still.tables[table]?.keys.map { $0 } ?? []) == Set(rows.keys), "rows of \(table)")
+      }
+      return
+    }
     let after = try FileContents(url)
     #expect(after.integrity == "ok")
     try edit.check(before, after)
@@ -59,12 +85,17 @@ struct RealStoreTests {
     let url: URL = try RealStores.copy(path, to: folder)
     let first: NSManagedObjectContext = try RealStores.open(url)
     var taken: [(owner: URL, name: String, member: URL, count: Int)] = []
+    // One side of a pair only: what leaves one side leaves the other.
+    var edited: Set<ObjectIdentifier> = []
     try first.performAndWait {
       for entity in first.heldEntities {
         for (name, relationship) in entity.relationshipsByName.sorted(by: { $0.key < $1.key })
         where relationship.isToMany && relationship.entity.name == entity.name {
           // A member that must have an owner can't leave it.
-          if let inverse = relationship.inverseRelationship, !inverse.isOptional { continue }
+          if let inverse = relationship.inverseRelationship {
+            if !inverse.isOptional || edited.contains(ObjectIdentifier(inverse)) { continue }
+          }
+          edited.insert(ObjectIdentifier(relationship))
           let owners: [NSManagedObject] = try first.all(NSManagedObject.self, entity.name ?? "")
           guard let owner = owners.first(where: { !$0.objectIDs(forRelationshipNamed: name).isEmpty }) else {
             continue

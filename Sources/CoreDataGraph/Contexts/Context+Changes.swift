@@ -17,6 +17,9 @@ extension NSManagedObjectContext {
       )
     }
     guard !object.flags.contains(.deleted) else { return }
+    // Loaded, since the save deletes the version that was read and no other; a row that is gone already needs no deletion.
+    object.fireFault()
+    guard !object.flags.contains(.inaccessible) else { return }
     object.prepareForDeletion()
     markDeleted(object)
   }
@@ -90,12 +93,14 @@ extension NSManagedObjectContext {
     var updatedNow: Set<NSManagedObject> = []
     var deletedNow: Set<NSManagedObject> = []
     var refreshedNow: Set<NSManagedObject> = []
+    var forgotten = false
     for object in objects {
       let flags: ObjectFlags = object.flags
       object.flags.subtract([.inEventList, .eventInserted, .eventUpdated, .eventDeleted, .eventRefreshed])
       if flags.isSuperset(of: [.inserted, .deleted]) {
         // New and gone again before anybody was told.
         forgetUnsaved(object)
+        forgotten = true
         if !flags.contains(.eventInserted) { deletedNow.insert(object) }
       } else if flags.contains(.eventDeleted) {
         deletedNow.insert(object)
@@ -106,6 +111,12 @@ extension NSManagedObjectContext {
       } else if flags.contains(.eventRefreshed) {
         refreshedNow.insert(object)
       }
+    }
+    // Out of the lists too: an object that is inserted again would otherwise stand in one twice.
+    if forgotten {
+      inserted.removeAll { $0.registry !== registry }
+      updated.removeAll { $0.registry !== registry }
+      deleted.removeAll { $0.registry !== registry }
     }
     lastInserted = isSaving ? insertedNow : []
     var info: [AnyHashable: Any] = [:]

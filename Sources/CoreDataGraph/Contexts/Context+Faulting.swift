@@ -133,8 +133,7 @@ extension NSManagedObjectContext {
   public final func object(with objectID: NSManagedObjectID) -> NSManagedObject {
     if let known = registeredObject(for: objectID) { return known }
     guard
-      let store = objectID.persistentStore
-        ?? persistentStoreCoordinator?.store(identifier: objectID.storeIdentifier),
+      let store = store(of: objectID),
       store.runtime.entities.indices.contains(objectID.runtime.index)
     else {
       // A temporary id of another context, or an id of a store that was removed: an object that can't be loaded.
@@ -152,14 +151,20 @@ extension NSManagedObjectContext {
     return object(RowID(entity: runtime.index, key: objectID.key), store: store)
   }
 
+  /// The store of an id in this context's coordinator: the id may stem from another coordinator over the same file.
+  private final func store(of objectID: NSManagedObjectID) -> NSPersistentStore? {
+    if let store = objectID.persistentStore, store.persistentStoreCoordinator === persistentStoreCoordinator {
+      return store
+    }
+    return persistentStoreCoordinator?.store(identifier: objectID.storeIdentifier)
+  }
+
   /// The object for an id if the context knows it. No I/O.
   public final func registeredObject(for objectID: NSManagedObjectID) -> NSManagedObject? {
     let ordinal: Int
     if objectID.isTemporaryID {
       ordinal = 0
-    } else if let store = objectID.persistentStore
-      ?? persistentStoreCoordinator?.store(identifier: objectID.storeIdentifier)
-    {
+    } else if let store = store(of: objectID) {
       ordinal = store.ordinal
     } else {
       return nil

@@ -7,12 +7,24 @@ struct Transfer<Value>: @unchecked Sendable {
   let value: Value
 }
 
+/// Tells whether code runs on the main queue. That is not the same as the main thread: in a program whose `main` is async, or that
+/// calls `dispatchMain()`, other threads serve the main queue.
+private enum MainQueue {
+  private static let key: DispatchSpecificKey<Bool> = {
+    let key = DispatchSpecificKey<Bool>()
+    DispatchQueue.main.setSpecific(key: key, value: true)
+    return key
+  }()
+
+  static var isCurrent: Bool { Thread.isMainThread || DispatchQueue.getSpecific(key: key) == true }
+}
+
 extension NSManagedObjectContext {
   private static var thisThread: UInt { UInt(bitPattern: ObjectIdentifier(Thread.current)) }
 
   /// Whether the calling code runs inside a block of this context (or on the main thread for a main-queue one).
   final var isOnQueue: Bool {
-    if concurrencyType == .mainQueueConcurrencyType, Thread.isMainThread { return true }
+    if concurrencyType == .mainQueueConcurrencyType, MainQueue.isCurrent { return true }
     return owner.load(ordering: .acquiring) == Self.thisThread
   }
 

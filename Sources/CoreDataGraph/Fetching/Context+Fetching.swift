@@ -293,9 +293,13 @@ struct FetchScope {
     if !pending.isEmpty {
       var changed: Set<ObjectIdentifier> = []
       var matches: [NSManagedObject] = []
+      // In memory an id stands for its object, as it does in a store.
+      let predicate: NSPredicate? = request.predicate.map { given in
+        makePredicate(given.predicateNode().mapConstants { FetchDescription.objects(for: $0, in: context) })
+      }
       for object in pending where changed.insert(ObjectIdentifier(object)).inserted {
         if object.isDeleted { continue }
-        if try request.predicate?.evaluateThrowing(with: object) ?? true { matches.append(object) }
+        if try predicate?.evaluateThrowing(with: object) ?? true { matches.append(object) }
       }
       objects = objects.filter { !changed.contains(ObjectIdentifier($0)) } + matches
     }

@@ -96,4 +96,16 @@ extension FetchDescription {
     default: return value
     }
   }
+
+  /// A constant with the objects that ids in it stand for.
+  static func objects(for value: PredicateValue, in context: NSManagedObjectContext) -> PredicateValue {
+    switch value {
+    case .object(let box):
+      guard let id = box.value as? NSManagedObjectID else { return value }
+      return .object(ObjectBox(context.object(with: id)))
+    case .array(let members): return .array(members.map { objects(for: $0, in: context) })
+    case .set(let members): return .set(Set(members.map { objects(for: $0, in: context) }))
+    default: return value
+    }
+  }
 }

@@ -80,7 +80,9 @@ extension NSManagedObject {
       default: return nil
       }
     }
-    guard runtime.brief[slot].form == .integer else { return (attributeValue(slot) as? NSNumber)?.int64Value }
+    guard runtime.brief[slot].form == .integer, rowBase != nil else {
+      return (attributeValue(slot) as? NSNumber)?.int64Value
+    }
     return rowWord(slot).map { Int64(bitPattern: $0) }
   }
 
@@ -96,7 +98,12 @@ extension NSManagedObject {
       default: return nil
       }
     }
-    guard runtime.brief[slot].isFloatingPoint else { return (attributeValue(slot) as? NSNumber)?.doubleValue }
+    guard runtime.brief[slot].isFloatingPoint, rowBase != nil else {
+      switch attributeValue(slot) {
+      case let date as Date: return date.timeIntervalSinceReferenceDate
+      case let value: return (value as? NSNumber)?.doubleValue
+      }
+    }
     return rowWord(slot).map { Double(bitPattern: $0) }
   }
 
@@ -163,9 +170,8 @@ extension NSManagedObject {
       default: return nil
       }
     }
-    guard let place = rowWord(slot), runtime.brief[slot].form == .string, let slab = rowSlab else {
-      return nil
-    }
+    guard rowBase != nil, runtime.brief[slot].form == .string else { return attributeValue(slot) as? String }
+    guard let place = rowWord(slot), let slab = rowSlab else { return nil }
     let bytes = UnsafeRawBufferPointer(
       start: slab.tail + Int(UInt32(truncatingIfNeeded: place)), count: Int(place >> 32))
     return String(decoding: bytes, as: UTF8.self)

@@ -121,6 +121,12 @@ extension NSManagedObject {
 
   /// Removes a member and clears its side.
   final func unlinkMember(_ slot: Int, _ object: NSManagedObject) {
+    // Whether it is a member must be known: taking out what is not in would be remembered as a change.
+    if let inverse = runtime.layout.slots[slot].inverseSlot, object.runtime.layout.slots[inverse].isToOne {
+      guard object.toOneTarget(inverse) === self else { return }
+    } else {
+      _ = members(slot)
+    }
     guard toManyState(slot).remove(object) else { return }
     markChanged(slot)
     guard !flags.contains(.untracked), let inverse = runtime.layout.slots[slot].inverseSlot else { return }

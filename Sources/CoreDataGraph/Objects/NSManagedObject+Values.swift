@@ -68,6 +68,9 @@ extension NSManagedObject {
       if !value.isUnset { return value }
     }
     let described: PropertySlot = runtime.layout.slots[slot]
+    if row == nil, store == nil, state == nil {
+      return runtime.template[slot].isUnset ? .null : runtime.template[slot]
+    }
     guard let row, case .stored(let kind, let word) = described.role else { return .null }
     do {
       let value: SlotValue = try row.slotValue(word: word, kind: kind, attribute: described.attribute)
@@ -102,7 +105,10 @@ extension NSManagedObject {
 
   final func ensureState() -> ObjectState {
     if let state { return state }
-    let made = ObjectState(values: Array(repeating: .unset, count: runtime.layout.slots.count))
+    // Without a row (and none to be had) an object starts from its entity's default values.
+    let made = ObjectState(
+      values: row == nil && store == nil
+        ? runtime.template : Array(repeating: .unset, count: runtime.layout.slots.count))
     state = made
     return made
   }

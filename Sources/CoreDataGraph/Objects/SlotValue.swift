@@ -81,13 +81,21 @@ extension SlotValue {
     case let value as UInt32: Int64(value)
     case let value as UInt16: Int64(value)
     case let value as UInt8: Int64(value)
-    case let value as NSDecimalNumber: value.int64Value
-    case let value as NSNumber: value.int64Value
+    // Infinity, what is not a number, and what is too large have no integer: an NSNumber would give any.
     case let value as Double: Int64(exactly: value.rounded(.towardZero))
     case let value as Float: Int64(exactly: value.rounded(.towardZero))
-    case let value as Decimal: NSDecimalNumber(decimal: value).int64Value
+    case let value as Decimal: integer(of: value)
+    case let value as NSDecimalNumber: integer(of: value.decimalValue)
+    case let value as NSNumber:
+      value.objCType.pointee == 0x64 || value.objCType.pointee == 0x66
+        ? Int64(exactly: value.doubleValue.rounded(.towardZero)) : value.int64Value
     default: nil
     }
+  }
+
+  private static func integer(of value: Decimal) -> Int64? {
+    let digits: Substring = value.description.prefix { $0 != "." }
+    return Int64(digits)
   }
 
   private static func double(_ value: Any) -> Double? {

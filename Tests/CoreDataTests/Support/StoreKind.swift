@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import Synchronization
 import Testing
 
 /// The store kinds that the behaviour suite runs over.
@@ -17,9 +18,17 @@ final class TemporaryFolder: Sendable {
   init() throws {
     url = FileManager.default.temporaryDirectory.appendingPathComponent("clarus-graph-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+    _ = Self.cleanUp
+    Self.made.withLock { $0.append(url) }
   }
 
-  deinit { try? FileManager.default.removeItem(at: url) }
+  /// Removed when the process ends, not with the instance: stores open further connections as long as they live.
+  private static let made = Mutex<[URL]>([])
+  private static let cleanUp: Void = {
+    atexit {
+      for url in TemporaryFolder.made.withLock({ $0 }) { try? FileManager.default.removeItem(at: url) }
+    }
+  }()
 
   func file(_ name: String) -> URL { url.appendingPathComponent(name) }
 }
