@@ -13,6 +13,9 @@ SHELL := /bin/bash
 .PHONY: help setup demo test soak bench compat lint format clean stores
 
 SWIFT ?= swift
+# SwiftPM keeps its plan of a build until the root package changes; files added to the library would be missed by the
+# packages that merely depend on it.
+FRESH := --disable-build-manifest-caching
 # Folders of our own; never a build folder.
 SOURCES := Package.swift Sources Tests \
   $(wildcard Benchmarks/Package.swift Benchmarks/Sources) \
@@ -36,7 +39,7 @@ soak: setup
 	CLARUS_SOAK=1 $(SWIFT) test --skip-build --disable-xctest
 
 bench: setup
-	$(SWIFT) build -c release --package-path Benchmarks --scratch-path .build-bench
+	$(SWIFT) build -c release --package-path Benchmarks --scratch-path .build-bench $(FRESH)
 	.build-bench/release/clarus-bench $(if $(ROWS),--rows $(ROWS)) $(if $(ROUNDS),--rounds $(ROUNDS)) $(BENCH)
 
 compat:
@@ -45,7 +48,7 @@ compat:
 
 # Writes the small store that ships with the project anew.
 stores: setup
-	$(SWIFT) build --package-path Examples/ToDo --scratch-path .build-demo --product make-stores
+	$(SWIFT) build --package-path Examples/ToDo --scratch-path .build-demo $(FRESH) --product make-stores
 	.build-demo/debug/make-stores Examples/Stores
 
 lint:
