@@ -72,7 +72,7 @@ open class NSFetchRequest<ResultType: NSFetchRequestResult>: NSPersistentStoreRe
   open var resultType: NSFetchRequestResultType = .managedObjectResultType { willSet { mayChange() } }
   open var includesSubentities: Bool = true { willSet { mayChange() } }
 
-  /// Whether rows are read into the row cache; false reads ids only.
+  /// Whether the rows are read along with the ids, so that faults need no further trip; false reads ids only.
   open var includesPropertyValues: Bool = true { willSet { mayChange() } }
   open var returnsObjectsAsFaults: Bool = true { willSet { mayChange() } }
 

@@ -1,4 +1,4 @@
-/// A hash table from 64-bit keys to 64-bit payloads: the core of identity maps and of the row cache.
+/// A hash table from 64-bit keys to 64-bit payloads: the core of identity maps.
 ///
 /// Open addressing with linear probing and backward-shift deletion, at most three quarters full. Primary keys
 /// are handed out in sequence; multiplying by an odd constant spreads them. `Dictionary` costs five times as

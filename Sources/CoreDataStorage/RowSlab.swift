@@ -1,6 +1,6 @@
 import Foundation
 
-/// Rows, packed: the form in which data travels between stores, the row cache and objects.
+/// Rows, packed: the form in which data travels between stores and objects.
 ///
 /// A slab holds up to a few hundred KiB of rows of one entity family. Rows have a fixed size; what does not
 /// fit a word (text, bytes, decimals) lies in the slab's tail and the word says where.
