@@ -288,7 +288,7 @@ import Testing
     } catch StoreError.unknownKeyPath(let path, let entity, let advice) {
       #expect(path == "boss.nmae")
       #expect(entity == "Person")
-      #expect(advice.contains("'name'"))
+      #expect(advice.contains("\"name\""))
     } catch {
       Issue.record("unexpected \(error)")
     }

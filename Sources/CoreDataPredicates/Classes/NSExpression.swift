@@ -79,7 +79,7 @@ open class NSExpression: NSObject, NSCopying {
   /// arguments, stops the program.
   public convenience init(forFunction name: String, arguments parameters: [Any]) {
     guard let selector = FunctionTable.selector(for: name, argumentCount: parameters.count) else {
-      let near: String = FunctionTable.nearest(to: name).joined(separator: ", ")
+      let near: String = NearestNames.of(name, among: FunctionTable.selectors).joined(separator: ", ")
       fatalError(
         "NSExpression knows no function \(name) of \(parameters.count) arguments."
           + (near.isEmpty ? "" : " Nearest: \(near)."))

@@ -44,29 +44,4 @@ package enum FunctionTable {
   static func colons(_ selector: String) -> Int {
     selector.utf8.count { $0 == UInt8(ascii: ":") }
   }
-
-  /// Up to three known functions whose names resemble this one, nearest first.
-  static func nearest(to name: String) -> [String] {
-    let wanted: [UInt8] = Array(name.lowercased().utf8.prefix(40))
-    let ranked: [(distance: Int, selector: String)] = selectors.map { selector in
-      let known: [UInt8] = Array(selector.lowercased().utf8)
-      return (editDistance(wanted, known), selector)
-    }
-    let near = ranked.filter { $0.distance <= max(2, wanted.count / 2) }.sorted { $0 < $1 }
-    return near.prefix(3).map(\.selector)
-  }
-
-  private static func editDistance(_ a: [UInt8], _ b: [UInt8]) -> Int {
-    var row: [Int] = Array(0...b.count)
-    for (i, x) in a.enumerated() {
-      var diagonal: Int = row[0]
-      row[0] = i + 1
-      for (j, y) in b.enumerated() {
-        let replaced: Int = diagonal + (x == y ? 0 : 1)
-        diagonal = row[j + 1]
-        row[j + 1] = min(replaced, row[j] + 1, diagonal + 1)
-      }
-    }
-    return row[b.count]
-  }
 }

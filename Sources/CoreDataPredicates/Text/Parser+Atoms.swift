@@ -195,7 +195,7 @@ extension Parser {
         at: token, found: "\(name)(…) with \(argumentCount) arguments",
         expected: "\(FunctionTable.colons(known)) for the function \(known)")
     }
-    let near: [String] = FunctionTable.nearest(to: name)
+    let near: [String] = NearestNames.of(name, among: FunctionTable.selectors)
     return error(
       at: token, found: "the unknown function \(name)", expected: "a function of the format language",
       hint: near.isEmpty ? nil : "Nearest: \(near.joined(separator: ", ")).")

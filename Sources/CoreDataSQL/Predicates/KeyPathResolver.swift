@@ -89,44 +89,15 @@ struct KeyPathResolver {
         part: path, reason: "the collection operator '\(name)' follows no to-many relationship",
         advice: "put it after a to-many relationship, as in 'items.@count'")
     }
-    let near: [String] = NearNames.nearest(to: name, among: entity.slots.map(\.name))
     let children: [String] = entity.family.dropFirst()
       .filter { schema.layout.entities[$0].slotByName[name] != nil }
       .map { schema.layout.entities[$0].name }
     let advice: String =
       if let child = children.first {
         "'\(name)' belongs to its sub-entity '\(child)'; fetch that entity"
-      } else if near.isEmpty {
-        "'\(entity.name)' has " + entity.slots.map(\.name).sorted().prefix(12).joined(separator: ", ")
       } else {
-        "did you mean " + near.map { "'\($0)'" }.joined(separator: " or ") + "?"
+        NearestNames.advice(for: name, among: entity.slotByName.keys)
       }
     return .unknownKeyPath(path, entity: entity.name, advice: advice)
-  }
-}
-
-/// Names that resemble a mistyped one.
-enum NearNames {
-  static func nearest(to name: String, among names: [String]) -> [String] {
-    let wanted: [Character] = Array(name.lowercased().prefix(60))
-    let ranked: [(Int, String)] = names.map { known in
-      (distance(wanted, Array(known.lowercased().prefix(60))), known)
-    }
-    return ranked.filter { $0.0 <= (wanted.count < 4 ? 1 : max(2, wanted.count / 3)) }.sorted { $0 < $1 }
-      .prefix(3).map(\.1)
-  }
-
-  private static func distance(_ a: [Character], _ b: [Character]) -> Int {
-    var row: [Int] = Array(0...b.count)
-    for (i, x) in a.enumerated() {
-      var diagonal: Int = row[0]
-      row[0] = i + 1
-      for (j, y) in b.enumerated() {
-        let replaced: Int = diagonal + (x == y ? 0 : 1)
-        diagonal = row[j + 1]
-        row[j + 1] = min(replaced, row[j] + 1, diagonal + 1)
-      }
-    }
-    return row[b.count]
   }
 }

@@ -1,4 +1,5 @@
-import CoreDataStorage
+import CoreDataPredicates
+import Foundation
 import Testing
 
 @Suite struct NearestNamesTests {
@@ -14,5 +15,16 @@ import Testing
     #expect(NearestNames.advice(for: "qqqqqq", among: ["b", "a"]) == "There are a, b.")
     #expect(NearestNames.advice(for: "x", among: []) == "There are none.")
     #expect(NearestNames.advice(for: "titel", among: ["title", "b"]) == "Did you mean \"title\"?")
+  }
+
+  @Test(arguments: [
+    ("lenght(x) > 1", "length:"), ("averege(x) > 1", "average:"), ("upper(x) == 'A'", "uppercase:"),
+  ])
+  func `an unknown function names those that resemble it`(format: String, nearest: String) {
+    #expect {
+      try NSPredicate(parsing: format)
+    } throws: {
+      "\($0)".contains("Nearest: \(nearest).")
+    }
   }
 }
