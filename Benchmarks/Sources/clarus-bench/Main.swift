@@ -6,10 +6,11 @@ import Foundation
 struct Bench: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "clarus-bench",
-    abstract: "Measures Clarus beside C sqlite3 and GRDB records on the same tables.",
+    abstract: "Measures Clarus beside C sqlite3, GRDB records and hand-written closures.",
     discussion: """
-      Every measurement runs in a process of its own, contestants in turn. Each reads values for real: checksums over \
-      all bytes must agree, or the run stops.
+      Two suites. records: rows written and read; every measurement runs in a process of its own, contestants in turn, \
+      and checksums over all bytes must agree, or the run stops. predicates: parsed, evaluated in memory and fetched, \
+      contestants in turn in one process; all must find as many.
       """,
     subcommands: [Run.self, RunPass.self], defaultSubcommand: Run.self)
 }
@@ -18,7 +19,11 @@ struct Run: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "run", abstract: "Runs the cases and prints a table.")
 
-  @Option(help: "Rows of the store that is read; half as many are inserted.")
+  @Option(help: "Only this suite, records or predicates (repeatable).")
+  var suite: [SuiteName] = []
+  @Option(
+    help:
+      "Rows of the store that is read; half as many are inserted, and predicates choose from half as many.")
   var rows: Int = 200_000
   @Option(help: "How often each contestant's process is started per case.")
   var rounds: Int = 3
@@ -48,6 +53,15 @@ struct Run: ParsableCommand {
     #if DEBUG
       note("This is a debug build: the numbers say nothing. Use `make bench`.")
     #endif
+    let suites: [SuiteName] = suite.isEmpty ? SuiteName.allCases : suite
+    let wantsPredicates: Bool = suites.contains(.predicates) && !linearity && cases.isEmpty
+    let records: [Outcome] = suites.contains(.records) ? try runRecords(folder) : []
+    let predicates: [PredicateSuite.Outcome] = wantsPredicates ? try runPredicates(folder) : []
+    let report = Report(outcomes: records, predicates: predicates, rounds: rounds, passes: passes)
+    print(json ? try report.json() : linearity ? report.linearity : report.table)
+  }
+
+  private func runRecords(_ folder: URL) throws -> [Outcome] {
     var outcomes: [Outcome] = []
     let sizes: [Int] = linearity ? [1_000, 10_000, 100_000, 1_000_000] : [rows]
     for size in sizes {
@@ -56,8 +70,14 @@ struct Run: ParsableCommand {
       outcomes += try runner(rows: size, folder: place).run()
       try FileManager.default.removeItem(at: place)
     }
-    let report = Report(outcomes: outcomes, rounds: rounds, passes: passes)
-    print(json ? try report.json() : linearity ? report.linearity : report.table)
+    return outcomes
+  }
+
+  private func runPredicates(_ folder: URL) throws -> [PredicateSuite.Outcome] {
+    try PredicateSuite(
+      folder: folder, count: rows / 2, rounds: rounds * passes,
+      progress: { if isatty(STDERR_FILENO) == 1 { note($0) } }
+    ).run()
   }
 
   private func runner(rows: Int, folder: URL) -> Runner {
@@ -90,6 +110,11 @@ struct RunPass: ParsableCommand {
       template: URL(fileURLWithPath: template), folder: URL(fileURLWithPath: folder))
     print(String(decoding: try JSONEncoder().encode(try pass.run()), as: UTF8.self))
   }
+}
+
+/// The groups of cases.
+enum SuiteName: String, CaseIterable, ExpressibleByArgument {
+  case records, predicates
 }
 
 extension CaseName: ExpressibleByArgument {}

@@ -3,10 +3,19 @@ import Foundation
 /// The outcomes as a table for people and as JSON.
 struct Report {
   var outcomes: [Outcome]
+  var predicates: [PredicateSuite.Outcome]
   var rounds: Int
   var passes: Int
 
   var table: String {
+    var tables: [String] = outcomes.isEmpty ? [] : [recordTable]
+    if !predicates.isEmpty {
+      tables.append(PredicateReport(outcomes: predicates, rounds: rounds * passes).table)
+    }
+    return tables.joined(separator: "\n\n")
+  }
+
+  private var recordTable: String {
     var lines: [String] = [
       row("", ["min ms", "median", "µs each", "× C", "× GRDB", "peak MiB", "growth"])
     ]
@@ -58,7 +67,8 @@ struct Report {
     return lines.joined(separator: "\n")
   }
 
-  /// `{"cases": [{"case", "rows", "operations", "results": [{"contestant", "seconds": {…}, "ratioToC", …}]}]}`
+  /// `{"cases": [{"case", "rows", "operations", "results": [{"contestant", "seconds": […], "ratioToC", …}]}],
+  /// "predicates": [{"part", "title", "operations", "matches", "lines": [{"contestant", "seconds", "base"}]}]}`
   func json() throws -> String {
     let cases: [JSONCase] = outcomes.map { outcome in
       JSONCase(
@@ -74,7 +84,13 @@ struct Report {
     }
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
-    return String(decoding: try encoder.encode(["cases": cases]), as: UTF8.self)
+    return String(
+      decoding: try encoder.encode(JSONReport(cases: cases, predicates: predicates)), as: UTF8.self)
+  }
+
+  private struct JSONReport: Encodable {
+    var cases: [JSONCase]
+    var predicates: [PredicateSuite.Outcome]
   }
 
   private struct JSONCase: Encodable {
