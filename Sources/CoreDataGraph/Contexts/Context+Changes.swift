@@ -89,11 +89,13 @@ extension NSManagedObjectContext {
     defer { isProcessing = false }
     let objects: [NSManagedObject] = eventObjects
     eventObjects = []
+    recordEvent(of: objects)
     var insertedNow: Set<NSManagedObject> = []
     var updatedNow: Set<NSManagedObject> = []
     var deletedNow: Set<NSManagedObject> = []
     var refreshedNow: Set<NSManagedObject> = []
     var forgotten = false
+    defer { undoManager?.closeEventGroup() }
     for object in objects {
       let flags: ObjectFlags = object.flags
       object.flags.subtract([.inEventList, .eventInserted, .eventUpdated, .eventDeleted, .eventRefreshed])
@@ -127,6 +129,7 @@ extension NSManagedObjectContext {
     guard !info.isEmpty else { return }
     NotificationCenter.default.post(
       name: .NSManagedObjectContextObjectsDidChange, object: self, userInfo: info)
+    lastEvent = [:]
   }
 
   /// A new object was deleted before it was saved: the context has nothing to say about it any more.
@@ -142,6 +145,7 @@ extension NSManagedObjectContext {
   /// Throws all changes since the last save away: new objects leave the context, deleted ones come back, changed ones have the values
   /// of the last fetch or save again. Does not go to the store.
   public final func rollback() {
+    undoManager?.removeAllActions(withTarget: self)
     let changed: [NSManagedObject] = inserted + updated + deleted
     let events: [NSManagedObject] = eventObjects
     inserted = []

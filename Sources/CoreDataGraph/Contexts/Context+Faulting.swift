@@ -239,6 +239,7 @@ extension NSManagedObjectContext {
 
   /// Forgets everything: all objects of the context become useless.
   public final func reset() {
+    undoManager?.removeAllActions(withTarget: self)
     for object in registry.allObjects { detach(object) }
     clearLists()
     NotificationCenter.default.post(

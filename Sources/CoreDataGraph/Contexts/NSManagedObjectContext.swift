@@ -60,6 +60,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   }
 
   deinit {
+    if let undoCheckpoint { NotificationCenter.default.removeObserver(undoCheckpoint) }
     // Loaded relationships make cycles of objects; without their context they are of no use, so they are cut.
     for object in registry.allObjects {
       object.state = nil
@@ -77,6 +78,19 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
       persistentStoreCoordinator?.contexts.add(self)
     }
   }
+
+  /// Records the context's changes, one group an event, so that they can be taken back; nil (default): nothing is recorded and
+  /// nothing is kept for it.
+  ///
+  /// Several contexts, or a context and other things, may share one. Setting another forgets this context's actions in the old one.
+  public final var undoManager: UndoManager? {
+    didSet { undoManagerChanged(from: oldValue) }
+  }
+  final var undoCheckpoint: (any NSObjectProtocol)?
+  /// Changes are being taken back, or made again.
+  final var isTakingBack = false
+  /// While the end of an event is told: what each object was before it.
+  final var lastEvent: [ObjectIdentifier: [EventChange]] = [:]
 
   /// For people who debug.
   public final var name: String?

@@ -181,7 +181,9 @@ extension NSManagedObject {
     } else {
       old = .attribute
     }
-    ensureState().noted.append((slot, old))
+    let state: ObjectState = ensureState()
+    if isRecorded, !described.isToMany { state.rememberValue(slot) }
+    state.noted.append((slot, old))
   }
 
   /// After a value was changed by primitive access: records the change and keeps inverses.
@@ -197,6 +199,7 @@ extension NSManagedObject {
     case .attribute: break
     case .toOne(let target): maintainInverse(slot, old: target, new: toOneTarget(slot))
     case .toMany(let before):
+      recordMembers(slot, before: before)
       guard let inverse = runtime.layout.slots[slot].inverseSlot else { return }
       let now: ObjectList = members(slot)
       let had = ObjectList(before)
@@ -205,6 +208,18 @@ extension NSManagedObject {
       for object in had where !nowSet.contains(ObjectIdentifier(object)) { object.unlink(inverse, self) }
       for object in now where !hadSet.contains(ObjectIdentifier(object)) { linkInverse(slot, object) }
     }
+  }
+
+  private final func recordMembers(_ slot: Int, before: [NSManagedObject]) {
+    guard isRecorded, let state else { return }
+    let now: ObjectList = members(slot)
+    let had = ObjectList(before)
+    if runtime.layout.slots[slot].relationship?.isOrdered == true {
+      state.rememberOrder(slot, had)
+      return
+    }
+    for object in had where !now.contains(object) { state.event.append(.removed(slot, object)) }
+    for object in now where !had.contains(object) { state.event.append(.added(slot, object)) }
   }
 
   // MARK: Differences

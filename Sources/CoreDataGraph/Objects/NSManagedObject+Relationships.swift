@@ -30,7 +30,9 @@ extension NSManagedObject {
   /// Sets this side only.
   final func writeToOne(_ slot: Int, _ target: NSManagedObject?) {
     fireFault()
-    ensureState().values[slot] = target.map { .object($0) } ?? .null
+    let state: ObjectState = ensureState()
+    if isRecorded { state.rememberValue(slot) }
+    state.values[slot] = target.map { .object($0) } ?? .null
     markChanged(slot)
   }
 
@@ -102,20 +104,35 @@ extension NSManagedObject {
 
   /// Adds to this side only, at the end.
   final func addMember(_ slot: Int, _ object: NSManagedObject) {
-    if toManyState(slot).add(object) { markChanged(slot) }
+    _ = changeMembers(slot, object, isAdded: true)
   }
 
   final func removeMember(_ slot: Int, _ object: NSManagedObject) {
-    if toManyState(slot).remove(object) { markChanged(slot) }
+    _ = changeMembers(slot, object, isAdded: false)
+  }
+
+  /// Adds or removes a member on this side and records it; false if there was nothing to do.
+  private final func changeMembers(_ slot: Int, _ object: NSManagedObject, isAdded: Bool) -> Bool {
+    let many: ToManyState = toManyState(slot)
+    let before: ObjectList? = isRecorded && isOrdered(slot) ? members(slot) : nil
+    guard isAdded ? many.add(object) : many.remove(object) else { return false }
+    if let before {
+      state?.rememberOrder(slot, before)
+    } else if isRecorded {
+      state?.event.append(isAdded ? .added(slot, object) : .removed(slot, object))
+    }
+    markChanged(slot)
+    return true
+  }
+
+  private final func isOrdered(_ slot: Int) -> Bool {
+    runtime.layout.slots[slot].relationship?.isOrdered == true
   }
 
   /// Adds a member and sets its side.
   final func link(_ slot: Int, _ object: NSManagedObject) {
     requireFitting(object, slot)
-    let many: ToManyState = toManyState(slot)
-    guard many.add(object) else { return }
-    markChanged(slot)
-    guard !flags.contains(.untracked) else { return }
+    guard changeMembers(slot, object, isAdded: true), !flags.contains(.untracked) else { return }
     linkInverse(slot, object)
   }
 
@@ -127,9 +144,9 @@ extension NSManagedObject {
     } else {
       _ = members(slot)
     }
-    guard toManyState(slot).remove(object) else { return }
-    markChanged(slot)
-    guard !flags.contains(.untracked), let inverse = runtime.layout.slots[slot].inverseSlot else { return }
+    guard changeMembers(slot, object, isAdded: false), !flags.contains(.untracked),
+      let inverse = runtime.layout.slots[slot].inverseSlot
+    else { return }
     object.unlink(inverse, self)
   }
 
@@ -159,10 +176,11 @@ extension NSManagedObject {
 
   /// Gives an ordered relationship's members a new order.
   final func reorder(_ slot: Int, _ wanted: ObjectList) {
-    guard runtime.layout.slots[slot].relationship?.isOrdered == true else { return }
+    guard isOrdered(slot) else { return }
     let many: ToManyState = toManyState(slot)
     let now: [NSManagedObject] = many.members?.objects ?? []
     guard !now.elementsEqual(wanted.objects, by: ===) else { return }
+    if isRecorded, let members = many.members { state?.rememberOrder(slot, members) }
     many.members = wanted
     many.isReordered = true
     markChanged(slot)
@@ -176,7 +194,7 @@ extension NSManagedObject {
     let keep: Set<ObjectIdentifier> = Set(wanted.map { ObjectIdentifier($0) })
     for object in old where !keep.contains(ObjectIdentifier(object)) { _ = many.remove(object) }
     for object in wanted { _ = many.add(object) }
-    if runtime.layout.slots[slot].relationship?.isOrdered == true, !old.elementsEqual(wanted, by: ===) {
+    if isOrdered(slot), !old.elementsEqual(wanted, by: ===) {
       many.members = wanted
       many.isReordered = true
     }

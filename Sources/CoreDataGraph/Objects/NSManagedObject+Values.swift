@@ -117,9 +117,15 @@ extension NSManagedObject {
   @inline(__always)
   final func setSlot(_ slot: Int, _ value: SlotValue) {
     fireFault()
-    ensureState().values[slot] = value
+    let state: ObjectState = ensureState()
+    if isRecorded { state.rememberValue(slot) }
+    state.values[slot] = value
     markChanged(slot)
   }
+
+  /// Whether changes can be taken back one by one: those of an object that is new in this event go with the object.
+  @inline(__always)
+  final var isRecorded: Bool { registry != nil && flags.isDisjoint(with: [.untracked, .eventInserted]) }
 
   /// A value for an attribute slot.
   final func makeSlotValue(_ value: Any?, slot: Int) -> SlotValue {

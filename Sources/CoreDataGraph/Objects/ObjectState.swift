@@ -39,13 +39,50 @@ final class ObjectState {
   var changed = SlotSet()
   /// Values noted by `willChangeValue(forKey:)`, until `didChangeValue(forKey:)`; innermost last.
   var noted: [(slot: Int, value: NotedValue)] = []
+  /// What was changed in the running event, in order.
+  var event: [EventChange] = []
+  /// The slots whose value at the start of the event is in `event`.
+  private var eventSlots = SlotSet()
 
   init(values: [SlotValue]) { self.values = values }
+
+  /// Keeps what a slot holds, before its first change in an event.
+  @inline(__always)
+  func rememberValue(_ slot: Int) {
+    if eventSlots.contains(slot) { return }
+    eventSlots.insert(slot)
+    event.append(.value(slot, values[slot]))
+  }
+
+  /// Keeps the order of a to-many's members before its first change in an event.
+  func rememberOrder(_ slot: Int, _ members: ObjectList) {
+    if eventSlots.contains(slot) { return }
+    eventSlots.insert(slot)
+    event.append(.order(slot, members))
+  }
+
+  /// Ends the event: hands over what was changed in it.
+  func takeEvent() -> [EventChange] {
+    eventSlots = SlotSet()
+    let changes: [EventChange] = event
+    event = []
+    return changes
+  }
 
   func toMany(_ slot: Int) -> ToManyState? {
     if case .object(let object) = values[slot] { return object as? ToManyState }
     return nil
   }
+}
+
+/// One change of an event, as what it takes to go back.
+enum EventChange {
+  /// An attribute or to-one: what the slot held; unset: what the row of that time holds.
+  case value(Int, SlotValue)
+  /// The members of an ordered to-many.
+  case order(Int, ObjectList)
+  case added(Int, NSManagedObject)
+  case removed(Int, NSManagedObject)
 }
 
 /// A value as it was before a change.

@@ -19,6 +19,12 @@ enum SlotValue {
   /// object; a `ToManyState`.
   case object(AnyObject)
 
+  /// The target of a to-one relationship.
+  var target: NSManagedObject? {
+    if case .object(let object) = self { return object as? NSManagedObject }
+    return nil
+  }
+
   var isUnset: Bool {
     if case .unset = self { return true }
     return false

@@ -1,0 +1,180 @@
+import CoreDataStorage
+import Foundation
+
+// Undo: what every object was before an event is kept as one action of the undo manager. Taking it back gives the action that
+// brings it forward again, over the same objects.
+
+extension NSManagedObjectContext {
+  /// Takes the last group of changes back. Pending changes are processed first. Without an ``undoManager`` nothing happens.
+  public final func undo() {
+    processPendingChanges()
+    undoManager?.undo()
+  }
+
+  /// Makes the last group of changes that was taken back again. Without an ``undoManager`` nothing happens.
+  public final func redo() {
+    processPendingChanges()
+    undoManager?.redo()
+  }
+
+  final func undoManagerChanged(from old: UndoManager?) {
+    guard old !== undoManager else { return }
+    if let undoCheckpoint { NotificationCenter.default.removeObserver(undoCheckpoint) }
+    undoCheckpoint = nil
+    old?.removeAllActions(withTarget: self)
+    guard let undoManager else { return }
+    // Posted on the queue that uses the undo manager, which is the context's.
+    weak let context: NSManagedObjectContext? = self
+    undoCheckpoint = NotificationCenter.default.addObserver(
+      forName: .NSUndoManagerCheckpoint, object: undoManager, queue: nil
+    ) { _ in context?.processPendingChanges() }
+  }
+
+  // MARK: Recording
+
+  /// Ends the event of the objects: keeps what they were for those who are told, and for the undo manager.
+  final func recordEvent(of objects: [NSManagedObject]) {
+    let recorder: UndoManager? =
+      isTakingBack || undoManager?.isUndoRegistrationEnabled != true ? nil : undoManager
+    var mementos: [ObjectMemento] = []
+    for object in objects {
+      let changes: [EventChange] = object.state?.takeEvent() ?? []
+      if !changes.isEmpty { lastEvent[ObjectIdentifier(object)] = changes }
+      guard recorder != nil else { continue }
+      let flags: ObjectFlags = object.flags
+      var memento = ObjectMemento(object: object, life: .stays, changes: changes, row: object.row)
+      if flags.contains(.eventInserted) {
+        // Merged from elsewhere, or come and gone in one event: nothing to take back.
+        guard flags.contains(.inserted), !flags.contains(.deleted) else { continue }
+        memento = ObjectMemento(object: object, life: .leaves, changes: [], row: nil)
+      } else if flags.contains(.eventDeleted) {
+        guard flags.contains(.deleted), !flags.contains(.inaccessible) else { continue }
+        memento = ObjectMemento(object: object, life: .returns, changes: changes, row: object.row)
+      } else if changes.isEmpty {
+        continue
+      }
+      mementos.append(memento)
+    }
+    guard let recorder, !mementos.isEmpty else { return }
+    recorder.registerUndo(withTarget: self) { $0.takeBack(mementos) }
+  }
+
+  // MARK: Taking back
+
+  private func takeBack(_ mementos: [ObjectMemento]) {
+    isTakingBack = true
+    defer { isTakingBack = false }
+    var forward: [ObjectMemento] = []
+    forward.reserveCapacity(mementos.count)
+    // Whoever returns comes first, so that relationships find their objects in the context.
+    for memento in mementos where memento.life == .returns { bringBack(memento.object) }
+    for memento in mementos {
+      let object: NSManagedObject = memento.object
+      guard object.registry === registry else { continue }
+      object.fireFault()
+      let row: RowRef? = object.row
+      var changes: [EventChange] = object.revert(memento)
+      if memento.life == .leaves, row != nil { changes += object.clearMembers() }
+      let life: ObjectMemento.Life =
+        switch memento.life {
+        case .stays: .stays
+        case .leaves: .returns
+        case .returns: .leaves
+        }
+      forward.append(ObjectMemento(object: object, life: life, changes: changes, row: row))
+      announce(memento)
+    }
+    undoManager?.registerUndo(withTarget: self) { $0.takeBack(forward.reversed()) }
+    processPendingChanges()
+  }
+
+  private func announce(_ memento: ObjectMemento) {
+    let object: NSManagedObject = memento.object
+    switch memento.life {
+    case .leaves:
+      takeAway(object)
+      object.awakeQuietly { object.awake(fromSnapshotEvents: .undoInsertion) }
+    case .returns:
+      dropUpdateIfSame(object)
+      object.awakeQuietly { object.awake(fromSnapshotEvents: .undoDeletion) }
+    case .stays:
+      noteChange(of: object)
+      dropUpdateIfSame(object)
+      object.awakeQuietly { object.awake(fromSnapshotEvents: .undoUpdate) }
+    }
+  }
+
+  /// An object that is again what its row says is not updated.
+  private func dropUpdateIfSame(_ object: NSManagedObject) {
+    if !object.flags.contains(.inserted), object.persistentChanges().isEmpty { object.flags.remove(.updated) }
+  }
+
+  /// A new object leaves the context at the end of the event, keeping its values and its key; a saved one is to be deleted.
+  private func takeAway(_ object: NSManagedObject) {
+    // What pointed at it has memories of its own: deletion is not passed on.
+    object.flags.formUnion([.deleted, .propagated])
+    if !object.flags.contains(.inDeletedList) {
+      object.flags.insert(.inDeletedList)
+      deleted.append(object)
+    }
+    noteEvent(.eventDeleted, of: object)
+  }
+
+  private func bringBack(_ object: NSManagedObject) {
+    object.flags.subtract([.deleted, .propagated, .inaccessible])
+    if object.registry === registry {
+      noteEvent(.eventInserted, of: object)
+      return
+    }
+    guard object.registry == nil else { return }
+    object.registry = registry
+    if let row = object.row {
+      // Its row was deleted by a save: it comes back as a new object with the same values, in the same store.
+      let store: NSPersistentStore? = object.store
+      object.store = nil
+      object.key = ObjectRegistry.makeTemporaryKey()
+      object.cachedID = nil
+      if let store { assignedStores[ObjectIdentifier(object)] = store }
+      registry.insert(object, store: 0, root: object.runtime.layout.rootIndex, key: object.key)
+      object.forgetRow(row, of: store)
+    } else {
+      registry.insert(
+        object, store: object.store?.ordinal ?? 0, root: object.runtime.layout.rootIndex, key: object.key)
+    }
+    noteInsertion(of: object)
+  }
+}
+
+extension NSManagedObject {
+  /// Stored properties changed since the last objects-did-change notification, with their values before (`NSNull` for nil). While
+  /// that notification is posted: the changes it tells of. Empty for an object that is new in the event. Loads no relationship.
+  public final func changedValuesForCurrentEvent() -> [String: Any] {
+    let told: [EventChange] = registry?.context?.lastEvent[ObjectIdentifier(self)] ?? []
+    var result: [String: Any] = [:]
+    // Backwards over what to-many relationships have now; the first change of a value is the one that counts.
+    var lists: [Int: ObjectList] = [:]
+    for change in (told + (state?.event ?? [])).reversed() {
+      switch change {
+      case .value(let slot, let old):
+        guard case .stored(let kind, _) = runtime.layout.slots[slot].role else { continue }
+        let value: SlotValue = old.isUnset ? row.map { self.value(slot, in: $0, of: store) } ?? .null : old
+        result[runtime.layout.slots[slot].name] =
+          (kind == .toOne ? value.target : value.attributeValue(kind: kind)) ?? NSNull()
+      case .order(let slot, let old): lists[slot] = old
+      case .added(let slot, let member): lists[slot, default: knownMembers(slot)].remove(member)
+      case .removed(let slot, let member): lists[slot, default: knownMembers(slot)].append(member)
+      }
+    }
+    for (slot, list) in lists {
+      result[runtime.layout.slots[slot].name] =
+        runtime.layout.slots[slot].relationship?.isOrdered == true
+        ? NSOrderedSet(array: list.objects) : NSSet(array: list.objects)
+    }
+    return result
+  }
+
+  /// The members as far as they are loaded; of an unloaded relationship those that were added.
+  private final func knownMembers(_ slot: Int) -> ObjectList {
+    state?.toMany(slot).map { $0.members ?? $0.added } ?? ObjectList()
+  }
+}

@@ -1,0 +1,110 @@
+import CoreDataStorage
+import Foundation
+
+/// What it takes to bring one object back to where it was before an event.
+struct ObjectMemento {
+  enum Life {
+    case stays
+    /// The object came in this event: it has to go.
+    case leaves
+    /// The object went in this event: it has to come back.
+    case returns
+  }
+
+  let object: NSManagedObject
+  let life: Life
+  /// In the order they were made.
+  let changes: [EventChange]
+  /// What an unset value of `changes` stands for.
+  let row: RowRef?
+}
+
+extension NSManagedObject {
+  /// Goes back over changes, the last one first. Returns the way forward again.
+  final func revert(_ memento: ObjectMemento) -> [EventChange] {
+    let state: ObjectState = ensureState()
+    let forward: [EventChange] = memento.changes.reversed().map { change in
+      switch change {
+      case .value(let slot, let old):
+        let now: SlotValue = state.values[slot]
+        restore(slot, old, of: memento.row, state)
+        return .value(slot, now)
+      case .order(let slot, let old):
+        let now: ObjectList = members(slot)
+        writeMembers(slot, old.objects)
+        return .order(slot, now)
+      case .added(let slot, let member):
+        _ = toManyState(slot).remove(member)
+        state.changed.insert(slot)
+        return .removed(slot, member)
+      case .removed(let slot, let member):
+        _ = toManyState(slot).add(member)
+        state.changed.insert(slot)
+        return .added(slot, member)
+      }
+    }
+    return forward
+  }
+
+  private final func restore(_ slot: Int, _ old: SlotValue, of oldRow: RowRef?, _ state: ObjectState) {
+    guard old.isUnset, let oldRow else {
+      state.values[slot] = old
+      state.changed.insert(slot)
+      return
+    }
+    if oldRow.base == row?.base {
+      state.values[slot] = .unset
+      state.changed.remove(slot)
+      return
+    }
+    // Saved since: the row of now holds another value.
+    state.values[slot] = value(slot, in: oldRow, of: store)
+    state.changed.insert(slot)
+  }
+
+  /// The value that a row held for a slot; a to-one's as its object.
+  final func value(_ slot: Int, in row: RowRef, of store: NSPersistentStore?) -> SlotValue {
+    guard case .stored(let kind, let word) = runtime.layout.slots[slot].role else { return .null }
+    guard kind == .toOne else {
+      return (try? row.slotValue(word: word, kind: kind, attribute: runtime.layout.slots[slot].attribute))
+        ?? .null
+    }
+    guard row.hasValue(word), let store, let context = registry?.context else {
+      return .null
+    }
+    return .object(context.object(row.target(word), store: store))
+  }
+
+  /// Takes all members out of this side's relationships, so that the row leaves nothing behind in the store. Returns the way back.
+  final func clearMembers() -> [EventChange] {
+    runtime.relationshipSlots.compactMap { slot in
+      guard runtime.layout.slots[slot].isToMany else { return nil }
+      let now: ObjectList = members(slot)
+      if now.isEmpty { return nil }
+      writeMembers(slot, [])
+      return .order(slot, now)
+    }
+  }
+
+  /// Turns an object whose row was deleted into a new one with the same values.
+  final func forgetRow(_ old: RowRef, of store: NSPersistentStore?) {
+    let state: ObjectState = ensureState()
+    for slot in 0..<runtime.slotCount {
+      if state.values[slot].isUnset, case .stored = runtime.layout.slots[slot].role {
+        state.values[slot] = value(slot, in: old, of: store)
+      }
+      // The store has no members for it any more: those it has are all new to it.
+      if let many = state.toMany(slot) { state.values[slot] = .object(ToManyState(all: many)) }
+      if !state.values[slot].isUnset { state.changed.insert(slot) }
+    }
+    row = nil
+  }
+}
+
+extension ToManyState {
+  /// The same members, as those of an object that was never stored.
+  convenience init(all other: ToManyState) {
+    self.init(members: ObjectList())
+    for object in other.members ?? other.added { _ = add(object) }
+  }
+}
