@@ -14,6 +14,7 @@ enum Connections {
     configuration.maximumReaderCount = max(4, ProcessInfo.processInfo.activeProcessorCount)
     configuration.prepareDatabase { database in
       SQLFunctions.register(on: database)
+      SQLAggregates.register(on: database)
       for pragma in pragmas where !database.configuration.readonly || harmless.contains(pragma.name) {
         try database.execute(sql: pragmaText(pragma))
       }

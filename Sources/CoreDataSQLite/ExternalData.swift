@@ -45,15 +45,43 @@ struct ExternalData: Sendable {
       return sqlite3_column_type(handle, column) == SQLITE_NULL ? nil : slab.appendTail(nil, count: 0)
     }
     let value = UnsafeRawBufferPointer(start: bytes, count: Int(sqlite3_column_bytes(handle, column)))
-    if value[0] == Self.inlineTag { return slab.appendTail(value.baseAddress! + 1, count: value.count - 1) }
-    guard value[0] == Self.fileTag, let name = Self.fileName(value) else {
-      return slab.appendTail(value.baseAddress, count: value.count)
+    switch Self.contents(value) {
+    case .inline(let own): return slab.appendTail(own.baseAddress, count: own.count)
+    case .file(let name):
+      guard let data = try file(name, fitting: Int(UInt32.max) - slab.tailCount) else { return nil }
+      return data.withUnsafeBytes { slab.appendTail($0.baseAddress, count: $0.count) }
     }
+  }
+
+  /// A tagged column of the current row; nil for NULL.
+  func data(_ handle: OpaquePointer, _ column: Int32) throws -> Data? {
+    guard let bytes = sqlite3_column_blob(handle, column) else {
+      return sqlite3_column_type(handle, column) == SQLITE_NULL ? nil : Data()
+    }
+    let value = UnsafeRawBufferPointer(start: bytes, count: Int(sqlite3_column_bytes(handle, column)))
+    switch Self.contents(value) {
+    case .inline(let own): return Data(own)
+    case .file(let name): return try file(name, fitting: .max)
+    }
+  }
+
+  private enum Contents {
+    case inline(UnsafeRawBufferPointer)
+    case file(String)
+  }
+
+  private static func contents(_ value: UnsafeRawBufferPointer) -> Contents {
+    if value[0] == inlineTag { return .inline(UnsafeRawBufferPointer(rebasing: value.dropFirst())) }
+    if value[0] == fileTag, let name = fileName(value) { return .file(name) }
+    return .inline(value)
+  }
+
+  private func file(_ name: String, fitting limit: Int) throws -> Data? {
     let url: URL = folder.appendingPathComponent(name)
     do {
       let data = try Data(contentsOf: url, options: .mappedIfSafe)
-      guard slab.tailCount + data.count < Int(UInt32.max) else { throw CocoaError(.fileReadTooLarge) }
-      return data.withUnsafeBytes { slab.appendTail($0.baseAddress, count: $0.count) }
+      guard data.count < limit else { throw CocoaError(.fileReadTooLarge) }
+      return data
     } catch {
       if missing == .isNil { return nil }
       throw StoreError.invalidFile(

@@ -62,7 +62,7 @@ package final class InMemoryEngine: StoreEngine, @unchecked Sendable {
   // MARK: Reading
 
   /// The state as of now, for as long as the caller holds it.
-  private func snapshot() throws -> InMemoryState {
+  func snapshot() throws -> InMemoryState {
     try lock.withLock {
       if isClosed { throw StoreError.closed }
       return state

@@ -44,17 +44,19 @@ final class InMemoryRowProxy: NSObject, KeyValueReadable {
 
   /// The predicate with each `ObjectReference` replaced by the proxy of its row.
   static func bind(_ predicate: PredicateNode, to source: Source) -> PredicateNode {
-    func bind(_ value: PredicateValue) -> PredicateValue {
-      switch value {
-      case .object(let box):
-        guard let reference = box.value as? ObjectReference else { return value }
-        return .object(ObjectBox(InMemoryRowProxy(id: reference.id, source: source)))
-      case .array(let members): return .array(members.map(bind))
-      case .set(let members): return .set(Set(members.map(bind)))
-      default: return value
-      }
+    predicate.mapConstants { bind($0, to: source) }
+  }
+
+  /// A constant with the proxies of its `ObjectReference`s.
+  static func bind(_ value: PredicateValue, to source: Source) -> PredicateValue {
+    switch value {
+    case .object(let box):
+      guard let reference = box.value as? ObjectReference else { return value }
+      return .object(ObjectBox(InMemoryRowProxy(id: reference.id, source: source)))
+    case .array(let members): return .array(members.map { bind($0, to: source) })
+    case .set(let members): return .set(Set(members.map { bind($0, to: source) }))
+    default: return value
     }
-    return predicate.mapConstants(bind)
   }
 
   // MARK: Reading

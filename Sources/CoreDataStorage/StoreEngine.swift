@@ -27,6 +27,9 @@ package protocol StoreEngine: AnyObject, Sendable {
   /// Ids in the plan's order; cheaper than rows.
   func fetchIDs(_ plan: FetchPlan) throws -> [RowID]
   func count(_ plan: FetchPlan) throws -> Int
+  /// The rows of a table: columns, grouped rows, functions over rows. Numbers of whole-number columns come as `.integer`,
+  /// of Booleans as `.bool`, objects as `ObjectReference`; bytes of a transformable attribute as they are stored.
+  func fetch(_ plan: TablePlan) throws -> ValueTable
   /// The rows with these keys in the hierarchy of `layout`, in no particular order; keys without a row are left out.
   func rows(of layout: EntityLayout, keys: [Int64]) throws -> RowBatch
   /// The members of a to-many relationship for several owners at once, in the owners' order; ordered relationships in
@@ -41,6 +44,7 @@ package protocol StoreEngine: AnyObject, Sendable {
 
   /// The statement a fetch would run, for engines that have one.
   func explain(_ plan: FetchPlan) throws -> ExplainedStatement?
+  func explain(_ plan: TablePlan) throws -> ExplainedStatement?
 
   /// Releases files. Later calls fail with an explained error.
   func close() throws

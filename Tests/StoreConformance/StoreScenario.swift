@@ -43,7 +43,8 @@ package struct StoreScenario: Sendable, CustomStringConvertible {
   }
 
   package static let all: [StoreScenario] =
-    rowScenarios + fetchScenarios + predicateScenarios + relationshipScenarios + saveScenarios
+    rowScenarios + fetchScenarios + predicateScenarios + tableScenarios + relationshipScenarios
+    + saveScenarios
 }
 
 /// An expectation that did not hold.

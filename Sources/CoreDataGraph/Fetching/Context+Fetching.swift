@@ -14,11 +14,17 @@ extension NSManagedObjectContext {
   public final func fetch<T>(_ request: NSFetchRequest<T>) throws -> [T] {
     let description = FetchDescription(request)
     return try withCocoaErrors {
+      if description.isGrouped, description.resultType != .dictionaryResultType {
+        throw GraphError.unsupported(
+          "Grouping (propertiesToGroupBy, havingPredicate) with results that are no dictionaries",
+          advice: "Set the request's resultType to .dictionaryResultType.")
+      }
       switch description.resultType {
       case .managedObjectResultType: return try typed(fetchObjects(description))
       case .managedObjectIDResultType: return try cast(fetchIDs(description))
       case .countResultType: return try cast([NSNumber(value: countMatches(description))])
-      case .dictionaryResultType: return try cast(fetchDictionaries(description))
+      case .dictionaryResultType:
+        return try cast(DictionaryFetch(description, context: self).run())
       default:
         throw GraphError.unsupported(
           "The result type \(description.resultType.rawValue)",
@@ -71,48 +77,13 @@ extension NSManagedObjectContext {
     return ids
   }
 
-  private func countMatches(_ request: FetchDescription) throws -> Int {
+  final func countMatches(_ request: FetchDescription) throws -> Int {
+    if request.resultType == .dictionaryResultType {
+      return try DictionaryFetch(request, context: self).count()
+    }
     let scope = try FetchScope(request, context: self)
     if scope.needsObjects { return try fetchObjects(request).count }
     return try scope.stores.reduce(0) { try $0 + $1.engine.count(try scope.plan(for: $1)) }
-  }
-
-  // MARK: Dictionaries
-
-  /// Dictionaries of the asked-for properties; they reflect the store, not unsaved changes.
-  private func fetchDictionaries(_ request: FetchDescription) throws -> [NSDictionary] {
-    if request.groupsBy {
-      throw GraphError.unsupported(
-        "Grouping (propertiesToGroupBy, havingPredicate)",
-        advice: "Fetch the rows and group them in the program.")
-    }
-    var stored: FetchDescription = request
-    stored.includesPendingChanges = false
-    stored.resultType = .managedObjectResultType
-    if request.returnsDistinctResults {
-      stored.limit = 0
-      stored.offset = 0
-    }
-    let scope = try FetchScope(stored, context: self)
-    let columns: [(name: String, path: String)] = try scope.columns(of: request.propertiesToFetch)
-    // A context of its own: values must be those of the store even where objects here are changed.
-    let reader = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-    reader.persistentStoreCoordinator = persistentStoreCoordinator
-    var result: [NSDictionary] = try reader.fetchObjects(stored).map { object in
-      let values = NSMutableDictionary()
-      for column in columns {
-        if let value = try NSExpression(forKeyPath: column.path).expressionValueThrowing(with: object) {
-          values[column.name] = (value as? NSManagedObject)?.objectID ?? value
-        }
-      }
-      return values
-    }
-    if request.returnsDistinctResults {
-      var seen: [NSDictionary] = []
-      for row in result where !seen.contains(row) { seen.append(row) }
-      result = Array(seen.dropFirst(request.offset).prefix(request.limit > 0 ? request.limit : .max))
-    }
-    return result
   }
 
   // MARK: Prefetching
@@ -309,36 +280,6 @@ struct FetchScope {
     let rest: ArraySlice<NSManagedObject> = objects.dropFirst(request.offset)
     return Array(request.limit > 0 ? rest.prefix(request.limit) : rest)
   }
-
-  /// Names and key paths of the columns of a dictionary result; all attributes when none are named.
-  func columns(of properties: [Any]) throws -> [(name: String, path: String)] {
-    if properties.isEmpty {
-      return runtime.storedAttributeSlots.map {
-        (runtime.layout.slots[$0].name, runtime.layout.slots[$0].name)
-      }
-    }
-    return try properties.map { property in
-      switch property {
-      case let name as String:
-        let first: String = name.split(separator: ".").first.map(String.init) ?? name
-        guard runtime.layout.slotByName[first] != nil else {
-          throw GraphError.unknownKey(name, runtime.layout)
-        }
-        return (name, name)
-      case let expression as NSExpressionDescription:
-        guard let value = expression.expression, value.expressionType == .keyPath else {
-          throw GraphError.unsupported(
-            "The expression of '\(expression.name)'",
-            advice: "Key paths only, so far; compute the rest from the rows.")
-        }
-        return (expression.name, value.keyPath)
-      case let description as NSPropertyDescription: return (description.name, description.name)
-      default:
-        throw GraphError.unsupported(
-          "\(type(of: property)) in propertiesToFetch", advice: "Use property names or descriptions.")
-      }
-    }
-  }
 }
 
 extension NSPersistentStoreRequest {
@@ -394,8 +335,17 @@ extension NSFetchRequest {
     let description = FetchDescription(self)
     return try withCocoaErrors {
       let scope = try FetchScope(description, context: context)
+      let table: DictionaryFetch? =
+        description.resultType == .dictionaryResultType
+        ? try DictionaryFetch(description, context: context) : nil
       return try scope.stores.compactMap { store in
-        try store.engine.explain(try scope.plan(for: store)).map {
+        let explained: ExplainedStatement? =
+          if let table {
+            try store.engine.explain(try table.plan(for: store))
+          } else {
+            try store.engine.explain(try scope.plan(for: store))
+          }
+        return explained.map {
           FetchExplanation(
             store: store.identifier, sql: $0.sql, bindings: $0.bindings, queryPlan: $0.queryPlan)
         }

@@ -20,7 +20,8 @@ struct FetchDescription {
   var returnsDistinctResults: Bool
   var refreshes: Bool
   var propertiesToFetch: [Any]
-  var groupsBy: Bool
+  var propertiesToGroupBy: [Any]
+  var havingPredicate: NSPredicate?
   var prefetchedKeyPaths: [String]
   var affectedStores: [NSPersistentStore]?
 
@@ -40,13 +41,16 @@ struct FetchDescription {
     returnsDistinctResults = request.returnsDistinctResults
     refreshes = request.shouldRefreshRefetchedObjects
     propertiesToFetch = request.propertiesToFetch ?? []
-    groupsBy = !(request.propertiesToGroupBy ?? []).isEmpty || request.havingPredicate != nil
+    propertiesToGroupBy = request.propertiesToGroupBy ?? []
+    havingPredicate = request.havingPredicate
     prefetchedKeyPaths = request.relationshipKeyPathsForPrefetching ?? []
     affectedStores = request.affectedStoresStorage as? [NSPersistentStore]
   }
 }
 
 extension FetchDescription {
+  var isGrouped: Bool { !propertiesToGroupBy.isEmpty || havingPredicate != nil }
+
   /// The entity in a model: by name, since a request may carry the description of an equal model.
   func runtime(in model: ModelRuntime) throws -> EntityRuntime {
     let names: [String] = model.layout.entities.map(\.name)
@@ -78,7 +82,7 @@ extension FetchDescription {
     try predicate.predicateNode().mapConstants { try close($0, store: store) }
   }
 
-  private static func close(_ value: PredicateValue, store: NSPersistentStore) throws -> PredicateValue {
+  static func close(_ value: PredicateValue, store: NSPersistentStore) throws -> PredicateValue {
     switch value {
     case .object(let box):
       let id: NSManagedObjectID

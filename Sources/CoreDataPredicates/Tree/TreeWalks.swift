@@ -155,7 +155,8 @@ extension ExpressionNode {
     }
   }
 
-  private func mapChildren(
+  /// Rebuilds this expression of its operands, replaced; for walks that decide from the top how far down they go.
+  package func mapChildren(
     _ expression: (ExpressionNode) throws -> ExpressionNode,
     predicate: (PredicateNode) throws -> PredicateNode
   ) rethrows -> ExpressionNode {
@@ -183,7 +184,8 @@ extension ExpressionNode {
     }
   }
 
-  private func forEachChild(
+  /// Calls for the operands of this expression.
+  package func forEachChild(
     _ expression: (ExpressionNode) throws -> Void, predicate: (PredicateNode) throws -> Void
   ) rethrows {
     switch self {

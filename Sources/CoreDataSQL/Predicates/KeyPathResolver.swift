@@ -44,7 +44,7 @@ struct KeyPathResolver {
 
   /// A decimal as a number. Those with more digits than a REAL keeps lie in the database as text (`CoreDataSQLite.DecimalText`), which
   /// SQLite would hold greater than every number.
-  private static func number(_ column: SQLExpression) -> SQLExpression {
+  static func number(_ column: SQLExpression) -> SQLExpression {
     .choice(
       when: .binary(.equal, .builtin("typeof", [column]), .bound(.text("text"))),
       then: .function(.number, [column]), otherwise: column)

@@ -107,8 +107,10 @@ final class ObjectPlace {
   func column(_ name: String) -> SQLExpression { .column(alias, name) }
 }
 
-/// Where the names of a predicate lead: `SELF` and the variables of enclosing subqueries.
+/// Where the names of a predicate lead: `SELF`, the variables of enclosing subqueries, and those that stand for a value
+/// compiled already (keys and functions of a group).
 struct PredicateScope {
   var object: ObjectPlace
   var variables: [String: ObjectPlace] = [:]
+  var values: [String: Operand] = [:]
 }

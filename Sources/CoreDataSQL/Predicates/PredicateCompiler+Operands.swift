@@ -6,6 +6,7 @@ extension PredicateCompiler {
   func operand(_ expression: ExpressionNode, _ scope: PredicateScope) throws -> Operand {
     switch expression {
     case .constant(let value): return .constant(value)
+    case .variable(let name) where scope.values[name] != nil: return scope.values[name] ?? .constant(.null)
     case .evaluatedObject, .keyPath, .variable, .path(.variable, _), .path(.evaluatedObject, _):
       let (start, path) = try startOfPath(expression, scope)
       let text: String = Printer.print(expression)

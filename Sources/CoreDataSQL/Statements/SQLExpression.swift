@@ -26,6 +26,7 @@ package indirect enum SQLExpression: Sendable, Hashable {
   case exists(SelectStatement, isNegated: Bool)
   case scalar(SelectStatement)
   case function(SQLFunction, [SQLExpression])
+  case aggregate(SQLAggregate, [SQLExpression])
   /// A function every SQL database has under this name.
   case builtin(String, [SQLExpression])
   /// `COUNT(*)`

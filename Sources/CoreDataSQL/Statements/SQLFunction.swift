@@ -75,6 +75,19 @@ package enum SQLFunction: String, Sendable, Hashable, CaseIterable {
   }
 }
 
+/// Functions over rows that compiled statements call and an engine registers: exact where SQL's own would add decimals as reals.
+/// They take what a decimal column holds, `NULL` left out, and give the same; `NULL` for no values.
+package enum SQLAggregate: String, Sendable, Hashable, CaseIterable {
+  /// (number)
+  case sum = "CLARUS_DECIMAL_SUM"
+  case min = "CLARUS_DECIMAL_MIN"
+  case max = "CLARUS_DECIMAL_MAX"
+  /// (number, how many values it is the sum of)
+  case average = "CLARUS_DECIMAL_AVERAGE"
+
+  package var argumentCount: Int { self == .average ? 2 : 1 }
+}
+
 /// Which place `CLARUS_SEARCH` looks at. An empty part is found nowhere.
 package enum SQLSearchKind: Int64, Sendable, Hashable {
   case contains = 0

@@ -27,7 +27,7 @@ package struct SQLRenderer {
   // MARK: Statements
 
   private mutating func write(_ select: SelectStatement) {
-    sql += "SELECT "
+    sql += select.isDistinct ? "SELECT DISTINCT " : "SELECT "
     list(select.columns)
     sql += " FROM "
     switch select.source {
@@ -47,6 +47,14 @@ package struct SQLRenderer {
     if select.condition != .truth(true) {
       sql += " WHERE "
       write(select.condition, inside: .loosest)
+    }
+    if !select.groups.isEmpty {
+      sql += " GROUP BY "
+      list(select.groups)
+    }
+    if select.having != .truth(true) {
+      sql += " HAVING "
+      write(select.having, inside: .loosest)
     }
     for other in select.union {
       sql += " UNION "
@@ -105,7 +113,9 @@ package struct SQLRenderer {
         .arithmetic
       }
     case .negative, .bitNot, .noIndex: .unary
-    case .column, .bound, .integer, .null, .truth, .scalar, .function, .builtin, .countRows, .choice, .cast:
+    case .column, .bound, .integer, .null, .truth, .scalar, .function, .aggregate, .builtin, .countRows,
+      .choice,
+      .cast:
       .primary
     }
   }
@@ -171,6 +181,7 @@ package struct SQLRenderer {
       write(select)
       sql += ")"
     case .function(let function, let arguments): call(function.rawValue, arguments)
+    case .aggregate(let function, let arguments): call(function.rawValue, arguments)
     case .builtin(let name, let arguments): call(name, arguments)
     case .countRows: sql += "COUNT(*)"
     case .choice(let condition, let then, let otherwise):

@@ -1,9 +1,13 @@
 /// A `SELECT` as a value.
 package struct SelectStatement: Sendable, Hashable {
+  package var isDistinct: Bool = false
   package var columns: [SQLExpression] = []
   package var source: SQLSource
   package var joins: [SQLJoin] = []
   package var condition: SQLExpression = .truth(true)
+  package var groups: [SQLExpression] = []
+  /// About groups; `.truth(true)` asks nothing of them.
+  package var having: SQLExpression = .truth(true)
   package var order: [SQLOrderTerm] = []
   package var limit: SQLExpression?
   package var offset: SQLExpression?

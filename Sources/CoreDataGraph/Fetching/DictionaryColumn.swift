@@ -1,0 +1,138 @@
+import CoreDataModel
+import CoreDataPredicates
+import CoreDataStorage
+import Foundation
+
+/// A column of a fetch that returns dictionaries: its key, what computes it, and the form its values take.
+struct DictionaryColumn {
+  let name: String
+  let expression: ExpressionNode
+  /// What the request asks for; undefined leaves values as they are.
+  let resultType: NSAttributeType
+  /// For a plain path to an attribute.
+  let attribute: NSAttributeDescription?
+  private let kind: ColumnKind?
+
+  init(name: String, expression: ExpressionNode, resultType: NSAttributeType, in runtime: EntityRuntime) {
+    self.name = name
+    self.expression = expression
+    self.resultType = resultType
+    (attribute, kind) = DictionaryColumn.attribute(expression, in: runtime)
+  }
+
+  private static func attribute(
+    _ expression: ExpressionNode, in runtime: EntityRuntime
+  ) -> (NSAttributeDescription?, ColumnKind?) {
+    guard case .keyPath(let path) = expression else { return (nil, nil) }
+    var entity: EntityLayout? = runtime.layout
+    var found: (NSAttributeDescription?, ColumnKind?) = (nil, nil)
+    for name in path.split(separator: ".", omittingEmptySubsequences: false) {
+      guard let slot = entity?.slot(named: String(name)) else { return (nil, nil) }
+      entity = slot.destination.map { runtime.model.layout.entities[$0] }
+      if case .stored(let kind, _) = slot.role { found = (slot.attribute, kind) }
+    }
+    return found
+  }
+
+  /// A property to fetch or to group by: a name, a key path or a description.
+  static func make(_ property: Any, in runtime: EntityRuntime, of list: String) throws -> DictionaryColumn {
+    switch property {
+    case let name as String:
+      return DictionaryColumn(
+        name: name, expression: path(name), resultType: .undefinedAttributeType, in: runtime)
+    case let description as NSExpressionDescription:
+      if description.name.isEmpty {
+        throw GraphError.unsupported(
+          "An expression description without a name in \(list)",
+          advice: "Set its name: the dictionaries have the value under it.")
+      }
+      return DictionaryColumn(
+        name: description.name, expression: description.expression?.expressionNode() ?? .evaluatedObject,
+        resultType: description.expressionResultType, in: runtime)
+    case let description as NSPropertyDescription:
+      return DictionaryColumn(
+        name: description.name, expression: .keyPath(description.name),
+        resultType: .undefinedAttributeType, in: runtime)
+    default:
+      throw GraphError.unsupported(
+        "\(type(of: property)) in \(list)", advice: "Use property names, key paths or descriptions.")
+    }
+  }
+
+  /// Stores read `objectID` and `self` as the object.
+  static func path(_ path: String) -> ExpressionNode {
+    path == "objectID" || path.lowercased() == "self" ? .evaluatedObject : .keyPath(path)
+  }
+
+  // MARK: Values
+
+  /// A value as dictionaries hold it: numbers as `NSNumber`, objects as their ids; nil is left out.
+  ///
+  /// `isStored` tells whether the value of a transformable attribute is what its transformer made.
+  func value(_ value: PredicateValue, object: (ObjectBox) -> Any?, isStored: Bool) throws -> Any? {
+    if value.isNull { return nil }
+    if isStored, kind == .transformable, case .data(let data) = value {
+      return try Transformation.object(from: data, attribute: attribute)
+    }
+    if case .object(let box) = value { return object(box) }
+    if resultType != .undefinedAttributeType { return try converted(value) }
+    return natural(value)
+  }
+
+  private func natural(_ value: PredicateValue) -> Any? {
+    switch value {
+    case .integer(let integer): return SlotValue.integer(integer).attributeValue(kind: kind ?? .int64)
+    case .double(let double) where kind == .float: return NSNumber(value: Float(double))
+    case .bool(let flag): return NSNumber(value: flag)
+    case .double(let double): return NSNumber(value: double)
+    case .unsigned(let number): return NSNumber(value: number)
+    case .decimal(let decimal): return NSDecimalNumber(decimal: decimal)
+    default: return value.anyValue
+    }
+  }
+
+  /// The value as the description's result type: numbers become each other, text and dates; text becomes the number it spells.
+  private func converted(_ value: PredicateValue) throws -> Any? {
+    switch resultType {
+    case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType:
+      let number: PredicateValue = try cast(value, "NSNumber")
+      if let integer = NumberComparison.integer(number) { return NSNumber(value: integer) }
+      guard let double = NumberComparison.double(number),
+        let integer = Int64(exactly: double.rounded(.towardZero))
+      else { throw mismatch(value) }
+      return NSNumber(value: integer)
+    case .doubleAttributeType, .floatAttributeType, .booleanAttributeType:
+      guard let double = NumberComparison.double(try cast(value, "NSNumber")) else { throw mismatch(value) }
+      switch resultType {
+      case .doubleAttributeType: return NSNumber(value: double)
+      case .floatAttributeType: return NSNumber(value: Float(double))
+      default: return NSNumber(value: double != 0)
+      }
+    case .decimalAttributeType:
+      guard case .decimal(let decimal) = try cast(value, "NSDecimalNumber") else { throw mismatch(value) }
+      return NSDecimalNumber(decimal: decimal)
+    case .stringAttributeType:
+      if case .url(let url) = value { return url.absoluteString }
+      if case .uuid(let uuid) = value { return uuid.uuidString }
+      return try cast(value, "NSString").anyValue
+    case .dateAttributeType: return try cast(value, "NSDate").anyValue
+    default: return natural(value)
+    }
+  }
+
+  private func cast(_ value: PredicateValue, _ type: String) throws -> PredicateValue {
+    do {
+      let result: PredicateValue = try BuiltinFunction("castObject:toType:").call([value, .string(type)])
+      if result.isNull { throw mismatch(value) }
+      return result
+    } catch is CoreDataPredicates.PredicateError {
+      throw mismatch(value)
+    }
+  }
+
+  private func mismatch(_ value: PredicateValue) -> GraphError {
+    .unsupported(
+      "\(value.kindName) in the column '\(name)', whose result type is \(resultType),",
+      advice: "Set expressionResultType to what the expression gives, or leave it undefined.")
+  }
+}

@@ -1,0 +1,180 @@
+import CoreDataModel
+import CoreDataPredicates
+import CoreDataStorage
+import Foundation
+
+/// A fetch that returns dictionaries, made concrete: columns, groups, and what asks about groups.
+///
+/// The store makes the table, and unsaved changes are not in it, as Apple's documentation says. Two kinds of request are
+/// answered here instead, over the objects of a context of their own: those that several stores answer together, and
+/// those that a comparator of the program's own sorts.
+struct DictionaryFetch {
+  let request: FetchDescription
+  let context: NSManagedObjectContext
+  private let scope: FetchScope
+  let columns: [DictionaryColumn]
+  private let groups: [DictionaryColumn]
+  private let having: PredicateNode?
+  /// nil: a comparator sorts.
+  private let order: [TableOrder]?
+
+  init(_ request: FetchDescription, context: NSManagedObjectContext) throws {
+    var stored: FetchDescription = request
+    stored.includesPendingChanges = false
+    self.request = stored
+    self.context = context
+    scope = try FetchScope(stored, context: context)
+    let runtime: EntityRuntime = scope.runtime
+    groups = try request.propertiesToGroupBy.map {
+      try DictionaryColumn.make($0, in: runtime, of: "propertiesToGroupBy")
+    }
+    if !request.propertiesToFetch.isEmpty {
+      columns = try request.propertiesToFetch.map {
+        try DictionaryColumn.make($0, in: runtime, of: "propertiesToFetch")
+      }
+    } else if !groups.isEmpty {
+      columns = groups
+    } else {
+      columns = try runtime.storedAttributeSlots.map {
+        try DictionaryColumn.make(runtime.layout.slots[$0].name, in: runtime, of: "propertiesToFetch")
+      }
+    }
+    let names = ColumnNames(columns: columns, groups: groups.map(\.expression))
+    having = request.havingPredicate.map { names.resolve($0.predicateNode()) }
+    order = DictionaryFetch.order(request, names, runtime)
+  }
+
+  /// The order in terms of the table. A name means the entity's property, or else the column of that name; of groups, the key
+  /// that is grouped by or else the column.
+  private static func order(
+    _ request: FetchDescription, _ names: ColumnNames, _ runtime: EntityRuntime
+  ) -> [TableOrder]? {
+    request.storeOrder?.map { term in
+      let path: ExpressionNode = DictionaryColumn.path(term.keyPath)
+      let first: Substring = term.keyPath.prefix { $0 != "." }
+      let isProperty: Bool = runtime.layout.slotByName[String(first)] != nil
+      let expression: ExpressionNode = isProperty && !request.isGrouped ? path : names.resolve(path)
+      return TableOrder(expression, ascending: term.ascending, comparison: term.comparison)
+    }
+  }
+
+  /// The table one store is asked for, with order and limits.
+  func plan(for store: NSPersistentStore) throws -> TablePlan {
+    try plan(rows: request.plan(scope.runtime, store: store)).mapConstants {
+      try FetchDescription.close($0, store: store)
+    }
+  }
+
+  private func plan(rows: FetchPlan) -> TablePlan {
+    var plan = TablePlan(
+      rows: rows, columns: columns.map { TableColumn(name: $0.name, expression: $0.expression) })
+    plan.groups = groups.map(\.expression)
+    plan.having = having
+    plan.isDistinct = request.returnsDistinctResults
+    if let order {
+      plan.order = order
+      plan.limit = request.limit
+      plan.offset = request.offset
+    }
+    return plan
+  }
+
+  func run() throws -> [NSDictionary] {
+    if scope.stores.count == 1, order != nil || request.isGrouped {
+      let store: NSPersistentStore = scope.stores[0]
+      let table: ValueTable = try store.engine.fetch(try plan(for: store))
+      return try sorted(dictionaries(table, isStored: true) { DictionaryFetch.id($0, in: store) })
+    }
+    return try runOverObjects()
+  }
+
+  /// The number of dictionaries; without making them where each stands for a row.
+  func count() throws -> Int {
+    let plan: TablePlan = plan(rows: FetchPlan(entity: scope.runtime.layout))
+    if try request.returnsDistinctResults || TableShape(plan).isGrouped { return try run().count }
+    var rows: FetchDescription = request
+    rows.resultType = .managedObjectResultType
+    rows.sortDescriptors = []
+    return try context.countMatches(rows)
+  }
+
+  private static func id(_ box: ObjectBox, in store: NSPersistentStore) -> Any? {
+    guard let id = (box.value as? ObjectReference)?.id else { return nil }
+    return NSManagedObjectID(runtime: store.runtime.entities[Int(id.entity)], key: id.key, store: store)
+  }
+
+  /// Values must be those of the stores even where objects of the context are changed, so the objects are another context's.
+  private func runOverObjects() throws -> [NSDictionary] {
+    let reader = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+    reader.persistentStoreCoordinator = context.persistentStoreCoordinator
+    var rows: FetchDescription = request
+    rows.resultType = .managedObjectResultType
+    (rows.limit, rows.offset, rows.propertiesToGroupBy, rows.havingPredicate) = (0, 0, [], nil)
+    if order != nil || request.isGrouped { rows.sortDescriptors = [] }
+    let objects: [NSManagedObject] = try reader.fetchObjects(rows)
+    var plan: TablePlan = plan(rows: FetchPlan(entity: scope.runtime.layout))
+    if order == nil, !request.isGrouped { (plan.limit, plan.offset) = (request.limit, request.offset) }
+    plan = plan.mapConstants { FetchDescription.objects(for: $0, in: reader) }
+    let table: ValueTable = try TableEvaluation(plan).run(objects)
+    return try sorted(
+      dictionaries(table, isStored: false) { ($0.value as? NSManagedObject)?.objectID ?? $0.value })
+  }
+
+  private func dictionaries(
+    _ table: ValueTable, isStored: Bool, object: (ObjectBox) -> Any?
+  ) throws -> [NSDictionary] {
+    try (0..<table.count).map { row in
+      let values = NSMutableDictionary(capacity: columns.count)
+      for (number, column) in columns.enumerated() {
+        if let value = try column.value(table[row, number], object: object, isStored: isStored) {
+          values[column.name] = value
+        }
+      }
+      return values
+    }
+  }
+
+  /// Groups that a comparator sorts are sorted by their columns.
+  private func sorted(_ dictionaries: [NSDictionary]) throws -> [NSDictionary] {
+    guard order == nil, request.isGrouped else { return dictionaries }
+    let sorted: [NSDictionary] = try dictionaries.sortedThrowing(using: request.sortDescriptors)
+    let rest: ArraySlice<NSDictionary> = sorted.dropFirst(request.offset)
+    return Array(request.limit > 0 ? rest.prefix(request.limit) : rest)
+  }
+}
+
+/// What the names in `havingPredicate` and in an order mean: `$total` and `total` are the column of that name.
+private struct ColumnNames {
+  private let expressions: [String: ExpressionNode]
+  private let groups: [ExpressionNode]
+
+  init(columns: [DictionaryColumn], groups: [ExpressionNode]) {
+    expressions = Dictionary(columns.map { ($0.name, $0.expression) }, uniquingKeysWith: { $1 })
+    self.groups = groups
+  }
+
+  func resolve(_ expression: ExpressionNode) -> ExpressionNode {
+    // What is grouped by, and arguments of functions over rows, mean the entity's properties.
+    if groups.contains(expression) || RowAggregate(expression) != nil { return expression }
+    switch expression {
+    case .variable(let name), .keyPath(let name): return expressions[name] ?? expression
+    default: return expression.mapChildren({ resolve($0) }, predicate: { resolve($0) })
+    }
+  }
+
+  func resolve(_ predicate: PredicateNode) -> PredicateNode {
+    switch predicate {
+    case .constant, .block: return predicate
+    case .comparison(var node):
+      node.left = resolve(node.left)
+      node.right = resolve(node.right)
+      return .comparison(node)
+    case .compound(let kind, let members): return .compound(kind, members.map { resolve($0) })
+    }
+  }
+}
+
+extension NSManagedObject: KeyedObject {
+  /// The number in the object's id; new objects have one too.
+  final package var primaryKey: Int64 { key }
+}

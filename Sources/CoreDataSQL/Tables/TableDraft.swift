@@ -1,0 +1,184 @@
+import CoreDataPredicates
+import CoreDataStorage
+
+/// A table on its way from plan to statement, in the stages of a fetch (``FetchCompiler``) and two more:
+///
+///     resolve, qualify   as for rows                              FROM ZITEM t0 WHERE t0.ZPRIORITY > ?
+///     group              keys and functions over rows             GROUP BY t1.ZNAME HAVING COUNT(t0.ZTITLE) > ?
+///     columns            one expression each                      t1.ZNAME, COUNT(t0.ZTITLE), MAX(t0.ZPRICE)
+///     order, limit       of the table's rows
+struct TableDraft {
+  let plan: TablePlan
+  let shape: TableShape
+  let compiler: PredicateCompiler
+  private var rows: FetchDraft
+  private var scope: PredicateScope
+  private var columns: [SQLExpression] = []
+  private(set) var reads: [ValueRead] = []
+  private var keys: [TableValue] = []
+  private var totals: [TableValue] = []
+  private var having: SQLExpression = .truth(true)
+  private var order: [SQLOrderTerm] = []
+
+  init(resolving plan: TablePlan, in schema: StoreSchema) throws {
+    self.plan = plan
+    shape = try TableShape(plan)
+    compiler = PredicateCompiler(schema: schema)
+    rows = try FetchDraft(resolving: plan.rows, in: schema)
+    scope = PredicateScope(object: rows.root)
+  }
+
+  var root: ObjectPlace { rows.root }
+
+  /// See ``TableStatement/leavesDoubles``.
+  var leavesDoubles: Bool {
+    plan.isDistinct && !shape.order.allSatisfy { shape.columns.contains($0.expression) }
+  }
+
+  mutating func qualify() throws { try rows.qualify() }
+
+  /// Keys first: functions over rows are read from the rows, everything else from keys and functions.
+  mutating func group() throws {
+    keys = try shape.keys.map { key in
+      let value: TableValue = try value(ofRow: key)
+      if value.isTagged || value.kind == .transformable {
+        throw StoreError.unsupported(
+          part: Printer.print(key), reason: "the database sees only what was made of the value",
+          advice: "Group by another attribute, or group the fetched objects.")
+      }
+      return value
+    }
+    totals = try shape.aggregates.map { try total($0, scope) }
+    for (number, key) in keys.enumerated() { scope.values[TableShape.key(number)] = key.operand }
+    for (number, total) in totals.enumerated() {
+      scope.values[TableShape.aggregate(number)] = total.operand
+    }
+    having = try shape.having.map { try compiler.condition($0, scope) } ?? .truth(true)
+  }
+
+  mutating func select() throws {
+    for column in shape.columns {
+      let value: TableValue = try value(of: column)
+      let position: Int = columns.count
+      columns += value.columns
+      reads.append(
+        ValueRead(
+          position: position, kind: value.kind, isTagged: value.isTagged,
+          entityPosition: value.columns.count > 1 ? position + 1 : nil, target: value.target))
+    }
+  }
+
+  /// Groups without an order come by their keys. Rows end by primary key, as those of a fetch do.
+  mutating func sort() throws {
+    for term in shape.order {
+      switch try compiler.operand(term.expression, scope) {
+      case .value(let value, let type):
+        let collation: SQLCollation? = type == .string ? SQLCollation(term.comparison) : nil
+        order.append(SQLOrderTerm(value, ascending: term.ascending, collation: collation))
+      case .object(let place): order.append(SQLOrderTerm(place.key, ascending: term.ascending))
+      case .constant: continue
+      case .list, .members:
+        throw StoreError.unsupported(
+          part: "sort by \(Printer.print(term.expression))", reason: "to-many key not allowed here",
+          advice: "sort by an attribute, by one of a to-one relationship, or by the members' @count")
+      }
+    }
+    if plan.isDistinct && !leavesDoubles { return }
+    if shape.isGrouped {
+      order += keys.flatMap { $0.columns.map { SQLOrderTerm($0, ascending: true) } }
+    } else if let last = shape.order.last {
+      order.append(SQLOrderTerm(root.key, ascending: last.ascending))
+    }
+  }
+
+  func assembled() -> SelectStatement {
+    var select: SelectStatement = rows.frame.select(columns, where: rows.condition)
+    select.groups = keys.flatMap(\.columns)
+    select.having = having
+    select.order = order
+    if leavesDoubles { return select }
+    select.isDistinct = plan.isDistinct
+    if plan.limit > 0 { select.limit = .bound(.integer(Int64(plan.limit))) }
+    if plan.offset > 0 { select.offset = .bound(.integer(Int64(plan.offset))) }
+    return select
+  }
+
+  // MARK: Values
+
+  /// A column of the shape.
+  private func value(of column: ExpressionNode) throws -> TableValue {
+    if let number = shape.keyNumber(column) { return keys[number] }
+    if let number = shape.aggregateNumber(column) { return totals[number] }
+    return shape.isGrouped ? try value(of: compiler.operand(column, scope), column) : try value(ofRow: column)
+  }
+
+  /// An expression read from the row. An attribute is selected as it is stored, so that nothing of it is lost.
+  func value(ofRow expression: ExpressionNode) throws -> TableValue {
+    let operand: Operand = try compiler.operand(expression, scope)
+    guard let (column, place) = try storedColumn(expression) else {
+      return try value(of: operand, expression)
+    }
+    return TableValue(
+      columns: [place.column(column.name)], kind: column.kind, isTagged: column.isTagged, operand: operand)
+  }
+
+  /// The column of a plain path to an attribute.
+  func storedColumn(_ expression: ExpressionNode) throws -> (AttributeColumn, ObjectPlace)? {
+    guard case .keyPath(let path) = expression, !path.contains("@") else { return nil }
+    let components: [String] = KeyPathResolver.components(path)
+    let paths: KeyPathResolver = compiler.paths
+    guard let name = components.last,
+      case .object(let place) = try paths.resolve(components.dropLast(), from: root, path: path),
+      let slot = paths.schema.layout.entities[place.entity].slotByName[name],
+      case .attribute(let column) = paths.schema.storage(of: place.entity, slot: slot)
+    else { return nil }
+    return (column, place)
+  }
+
+  private func value(of operand: Operand, _ expression: ExpressionNode) throws -> TableValue {
+    switch operand {
+    case .value(let value, let type):
+      return TableValue(
+        columns: [value], kind: ColumnKind(type), isTagged: type == .externalData, operand: operand)
+    case .object(let place): return object(place)
+    case .constant(let constant):
+      if constant.isNull { return TableValue(columns: [.null], kind: .int64, operand: operand) }
+      guard let type = ValueBinding.type(of: constant),
+        case .value(let bound) = ValueBinding.bind(constant, as: type)
+      else {
+        throw compiler.unsupported(
+          expression, "\(constant.kindName) is no single value of a database",
+          "use a number, a string or a date")
+      }
+      let kind: ColumnKind = if case .bool = constant { .bool } else { ColumnKind(type) }
+      return TableValue(columns: [.bound(bound)], kind: kind, operand: operand)
+    case .members:
+      throw StoreError.unsupported(
+        part: Printer.print(expression), reason: "to-many key not allowed here",
+        advice: "A column holds one value: put count:, min:, max:, sum: or average: around the path.")
+    case .list:
+      throw compiler.unsupported(expression, "a column holds one value", "make a column of each part")
+    }
+  }
+
+  private func object(_ place: ObjectPlace) -> TableValue {
+    let varies: Bool = compiler.schema.layout.entities[place.entity].hasSubentities
+    return TableValue(
+      columns: varies ? [place.key, place.column(place.table.entity)] : [place.key], kind: .toOne,
+      target: place.entity, operand: .object(place))
+  }
+}
+
+extension FetchCompiler {
+  /// The rows of a table; `TableStatement.columns` says how to read them. Throws as fetches of rows do.
+  package func table(_ plan: TablePlan) throws -> TableStatement {
+    var draft = try TableDraft(resolving: plan, in: schema)
+    try draft.qualify()
+    try draft.group()
+    try draft.select()
+    try draft.sort()
+    return TableStatement(
+      statement: SQLRenderer.statement(draft.assembled(), dialect: dialect), columns: draft.reads,
+      leavesDoubles: draft.leavesDoubles)
+  }
+}

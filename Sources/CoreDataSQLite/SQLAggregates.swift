@@ -1,0 +1,105 @@
+import CoreDataSQL
+import Foundation
+import GRDB
+import GRDBSQLite
+
+/// The functions over rows that statements name (``SQLAggregate``): decimals added and compared as decimals.
+enum SQLAggregates {
+  static func register(on database: Database) {
+    guard let connection = database.sqliteConnection else { return }
+    for (place, function) in SQLAggregate.allCases.enumerated() {
+      sqlite3_create_function_v2(
+        connection, function.rawValue, Int32(function.argumentCount), SQLITE_UTF8 | SQLITE_DETERMINISTIC,
+        UnsafeMutableRawPointer(bitPattern: place + 1), nil, step, finish, nil)
+    }
+  }
+
+  /// What one call has seen so far. SQLite keeps a pointer to it between rows.
+  private final class Total {
+    var value: Decimal?
+    var count: Int64 = 0
+  }
+
+  /// SQLite's memory for one call, zeroed at first; nil when it has none left, or, at the end, when there was no row.
+  private static func place(
+    _ context: OpaquePointer?, isEnd: Bool = false
+  ) -> UnsafeMutablePointer<Unmanaged<Total>?>? {
+    let size = Int32(MemoryLayout<Unmanaged<Total>?>.size)
+    return sqlite3_aggregate_context(context, isEnd ? 0 : size)?
+      .assumingMemoryBound(to: Unmanaged<Total>?.self)
+  }
+
+  private static func function(_ context: OpaquePointer?) -> SQLAggregate {
+    let place: Int = Int(bitPattern: sqlite3_user_data(context)) - 1
+    return SQLAggregate.allCases[place]
+  }
+
+  private static let step:
+    @convention(c) (OpaquePointer?, Int32, UnsafeMutablePointer<OpaquePointer?>?) -> Void = {
+      context, count, values in
+      guard let values, let place = place(context) else { return sqlite3_result_error_nomem(context) }
+      let total: Total
+      if let known = place.pointee {
+        total = known.takeUnretainedValue()
+      } else {
+        total = Total()
+        place.pointee = Unmanaged.passRetained(total)
+      }
+      if count > 1 { total.count += sqlite3_value_int64(values[1]) }
+      guard let value = DecimalText.decimal(values[0]) else { return }
+      guard let before = total.value else {
+        total.value = value
+        return
+      }
+      switch function(context) {
+      case .sum, .average: total.value = before + value
+      case .min: total.value = Swift.min(before, value)
+      case .max: total.value = Swift.max(before, value)
+      }
+    }
+
+  private static let finish: @convention(c) (OpaquePointer?) -> Void = { context in
+    guard let total = place(context, isEnd: true)?.pointee?.takeRetainedValue() else {
+      return sqlite3_result_null(context)
+    }
+    guard function(context) == .average else { return DecimalText.setResult(total.value, context) }
+    if total.count == 0 { return sqlite3_result_null(context) }
+    DecimalText.setResult((total.value ?? 0) / Decimal(total.count), context)
+  }
+}
+
+extension DecimalText {
+  /// The number that a column of a decimal attribute holds; nil for `NULL` and for what is no number.
+  static func decimal(_ value: OpaquePointer?) -> Decimal? {
+    switch sqlite3_value_type(value) {
+    case SQLITE_NULL: return nil
+    case SQLITE_FLOAT: return decimal(shortest(sqlite3_value_double(value)))
+    default:
+      guard let bytes = sqlite3_value_text(value) else { return nil }
+      var count = Int(sqlite3_value_bytes(value))
+      // The zero byte that keeps a long number from becoming a real.
+      if count > 0, bytes[count - 1] == 0 { count -= 1 }
+      return decimal(String(decoding: UnsafeBufferPointer(start: bytes, count: count), as: UTF8.self))
+    }
+  }
+
+  private static func decimal(_ text: String) -> Decimal? {
+    Decimal(string: text, locale: Locale(identifier: "en_US_POSIX"))
+  }
+
+  /// Gives a number as a column of a decimal attribute would hold it.
+  static func setResult(_ value: Decimal?, _ context: OpaquePointer?) {
+    guard let value, !value.isNaN else { return sqlite3_result_null(context) }
+    let text: String = value.description
+    if let integer = Int64(text) { return sqlite3_result_int64(context, integer) }
+    if Array(text.utf8).withUnsafeBytes({ survivesAffinity($0) }), let real = Double(text) {
+      return sqlite3_result_double(context, real)
+    }
+    let bytes: [UInt8] = Array(text.utf8) + [0]
+    bytes.withUnsafeBytes {
+      sqlite3_result_text64(
+        context, $0.baseAddress?.assumingMemoryBound(to: CChar.self), UInt64($0.count), RawStatement.copied,
+        RawStatement.utf8)
+    }
+  }
+}

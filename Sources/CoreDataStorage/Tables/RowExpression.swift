@@ -1,0 +1,156 @@
+import CoreDataPredicates
+import Foundation
+
+/// An expression made ready to be read from many rows, by a database's rules: what is computed of nil is nil, and so is a
+/// division by zero. (The evaluator of predicates refuses both.)
+///
+/// Rows are anything that key-value coding reads. Variables are the keys and functions of a group (``TableShape``).
+struct RowExpression {
+  private let body: (Any?, [String: Any]?) throws -> PredicateValue
+
+  init(_ expression: ExpressionNode) { body = RowExpression.compile(expression) }
+
+  func value(_ row: Any?, variables: [String: Any]? = nil) throws -> PredicateValue {
+    try body(row, variables)
+  }
+
+  private static func compile(_ expression: ExpressionNode) -> (Any?, [String: Any]?) throws -> PredicateValue
+  {
+    switch expression {
+    case .constant(let value): return { _, _ in value }
+    case .function(target: nil, let name, let arguments) where isOfValues(name, arguments):
+      let operands: [RowExpression] = arguments.map { RowExpression($0) }
+      let function = BuiltinFunction(name)
+      let divides: Bool = name == "divide:by:" || name == "modulus:by:"
+      return { row, variables in
+        let values: [PredicateValue] = try operands.map { try $0.value(row, variables: variables) }
+        if values.contains(where: \.isNull) || divides && values.last == .integer(0) { return .null }
+        return try function.call(values)
+      }
+    case .conditional(let test, let then, let otherwise):
+      let program = PredicateProgram(test)
+      let (first, second) = (RowExpression(then), RowExpression(otherwise))
+      return { row, variables in
+        try (program.evaluate(row, variables: variables) ? first : second).value(row, variables: variables)
+      }
+    default: break
+    }
+    let program = ExpressionProgram(expression)
+    return { row, variables in try program.value(row, variables: variables) }
+  }
+
+  /// Functions of collections take a collection's nil apart themselves.
+  private static func isOfValues(_ name: String, _ arguments: [ExpressionNode]) -> Bool {
+    let collective: Set<String> = [
+      "sum:", "count:", "average:", "min:", "max:", "median:", "mode:", "stddev:", "objectFrom:withIndex:",
+    ]
+    return !arguments.isEmpty && !collective.contains(name)
+  }
+}
+
+/// The values that a function over rows takes from each row.
+struct MemberValues {
+  private enum Source {
+    case path([ExpressionProgram])
+    case expression(RowExpression)
+  }
+  private let source: Source
+
+  init(_ argument: ExpressionNode) {
+    if case .keyPath(let path) = argument, !path.contains("@") {
+      let components: [Substring] = path.split(separator: ".", omittingEmptySubsequences: false)
+      source = .path(components.map { ExpressionProgram(.keyPath(String($0))) })
+    } else {
+      source = .expression(RowExpression(argument))
+    }
+  }
+
+  /// Key-value coding makes a set of what it reads from a set, in which equal values are one; here they all count.
+  func add(of row: Any?, to total: inout RowTotal) throws {
+    switch source {
+    case .expression(let expression): try total.add(expression.value(row))
+    case .path(let steps):
+      guard let row else { return }
+      try add(.object(ObjectBox(row)), steps[...], isMember: false, to: &total)
+    }
+  }
+
+  private func add(
+    _ value: PredicateValue, _ steps: ArraySlice<ExpressionProgram>, isMember: Bool, to total: inout RowTotal
+  ) throws {
+    if let members = value.elements {
+      for member in members { try add(member, steps, isMember: true, to: &total) }
+      return
+    }
+    guard let step = steps.first, !value.isNull else {
+      // nil on the way to a collection holds no members; nil in place of a member's value is one.
+      if isMember || !value.isNull { try total.add(value) }
+      return
+    }
+    let object: Any? = if case .object(let box) = value { box.value } else { value.anyValue }
+    try add(step.value(object), steps.dropFirst(), isMember: isMember, to: &total)
+  }
+}
+
+/// A function over rows while they pass.
+struct RowTotal {
+  private let function: RowAggregate.Function
+  private var members: Int = 0
+  private var present: Int = 0
+  private var sum: PredicateValue = .integer(0)
+  private var best: PredicateValue = .null
+
+  init(_ function: RowAggregate.Function) { self.function = function }
+
+  mutating func add(_ value: PredicateValue) throws {
+    members += 1
+    if value.isNull { return }
+    present += 1
+    switch function {
+    case .count, .members: break
+    case .sum, .average, .mean:
+      let before: PredicateValue = sum
+      sum = try Arithmetic.sum([before, value], of: function.rawValue)
+      if case .integer = before, case .double = sum, !value.isDouble { throw RowTotal.tooLarge(function) }
+    case .min, .max:
+      if best.isNull {
+        best = value
+        return
+      }
+      guard let order = ValueComparison.order(value, best) else {
+        throw StoreError.unsupported(
+          part: function.rawValue, reason: "there is no order between \(value.kindName) and \(best.kindName)",
+          advice: "Use it on numbers, dates or strings.")
+      }
+      if order == (function == .min ? .orderedAscending : .orderedDescending) { best = value }
+    }
+  }
+
+  func value() throws -> PredicateValue {
+    switch function {
+    case .count: return .integer(Int64(present))
+    case .members: return .integer(Int64(members))
+    case .sum: return sum
+    case .average: return present == 0 ? .null : try Arithmetic.divide(sum, byCount: present)
+    case .mean: return members == 0 ? .null : try Arithmetic.divide(sum, byCount: members)
+    case .min, .max: return best
+    }
+  }
+
+  private static func tooLarge(_ function: RowAggregate.Function) -> StoreError {
+    .tooLargeSum(function.rawValue)
+  }
+}
+
+extension PredicateValue {
+  fileprivate var isDouble: Bool { if case .double = self { true } else { false } }
+}
+
+extension StoreError {
+  /// Whole numbers whose sum needs more than 64 bits.
+  package static func tooLargeSum(_ function: String) -> StoreError {
+    .unsupported(
+      part: function, reason: "the sum of the whole numbers does not fit into 64 bits",
+      advice: "Multiply by 1.0 first: sum:(value * 1.0).")
+  }
+}
