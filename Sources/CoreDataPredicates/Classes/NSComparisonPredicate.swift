@@ -17,8 +17,8 @@ open class NSComparisonPredicate: Foundation.NSPredicate {
   open var predicateOperatorType: Operator { Operator(rawValue: node.comparison.rawValue) ?? .customSelector }
   /// How strings are compared.
   open var options: Options { Options(rawValue: node.options.rawValue) }
-  /// The selector of a `.customSelector` comparison, by name since Linux has no selectors.
-  open var customSelectorName: String? { node.selector }
+  /// The selector of a `.customSelector` comparison.
+  open var customSelector: Selector? { node.selector.map { Selector($0) } }
 
   /// Compares two expressions with one of the built-in operators.
   ///
@@ -36,11 +36,29 @@ open class NSComparisonPredicate: Foundation.NSPredicate {
     super.init(value: true)
   }
 
-  /// Compares two expressions by a named operation, such as `hasPrefix:`, instead of a selector.
-  public init(leftExpression: NSExpression, rightExpression: NSExpression, customSelectorName: String) {
+  /// Compares two expressions by a method of one argument: the usual ones of Foundation's classes, such as `hasPrefix:` and
+  /// `isKindOfClass:`, and those that ``PredicateFunctions`` has been told. In a format it is written `left hasPrefix: right`.
+  ///
+  /// An unknown selector is an error of the evaluation. Stores refuse such a predicate.
+  public init(leftExpression: NSExpression, rightExpression: NSExpression, customSelector selector: Selector)
+  {
     node = ComparisonNode(
       left: leftExpression.expressionNode(), right: rightExpression.expressionNode(),
-      comparison: .customSelector, selector: customSelectorName)
+      comparison: .customSelector, selector: selector.description)
+    program = PredicateProgram(.comparison(node))
+    super.init(value: true)
+  }
+
+  /// Compares the values of two expressions by a closure. The predicate has no format that could be parsed, and stores
+  /// refuse it; ``PredicateFunctions/registerComparison(_:_:)`` gives the closure a name instead.
+  public init(
+    leftExpression: NSExpression, rightExpression: NSExpression, modifier: Modifier = .direct,
+    comparison: @escaping PredicateFunctions.Comparison
+  ) {
+    node = ComparisonNode(
+      left: leftExpression.expressionNode(), right: rightExpression.expressionNode(),
+      modifier: ComparisonModifier(rawValue: modifier.rawValue) ?? .direct, comparison: .customSelector,
+      block: ComparisonBlock(comparison))
     program = PredicateProgram(.comparison(node))
     super.init(value: true)
   }

@@ -18,7 +18,7 @@ open class NSCompoundPredicate: Foundation.NSPredicate {
   /// A chain of one operator built step by step (`p = p AND next`) stays nested for ``TreeLimits`` levels and is flattened
   /// beyond, which changes its text only. Other nesting beyond that stops the program.
   public init(type: LogicalType, subpredicates: [Foundation.NSPredicate]) {
-    let kind: CompoundKind = CompoundKind(rawValue: type.rawValue) ?? .and
+    let kind: CompoundKind = type.kind
     precondition(
       kind != .not || !subpredicates.isEmpty, "A NOT predicate needs the predicate that it negates.")
     var members: [Foundation.NSPredicate] = kind == .not ? Array(subpredicates.prefix(1)) : subpredicates
@@ -90,6 +90,14 @@ open class NSCompoundPredicate: Foundation.NSPredicate {
     case not = 0
     case and = 1
     case or = 2
+
+    var kind: CompoundKind {
+      switch self {
+      case .not: .not
+      case .and: .and
+      case .or: .or
+      }
+    }
   }
 
   private static func depth(of members: [Foundation.NSPredicate]) -> Int {

@@ -16,16 +16,20 @@ extension NSExpression {
     case anyKey = 15
     case block = 19
     case conditional = 20
+    /// Core Data's `FETCH(…)`.
+    case fetchRequest = 50
   }
 
-  /// What kind of expression this is. Indexes, casts, assignments and fetches are functions.
+  /// What kind of expression this is. Indexes, casts and assignments are functions.
   public var expressionType: ExpressionType {
-    switch node {
+    if let declaredType { return declaredType }
+    return switch node {
     case .constant: .constantValue
     case .evaluatedObject: .evaluatedObject
     case .variable: .variable
     case .keyPath, .path, .dynamicPath: .keyPath
-    case .function, .index, .assignment, .fetch: .function
+    case .function, .index, .assignment: .function
+    case .fetch: .fetchRequest
     case .aggregate: .aggregate
     case .subquery: .subquery
     case .conditional: .conditional
@@ -65,7 +69,8 @@ extension NSExpression {
     switch node {
     case .function(_, let name, _): return name
     case .index: return "objectFrom:withIndex:"
-    case .keyPath, .path, .dynamicPath: return "valueForKeyPath:"
+    case .keyPath(let path): return path.contains(".") ? "valueForKeyPath:" : "valueForKey:"
+    case .path, .dynamicPath: return "valueForKeyPath:"
     default: wrongKind("function")
     }
   }
@@ -76,6 +81,8 @@ extension NSExpression {
     case .function(let target?, _, _), .path(let target, _), .dynamicPath(let target, _):
       return NSExpression(node: target)
     case .keyPath: return NSExpression(node: .evaluatedObject)
+    // Built-in functions are methods of this class on Apple's systems, and archives name it.
+    case .function(nil, _, _), .index: return NSExpression(forConstantValue: "_NSPredicateUtilities")
     default: wrongKind("operand")
     }
   }

@@ -4,8 +4,13 @@ import Foundation
 ///
 /// Foundation's class of this name can't be created on Linux; this one replaces it. Immutable. Properties that make no sense for
 /// the kind of expression stop the program, as on Apple's systems; ask ``expressionType`` first.
+///
+/// A class of the program's own overrides ``expressionValue(with:context:)``, which predicates then call. It works in memory
+/// only.
 open class NSExpression: NSObject, NSCopying {
   let node: ExpressionNode
+  /// Of an expression that was made with nothing but its type.
+  let declaredType: ExpressionType?
   private let program: ExpressionProgram
 
   package init(node: ExpressionNode) {
@@ -14,11 +19,31 @@ open class NSExpression: NSObject, NSCopying {
       "An expression may be nested \(TreeLimits.depth) levels deep; aggregates may have any number of members."
     )
     self.node = node
+    declaredType = nil
     program = ExpressionProgram(node)
     super.init()
   }
 
-  package func expressionNode() -> ExpressionNode { node }
+  /// For classes of the program's own. Without one, `SELF` and `ANYKEY` are whole, and everything else is the constant nil.
+  public init(expressionType type: ExpressionType) {
+    node =
+      switch type {
+      case .evaluatedObject: .evaluatedObject
+      case .anyKey: .anyKey
+      default: .constant(.null)
+      }
+    declaredType = type
+    program = ExpressionProgram(node)
+    super.init()
+  }
+
+  package func expressionNode() -> ExpressionNode {
+    guard declaredType != nil, type(of: self) != NSExpression.self else { return node }
+    let block: ExpressionBlock = ExpressionBlock(of: self) { object, _, context in
+      self.expressionValue(with: object, context: context)
+    }
+    return .block(block, arguments: [])
+  }
 
   // MARK: Formats
 
@@ -33,11 +58,25 @@ open class NSExpression: NSObject, NSCopying {
     self.init(node: Self.parsed(format, argumentArray))
   }
 
+  /// An expression from a format and C arguments, as `withVaList(_:_:)` gives them. Stops the program when the format can't
+  /// be parsed.
+  public convenience init(format: String, arguments: CVaListPointer) {
+    self.init(node: Self.parsed(format, arguments))
+  }
+
   /// An expression from a format and its arguments.
   ///
   /// - Throws: ``PredicateError`` that names the place in the format, what was found there and what was expected.
   public convenience init(parsing format: String, arguments: [Any?] = []) throws {
     self.init(node: try Parser.expression(format, arguments: arguments))
+  }
+
+  private static func parsed(_ format: String, _ list: CVaListPointer) -> ExpressionNode {
+    do {
+      return try Parser.expression(format, arguments: VariableArguments.values(of: list, for: format))
+    } catch {
+      fatalError("\(error)")
+    }
   }
 
   private static func parsed(_ format: String, _ arguments: [Any?]) -> ExpressionNode {
@@ -96,7 +135,8 @@ open class NSExpression: NSObject, NSCopying {
     forFunction target: NSExpression, selectorName name: String, arguments parameters: [Any]?
   ) {
     self.init(
-      node: .function(target: target.node, name: name, arguments: (parameters ?? []).map(Self.node)))
+      node: .function(
+        target: target.expressionNode(), name: name, arguments: (parameters ?? []).map(Self.node)))
   }
 
   /// `{a, b}`. Members that are no expressions become constants.
@@ -106,17 +146,17 @@ open class NSExpression: NSObject, NSCopying {
 
   /// `left UNION right`
   public convenience init(forUnionSet left: NSExpression, with right: NSExpression) {
-    self.init(node: .set(.union, left.node, right.node))
+    self.init(node: .set(.union, left.expressionNode(), right.expressionNode()))
   }
 
   /// `left INTERSECT right`
   public convenience init(forIntersectSet left: NSExpression, with right: NSExpression) {
-    self.init(node: .set(.intersect, left.node, right.node))
+    self.init(node: .set(.intersect, left.expressionNode(), right.expressionNode()))
   }
 
   /// `left MINUS right`
   public convenience init(forMinusSet left: NSExpression, with right: NSExpression) {
-    self.init(node: .set(.minus, left.node, right.node))
+    self.init(node: .set(.minus, left.expressionNode(), right.expressionNode()))
   }
 
   /// `SUBQUERY(collection, $variable, predicate)`
@@ -127,7 +167,8 @@ open class NSExpression: NSObject, NSCopying {
       fatalError("The predicate of a SUBQUERY expression must be an NSPredicate.")
     }
     self.init(
-      node: .subquery(collection: expression.node, variable: variable, predicate: predicate.predicateNode()))
+      node: .subquery(
+        collection: expression.expressionNode(), variable: variable, predicate: predicate.predicateNode()))
   }
 
   /// `TERNARY(predicate, trueExpression, falseExpression)`
@@ -135,18 +176,20 @@ open class NSExpression: NSObject, NSCopying {
     forConditional predicate: Foundation.NSPredicate, trueExpression: NSExpression,
     falseExpression: NSExpression
   ) {
-    self.init(node: .conditional(predicate.predicateNode(), trueExpression.node, falseExpression.node))
+    self.init(
+      node: .conditional(
+        predicate.predicateNode(), trueExpression.expressionNode(), falseExpression.expressionNode()))
   }
 
   /// An expression that is code: called with the evaluated object, the arguments' values and the context.
   public convenience init(
     block: @escaping (Any?, [Any], NSMutableDictionary?) -> Any?, arguments: [NSExpression]?
   ) {
-    self.init(node: .block(ExpressionBlock(block), arguments: (arguments ?? []).map(\.node)))
+    self.init(node: .block(ExpressionBlock(block), arguments: (arguments ?? []).map { $0.expressionNode() }))
   }
 
   private static func node(_ value: Any) -> ExpressionNode {
-    (value as? NSExpression)?.node ?? .constant(PredicateValue(constant: value))
+    (value as? NSExpression)?.expressionNode() ?? .constant(PredicateValue(constant: value))
   }
 
   // MARK: Evaluation
@@ -161,7 +204,8 @@ open class NSExpression: NSObject, NSCopying {
     }
   }
 
-  /// The value of the expression for an object; `context` holds values of variables.
+  /// The value of the expression for an object; `context` holds values of variables, and takes those that the expression assigns
+  /// (`$v := …`).
   ///
   /// - Throws: ``PredicateError``, and whatever ``KeyValueReadable/readValue(forKey:)`` throws.
   public func expressionValueThrowing(with object: Any?, context: NSMutableDictionary? = nil) throws -> Any? {
@@ -169,7 +213,7 @@ open class NSExpression: NSObject, NSCopying {
     for (key, value) in context ?? [:] {
       if let key = key as? String { variables[key] = value }
     }
-    return try program.evaluate(object, variables: variables)
+    return try program.evaluate(object, variables: variables, context: context)
   }
 
   /// Changes nothing; see `NSPredicate.allowEvaluation()`.

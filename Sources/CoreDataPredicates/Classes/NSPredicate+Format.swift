@@ -22,6 +22,16 @@ extension PredicateParsing where Self: Foundation.NSPredicate {
     self = Self.parsed(format, argumentArray ?? [])
   }
 
+  /// A predicate from a format and C arguments, as `withVaList(_:_:)` gives them. Stops the program when the format can't be
+  /// parsed.
+  public init(format: String, arguments: CVaListPointer) {
+    do {
+      try self.init(parsing: format, arguments: VariableArguments.values(of: arguments, for: format))
+    } catch {
+      fatalError("\(error)")
+    }
+  }
+
   /// A predicate from a format and its arguments.
   ///
   /// - Throws: ``PredicateError`` that names the place in the format, what was found there and what was expected.
@@ -59,9 +69,12 @@ extension Foundation.NSPredicate {
   ///   variable without value, an invalid regular expression; and whatever ``KeyValueReadable/readValue(forKey:)`` throws.
   public func evaluateThrowing(with object: Any?, substitutionVariables: [String: Any]? = nil) throws -> Bool
   {
+    // A subclass may have an evaluation of its own.
     switch self {
-    case let predicate as NSComparisonPredicate: try predicate.evaluateNode(object, substitutionVariables)
-    case let predicate as NSCompoundPredicate: try predicate.evaluateNode(object, substitutionVariables)
+    case let predicate as NSComparisonPredicate where type(of: predicate) == NSComparisonPredicate.self:
+      try predicate.evaluateNode(object, substitutionVariables)
+    case let predicate as NSCompoundPredicate where type(of: predicate) == NSCompoundPredicate.self:
+      try predicate.evaluateNode(object, substitutionVariables)
     default: try PredicateProgram(predicateNode()).evaluate(object, variables: substitutionVariables)
     }
   }

@@ -4,11 +4,13 @@ extension Foundation.NSPredicate {
   /// The tree behind the predicate.
   ///
   /// Foundation's constant and compound predicates are recognised; a block predicate, or a class of the program's own, becomes a
-  /// ``PredicateNode/block(_:)`` that holds it.
+  /// ``PredicateNode/block(_:)`` that holds it, since it may evaluate as it likes.
   package func predicateNode() -> PredicateNode {
     switch self {
-    case let predicate as NSComparisonPredicate: return .comparison(predicate.node)
-    case let predicate as NSCompoundPredicate: return predicate.node
+    case let predicate as NSComparisonPredicate where type(of: predicate) == NSComparisonPredicate.self:
+      return .comparison(predicate.node)
+    case let predicate as NSCompoundPredicate where type(of: predicate) == NSCompoundPredicate.self:
+      return predicate.node
     case let predicate as Foundation.NSCompoundPredicate
     where type(of: predicate) == Foundation.NSCompoundPredicate.self:
       let kind: CompoundKind =
@@ -26,6 +28,17 @@ extension Foundation.NSPredicate {
       case "FALSEPREDICATE": return .constant(false)
       default: return .block(PredicateBlock(self))
       }
+    }
+  }
+
+  /// The tree as stores translate it: a class of the program's own that extends ``NSComparisonPredicate`` or
+  /// ``NSCompoundPredicate`` counts as what it extends, whatever it does in memory.
+  package func structureNode() -> PredicateNode {
+    switch self {
+    case let predicate as NSComparisonPredicate: .comparison(predicate.node)
+    case let predicate as NSCompoundPredicate:
+      .compound(predicate.compoundPredicateType.kind, predicate.subpredicates.map { $0.structureNode() })
+    default: predicateNode()
     }
   }
 

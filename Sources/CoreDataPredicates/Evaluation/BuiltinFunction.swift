@@ -39,12 +39,12 @@ package struct BuiltinFunction: Sendable {
     "modulus:by:": { try Arithmetic.apply(.modulus, $0[0], $0[1]) },
     "raise:toPower:": { try Arithmetic.apply(.raise, $0[0], $0[1]) },
     FunctionTable.negation: { try Arithmetic.apply(.subtract, .integer(0), $0[0]) },
-    "bitwiseAnd:with:": { .integer(try integer($0[0], "&") & integer($0[1], "&")) },
-    "bitwiseOr:with:": { .integer(try integer($0[0], "|") | integer($0[1], "|")) },
-    "bitwiseXor:with:": { .integer(try integer($0[0], "^") ^ integer($0[1], "^")) },
-    "leftshift:by:": { .integer(try integer($0[0], "<<") << integer($0[1], "<<")) },
-    "rightshift:by:": { .integer(try integer($0[0], ">>") >> integer($0[1], ">>")) },
-    "onesComplement:": { .integer(~(try integer($0[0], "onesComplement:"))) },
+    "bitwiseAnd:with:": { .integer(try bits($0[0], "&") & bits($0[1], "&")) },
+    "bitwiseOr:with:": { .integer(try bits($0[0], "|") | bits($0[1], "|")) },
+    "bitwiseXor:with:": { .integer(try bits($0[0], "^") ^ bits($0[1], "^")) },
+    "leftshift:by:": { .integer(try bits($0[0], "<<") << bits($0[1], "<<")) },
+    "rightshift:by:": { .integer(try bits($0[0], ">>") >> bits($0[1], ">>")) },
+    "onesComplement:": { .integer(~(try bits($0[0], "onesComplement:"))) },
   ]
 
   private static let numbers: [String: Body] = [
@@ -59,7 +59,8 @@ package struct BuiltinFunction: Sendable {
       let value: Double = try double(arguments[0], "abs:")
       return value < 0 ? try Arithmetic.apply(.subtract, .integer(0), arguments[0]) : arguments[0]
     },
-    "random": { _ in .integer(Int64.random(in: 0...Int64(Int32.max))) },
+    // Apple's gives a fraction.
+    "random": { _ in .double(Double.random(in: 0..<1)) },
     "randomn:": { arguments in
       let bound: Int64 = try integer(arguments[0], "randomn:")
       guard bound > 0 else { throw PredicateError.evaluation("randomn: needs a number above 0.") }
@@ -110,6 +111,15 @@ package struct BuiltinFunction: Sendable {
     "uppercase:": { .string(try string($0[0], "uppercase:").uppercased()) },
     "length:": { .integer(Int64(try string($0[0], "length:").utf16.count)) },
     "canonical:": { .string(try string($0[0], "canonical:").precomposedStringWithCanonicalMapping) },
+    "tokenize:using:": { arguments in
+      let letters: String = try string(arguments[1], "tokenize:using:")
+      let options: ComparisonOptions = ComparisonOptions(letters: letters) ?? []
+      let words: [String] = Tokens.words(of: try string(arguments[0], "tokenize:using:"), options)
+      return .array(words.map(PredicateValue.string))
+    },
+    "distanceToLocation:fromLocation:": { arguments in
+      .double(try Location(arguments[0]).distance(to: Location(arguments[1])))
+    },
     "noindex:": { $0[0] },
     "castObject:toType:": { try Cast.apply($0[0], to: string($0[1], "CAST")) },
     "objectFrom:withIndex:": { arguments in
@@ -128,6 +138,15 @@ package struct BuiltinFunction: Sendable {
   private static func integer(_ value: PredicateValue, _ name: String) throws -> Int64 {
     guard let number = NumberComparison.integer(value) else { throw wrong(value, name, "a whole number") }
     return number
+  }
+
+  /// The bits of a number as an integer; a fraction is dropped.
+  private static func bits(_ value: PredicateValue, _ name: String) throws -> Int64 {
+    if case .unsigned(let number) = value { return Int64(bitPattern: number) }
+    if let number = NumberComparison.integer(value) { return number }
+    guard let number = NumberComparison.double(value), let whole = Int64(exactly: number.rounded(.towardZero))
+    else { throw wrong(value, name, "a whole number") }
+    return whole
   }
 
   private static func double(_ value: PredicateValue, _ name: String) throws -> Double {

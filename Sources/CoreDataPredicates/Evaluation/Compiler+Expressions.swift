@@ -49,12 +49,18 @@ extension Compiler {
       let (then, otherwise) = (compile(then).raw, compile(otherwise).raw)
       return CompiledExpression(raw: { try test($0) ? then($0) : otherwise($0) })
     case .set(let operation, let left, let right): return compileSet(operation, left, right)
-    case .assignment(let name, _):
+    case .assignment(let name, let value):
+      let value = compile(value).raw
+      return CompiledExpression(raw: { context in
+        let result: Any? = try value(context)
+        context.assign(result, to: name)
+        return result
+      })
+    case .fetch(let request, let context, let countOnly): return compileFetch(request, context, countOnly)
+    case .anyKey:
       return refusal(
-        "The assignment to $\(name) can't be evaluated: bind the variable in the substitution variables.")
-    case .fetch:
-      return refusal("FETCH can't be evaluated in memory: run the fetch request with its context first.")
-    case .anyKey: return refusal("ANYKEY can't be evaluated: compare the keys by name, joined with OR.")
+        "ANYKEY stands for every key of a Spotlight entry, and no other object can be asked for all its keys. Compare "
+          + "the keys by name, joined with OR.")
     case .block(let block, let arguments):
       let arguments = arguments.map { compile($0).raw }
       return CompiledExpression(raw: { context in
@@ -137,6 +143,22 @@ extension Compiler {
     }
     return CompiledExpression(value: { context in
       try PredicateFunctions.send(name, to: target.value(context), arguments.map { try $0.value(context) })
+    })
+  }
+
+  private static func compileFetch(
+    _ request: ExpressionNode, _ context: ExpressionNode, _ countOnly: ExpressionNode
+  ) -> CompiledExpression {
+    let (request, context, countOnly) = (compile(request).raw, compile(context).raw, compile(countOnly).value)
+    return CompiledExpression(raw: { evaluation in
+      let value: Any? = try request(evaluation)
+      guard let request = value as? any FetchExpressionRequest else {
+        throw PredicateError.evaluation(
+          "FETCH needs a fetch request as its first operand, passed with %@ or as a variable, not "
+            + "\(PredicateValue(normalizing: value).kindName).")
+      }
+      let isCount: Bool = NumberComparison.integer(try countOnly(evaluation)).map { $0 != 0 } ?? false
+      return try request.fetchExpressionValue(in: context(evaluation), countOnly: isCount)
     })
   }
 

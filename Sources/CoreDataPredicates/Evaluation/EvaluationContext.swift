@@ -11,6 +11,8 @@ final class EvaluationContext {
   let bindings: [String: Any]?
   /// Variables bound by `SUBQUERY`s around this place, innermost first.
   let locals: LocalVariable?
+  /// Variables that `$v := …` has given a value.
+  var assigned: [String: Any]?
 
   init(object: Any?, bindings: [String: Any]?, reader: KeyedReader? = nil, locals: LocalVariable? = nil) {
     self.object = object
@@ -25,7 +27,7 @@ final class EvaluationContext {
       if variable.name == name { return variable.value }
       local = variable.next
     }
-    guard let value = bindings?[name] else {
+    guard let value = assigned?[name] ?? bindings?[name] else {
       throw PredicateError.evaluation(
         "The variable $\(name) has no value. Pass it in the substitution variables, or replace it first with "
           + "withSubstitutionVariables(_:).")
@@ -34,15 +36,22 @@ final class EvaluationContext {
   }
 
   func binding(_ name: String, to value: Any) -> EvaluationContext {
-    EvaluationContext(
+    let context: EvaluationContext = EvaluationContext(
       object: object, bindings: bindings, reader: reader,
       locals: LocalVariable(name: name, value: value, next: locals))
+    context.assigned = assigned
+    return context
+  }
+
+  func assign(_ value: Any?, to name: String) {
+    assigned = assigned ?? [:]
+    assigned?[name] = value ?? NSNull()
   }
 
   /// All variables, for blocks.
   var allBindings: [String: Any]? {
-    guard locals != nil else { return bindings }
-    var result: [String: Any] = bindings ?? [:]
+    guard locals != nil || assigned != nil else { return bindings }
+    var result: [String: Any] = (bindings ?? [:]).merging(assigned ?? [:]) { $1 }
     var chain: [LocalVariable] = []
     var local: LocalVariable? = locals
     while let variable = local {

@@ -8,14 +8,56 @@ import Foundation
 /// PredicateFunctions.register("distanceFrom:") { target, arguments in … }
 /// NSPredicate(format: "FUNCTION(place, 'distanceFrom:', %@) < 1000", here)
 /// ```
+///
+/// ## Topics
+/// - ``register(_:_:)``
+/// - ``registerComparison(_:_:)``
 public enum PredicateFunctions {
   /// What a selector does: gets the target's value and the arguments' values, returns a value.
   public typealias Body = @Sendable (_ target: Any?, _ arguments: [Any?]) throws -> Any?
+
+  /// Whether a custom operator holds between the values of its two sides.
+  public typealias Comparison = @Sendable (_ left: Any?, _ right: Any?) throws -> Bool
 
   /// Makes a selector known to all predicates of the process, from any thread. It goes before a built-in one of the
   /// same name.
   public static func register(_ selector: String, _ body: @escaping Body) {
     registry.register(selector, body)
+  }
+
+  /// Makes a comparison operator known to all predicates of the process under a selector of one argument:
+  ///
+  /// ```swift
+  /// PredicateFunctions.registerComparison("isMemberOfArray:") { value, array in
+  ///   (array as? [String])?.contains { $0 == value as? String } ?? false
+  /// }
+  /// NSPredicate(format: "name isMemberOfArray: %@", ["Ada", "Grace"])
+  /// ```
+  ///
+  /// Sides without value are handed over as nil. With `ANY` or `ALL` the comparison is asked for every member. A predicate with
+  /// such an operator works in memory only.
+  public static func registerComparison(_ selector: String, _ comparison: @escaping Comparison) {
+    registry.register(selector) { target, arguments in
+      try comparison(target, arguments.first.flatMap { $0 })
+    }
+  }
+
+  /// The order of two values by a method that gives a `ComparisonResult`; nil comes first.
+  static func order(
+    _ left: PredicateValue, _ right: PredicateValue, by selector: Selector
+  ) throws -> ComparisonResult {
+    if left.isNull || right.isNull {
+      return left.isNull ? (right.isNull ? .orderedSame : .orderedAscending) : .orderedDescending
+    }
+    let result: PredicateValue = try send(selector.description, to: left, [right])
+    if case .object(let box) = result, let order = box.value as? ComparisonResult { return order }
+    guard let number = NumberComparison.integer(result), let order = ComparisonResult(rawValue: Int(number))
+    else {
+      throw PredicateError.evaluation(
+        "The method \(selector) gave \(result.kindName) instead of a ComparisonResult; it can't order values."
+      )
+    }
+    return order
   }
 
   private static let registry: Registry = .init()
@@ -40,77 +82,15 @@ public enum PredicateFunctions {
     if let body = registry.body(selector) {
       return PredicateValue(normalizing: try body(target.anyValue, arguments.map(\.anyValue)))
     }
+    // A message to nil is answered with nil.
+    if target.isNull, selector != "isEqual:" { return .null }
     guard FunctionTable.colons(selector) == arguments.count,
-      let result = try builtin(selector, target, arguments)
+      let result = try Messages.send(selector, to: target, arguments)
     else {
       throw PredicateError.evaluation(
         "Nothing answers to the selector \(selector) with \(arguments.count) arguments on \(target.kindName). "
           + "Register it with PredicateFunctions.register(_:_:).")
     }
     return result
-  }
-
-  private static func builtin(
-    _ selector: String, _ target: PredicateValue, _ arguments: [PredicateValue]
-  ) throws -> PredicateValue? {
-    if selector == "isEqual:" { return .bool(target == arguments[0]) }
-    if arguments.isEmpty, target.elements == nil {
-      if case .object(let box) = target {
-        return PredicateValue(normalizing: try KeyReader.read(selector, from: box.value))
-      }
-      return target.isNull ? .null : try? ScalarKeys.read(selector, from: target)
-    }
-    switch target {
-    case .string(let text): return send(selector, text, arguments)
-    case .date(let date): return send(selector, date, arguments)
-    case .array(let members): return send(selector, members, arguments)
-    case .set(let members): return send(selector, Array(members), arguments)
-    case .dictionary(let entries):
-      return selector == "objectForKey:" || selector == "valueForKey:" ? entries[arguments[0]] ?? .null : nil
-    default: return nil
-    }
-  }
-
-  private static func send(_ selector: String, _ text: String, _ arguments: [PredicateValue])
-    -> PredicateValue?
-  {
-    guard case .string(let other)? = arguments.first, arguments.count == 1 else { return nil }
-    switch selector {
-    case "stringByAppendingString:": return .string(text + other)
-    case "hasPrefix:": return .bool(StringMatching.beginsWith(text, other))
-    case "hasSuffix:": return .bool(StringMatching.endsWith(text, other))
-    case "containsString:": return .bool(StringMatching.contains(text, other))
-    case "isEqualToString:": return .bool(StringMatching.equals(text, other))
-    case "stringByAppendingPathComponent:": return .string((text as NSString).appendingPathComponent(other))
-    default: return nil
-    }
-  }
-
-  private static func send(_ selector: String, _ date: Date, _ arguments: [PredicateValue]) -> PredicateValue?
-  {
-    switch (selector, arguments.first) {
-    case ("dateByAddingTimeInterval:", let seconds?):
-      return NumberComparison.double(seconds).map { .date(date.addingTimeInterval($0)) }
-    case ("timeIntervalSinceDate:", .date(let other)?): return .double(date.timeIntervalSince(other))
-    case ("isEqualToDate:", .date(let other)?): return .bool(date == other)
-    default: return nil
-    }
-  }
-
-  private static func send(
-    _ selector: String, _ members: [PredicateValue], _ arguments: [PredicateValue]
-  ) -> PredicateValue? {
-    switch (selector, arguments.first) {
-    case ("count", _): return .integer(Int64(members.count))
-    case ("firstObject", _): return members.first ?? .null
-    case ("lastObject", _): return members.last ?? .null
-    case ("containsObject:", let member?): return .bool(members.contains(member))
-    case ("objectAtIndex:", let index?):
-      guard let index = NumberComparison.integer(index), members.indices.contains(Int(index)) else {
-        return nil
-      }
-      return members[Int(index)]
-    default: return nil
-    }
   }
 }

@@ -40,6 +40,7 @@ package final class PredicateProgram: @unchecked Sendable {
         context.reader = ReaderTable.shared.reader(for: type)
       }
       context.object = object
+      context.assigned = nil
       return try test(context)
     }
   }
@@ -70,11 +71,17 @@ package final class ExpressionProgram: @unchecked Sendable {
     self.node = node
   }
 
-  /// The value for the object, as Foundation hands values around.
+  /// The value for the object, as Foundation hands values around. What the expression assigns goes into `context`.
   ///
   /// - Throws: ``PredicateError``, and whatever ``KeyValueReadable/readValue(forKey:)`` throws.
-  package func evaluate(_ object: Any?, variables: [String: Any]? = nil) throws -> Any? {
-    let result: Any? = try expression.raw(EvaluationContext(object: object, bindings: variables))
+  package func evaluate(
+    _ object: Any?, variables: [String: Any]? = nil, context: NSMutableDictionary? = nil
+  ) throws -> Any? {
+    let evaluation: EvaluationContext = EvaluationContext(object: object, bindings: variables)
+    let result: Any? = try expression.raw(evaluation)
+    if let context {
+      for (name, value) in evaluation.assigned ?? [:] { context[name] = value }
+    }
     if result is NSNull { return nil }
     return (result as? PredicateValue).map(\.anyValue) ?? result
   }

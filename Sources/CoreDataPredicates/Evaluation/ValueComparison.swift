@@ -39,9 +39,9 @@ package enum ValueComparison {
       guard let (text, pattern) = try texts(left, right, node) else { return false }
       return try StringMatching.matches(text, pattern, node.options)
     case .customSelector: return try sends(left, node, right)
-    case .tokenMatches, .utiConformsTo, .utiEquals:
-      throw PredicateError.unsupported(
-        "The operator \(node.comparison.symbol) can't be evaluated on this platform: \(describe(node)).")
+    case .tokenMatches: return try matchesTokens(left, right, node)
+    case .utiEquals: return try texts(left, right, node).map { TypeIdentifiers.equal($0, $1) } ?? false
+    case .utiConformsTo: return try conforms(left, right, node)
     }
   }
 
@@ -103,7 +103,8 @@ package enum ValueComparison {
     guard case .array(let members) = bounds, members.count == 2 else {
       if bounds.isNull { return false }
       throw PredicateError.evaluation(
-        "BETWEEN needs an array of two bounds on its right, such as {1, 10}: \(describe(node)).")
+        "BETWEEN needs an array of two bounds on its right, such as {1, 10}, not \(bounds.kindName): \(describe(node))."
+      )
     }
     guard let low = try order(value, members[0], node), let high = try order(value, members[1], node) else {
       return false
@@ -150,9 +151,35 @@ package enum ValueComparison {
     }
   }
 
+  /// The left side is a text or a collection of texts.
+  private static func matchesTokens(
+    _ left: PredicateValue, _ right: PredicateValue, _ node: ComparisonNode
+  ) throws -> Bool {
+    guard let members = left.elements else {
+      return try texts(left, right, node).map { Tokens.match([$0], $1, node.options) } ?? false
+    }
+    var found: [String] = []
+    for member in members {
+      if let (text, _) = try texts(member, right, node) { found.append(text) }
+    }
+    guard case .string(let search) = right else { return false }
+    return Tokens.match(found, search, node.options)
+  }
+
+  private static func conforms(
+    _ left: PredicateValue, _ right: PredicateValue, _ node: ComparisonNode
+  ) throws -> Bool {
+    guard let (identifier, other) = try texts(left, right, node) else { return false }
+    if let answer = TypeIdentifiers.conforms(identifier, to: other) { return answer }
+    throw PredicateError.unsupported(
+      "What the type \(identifier) conforms to is not known on this platform: \(describe(node)). UTI-EQUALS compares "
+        + "identifiers; PredicateFunctions.registerComparison(_:_:) adds an operator of your own.")
+  }
+
   private static func sends(
     _ left: PredicateValue, _ node: ComparisonNode, _ right: PredicateValue
   ) throws -> Bool {
+    if let block = node.block { return try block.body(left.anyValue, right.anyValue) }
     let result: PredicateValue = try PredicateFunctions.send(node.selector ?? "", to: left, [right])
     guard let flag = NumberComparison.integer(result) else {
       if result.isNull { return false }

@@ -4,11 +4,21 @@ import Foundation
 final class KeySortDescriptor: NSSortDescriptor {
   let term: SortTerm
   private let customComparator: Comparator?
+  /// A method of the program's own that compares.
+  private let customSelector: Selector?
   private let reader: KeyPathReader
 
-  init(term: SortTerm, comparator: Comparator? = nil) {
+  convenience init(key: String?, ascending: Bool, selector: Selector?) {
+    let comparison: StringComparison? = StringComparison(selectorName: selector?.description ?? "compare:")
+    self.init(
+      term: SortTerm(key: key, ascending: ascending, comparison: comparison ?? .plain),
+      selector: comparison == nil ? selector : nil)
+  }
+
+  init(term: SortTerm, comparator: Comparator? = nil, selector: Selector? = nil) {
     self.term = term
     customComparator = comparator
+    customSelector = selector
     reader = KeyPathReader(term.key ?? "")
     super.init(
       keyPath: \NSObject.self, ascending: term.ascending, comparator: comparator ?? { _, _ in .orderedSame })
@@ -19,7 +29,12 @@ final class KeySortDescriptor: NSSortDescriptor {
   }
 
   /// Nothing when a comparator of the program's own decides, which SQL can't run.
-  var sqlTerm: SortTerm? { customComparator == nil ? term : nil }
+  var sqlTerm: SortTerm? { customComparator == nil && customSelector == nil ? term : nil }
+
+  /// The method that compares, nil with a comparator.
+  var method: Selector? {
+    customComparator == nil ? customSelector ?? Selector(term.comparison.selectorName) : nil
+  }
 
   override func compare(_ object1: Any, to object2: Any) -> ComparisonResult {
     do {
@@ -31,29 +46,36 @@ final class KeySortDescriptor: NSSortDescriptor {
 
   func compareThrowing(_ left: Any, _ right: Any) throws -> ComparisonResult {
     let (a, b): (Any?, Any?) = (try reader.read(left), try reader.read(right))
-    guard let customComparator else {
+    let result: ComparisonResult
+    if let customComparator {
+      result = customComparator(a ?? NSNull(), b ?? NSNull())
+    } else if let customSelector {
+      result = try PredicateFunctions.order(
+        PredicateValue(normalizing: a), PredicateValue(normalizing: b), by: customSelector)
+    } else {
       return try term.order(PredicateValue(normalizing: a), PredicateValue(normalizing: b))
     }
-    let result: ComparisonResult = customComparator(a ?? NSNull(), b ?? NSNull())
     return term.ascending ? result : NumberComparison.reversed(result)
   }
 
   override var reversedSortDescriptor: Any {
     KeySortDescriptor(
       term: SortTerm(key: term.key, ascending: !term.ascending, comparison: term.comparison),
-      comparator: customComparator)
+      comparator: customComparator, selector: customSelector)
   }
 
   override func copy(with zone: NSZone? = nil) -> Any { self }
 
   override func isEqual(_ object: Any?) -> Bool {
     guard let other = object as? KeySortDescriptor else { return false }
-    return self === other || (term == other.term && customComparator == nil && other.customComparator == nil)
+    if self === other { return true }
+    return term == other.term && customSelector == other.customSelector && customComparator == nil
+      && other.customComparator == nil
   }
 
   override var hash: Int { term.hashValue }
   override var description: String {
-    "(\(term.key ?? "self"), \(term.ascending ? "ascending" : "descending"), \(term.comparison.selectorName))"
+    "(\(term.key ?? "self"), \(term.ascending ? "ascending" : "descending"), \(method?.description ?? "comparator"))"
   }
 }
 

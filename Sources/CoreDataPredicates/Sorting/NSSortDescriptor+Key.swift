@@ -17,7 +17,14 @@ extension SortDescribing where Self: NSSortDescriptor {
       KeySortDescriptor(term: SortTerm(key: key, ascending: ascending), comparator: comparator))
   }
 
-  /// Sorts by a key path, strings by the given comparison. Takes the place of `init(key:ascending:selector:)`.
+  /// Sorts by a key path with a method that compares two values, by its name. The usual ones of strings (`localizedStandardCompare:`)
+  /// are those of ``StringComparison`` and work in stores too; others are what ``PredicateFunctions`` has been told, give a
+  /// `ComparisonResult`, and work in memory only. nil is `compare:`.
+  public init(key: String?, ascending: Bool, selector: Selector?) {
+    self = Self.make(KeySortDescriptor(key: key, ascending: ascending, selector: selector))
+  }
+
+  /// Sorts by a key path, strings by the given comparison.
   public init(key: String?, ascending: Bool, comparison: StringComparison) {
     self = Self.make(
       KeySortDescriptor(term: SortTerm(key: key, ascending: ascending, comparison: comparison)))
@@ -42,6 +49,16 @@ extension NSSortDescriptor {
     if let descriptor = self as? KeySortDescriptor { return descriptor.term.key }
     return KeyPathNames.name(of: keyPath)
   }
+
+  /// The method that compares, nil when a comparator does.
+  public var selector: Selector? {
+    if let descriptor = self as? KeySortDescriptor { return descriptor.method }
+    return sortTerm.map { Selector($0.comparison.selectorName) }
+  }
+
+  /// Apple's decoded descriptors refuse to compare until this is called. Here they never come from an archive by
+  /// themselves, so it changes nothing.
+  public func allowEvaluation() {}
 
   /// How strings are ordered, nil when a comparator decides.
   public var stringComparison: StringComparison? { sortTerm?.comparison }

@@ -9,6 +9,7 @@ package enum FunctionTable {
     "bitwiseAnd:with:", "bitwiseOr:with:", "bitwiseXor:with:", "leftshift:by:", "rightshift:by:",
     "onesComplement:",
     "noindex:", "castObject:toType:", "objectFrom:withIndex:", "distanceToLocation:fromLocation:",
+    "tokenize:using:",
   ]
 
   /// Unary minus over anything but a number has no selector of Apple's; the tree calls it this.
@@ -38,6 +39,8 @@ package enum FunctionTable {
       return selectors.contains(name) && colons(name) == argumentCount ? name : nil
     }
     if argumentCount == 0 { return selectors.contains(name) ? name : nil }
+    // The one function of two arguments with a plain name: ALL tokenize(%@, 'Cdl') IN allTokens.
+    if argumentCount == 2, name == "tokenize" { return "tokenize:using:" }
     return argumentCount == 1 && selectors.contains("\(name):") ? "\(name):" : nil
   }
 

@@ -106,6 +106,9 @@ struct Lexer {
       while offset < text.count, Self.isHexDigit(text[offset]) { offset += 1 }
       let number: UInt64? = UInt64(String(decoding: text[digits..<offset], as: UTF8.self), radix: radix)
       kind = number.map { .number(Self.integer($0), isSeconds: false) }
+      if number == nil, offset > digits, radix == 16 {
+        return .invalid(found: "a hexadecimal number of more than 64 bits", hint: nil)
+      }
     } else {
       kind = scanDecimal(from: start)
     }
@@ -286,9 +289,14 @@ struct Lexer {
     case UInt8(ascii: "k"): return invalidSpecifier(from: start, hint: "A key path specifier is spelled %K.")
     case UInt8(ascii: "%"):
       return invalidSpecifier(from: start, hint: "A percent sign stands only inside a string.")
-    case UInt8(ascii: "0")...UInt8(ascii: "9"):
+    case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "+"), UInt8(ascii: "#"):
       return invalidSpecifier(
-        from: start, hint: "Positions and widths are not supported: arguments are taken in order.")
+        from: start,
+        hint: "Positions, widths and precisions are not supported: arguments are taken in order, as they are."
+      )
+    case UInt8(ascii: "p"), UInt8(ascii: "n"):
+      return invalidSpecifier(
+        from: start, hint: "Pointers are no values of predicates: objects are passed with %@.")
     default:
       if byte >= 0x80 { offset = min(offset - 1 + Self.scalarLength(byte), text.count) }
       return invalidSpecifier(

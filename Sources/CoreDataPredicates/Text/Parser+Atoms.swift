@@ -214,6 +214,7 @@ extension Parser {
     var arguments: [ExpressionNode] = []
     var depth: Int = targetDepth
     if skip(.comma) {
+      if isAt(.rightParenthesis) { throw unexpected("an argument") }
       let (members, deepest) = try parseList(until: .rightParenthesis)
       arguments = members
       depth = max(depth, deepest)

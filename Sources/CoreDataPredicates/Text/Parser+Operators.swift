@@ -145,6 +145,8 @@ extension Parser {
       case .unsigned(1 << 63): return .expression(.constant(.integer(.min)), depth: depth)
       case .unsigned(let value): return .expression(.constant(.double(-Double(value))), depth: depth)
       case .double(let value): return .expression(.constant(.double(-value)), depth: depth)
+      // YES is 1.
+      case .bool(let value): return .expression(.constant(.integer(value ? -1 : 0)), depth: depth)
       default: break
       }
     }
@@ -155,7 +157,7 @@ extension Parser {
   private mutating func parseQuantified(_ modifier: ComparisonModifier) throws(PredicateError) -> Operand {
     advance()
     let (left, depth) = try parseExpression()
-    guard case .comparison? = currentInfix() else { throw unexpected("a comparison operator") }
+    guard case .comparison? = currentInfix() else { throw missingOperator() }
     return try parseComparison(modifier: modifier, left: left, leftDepth: depth)
   }
 
@@ -203,21 +205,11 @@ extension Parser {
   private mutating func parseOptions() throws(PredicateError) -> ComparisonOptions {
     guard skip(.leftBracket) else { return [] }
     guard case .identifier(let letters, _) = current.kind else { throw unexpected("options such as [cd]") }
-    var options: ComparisonOptions = []
-    for letter in letters {
-      switch letter {
-      case "c", "C": options.insert(.caseInsensitive)
-      case "d", "D": options.insert(.diacriticInsensitive)
-      case "n", "N": options.insert(.normalized)
-      case "l", "L": options.insert(.localeSensitive)
-      // Spotlight's word matching: no meaning here.
-      case "w", "W": break
-      default:
-        throw unexpected(
-          "options such as [cd]",
-          hint:
-            "The letters: c ignores case, d ignores diacritics, n compares literally, l follows the locale.")
-      }
+    guard let options = ComparisonOptions(letters: letters) else {
+      throw unexpected(
+        "options such as [cd]",
+        hint:
+          "The letters: c ignores case, d ignores diacritics, n compares literally, l follows the locale.")
     }
     advance()
     try require(.rightBracket, "after the options")

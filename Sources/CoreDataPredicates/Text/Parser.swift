@@ -59,9 +59,7 @@ package struct Parser {
   private mutating func parseWholePredicate() throws(PredicateError) -> PredicateNode {
     let operand: Operand = try parse(.or)
     if case .expression = operand {
-      guard current.kind == .end else { throw unexpected("a comparison operator") }
-      throw unexpected(
-        "a comparison operator", hint: "An expression alone is no predicate: compare it with something.")
+      throw missingOperator()
     }
     let predicate: PredicateNode = try predicate(of: operand)
     guard current.kind == .end else { throw unexpected("AND, OR or the end") }
@@ -182,8 +180,24 @@ package struct Parser {
   // MARK: Kinds
 
   func predicate(of operand: Operand) throws(PredicateError) -> PredicateNode {
-    guard case .predicate(let node, _) = operand else { throw unexpected("a comparison operator") }
+    guard case .predicate(let node, _) = operand else { throw missingOperator() }
     return node
+  }
+
+  /// An expression ends here that should have been compared with something.
+  func missingOperator() -> PredicateError {
+    let hint: String?
+    switch current.kind {
+    case .end: hint = "An expression alone is no predicate: compare it with something."
+    case .identifier(_, .not?): hint = "NOT stands before the whole comparison: NOT a IN b."
+    case .identifier(let name, nil) where name.uppercased() == "IS":
+      hint = "A missing value is tested with == nil."
+    case .identifier(let name, nil):
+      let near: [String] = NearestNames.of(name, among: Word.operators)
+      hint = near.isEmpty ? nil : "Did you mean \(near.joined(separator: " or "))?"
+    default: hint = nil
+    }
+    return unexpected("a comparison operator", hint: hint)
   }
 
   func expression(of operand: Operand, at token: Token) throws(PredicateError) -> ExpressionNode {

@@ -42,8 +42,7 @@ package enum Printer {
         write(member, parenthesized: needsParentheses(member), to: &output)
       }
     case .block(let block):
-      let address: Int = unsafeBitCast(block.predicate, to: Int.self)
-      output += "BLOCKPREDICATE(0x\(String(address, radix: 16)))"
+      output += block.ownText ?? "BLOCKPREDICATE(\(address(of: block.predicate)))"
     }
   }
 
@@ -68,7 +67,11 @@ package enum Printer {
     }
     write(node.left, parenthesized: isAssignment(node.left), to: &output)
     output += " "
-    output += node.comparison == .customSelector ? node.selector ?? "" : node.comparison.symbol
+    if let block = node.block {
+      output += "BLOCK(\(address(of: block)))"
+    } else {
+      output += node.comparison == .customSelector ? node.selector ?? "" : node.comparison.symbol
+    }
     let letters: String = node.options.letters
     if !letters.isEmpty { output += "[\(letters)]" }
     output += " "
@@ -132,8 +135,7 @@ package enum Printer {
       output += ")"
     case .anyKey: output += "ANYKEY"
     case .block(let block, let arguments):
-      let address: Int = unsafeBitCast(block, to: Int.self)
-      output += "BLOCK(0x\(String(address, radix: 16))"
+      output += "BLOCK(\(address(of: block))"
       for argument in arguments {
         output += ", "
         write(argument, to: &output)
@@ -190,6 +192,10 @@ package enum Printer {
       write(arguments, to: &output)
       output += ")"
     }
+  }
+
+  private static func address(of object: AnyObject) -> String {
+    "0x\(String(unsafeBitCast(object, to: Int.self), radix: 16))"
   }
 
   /// Infix and prefix expressions, which need parentheses where something tighter follows.

@@ -28,8 +28,10 @@ package enum ValuePrinter {
 
   /// A number as `NSNumber.description` prints it on Apple's systems: a whole double without fraction.
   static func print(_ value: Double) -> String {
-    if value == value.rounded(), abs(value) < 1e15 { return String(Int64(value)) }
-    return "\(value)"
+    // No literal is infinite; one beyond the range reads back as the same value.
+    if value.isInfinite { return value < 0 ? "-1e999" : "1e999" }
+    let text: String = "\(value)"
+    return text.hasSuffix(".0") ? String(value == 0 ? "0" : text.dropLast(2)) : text
   }
 
   /// Text between double quotes, `"` and `\` escaped.
@@ -55,6 +57,7 @@ package enum ValuePrinter {
   }
 
   private static func describe(_ value: Any) -> String {
-    (value as? any CustomStringConvertible)?.description ?? "<\(type(of: value))>"
+    if let type = value as? Any.Type { return "\(type)" }
+    return (value as? any CustomStringConvertible)?.description ?? "<\(type(of: value))>"
   }
 }

@@ -58,6 +58,9 @@ enum Word: String, CaseIterable, Sendable {
     }
   }
 
+  /// The words that are comparison operators.
+  static let operators: [String] = allCases.filter { $0.comparison != nil }.map(\.rawValue)
+
   /// The comparison operator that the word is.
   var comparison: ComparisonOperator? {
     switch self {

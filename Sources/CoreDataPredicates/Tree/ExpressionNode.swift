@@ -61,16 +61,21 @@ package enum SetOperation: String, Hashable, Sendable {
 package final class ExpressionBlock: Hashable, @unchecked Sendable {
   // Immutable after init; the block is called on the thread that evaluates, as Apple's is.
   package let body: (Any?, [Any], NSMutableDictionary?) -> Any?
+  /// What stands behind the block: two blocks of one owner are equal.
+  private let owner: AnyObject?
 
-  package init(_ body: @escaping (Any?, [Any], NSMutableDictionary?) -> Any?) {
+  package init(of owner: AnyObject? = nil, _ body: @escaping (Any?, [Any], NSMutableDictionary?) -> Any?) {
+    self.owner = owner
     self.body = body
   }
 
   package static func == (left: ExpressionBlock, right: ExpressionBlock) -> Bool {
-    left === right
+    left.identity == right.identity
   }
 
   package func hash(into hasher: inout Hasher) {
-    hasher.combine(ObjectIdentifier(self))
+    hasher.combine(identity)
   }
+
+  private var identity: ObjectIdentifier { ObjectIdentifier(owner ?? self) }
 }

@@ -30,10 +30,13 @@ package struct ComparisonNode: Hashable, Sendable {
   package var options: ComparisonOptions
   /// The selector of a ``ComparisonOperator/customSelector`` comparison, such as `hasPrefix:`.
   package var selector: String?
+  /// The code that decides in place of a selector.
+  package var block: ComparisonBlock?
 
   package init(
     left: ExpressionNode, right: ExpressionNode, modifier: ComparisonModifier = .direct,
-    comparison: ComparisonOperator, options: ComparisonOptions = [], selector: String? = nil
+    comparison: ComparisonOperator, options: ComparisonOptions = [], selector: String? = nil,
+    block: ComparisonBlock? = nil
   ) {
     self.left = left
     self.right = right
@@ -41,6 +44,7 @@ package struct ComparisonNode: Hashable, Sendable {
     self.comparison = comparison
     self.options = options
     self.selector = selector
+    self.block = block
   }
 }
 
@@ -110,6 +114,22 @@ package struct ComparisonOptions: OptionSet, Hashable, Sendable {
   package static let normalized: ComparisonOptions = .init(rawValue: 4)
   package static let localeSensitive: ComparisonOptions = .init(rawValue: 8)
 
+  /// From letters in any order and case; nil when there is another one among them.
+  package init?(letters: String) {
+    self = []
+    for letter in letters.lowercased() {
+      switch letter {
+      case "c": insert(.caseInsensitive)
+      case "d": insert(.diacriticInsensitive)
+      case "n": insert(.normalized)
+      case "l": insert(.localeSensitive)
+      // Spotlight's word matching: no meaning here.
+      case "w": break
+      default: return nil
+      }
+    }
+  }
+
   /// As written between brackets: `cd`, in the order `c`, `d`, `n`, `l`.
   package var letters: String {
     var letters: String = ""
@@ -121,6 +141,23 @@ package struct ComparisonOptions: OptionSet, Hashable, Sendable {
   }
 }
 
+/// A comparison operator that is only code. Equal to itself.
+package final class ComparisonBlock: Hashable, Sendable {
+  package let body: @Sendable (Any?, Any?) throws -> Bool
+
+  package init(_ body: @escaping @Sendable (Any?, Any?) throws -> Bool) {
+    self.body = body
+  }
+
+  package static func == (left: ComparisonBlock, right: ComparisonBlock) -> Bool {
+    left === right
+  }
+
+  package func hash(into hasher: inout Hasher) {
+    hasher.combine(ObjectIdentifier(self))
+  }
+}
+
 /// A predicate that is only code. Equal to itself.
 package final class PredicateBlock: Hashable, @unchecked Sendable {
   // Immutable after init; the block is called on the thread that evaluates, as Apple's is.
@@ -128,6 +165,13 @@ package final class PredicateBlock: Hashable, @unchecked Sendable {
 
   package init(_ predicate: Foundation.NSPredicate) {
     self.predicate = predicate
+  }
+
+  /// The text of a class of the program's own that has one: `predicateFormat` overridden.
+  package var ownText: String? {
+    guard type(of: predicate) != Foundation.NSPredicate.self else { return nil }
+    let text: String = predicate.formatText
+    return ["TRUEPREDICATE", "FALSEPREDICATE", "BLOCKPREDICATE"].contains(text) ? nil : text
   }
 
   package static func == (left: PredicateBlock, right: PredicateBlock) -> Bool {
