@@ -79,7 +79,7 @@ extension FetchDescription {
 
   /// The predicate with managed objects replaced by references to rows of one store.
   static func close(_ predicate: NSPredicate, store: NSPersistentStore) throws -> PredicateNode {
-    try predicate.structureNode().mapConstants { try close($0, store: store) }
+    try predicate.structureNode().resolvingFetches().mapConstants { try close($0, store: store) }
   }
 
   static func close(_ value: PredicateValue, store: NSPersistentStore) throws -> PredicateValue {

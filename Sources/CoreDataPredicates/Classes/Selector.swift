@@ -1,3 +1,5 @@
+// swift-format-ignore-file: AlwaysUseLowerCamelCase
+
 /// The name of a method, such as `localizedStandardCompare:`.
 ///
 /// Linux has no selectors and `#selector` doesn't compile there. Wherever Apple's classes take one, its name does:

@@ -1,0 +1,70 @@
+// swift-format-ignore-file: AlwaysUseLowerCamelCase
+
+import CoreDataModel
+import CoreDataPredicates
+import Foundation
+
+/// The kind of an ``NSFetchRequestExpression``.
+public let NSFetchRequestExpressionType: CoreDataPredicates.NSExpression.ExpressionType = .fetchRequest
+
+/// An expression whose value is the result of a fetch, in formats `FETCH(request, context, countOnly)`:
+///
+/// ```swift
+/// let seniors = NSFetchRequestExpression.expression(
+///   forFetch: NSExpression(forConstantValue: request), context: NSExpression(forConstantValue: context), countOnly: false)
+/// NSPredicate(format: "SELF IN %@", seniors)
+/// ```
+///
+/// The request runs each time the expression is evaluated. In the predicate of a fetch it runs once, before the store is asked,
+/// if its operands are constants.
+open class NSFetchRequestExpression: CoreDataPredicates.NSExpression {
+  private let parts: (request: ExpressionNode, context: ExpressionNode, countOnly: Bool)
+
+  private init(request: ExpressionNode, context: ExpressionNode, countOnly: Bool) {
+    parts = (request, context, countOnly)
+    super.init(
+      node: .fetch(request: request, context: context, countOnly: .constant(.bool(countOnly))))
+  }
+
+  /// The objects that the request finds, or with `countOnly` their number.
+  ///
+  /// - Parameters:
+  ///   - fetch: gives an `NSFetchRequest`.
+  ///   - context: gives an `NSManagedObjectContext`.
+  open class func expression(
+    forFetch fetch: CoreDataPredicates.NSExpression, context: CoreDataPredicates.NSExpression,
+    countOnly countFlag: Bool
+  ) -> CoreDataPredicates.NSExpression {
+    NSFetchRequestExpression(
+      request: fetch.expressionNode(), context: context.expressionNode(), countOnly: countFlag)
+  }
+
+  /// What gives the request.
+  open var requestExpression: CoreDataPredicates.NSExpression { NSExpression(node: parts.request) }
+  /// What gives the context.
+  open var contextExpression: CoreDataPredicates.NSExpression { NSExpression(node: parts.context) }
+  /// Whether the value is the number of objects.
+  open var isCountOnlyRequest: Bool { parts.countOnly }
+}
+
+extension NSFetchRequest: FetchExpressionRequest {
+  package func fetchExpressionValue(in context: Any?, countOnly: Bool) throws -> Any? {
+    guard let context = context as? NSManagedObjectContext else {
+      throw GraphError.unsupported(
+        "FETCH without a context",
+        advice: "Its second operand must be an NSManagedObjectContext, passed with %@.")
+    }
+    return countOnly ? try context.count(for: self) : try context.fetch(self)
+  }
+}
+
+extension PredicateNode {
+  /// The tree with the results of its fetches in place of them, which a store could not run. Those that need a variable or a
+  /// row's values stay.
+  func resolvingFetches() throws -> PredicateNode {
+    try mapExpressions { expression in
+      guard case .fetch(.constant, .constant, .constant) = expression else { return expression }
+      return .constant(try ExpressionProgram(expression).value(nil))
+    }
+  }
+}
