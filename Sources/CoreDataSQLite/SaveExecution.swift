@@ -26,6 +26,7 @@ struct SaveExecution {
   func run(_ plan: SavePlan) throws {
     try checkTrees(plan)
     var conflicts: [(id: RowID, expected: Int32)] = []
+    try check(plan.checks, &conflicts)
     try delete(plan.deletes, &conflicts)
     try update(plan.updates, &conflicts)
     if !conflicts.isEmpty { throw StoreError.conflicts(try describe(conflicts)) }
@@ -39,6 +40,20 @@ struct SaveExecution {
         engine.layout.entities[Int(conflict.id.entity)].rootIndex]
       let stored: RowBatch = try engine.rows(of: root, keys: [conflict.id.key], database)
       return RowConflict(id: conflict.id, expectedVersion: conflict.expected, stored: stored.first)
+    }
+  }
+
+  private func check(_ checks: [RowDelete], _ conflicts: inout [(id: RowID, expected: Int32)]) throws {
+    for check in checks {
+      let table: TableSchema = try engine.schema.table(of: Int(check.id.entity))
+      let select = try RawStatement(
+        database,
+        "SELECT 1 FROM \(SQLIdentifier.quoted(table.name)) WHERE Z_PK = ? AND IFNULL(Z_OPT, 0) = ?",
+        url: engine.url)
+      defer { select.reset() }
+      try select.bind(1, check.id.key)
+      try select.bind(2, Int64(check.expectedVersion))
+      if try !select.step() { conflicts.append((id: check.id, expected: check.expectedVersion)) }
     }
   }
 

@@ -76,7 +76,7 @@ struct InMemoryState: Sendable {
       }
     }
     for update in plan.updates { check(update.row.id, update.expectedVersion) }
-    for delete in plan.deletes { check(delete.id, delete.expectedVersion) }
+    for row in plan.deletes + plan.checks { check(row.id, row.expectedVersion) }
     for insert in plan.inserts {
       insert.rows.forEach { new in
         // A key that is taken: handed out by another store, or used twice.

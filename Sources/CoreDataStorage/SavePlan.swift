@@ -69,7 +69,7 @@ package struct RowUpdate: Sendable {
   }
 }
 
-/// A row to remove.
+/// A row to remove (or to check), with the version it must still have.
 package struct RowDelete: Sendable {
   package var id: RowID
   package var expectedVersion: Int32
@@ -111,6 +111,8 @@ package struct SavePlan: Sendable {
   package var updates: [RowUpdate] = []
   package var deletes: [RowDelete] = []
   package var toMany: [ToManyEdit] = []
+  /// Rows that are not changed and must be what was read all the same.
+  package var checks: [RowDelete] = []
 
   package init() {}
 

@@ -122,6 +122,28 @@ struct UndoTests {
   }
 
   @Test(arguments: StoreKind.allCases)
+  func `a change after an undo and a save is saved`(kind: StoreKind) throws {
+    try withUndo(kind) { stack, context, _ in
+      let (item, other): (Item, Item) = (context.item("a"), context.item("z"))
+      try context.save()
+      item.title = "b"
+      context.undo()
+      other.price = 1
+      try context.save()
+      item.title = "c"
+      context.delete(other)
+      context.undo()
+      other.price = 2
+      try context.save()
+      item.title = "d"
+      context.delete(other)
+      try context.save()
+      let stored: [String?] = try stack.titles()
+      #expect(stored == ["d"])
+    }
+  }
+
+  @Test(arguments: StoreKind.allCases)
   func `the order of members comes back`(kind: StoreKind) throws {
     try withUndo(kind) { _, context, manager in
       let list = context.make("Playlist") as! Playlist
@@ -297,12 +319,19 @@ struct UndoTests {
         }
       }
       try context.save()
-      let stored: [String?] = try stack.titles()
-      let live: [String?] = everything.filter { $0.managedObjectContext != nil && $0 is Item }.map {
-        ($0 as? Item)?.title
+      let live: [String] = rows(everything.filter { $0.managedObjectContext != nil })
+      try stack.elsewhere { other in
+        let stored: [String] = rows(try other.all(Item.self, "Item"))
+        #expect(stored == live, "seed \(seed): what is stored")
       }
-      #expect(stored == live.sorted { ($0 ?? "") < ($1 ?? "") }, "seed \(seed): what is stored")
     }
+  }
+
+  /// The items, comparable between contexts.
+  private func rows(_ objects: [NSManagedObject]) -> [String] {
+    objects.compactMap { $0 as? Item }.map { item in
+      "\(item.title ?? "-") \(item.price) \(item.category != nil) \(item.detail != nil) \(item.tags.count)"
+    }.sorted()
   }
 
   /// Everything that can be seen of the objects that are in the context.

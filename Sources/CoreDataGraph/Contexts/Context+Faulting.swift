@@ -265,6 +265,7 @@ extension NSManagedObjectContext {
     deleted = []
     eventObjects = []
     undelivered = []
+    watched = []
     assignedStores = [:]
     retained = []
     lastInserted = []

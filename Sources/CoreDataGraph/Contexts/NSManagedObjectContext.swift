@@ -39,6 +39,8 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   final var undelivered: [NSManagedObject] = []
   final var isSaving = false
   final var isProcessing = false
+  /// Unchanged objects that the next save checks.
+  final var watched: [NSManagedObject] = []
   /// Stores chosen by `assign(_:to:)` for objects not saved yet.
   final var assignedStores: [ObjectIdentifier: NSPersistentStore] = [:]
   /// The inserted objects of the last objects-did-change notification, for the did-save one.
@@ -91,6 +93,15 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   final var isTakingBack = false
   /// While the end of an event is told: what each object was before it.
   final var lastEvent: [ObjectIdentifier: [EventChange]] = [:]
+
+  /// What a save does about conflicts: an ``NSMergePolicy``, by default ``NSMergePolicy/error``.
+  public final var mergePolicy: Any = NSMergePolicy.error {
+    didSet {
+      guard !(mergePolicy is NSMergePolicy) else { return }
+      fatalError(
+        "The merge policy must be an NSMergePolicy, such as NSMergePolicy.overwrite, not \(mergePolicy).")
+    }
+  }
 
   /// For people who debug.
   public final var name: String?

@@ -22,9 +22,9 @@ extension NSManagedObjectContext {
     guard !coordinator.persistentStores.isEmpty else { throw GraphError.noStores.asCocoaError }
     NotificationCenter.default.post(name: .NSManagedObjectContextWillSave, object: self)
     try withCocoaErrors {
-      let changes: PendingChanges = try runWillSave()
+      var changes: PendingChanges = try runWillSave()
       try validate(changes)
-      let saved: [StoreChanges] = try write(changes, to: coordinator)
+      let saved: [StoreChanges] = try writeMerging(&changes, to: coordinator)
       takeOver(saved)
       finish(changes, coordinator)
     }
@@ -79,6 +79,25 @@ extension NSManagedObjectContext {
     try NSManagedObject.throwFailures(failures)
   }
 
+  /// Writes; where a store refuses, the merge policy changes the objects and the save is tried again.
+  private func writeMerging(_ changes: inout PendingChanges, to coordinator: NSPersistentStoreCoordinator)
+    throws -> [StoreChanges]
+  {
+    for _ in 1..<NSManagedObjectContext.mostSaveTries {
+      do {
+        return try write(changes, to: coordinator)
+      } catch let refusal as SaveRefusal {
+        try resolve(refusal)
+        changes = pendingChanges()
+      }
+    }
+    do {
+      return try write(changes, to: coordinator)
+    } catch let refusal as SaveRefusal {
+      throw SaveErrors.error(for: refusal.error, store: refusal.store, context: self, partly: false)
+    }
+  }
+
   /// One transaction a store. Keys are given to new objects inside it and are theirs only once it is committed.
   private func write(_ changes: PendingChanges, to coordinator: NSPersistentStoreCoordinator) throws
     -> [StoreChanges]
@@ -97,6 +116,7 @@ extension NSManagedObjectContext {
           return plan
         }
       } catch let error as StoreError {
+        if place == 0 { throw SaveRefusal(error: error, store: store, part: parts[place]) }
         keepSaved(parts[..<place])
         throw SaveErrors.error(for: error, store: store, context: self, partly: place > 0)
       }
@@ -109,6 +129,10 @@ extension NSManagedObjectContext {
   private func takeOver(_ saved: [StoreChanges]) {
     commit(saved)
     assignedStores = [:]
+    watched = []
+    // Those that were in a list and had nothing to save after all (undone, merged) leave it too.
+    for object in updated { object.flags.remove(.inUpdatedList) }
+    for object in deleted where !object.flags.contains(.deleted) { object.flags.remove(.inDeletedList) }
     inserted = []
     updated = []
     deleted = []
@@ -282,8 +306,6 @@ extension NSManagedObjectContext {
     }
     for id in ids.deleted {
       guard let object = registeredObject(for: id), !object.isDeleted else { continue }
-      // Already gone from the store: it leaves the graph, and nothing is to be saved for it.
-      object.flags.formUnion([.inaccessible])
       forgetDeletedElsewhere(object)
     }
     for id in ids.inserted { noteEvent(.eventInserted, of: object(with: id)) }
@@ -292,7 +314,8 @@ extension NSManagedObjectContext {
       name: .NSManagedObjectContextDidMergeChangesObjectIDs, object: self, userInfo: ids.userInfo)
   }
 
-  private func forgetDeletedElsewhere(_ object: NSManagedObject) {
+  /// An object that is gone from the store already leaves the graph, and nothing is to be saved for it.
+  final func forgetDeletedElsewhere(_ object: NSManagedObject) {
     for slot in object.runtime.relationshipSlots {
       guard let inverse = object.runtime.layout.slots[slot].inverseSlot, let known = object.state else {
         continue

@@ -84,6 +84,11 @@ struct SavePlanner {
       RowDelete(
         id: RowID(entity: object.runtime.index, key: object.key), expectedVersion: object.row?.version ?? 0)
     }
+    plan.checks = context.watched.filter { $0.store === store && !$0.hasChanges }.compactMap { object in
+      object.row.map {
+        RowDelete(id: RowID(entity: object.runtime.index, key: object.key), expectedVersion: $0.version)
+      }
+    }
     var joined = Set<JoinedPair>()
     for object in changes.inserted + changes.updated + changes.deleted {
       try appendEdits(of: object, to: &plan, &joined)

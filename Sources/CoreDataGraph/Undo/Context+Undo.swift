@@ -95,18 +95,13 @@ extension NSManagedObjectContext {
       takeAway(object)
       object.awakeQuietly { object.awake(fromSnapshotEvents: .undoInsertion) }
     case .returns:
-      dropUpdateIfSame(object)
+      settle(object)
       object.awakeQuietly { object.awake(fromSnapshotEvents: .undoDeletion) }
     case .stays:
       noteChange(of: object)
-      dropUpdateIfSame(object)
+      settle(object)
       object.awakeQuietly { object.awake(fromSnapshotEvents: .undoUpdate) }
     }
-  }
-
-  /// An object that is again what its row says is not updated.
-  private func dropUpdateIfSame(_ object: NSManagedObject) {
-    if !object.flags.contains(.inserted), object.persistentChanges().isEmpty { object.flags.remove(.updated) }
   }
 
   /// A new object leaves the context at the end of the event, keeping its values and its key; a saved one is to be deleted.

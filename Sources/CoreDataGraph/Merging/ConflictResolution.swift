@@ -1,0 +1,178 @@
+import CoreDataStorage
+import Foundation
+
+/// How one policy settles one conflict. Every change is made in memory; the save then writes what is left to write.
+struct ConflictResolution {
+  private let type: NSMergePolicyType
+
+  init(_ type: NSMergePolicyType) { self.type = type }
+
+  private var objectWins: Bool {
+    type == .mergeByPropertyObjectTrumpMergePolicyType || type == .overwriteMergePolicyType
+  }
+  private var mergesByProperty: Bool {
+    type == .mergeByPropertyObjectTrumpMergePolicyType || type == .mergeByPropertyStoreTrumpMergePolicyType
+  }
+
+  // MARK: Rows changed meanwhile
+
+  func resolve(_ conflict: NSMergeConflict) throws {
+    let object: NSManagedObject = conflict.sourceObject
+    guard let context = object.managedObjectContext, let store = object.store else { return }
+    // A conflict that somebody else made says nothing of the row: look.
+    let stored: RowRef? =
+      try conflict.stored ?? store.engine.rows(of: object.runtime.layout, keys: [object.key]).first
+    switch (object.isDeleted, stored) {
+    case (true, nil): context.forgetDeletedElsewhere(object)
+    case (true, let row?):
+      if objectWins { object.row = row } else { context.takeBackDeletion(of: object, row) }
+    case (false, nil):
+      if objectWins, object.isUpdated {
+        context.insertAgain(object)
+      } else {
+        context.forgetDeletedElsewhere(object)
+      }
+    case (false, let row?): merge(object, row, in: context)
+    }
+  }
+
+  private func merge(_ object: NSManagedObject, _ row: RowRef, in context: NSManagedObjectContext) {
+    switch type {
+    case .rollbackMergePolicyType: object.discardState(keepingTransients: true)
+    case .overwriteMergePolicyType: object.keepAllValues()
+    default: object.mergeProperties(with: row, objectWins: objectWins)
+    }
+    object.row = row
+    object.reloadMembers()
+    context.settle(object)
+    object.awakeQuietly { object.awake(fromSnapshotEvents: .mergePolicy) }
+    context.noteEvent(.eventRefreshed, of: object)
+  }
+
+  // MARK: Uniqueness
+
+  func resolve(_ conflict: NSConstraintConflict) throws {
+    let objects: [NSManagedObject] = conflict.conflictingObjects.filter { !$0.isDeleted }
+    guard let context = objects.first?.managedObjectContext else { return }
+    let stored: NSManagedObject? = conflict.databaseObject.flatMap { $0.isDeleted ? nil : $0 }
+    let all: [NSManagedObject] = (stored.map { [$0] } ?? []) + objects
+    guard all.count > 1, let winner = objectWins ? all.last : all.first else { return }
+    for loser in all where loser !== winner {
+      if !objectWins, !loser.isInserted {
+        // A stored object keeps its row; only the value that collides goes back.
+        loser.takeBack(conflict.constraint)
+        context.settle(loser)
+        continue
+      }
+      if mergesByProperty { winner.inherit(from: loser, attributes: objectWins) }
+      context.delete(loser)
+    }
+  }
+}
+
+extension NSManagedObjectContext {
+  /// An object is updated only while a stored value differs from its row.
+  final func settle(_ object: NSManagedObject) {
+    if !object.flags.contains(.inserted), object.persistentChanges().isEmpty { object.flags.remove(.updated) }
+  }
+
+  final func takeBackDeletion(of object: NSManagedObject, _ row: RowRef) {
+    object.flags.subtract([.deleted, .propagated, .updated])
+    object.discardState(keepingTransients: true)
+    object.row = row
+    object.awakeQuietly { object.awake(fromSnapshotEvents: .mergePolicy) }
+    noteEvent(.eventRefreshed, of: object)
+  }
+
+  /// The row is gone and the object is to stay: it is saved as a new row under the same key.
+  final func insertAgain(_ object: NSManagedObject) {
+    guard let row = object.row else { return }
+    object.flags.remove(.updated)
+    object.forgetRow(row, of: object.store)
+    noteInsertion(of: object)
+  }
+}
+
+extension NSManagedObject {
+  /// Makes every stored value one that was set here.
+  final func keepAllValues() {
+    let state: ObjectState = ensureState()
+    for (number, slot) in runtime.layout.slots.enumerated() {
+      guard case .stored(let kind, _) = slot.role else { continue }
+      if state.values[number].isUnset {
+        state.values[number] =
+          kind == .toOne ? toOneTarget(number).map { .object($0) } ?? .null : slotValue(number)
+      }
+      state.changed.insert(number)
+    }
+  }
+
+  /// Lets go of values the store has changed; of those that both changed, if the store is to win.
+  final func mergeProperties(with new: RowRef, objectWins: Bool) {
+    guard let state, let old = row else { return }
+    let mine: SlotSet = persistentChanges()
+    for (number, slot) in runtime.layout.slots.enumerated() {
+      guard case .stored(let kind, let word) = slot.role else { continue }
+      let isTheirs: Bool = !RowRef.sameValue(old, new, word: word, kind: kind)
+      if mine.contains(number), objectWins || !isTheirs { continue }
+      state.values[number] = .unset
+      state.changed.remove(number)
+    }
+  }
+
+  /// Members are read anew when they are asked for; those added and removed here stay so.
+  final func reloadMembers() {
+    guard let state else { return }
+    for slot in runtime.relationshipSlots {
+      guard let many = state.toMany(slot) else { continue }
+      if many.isChanged { many.members = nil } else { state.values[slot] = .unset }
+    }
+  }
+
+  /// Gives properties the values of the row again.
+  final func takeBack(_ names: [String]) {
+    fireFault()
+    guard row != nil, let state else { return }
+    for name in names {
+      guard let slot = runtime.layout.slotByName[name], state.changed.contains(slot) else { continue }
+      let described: PropertySlot = runtime.layout.slots[slot]
+      guard case .stored(let kind, let word) = described.role else { continue }
+      if kind == .toOne, let row, let store, let context = registry?.context {
+        setToOne(slot, row.hasValue(word) ? context.object(row.target(word), store: store) : nil)
+      } else {
+        setSlot(slot, committedSlotValue(slot))
+      }
+    }
+  }
+
+  /// Takes over what another object has and this one lacks: relationships, and attributes that were never set here.
+  final func inherit(from other: NSManagedObject, attributes: Bool) {
+    for (number, slot) in runtime.layout.slots.enumerated() {
+      guard let theirs = other.runtime.layout.slotByName[slot.name] else { continue }
+      switch slot.role {
+      case .toMany:
+        for member in other.members(theirs).objects where member !== self { link(number, member) }
+      case .stored(.toOne, _):
+        if toOneTarget(number) == nil, let target = other.toOneTarget(theirs), target !== self {
+          setToOne(number, target)
+        }
+      case .stored:
+        guard attributes, isInserted, state?.changed.contains(number) != true else { continue }
+        setSlot(number, other.slotValue(theirs))
+      case .transient, .fetched, .composite: continue
+      }
+    }
+  }
+}
+
+extension RowRef {
+  /// Whether two rows of one entity hold the same value.
+  static func sameValue(_ left: RowRef, _ right: RowRef, word: Int, kind: ColumnKind) -> Bool {
+    guard left.hasValue(word), right.hasValue(word) else {
+      return left.hasValue(word) == right.hasValue(word)
+    }
+    if kind == .toOne { return left.target(word).key == right.target(word).key }
+    if kind.isInTail { return left.bytes(word).elementsEqual(right.bytes(word)) }
+    return left.word(word) == right.word(word)
+  }
+}

@@ -1,0 +1,146 @@
+import CoreDataModel
+import CoreDataPredicates
+import CoreDataStorage
+import Foundation
+
+/// A store has refused a save for a reason that a merge policy may settle.
+struct SaveRefusal: Error, @unchecked Sendable {
+  // Sendable: thrown and caught within one save, on the context's queue.
+  let error: StoreError
+  let store: NSPersistentStore
+  let part: StoreChanges
+}
+
+extension NSManagedObjectContext {
+  /// How often a save is tried again: each try meets what others have saved since the one before.
+  static let mostSaveTries: Int = 100
+
+  /// Makes conflicts of a store's refusal and lets the policy settle them.
+  ///
+  /// - Throws: what the policy throws, or the refusal as an error where there is nothing that a policy could settle.
+  final func resolve(_ refusal: SaveRefusal) throws {
+    let conflicts: [Any]
+    switch refusal.error {
+    case .conflicts(let rows): conflicts = lockingConflicts(rows, refusal.store)
+    case .uniqueness: conflicts = try UniquenessSearch(refusal.part, context: self).conflicts()
+    default: conflicts = []
+    }
+    guard !conflicts.isEmpty, let policy = mergePolicy as? NSMergePolicy else {
+      throw SaveErrors.error(for: refusal.error, store: refusal.store, context: self, partly: false)
+    }
+    try policy.resolve(mergeConflicts: conflicts)
+    processPendingChanges()
+  }
+
+  private func lockingConflicts(_ rows: [RowConflict], _ store: NSPersistentStore) -> [NSMergeConflict] {
+    rows.compactMap { row in
+      let root: Int = store.runtime.entities[Int(row.id.entity)].layout.rootIndex
+      guard let object = registry.object(store: store.ordinal, root: root, key: row.id.key), object.row != nil
+      else { return nil }
+      return NSMergeConflict(source: object, expectedVersion: row.expectedVersion, stored: row.stored)
+    }
+  }
+
+  /// Lets the next save check that an object is still what was read, though nothing is changed in it. A save without any change
+  /// checks nothing.
+  public final func detectConflicts(for object: NSManagedObject) {
+    guard object.registry === registry, object.store != nil else { return }
+    object.fireFault()
+    watched.append(object)
+  }
+}
+
+/// Finds which objects of a save break which uniqueness constraints, all of them at once.
+struct UniquenessSearch {
+  private let part: StoreChanges
+  private let context: NSManagedObjectContext
+
+  init(_ part: StoreChanges, context: NSManagedObjectContext) {
+    self.part = part
+    self.context = context
+  }
+
+  /// The constraint's values of one object.
+  private struct Key: Hashable {
+    let values: [PredicateValue]
+  }
+
+  func conflicts() throws -> [NSConstraintConflict] {
+    var result: [NSConstraintConflict] = []
+    for runtime in part.store.runtime.entities {
+      for names in runtime.layout.entity.uniquenessConstraintNames {
+        result += try conflicts(of: runtime, names)
+      }
+    }
+    return result
+  }
+
+  private func conflicts(of runtime: EntityRuntime, _ names: [String]) throws -> [NSConstraintConflict] {
+    let slots: [Int] = names.compactMap { runtime.layout.slotByName[$0] }
+    guard slots.count == names.count else { return [] }
+    var groups: [Key: [NSManagedObject]] = [:]
+    var order: [Key] = []
+    for object in part.inserted + part.updated where runtime.layout.family.contains(object.runtime.index) {
+      guard let key = key(of: object, slots) else { continue }
+      if groups[key] == nil { order.append(key) }
+      groups[key, default: []].append(object)
+    }
+    let stored: [Key: NSManagedObject] = try storedObjects(runtime, names, slots, keys: order)
+    return order.compactMap { key in
+      let objects: [NSManagedObject] = groups[key] ?? []
+      let database: NSManagedObject? = stored[key].flatMap { found in
+        objects.contains { $0 === found } ? nil : found
+      }
+      guard objects.count > 1 || database != nil else { return nil }
+      return NSConstraintConflict(
+        constraint: names, database: database, databaseSnapshot: database?.currentSnapshot(),
+        conflicting: objects, conflictingSnapshots: objects.map { $0.currentSnapshot() })
+    }
+  }
+
+  /// nil when a value is nil: that collides with nothing.
+  private func key(of object: NSManagedObject, _ slots: [Int]) -> Key? {
+    var values: [PredicateValue] = []
+    for slot in slots {
+      let value = PredicateValue(normalizing: object.objectValue(slot))
+      if value.isNull { return nil }
+      values.append(value)
+    }
+    return Key(values: values)
+  }
+
+  /// The objects of rows that have the keys' values and keep them: those that the save changes or deletes do not count.
+  private func storedObjects(
+    _ runtime: EntityRuntime, _ names: [String], _ slots: [Int], keys: [Key]
+  ) throws -> [Key: NSManagedObject] {
+    var result: [Key: NSManagedObject] = [:]
+    var start: Int = 0
+    while start < keys.count {
+      let some: ArraySlice<Key> = keys[start..<min(keys.count, start + 200)]
+      start += 200
+      let tests: [PredicateNode] = some.map { key in
+        .compound(
+          .and,
+          zip(names, key.values).map { name, value in
+            .comparison(
+              ComparisonNode(left: .keyPath(name), right: .constant(reference(value)), comparison: .equalTo))
+          })
+      }
+      var plan = FetchPlan(entity: runtime.layout)
+      plan.predicate = .compound(.or, tests)
+      for object in context.objects(for: try part.store.engine.fetch(plan), store: part.store)
+      where !object.isDeleted {
+        if let key = key(of: object, slots), keys.contains(key) { result[key] = object }
+      }
+    }
+    return result
+  }
+
+  /// An object as a store understands it.
+  private func reference(_ value: PredicateValue) -> PredicateValue {
+    guard case .object(let box) = value, let object = box.value as? NSManagedObject else { return value }
+    let id: RowID? =
+      object.store === part.store ? RowID(entity: object.runtime.index, key: object.key) : nil
+    return .object(ObjectBox(ObjectReference(id: id)))
+  }
+}
