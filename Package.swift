@@ -55,7 +55,9 @@ let package: Package = Package(
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]),
 
-    .testTarget(name: "CoreDataPredicatesTests", dependencies: ["CoreDataPredicates"]),
+    // The vectors of predicates, for the tests in memory and through stores.
+    .target(name: "PredicateVectors", path: "Tests/PredicateVectors"),
+    .testTarget(name: "CoreDataPredicatesTests", dependencies: ["PredicateVectors", "CoreDataPredicates"]),
     .testTarget(
       name: "CoreDataModelTests", dependencies: ["CoreDataModel", "CoreDataPredicates"],
       resources: [.copy("Fixtures")]),
@@ -80,7 +82,7 @@ let package: Package = Package(
     .testTarget(
       name: "CoreDataTests",
       dependencies: [
-        "CoreData", "CoreDataGraph", "CoreDataSQLite",
+        "PredicateVectors", "CoreData", "CoreDataGraph", "CoreDataPredicates", "CoreDataSQLite",
         .product(name: "GRDB", package: "GRDB.swift"),
       ]),
     .testTarget(

@@ -117,7 +117,14 @@ extension Parser {
       advance()
       let start: Token = current
       let operand: Operand = try parse(.prefix)
-      return try negate(try expression(of: operand, at: start), depth: operand.depth)
+      let node: ExpressionNode = try expression(of: operand, at: start)
+      // `-(1)` and `- -1` stay negations: only a literal takes the sign in.
+      if case .number = start.kind, let number = Self.negated(node) {
+        return .expression(.constant(number), depth: operand.depth)
+      }
+      return .expression(
+        .function(target: nil, name: FunctionTable.negation, arguments: [node]),
+        depth: try checked(operand.depth + 1))
     case .identifier(_, let word?):
       switch word {
       case .any, .some: return try parseQuantified(.any)
@@ -137,21 +144,15 @@ extension Parser {
   }
 
   /// A minus sign before a number is part of the number.
-  private func negate(_ node: ExpressionNode, depth: Int) throws(PredicateError) -> Operand {
-    if case .constant(let value) = node {
-      switch value {
-      case .integer(let value) where value != .min:
-        return .expression(.constant(.integer(-value)), depth: depth)
-      case .unsigned(1 << 63): return .expression(.constant(.integer(.min)), depth: depth)
-      case .unsigned(let value): return .expression(.constant(.double(-Double(value))), depth: depth)
-      case .double(let value): return .expression(.constant(.double(-value)), depth: depth)
-      // YES is 1.
-      case .bool(let value): return .expression(.constant(.integer(value ? -1 : 0)), depth: depth)
-      default: break
-      }
+  private static func negated(_ node: ExpressionNode) -> PredicateValue? {
+    guard case .constant(let value) = node else { return nil }
+    switch value {
+    case .integer(let value): return .integer(-value)
+    case .unsigned(1 << 63): return .integer(.min)
+    case .unsigned(let value): return .double(-Double(value))
+    case .double(let value): return .double(-value)
+    default: return nil
     }
-    return .expression(
-      .function(target: nil, name: FunctionTable.negation, arguments: [node]), depth: try checked(depth + 1))
   }
 
   private mutating func parseQuantified(_ modifier: ComparisonModifier) throws(PredicateError) -> Operand {

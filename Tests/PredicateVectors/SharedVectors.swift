@@ -2,8 +2,8 @@ import Foundation
 
 /// The shared vectors: beside the repository, or where `CLARUS_FIXTURES` points (its folder `predicates`, or the one
 /// next to it).
-enum SharedVectors {
-  static let url: URL? = {
+package enum SharedVectors {
+  package static let url: URL? = {
     var candidates: [URL] = []
     if let path = ProcessInfo.processInfo.environment["CLARUS_FIXTURES"] {
       let folder: URL = URL(fileURLWithPath: path)
@@ -21,5 +21,5 @@ enum SharedVectors {
     }
   }()
 
-  static var isPresent: Bool { url != nil }
+  package static var isPresent: Bool { url != nil }
 }

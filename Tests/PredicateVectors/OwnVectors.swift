@@ -1,5 +1,5 @@
 /// Vectors in the form of the shared ones, so that the tests mean something without them.
-let ownVectors: String = #"""
+package let ownVectors: String = #"""
   [
   {"id": "o-1", "topic": "compare", "format": "age > %d", "args": [{"i": 30}],
    "expect": {"parses": true, "predicateFormat": "age > 30", "evaluations": [
