@@ -13,7 +13,7 @@ struct InMemoryQuery {
     layout = state.schema.layout
   }
 
-  /// The rows, in order. Rows that the order leaves equal come by key.
+  /// The rows, in order. Rows that the order leaves equal come by key, in the direction of the last term as in SQLite.
   func run() throws -> [RowRef] {
     try checkPredicate()
     let terms: [Term] = try plan.order.map(term)
@@ -121,13 +121,14 @@ struct InMemoryQuery {
 
   private func sort(_ rows: [RowRef], by terms: [Term]) throws -> [RowRef] {
     // Values are decoded once a row, not once a comparison.
+    let isAscending: Bool = terms.last?.comparison.ascending ?? true
     let values: [[PredicateValue]] = rows.map { row in terms.map { value(of: row, $0) } }
     let positions: [Int] = try rows.indices.sorted { left, right in
       for (number, term) in terms.enumerated() {
         let result: ComparisonResult = try term.comparison.order(values[left][number], values[right][number])
         if result != .orderedSame { return result == .orderedAscending }
       }
-      return left < right
+      return isAscending ? left < right : left > right
     }
     return positions.map { rows[$0] }
   }

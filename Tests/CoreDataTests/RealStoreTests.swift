@@ -150,14 +150,6 @@ extension CocoaError {
 }
 
 extension NSManagedObjectContext {
-  /// The concrete entities that the store holds.
-  fileprivate var heldEntities: [NSEntityDescription] {
-    let model: NSManagedObjectModel? = persistentStoreCoordinator?.managedObjectModel
-    let held: [NSEntityDescription] =
-      model?.entities(forConfigurationName: "Held") ?? model?.entities ?? []
-    return held.filter { !$0.isAbstract }.sorted { $0.name ?? "" < $1.name ?? "" }
-  }
-
   fileprivate func existing(_ uri: URL) throws -> NSManagedObject {
     guard let id = persistentStoreCoordinator?.managedObjectID(forURIRepresentation: uri) else {
       throw CocoaError(.fileNoSuchFile)

@@ -37,9 +37,13 @@ extension NSManagedObject {
 }
 
 extension NSManagedObject: KeyValueReadable {
-  /// For predicates and sort descriptors: throws instead of stopping when the key is unknown.
+  /// For predicates and sort descriptors: throws instead of stopping when the key is unknown or a transformable value can't be
+  /// transformed.
   public final func readValue(forKey key: String) throws -> Any? {
-    if let slot = runtime.layout.slotByName[key] { return objectValue(slot) }
+    if let slot = runtime.layout.slotByName[key] {
+      try checkTransformed(slot)
+      return objectValue(slot)
+    }
     switch key {
     case "objectID": return objectID
     case "self": return self

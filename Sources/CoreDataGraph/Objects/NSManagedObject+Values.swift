@@ -73,16 +73,31 @@ extension NSManagedObject {
     }
     guard let row, case .stored(let kind, let word) = described.role else { return .null }
     do {
-      let value: SlotValue = try row.slotValue(word: word, kind: kind, attribute: described.attribute)
-      // A decoded object keeps its identity between reads.
-      if kind == .transformable, case .object = value { ensureState().values[slot] = value }
-      return value
+      if kind == .transformable { return try transformedValue(slot, row, word) }
+      return try row.slotValue(word: word, kind: kind, attribute: described.attribute)
     } catch {
       fatalError(
         """
         The stored value of \(runtime.layout.name).\(described.name) of '\(objectID)' can't be transformed: \(error)
         """)
     }
+  }
+
+  /// Decodes a transformable attribute for readers that can throw what stops the program elsewhere: a value that its
+  /// transformer can't read, or a transformer that nobody registered.
+  final func checkTransformed(_ slot: Int) throws {
+    guard case .stored(.transformable, let word) = runtime.layout.slots[slot].role else { return }
+    fireFault()
+    guard let row, state?.values[slot].isUnset ?? true else { return }
+    _ = try transformedValue(slot, row, word)
+  }
+
+  private func transformedValue(_ slot: Int, _ row: RowRef, _ word: Int) throws -> SlotValue {
+    let value: SlotValue = try row.slotValue(
+      word: word, kind: .transformable, attribute: runtime.layout.slots[slot].attribute)
+    // A decoded object keeps its identity between reads.
+    if case .object = value { ensureState().values[slot] = value }
+    return value
   }
 
   /// The committed value of a stored attribute slot.

@@ -73,6 +73,16 @@ enum RealStores {
   }
 }
 
+extension NSManagedObjectContext {
+  /// The concrete entities that the store holds.
+  var heldEntities: [NSEntityDescription] {
+    let model: NSManagedObjectModel? = persistentStoreCoordinator?.managedObjectModel
+    let held: [NSEntityDescription] =
+      model?.entities(forConfigurationName: "Held") ?? model?.entities ?? []
+    return held.filter { !$0.isAbstract }.sorted { $0.name ?? "" < $1.name ?? "" }
+  }
+}
+
 /// What a store file holds, read by plain SQL.
 struct FileContents {
   /// table → row id → column → value, as SQL literals.
