@@ -159,7 +159,7 @@ extension NSManagedObjectContext {
       object.flags.subtract([.inEventList, .eventInserted, .eventUpdated, .eventDeleted, .eventRefreshed])
     }
     for object in changed where seen.insert(ObjectIdentifier(object)).inserted {
-      let wasInserted: Bool = object.flags.contains(.inserted) || (object.row == nil && object.key < 0)
+      let wasInserted: Bool = object.flags.contains(.inserted) || (!object.hasSource && object.key < 0)
       object.flags.subtract([
         .inserted, .updated, .deleted, .propagated, .inInsertedList, .inUpdatedList, .inDeletedList,
         .inaccessible,
@@ -167,6 +167,12 @@ extension NSManagedObjectContext {
       if wasInserted {
         detach(object)
         noteRolledBack(object, removed: true)
+        continue
+      }
+      if parent != nil {
+        // What it was is with the parent; it is asked again.
+        object.turnIntoFault()
+        noteRolledBack(object, removed: false)
         continue
       }
       object.discardState(keepingTransients: false)

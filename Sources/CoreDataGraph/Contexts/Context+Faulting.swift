@@ -91,6 +91,7 @@ extension NSManagedObjectContext {
 
   /// Gives a fault its row, and the other faults of its batch theirs. Leaves the row nil if it is gone from the store.
   final func loadRow(of object: NSManagedObject) throws {
+    if let parent { return try load(object, from: parent) }
     guard let store = object.store else { return }
     let layout: EntityLayout = object.runtime.layout
     guard let batch = object.faultBatch, batch.keys.count > 1 else {
@@ -113,6 +114,7 @@ extension NSManagedObjectContext {
 
   /// The members of a stored to-many relationship as objects (faults where they are not loaded).
   final func loadMembers(of object: NSManagedObject, slot: Int) throws -> [NSManagedObject] {
+    if let parent { return try loadMembers(of: object, slot: slot, from: parent) }
     guard let store = object.store, let destination = object.runtime.layout.slots[slot].destination else {
       return []
     }
@@ -132,6 +134,7 @@ extension NSManagedObjectContext {
   /// the fault is fired. Use ``existingObject(with:)`` to find out.
   public final func object(with objectID: NSManagedObjectID) -> NSManagedObject {
     if let known = registeredObject(for: objectID) { return known }
+    let objectID: NSManagedObjectID = permanentIDs[objectID.key] ?? objectID
     guard
       let store = store(of: objectID),
       store.runtime.entities.indices.contains(objectID.runtime.index)
@@ -163,6 +166,7 @@ extension NSManagedObjectContext {
   public final func registeredObject(for objectID: NSManagedObjectID) -> NSManagedObject? {
     let ordinal: Int
     if objectID.isTemporaryID {
+      if let permanent = permanentIDs[objectID.key] { return registeredObject(for: permanent) }
       ordinal = 0
     } else if let store = store(of: objectID) {
       ordinal = store.ordinal
@@ -178,9 +182,9 @@ extension NSManagedObjectContext {
     if object.flags.contains(.deleted) { throw GraphError.referentialIntegrity(objectID).asCocoaError }
     guard object.flags.contains(.fault) else { return object }
     try withCocoaErrors(object.store?.url) {
-      if object.row == nil {
-        if object.store != nil { try loadRow(of: object) }
-        guard object.row != nil else { throw GraphError.referentialIntegrity(objectID) }
+      if !object.hasSource {
+        if object.store != nil || parent != nil { try loadRow(of: object) }
+        guard object.hasSource else { throw GraphError.referentialIntegrity(objectID) }
       }
       try object.fulfillFault()
     }
@@ -192,7 +196,9 @@ extension NSManagedObjectContext {
   /// Brings an object in step with the store. With `mergeChanges` false its changes are thrown away and it becomes a fault;
   /// with true it is read again now and its changes are laid on top.
   public final func refresh(_ object: NSManagedObject, mergeChanges flag: Bool) {
-    guard object.registry === registry, object.store != nil else { return }
+    guard object.registry === registry, object.store != nil || (parent != nil && !object.isInserted) else {
+      return
+    }
     if !flag {
       object.flags.subtract([.updated, .deleted, .propagated])
       object.turnIntoFault()
@@ -201,6 +207,7 @@ extension NSManagedObjectContext {
     }
     if object.flags.contains(.fault) {
       object.row = nil
+      if parent != nil { object.state = nil }
       return
     }
     do {
@@ -213,6 +220,7 @@ extension NSManagedObjectContext {
 
   /// Reads an object's row anew and keeps its changes.
   final func reload(_ object: NSManagedObject) throws {
+    if let parent { return try reload(object, from: parent) }
     guard let store = object.store else { return }
     guard let row = try store.engine.rows(of: object.runtime.layout, keys: [object.key]).first else {
       object.flags.insert(.inaccessible)

@@ -73,13 +73,49 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   // MARK: Configuration
 
   /// The coordinator that reads and saves. Set it once, before the context is used.
+  ///
+  /// A child context has that of its root.
   public final var persistentStoreCoordinator: NSPersistentStoreCoordinator? {
-    didSet {
-      guard oldValue !== persistentStoreCoordinator else { return }
-      oldValue?.contexts.remove(self)
-      persistentStoreCoordinator?.contexts.add(self)
+    get { parent?.persistentStoreCoordinator ?? ownCoordinator }
+    set {
+      if parent != nil {
+        fatalError(
+          "A context with a parent reads and saves through it; it can't have a coordinator of its own.")
+      }
+      guard newValue !== ownCoordinator else { return }
+      ownCoordinator?.contexts.remove(self)
+      ownCoordinator = newValue
+      newValue?.contexts.add(self)
     }
   }
+  private final var ownCoordinator: NSPersistentStoreCoordinator?
+
+  /// The context that this one reads from and saves to, in place of stores. Set it once, before the context is used.
+  ///
+  /// A child sees its parent's unsaved changes. Its save makes them the parent's, one level up, and writes nothing; new objects
+  /// keep temporary ids until the root has saved. Where Apple's framework leaves them temporary in the child for good, here the
+  /// child's objects take the permanent ids over soon after that save.
+  ///
+  /// See Apple's page [parent](https://developer.apple.com/documentation/coredata/nsmanagedobjectcontext/parent).
+  public final var parent: NSManagedObjectContext? {
+    willSet {
+      if newValue === self { fatalError("A context can't be its own parent.") }
+      if parent != nil || ownCoordinator != nil {
+        fatalError(
+          "Set the parent of a context once, and no coordinator beside it: it is where objects come from.")
+      }
+      if newValue?.concurrencyType == .confinementConcurrencyType {
+        fatalError(
+          "Parent contexts must have a queue: make the parent with a private-queue or main-queue type.")
+      }
+    }
+    didSet { parent?.children.add(self) }
+  }
+  final let children = ContextList()
+  /// Keys that objects had before they were saved, while there are children that may ask by them.
+  final var permanentIDs: [Int64: NSManagedObjectID] = [:]
+  /// Those the children have not been told yet.
+  final var newPermanentIDs: [Int64: NSManagedObjectID] = [:]
 
   /// Records the context's changes, one group an event, so that they can be taken back; nil (default): nothing is recorded and
   /// nothing is kept for it.

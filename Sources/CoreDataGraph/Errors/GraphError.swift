@@ -11,6 +11,7 @@ enum GraphError: Error, CustomStringConvertible {
   case noStores
   case noStore(entity: String, reason: String)
   case referentialIntegrity(NSManagedObjectID)
+  case deletedInParent(NSManagedObjectID)
   case externalRelationship(object: NSManagedObjectID, relationship: String, target: NSManagedObjectID)
   case unsavedTarget(object: NSManagedObjectID, relationship: String, targetDescription: String)
   case runawayWillSave(rounds: Int, object: String)
@@ -42,6 +43,10 @@ enum GraphError: Error, CustomStringConvertible {
     case .noStore(let entity, let reason): return "No store can take objects of entity \(entity): \(reason)."
     case .referentialIntegrity(let id):
       return "CoreData could not fulfill a fault for '\(id)': there is no such row in the store any more."
+    case .deletedInParent(let id):
+      return
+        "'\(id)' was changed in a child context and deleted in its parent meanwhile. Refresh or delete it in the child, then "
+        + "save again."
     case .externalRelationship(let object, let relationship, let target):
       return
         "\(object.entity.name ?? "").\(relationship) of \(object) points at \(target), which lives in another store. "
@@ -66,6 +71,7 @@ enum GraphError: Error, CustomStringConvertible {
     case .unknownKey, .unknownEntity, .noCoordinator, .unsupported, .runawayWillSave: return NSCoreDataError
     case .noStores, .noStore: return NSPersistentStoreOperationError
     case .referentialIntegrity: return NSManagedObjectReferentialIntegrityError
+    case .deletedInParent: return NSManagedObjectMergeError
     case .externalRelationship: return NSManagedObjectExternalRelationshipError
     case .unsavedTarget: return NSManagedObjectValidationError
     case .transformation: return NSCoreDataError
@@ -77,7 +83,7 @@ enum GraphError: Error, CustomStringConvertible {
   var asCocoaError: CocoaError {
     var info: [String: Any] = [NSLocalizedDescriptionKey: description]
     switch self {
-    case .referentialIntegrity(let id): info[NSAffectedObjectsErrorKey] = [id]
+    case .referentialIntegrity(let id), .deletedInParent(let id): info[NSAffectedObjectsErrorKey] = [id]
     case .externalRelationship(let id, let relationship, _), .unsavedTarget(let id, let relationship, _):
       info[NSAffectedObjectsErrorKey] = [id]
       info[NSValidationKeyErrorKey] = relationship

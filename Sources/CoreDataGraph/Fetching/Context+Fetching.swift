@@ -43,6 +43,7 @@ extension NSManagedObjectContext {
 
   final func fetchObjects(_ request: FetchDescription) throws -> [NSManagedObject] {
     let scope = try FetchScope(request, context: self)
+    if let parent { return try fetchObjects(scope, from: parent) }
     var objects: [NSManagedObject] = []
     for store in scope.stores {
       let plan: FetchPlan = try scope.plan(for: store)
@@ -66,6 +67,7 @@ extension NSManagedObjectContext {
 
   private func fetchIDs(_ request: FetchDescription) throws -> [NSManagedObjectID] {
     let scope = try FetchScope(request, context: self)
+    if parent != nil { return try fetchObjects(request).map(\.objectID) }
     if scope.needsObjects { return try fetchObjects(request).map(\.objectID) }
     var ids: [NSManagedObjectID] = []
     for store in scope.stores {
@@ -82,6 +84,9 @@ extension NSManagedObjectContext {
       return try DictionaryFetch(request, context: self).count()
     }
     let scope = try FetchScope(request, context: self)
+    if let parent, scope.pending.isEmpty {
+      return try parent.performAndWait { try parent.countMatches(request.withIDs()) }
+    }
     if scope.needsObjects { return try fetchObjects(request).count }
     return try scope.stores.reduce(0) { try $0 + $1.engine.count(try scope.plan(for: $1)) }
   }
@@ -208,7 +213,7 @@ struct FetchScope {
   /// nil: a comparator sorts here.
   private let order: [FetchOrder]?
   /// Unsaved objects that can change the result.
-  private let pending: [NSManagedObject]
+  let pending: [NSManagedObject]
 
   init(_ request: FetchDescription, context: NSManagedObjectContext) throws {
     guard let coordinator = context.persistentStoreCoordinator else { throw GraphError.noCoordinator }

@@ -240,13 +240,17 @@ extension NSManagedObject {
 
   /// The values of the last fetch or save, `NSNull` for nil; all stored properties for nil keys. Empty for a new object.
   public final func committedValues(forKeys keys: [String]?) -> [String: Any] {
-    guard row != nil else { return [:] }
     fireFault()
+    guard hasSource else { return [:] }
     var result: [String: Any] = [:]
     for (number, slot) in runtime.layout.slots.enumerated() {
       if let keys, !keys.contains(slot.name) { continue }
       switch slot.role {
       case .stored(.toOne, let word):
+        if let base = state?.base?[number], !base.isUnset {
+          result[slot.name] = base.target ?? NSNull()
+          continue
+        }
         guard let row, let store, row.hasValue(word), let context = registry?.context else {
           result[slot.name] = NSNull()
           continue

@@ -29,14 +29,14 @@ extension NSManagedObject {
 
   final func fulfillFault() throws {
     guard flags.contains(.fault) else { return }
-    if row == nil {
+    if !hasSource {
       guard let context = registry?.context else {
         flags.remove(.fault)
         flags.insert(.inaccessible)
         return
       }
       try context.loadRow(of: self)
-      if row == nil {
+      if !hasSource {
         guard context.shouldHandleInaccessibleFault(self, for: objectID, triggeredByProperty: nil) else {
           throw GraphError.referentialIntegrity(objectID)
         }
@@ -49,6 +49,9 @@ extension NSManagedObject {
     flags.remove(.fault)
     awakeQuietly { awakeFromFetch() }
   }
+
+  /// Whether it is known what the object was when it was read: the row, or what the parent context has.
+  final var hasSource: Bool { row != nil || state?.base != nil }
 
   /// Runs a callback whose changes are not recorded.
   final func awakeQuietly(_ body: () -> Void) {
@@ -102,6 +105,7 @@ extension NSManagedObject {
 
   /// The committed value of a stored attribute slot.
   final func committedSlotValue(_ slot: Int) -> SlotValue {
+    if let base = state?.base?[slot], !base.isUnset { return base }
     let described: PropertySlot = runtime.layout.slots[slot]
     guard let row, case .stored(let kind, let word) = described.role, kind != .toOne else { return .null }
     return (try? row.slotValue(word: word, kind: kind, attribute: described.attribute)) ?? .null
@@ -170,6 +174,7 @@ extension NSManagedObject {
   }
 
   private final func differsFromRow(_ slot: Int, _ state: ObjectState) -> Bool {
+    if let base = state.base?[slot], !base.isUnset { return !SlotValue.equal(state.values[slot], base) }
     let described: PropertySlot = runtime.layout.slots[slot]
     switch described.role {
     case .stored(.toOne, let word):

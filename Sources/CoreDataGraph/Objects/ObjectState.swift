@@ -37,6 +37,8 @@ final class ObjectState {
   var values: [SlotValue]
   /// Slots set since the last fetch or save.
   var changed = SlotSet()
+  /// In a child context: what the parent has where it differs from the row, unset elsewhere. nil: the row tells all.
+  var base: [SlotValue]?
   /// Values noted by `willChangeValue(forKey:)`, until `didChangeValue(forKey:)`; innermost last.
   var noted: [(slot: Int, value: NotedValue)] = []
   /// What was changed in the running event, in order.

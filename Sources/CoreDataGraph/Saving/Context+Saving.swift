@@ -24,8 +24,12 @@ extension NSManagedObjectContext {
     try withCocoaErrors {
       var changes: PendingChanges = try runWillSave()
       try validate(changes)
-      let saved: [StoreChanges] = try writeMerging(&changes, to: coordinator)
-      takeOver(saved)
+      if let parent {
+        try push(changes, to: parent)
+      } else {
+        takeOver(try writeMerging(&changes, to: coordinator))
+      }
+      clearChanges()
       finish(changes, coordinator)
     }
   }
@@ -63,7 +67,7 @@ extension NSManagedObjectContext {
   private func pendingChanges() -> PendingChanges {
     PendingChanges(
       inserted: inserted.filter { $0.isInserted && !$0.isDeleted }, updated: updated.filter(\.isUpdated),
-      deleted: deleted.filter { $0.isDeleted && !$0.isInserted && $0.store != nil })
+      deleted: deleted.filter { $0.isDeleted && !$0.isInserted && ($0.store != nil || parent != nil) })
   }
 
   private func validate(_ changes: PendingChanges) throws {
@@ -128,6 +132,11 @@ extension NSManagedObjectContext {
   /// The saved rows become what the objects are.
   private func takeOver(_ saved: [StoreChanges]) {
     commit(saved)
+    renameInChildren()
+  }
+
+  /// Nothing is left to save.
+  private func clearChanges() {
     assignedStores = [:]
     watched = []
     // Those that were in a list and had nothing to save after all (undone, merged) leave it too.
@@ -140,6 +149,7 @@ extension NSManagedObjectContext {
 
   private func commit(_ saved: some Sequence<StoreChanges>) {
     for part in saved {
+      if !children.isEmpty { note(part.inserted, keys: part.keys, store: part.store) }
       registry.makePermanent(part.inserted, keys: part.keys, store: part.store)
       for (place, object) in part.inserted.enumerated() { object.commit(row: part.insertedRows[place]) }
       for (place, object) in part.updated.enumerated() { object.commit(row: part.updatedRows[place]) }
@@ -174,7 +184,9 @@ extension NSManagedObjectContext {
     lastInserted = []
     NotificationCenter.default.post(
       name: .NSManagedObjectContextDidSaveObjectIDs, object: self, userInfo: ids.userInfo)
-    for other in coordinator.contexts.all where other !== self && other.automaticallyMergesChangesFromParent {
+    let siblings: ContextList = parent?.children ?? coordinator.contexts
+    for other in siblings.all + children.all
+    where other !== self && other.automaticallyMergesChangesFromParent {
       other.perform { [weak other] in other?.merge(ids) }
     }
   }
@@ -185,6 +197,7 @@ extension NSManagedObjectContext {
   public final func obtainPermanentIDs(for objects: [NSManagedObject]) throws {
     guard let coordinator = persistentStoreCoordinator else { throw GraphError.noCoordinator.asCocoaError }
     try withCocoaErrors {
+      try obtainParentsIDs(for: objects.filter { $0.key < 0 && !$0.isInserted })
       for object in objects where object.key < 0 && object.registry === registry {
         let store: NSPersistentStore = try StoreChanges.store(
           for: object, context: self, coordinator: coordinator)

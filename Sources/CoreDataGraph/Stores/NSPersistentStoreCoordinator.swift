@@ -223,7 +223,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
   }
 }
 
-/// The contexts of a coordinator, weakly, so that saves reach those that merge automatically.
+/// The contexts above a coordinator or a parent context, weakly, so that saves reach those that merge automatically.
 final class ContextList: @unchecked Sendable {
   // Sendable: guarded by `lock`.
   private struct Weak { weak var context: NSManagedObjectContext? }
@@ -240,6 +240,8 @@ final class ContextList: @unchecked Sendable {
   func remove(_ context: NSManagedObjectContext) {
     lock.withLock { list.removeAll { $0.context == nil || $0.context === context } }
   }
+
+  var isEmpty: Bool { lock.withLock { list.allSatisfy { $0.context == nil } } }
 
   var all: [NSManagedObjectContext] { lock.withLock { list.compactMap(\.context) } }
 }

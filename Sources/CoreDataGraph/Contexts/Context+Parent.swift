@@ -1,0 +1,364 @@
+import CoreDataModel
+import CoreDataPredicates
+import CoreDataStorage
+import Foundation
+
+// Child contexts. What a store is for a root context, the parent is for a child: objects are read from the parent's, unsaved
+// changes included, and saving hands the changes over to it. Rows are shared; what the parent has set over a row travels as values,
+// objects in them as ids, since objects belong to one context each.
+
+/// A value on its way from one context to another.
+enum CarriedValue {
+  case attribute(SlotValue)
+  case toOne(NSManagedObjectID?)
+  case toMany([NSManagedObjectID])
+}
+
+/// An object as the parent has it.
+struct CarriedObject: @unchecked Sendable {
+  // Sendable: ids, rows that no one changes any more, and immutable values.
+  let id: NSManagedObjectID
+  let row: RowRef?
+  /// What the row does not tell.
+  var values: [(slot: Int, value: CarriedValue)] = []
+  /// Not loaded there: only the id is known.
+  var isFault = false
+}
+
+/// A changed object on its way up.
+private struct PushedObject: @unchecked Sendable {
+  // Sendable: as CarriedObject.
+  let id: NSManagedObjectID
+  var values: [(slot: Int, value: CarriedValue)] = []
+  var edits:
+    [(slot: Int, added: [NSManagedObjectID], removed: [NSManagedObjectID], order: [NSManagedObjectID]?)] =
+      []
+}
+
+// MARK: Down: reading
+
+extension NSManagedObjectContext {
+  /// What a child gets of an object here; nil when it is deleted.
+  private func carry(_ object: NSManagedObject, loading: Bool) throws -> CarriedObject? {
+    if loading { try object.fulfillFault() }
+    if object.isDeleted || object.flags.contains(.inaccessible) { return nil }
+    var carried = CarriedObject(id: object.objectID, row: object.row)
+    if object.isFault {
+      carried.isFault = !object.hasSource
+      if object.state?.base == nil { return carried }
+    }
+    let state: ObjectState? = object.state
+    for (number, slot) in object.runtime.layout.slots.enumerated() {
+      let value: SlotValue = state?.values[number] ?? .unset
+      switch slot.role {
+      case .stored(.toOne, _):
+        if !value.isUnset || object.row == nil {
+          carried.values.append((number, .toOne(value.target?.objectID)))
+        }
+      case .stored:
+        if !value.isUnset || object.row == nil {
+          carried.values.append((number, .attribute(value.isUnset ? .null : value)))
+        }
+      case .toMany:
+        if object.row == nil || state?.toMany(number)?.isChanged == true {
+          carried.values.append((number, .toMany(object.members(number).map(\.objectID))))
+        }
+      case .transient, .fetched, .composite: continue
+      }
+    }
+    return carried
+  }
+
+  /// Gives an object here what the parent has of it; what was changed here stays.
+  private func take(_ carried: CarriedObject, into object: NSManagedObject) {
+    if object.key != carried.id.key { rename(object, carried.id) }
+    object.row = carried.row
+    let old: ObjectState? = object.state
+    let state = ObjectState(values: Array(repeating: .unset, count: object.runtime.slotCount))
+    var base: [SlotValue] = state.values
+    for (slot, value) in carried.values {
+      switch value {
+      case .attribute(let value): (state.values[slot], base[slot]) = (value, value)
+      case .toOne(let id):
+        let value: SlotValue = id.map { .object(self.object(with: $0)) } ?? .null
+        (state.values[slot], base[slot]) = (value, value)
+      case .toMany(let ids):
+        state.values[slot] = .object(ToManyState(members: ObjectList(ids.map { self.object(with: $0) })))
+      }
+    }
+    if !carried.values.isEmpty || carried.row == nil { state.base = base }
+    keepChanges(of: old, in: state, object)
+    object.state = state.base == nil && old == nil ? nil : state
+  }
+
+  private func keepChanges(of old: ObjectState?, in state: ObjectState, _ object: NSManagedObject) {
+    guard let old else { return }
+    for (number, slot) in object.runtime.layout.slots.enumerated() {
+      if slot.role == .transient || (old.changed.contains(number) && !slot.isToMany) {
+        state.values[number] = old.values[number]
+      }
+      guard old.changed.contains(number) else { continue }
+      state.changed.insert(number)
+      guard let many = old.toMany(number) else { continue }
+      // The parent's members, with what was added and removed here.
+      let stored: ToManyState? = state.toMany(number)
+      many.members = nil
+      if let members = stored?.members { many.load(members.objects) }
+      state.values[number] = .object(many)
+    }
+    state.event = old.event
+  }
+
+  final func load(_ object: NSManagedObject, from parent: NSManagedObjectContext) throws {
+    let id: NSManagedObjectID = object.objectID
+    let carried: CarriedObject? = try parent.performAndWait {
+      try parent.carry(parent.object(with: id), loading: true)
+    }
+    if let carried { take(carried, into: object) }
+  }
+
+  final func reload(_ object: NSManagedObject, from parent: NSManagedObjectContext) throws {
+    let id: NSManagedObjectID = object.objectID
+    let carried: CarriedObject? = try parent.performAndWait {
+      try parent.carry(parent.object(with: id), loading: true)
+    }
+    guard let carried else {
+      object.flags.insert(.inaccessible)
+      return
+    }
+    take(carried, into: object)
+    object.awakeQuietly { object.awake(fromSnapshotEvents: .refresh) }
+  }
+
+  final func loadMembers(of object: NSManagedObject, slot: Int, from parent: NSManagedObjectContext) throws
+    -> [NSManagedObject]
+  {
+    let id: NSManagedObjectID = object.objectID
+    let members: [CarriedObject] = try parent.performAndWait {
+      let theirs: NSManagedObject = parent.object(with: id)
+      try theirs.fulfillFault()
+      return try theirs.members(slot).compactMap { try parent.carry($0, loading: false) }
+    }
+    return members.map { self.object(for: $0) }
+  }
+
+  /// The object here for one of the parent's; what is loaded here stays as it is.
+  private func object(for carried: CarriedObject, refresh: Bool = false) -> NSManagedObject {
+    let object: NSManagedObject = self.object(with: carried.id)
+    let isNew: Bool = object.isFault && !object.hasSource
+    if !carried.isFault, isNew || (refresh && !object.hasChanges) { take(carried, into: object) }
+    return object
+  }
+
+  /// Fetches through the parent, which counts its own unsaved changes in; those of this context are laid on top.
+  final func fetchObjects(_ scope: FetchScope, from parent: NSManagedObjectContext) throws
+    -> [NSManagedObject]
+  {
+    var request: FetchDescription = scope.request.withIDs()
+    request.resultType = .managedObjectResultType
+    if !scope.pending.isEmpty {
+      request.limit = 0
+      request.offset = 0
+    }
+    let asked = Transfer(value: request)
+    let found: [CarriedObject] = try parent.performAndWait {
+      try parent.fetchObjects(asked.value).compactMap { try parent.carry($0, loading: false) }
+    }
+    var objects: [NSManagedObject] = found.map { object(for: $0, refresh: scope.request.refreshes) }
+    if !scope.pending.isEmpty { objects = try scope.finish(objects) }
+    if !scope.request.returnsObjectsAsFaults {
+      for object in objects { try object.fulfillFault() }
+    }
+    return objects
+  }
+}
+
+extension FetchDescription {
+  /// The request with ids in place of objects: for another context.
+  func withIDs() -> FetchDescription {
+    var request: FetchDescription = self
+    request.predicate = predicate.map { given in
+      makePredicate(given.predicateNode().mapConstants(FetchDescription.ids))
+    }
+    return request
+  }
+
+  private static func ids(for value: PredicateValue) -> PredicateValue {
+    switch value {
+    case .object(let box):
+      return (box.value as? NSManagedObject).map { .object(ObjectBox($0.objectID)) } ?? value
+    case .array(let members): return .array(members.map(ids))
+    case .set(let members): return .set(Set(members.map(ids)))
+    default: return value
+    }
+  }
+}
+
+// MARK: Up: saving
+
+extension NSManagedObjectContext {
+  /// Makes the changes of this context the parent's. All or nothing: what can fail is done before anything is changed there.
+  final func push(_ changes: PendingChanges, to parent: NSManagedObjectContext) throws {
+    let inserted: [PushedObject] = changes.inserted.map { pushed($0, isNew: true) }
+    let updated: [PushedObject] = changes.updated.map { pushed($0, isNew: false) }
+    let deleted: [NSManagedObjectID] = changes.deleted.map(\.objectID)
+    try parent.performAndWait { try parent.receive(inserted, updated, deleted) }
+    for object in changes.inserted + changes.updated { object.commitToParent() }
+  }
+
+  private func pushed(_ object: NSManagedObject, isNew: Bool) -> PushedObject {
+    var pushed = PushedObject(id: object.objectID)
+    guard let state = object.state else { return pushed }
+    let changed: SlotSet = isNew ? SlotSet(0..<object.runtime.slotCount) : object.persistentChanges()
+    for number in changed.members {
+      switch object.runtime.layout.slots[number].role {
+      case .stored(.toOne, _):
+        if !state.values[number].isUnset {
+          pushed.values.append((number, .toOne(state.values[number].target?.objectID)))
+        }
+      case .stored:
+        if !state.values[number].isUnset { pushed.values.append((number, .attribute(state.values[number]))) }
+      case .toMany:
+        guard let many = state.toMany(number), many.isChanged else { continue }
+        let isOrdered: Bool = object.runtime.layout.slots[number].relationship?.isOrdered == true
+        pushed.edits.append(
+          (
+            number, many.added.map(\.objectID), many.removed.map(\.objectID),
+            isOrdered ? object.members(number).map(\.objectID) : nil
+          ))
+      case .transient, .fetched, .composite: continue
+      }
+    }
+    return pushed
+  }
+
+  /// A child's changes arrive.
+  private func receive(_ inserted: [PushedObject], _ updated: [PushedObject], _ deleted: [NSManagedObjectID])
+    throws
+  {
+    let known: [NSManagedObject] = try updated.map { change in
+      let object: NSManagedObject = object(with: change.id)
+      try object.fulfillFault()
+      if object.isDeleted || object.flags.contains(.inaccessible) {
+        throw GraphError.deletedInParent(object.objectID)
+      }
+      return object
+    }
+    let made: [NSManagedObject] = inserted.map { makeInserted($0.id) }
+    for (object, change) in zip(made + known, inserted + updated) { apply(change, to: object) }
+    for id in deleted { delete(object(with: id)) }
+    processPendingChanges()
+  }
+
+  private func makeInserted(_ id: NSManagedObjectID) -> NSManagedObject {
+    if let known = registeredObject(for: id) { return known }
+    let object: NSManagedObject = id.runtime.objectClass.init(entity: id.entity, insertInto: nil)
+    object.key = id.key
+    object.store = id.isTemporaryID ? nil : id.store
+    object.registry = registry
+    registry.insert(object, store: object.store?.ordinal ?? 0, root: id.runtime.layout.rootIndex, key: id.key)
+    object.state = ObjectState(values: id.runtime.template)
+    noteInsertion(of: object)
+    object.awakeFromInsert()
+    return object
+  }
+
+  /// This side of each relationship only: the child had both sides in step, so the other side comes by itself.
+  private func apply(_ change: PushedObject, to object: NSManagedObject) {
+    for (slot, value) in change.values {
+      switch value {
+      case .attribute(let value): object.setSlot(slot, value)
+      case .toOne(let id): object.writeToOne(slot, id.map { self.object(with: $0) })
+      case .toMany: continue
+      }
+    }
+    for edit in change.edits {
+      for id in edit.removed { object.removeMember(edit.slot, self.object(with: id)) }
+      for id in edit.added { object.addMember(edit.slot, self.object(with: id)) }
+      if let order = edit.order {
+        _ = object.members(edit.slot)
+        object.reorder(edit.slot, ObjectList(order.map { self.object(with: $0) }))
+      }
+    }
+  }
+}
+
+extension NSManagedObject {
+  /// What was handed to the parent is what is.
+  fileprivate final func commitToParent() {
+    let events: ObjectFlags = flags.intersection([.eventUpdated, .inEventList])
+    flags.subtract([.inserted, .updated, .inInsertedList, .inUpdatedList])
+    flags.formUnion(events)
+    let state: ObjectState = ensureState()
+    var base: [SlotValue] = state.base ?? Array(repeating: .unset, count: runtime.slotCount)
+    for slot in 0..<runtime.slotCount {
+      if let many = state.toMany(slot) {
+        many.commit()
+      } else if case .stored = runtime.layout.slots[slot].role {
+        if state.values[slot].isUnset, row == nil { state.values[slot] = .null }
+        base[slot] = state.values[slot]
+      }
+    }
+    state.base = base
+    state.changed = SlotSet()
+  }
+}
+
+// MARK: Ids
+
+extension NSManagedObjectContext {
+  /// Remembers under which keys children know objects that are being saved.
+  final func note(_ objects: [NSManagedObject], keys: [Int64], store: NSPersistentStore) {
+    for (object, key) in zip(objects, keys) where object.key < 0 {
+      newPermanentIDs[object.key] = NSManagedObjectID(runtime: object.runtime, key: key, store: store)
+    }
+  }
+
+  /// Lets the children's objects take permanent ids over.
+  final func renameInChildren() {
+    guard !newPermanentIDs.isEmpty else { return }
+    let ids: [Int64: NSManagedObjectID] = newPermanentIDs
+    newPermanentIDs = [:]
+    permanentIDs.merge(ids) { _, new in new }
+    for child in children.all {
+      child.perform { [weak child] in child?.rename(ids) }
+    }
+  }
+
+  private func rename(_ ids: [Int64: NSManagedObjectID]) {
+    for (key, id) in ids {
+      guard let object = registry.object(store: 0, root: id.runtime.layout.rootIndex, key: key) else {
+        continue
+      }
+      rename(object, id)
+    }
+    // Children may hold objects that nobody holds here any more.
+    if !children.isEmpty { newPermanentIDs.merge(ids) { _, new in new } }
+    renameInChildren()
+  }
+
+  private func rename(_ object: NSManagedObject, _ id: NSManagedObjectID) {
+    guard object.key < 0, let store = id.store, object.registry === registry else { return }
+    let root: Int = object.runtime.layout.rootIndex
+    // Met under its new id already: then this one stays what it was.
+    guard registry.object(store: store.ordinal, root: root, key: id.key) == nil else { return }
+    if !children.isEmpty { newPermanentIDs[object.key] = id }
+    registry.remove(object, store: 0, root: root, key: object.key)
+    object.store = store
+    object.key = id.key
+    object.cachedID = nil
+    registry.insert(object, store: store.ordinal, root: root, key: id.key)
+  }
+
+  /// Permanent ids for objects that came from the parent with temporary ones.
+  final func obtainParentsIDs(for objects: [NSManagedObject]) throws {
+    guard let parent else { return }
+    let ids: [NSManagedObjectID] = objects.map(\.objectID)
+    let permanent: [NSManagedObjectID] = try parent.performAndWait {
+      let theirs: [NSManagedObject] = ids.map { parent.object(with: $0) }
+      try parent.obtainPermanentIDs(for: theirs)
+      return theirs.map(\.objectID)
+    }
+    for (object, id) in zip(objects, permanent) { rename(object, id) }
+  }
+}
