@@ -114,6 +114,23 @@ struct FetchingTests {
   }
 
   @Test(arguments: StoreKind.allCases)
+  func `a request runs itself in the context whose block runs`(kind: StoreKind) throws {
+    let stack: Stack = try filled(kind)
+    let request: NSFetchRequest<Item> = stack.context.request(Item.self, "Item", sort: ["title"])
+    #expect(codeThrown { _ = try request.execute() } == NSCoreDataError)
+    try stack.run { context in
+      #expect(try request.execute().first?.managedObjectContext === context)
+      let other: NSManagedObjectContext = stack.other()
+      let inOther: NSManagedObjectContext? = try other.performAndWait {
+        try request.execute().first?.managedObjectContext
+      }
+      #expect(inOther === other)
+      #expect(try request.execute().first?.managedObjectContext === context, "the outer block again")
+    }
+    #expect(codeThrown { _ = try request.execute() } == NSCoreDataError)
+  }
+
+  @Test(arguments: StoreKind.allCases)
   func `sub-entities belong to the result unless they are left out`(kind: StoreKind) throws {
     let stack = try Stack(kind)
     try stack.elsewhere { context in

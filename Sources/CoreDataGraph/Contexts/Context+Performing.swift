@@ -19,6 +19,23 @@ private enum MainQueue {
   static var isCurrent: Bool { Thread.isMainThread || DispatchQueue.getSpecific(key: key) == true }
 }
 
+/// The context whose block a thread is running: what `NSFetchRequest.execute()` asks.
+enum CurrentContext {
+  private static let key = "NSManagedObjectContext.current"
+
+  static var value: NSManagedObjectContext? {
+    Thread.current.threadDictionary[key] as? NSManagedObjectContext
+  }
+
+  static func with<T, E: Error>(_ context: NSManagedObjectContext, _ body: () throws(E) -> T) throws(E) -> T {
+    let storage: NSMutableDictionary = Thread.current.threadDictionary
+    let before: Any? = storage[key]
+    storage[key] = context
+    defer { storage[key] = before }
+    return try body()
+  }
+}
+
 extension NSManagedObjectContext {
   private static var thisThread: UInt { UInt(bitPattern: ObjectIdentifier(Thread.current)) }
 
@@ -35,7 +52,7 @@ extension NSManagedObjectContext {
       processPendingChanges()
       owner.store(before, ordering: .releasing)
     }
-    return try body()
+    return try CurrentContext.with(self, body)
   }
 
   /// Runs a block on the context's queue, later. Blocks run one after another, in the order they were given.
@@ -47,7 +64,7 @@ extension NSManagedObjectContext {
   /// Runs a block on the context's queue and waits. Re-entrant: inside a block of the same context it runs at once. Rethrows
   /// what the block throws.
   public final func performAndWait<T, E: Error>(_ block: () throws(E) -> T) throws(E) -> T {
-    if isOnQueue { return try block() }
+    if isOnQueue { return try CurrentContext.with(self, block) }
     // The closure does not outlive the call: `sync` returns after it has run.
     let result: Result<T, E> = withoutActuallyEscaping(block) { escaping in
       let transfer = Transfer(value: escaping)
@@ -70,7 +87,7 @@ extension NSManagedObjectContext {
     schedule: ScheduledTaskType = .immediate, isolation: isolated (any Actor)? = #isolation,
     _ block: @escaping () throws(E) -> T
   ) async throws(E) -> T {
-    if schedule == .immediate, isOnQueue { return try block() }
+    if schedule == .immediate, isOnQueue { return try CurrentContext.with(self, block) }
     let transfer = Transfer(value: block)
     let result: Transfer<Result<T, E>> = await withCheckedContinuation { continuation in
       queue.async { [self] in

@@ -335,6 +335,19 @@ public struct FetchExplanation: Sendable, CustomStringConvertible {
 }
 
 extension NSFetchRequest {
+  /// Runs the request in the context whose block the calling thread is running.
+  ///
+  /// Throws outside ``NSManagedObjectContext/perform(_:)`` and its kin, and what ``NSManagedObjectContext/fetch(_:)`` throws.
+  public final func execute() throws -> [ResultType] {
+    guard let context = CurrentContext.value else {
+      throw GraphError.unsupported(
+        "NSFetchRequest.execute() outside a context's block",
+        advice: "Call it inside perform(_:) or performAndWait(_:), or use the context's fetch(_:)."
+      ).asCocoaError
+    }
+    return try context.fetch(self)
+  }
+
   /// The statement each store would run for this request. Stores without statements (in memory) are left out.
   public func explain(in context: NSManagedObjectContext) throws -> [FetchExplanation] {
     let description = FetchDescription(self)

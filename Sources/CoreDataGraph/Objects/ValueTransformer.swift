@@ -10,7 +10,8 @@ import Foundation
 open class ValueTransformer: NSObject, @unchecked Sendable {
   // Sendable: stateless by contract; subclasses with state guard it themselves, as on Apple's platforms.
 
-  public override init() { super.init() }
+  /// `required`, so that a class can be made when a model names it.
+  public required override init() { super.init() }
 
   nonisolated(unsafe) private static var registered: [NSValueTransformerName: ValueTransformer] = [
     .secureUnarchiveFromDataTransformerName: NSSecureUnarchiveFromDataTransformer()
@@ -35,12 +36,10 @@ open class ValueTransformer: NSObject, @unchecked Sendable {
       NSClassFromString(name.rawValue)
       ?? TypeSearch.classes(named: name.rawValue, subclassOf: ValueTransformer.self).first?.type
     guard let type = type as? ValueTransformer.Type else { return nil }
-    let made: ValueTransformer = type.make()
+    let made: ValueTransformer = type.init()
     registered[name] = made
     return made
   }
-
-  class func make() -> ValueTransformer { ValueTransformer() }
 
   open class func valueTransformerNames() -> [NSValueTransformerName] {
     lock.lock()
@@ -74,8 +73,9 @@ public struct NSValueTransformerName: RawRepresentable, Hashable, Sendable {
   public init(rawValue: String) { self.rawValue = rawValue }
   public init(_ rawValue: String) { self.rawValue = rawValue }
 
+  /// Secure keyed archives; what Xcode writes into new models.
   public static let secureUnarchiveFromDataTransformerName = NSValueTransformerName(
-    "NSSecureUnarchiveFromDataTransformer")
+    "NSSecureUnarchiveFromData")
 }
 
 /// Secure keyed archives of property-list objects; a subclass allows more classes.
@@ -84,7 +84,7 @@ public struct NSValueTransformerName: RawRepresentable, Hashable, Sendable {
 open class NSSecureUnarchiveFromDataTransformer: ValueTransformer, @unchecked Sendable {
   // Sendable: stateless.
 
-  public override init() { super.init() }
+  public required init() { super.init() }
 
   /// The classes that may stand at the top of an archive.
   open class var allowedTopLevelClasses: [AnyClass] {
@@ -149,13 +149,19 @@ enum Transformation {
       ? transformer.transformedValue(data) : transformer.reverseTransformedValue(data)
   }
 
+  /// Names that mean keyed archives. Models in the wild have the constants' names where their values belong.
+  private static let archiving: Set<String> = [
+    "NSKeyedUnarchiveFromData", "NSKeyedUnarchiveFromDataTransformerName",
+    "NSSecureUnarchiveFromDataTransformerName",
+  ]
+
   /// The attribute's transformer; nil for the default, a secure keyed archive.
   private static func transformer(
     _ attribute: NSAttributeDescription?, _ label: String
   ) throws -> ValueTransformer? {
-    guard let name = attribute?.valueTransformerName, !name.isEmpty,
-      name != "NSKeyedUnarchiveFromData", name != "NSKeyedUnarchiveFromDataTransformerName"
-    else { return nil }
+    guard let name = attribute?.valueTransformerName, !name.isEmpty, !archiving.contains(name) else {
+      return nil
+    }
     guard let transformer = ValueTransformer.named(NSValueTransformerName(name)) else {
       throw GraphError.transformation(
         "\(label) names the value transformer '\(name)', which is not registered. Call "
