@@ -44,7 +44,9 @@ let package: Package = Package(
         "CoreDataSQLite", "CoreDataSQL", "CoreDataStorage", "CoreDataModel", "CoreDataPredicates",
         "CSwiftRuntime",
       ]),
-    .target(name: "CoreDataControllers", dependencies: ["CoreDataGraph"]),
+    .target(
+      name: "CoreDataControllers",
+      dependencies: ["CoreDataGraph", "CoreDataModel", "CoreDataPredicates"]),
     .target(
       name: "CoreData",
       dependencies: ["CoreDataControllers", "CoreDataGraph", "CoreDataModel", "CoreDataPredicates"]),

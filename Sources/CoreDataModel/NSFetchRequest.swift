@@ -100,7 +100,7 @@ open class NSFetchRequest<ResultType: NSFetchRequestResult>: NSPersistentStoreRe
     return other
   }
 
-  final func copyContents(into other: any AnyFetchRequest) {
+  final package func copyContents(into other: any AnyFetchRequest) {
     other.affectedStoresStorage = affectedStoresStorage
     other.storedEntityName = storedEntityName
     other.entity = entity

@@ -42,6 +42,20 @@ struct TrapTests {
       }, ["Itm", "Item"])
   }
 
+  @Test func `a place outside fetched results`() async {
+    check(
+      await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+        try Stack(.inMemory).run { context in
+          _ = context.item("a")
+          let results = NSFetchedResultsController(
+            fetchRequest: context.request(Item.self, "Item", sort: ["title"]), managedObjectContext: context,
+            sectionNameKeyPath: nil, cacheName: nil)
+          try results.performFetch()
+          _ = results.object(at: IndexPath(item: 1, section: 0))
+        }
+      }, ["[0, 1]", "sections have 1 objects"])
+  }
+
   @Test func `a relationship between objects of two contexts`() async {
     check(
       await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {

@@ -1,0 +1,133 @@
+import CoreDataGraph
+import Foundation
+
+/// What leads from one list of results to the next, as a delegate hears it.
+///
+/// Objects that nothing happened to keep their order among themselves. A changed object has moved if its section is another, or
+/// if it does not fit between those that stay; as many as can stay do.
+struct ResultChanges {
+  struct ObjectChange {
+    var object: NSManagedObject
+    var type: NSFetchedResultsChangeType
+    /// Positions in the old and the new list.
+    var old: Int?
+    var new: Int?
+  }
+
+  /// Numbers of sections in the old list, and in the new one.
+  private(set) var deletedSections: [Int] = []
+  private(set) var insertedSections: [Int] = []
+  /// Deletions, insertions, moves, updates.
+  private(set) var objects: [ObjectChange] = []
+
+  var isEmpty: Bool { objects.isEmpty && deletedSections.isEmpty && insertedSections.isEmpty }
+
+  /// `changed` are those among the objects of both lists that something happened to.
+  init(from old: ResultList, to new: ResultList, changed: Set<NSManagedObject>) {
+    let surviving: [Int: Int] = compareSections(old, new)
+    let before: [NSManagedObject] = old.objects.compactMap { $0 as? NSManagedObject }
+    let after: [NSManagedObject] = new.objects.compactMap { $0 as? NSManagedObject }
+    var oldPositions: [ObjectIdentifier: Int] = [:]
+    for (position, object) in before.enumerated() { oldPositions[ObjectIdentifier(object)] = position }
+    let remaining: Set<ObjectIdentifier> = Set(after.map { ObjectIdentifier($0) })
+
+    var insertions: [ObjectChange] = []
+    var moves: [ObjectChange] = []
+    var updates: [ObjectChange] = []
+    /// By new section, the objects that may have stayed in it.
+    var staying: [[(old: Int, new: Int, isChanged: Bool)]] = Array(repeating: [], count: new.sections.count)
+    for (position, object) in after.enumerated() {
+      guard let oldPosition = oldPositions[ObjectIdentifier(object)] else {
+        insertions.append(ObjectChange(object: object, type: .insert, new: position))
+        continue
+      }
+      let section: Int = new.sectionNumber(of: position)
+      if surviving[old.sectionNumber(of: oldPosition)] == section {
+        staying[section].append((oldPosition, position, changed.contains(object)))
+      } else {
+        moves.append(ObjectChange(object: object, type: .move, old: oldPosition, new: position))
+      }
+    }
+    for section in staying {
+      let fitting: Set<Int> = ResultChanges.fitting(section)
+      for place in section {
+        let isMove: Bool = !fitting.contains(place.new)
+        guard isMove || place.isChanged else { continue }
+        let change = ObjectChange(
+          object: after[place.new], type: isMove ? .move : .update, old: place.old, new: place.new)
+        if isMove { moves.append(change) } else { updates.append(change) }
+      }
+    }
+    let deletions: [ObjectChange] = before.enumerated().compactMap { position, object in
+      remaining.contains(ObjectIdentifier(object))
+        ? nil : ObjectChange(object: object, type: .delete, old: position)
+    }
+    objects = deletions + insertions + moves + updates
+  }
+
+  /// Old section → new section of those that both have, in the same order; the others are deleted and inserted.
+  private mutating func compareSections(_ old: ResultList, _ new: ResultList) -> [Int: Int] {
+    let newNumbers: [String: Int] = Dictionary(
+      new.sections.enumerated().map { ($1.name, $0) }, uniquingKeysWith: { first, _ in first })
+    var taken: Set<Int> = []
+    let pairs: [(old: Int, new: Int)] = old.sections.indices.compactMap { number in
+      guard let match = newNumbers[old.sections[number].name], taken.insert(match).inserted else {
+        return nil
+      }
+      return (number, match)
+    }
+    let kept: [Int] = longestIncreasing(pairs.map(\.new))
+    var surviving: [Int: Int] = [:]
+    for place in kept { surviving[pairs[place].old] = pairs[place].new }
+    let survivors: Set<Int> = Set(surviving.values)
+    deletedSections = old.sections.indices.filter { surviving[$0] == nil }
+    insertedSections = new.sections.indices.filter { !survivors.contains($0) }
+    return surviving
+  }
+
+  /// The new positions of those that stay where they are: all that did not change, and the most of the others that fit between.
+  private static func fitting(_ section: [(old: Int, new: Int, isChanged: Bool)]) -> Set<Int> {
+    var result: Set<Int> = []
+    var gap: [(old: Int, new: Int)] = []
+    var low: Int = -1
+    func close(_ high: Int) {
+      let candidates: [(old: Int, new: Int)] = gap.filter { $0.old > low && $0.old < high }
+      for place in longestIncreasing(candidates.map(\.old)) { result.insert(candidates[place].new) }
+      gap = []
+    }
+    for place in section {
+      if place.isChanged {
+        gap.append((place.old, place.new))
+      } else {
+        close(place.old)
+        low = place.old
+        result.insert(place.new)
+      }
+    }
+    close(.max)
+    return result
+  }
+}
+
+/// The places of a longest increasing run, not necessarily of neighbours. Cost: n log n.
+private func longestIncreasing(_ numbers: [Int]) -> [Int] {
+  // ends[k]: the place of the smallest number that ends a run of k + 1.
+  var ends: [Int] = []
+  var previous: [Int?] = []
+  for (place, number) in numbers.enumerated() {
+    var (low, high) = (0, ends.count)
+    while low < high {
+      let middle: Int = (low + high) / 2
+      if numbers[ends[middle]] < number { low = middle + 1 } else { high = middle }
+    }
+    previous.append(low > 0 ? ends[low - 1] : nil)
+    if low == ends.count { ends.append(place) } else { ends[low] = place }
+  }
+  var result: [Int] = []
+  var next: Int? = ends.last
+  while let place = next {
+    result.append(place)
+    next = previous[place]
+  }
+  return result.reversed()
+}
