@@ -1,0 +1,51 @@
+import CoreDataModel
+import Foundation
+
+extension NSManagedObjectContext {
+  /// Takes changes that were made elsewhere (by another process, a batch request, a history transaction) over into contexts: parents before
+  /// their children, each on its own queue, which this call waits for.
+  ///
+  /// `changeNotificationData` holds arrays or sets of `NSManagedObjectID`s, or of their URIs, under `NSInsertedObjectsKey`,
+  /// `NSUpdatedObjectsKey` and `NSDeletedObjectsKey` (or the keys of the ids, such as `NSDeletedObjectIDsKey`). What names no
+  /// object of a context's stores is left out.
+  ///
+  /// See Apple's page
+  /// [mergeChanges(fromRemoteContextSave:into:)](https://developer.apple.com/documentation/coredata/nsmanagedobjectcontext/mergechanges(fromremotecontextsave:into:)).
+  public class func mergeChanges(
+    fromRemoteContextSave changeNotificationData: [AnyHashable: Any], into contexts: [NSManagedObjectContext]
+  ) {
+    for context in contexts.sorted(by: { $0.depth < $1.depth }) {
+      context.performAndWait {
+        let ids = SavedIDs(
+          inserted: context.ids(in: changeNotificationData, [NSInsertedObjectsKey, NSInsertedObjectIDsKey]),
+          updated: context.ids(
+            in: changeNotificationData,
+            [NSUpdatedObjectsKey, NSUpdatedObjectIDsKey, NSRefreshedObjectsKey, NSRefreshedObjectIDsKey]),
+          deleted: context.ids(in: changeNotificationData, [NSDeletedObjectsKey, NSDeletedObjectIDsKey]))
+        context.merge(ids)
+      }
+    }
+  }
+
+  /// How many contexts are above this one.
+  private var depth: Int { parent.map { $0.depth + 1 } ?? 0 }
+
+  private func ids(in data: [AnyHashable: Any], _ keys: [String]) -> [NSManagedObjectID] {
+    keys.flatMap { key -> [Any] in
+      switch data[key] {
+      case let set as NSSet: set.allObjects
+      case let array as [Any]: array
+      default: []
+      }
+    }.compactMap { value in
+      switch value {
+      case let id as NSManagedObjectID: id
+      case let object as NSManagedObject: object.objectID
+      case let uri as URL: persistentStoreCoordinator?.managedObjectID(forURIRepresentation: uri)
+      case let text as String:
+        URL(string: text).flatMap { persistentStoreCoordinator?.managedObjectID(forURIRepresentation: $0) }
+      default: nil
+      }
+    }
+  }
+}

@@ -1,0 +1,172 @@
+import CoreDataModel
+import CoreDataStorage
+import Foundation
+
+// To-many relationships as mutable collections of Foundation's. What is changed in them is changed in the relationship at once, with
+// its inverse.
+
+extension NSManagedObject {
+  /// A to-many relationship as a set that changes it. It holds the members of the moment when it was asked for, and what is changed
+  /// through it; ask again after other changes. Stops for a key that is no to-many relationship.
+  ///
+  /// Foundation on Linux makes an empty Swift `Set` of it in a cast; take its `allObjects`, or read the property.
+  public final func mutableSetValue(forKey key: String) -> NSMutableSet {
+    ManagedMutableSet(owner: self, slot: requireToMany(key))
+  }
+
+  /// An ordered to-many relationship as an ordered set that changes it; see ``mutableSetValue(forKey:)``.
+  public final func mutableOrderedSetValue(forKey key: String) -> NSMutableOrderedSet {
+    let slot: Int = requireToMany(key)
+    guard runtime.layout.slots[slot].relationship?.isOrdered == true else {
+      fatalError(
+        "The relationship \(runtime.layout.name).\(key) is not ordered; use mutableSetValue(forKey:), or check Ordered in the model."
+      )
+    }
+    return ManagedMutableOrderedSet(owner: self, slot: slot)
+  }
+
+  /// The set at the end of a path of to-one relationships: `category.items`.
+  public final func mutableSetValue(forKeyPath keyPath: String) -> NSMutableSet {
+    let (owner, key) = lastOwner(keyPath)
+    return owner.mutableSetValue(forKey: key)
+  }
+
+  /// The ordered set at the end of a path of to-one relationships.
+  public final func mutableOrderedSetValue(forKeyPath keyPath: String) -> NSMutableOrderedSet {
+    let (owner, key) = lastOwner(keyPath)
+    return owner.mutableOrderedSetValue(forKey: key)
+  }
+
+  private final func requireToMany(_ key: String) -> Int {
+    let slot: Int = requireSlot(key)
+    guard runtime.layout.slots[slot].isToMany else {
+      fatalError("\(runtime.layout.name).\(key) is no to-many relationship, so it has no mutable collection.")
+    }
+    return slot
+  }
+
+  private final func lastOwner(_ keyPath: String) -> (owner: NSManagedObject, key: String) {
+    guard let dot = keyPath.lastIndex(of: ".") else { return (self, keyPath) }
+    let path = String(keyPath[..<dot])
+    guard let owner = value(forKeyPath: path) as? NSManagedObject else {
+      fatalError(
+        "\(path) of \(objectID) is nil or no to-one relationship, so there is nothing to change behind it.")
+    }
+    return (owner, String(keyPath[keyPath.index(after: dot)...]))
+  }
+}
+
+private final class ManagedMutableSet: NSMutableSet {
+  private let owner: NSManagedObject?
+  private let slot: Int
+  private let members = NSMutableSet()
+
+  init(owner: NSManagedObject, slot: Int) {
+    self.owner = owner
+    self.slot = slot
+    super.init(capacity: 0)
+    for member in owner.members(slot) { members.add(member) }
+  }
+
+  required init?(coder: NSCoder) { nil }
+
+  /// What Foundation makes copies with: a set of no relationship.
+  required init(capacity numItems: Int) {
+    owner = nil
+    slot = 0
+    super.init(capacity: numItems)
+  }
+
+  override var count: Int { members.count }
+  override func member(_ object: Any) -> Any? { members.member(object) }
+  override func objectEnumerator() -> NSEnumerator { members.objectEnumerator() }
+
+  // Foundation's other mutators come down to these two.
+
+  override func add(_ object: Any) {
+    if let owner, !members.contains(object) { owner.link(slot, .member(object, of: owner, slot)) }
+    members.add(object)
+  }
+
+  override func remove(_ object: Any) {
+    if let owner, let member = object as? NSManagedObject, members.contains(member) {
+      owner.unlinkMember(slot, member)
+    }
+    members.remove(object)
+  }
+}
+
+private final class ManagedMutableOrderedSet: NSMutableOrderedSet {
+  private let owner: NSManagedObject?
+  private let slot: Int
+
+  init(owner: NSManagedObject, slot: Int) {
+    self.owner = owner
+    self.slot = slot
+    super.init(capacity: 0)
+    for member in owner.members(slot) { super.add(member) }
+  }
+
+  required init?(coder: NSCoder) { nil }
+  required init(arrayLiteral elements: Any...) {
+    fatalError("A relationship's ordered set is asked for with mutableOrderedSetValue(forKey:).")
+  }
+
+  /// Changes the storage, and makes the relationship what the storage is then.
+  private func change(_ body: () -> Void) {
+    body()
+    guard let owner else { return }
+    owner.setMembers(slot, array.compactMap { NSManagedObject.member($0, of: owner, slot) })
+  }
+
+  override func insert(_ object: Any, at idx: Int) { change { super.insert(object, at: idx) } }
+  override func removeObject(at idx: Int) { change { super.removeObject(at: idx) } }
+  override func replaceObject(at idx: Int, with obj: Any) {
+    change { super.replaceObject(at: idx, with: obj) }
+  }
+  override func add(_ object: Any) { change { super.add(object) } }
+  override func remove(_ object: Any) { change { super.remove(object) } }
+  override func removeAllObjects() { change { super.removeAllObjects() } }
+  override func addObjects(from array: [Any]) { change { super.addObjects(from: array) } }
+  override func removeObjects(in array: [Any]) { change { super.removeObjects(in: array) } }
+  override func insert(_ objects: [Any], at indexes: IndexSet) {
+    change { super.insert(objects, at: indexes) }
+  }
+  override func removeObjects(at indexes: IndexSet) { change { super.removeObjects(at: indexes) } }
+  override func removeObjects(in range: NSRange) { change { super.removeObjects(in: range) } }
+  override func setObject(_ obj: Any, at idx: Int) { change { super.setObject(obj, at: idx) } }
+  override func exchangeObject(at idx1: Int, withObjectAt idx2: Int) {
+    change { super.exchangeObject(at: idx1, withObjectAt: idx2) }
+  }
+  override func moveObjects(at indexes: IndexSet, to idx: Int) {
+    change { super.moveObjects(at: indexes, to: idx) }
+  }
+  override func replaceObjects(at indexes: IndexSet, with objects: [Any]) {
+    change { super.replaceObjects(at: indexes, with: objects) }
+  }
+  override func union(_ other: NSOrderedSet) { change { super.union(other) } }
+  override func minus(_ other: NSOrderedSet) { change { super.minus(other) } }
+  override func intersect(_ other: NSOrderedSet) { change { super.intersect(other) } }
+  override func unionSet(_ other: Set<AnyHashable>) { change { super.unionSet(other) } }
+  override func minusSet(_ other: Set<AnyHashable>) { change { super.minusSet(other) } }
+  override func intersectSet(_ other: Set<AnyHashable>) { change { super.intersectSet(other) } }
+  override func sort(comparator cmptr: (Any, Any) -> ComparisonResult) {
+    change { super.sort(comparator: cmptr) }
+  }
+  override func sort(options opts: NSSortOptions = [], usingComparator cmptr: (Any, Any) -> ComparisonResult)
+  {
+    change { super.sort(options: opts, usingComparator: cmptr) }
+  }
+}
+
+extension NSManagedObject {
+  /// A value that is to become a member; stops when it is no managed object.
+  fileprivate static func member(_ value: Any, of owner: NSManagedObject, _ slot: Int) -> NSManagedObject {
+    guard let member = value as? NSManagedObject else {
+      fatalError(
+        "Unacceptable type of value for to-many relationship '\(owner.runtime.layout.slots[slot].name)': \(type(of: value)); "
+          + "add managed objects.")
+    }
+    return member
+  }
+}
