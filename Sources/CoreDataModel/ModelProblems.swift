@@ -318,49 +318,10 @@ private struct ModelLint {
       report(.error, entity, part, "its fetch request asks for \(name), which is not in the model")
       return
     }
-    guard let predicate = request.predicate else { return }
-    for path in Self.keyPaths(of: predicate.predicateNode()) {
-      if let unknown = Self.firstUnknown(in: path, from: target) {
-        report(.error, entity, part, "its predicate uses '\(path)', but \(unknown)")
-      }
-    }
-  }
-
-  /// The first component of a key path that no entity on the way has, as a sentence.
-  private static func firstUnknown(in path: String, from entity: NSEntityDescription) -> String? {
-    var current = entity
-    for part in path.split(separator: ".").map(String.init) {
-      if part.hasPrefix("@") || part.lowercased() == "self" { return nil }
-      // A predicate may name what only sub-entities have.
-      guard let property = current.familyInStoreOrder.lazy.compactMap({ $0.propertiesByName[part] }).first
-      else {
-        return ["objectID", "entity"].contains(part) ? nil : "\(current) has no property '\(part)'"
-      }
-      guard let next = (property as? NSRelationshipDescription)?.destinationEntity else { return nil }
-      current = next
-    }
-    return nil
-  }
-
-  /// The key paths read from the fetched object itself; those inside subqueries belong to other objects.
-  private static func keyPaths(of predicate: PredicateNode) -> [String] {
-    switch predicate {
-    case .compound(_, let members): members.flatMap { keyPaths(of: $0) }
-    case .comparison(let node): keyPaths(of: node.left) + keyPaths(of: node.right)
-    case .constant, .block: []
-    }
-  }
-
-  private static func keyPaths(of expression: ExpressionNode) -> [String] {
-    switch expression {
-    case .keyPath(let path): [path]
-    case .function(let target, _, let arguments):
-      (target.map { keyPaths(of: $0) } ?? []) + arguments.flatMap { keyPaths(of: $0) }
-    case .aggregate(let members): members.flatMap { keyPaths(of: $0) }
-    case .subquery(let collection, _, _): keyPaths(of: collection)
-    case .index(let collection, _): keyPaths(of: collection)
-    case .set(_, let left, let right): keyPaths(of: left) + keyPaths(of: right)
-    default: []
+    for problem in PredicateCheck.problems(of: request, for: target, owner: entity) {
+      report(
+        problem.severity == .error ? .error : .warning, entity, part,
+        "its fetch request doesn't fit: \(problem)")
     }
   }
 

@@ -113,7 +113,7 @@ struct ModelProblemTests {
     Sample(name: "a template for no entity", says: "asks for 'Ghost'") { owner, _ in
       owner.managedObjectModel.setFetchRequestTemplate(NSFetchRequest(entityName: "Ghost"), forName: "ghosts")
     },
-    Sample(name: "a template with a wrong key", says: "'Pet' has no property 'size'") { owner, _ in
+    Sample(name: "a template with a wrong key", says: "Pet has no property 'size'") { owner, _ in
       let request = NSFetchRequest<any NSFetchRequestResult>()
       request.entity = owner
       request.predicate = try NSPredicate(parsing: "name != nil AND ANY pets.size > 3", arguments: [])

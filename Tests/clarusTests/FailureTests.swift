@@ -31,6 +31,11 @@ import Testing
     Case(
       arguments: ["fetch", "STORE", "Item", "--columns", "titel"], says: ["titel", "Did you mean \"title\"?"]),
     Case(arguments: ["fetch", "STORE", "Item", "--columns", "title,"], says: ["empty name"]),
+    Case(
+      arguments: [
+        "fetch", "STORE", "Item", "--where", "titel == 'x' AND price LIKE 'a' AND tags.label == 'b'",
+      ],
+      says: ["(1) titel", "title", "(2) price LIKE \"a\"", "(3) tags.label == \"b\"", "ANY tags.label"]),
     Case(arguments: ["fetch", "STORE", "Item", "--where", "title =="], says: ["at character"]),
     Case(arguments: ["fetch", "STORE", "Item", "--where", "title == %@"], says: ["title == %@"]),
     Case(arguments: ["fetch", "STORE", "Item", "--where", "title == $x"], says: ["$x"]),

@@ -16,6 +16,8 @@ enum GraphError: Error, CustomStringConvertible {
   case unsavedTarget(object: NSManagedObjectID, relationship: String, targetDescription: String)
   case runawayWillSave(rounds: Int, object: String)
   case unsupported(String, advice: String)
+  /// A predicate that can't be evaluated over an entity, and why; never empty.
+  case predicate([PredicateProblem])
   case store(StoreError, URL?)
   case transformation(String)
 
@@ -60,15 +62,22 @@ enum GraphError: Error, CustomStringConvertible {
         "Objects were still changing after \(rounds) rounds of willSave; the last one was \(object). In willSave set a "
         + "property only when its value differs, or use setPrimitiveValue(_:forKey:)."
     case .unsupported(let part, let advice): return "\(part) is not supported. \(advice)"
+    case .predicate(let problems): return GraphError.list(problems)
     case .store(let error, let url): return StoreErrorText.text(error, url)
     case .transformation(let text): return text
     }
   }
 
+  /// The first problem on the first line, since logs often show no more.
+  private static func list(_ problems: [PredicateProblem]) -> String {
+    problems.map(\.description).joined(separator: "\n")
+  }
+
   /// Apple's code for the failure.
   var code: Int {
     switch self {
-    case .unknownKey, .unknownEntity, .noCoordinator, .unsupported, .runawayWillSave: return NSCoreDataError
+    case .unknownKey, .unknownEntity, .noCoordinator, .unsupported, .predicate, .runawayWillSave:
+      return NSCoreDataError
     case .noStores, .noStore: return NSPersistentStoreOperationError
     case .referentialIntegrity: return NSManagedObjectReferentialIntegrityError
     case .deletedInParent: return NSManagedObjectMergeError
@@ -87,6 +96,7 @@ enum GraphError: Error, CustomStringConvertible {
     case .externalRelationship(let id, let relationship, _), .unsavedTarget(let id, let relationship, _):
       info[NSAffectedObjectsErrorKey] = [id]
       info[NSValidationKeyErrorKey] = relationship
+    case .predicate(let problems): info[PredicateProblem.errorKey] = problems
     case .store(let error, let url):
       if let url { info[NSFilePathErrorKey] = url.path }
       if case .database(let code, _, let sql, _) = error {

@@ -59,6 +59,14 @@ extension FetchDescription {
     return runtime
   }
 
+  /// Throws every problem of the predicate with the entity, before a store is asked.
+  func checkPredicate(for runtime: EntityRuntime) throws {
+    guard let errors = predicate?.predicateNode().errors(for: runtime.layout.entity), !errors.isEmpty else {
+      return
+    }
+    throw GraphError.predicate(errors)
+  }
+
   /// The order in a store's terms; nil when a comparator of the program's own takes part.
   var storeOrder: [FetchOrder]? {
     var order: [FetchOrder] = []

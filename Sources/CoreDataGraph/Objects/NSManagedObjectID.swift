@@ -68,3 +68,7 @@ open class NSManagedObjectID: NSObject, NSCopying, NSFetchRequestResult, @unchec
 
   open override var description: String { "<\(uriRepresentation().absoluteString)>" }
 }
+
+// Predicates that name an object or its id are checked against its entity.
+extension NSManagedObjectID: EntityBearing {}
+extension NSManagedObject: EntityBearing {}

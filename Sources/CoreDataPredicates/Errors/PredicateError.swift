@@ -76,6 +76,11 @@ public struct PredicateError: Error, Sendable, Equatable, LocalizedError, Custom
     .init(kind: .parsing(format: format, position: position, found: found, expected: expected, hint: hint))
   }
 
+  /// Whether a construct doesn't exist here, whatever its operands.
+  package var isUnsupported: Bool {
+    if case .unsupported = kind { true } else { false }
+  }
+
   package static func evaluation(_ text: String) -> PredicateError {
     .init(kind: .evaluation(text))
   }

@@ -1,7 +1,12 @@
 import Foundation
 
 /// `CAST(value, "Type")`. nil stays nil.
-enum Cast {
+package enum Cast {
+  /// The types by Apple's names. Swift's (`Date`, `String`) are understood too.
+  package static let types: [String] = [
+    "NSDate", "NSNumber", "NSDecimalNumber", "NSString", "NSUUID", "NSURL", "NSArray", "NSSet",
+  ]
+
   static func apply(_ value: PredicateValue, to type: String) throws -> PredicateValue {
     if value.isNull { return .null }
     switch type {
@@ -21,8 +26,7 @@ enum Cast {
       if let members = value.elements { return .set(Set(members)) }
     default:
       throw PredicateError.unsupported(
-        "CAST knows no type \(type). There are NSDate, NSNumber, NSDecimalNumber, NSString, NSUUID, NSURL, NSArray, NSSet."
-      )
+        "CAST knows no type \(type). There are \(types.joined(separator: ", ")).")
     }
     throw PredicateError.evaluation("CAST can't make \(type) of \(value.kindName).")
   }

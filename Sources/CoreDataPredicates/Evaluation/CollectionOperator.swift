@@ -1,7 +1,7 @@
 import Foundation
 
 /// The operators of key paths that make one value of a collection's values.
-enum CollectionOperator: String, CaseIterable, Sendable {
+package enum CollectionOperator: String, CaseIterable, Sendable {
   case sum
   case avg
   case min
@@ -12,6 +12,9 @@ enum CollectionOperator: String, CaseIterable, Sendable {
   case distinctUnionOfArrays
   case unionOfSets
   case distinctUnionOfSets
+
+  /// The words behind `@` that a key path may have.
+  package static let names: [String] = allCases.map(\.rawValue) + ["count"]
 
   /// - Parameter values: the value of the path for every member, nil where it has none.
   func collect(_ values: [Any?]) throws -> Any? {

@@ -133,7 +133,7 @@ extension Compiler {
     let target: CompiledExpression = compile(target)
     let arguments: [CompiledExpression] = arguments.map { compile($0) }
     // Reading a key goes on from the object itself, which normalising would hide.
-    if name == "valueForKey:" || name == "valueForKeyPath:" || name == "objectForKey:", arguments.count == 1 {
+    if PredicateFunctions.pathReaders.contains(name), arguments.count == 1 {
       return CompiledExpression(raw: { context in
         guard case .string(let path) = try arguments[0].value(context) else {
           throw PredicateError.evaluation("\(name) needs a string as key.")

@@ -50,7 +50,7 @@ struct KeyPathReader: Sendable {
         .evaluation("The path can't go on behind @count: \(path). Write count(…) around the part before it."))
     }
     guard let operation = CollectionOperator(rawValue: String(name)) else {
-      let known: String = (CollectionOperator.allCases.map(\.rawValue) + ["count"]).joined(separator: ", @")
+      let known: String = CollectionOperator.names.joined(separator: ", @")
       return .refusal(.evaluation("@\(name) is no collection operator in \(path). There are @\(known)."))
     }
     if rest.isEmpty {

@@ -3,6 +3,20 @@ import Foundation
 /// The selectors that values answer to without anybody registering them: those of Foundation's classes that make
 /// sense in a predicate.
 enum Messages {
+  /// Those that one may have meant by a name that nobody answers to.
+  static let usual: [String] = [
+    "isEqual:", "isNotEqualTo:", "isKindOfClass:", "compare:", "caseInsensitiveCompare:",
+    "localizedStandardCompare:",
+    "stringByAppendingString:", "hasPrefix:", "hasSuffix:", "containsString:", "isEqualToString:",
+    "substringFromIndex:", "substringToIndex:", "stringByReplacingOccurrencesOfString:withString:",
+    "stringByAppendingPathComponent:", "stringByAppendingPathExtension:", "componentsSeparatedByString:",
+    "dateByAddingTimeInterval:", "timeIntervalSinceDate:", "isEqualToDate:", "earlierDate:", "laterDate:",
+    "isEqualToNumber:", "containsObject:", "objectAtIndex:", "indexOfObject:", "componentsJoinedByString:",
+    "isSubsetOfSet:", "intersectsSet:", "objectForKey:", "valueForKey:", "count", "firstObject", "lastObject",
+    "anyObject", "allObjects", "uppercaseString", "lowercaseString", "length", "intValue", "doubleValue",
+    "boolValue", "description",
+  ]
+
   /// nil when the value has no such method, or not with these arguments.
   static func send(
     _ selector: String, to target: PredicateValue, _ arguments: [PredicateValue]

@@ -60,6 +60,17 @@ public enum PredicateFunctions {
     return order
   }
 
+  /// Whether the program has registered the selector.
+  static func isRegistered(_ selector: String) -> Bool {
+    registry.body(selector) != nil
+  }
+
+  /// Selectors whose argument is a key path to read from the target.
+  package static let pathReaders: Set<String> = ["valueForKey:", "valueForKeyPath:", "objectForKey:"]
+
+  /// Selectors to suggest for one that nobody answers to.
+  package static var selectors: [String] { registry.names + Messages.usual }
+
   private static let registry: Registry = .init()
 
   private final class Registry: @unchecked Sendable {
@@ -70,6 +81,8 @@ public enum PredicateFunctions {
     func register(_ selector: String, _ body: @escaping Body) {
       lock.withLock { bodies[selector] = body }
     }
+
+    var names: [String] { lock.withLock { Array(bodies.keys) } }
 
     func body(_ selector: String) -> Body? {
       lock.withLock { bodies[selector] }

@@ -15,6 +15,11 @@ package enum FunctionTable {
   /// Unary minus over anything but a number has no selector of Apple's; the tree calls it this.
   package static let negation: String = "negate:"
 
+  /// Whether a tree may call the selector.
+  package static func isKnown(_ selector: String) -> Bool {
+    selectors.contains(selector) || selector == negation
+  }
+
   /// The mark between the operands of an infix function.
   package static func infix(_ selector: String) -> String? {
     switch selector {

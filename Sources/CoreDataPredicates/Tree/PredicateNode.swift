@@ -174,6 +174,9 @@ package final class PredicateBlock: Hashable, @unchecked Sendable {
     return ["TRUEPREDICATE", "FALSEPREDICATE", "BLOCKPREDICATE"].contains(text) ? nil : text
   }
 
+  /// Whether it is no code, but a compound of Foundation's that is nested too deeply for a tree.
+  package var isCompound: Bool { type(of: predicate) == Foundation.NSCompoundPredicate.self }
+
   package static func == (left: PredicateBlock, right: PredicateBlock) -> Bool {
     left.predicate === right.predicate
   }

@@ -106,7 +106,8 @@ extension PredicateValue {
     case .array: "an array"
     case .set: "a set"
     case .dictionary: "a dictionary"
-    case .object(let box): "an object of type \(type(of: box.value))"
+    case .object(let box):
+      (box.value as? any ValueStandIn)?.kindName ?? "an object of type \(type(of: box.value))"
     }
   }
 

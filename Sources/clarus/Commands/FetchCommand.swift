@@ -112,12 +112,17 @@ struct FetchCommand: ParsableCommand {
     plan.order = try sort.map(Self.order)
     if let predicate {
       let node: PredicateNode = try NSPredicate(parsing: predicate, arguments: []).predicateNode()
-      if let variable = node.variables.sorted().first {
-        throw CommandFailure("--where: the variable $\(variable) has no value; write the value itself.")
-      }
+      let errors: [PredicateProblem] = node.errors(for: entity.entity)
+      if !errors.isEmpty { throw CommandFailure("--where: " + Self.sentence(errors)) }
       plan.predicate = node
     }
     return plan
+  }
+
+  /// All problems in one line, numbered when there are several.
+  private static func sentence(_ problems: [PredicateProblem]) -> String {
+    guard problems.count > 1 else { return problems.first?.description ?? "" }
+    return zip(1..., problems).map { "(\($0)) \($1)" }.joined(separator: " ")
   }
 
   private static func order(_ term: String) throws -> FetchOrder {

@@ -1,0 +1,127 @@
+import CoreDataPredicates
+
+/// Walks a predicate and notes everything in it that doesn't fit an entity.
+///
+/// Every expression gets an example of the values it will have: an attribute a value of its type, a relationship a stand-in for an
+/// object (``ExampleObject``) or a collection of such, a constant itself. nil is an expression of which nothing is known, and
+/// about which nothing is said. Operators and functions are tried on the examples (`Trial`), so what is refused here is what
+/// the evaluator refuses.
+///
+/// ```
+/// ANY items.price > 3     items.price → {1.0, 2.0}; one of them, 1.0 > 3: a number and a number, well
+/// items.price > 3         {1.0, 2.0} > 3: many values where one is needed
+/// name.length > 'x'       name.length → 1; 1 > 'x': there is no order between the two
+/// ```
+///
+/// Cost: one look-up a key and a few comparisons an operator; text is made for problems only.
+struct PredicateCheck {
+  /// Whether a variable without a value is a problem; templates get theirs later.
+  private let needsVariables: Bool
+  /// Whether warnings are looked for; a fetch asks for errors alone.
+  let findsWarnings: Bool
+  /// Whose keys the predicate reads, also inside of subqueries.
+  let entity: NSEntityDescription
+  private(set) var problems: [PredicateProblem] = []
+  /// What variables stand for: those known from outside, and those of the subqueries around this place.
+  var variables: [String: PredicateValue?]
+
+  init(
+    _ entity: NSEntityDescription, variables: [String: PredicateValue?] = [:], needsVariables: Bool = true,
+    findsWarnings: Bool = true
+  ) {
+    self.entity = entity
+    self.variables = variables
+    self.needsVariables = needsVariables
+    self.findsWarnings = findsWarnings
+  }
+
+  mutating func report(_ problem: PredicateProblem) {
+    // A key that is read twice is wrong once.
+    if !problems.contains(problem) { problems.append(problem) }
+  }
+
+  mutating func warn(_ problem: @autoclosure () -> PredicateProblem) {
+    if findsWarnings { report(problem()) }
+  }
+
+  /// An example of a variable's value.
+  mutating func value(ofVariable name: String) -> PredicateValue? {
+    if let known = variables[name] { return known }
+    if needsVariables {
+      report(
+        PredicateProblem(
+          .unboundVariable, part: "$\(name)", name: name, reason: "the variable has no value",
+          advice: "Give it one with withSubstitutionVariables(_:) before the fetch."))
+    }
+    return nil
+  }
+
+  mutating func check(_ predicate: PredicateNode) {
+    switch predicate {
+    case .constant: break
+    case .compound(_, let members): for member in members { check(member) }
+    case .comparison(let node): check(node)
+    // Code, which only running it can judge. Foundation's own compounds are held so too when nothing kept them from
+    // growing beyond what may be walked.
+    case .block(let block):
+      if block.isCompound {
+        report(
+          PredicateProblem(
+            .tooDeep, part: "a compound predicate",
+            reason: "it is nested more than \(TreeLimits.depth) levels deep",
+            advice: "Give one AND or OR all its members at once."))
+      }
+    }
+  }
+
+  private mutating func check(_ node: ComparisonNode) {
+    let left: PredicateValue? = example(of: node.left)
+    let right: PredicateValue? = example(of: node.right)
+    if node.modifier == .direct { return compare(left, node, right, isMember: false) }
+    if let left, !left.isNull, !left.isCollection {
+      report(
+        PredicateProblem(
+          .notCollection, part: Printer.print(.comparison(node)), subject: subject(node.left),
+          reason:
+            "ANY, SOME, ALL and NONE need a collection, and \(Printer.print(node.left)) is \(left.kindName)",
+          advice: "Leave the quantifier out, or name a to-many relationship."))
+    }
+    compare(left?.innermostMember, node, right, isMember: true)
+  }
+
+  /// - Parameter isMember: whether `left` is one of the members that the node's left side gives.
+  private mutating func compare(
+    _ left: PredicateValue?, _ node: ComparisonNode, _ right: PredicateValue?, isMember: Bool
+  ) {
+    switch node.comparison {
+    case .equalTo, .notEqualTo:
+      if let right, !right.isCollection, !isMember, refusesMany(left, node.left, node) { return }
+      if let left, !left.isCollection, refusesMany(right, node.right, node) { return }
+      if let right { warnIfNeverEqual(left, CollectionOfOne(right), node) }
+    case .in:
+      if let right, !right.holdsCollections, !isMember, refusesMany(left, node.left, node) { return }
+      checkMembership(of: left, in: right, node.right, node, left, right)
+    case .contains:
+      if let left, !left.holdsCollections, refusesMany(right, node.right, node) { return }
+      checkMembership(of: right, in: left, node.left, node, left, right)
+    case .between:
+      if !isMember, refusesMany(left, node.left, node) { return }
+      checkBounds(left, node, right)
+    case .matches, .lessThan, .lessThanOrEqualTo, .greaterThan, .greaterThanOrEqualTo, .like, .beginsWith,
+      .endsWith:
+      if !isMember, refusesMany(left, node.left, node) { return }
+      if refusesMany(right, node.right, node) { return }
+      if node.comparison == .matches, refusesPattern(node) { return }
+      attempt(left, node, right)
+    case .customSelector where node.block != nil: break
+    case .customSelector:
+      _ = answer(to: node.selector ?? "", from: left, [right], part: Printer.print(.comparison(node)))
+    case .tokenMatches, .utiEquals: attempt(left, node, right)
+    case .utiConformsTo:
+      // What a type conforms to depends on the type; that it is a text does not.
+      var test: ComparisonNode = node
+      test.comparison = .utiEquals
+      attempt(left, node, right, trying: test)
+    }
+  }
+}
