@@ -89,17 +89,17 @@ extension DecimalText {
 
   /// Gives a number as a column of a decimal attribute would hold it.
   static func setResult(_ value: Decimal?, _ context: OpaquePointer?) {
-    guard let value, !value.isNaN else { return sqlite3_result_null(context) }
-    let text: String = value.description
-    if let integer = Int64(text) { return sqlite3_result_int64(context, integer) }
-    if Array(text.utf8).withUnsafeBytes({ survivesAffinity($0) }), let real = Double(text) {
-      return sqlite3_result_double(context, real)
-    }
-    let bytes: [UInt8] = Array(text.utf8) + [0]
-    bytes.withUnsafeBytes {
-      sqlite3_result_text64(
-        context, $0.baseAddress?.assumingMemoryBound(to: CChar.self), UInt64($0.count), RawStatement.copied,
-        RawStatement.utf8)
+    switch value.flatMap(stored) {
+    case .integer(let integer): sqlite3_result_int64(context, integer)
+    case .real(let real): sqlite3_result_double(context, real)
+    case .text(var text):
+      text.withUTF8 { bytes in
+        bytes.withMemoryRebound(to: CChar.self) {
+          sqlite3_result_text64(
+            context, $0.baseAddress, UInt64($0.count), RawStatement.copied, RawStatement.utf8)
+        }
+      }
+    case .null, .blob, nil: sqlite3_result_null(context)
     }
   }
 }

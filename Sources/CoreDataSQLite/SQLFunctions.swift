@@ -109,6 +109,19 @@ enum SQLFunctions {
     case .bitXor: try apply("bitwiseXor:with:", values, context)
     case .number: cast(values, to: "NSNumber", context)
     case .description: cast(values, to: "NSString", context)
+    case .compareDecimals:
+      guard let left = DecimalText.decimal(values[0]), let right = DecimalText.decimal(values[1]),
+        let order = NumberComparison.order(.decimal(left), .decimal(right))
+      else { return sqlite3_result_null(context) }
+      sqlite3_result_int(context, Int32(order.rawValue))
+    case .decimalKey:
+      guard let number = DecimalText.decimal(values[0]) else { return sqlite3_result_null(context) }
+      let key: [UInt8] = DecimalText.key(number)
+      sqlite3_result_blob64(context, key, UInt64(key.count), RawStatement.copied)
+    case .decimalDescription:
+      guard let number = DecimalText.decimal(values[0]) else { return sqlite3_result_null(context) }
+      result(.string(ValuePrinter.print(.decimal(number))), context)
+    case .decimalFunction, .decimalArithmetic: decimal(values, context)
     }
   }
 
@@ -122,6 +135,20 @@ enum SQLFunctions {
       arguments.append(argument)
     }
     result(try BuiltinFunction(selector).call(arguments), context)
+  }
+
+  /// A function of decimals, a decimal itself. A division by zero is `NULL`: a fetch over many rows must not fail for one.
+  private static func decimal(_ values: Values, _ context: OpaquePointer?) {
+    var arguments: [PredicateValue] = []
+    for value in values.dropFirst() {
+      guard let number = DecimalText.decimal(value) else { return sqlite3_result_null(context) }
+      arguments.append(.decimal(number))
+    }
+    let function = BuiltinFunction(text(values[0]) ?? "")
+    guard case .decimal(let number)? = try? function.call(arguments) else {
+      return sqlite3_result_null(context)
+    }
+    DecimalText.setResult(number, context)
   }
 
   /// What does not spell a value of the type is NULL: a fetch over many rows must not fail for one.

@@ -154,7 +154,7 @@ import Testing
     // Functions
     ("age + 1 > 3", "t0.ZAGE + ? > ?  ← 1, 3"),
     ("age / 2 == 1", "t0.ZAGE / ? = ?  ← 2, 1"),
-    ("fee / 2 == 1", "CAST(\(fee) AS REAL) / ? = ?  ← 'text', 2, 1"),
+    ("fee / 2 == 1", "CLARUS_DECIMALS(?, t0.ZFEE, ?) = ?  ← 'divide:by:', 2, 1"),
     ("modulus:by:(age, 2) == 0", "t0.ZAGE % ? = ?  ← 2, 0"),
     ("age ** 2 > 3", "CLARUS_POWER(t0.ZAGE, ?) > ?  ← 2, 3"),
     ("abs(age) == 1", "abs(t0.ZAGE) = ?  ← 1"),
@@ -173,10 +173,6 @@ import Testing
     #expect(try TestModel.condition(format) == sql)
   }
 
-  /// Decimals with many digits are text in the database and compare as numbers all the same.
-  private static let fee: String =
-    "CASE WHEN typeof(t0.ZFEE) = ? THEN CLARUS_NUMBER(t0.ZFEE) ELSE t0.ZFEE END"
-
   @Test func `values are bound as columns store them`() throws {
     let date = Date(timeIntervalSinceReferenceDate: 12.5)
     let uuid = UUID(uuidString: "00112233-4455-6677-8899-AABBCCDDEEFF")!
@@ -188,11 +184,38 @@ import Testing
       try TestModel.condition("site == %@", [URL(string: "http://a.b/c")!])
         == "t0.ZSITE = ?  ← 'http://a.b/c'")
     #expect(try TestModel.condition("photo == %@", [Data([1, 255])]) == "t0.ZPHOTO = ?  ← X'01FF'")
-    #expect(
-      try TestModel.condition("fee == %@", [Decimal(string: "12.10")!]) == "\(Self.fee) = ?  ← 'text', 12.1")
-    #expect(try TestModel.condition("fee == %@", [Decimal(string: "12")!]) == "\(Self.fee) = ?  ← 'text', 12")
     #expect(try TestModel.condition("score == %@", [Double.nan]) == "0")
     #expect(try TestModel.condition("secret == nil") == "t0.ZSECRET IS NULL")
+  }
+
+  /// A decimal column holds long numbers as text, which SQLite holds greater than every number.
+  @Test func `decimals are compared exactly, and by their index`() throws {
+    let short: Decimal = try #require(Decimal(string: "12.10"))
+    let long: Decimal = try #require(Decimal(string: "1234567890.123456789"))
+    #expect(try TestModel.condition("fee == %@", [short]) == "t0.ZFEE = ?  ← 12.1")
+    #expect(try TestModel.condition("fee != %@", [short]) == "t0.ZFEE IS NOT ?  ← 12.1")
+    #expect(try TestModel.condition("fee == 12") == "t0.ZFEE = ?  ← 12")
+    #expect(
+      try TestModel.condition("fee IN %@", [[short, long]])
+        == "t0.ZFEE IN (?, ?)  ← 12.1, '1234567890.123456789\0'")
+    #expect(
+      try TestModel.condition("fee == 12.1")
+        == "t0.ZFEE = ? OR (t0.ZFEE >= ? AND CLARUS_NUMBER(t0.ZFEE) = ?)  ← 12.1, '', 12.1")
+    #expect(
+      try TestModel.condition("fee > 12")
+        == "(t0.ZFEE > ? AND t0.ZFEE < ?) OR (t0.ZFEE >= ? AND CLARUS_DECIMAL_COMPARE(t0.ZFEE, ?) > 0)  ← 12, '', '', 12"
+    )
+    #expect(
+      try TestModel.condition("fee < %@", [long])
+        == "CLARUS_DECIMAL_COMPARE(t0.ZFEE, ?) < 0  ← '1234567890.123456789\0'")
+    #expect(
+      try TestModel.condition("fee + 1 < fee * age")
+        == "CLARUS_DECIMAL_COMPARE(CLARUS_DECIMALS(?, t0.ZFEE, ?), CLARUS_DECIMALS(?, t0.ZFEE, t0.ZAGE)) < 0  ← 'add:to:', 1, 'multiply:by:'"
+    )
+    #expect(
+      try TestModel.condition("fee == score")
+        == "CAST(CASE WHEN typeof(t0.ZFEE) = ? THEN CLARUS_NUMBER(t0.ZFEE) ELSE t0.ZFEE END AS REAL) IS t0.ZSCORE  ← 'text'"
+    )
   }
 
   @Test func `objects are compared by key, within their hierarchy`() throws {

@@ -78,6 +78,43 @@ struct RoundTripTests {
     #expect(try fetch("decimal < 1") == [.text("-5"), .text(texts[1])])
   }
 
+  @Test func `decimals are computed as decimals`() throws {
+    let texts: [String] = [
+      "0.1", "0.2", "-2.5", "12345678901234567890.12345678", "12345678901234567890.12345679",
+    ]
+    try engine.insert("Kinds", texts.map { ["decimal": .text($0)] })
+    var plan = FetchPlan(entity: engine.entity("Kinds"))
+    plan.order = [FetchOrder(keyPath: "decimal", ascending: false)]
+    func fetch(_ format: String, _ arguments: Any?...) throws -> [Value?] {
+      plan.predicate = try NSPredicate(parsing: format, arguments: arguments).predicateNode()
+      return try engine.fetch(plan).rows.map { $0.values(engine.entity("Kinds"))["decimal"] }
+    }
+    let long: Decimal = try #require(Decimal(string: texts[3]))
+    #expect(
+      try fetch("TRUEPREDICATE") == [texts[4], texts[3], texts[1], texts[0], texts[2]].map { .text($0) })
+    #expect(try fetch("decimal == %@", long) == [.text(texts[3])])
+    #expect(try fetch("decimal > %@", long) == [.text(texts[4])])
+    #expect(
+      try fetch("decimal IN %@", [long, Decimal(string: "0.2")]) == [.text(texts[3]), .text(texts[1])])
+    #expect(try fetch("decimal + %@ == %@", Decimal(string: "0.2"), Decimal(string: "0.3")) == [.text("0.1")])
+    #expect(try fetch("-decimal == %@", Decimal(string: "2.5")) == [.text("-2.5")])
+    #expect(try fetch("ceiling(decimal) == 1") == [.text("0.2"), .text("0.1")])
+    #expect(try fetch("decimal / 0 == 1").isEmpty)
+    #expect(try fetch("CAST(decimal, 'NSString') BEGINSWITH '1234567890123456789'").count == 2)
+    #expect(try fetch("decimal < 0.15") == [.text("0.1"), .text("-2.5")])
+  }
+
+  @Test(arguments: ["decimal == 12.1", "decimal == 12", "decimal > 5", "decimal <= 5.5", "decimal IN {1, 2}"])
+  func `a comparison of a decimal uses its index`(format: String) throws {
+    try engine.execute("CREATE INDEX Z_Kinds_decimal ON ZKINDS (ZDECIMAL)")
+    var plan = FetchPlan(entity: engine.entity("Kinds"))
+    plan.predicate = try NSPredicate(parsing: format, arguments: []).predicateNode()
+    let explained: ExplainedStatement = try #require(try engine.explain(plan))
+    #expect(
+      explained.queryPlan.contains { $0.contains("SEARCH") && $0.contains("Z_Kinds_decimal") }
+        && !explained.queryPlan.contains { $0.hasPrefix("SCAN") }, "\(explained.queryPlan)")
+  }
+
   @Test func `targets carry their entity, also in a hierarchy`() throws {
     let cat: RowID = try engine.insert("Cat", [["name": .text("Tom"), "lives": .integer(9)]])[0]
     let dog: RowID = try engine.insert("Dog", [["name": .text("Rex"), "weight": .real(12.5)]])[0]

@@ -12,7 +12,7 @@ extension FetchDraft {
       var collation: SQLCollation?
       switch try operand(term) {
       case .value(let value, let type):
-        expression = value
+        expression = type == .decimal ? .function(.decimalKey, [value]) : value
         if type == .string { collation = SQLCollation(term.comparison) }
       case .object(let place):
         expression = place.key

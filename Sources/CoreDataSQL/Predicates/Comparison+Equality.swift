@@ -26,6 +26,7 @@ extension Comparison {
   {
     if constant.isNull { return .isNull(value) }
     try checkComparable(type)
+    if type.isNumber, constant.isNumber, let test = decimalTest(.equal, value, type, constant) { return test }
     switch ValueBinding.bind(constant, as: type) {
     case .null: return .isNull(value)
     case .never: return .truth(false)
@@ -43,7 +44,8 @@ extension Comparison {
     let isSame: Bool = leftType == rightType || leftType.isNumber && rightType.isNumber
     guard isSame else { return .conjunction([.isNull(left), .isNull(right)]) }
     if leftType == .string, !isLiteral { return .function(.equal, [left, right, optionsValue]) }
-    return .binary(.is, left, right)
+    return .binary(
+      .is, left.comparable(leftType, with: rightType), right.comparable(rightType, with: leftType))
   }
 
   /// Bytes in a file beside the store, or made by a transformer, are out of the database's sight.

@@ -55,12 +55,19 @@ extension Comparison {
         return .disjunction(try members.map { try equality(value, type, $0) })
       }
       let holdsNil: Bool = members.contains(where: \.isNull)
-      let bound: [SQLValue] = members.compactMap {
-        if case .value(let bound) = ValueBinding.bind($0, as: type) { bound } else { nil }
+      var bound: [SQLValue] = []
+      // Doubles among decimals are more than one value.
+      var others: [SQLExpression] = []
+      for member in members where !member.isNull {
+        if type == .decimal, ValueBinding.decimal(member) == nil {
+          others.append(try equality(value, type, member))
+        } else if case .value(let member) = ValueBinding.bind(member, as: type) {
+          bound.append(member)
+        }
       }
       // Asked for its error: some types can't be compared at all.
       if let first = members.first(where: { !$0.isNull }) { _ = try equality(value, type, first) }
-      return list(value, bound, orNull: holdsNil)
+      return .disjunction([list(value, bound, orNull: holdsNil)] + others)
     }
   }
 

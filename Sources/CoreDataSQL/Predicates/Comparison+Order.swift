@@ -27,6 +27,7 @@ extension Comparison {
   ) throws -> SQLExpression {
     if constant.isNull { return includesEqual(symbol) ? .isNull(value) : .truth(false) }
     try checkOrdered(type, constant)
+    if type.isNumber, let test = decimalTest(symbol, value, type, constant) { return test }
     guard case .value(let bound) = ValueBinding.bind(constant, as: type) else { return .truth(false) }
     if type == .string, !isLiteral { return compared(symbol, value, .bound(bound)) }
     return .binary(symbol, value, .bound(bound))
@@ -43,7 +44,14 @@ extension Comparison {
         "compare numbers, strings or dates with their own kind")
     }
     let test: SQLExpression =
-      leftType == .string && !isLiteral ? compared(symbol, left, right) : .binary(symbol, left, right)
+      if leftType == .string, !isLiteral {
+        compared(symbol, left, right)
+      } else if leftType.isDecimal(with: rightType) {
+        .binary(symbol, .function(.compareDecimals, [left, right]), .integer(0))
+      } else {
+        .binary(
+          symbol, left.comparable(leftType, with: rightType), right.comparable(rightType, with: leftType))
+      }
     guard includesEqual(symbol) else { return test }
     return .disjunction([test, .conjunction([.isNull(left), .isNull(right)])])
   }
@@ -62,7 +70,9 @@ extension Comparison {
       throw unsupported("BETWEEN needs two bounds", "write BETWEEN {low, high}")
     }
     if case .value(let value, let type) = left, case .constant(let low) = bounds[0],
-      case .constant(let high) = bounds[1], type != .string || isLiteral
+      case .constant(let high) = bounds[1], type != .string || isLiteral,
+      !type.isNumber
+        || decimalTest(.less, value, type, low) == nil && decimalTest(.less, value, type, high) == nil
     {
       if low.isNull || high.isNull { return .truth(false) }
       try checkOrdered(type, low)

@@ -27,7 +27,7 @@ struct KeyPathResolver {
               "'\(name)' is an attribute, so the path ends there; remove '.\(rest.joined(separator: "."))'")
         }
         let value: SQLExpression = place.column(column.name)
-        return .value(column.kind == .decimal ? Self.number(value) : value, ValueType(column))
+        return .value(value, ValueType(column))
       case .toOne(let columns):
         guard let destination = entity.slots[slot].destination else {
           throw notStored(entity.slots[slot], entity: entity, path: path)
@@ -40,14 +40,6 @@ struct KeyPathResolver {
       }
     }
     return .object(place)
-  }
-
-  /// A decimal as a number. Those with more digits than a REAL keeps lie in the database as text (`CoreDataSQLite.DecimalText`), which
-  /// SQLite would hold greater than every number.
-  static func number(_ column: SQLExpression) -> SQLExpression {
-    .choice(
-      when: .binary(.equal, .builtin("typeof", [column]), .bound(.text("text"))),
-      then: .function(.number, [column]), otherwise: column)
   }
 
   /// `SELF` and `objectID` name the object itself, unless the model has a property of that name.

@@ -5,7 +5,7 @@ import CoreDataStorage
 enum ValueType: Hashable {
   case integer
   case real
-  /// A number whose text is decimal; in the database an integer or a real.
+  /// A number whose text is decimal, as a decimal column holds it (``DecimalText``): an integer, a real, or text.
   case decimal
   case string
   case date

@@ -17,11 +17,11 @@ extension PredicateCompiler {
     case "count:", "sum:", "average:", "min:", "max:":
       return try collectionFunction(name, arguments[0], expression, scope)
     case "castObject:toType:": return try cast(arguments, expression, scope)
-    case "add:to:": return try arithmetic(.add, arguments, expression, scope)
-    case "from:subtract:": return try arithmetic(.subtract, arguments, expression, scope)
-    case "multiply:by:": return try arithmetic(.multiply, arguments, expression, scope)
-    case "divide:by:": return try arithmetic(.divide, arguments, expression, scope)
-    case "modulus:by:": return try arithmetic(.remainder, arguments, expression, scope)
+    case "add:to:": return try arithmetic(.add, name, arguments, expression, scope)
+    case "from:subtract:": return try arithmetic(.subtract, name, arguments, expression, scope)
+    case "multiply:by:": return try arithmetic(.multiply, name, arguments, expression, scope)
+    case "divide:by:": return try arithmetic(.divide, name, arguments, expression, scope)
+    case "modulus:by:": return try arithmetic(.remainder, name, arguments, expression, scope)
     case "bitwiseAnd:with:": return try bits(.bitAnd, arguments, expression, scope)
     case "bitwiseOr:with:": return try bits(.bitOr, arguments, expression, scope)
     case "leftshift:by:": return try bits(.shiftLeft, arguments, expression, scope)
@@ -32,13 +32,13 @@ extension PredicateCompiler {
     case "onesComplement:":
       return .value(.bitNot(try integers(arguments, expression, scope)[0]), .integer)
     case "raise:toPower:":
-      return .value(.function(.power, try numbers(arguments, expression, scope).map(\.0)), .real)
+      return .value(.function(.power, try reals(arguments, expression, scope)), .real)
     case FunctionTable.negation:
       let (value, type) = try numbers(arguments, expression, scope)[0]
-      return .value(.negative(value), type)
+      return type == .decimal ? decimal(name, value) : .value(.negative(value), type)
     case "abs:":
       let (value, type) = try numbers(arguments, expression, scope)[0]
-      return .value(.builtin("abs", [value]), type)
+      return type == .decimal ? decimal(name, value) : .value(.builtin("abs", [value]), type)
     case "sqrt:": return try real(.squareRoot, arguments, expression, scope)
     case "exp:": return try real(.exponential, arguments, expression, scope)
     case "ln:": return try real(.naturalLogarithm, arguments, expression, scope)
@@ -85,21 +85,34 @@ extension PredicateCompiler {
   }
 
   private func arithmetic(
-    _ symbol: SQLOperator, _ arguments: [ExpressionNode], _ expression: ExpressionNode,
+    _ symbol: SQLOperator, _ name: String, _ arguments: [ExpressionNode], _ expression: ExpressionNode,
     _ scope: PredicateScope
   ) throws -> Operand {
     let parts: [(SQLExpression, ValueType)] = try numbers(arguments, expression, scope)
     let (left, leftType) = parts[0]
     let (right, rightType) = parts[1]
     if leftType == .integer, rightType == .integer { return .value(.binary(symbol, left, right), .integer) }
-    let type: ValueType = leftType == .decimal || rightType == .decimal ? .decimal : .real
-    switch symbol {
-    case .remainder: return .value(.function(.modulus, [left, right]), type)
-    case .divide:
-      // A whole decimal is stored as an integer, and two integers would be divided without their fraction.
-      return .value(.binary(.divide, .cast(left, .real), right), type)
-    default: return .value(.binary(symbol, left, right), type)
+    if leftType.isDecimal(with: rightType) {
+      return .value(.function(.decimalArithmetic, [.text(name), left, right]), .decimal)
     }
+    let (a, b) = (leftType == .decimal ? left.real : left, rightType == .decimal ? right.real : right)
+    switch symbol {
+    case .remainder: return .value(.function(.modulus, [a, b]), .real)
+    // An integer would divide a whole real without its fraction.
+    case .divide: return .value(.binary(.divide, .cast(a, .real), b), .real)
+    default: return .value(.binary(symbol, a, b), .real)
+    }
+  }
+
+  private func decimal(_ selector: String, _ value: SQLExpression) -> Operand {
+    .value(.function(.decimalFunction, [.text(selector), value]), .decimal)
+  }
+
+  /// Numbers with decimals as their nearest reals, for functions that know only doubles.
+  private func reals(
+    _ arguments: [ExpressionNode], _ expression: ExpressionNode, _ scope: PredicateScope
+  ) throws -> [SQLExpression] {
+    try numbers(arguments, expression, scope).map { $1 == .decimal ? $0.real : $0 }
   }
 
   private func bits(
@@ -114,7 +127,7 @@ extension PredicateCompiler {
     _ function: SQLFunction, _ arguments: [ExpressionNode], _ expression: ExpressionNode,
     _ scope: PredicateScope
   ) throws -> Operand {
-    .value(.function(function, try numbers(arguments, expression, scope).map(\.0)), .real)
+    .value(.function(function, try reals(arguments, expression, scope)), .real)
   }
 
   private func rounded(
@@ -122,7 +135,11 @@ extension PredicateCompiler {
     _ scope: PredicateScope
   ) throws -> Operand {
     let (value, type) = try numbers(arguments, expression, scope)[0]
-    return type == .integer ? .value(value, type) : .value(.function(function, [value]), type)
+    switch type {
+    case .integer: return .value(value, type)
+    case .decimal: return decimal(function.selector ?? "", value)
+    default: return .value(.function(function, [value]), type)
+    }
   }
 
   // MARK: Text
@@ -177,14 +194,15 @@ extension PredicateCompiler {
     switch (name, type) {
     case (_, nil): return .constant(.null)
     // Dates are stored as seconds since 2001, which is what the cast means.
-    case ("NSDate", .date), ("NSDate", .integer), ("NSDate", .real), ("NSDate", .decimal):
-      return .value(value, .date)
+    case ("NSDate", .date), ("NSDate", .integer), ("NSDate", .real): return .value(value, .date)
+    case ("NSDate", .decimal): return .value(value.real, .date)
     case ("NSNumber", .date), ("NSDecimalNumber", .date): return .value(value, .real)
     case ("NSNumber", .some(let type)) where type.isNumber: return .value(value, type)
     case ("NSDecimalNumber", .some(let type)) where type.isNumber: return .value(value, .decimal)
     case ("NSNumber", .string), ("NSDecimalNumber", .string):
-      return .value(.function(.number, [value]), .decimal)
+      return .value(.function(.number, [value]), .real)
     case ("NSString", .string): return .value(value, .string)
+    case ("NSString", .decimal): return .value(.function(.decimalDescription, [value]), .string)
     case ("NSString", .some(let type)) where type.isNumber:
       return .value(.function(.description, [value]), .string)
     default:

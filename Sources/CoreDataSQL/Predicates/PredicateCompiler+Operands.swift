@@ -122,6 +122,13 @@ extension PredicateCompiler {
         part: text, reason: "\(mark) needs an attribute with numbers after it",
         advice: "write \(mark).price, with the name of a numeric attribute")
     }
+    if type == .decimal {
+      let aggregate: [String: SQLAggregate] = ["@sum": .sum, "@avg": .average, "@min": .min, "@max": .max]
+      let function: SQLAggregate = aggregate[mark] ?? .sum
+      let arguments: [SQLExpression] = function == .average ? [value, .integer(1)] : [value]
+      let isZero: Bool = function == .sum || function == .average
+      return result(.aggregate(function, arguments), type, empty: isZero ? .integer(0) : nil)
+    }
     switch mark {
     case "@sum": return result(.builtin("SUM", [value]), type, empty: .integer(0))
     // nil counts as 0 in an average, which AVG would leave out.

@@ -15,9 +15,10 @@ enum ValueBinding {
   static func bind(_ value: PredicateValue, as type: ValueType) -> BoundValue {
     if value.isNull { return .null }
     switch (type, value) {
-    case (.integer, _) where value.isNumber, (.real, _) where value.isNumber,
-      (.decimal, _) where value.isNumber:
+    case (.integer, _) where value.isNumber, (.real, _) where value.isNumber:
       return number(value).map(BoundValue.value) ?? .never
+    case (.decimal, _) where value.isNumber:
+      return (decimal(value) ?? number(value)).map(BoundValue.value) ?? .never
     case (.string, .string(let text)): return .value(.text(text))
     case (.date, .date(let date)):
       let seconds: Double = date.timeIntervalSinceReferenceDate
@@ -29,8 +30,18 @@ enum ValueBinding {
     }
   }
 
-  /// Any number; nil for NaN, which SQLite would take for `NULL`. Decimals are stored as integers or reals, so they are
-  /// compared as such.
+  /// A number that is exactly a decimal, as a decimal column holds it; nil for doubles, which only resemble one.
+  static func decimal(_ value: PredicateValue) -> SQLValue? {
+    switch value {
+    case .bool(let flag): .integer(flag ? 1 : 0)
+    case .integer(let number): .integer(number)
+    case .unsigned(let number): DecimalText.stored(Decimal(number))
+    case .decimal(let number): DecimalText.stored(number)
+    default: nil
+    }
+  }
+
+  /// Any number as an integer or a real; nil for NaN, which SQLite would take for `NULL`.
   static func number(_ value: PredicateValue) -> SQLValue? {
     switch value {
     case .bool(let flag): return .integer(flag ? 1 : 0)

@@ -41,11 +41,24 @@ package enum SQLFunction: String, Sendable, Hashable, CaseIterable {
   case number = "CLARUS_NUMBER"
   /// (number) → its text, as `CAST(number, "NSString")`.
   case description = "CLARUS_TEXT"
+  /// (a, b) → -1, 0, 1: two decimals or integers, exactly; `NULL` if either is none. What is a decimal here and below is what a
+  /// decimal column holds (``DecimalText``).
+  case compareDecimals = "CLARUS_DECIMAL_COMPARE"
+  /// (decimal) → a blob; blobs are ordered as their numbers are.
+  case decimalKey = "CLARUS_DECIMAL_KEY"
+  /// (decimal) → its text.
+  case decimalDescription = "CLARUS_DECIMAL_TEXT"
+  /// (selector, a) → decimal: `BuiltinFunction(selector)` of a decimal.
+  case decimalFunction = "CLARUS_DECIMAL"
+  /// (selector, a, b) → decimal: the same of two decimals or integers.
+  case decimalArithmetic = "CLARUS_DECIMALS"
 
   /// The built-in function of the predicate language that does the work, for those that are one.
   package var selector: String? {
     switch self {
-    case .equal, .compare, .search, .like, .matches, .number, .description: nil
+    case .equal, .compare, .search, .like, .matches, .number, .description, .compareDecimals, .decimalKey,
+      .decimalDescription, .decimalFunction, .decimalArithmetic:
+      nil
     case .lowercase: "lowercase:"
     case .uppercase: "uppercase:"
     case .canonical: "canonical:"
@@ -66,10 +79,10 @@ package enum SQLFunction: String, Sendable, Hashable, CaseIterable {
   package var argumentCount: Int {
     switch self {
     case .search: 4
-    case .equal, .compare, .like, .matches: 3
-    case .power, .modulus, .bitXor: 2
+    case .equal, .compare, .like, .matches, .decimalArithmetic: 3
+    case .power, .modulus, .bitXor, .compareDecimals, .decimalFunction: 2
     case .lowercase, .uppercase, .canonical, .length, .squareRoot, .exponential, .naturalLogarithm,
-      .logarithm, .floor, .ceiling, .truncate, .number, .description:
+      .logarithm, .floor, .ceiling, .truncate, .number, .description, .decimalKey, .decimalDescription:
       1
     }
   }

@@ -32,9 +32,7 @@ extension TableDraft {
     _ aggregate: RowAggregate, of value: SQLExpression, _ type: ValueType
   ) throws -> TableValue {
     try check(aggregate, type)
-    let stored: SQLExpression? = try storedColumn(aggregate.argument).map { $1.column($0.name) }
     let isDecimal: Bool = type == .decimal
-    let value: SQLExpression = isDecimal ? stored ?? value : value
     switch aggregate.function {
     case .count: return plain(.builtin("COUNT", [value]), .integer)
     case .members:
@@ -107,8 +105,7 @@ extension TableDraft {
   // MARK: Pieces
 
   private func plain(_ value: SQLExpression, _ type: ValueType) -> TableValue {
-    let operand: Operand = .value(type == .decimal ? KeyPathResolver.number(value) : value, type)
-    return TableValue(columns: [value], kind: ColumnKind(type), operand: operand)
+    TableValue(columns: [value], kind: ColumnKind(type), operand: .value(value, type))
   }
 
   private func decimal(_ function: SQLAggregate, _ arguments: [SQLExpression]) -> TableValue {

@@ -74,7 +74,8 @@ struct TableDraft {
       switch try compiler.operand(term.expression, scope) {
       case .value(let value, let type):
         let collation: SQLCollation? = type == .string ? SQLCollation(term.comparison) : nil
-        order.append(SQLOrderTerm(value, ascending: term.ascending, collation: collation))
+        let key: SQLExpression = type == .decimal ? .function(.decimalKey, [value]) : value
+        order.append(SQLOrderTerm(key, ascending: term.ascending, collation: collation))
       case .object(let place): order.append(SQLOrderTerm(place.key, ascending: term.ascending))
       case .constant: continue
       case .list, .members:
