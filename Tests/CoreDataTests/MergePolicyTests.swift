@@ -373,4 +373,45 @@ struct MergePolicyTests {
     let rows: [String] = try codes(stack)
     #expect(rows.count == 1000 && rows.allSatisfy { $0.hasSuffix("/second") })
   }
+
+  /// Members with a unique e-mail address, their posts and their club.
+  private static func clubModel() -> NSManagedObjectModel {
+    let email: NSAttributeDescription = World.attribute("email", .stringAttributeType)
+    let member: NSEntityDescription = World.entity("Member", [email])
+    member.uniquenessConstraints = [["email"]]
+    let post: NSEntityDescription = World.entity("Post", [World.attribute("text", .stringAttributeType)])
+    let club: NSEntityDescription = World.entity("Club", [World.attribute("name", .stringAttributeType)])
+    World.pair(member, "posts", .many, .cascadeDeleteRule, post, "author", .one, .nullifyDeleteRule)
+    World.pair(club, "members", .many, .nullifyDeleteRule, member, "club", .one, .nullifyDeleteRule)
+    let model = NSManagedObjectModel()
+    model.entities = [member, post, club]
+    return model
+  }
+
+  @Test(arguments: StoreKind.allCases)
+  func `whoever stays takes over the relationships of whoever goes`(kind: StoreKind) throws {
+    for policy in Self.byProperty {
+      let stack = try Stack(kind, model: Self.clubModel())
+      try stack.run { context in
+        context.mergePolicy = policy
+        let old: NSManagedObject = context.make("Member", ["email": "a"])
+        old.setValue(context.make("Club", ["name": "chess"]), forKey: "club")
+        context.make("Post", ["text": "old"]).setValue(old, forKey: "author")
+        try context.save()
+        let new: NSManagedObject = context.make("Member", ["email": "a"])
+        context.make("Post", ["text": "new"]).setValue(new, forKey: "author")
+        try context.save()
+        let wins: NSManagedObject = policy == .mergeByPropertyObjectTrump ? new : old
+        #expect(wins.managedObjectContext != nil)
+        #expect((wins.value(forKey: "club") as? NSManagedObject)?.value(forKey: "name") as? String == "chess")
+      }
+      try stack.elsewhere { context in
+        let members: [NSManagedObject] = try context.all(NSManagedObject.self, "Member")
+        let posts: [String] = try context.all(NSManagedObject.self, "Post", sort: ["text"]).map {
+          "\($0.value(forKey: "text") ?? "") \($0.value(forKeyPath: "author.email") ?? "nil")"
+        }
+        #expect(members.count == 1 && posts == ["new a", "old a"], "\(policy)")
+      }
+    }
+  }
 }
