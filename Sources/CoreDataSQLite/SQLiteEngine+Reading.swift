@@ -49,6 +49,8 @@ extension SQLiteEngine {
     }
   }
 
+  package func check(_ plan: FetchPlan) throws { _ = try fetchCompiler.ids(plan) }
+
   package func explain(_ plan: FetchPlan) throws -> ExplainedStatement? {
     let compiled: CompiledStatement = try fetchCompiler.rows(plan).statement
     return try read { database in

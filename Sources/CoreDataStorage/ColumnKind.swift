@@ -1,3 +1,5 @@
+import CoreDataPredicates
+
 /// How the value of a stored property lies in its 8-byte word of a row (see `RowSlab`).
 @frozen
 public enum ColumnKind: UInt8, Sendable {
@@ -36,4 +38,22 @@ public enum ColumnKind: UInt8, Sendable {
   /// How many words of a row the value takes.
   @inlinable
   public var wordCount: Int { self == .toOne ? 2 : 1 }
+}
+
+extension ColumnKind {
+  /// What its values are to predicates; nil for relationships and for what a transformer made.
+  package var scalarKind: ScalarKind? {
+    switch self {
+    case .int16, .int32, .int64: .integer
+    case .bool: .boolean
+    case .double, .float: .real
+    case .date: .date
+    case .decimal: .decimal
+    case .string: .string
+    case .uri: .url
+    case .uuid: .uuid
+    case .data: .data
+    case .transformable, .toOne: nil
+    }
+  }
 }

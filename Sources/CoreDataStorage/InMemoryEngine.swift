@@ -86,6 +86,9 @@ package final class InMemoryEngine: StoreEngine, @unchecked Sendable {
     return try InMemoryQuery(unordered, snapshot()).run().count
   }
 
+  /// Reads every row: what can't be done shows only where there is a value it can't be done with.
+  package func check(_ plan: FetchPlan) throws { _ = try count(plan) }
+
   package func rows(of layout: EntityLayout, keys: [Int64]) throws -> RowBatch {
     let table: InMemoryRowTable = try snapshot().table(of: layout)
     return batch(of: keys.compactMap(table.row), layout: layout)

@@ -53,7 +53,7 @@ struct InMemoryQuery {
     guard let predicate = plan.predicate else { return rows }
     if case .constant(let value) = predicate { return value ? rows : [] }
     let source = InMemoryRowProxy.Source(state)
-    let program = PredicateProgram(InMemoryRowProxy.bind(predicate, to: source))
+    let program = PredicateProgram(InMemoryRowProxy.bind(predicate, to: source), rules: .store)
     var passed: [RowRef] = []
     for row in rows {
       if try program.evaluate(InMemoryRowProxy(row: row, source: source)) {
@@ -64,11 +64,16 @@ struct InMemoryQuery {
     return passed
   }
 
-  // MARK: Checking key paths
+  // MARK: Checking
 
-  /// Refuses paths that name no property, even when there is no row to stumble over.
+  /// Refuses what needs objects, and paths that name no property, even when there is no row to stumble over.
   private func checkPredicate() throws {
     guard let predicate = plan.predicate else { return }
+    if let part = predicate.firstProgramCode {
+      throw StoreError.unsupported(
+        part: part, reason: "it is code of the program, which wants objects and not rows",
+        advice: "Fetch through a context, which evaluates the condition over objects.")
+    }
     let check = KeyPathCheck(layout: layout, entity: plan.entity)
     for path in predicate.keyPaths { try check.check(path) }
   }
@@ -99,11 +104,14 @@ struct InMemoryQuery {
             + NearestNames.advice(for: name, among: entity.slotByName.keys))
       }
       guard case .stored(let kind, let word) = slot.role else {
+        if slot.isToMany {
+          throw StoreError.invalid(
+            part: "sort by \(order.keyPath)", reason: "\(entity.name).\(name) has many values",
+            advice: "Sort by an attribute or by one of a to-one relationship.")
+        }
         throw StoreError.unsupported(
-          part: "sort by \(order.keyPath)",
-          reason: slot.isToMany
-            ? "\(entity.name).\(name) has many values" : "\(entity.name).\(name) is not stored",
-          advice: "Sort by stored attributes and to-one relationships only, or sort the objects afterwards.")
+          part: "sort by \(order.keyPath)", reason: "\(entity.name).\(name) is not stored",
+          advice: "Fetch through a context, which sorts the objects.")
       }
       if kind == .toOne, let destination = slot.destination {
         steps.append(word)

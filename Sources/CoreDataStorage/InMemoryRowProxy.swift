@@ -8,7 +8,13 @@ final class InMemoryRowProxy: NSObject, KeyValueReadable {
   /// One state for all proxies of a query, so that a proxy costs one reference to it.
   final class Source: Sendable {
     let state: InMemoryState
-    init(_ state: InMemoryState) { self.state = state }
+    /// Whether a transformable attribute reads as the bytes that its transformer made, which compare with nothing.
+    let givesTransformed: Bool
+
+    init(_ state: InMemoryState, givesTransformed: Bool = false) {
+      self.state = state
+      self.givesTransformed = givesTransformed
+    }
   }
 
   let id: RowID
@@ -64,7 +70,8 @@ final class InMemoryRowProxy: NSObject, KeyValueReadable {
   func readValue(forKey key: String) throws -> Any? {
     guard let row else { return nil }
     let entity: EntityLayout = source.state.schema.layout.entities[row.entity]
-    if key == "objectID" { return PredicateValue.object(ObjectBox(self)) }
+    if key == "objectID" { return self }
+    if key == "entity", entity.slotByName[key] == nil { return entity.entity }
     guard let number = entity.slotByName[key] else {
       throw StoreError.unknownKeyPath(
         key, entity: entity.name, advice: NearestNames.advice(for: key, among: entity.slotByName.keys))
@@ -72,22 +79,29 @@ final class InMemoryRowProxy: NSObject, KeyValueReadable {
     return try value(ofSlot: number, entity: entity, row: row)
   }
 
-  private func value(ofSlot number: Int, entity: EntityLayout, row: RowRef) throws -> PredicateValue {
+  private func value(ofSlot number: Int, entity: EntityLayout, row: RowRef) throws -> Any? {
     let slot: PropertySlot = entity.slots[number]
     switch slot.role {
     case .stored(let kind, let word):
-      guard row.hasValue(word) else { return .null }
-      if kind == .toOne { return .object(ObjectBox(InMemoryRowProxy(id: row.target(word), source: source))) }
+      guard row.hasValue(word) else { return nil }
+      if kind == .toOne { return InMemoryRowProxy(id: row.target(word), source: source) }
+      if kind == .transformable, !source.givesTransformed {
+        throw StoreError.unsupported(
+          part: "\(entity.name).\(slot.name)",
+          reason: "the store holds what a value transformer made of the attribute",
+          advice: "Fetch through a context, which evaluates the condition over objects.")
+      }
       return kind.predicateValue(row, word)
     case .toMany:
-      let members: [PredicateValue] = source.state.members(of: row.id, slot: number)
-        .map { .object(ObjectBox(InMemoryRowProxy(id: $0, source: source))) }
-      return slot.relationship?.isOrdered == true ? .array(members) : .set(Set(members))
+      let members: [InMemoryRowProxy] = source.state.members(of: row.id, slot: number)
+        .map { InMemoryRowProxy(id: $0, source: source) }
+      // The classes that managed objects give, so that paths go on from them in the same way.
+      return slot.relationship?.isOrdered == true ? NSOrderedSet(array: members) : NSSet(array: members)
     case .transient, .fetched, .composite:
       throw StoreError.unsupported(
         part: "\(entity.name).\(slot.name)",
         reason: "a store does not hold \(slot.role == .composite ? "composite" : "transient") properties",
-        advice: "Fetch without it and filter the objects in memory.")
+        advice: "Fetch through a context, which evaluates the condition over objects.")
     }
   }
 }

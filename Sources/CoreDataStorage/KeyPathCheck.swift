@@ -16,34 +16,53 @@ struct KeyPathCheck {
       if name.lowercased() == "self" || name == "objectID" { continue }
       if name.hasPrefix("@") {
         guard isCollection else {
-          throw StoreError.unsupported(
+          throw StoreError.invalid(
             part: path, reason: "\(name) needs a to-many relationship before it",
             advice: "Write relationship.\(name).")
         }
         continue
       }
       guard let slot = entity.slot(named: name) else {
+        // The description: what follows is a key of its own.
+        if name == "entity" { return isCollection }
         throw StoreError.unknownKeyPath(
           path, entity: self.entity.name,
           advice: "\(entity.name) has no property \"\(name)\". "
             + NearestNames.advice(for: name, among: entity.slotByName.keys))
       }
       switch slot.role {
-      case .transient, .fetched, .composite:
+      case .transient, .fetched:
         throw StoreError.unsupported(
           part: path, reason: "\(entity.name).\(name) is not stored",
-          advice: "Fetch without it and filter the objects in memory.")
+          advice: "Fetch through a context, which evaluates the condition over objects.")
+      case .composite:
+        throw StoreError.invalid(
+          part: path, reason: "\(entity.name).\(name) is a composite attribute, which stores don't keep yet",
+          advice: "Use plain attributes.")
       case .toMany: isCollection = true
-      case .stored: break
+      case .stored(let kind, _):
+        guard slot.destination == nil else { break }
+        try checkScalarKeys(components[(place + 1)...], of: kind, path, "\(entity.name).\(name)")
+        return isCollection
       }
-      if let destination = slot.destination {
-        entity = layout.entities[destination]
-      } else if place < components.count - 1, !components[place + 1].hasPrefix("@") {
-        throw StoreError.unknownKeyPath(
-          path, entity: self.entity.name,
-          advice: "\(entity.name).\(name) is an attribute, so the path ends there.")
-      }
+      if let destination = slot.destination { entity = layout.entities[destination] }
     }
     return isCollection
+  }
+
+  /// The keys behind an attribute, such as `length`.
+  private func checkScalarKeys(
+    _ keys: ArraySlice<Substring>, of column: ColumnKind, _ path: String, _ attribute: String
+  ) throws {
+    guard var kind = column.scalarKind else { return }
+    for key in keys {
+      // Of the values of a relationship's members.
+      if key.hasPrefix("@") { return }
+      guard let next = ScalarKeys.kind(ofKey: String(key), of: kind) else {
+        throw StoreError.unknownKeyPath(
+          path, entity: entity.name, advice: "\(attribute) is an attribute without a key \"\(key)\".")
+      }
+      kind = next
+    }
   }
 }

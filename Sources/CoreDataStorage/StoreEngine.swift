@@ -27,6 +27,9 @@ package protocol StoreEngine: AnyObject, Sendable {
   /// Ids in the plan's order; cheaper than rows.
   func fetchIDs(_ plan: FetchPlan) throws -> [RowID]
   func count(_ plan: FetchPlan) throws -> Int
+  /// Throws what a fetch of the plan would throw for its predicate and order, reading as little as the engine can. Asked part by part
+  /// after a fetch has failed with `StoreError.unsupported`, to find out which parts the graph has to do.
+  func check(_ plan: FetchPlan) throws
   /// The rows of a table: columns, grouped rows, functions over rows. Numbers of whole-number columns come as `.integer`,
   /// of Booleans as `.bool`, objects as `ObjectReference`; bytes of a transformable attribute as they are stored.
   func fetch(_ plan: TablePlan) throws -> ValueTable
@@ -70,8 +73,11 @@ package enum StoreError: Error {
   case conflicts([RowConflict])
   /// A uniqueness constraint would be broken; the save changed nothing.
   case uniqueness(entity: String, constraint: [String], row: RowID?, database: String)
-  /// The predicate or order cannot be answered by this store; `part` is the part, `advice` the way out.
+  /// The predicate or order cannot be answered by this store; `part` is the part, `advice` the way out. It can be answered over objects
+  /// in memory, which is what the graph does then.
   case unsupported(part: String, reason: String, advice: String)
+  /// The predicate or order can be answered for no row at all, nowhere: `part` is the part, `advice` the way out.
+  case invalid(part: String, reason: String, advice: String)
   /// The key path names no property of the entity.
   case unknownKeyPath(String, entity: String, advice: String)
   /// The file is not a store of this kind, or is damaged.

@@ -156,16 +156,20 @@ extension NSManagedObjectContext {
   {
     var request: FetchDescription = scope.request.withIDs()
     request.resultType = .managedObjectResultType
-    if !scope.pending.isEmpty {
+    if !scope.pending.isEmpty || scope.remainder != nil {
       request.limit = 0
       request.offset = 0
+    }
+    if let remainder = scope.remainder {
+      request.predicate = remainder.stored.map { makePredicate($0.mapConstants(FetchDescription.ids)) }
     }
     let asked = Transfer(value: request)
     let found: [CarriedObject] = try parent.performAndWait {
       try parent.fetchObjects(asked.value).compactMap { try parent.carry($0, loading: false) }
     }
     var objects: [NSManagedObject] = found.map { object(for: $0, refresh: scope.request.refreshes) }
-    if !scope.pending.isEmpty { objects = try scope.finish(objects) }
+    objects = try scope.matches(objects)
+    if !scope.pending.isEmpty || scope.remainder != nil { objects = try scope.finish(objects) }
     if !scope.request.returnsObjectsAsFaults {
       for object in objects { try object.fulfillFault() }
     }
@@ -183,7 +187,7 @@ extension FetchDescription {
     return request
   }
 
-  private static func ids(for value: PredicateValue) -> PredicateValue {
+  static func ids(for value: PredicateValue) -> PredicateValue {
     switch value {
     case .object(let box):
       return (box.value as? NSManagedObject).map { .object(ObjectBox($0.objectID)) } ?? value

@@ -125,6 +125,8 @@ enum StoreErrorText {
         + "object has the same values. Change them, or delete one of the objects."
     case .unsupported(let part, let reason, let advice):
       return "The store can't evaluate '\(part)': \(reason). \(advice)"
+    case .invalid(let part, let reason, let advice):
+      return "The predicate can't be evaluated: '\(part)': \(reason). \(advice)"
     case .unknownKeyPath(let path, let entity, let advice):
       return "keypath \(path) not found in entity \(entity). \(advice)"
     case .invalidFile(let url, let reason): return "\(url.path) can't be opened as a store: \(reason)"
@@ -149,7 +151,7 @@ enum StoreErrorText {
     switch error {
     case .conflicts: NSManagedObjectMergeError
     case .uniqueness: NSManagedObjectConstraintMergeError
-    case .unsupported, .unknownKeyPath: NSCoreDataError
+    case .unsupported, .invalid, .unknownKeyPath: NSCoreDataError
     case .invalidFile: NSPersistentStoreInvalidTypeError
     case .incompatibleModel: NSPersistentStoreIncompatibleVersionHashError
     case .readOnly: NSPersistentStoreSaveError

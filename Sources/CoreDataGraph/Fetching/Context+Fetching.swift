@@ -39,63 +39,114 @@ extension NSManagedObjectContext {
     return try withCocoaErrors { try countMatches(description) }
   }
 
+  /// Runs `body`, with everything left to the stores at first. When one of them refuses a part of the predicate or the order, `body` runs
+  /// again, with that part done here. So a fetch that stores can do costs nothing more.
+  final func withScope<Result>(
+    _ request: FetchDescription, _ body: (FetchScope) throws -> Result
+  ) throws -> Result {
+    let scope = try FetchScope(request, context: self)
+    do {
+      return try body(scope)
+    } catch let error as StoreError {
+      guard case .unsupported = error, let divided = try scope.divided() else { throw error }
+      return try body(divided)
+    }
+  }
+
   // MARK: Objects
 
   final func fetchObjects(_ request: FetchDescription) throws -> [NSManagedObject] {
-    let scope = try FetchScope(request, context: self)
-    if let parent { return try fetchObjects(scope, from: parent) }
+    if let parent {
+      return try fetchObjects(try FetchScope(request, context: self).keepingCode(), from: parent)
+    }
+    return try withScope(request) { scope in
+      let objects: [NSManagedObject] = try self.objects(scope)
+      try prefetch(request.prefetchedKeyPaths, of: objects, scope.runtime)
+      if !request.returnsObjectsAsFaults {
+        for object in objects { try object.fulfillFault() }
+      }
+      return objects
+    }
+  }
+
+  private final func objects(_ scope: FetchScope) throws -> [NSManagedObject] {
     var objects: [NSManagedObject] = []
     for store in scope.stores {
-      let plan: FetchPlan = try scope.plan(for: store)
-      let found: [NSManagedObject]
-      if request.batchSize > 0 || !request.includesPropertyValues {
-        found = self.objects(
-          for: try store.engine.fetchIDs(plan), store: store, layout: scope.runtime.layout,
-          pageSize: max(1, request.batchSize))
-      } else {
-        found = self.objects(for: try store.engine.fetch(plan), store: store, refresh: request.refreshes)
-      }
+      let found: [NSManagedObject] = try storedObjects(scope, store)
       objects = objects.isEmpty ? found : objects + found
     }
-    objects = try scope.finish(objects)
-    try prefetch(request.prefetchedKeyPaths, of: objects, scope.runtime)
-    if !request.returnsObjectsAsFaults {
-      for object in objects { try object.fulfillFault() }
+    return try scope.finish(objects)
+  }
+
+  private final func storedObjects(
+    _ scope: FetchScope, _ store: NSPersistentStore
+  ) throws -> [NSManagedObject] {
+    let plan: FetchPlan = try scope.plan(for: store)
+    if scope.remainder != nil {
+      if let count = scope.sufficientCount { return try first(count, scope, plan, store) }
+      return try scope.matches(
+        objects(for: try store.engine.fetch(plan), store: store, refresh: scope.request.refreshes), store)
     }
-    return objects
+    if scope.request.batchSize > 0 || !scope.request.includesPropertyValues {
+      return objects(
+        for: try store.engine.fetchIDs(plan), store: store, layout: scope.runtime.layout,
+        pageSize: max(1, scope.request.batchSize))
+    }
+    return objects(for: try store.engine.fetch(plan), store: store, refresh: scope.request.refreshes)
+  }
+
+  /// The first objects for which the rest of the predicate holds: reads page after page until there are enough.
+  private final func first(
+    _ count: Int, _ scope: FetchScope, _ plan: FetchPlan, _ store: NSPersistentStore
+  ) throws -> [NSManagedObject] {
+    var ids: ArraySlice<RowID> = try store.engine.fetchIDs(plan)[...]
+    var found: [NSManagedObject] = []
+    let size: Int = NSManagedObjectContext.memberPageSize
+    while !ids.isEmpty, found.count < count {
+      let page: [NSManagedObject] = objects(
+        for: Array(ids.prefix(size)), store: store, layout: scope.runtime.layout, pageSize: size)
+      found += try scope.matches(page, store)
+      ids = ids.dropFirst(size)
+    }
+    return found
   }
 
   private func fetchIDs(_ request: FetchDescription) throws -> [NSManagedObjectID] {
-    let scope = try FetchScope(request, context: self)
     if parent != nil { return try fetchObjects(request).map(\.objectID) }
-    if scope.needsObjects { return try fetchObjects(request).map(\.objectID) }
-    var ids: [NSManagedObjectID] = []
-    for store in scope.stores {
-      for id in try store.engine.fetchIDs(try scope.plan(for: store)) {
-        ids.append(
-          NSManagedObjectID(runtime: store.runtime.entities[Int(id.entity)], key: id.key, store: store))
+    return try withScope(request) { scope in
+      if scope.needsObjects { return try objects(scope).map(\.objectID) }
+      var ids: [NSManagedObjectID] = []
+      for store in scope.stores {
+        for id in try store.engine.fetchIDs(try scope.plan(for: store)) {
+          ids.append(
+            NSManagedObjectID(runtime: store.runtime.entities[Int(id.entity)], key: id.key, store: store))
+        }
       }
+      return ids
     }
-    return ids
   }
 
   final func countMatches(_ request: FetchDescription) throws -> Int {
     if request.resultType == .dictionaryResultType {
       return try DictionaryFetch(request, context: self).count()
     }
-    let scope = try FetchScope(request, context: self)
-    if let parent, scope.pending.isEmpty {
+    if let parent {
+      let scope: FetchScope = try FetchScope(request, context: self).keepingCode()
+      guard scope.pending.isEmpty, scope.remainder == nil else {
+        return try fetchObjects(scope, from: parent).count
+      }
       return try parent.performAndWait { try parent.countMatches(request.withIDs()) }
     }
-    if scope.needsObjects { return try fetchObjects(request).count }
-    return try scope.stores.reduce(0) { try $0 + $1.engine.count(try scope.plan(for: $1)) }
+    return try withScope(request) { scope in
+      if scope.needsObjects { return try objects(scope).count }
+      return try scope.stores.reduce(0) { try $0 + $1.engine.count(try scope.plan(for: $1)) }
+    }
   }
 
   // MARK: Prefetching
 
   /// Loads the named relationships of all objects at once, one statement an entity and step of the path.
-  private func prefetch(_ keyPaths: [String], of objects: [NSManagedObject], _ runtime: EntityRuntime) throws
-  {
+  final func prefetch(_ keyPaths: [String], of objects: [NSManagedObject], _ runtime: EntityRuntime) throws {
     for path in keyPaths {
       var level: [NSManagedObject] = objects
       var entity: EntityRuntime = runtime
@@ -204,90 +255,6 @@ extension NSManagedObject {
   }
 }
 
-/// A fetch made concrete: entity, stores, what can be left to them and what is done here.
-struct FetchScope {
-  let request: FetchDescription
-  let context: NSManagedObjectContext
-  let runtime: EntityRuntime
-  let stores: [NSPersistentStore]
-  /// nil: a comparator sorts here.
-  private let order: [FetchOrder]?
-  /// Unsaved objects that can change the result.
-  let pending: [NSManagedObject]
-
-  init(_ request: FetchDescription, context: NSManagedObjectContext) throws {
-    guard let coordinator = context.persistentStoreCoordinator else { throw GraphError.noCoordinator }
-    let all: [NSPersistentStore] = coordinator.persistentStores
-    if all.isEmpty { throw GraphError.noStores }
-    let runtime: EntityRuntime = try request.runtime(in: coordinator.runtime)
-    try request.checkPredicate(for: runtime)
-    self.request = request
-    self.context = context
-    self.runtime = runtime
-    stores = (request.affectedStores ?? all).filter { $0.holds(runtime) }
-    order = request.storeOrder
-    if request.includesPendingChanges {
-      if context.propagatesDeletesAtEndOfEvent { context.propagateDeletes() }
-      let family: ClosedRange<Int> =
-        request.includesSubentities ? runtime.layout.family : runtime.index...runtime.index
-      let candidates: [NSManagedObject] = (context.inserted + context.updated + context.deleted).filter {
-        $0.hasChanges && family.contains($0.runtime.index)
-      }
-      if let affected = request.affectedStores {
-        pending = candidates.filter { object in
-          let home: NSPersistentStore? = try? StoreChanges.store(
-            for: object, context: context, coordinator: coordinator)
-          return affected.contains { $0 === home }
-        }
-      } else {
-        pending = candidates
-      }
-    } else {
-      pending = []
-    }
-  }
-
-  /// Whether the result can't be had from ids or counts of the stores.
-  var needsObjects: Bool {
-    !pending.isEmpty || order == nil
-      || (stores.count > 1 && (request.limit > 0 || request.offset > 0 || order?.isEmpty == false))
-  }
-
-  func plan(for store: NSPersistentStore) throws -> FetchPlan {
-    var plan: FetchPlan = try request.plan(runtime, store: store)
-    plan.order = order ?? []
-    if !needsObjects {
-      plan.limit = request.limit
-      plan.offset = request.offset
-    }
-    return plan
-  }
-
-  /// Lays unsaved changes over what the stores gave, sorts and cuts where they could not.
-  func finish(_ stored: [NSManagedObject]) throws -> [NSManagedObject] {
-    guard needsObjects else { return stored }
-    var objects: [NSManagedObject] = stored
-    if !pending.isEmpty {
-      var changed: Set<ObjectIdentifier> = []
-      var matches: [NSManagedObject] = []
-      // In memory an id stands for its object, as it does in a store.
-      let predicate: NSPredicate? = request.predicate.map { given in
-        makePredicate(given.predicateNode().mapConstants { FetchDescription.objects(for: $0, in: context) })
-      }
-      for object in pending where changed.insert(ObjectIdentifier(object)).inserted {
-        if object.isDeleted { continue }
-        if try predicate?.evaluateThrowing(with: object) ?? true { matches.append(object) }
-      }
-      objects = objects.filter { !changed.contains(ObjectIdentifier($0)) } + matches
-    }
-    if !request.sortDescriptors.isEmpty {
-      objects = try objects.sortedThrowing(using: request.sortDescriptors)
-    }
-    let rest: ArraySlice<NSManagedObject> = objects.dropFirst(request.offset)
-    return Array(request.limit > 0 ? rest.prefix(request.limit) : rest)
-  }
-}
-
 extension NSPersistentStoreRequest {
   /// The stores to ask; nil for all.
   public var affectedStores: [NSPersistentStore]? {
@@ -319,22 +286,6 @@ extension NSEntityDescription {
   }
 }
 
-/// The statement a fetch would run, for people who look into performance.
-public struct FetchExplanation: Sendable, CustomStringConvertible {
-  public let store: String
-  public let sql: String
-  /// The bound values, printed.
-  public let bindings: [String]
-  /// The database's own plan.
-  public let queryPlan: [String]
-
-  public var description: String {
-    ([sql] + (bindings.isEmpty ? [] : ["-- bound: " + bindings.joined(separator: ", ")])
-      + queryPlan.map { "-- " + $0 })
-      .joined(separator: "\n")
-  }
-}
-
 extension NSFetchRequest {
   /// Runs the request in the context whose block the calling thread is running.
   ///
@@ -347,28 +298,5 @@ extension NSFetchRequest {
       ).asCocoaError
     }
     return try context.fetch(self)
-  }
-
-  /// The statement each store would run for this request. Stores without statements (in memory) are left out.
-  public func explain(in context: NSManagedObjectContext) throws -> [FetchExplanation] {
-    let description = FetchDescription(self)
-    return try withCocoaErrors {
-      let scope = try FetchScope(description, context: context)
-      let table: DictionaryFetch? =
-        description.resultType == .dictionaryResultType
-        ? try DictionaryFetch(description, context: context) : nil
-      return try scope.stores.compactMap { store in
-        let explained: ExplainedStatement? =
-          if let table {
-            try store.engine.explain(try table.plan(for: store))
-          } else {
-            try store.engine.explain(try scope.plan(for: store))
-          }
-        return explained.map {
-          FetchExplanation(
-            store: store.identifier, sql: $0.sql, bindings: $0.bindings, queryPlan: $0.queryPlan)
-        }
-      }
-    }
   }
 }

@@ -5,9 +5,9 @@ import Foundation
 
 /// A fetch that returns dictionaries, made concrete: columns, groups, and what asks about groups.
 ///
-/// The store makes the table, and unsaved changes are not in it, as Apple's documentation says. Two kinds of request are
-/// answered here instead, over the objects of a context of their own: those that several stores answer together, and
-/// those that a comparator of the program's own sorts.
+/// The store makes the table, and unsaved changes are not in it, as Apple's documentation says. Three kinds of request are
+/// answered here instead, over the objects of a context of their own: those that several stores answer together, those that a
+/// comparator of the program's own sorts, and those with a predicate that the store can't evaluate.
 struct DictionaryFetch {
   let request: FetchDescription
   let context: NSManagedObjectContext
@@ -60,8 +60,8 @@ struct DictionaryFetch {
 
   /// The table one store is asked for, with order and limits.
   func plan(for store: NSPersistentStore) throws -> TablePlan {
-    try plan(rows: request.plan(scope.runtime, store: store)).mapConstants {
-      try FetchDescription.close($0, store: store)
+    try plan(rows: request.plan(scope.runtime, predicate: scope.predicate, store: store)).mapConstants {
+      FetchDescription.close($0, store: store)
     }
   }
 
@@ -82,7 +82,14 @@ struct DictionaryFetch {
   func run() throws -> [NSDictionary] {
     if scope.stores.count == 1, order != nil || request.isGrouped {
       let store: NSPersistentStore = scope.stores[0]
-      let table: ValueTable = try store.engine.fetch(try plan(for: store))
+      let table: ValueTable
+      do {
+        table = try store.engine.fetch(try plan(for: store))
+      } catch let error as StoreError {
+        // Of rows that the store can't choose alone it can make no table.
+        guard case .unsupported = error, try scope.divided()?.remainder != nil else { throw error }
+        return try runOverObjects()
+      }
       return try sorted(dictionaries(table, isStored: true) { DictionaryFetch.id($0, in: store) })
     }
     return try runOverObjects()
@@ -114,7 +121,7 @@ struct DictionaryFetch {
     let objects: [NSManagedObject] = try reader.fetchObjects(rows)
     var plan: TablePlan = plan(rows: FetchPlan(entity: scope.runtime.layout))
     if order == nil, !request.isGrouped { (plan.limit, plan.offset) = (request.limit, request.offset) }
-    plan = plan.mapConstants { FetchDescription.objects(for: $0, in: reader) }
+    plan = plan.mapConstants { FetchDescription.bind($0, to: reader) }
     let table: ValueTable = try TableEvaluation(plan).run(objects)
     return try sorted(
       dictionaries(table, isStored: false) { ($0.value as? NSManagedObject)?.objectID ?? $0.value })

@@ -77,47 +77,62 @@ extension FetchDescription {
     return order
   }
 
-  /// The plan for one store, without order, limit and offset.
-  func plan(_ runtime: EntityRuntime, store: NSPersistentStore) throws -> FetchPlan {
+  /// The plan for one store, without order, limit and offset. Managed objects in the predicate become references to its rows.
+  func plan(_ runtime: EntityRuntime, predicate: PredicateNode?, store: NSPersistentStore) throws -> FetchPlan
+  {
     var plan = FetchPlan(entity: runtime.layout)
     plan.includesSubentities = includesSubentities
-    plan.predicate = try predicate.map { try FetchDescription.close($0, store: store) }
+    plan.predicate = predicate?.mapConstants { FetchDescription.close($0, store: store) }
     return plan
   }
 
-  /// The predicate with managed objects replaced by references to rows of one store.
-  static func close(_ predicate: NSPredicate, store: NSPersistentStore) throws -> PredicateNode {
-    try predicate.structureNode().resolvingFetches().mapConstants { try close($0, store: store) }
-  }
-
-  static func close(_ value: PredicateValue, store: NSPersistentStore) throws -> PredicateValue {
+  static func close(_ value: PredicateValue, store: NSPersistentStore) -> PredicateValue {
     switch value {
     case .object(let box):
       let id: NSManagedObjectID
       switch box.value {
       case let object as NSManagedObject: id = object.objectID
       case let given as NSManagedObjectID: id = given
+      case let entity as NSEntityDescription: return own(entity, store.runtime) ?? value
       default: return value
       }
       let known: Bool = !id.isTemporaryID && id.storeIdentifier == store.identifier
       // The entity by name: the id may stem from another coordinator on the same file.
       let index: Int = store.runtime.runtime(named: id.runtime.layout.name)?.index ?? id.runtime.index
       return .object(ObjectBox(ObjectReference(id: known ? RowID(entity: index, key: id.key) : nil)))
-    case .array(let members): return .array(try members.map { try close($0, store: store) })
-    case .set(let members): return .set(Set(try members.map { try close($0, store: store) }))
+    case .array(let members): return .array(members.map { close($0, store: store) })
+    case .set(let members): return .set(Set(members.map { close($0, store: store) }))
     default: return value
     }
   }
 
-  /// A constant with the objects that ids in it stand for.
-  static func objects(for value: PredicateValue, in context: NSManagedObjectContext) -> PredicateValue {
+  /// A predicate for objects of a context: ids and objects of other contexts in it become the context's own, as a store would
+  /// take them for the same rows.
+  static func bind(_ predicate: PredicateNode, to context: NSManagedObjectContext) -> PredicateNode {
+    predicate.mapConstants { bind($0, to: context) }
+  }
+
+  /// A constant of such a predicate.
+  static func bind(_ value: PredicateValue, to context: NSManagedObjectContext) -> PredicateValue {
     switch value {
     case .object(let box):
-      guard let id = box.value as? NSManagedObjectID else { return value }
-      return .object(ObjectBox(context.object(with: id)))
-    case .array(let members): return .array(members.map { objects(for: $0, in: context) })
-    case .set(let members): return .set(Set(members.map { objects(for: $0, in: context) }))
+      switch box.value {
+      case let id as NSManagedObjectID: return .object(ObjectBox(context.object(with: id)))
+      case let object as NSManagedObject where object.registry !== context.registry && object.store != nil:
+        return .object(ObjectBox(context.object(with: object.objectID)))
+      case let entity as NSEntityDescription:
+        return context.persistentStoreCoordinator.flatMap { own(entity, $0.runtime) } ?? value
+      default: return value
+      }
+    case .array(let members): return .array(members.map { bind($0, to: context) })
+    case .set(let members): return .set(Set(members.map { bind($0, to: context) }))
     default: return value
     }
+  }
+
+  /// The description that a model has of an entity: a predicate may carry that of an equal model.
+  private static func own(_ entity: NSEntityDescription, _ model: ModelRuntime) -> PredicateValue? {
+    guard let own = entity.name.flatMap(model.runtime(named:))?.layout.entity else { return nil }
+    return .object(ObjectBox(own))
   }
 }

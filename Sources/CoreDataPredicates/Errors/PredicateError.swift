@@ -81,6 +81,11 @@ public struct PredicateError: Error, Sendable, Equatable, LocalizedError, Custom
     if case .unsupported = kind { true } else { false }
   }
 
+  /// Whether an operation met values that it can't use.
+  package var isEvaluation: Bool {
+    if case .evaluation = kind { true } else { false }
+  }
+
   package static func evaluation(_ text: String) -> PredicateError {
     .init(kind: .evaluation(text))
   }

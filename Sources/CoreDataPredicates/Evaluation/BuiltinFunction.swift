@@ -26,6 +26,30 @@ package struct BuiltinFunction: Sendable {
     return try body(arguments)
   }
 
+  /// As ``call(_:)`` under rules that may give nil instead of throwing.
+  package func call(_ arguments: [PredicateValue], rules: EvaluationRules) throws -> PredicateValue {
+    guard rules == .store else { return try call(arguments) }
+    // Asked first: most rows that an operation fails for have no value, and a thrown error is dear.
+    if name != "count:", arguments.contains(where: \.isNull) { return .null }
+    do {
+      let result: PredicateValue = try call(arguments)
+      if case .double(let number) = result, number.isNaN { return .null }
+      return result
+    } catch let error as PredicateError where error.isEvaluation && dependsOnValues(arguments) {
+      return .null
+    }
+  }
+
+  /// Whether other values of the same kinds could have done: what fails for all of them is a mistake in the predicate.
+  private func dependsOnValues(_ arguments: [PredicateValue]) -> Bool {
+    switch name {
+    case "castObject:toType:": if case .string = arguments[0] { true } else { false }
+    case "objectFrom:withIndex:": arguments[0].elements != nil && arguments[1].isNumber
+    default:
+      arguments.allSatisfy { $0.isNumber || $0.elements?.allSatisfy { $0.isNumber || $0.isNull } ?? false }
+    }
+  }
+
   private static let table: [String: Body] = arithmetic.merging(numbers) { a, _ in a }.merging(collections) {
     a, _ in a
   }

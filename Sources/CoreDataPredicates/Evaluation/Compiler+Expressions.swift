@@ -38,7 +38,9 @@ extension Compiler {
     case .function(nil, let name, let arguments):
       let arguments = arguments.map { compile($0).value }
       let function: BuiltinFunction = BuiltinFunction(name)
-      return CompiledExpression(value: { context in try function.call(arguments.map { try $0(context) }) })
+      return CompiledExpression(value: { context in
+        try function.call(arguments.map { try $0(context) }, rules: context.rules)
+      })
     case .aggregate(let members):
       let members = members.map { compile($0).value }
       return CompiledExpression(value: { context in .array(try members.map { try $0(context) }) })
@@ -69,6 +71,22 @@ extension Compiler {
         for (name, value) in context.allBindings ?? [:] { bindings[name] = value }
         return block.body(context.object, values, bindings)
       })
+    }
+  }
+
+  /// The left side of a quantifier. A path keeps the nils of its members there: `ANY items.title == nil`.
+  static func compileMembers(
+    _ expression: ExpressionNode
+  ) -> @Sendable (EvaluationContext) throws -> Any? {
+    switch expression {
+    case .keyPath(let path):
+      let reader: KeyPathReader = KeyPathReader(path)
+      return { try reader.readMembers($0.object) }
+    case .path(let target, let path):
+      let target = compile(target).raw
+      let reader: KeyPathReader = KeyPathReader(path)
+      return { try reader.readMembers(target($0)) }
+    default: return compile(expression).raw
     }
   }
 
@@ -122,7 +140,12 @@ extension Compiler {
       let index = compile(index).value
       return CompiledExpression(raw: { context in
         guard let collection = try target(context) else { return nil }
-        return try RawCollection.element(of: collection, at: index(context), text)
+        let place: PredicateValue = try index(context)
+        do {
+          return try RawCollection.element(of: collection, at: place, text)
+        } catch  where context.rules == .store && place.isNumber && RawCollection.isList(collection) {
+          return nil
+        }
       })
     }
   }

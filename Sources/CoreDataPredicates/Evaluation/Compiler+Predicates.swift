@@ -34,18 +34,18 @@ enum Compiler {
       let operation: ConstantComparison = ConstantComparison(node, constant)
       if node.modifier == .direct {
         let value = left.value
-        return { try operation.holds(value($0)) }
+        return { try operation.holds(value($0), $0.rules) }
       }
-      holds = { element, _ in try operation.holds(element) }
+      holds = { try operation.holds($0, $1.rules) }
     } else {
       let right = compile(node.right).value
       if node.modifier == .direct {
         let value = left.value
-        return { try ValueComparison.holds(value($0), node, right($0)) }
+        return { try compare(value($0), node, right($0), $0.rules) }
       }
-      holds = { try ValueComparison.holds($0, node, right($1)) }
+      holds = { try compare($0, node, right($1), $1.rules) }
     }
-    let raw = left.raw
+    let raw = compileMembers(node.left)
     let needsAll: Bool = node.modifier == .all
     return { context in
       guard let collection = try raw(context), !(collection is NSNull) else { return needsAll }
@@ -59,6 +59,21 @@ enum Compiler {
         return !needsAll
       }
       return needsAll
+    }
+  }
+}
+
+extension Compiler {
+  /// Under the rules of stores a pattern that a row holds may be no regular expression: it matches nothing.
+  fileprivate static func compare(
+    _ left: PredicateValue, _ node: ComparisonNode, _ right: PredicateValue, _ rules: EvaluationRules
+  ) throws -> Bool {
+    do {
+      return try ValueComparison.holds(left, node, right)
+    } catch let error as PredicateError where error.isEvaluation && rules == .store {
+      guard case (.matches, .string, .string) = (node.comparison, left, right) else { throw error }
+      if case .constant = node.right { throw error }
+      return false
     }
   }
 }
@@ -108,7 +123,7 @@ private struct ConstantComparison: Sendable {
   }
 
   @inline(__always)
-  func holds(_ value: PredicateValue) throws -> Bool {
+  func holds(_ value: PredicateValue, _ rules: EvaluationRules) throws -> Bool {
     switch strategy {
     case .equal: return value == constant
     case .notEqual: return value != constant
@@ -121,6 +136,6 @@ private struct ConstantComparison: Sendable {
       if case .string(let text) = value { return expression.matches(text) }
     case .general: break
     }
-    return try ValueComparison.holds(value, node, constant)
+    return try Compiler.compare(value, node, constant, rules)
   }
 }

@@ -1,5 +1,14 @@
 import Foundation
 
+/// What becomes of a value that an operation can't use: nil in arithmetic, a division by zero, text that spells no number.
+package enum EvaluationRules: Sendable {
+  /// The evaluation throws, as Apple's raises.
+  case throwing
+  /// The operation's result is nil, as in a database: one row's values never make a fetch fail (Decisions/0013). Values of a kind that the
+  /// operation never takes are an error all the same.
+  case store
+}
+
 /// What one evaluation knows: the object, and the values of variables.
 ///
 /// A class, so that handing it from closure to closure moves one reference and not five words to be retained each; a filter
@@ -13,12 +22,17 @@ final class EvaluationContext {
   let locals: LocalVariable?
   /// Variables that `$v := …` has given a value.
   var assigned: [String: Any]?
+  let rules: EvaluationRules
 
-  init(object: Any?, bindings: [String: Any]?, reader: KeyedReader? = nil, locals: LocalVariable? = nil) {
+  init(
+    object: Any?, bindings: [String: Any]?, reader: KeyedReader? = nil, locals: LocalVariable? = nil,
+    rules: EvaluationRules = .throwing
+  ) {
     self.object = object
     self.bindings = bindings
     self.reader = reader
     self.locals = locals
+    self.rules = rules
   }
 
   func value(of name: String) throws -> Any? {
@@ -38,7 +52,7 @@ final class EvaluationContext {
   func binding(_ name: String, to value: Any) -> EvaluationContext {
     let context: EvaluationContext = EvaluationContext(
       object: object, bindings: bindings, reader: reader,
-      locals: LocalVariable(name: name, value: value, next: locals))
+      locals: LocalVariable(name: name, value: value, next: locals), rules: rules)
     context.assigned = assigned
     return context
   }

@@ -8,8 +8,9 @@ import Foundation
 /// items.@count         key items, number of members
 /// ```
 ///
-/// nil ends the path and gives nil. A key read from an array maps over its members, with nulls in place of nil; from a set it
-/// gives the set of results, member sets merged.
+/// nil ends the path and gives nil. A key read from a set gives the set of results, without nil, the sets and ordered sets among them
+/// merged. A key read from an array or an ordered set maps over the members, with nulls in place of nil; what an ordered set's members
+/// give is merged too, so that a path over several to-many relationships is one flat collection.
 struct KeyPathReader: Sendable {
   private enum Step: Sendable {
     case key(String)
@@ -61,11 +62,27 @@ struct KeyPathReader: Sendable {
   }
 
   func read(_ object: Any?) throws -> Any? {
+    try read(object, setsAsLists: false)
+  }
+
+  /// As ``read(_:)``, for quantifiers: a set's members keep their nils and doubles on the way, as rows do in a database.
+  func readMembers(_ object: Any?) throws -> Any? {
+    try read(object, setsAsLists: true)
+  }
+
+  private func read(_ object: Any?, setsAsLists: Bool) throws -> Any? {
     var value: Any? = object
-    for step in steps {
+    for (place, step) in steps.enumerated() {
       guard let current = value else { return nil }
       switch step {
-      case .key(let key): value = try KeyReader.read(key, from: current)
+      case .key(let key):
+        if place > 0 || setsAsLists, key != "self",
+          let list = MemberList(current, includingSets: setsAsLists)
+        {
+          value = try list.reading(key)
+        } else {
+          value = try KeyReader.read(key, from: current)
+        }
       case .count:
         if current is NSNull { return nil }
         guard let count = RawCollection.count(of: current) else {
@@ -84,7 +101,47 @@ struct KeyPathReader: Sendable {
       case .refusal(let error): throw error
       }
     }
+    if steps.count > 1 || setsAsLists, let list = value as? MemberList { return list.members }
     return value
+  }
+}
+
+/// The members of an ordered relationship, or of any for a quantifier, on the way along a path.
+private struct MemberList: AnyArray {
+  let members: [Any]
+
+  private init(members: [Any]) {
+    self.members = members
+  }
+
+  /// nil for everything that maps by the rules of its own.
+  init?(_ value: Any, includingSets: Bool) {
+    let type: Any.Type = Swift.type(of: value)
+    if type == MemberList.self, let list = value as? MemberList {
+      self = list
+    } else if type is NSOrderedSet.Type || (includingSets && RawCollection.isSet(value)) {
+      members = RawCollection.elements(of: value) ?? []
+    } else {
+      return nil
+    }
+  }
+
+  /// The values of a key for all members, relationships' members merged.
+  func reading(_ key: String) throws -> MemberList {
+    var result: [Any] = []
+    result.reserveCapacity(members.count)
+    for member in members {
+      guard let value = try KeyReader.read(key, from: member) else {
+        result.append(NSNull())
+        continue
+      }
+      if type(of: value) is NSOrderedSet.Type || RawCollection.isSet(value) {
+        result += RawCollection.elements(of: value) ?? []
+      } else {
+        result.append(value)
+      }
+    }
+    return MemberList(members: result)
   }
 }
 
@@ -97,6 +154,9 @@ enum KeyReader {
     }
     if let read = ReaderTable.shared.reader(for: type) {
       return key == "self" ? object : try read(object, key)
+    }
+    if type == AnyHashable.self, let member = object as? AnyHashable {
+      return try read(key, from: member.base)
     }
     switch object {
     case let value as PredicateValue: return try read(key, fromValue: value)
@@ -139,8 +199,8 @@ enum KeyReader {
     for element in elements {
       guard let value = try read(key, from: element) else { continue }
       let normal: PredicateValue = PredicateValue(normalizing: value)
-      if case .set(let members) = normal {
-        results.formUnion(members)
+      if type(of: value) is NSOrderedSet.Type || RawCollection.isSet(value), let members = normal.elements {
+        results.formUnion(members.filter { !$0.isNull })
       } else if !normal.isNull {
         results.insert(normal)
       }

@@ -5,15 +5,17 @@ typealias Test = @Sendable (EvaluationContext) throws -> Bool
 /// A predicate made ready for evaluating it many times: compiled to closures at the first evaluation, so that operators, options,
 /// key paths, patterns and lists are looked at once and not once an object.
 package final class PredicateProgram: @unchecked Sendable {
-  // `lock` guards `compiled` and `last`; `node` is immutable.
+  // `lock` guards `compiled` and `last`; the rest is immutable.
   private let lock: NSLock = .init()
   private let node: PredicateNode
+  private let rules: EvaluationRules
   private var compiled: Test?
   /// The reader of the type evaluated last: most collections hold one class.
   private var last: (type: Any.Type, reader: KeyedReader?)?
 
-  package init(_ node: PredicateNode) {
+  package init(_ node: PredicateNode, rules: EvaluationRules = .throwing) {
     self.node = node
+    self.rules = rules
   }
 
   /// Whether the predicate holds for the object.
@@ -23,7 +25,7 @@ package final class PredicateProgram: @unchecked Sendable {
     let (test, reader): (Test, KeyedReader?) = lock.withLock {
       (lockedTest(), object.flatMap { lockedReader(for: Swift.type(of: $0)) })
     }
-    return try test(EvaluationContext(object: object, bindings: variables, reader: reader))
+    return try test(EvaluationContext(object: object, bindings: variables, reader: reader, rules: rules))
   }
 
   /// The objects for which the predicate holds, in order.
@@ -31,7 +33,7 @@ package final class PredicateProgram: @unchecked Sendable {
     _ objects: Objects, variables: [String: Any]? = nil
   ) throws -> [Objects.Element] {
     let test: Test = lock.withLock { lockedTest() }
-    let context: EvaluationContext = EvaluationContext(object: nil, bindings: variables)
+    let context: EvaluationContext = EvaluationContext(object: nil, bindings: variables, rules: rules)
     var last: Any.Type?
     return try objects.filter { object in
       let type: Any.Type = Swift.type(of: object as Any)
@@ -62,13 +64,15 @@ package final class PredicateProgram: @unchecked Sendable {
 
 /// An expression made ready for evaluating it many times.
 package final class ExpressionProgram: @unchecked Sendable {
-  // `lock` guards `compiled`; `node` is immutable.
+  // `lock` guards `compiled`; the rest is immutable.
   private let lock: NSLock = .init()
   private let node: ExpressionNode
+  private let rules: EvaluationRules
   private var compiled: CompiledExpression?
 
-  package init(_ node: ExpressionNode) {
+  package init(_ node: ExpressionNode, rules: EvaluationRules = .throwing) {
     self.node = node
+    self.rules = rules
   }
 
   /// The value for the object, as Foundation hands values around. What the expression assigns goes into `context`.
@@ -77,7 +81,8 @@ package final class ExpressionProgram: @unchecked Sendable {
   package func evaluate(
     _ object: Any?, variables: [String: Any]? = nil, context: NSMutableDictionary? = nil
   ) throws -> Any? {
-    let evaluation: EvaluationContext = EvaluationContext(object: object, bindings: variables)
+    let evaluation: EvaluationContext = EvaluationContext(
+      object: object, bindings: variables, rules: rules)
     let result: Any? = try expression.raw(evaluation)
     if let context {
       for (name, value) in evaluation.assigned ?? [:] { context[name] = value }
@@ -90,7 +95,7 @@ package final class ExpressionProgram: @unchecked Sendable {
   ///
   /// - Throws: as ``evaluate(_:variables:)``.
   package func value(_ object: Any?, variables: [String: Any]? = nil) throws -> PredicateValue {
-    try expression.value(EvaluationContext(object: object, bindings: variables))
+    try expression.value(EvaluationContext(object: object, bindings: variables, rules: rules))
   }
 
   private var expression: CompiledExpression {

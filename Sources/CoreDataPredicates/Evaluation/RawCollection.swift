@@ -21,11 +21,17 @@ enum RawCollection {
   }
 
   static func isSet(_ collection: Any) -> Bool {
-    switch collection {
-    case let value as PredicateValue: if case .set = value { true } else { false }
-    case is any AnySet: true
-    default: isObject(collection) && collection is NSSet
-    }
+    let type: Any.Type = Swift.type(of: collection)
+    if type is AnyClass { return collection is NSSet }
+    // Asked for every member of a relationship, and a cast to a protocol is dear.
+    if type == String.self || type == Int.self || type == Double.self || type == Date.self { return false }
+    if let value = collection as? PredicateValue { return if case .set = value { true } else { false } }
+    return collection is any AnySet
+  }
+
+  /// Whether it has members and positions.
+  static func isList(_ collection: Any) -> Bool {
+    !isSet(collection) && elements(of: collection) != nil
   }
 
   static func count(of collection: Any) -> Int? {

@@ -1,8 +1,8 @@
 import Foundation
 
 /// The keys that strings, numbers, dates and the like answer to, as on Apple's systems through their methods' names.
-enum ScalarKeys {
-  static func read(_ key: String, from value: PredicateValue) throws -> PredicateValue {
+package enum ScalarKeys {
+  package static func read(_ key: String, from value: PredicateValue) throws -> PredicateValue {
     if key == "description" { return .string(text(of: value)) }
     switch value {
     case .string(let text): if let result = read(key, fromText: text) { return result }
@@ -67,12 +67,17 @@ enum ScalarKeys {
     }
   }
 
+  private static func clamped(_ number: Double) -> Int64 {
+    if number.isNaN { return 0 }
+    return Int64(exactly: number.rounded(.towardZero)) ?? (number < 0 ? .min : .max)
+  }
+
   private static func read(_ key: String, fromNumber number: PredicateValue) -> PredicateValue? {
     guard let double = NumberComparison.double(number) else { return nil }
     switch key {
     case "intValue", "integerValue", "longLongValue":
-      return NumberComparison.integer(number).map(PredicateValue.integer)
-        ?? .double(double.rounded(.towardZero))
+      // As `NSNumber` does: towards zero, and the nearest that fits.
+      return .integer(NumberComparison.integer(number) ?? clamped(double))
     case "doubleValue", "floatValue": return .double(double)
     case "boolValue": return .bool(double != 0)
     case "stringValue": return .string(text(of: number))

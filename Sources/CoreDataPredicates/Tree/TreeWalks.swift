@@ -56,6 +56,20 @@ extension PredicateNode {
     return paths
   }
 
+  /// The first part, as text, that calls into the program: a block, `FUNCTION(…)` with a target, an operator named by a selector.
+  package var firstProgramCode: String? {
+    switch self {
+    case .constant: return nil
+    case .block: return Printer.print(self)
+    case .comparison(let node):
+      if node.comparison == .customSelector { return Printer.print(self) }
+      return node.left.firstProgramCode ?? node.right.firstProgramCode
+    case .compound(_, let members):
+      for member in members { if let part = member.firstProgramCode { return part } }
+      return nil
+    }
+  }
+
   /// Levels from here to the deepest leaf; a leaf has one.
   package var depth: Int {
     switch self {
@@ -120,6 +134,19 @@ extension ExpressionNode {
     var paths: [String] = []
     forEachExpression { if case .keyPath(let path) = $0, !paths.contains(path) { paths.append(path) } }
     return paths
+  }
+
+  /// See ``PredicateNode/firstProgramCode``.
+  package var firstProgramCode: String? {
+    switch self {
+    case .block, .function(target: .some, _, _): return Printer.print(self)
+    default:
+      var part: String?
+      forEachChild(
+        { if part == nil { part = $0.firstProgramCode } },
+        predicate: { if part == nil { part = $0.firstProgramCode } })
+      return part
+    }
   }
 
   /// See ``PredicateNode/depth``.

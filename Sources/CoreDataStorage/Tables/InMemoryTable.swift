@@ -4,7 +4,7 @@ extension InMemoryEngine {
   package func fetch(_ plan: TablePlan) throws -> ValueTable {
     let state: InMemoryState = try snapshot()
     try TableCheck(plan, state.schema.layout).run()
-    let source = InMemoryRowProxy.Source(state)
+    let source = InMemoryRowProxy.Source(state, givesTransformed: true)
     let evaluation = try TableEvaluation(plan.mapConstants { InMemoryRowProxy.bind($0, to: source) })
     var rows: FetchPlan = plan.rows
     (rows.order, rows.limit, rows.offset) = ([], 0, 0)

@@ -7,16 +7,16 @@ import Foundation
 package struct TableEvaluation {
   private let plan: TablePlan
   private let shape: TableShape
-  private let columns: [RowExpression]
-  private let order: [(expression: RowExpression, term: TableOrder)]
+  private let columns: [ExpressionProgram]
+  private let order: [(expression: ExpressionProgram, term: TableOrder)]
 
   /// Throws `StoreError` for what the plan can't mean.
   package init(_ plan: TablePlan) throws {
     let shape = try TableShape(plan)
     self.plan = plan
     self.shape = shape
-    columns = shape.columns.map { RowExpression($0) }
-    order = shape.order.map { (RowExpression($0.expression), $0) }
+    columns = shape.columns.map { ExpressionProgram($0, rules: .store) }
+    order = shape.order.map { (ExpressionProgram($0.expression, rules: .store), $0) }
   }
 
   package func run(_ rows: some Sequence<Any>) throws -> ValueTable {
@@ -53,7 +53,7 @@ package struct TableEvaluation {
   }
 
   private func grouped(_ rows: some Sequence<Any>) throws -> [Line] {
-    let keys: [RowExpression] = shape.keys.map { RowExpression($0) }
+    let keys: [ExpressionProgram] = shape.keys.map { ExpressionProgram($0, rules: .store) }
     let arguments: [MemberValues] = shape.aggregates.map { MemberValues($0.argument) }
     let fresh: [RowTotal] = shape.aggregates.map { RowTotal($0.function) }
     // Without keys there is one group, whether or not there are rows.
@@ -77,7 +77,7 @@ package struct TableEvaluation {
   }
 
   private func lines(_ groups: [Group]) throws -> [Line] {
-    let having: PredicateProgram? = shape.having.map { PredicateProgram($0) }
+    let having: PredicateProgram? = shape.having.map { PredicateProgram($0, rules: .store) }
     var lines: [Line] = []
     for group in groups {
       var variables: [String: Any] = [:]

@@ -28,6 +28,8 @@ enum ErrorText {
       return "Entity \(entity) has no key path \"\(path)\". \(advice)"
     case .unsupported(let part, let reason, let advice):
       return "\(part) can't be answered: \(reason). \(advice)"
+    case .invalid(let part, let reason, let advice):
+      return "\(part) makes no sense: \(reason). \(advice)"
     case .incompatibleModel(let url, let differing, let missing, let unknown):
       return "\(url.path): The model doesn't fit the store. "
         + ModelMatch.Difference(differing: differing, onlyInModel: missing, onlyInStore: unknown).sentence

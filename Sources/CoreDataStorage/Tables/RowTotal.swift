@@ -1,67 +1,20 @@
 import CoreDataPredicates
 import Foundation
 
-/// An expression made ready to be read from many rows, by a database's rules: what is computed of nil is nil, and so is a
-/// division by zero. (The evaluator of predicates refuses both.)
-///
-/// Rows are anything that key-value coding reads. Variables are the keys and functions of a group (``TableShape``).
-struct RowExpression {
-  private let body: (Any?, [String: Any]?) throws -> PredicateValue
-
-  init(_ expression: ExpressionNode) { body = RowExpression.compile(expression) }
-
-  func value(_ row: Any?, variables: [String: Any]? = nil) throws -> PredicateValue {
-    try body(row, variables)
-  }
-
-  private static func compile(_ expression: ExpressionNode) -> (Any?, [String: Any]?) throws -> PredicateValue
-  {
-    switch expression {
-    case .constant(let value): return { _, _ in value }
-    case .function(target: nil, let name, let arguments) where isOfValues(name, arguments):
-      let operands: [RowExpression] = arguments.map { RowExpression($0) }
-      let function = BuiltinFunction(name)
-      let divides: Bool = name == "divide:by:" || name == "modulus:by:"
-      return { row, variables in
-        let values: [PredicateValue] = try operands.map { try $0.value(row, variables: variables) }
-        if values.contains(where: \.isNull) || divides && values.last == .integer(0) { return .null }
-        return try function.call(values)
-      }
-    case .conditional(let test, let then, let otherwise):
-      let program = PredicateProgram(test)
-      let (first, second) = (RowExpression(then), RowExpression(otherwise))
-      return { row, variables in
-        try (program.evaluate(row, variables: variables) ? first : second).value(row, variables: variables)
-      }
-    default: break
-    }
-    let program = ExpressionProgram(expression)
-    return { row, variables in try program.value(row, variables: variables) }
-  }
-
-  /// Functions of collections take a collection's nil apart themselves.
-  private static func isOfValues(_ name: String, _ arguments: [ExpressionNode]) -> Bool {
-    let collective: Set<String> = [
-      "sum:", "count:", "average:", "min:", "max:", "median:", "mode:", "stddev:", "objectFrom:withIndex:",
-    ]
-    return !arguments.isEmpty && !collective.contains(name)
-  }
-}
-
 /// The values that a function over rows takes from each row.
 struct MemberValues {
   private enum Source {
     case path([ExpressionProgram])
-    case expression(RowExpression)
+    case expression(ExpressionProgram)
   }
   private let source: Source
 
   init(_ argument: ExpressionNode) {
     if case .keyPath(let path) = argument, !path.contains("@") {
       let components: [Substring] = path.split(separator: ".", omittingEmptySubsequences: false)
-      source = .path(components.map { ExpressionProgram(.keyPath(String($0))) })
+      source = .path(components.map { ExpressionProgram(.keyPath(String($0)), rules: .store) })
     } else {
-      source = .expression(RowExpression(argument))
+      source = .expression(ExpressionProgram(argument, rules: .store))
     }
   }
 

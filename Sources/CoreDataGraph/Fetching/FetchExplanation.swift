@@ -1,0 +1,51 @@
+import CoreDataModel
+import CoreDataStorage
+import Foundation
+
+/// The statement a fetch would run, for people who look into performance.
+public struct FetchExplanation: Sendable, CustomStringConvertible {
+  public let store: String
+  public let sql: String
+  /// The bound values, printed.
+  public let bindings: [String]
+  /// The database's own plan.
+  public let queryPlan: [String]
+  /// Conditions of the predicate that the store leaves to be evaluated in memory, over every object that the statement gives, each
+  /// with the reason. Empty when the store does everything.
+  public let evaluatedInMemory: [String]
+
+  public var description: String {
+    let lines: [[String]] = [
+      [sql], bindings.isEmpty ? [] : ["-- bound: " + bindings.joined(separator: ", ")],
+      queryPlan.map { "-- " + $0 }, evaluatedInMemory.map { "-- in memory: " + $0 },
+    ]
+    return lines.joined().joined(separator: "\n")
+  }
+}
+
+extension NSFetchRequest {
+  /// The statement each store would run for this request. Stores without statements (in memory) are left out.
+  public func explain(in context: NSManagedObjectContext) throws -> [FetchExplanation] {
+    let description = FetchDescription(self)
+    return try withCocoaErrors {
+      let table: DictionaryFetch? =
+        description.resultType == .dictionaryResultType
+        ? try DictionaryFetch(description, context: context) : nil
+      return try context.withScope(description) { scope in
+        try scope.stores.compactMap { store in
+          let explained: ExplainedStatement? =
+            if let table, scope.remainder == nil {
+              try store.engine.explain(try table.plan(for: store))
+            } else {
+              try store.engine.explain(try scope.plan(for: store))
+            }
+          return explained.map {
+            FetchExplanation(
+              store: store.identifier, sql: $0.sql, bindings: $0.bindings, queryPlan: $0.queryPlan,
+              evaluatedInMemory: scope.remainder?.explanation ?? [])
+          }
+        }
+      }
+    }
+  }
+}
