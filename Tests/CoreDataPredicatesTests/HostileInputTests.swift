@@ -34,18 +34,21 @@ struct HostileInputTests {
       String(repeating: "TERNARY(a == 1, 1, ", count: levels / 2) + "1"
         + String(repeating: ")", count: levels / 2)
         + " == 1",
+      Self.alternating(levels / 2),
     ]
     for format in formats {
       let failure: String? = onSmallStack {
         do {
-          let node: PredicateNode = try Parser.predicate(format)
-          let text: String = Printer.print(node)
-          guard try Parser.predicate(text) == node else {
+          let predicate: Foundation.NSPredicate = try Foundation.NSPredicate(parsing: format)
+          let text: String = predicate.formatText
+          guard try Foundation.NSPredicate(parsing: text) == predicate else {
             return "prints another predicate: \(text.prefix(80))"
           }
-          _ = node.hashValue
-          _ = node.substituting(variables: ["x": 1])
-          _ = try makePredicate(node).evaluateThrowing(with: ["a": 1])
+          _ = predicate.hash
+          _ = predicate.withSubstitutionVariables(["x": 1])
+          let node: PredicateNode = predicate.predicateNode()
+          _ = (node.depth, node.variables, node.keyPaths)
+          _ = try predicate.evaluateThrowing(with: ["a": 1])
           return nil
         } catch {
           return "\(error)"
@@ -102,6 +105,12 @@ struct HostileInputTests {
       let text: String = Printer.print(node)
       #expect((try? Parser.predicate(text)) == node, "\(format) printed \(text)")
     }
+  }
+
+  /// `a == 1 AND (a == 1 OR (a == 1 AND (…)))`
+  private static func alternating(_ levels: Int) -> String {
+    let starts: [String] = (0..<levels).map { $0.isMultiple(of: 2) ? "a == 1 AND (" : "a == 2 OR (" }
+    return starts.joined() + "a == 3" + String(repeating: ")", count: levels)
   }
 
   private func onSmallStack(_ body: @escaping @Sendable () -> String?) -> String? {

@@ -90,10 +90,15 @@ open class NSComparisonPredicate: Foundation.NSPredicate {
   open override func copy(with zone: NSZone? = nil) -> Any { self }
 
   open override func isEqual(_ object: Any?) -> Bool {
-    (object as? NSComparisonPredicate)?.node == node
+    guard let other = object as? NSComparisonPredicate else { return false }
+    if self === other { return true }
+    return StackRoom.run(levels: depth) { node == other.node }
   }
 
-  open override var hash: Int { node.hashValue }
+  open override var hash: Int { StackRoom.run(levels: depth) { node.hashValue } }
+
+  /// Counted when it is asked for: most comparisons are asked for nothing that needs it.
+  private var depth: Int { PredicateNode.comparison(node).depth }
 }
 
 extension NSComparisonPredicate {

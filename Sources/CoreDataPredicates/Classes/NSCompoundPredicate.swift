@@ -15,8 +15,8 @@ open class NSCompoundPredicate: Foundation.NSPredicate {
 
   /// Joins predicates. `.not` uses the first.
   ///
-  /// A chain of one operator built step by step (`p = p AND next`) stays nested for ``TreeLimits`` levels and is flattened
-  /// beyond, which changes its text only. Other nesting beyond that stops the program.
+  /// A chain of one operator built step by step (`p = p AND next`) stays nested for a thousand levels and is flattened beyond,
+  /// which changes its text only. Other nesting beyond that stops the program.
   public init(type: LogicalType, subpredicates: [Foundation.NSPredicate]) {
     let kind: CompoundKind = type.kind
     precondition(
@@ -24,12 +24,7 @@ open class NSCompoundPredicate: Foundation.NSPredicate {
     var members: [Foundation.NSPredicate] = kind == .not ? Array(subpredicates.prefix(1)) : subpredicates
     var depth: Int = Self.depth(of: members)
     if depth > TreeLimits.depth, kind != .not {
-      members = members.flatMap { member -> [Foundation.NSPredicate] in
-        guard let compound = member as? NSCompoundPredicate, compound.compoundPredicateType == type else {
-          return [member]
-        }
-        return compound.flattened()
-      }
+      members = Self.flattened(members, type)
       depth = Self.depth(of: members)
     }
     precondition(
@@ -80,10 +75,12 @@ open class NSCompoundPredicate: Foundation.NSPredicate {
   open override func copy(with zone: NSZone? = nil) -> Any { self }
 
   open override func isEqual(_ object: Any?) -> Bool {
-    (object as? NSCompoundPredicate)?.node == node
+    guard let other = object as? NSCompoundPredicate else { return false }
+    if self === other { return true }
+    return StackRoom.run(levels: depth) { node == other.node }
   }
 
-  open override var hash: Int { node.hashValue }
+  open override var hash: Int { StackRoom.run(levels: depth) { node.hashValue } }
 
   /// The operators.
   public enum LogicalType: UInt, Sendable {
@@ -104,13 +101,22 @@ open class NSCompoundPredicate: Foundation.NSPredicate {
     1 + (members.lazy.map { ($0 as? NSCompoundPredicate)?.depth ?? $0.predicateNode().depth }.max() ?? 0)
   }
 
-  /// The members with those of equal compounds among them lifted up.
-  private func flattened() -> [Foundation.NSPredicate] {
-    subpredicates.flatMap { member -> [Foundation.NSPredicate] in
-      guard let compound = member as? NSCompoundPredicate,
-        compound.compoundPredicateType == compoundPredicateType
-      else { return [member] }
-      return compound.flattened()
+  /// The members with those of equal compounds among them lifted up. Large compounds stay as they are, so that lifting costs no more
+  /// than the chain that was built since the last time.
+  private static func flattened(
+    _ members: [Foundation.NSPredicate], _ type: LogicalType
+  ) -> [Foundation.NSPredicate] {
+    var result: [Foundation.NSPredicate] = []
+    var pending: [Foundation.NSPredicate] = members.reversed()
+    while let member = pending.popLast() {
+      if let compound = member as? NSCompoundPredicate, Swift.type(of: compound) == NSCompoundPredicate.self,
+        compound.compoundPredicateType == type, compound.subpredicates.count <= TreeLimits.depth / 2
+      {
+        pending.append(contentsOf: compound.subpredicates.reversed())
+      } else {
+        result.append(member)
+      }
     }
+    return result
   }
 }

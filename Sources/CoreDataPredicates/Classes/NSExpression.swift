@@ -224,8 +224,10 @@ open class NSExpression: NSObject, NSCopying {
   open func copy(with zone: NSZone? = nil) -> Any { self }
 
   open override func isEqual(_ object: Any?) -> Bool {
-    (object as? NSExpression)?.node == node
+    guard let other = object as? NSExpression else { return false }
+    if self === other { return true }
+    return StackRoom.run(levels: node.depth) { expressionNode() == other.expressionNode() }
   }
 
-  open override var hash: Int { node.hashValue }
+  open override var hash: Int { StackRoom.run(levels: node.depth) { expressionNode().hashValue } }
 }

@@ -44,13 +44,18 @@ extension Foundation.NSPredicate {
 
   /// The predicate that a tree stands for, of the class that Apple's framework would give.
   package static func makePredicate(_ node: PredicateNode) -> Foundation.NSPredicate {
+    guard case .compound = node else { return make(node) }
+    return StackRoom.run(levels: node.depth) { make(node) }
+  }
+
+  private static func make(_ node: PredicateNode) -> Foundation.NSPredicate {
     switch node {
     case .constant(let value): Foundation.NSPredicate(value: value)
     case .comparison(let node): NSComparisonPredicate(node: node)
     case .compound(let kind, let members):
       NSCompoundPredicate(
         type: NSCompoundPredicate.LogicalType(rawValue: kind.rawValue) ?? .and,
-        subpredicates: members.map(makePredicate))
+        subpredicates: members.map(make))
     case .block(let block): block.predicate
     }
   }

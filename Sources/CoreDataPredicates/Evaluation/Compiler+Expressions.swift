@@ -19,6 +19,22 @@ struct CompiledExpression: Sendable {
     value = { _ in constant }
     raw = { _ in constant.anyValue }
   }
+
+  private init(
+    value: @escaping @Sendable (EvaluationContext) throws -> PredicateValue,
+    raw: @escaping @Sendable (EvaluationContext) throws -> Any?
+  ) {
+    self.value = value
+    self.raw = raw
+  }
+
+  /// The same, evaluated where a deep tree fits.
+  func withRoom(forLevels levels: Int) -> CompiledExpression {
+    let (value, raw) = (value, raw)
+    return CompiledExpression(
+      value: { context in try StackRoom.run(levels: levels) { try value(context) } },
+      raw: { context in try StackRoom.run(levels: levels) { try raw(context) } })
+  }
 }
 
 extension Compiler {

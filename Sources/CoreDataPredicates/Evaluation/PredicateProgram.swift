@@ -49,7 +49,11 @@ package final class PredicateProgram: @unchecked Sendable {
 
   private func lockedTest() -> Test {
     if let compiled { return compiled }
-    let test: Test = Compiler.compile(node)
+    let levels: Int = node.depth
+    var test: Test = StackRoom.run(levels: levels) { Compiler.compile(node) }
+    if levels > StackRoom.shallow {
+      test = { [test] context in try StackRoom.run(levels: levels) { try test(context) } }
+    }
     compiled = test
     return test
   }
@@ -101,7 +105,9 @@ package final class ExpressionProgram: @unchecked Sendable {
   private var expression: CompiledExpression {
     lock.withLock {
       if let compiled { return compiled }
-      let expression: CompiledExpression = Compiler.compile(node)
+      let levels: Int = node.depth
+      var expression: CompiledExpression = StackRoom.run(levels: levels) { Compiler.compile(node) }
+      if levels > StackRoom.shallow { expression = expression.withRoom(forLevels: levels) }
       compiled = expression
       return expression
     }

@@ -4,15 +4,19 @@ import Foundation
 /// UUIDs, data, blocks) and whole doubles (`42.0` prints `42`) excepted.
 package enum Printer {
   package static func print(_ predicate: PredicateNode) -> String {
-    var output: String = ""
-    write(predicate, to: &output)
-    return output
+    StackRoom.run(levels: predicate.depth) {
+      var output: String = ""
+      write(predicate, to: &output)
+      return output
+    }
   }
 
   package static func print(_ expression: ExpressionNode) -> String {
-    var output: String = ""
-    write(expression, to: &output)
-    return output
+    StackRoom.run(levels: expression.depth) {
+      var output: String = ""
+      write(expression, to: &output)
+      return output
+    }
   }
 
   // MARK: Predicates

@@ -3,7 +3,8 @@ import Foundation
 /// A predicate as a value. Four producers make it (format strings, Apple's reference classes, archives, `#Predicate`), four
 /// consumers read it (printer, evaluator, checker, SQL compiler).
 ///
-/// Depth is bounded by ``TreeLimits``, so that walking, hashing and releasing a tree fits a 512 KiB stack.
+/// Depth is bounded by ``TreeLimits``, so that releasing a tree fits a 512 KiB stack. Walks that recurse over a tree go through
+/// ``StackRoom``, comparing and hashing it too.
 package indirect enum PredicateNode: Hashable, Sendable {
   /// `TRUEPREDICATE`, `FALSEPREDICATE`.
   case constant(Bool)
@@ -188,7 +189,7 @@ package final class PredicateBlock: Hashable, @unchecked Sendable {
 
 /// How deep trees may grow.
 package enum TreeLimits {
-  /// Levels of one tree, chains of arithmetic included (`a + b + c` has two). A walk needs up to four KiB a level
-  /// without optimisation, and threads besides the main one often have 512 KiB.
-  package static let depth: Int = 100
+  /// Levels of one tree, chains of arithmetic included (`a + b + c` has two). Releasing a tree takes up to 300 bytes a level on
+  /// whatever thread lets go of it last, and some have 512 KiB.
+  package static let depth: Int = 1000
 }

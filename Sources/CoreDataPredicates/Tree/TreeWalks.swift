@@ -1,59 +1,45 @@
 import Foundation
 
-// One bottom-up rewrite and one visit carry every other walk.
+// One bottom-up rewrite and one visit carry every other walk. Each walk first sees to the stack that it needs.
 
 extension PredicateNode {
   /// Rebuilds the tree from the leaves up: `expression` sees every expression after its operands were rebuilt.
-  package func mapExpressions(_ expression: (ExpressionNode) throws -> ExpressionNode) rethrows
-    -> PredicateNode
-  {
-    switch self {
-    case .constant, .block: return self
-    case .comparison(var node):
-      node.left = try node.left.mapExpressions(expression)
-      node.right = try node.right.mapExpressions(expression)
-      return .comparison(node)
-    case .compound(let kind, let members):
-      return .compound(kind, try members.map { try $0.mapExpressions(expression) })
-    }
+  package func mapExpressions<Failure>(
+    _ expression: (ExpressionNode) throws(Failure) -> ExpressionNode
+  ) throws(Failure) -> PredicateNode {
+    try StackRoom.run(levels: depth) { () throws(Failure) in try mapping(expression) }
   }
 
   /// Calls `visit` for every expression, operands after the expression that holds them.
-  package func forEachExpression(_ visit: (ExpressionNode) throws -> Void) rethrows {
-    switch self {
-    case .constant, .block: return
-    case .comparison(let node):
-      try node.left.forEachExpression(visit)
-      try node.right.forEachExpression(visit)
-    case .compound(_, let members):
-      for member in members { try member.forEachExpression(visit) }
-    }
+  package func forEachExpression<Failure>(
+    _ visit: (ExpressionNode) throws(Failure) -> Void
+  ) throws(Failure) {
+    try StackRoom.run(levels: depth) { () throws(Failure) in try visiting(visit) }
   }
 
   /// The tree with every constant replaced, for instance managed objects by their row ids.
-  package func mapConstants(_ replace: (PredicateValue) throws -> PredicateValue) rethrows -> PredicateNode {
-    try mapExpressions { try $0.replacingConstant(replace) }
+  package func mapConstants<Failure>(
+    _ replace: (PredicateValue) throws(Failure) -> PredicateValue
+  ) throws(Failure) -> PredicateNode {
+    try mapExpressions { (node) throws(Failure) in try node.replacingConstant(replace) }
   }
 
   /// The tree with these variables replaced by constants; others, and those bound by a `SUBQUERY`, stay.
   package func substituting(variables: [String: Any]) -> PredicateNode {
-    variables.isEmpty ? self : replacing(Substitution(variables))
+    if variables.isEmpty { return self }
+    return StackRoom.run(levels: depth) { replacing(Substitution(variables)) }
   }
 
   /// Names of the variables that an evaluation must be given.
   package var variables: Set<String> {
-    switch self {
-    case .constant, .block: []
-    case .comparison(let node): node.left.variables.union(node.right.variables)
-    case .compound(_, let members): members.reduce(into: []) { $0.formUnion($1.variables) }
-    }
+    StackRoom.run(levels: depth) { freeVariables }
   }
 
   /// Every path that is read from the evaluated object, in order of appearance.
   package var keyPaths: [String] {
-    var paths: [String] = []
-    forEachExpression { if case .keyPath(let path) = $0, !paths.contains(path) { paths.append(path) } }
-    return paths
+    var paths: PathList = PathList()
+    forEachExpression { if case .keyPath(let path) = $0 { paths.add(path) } }
+    return paths.names
   }
 
   /// The first part, as text, that calls into the program: a block, `FUNCTION(…)` with a target, an operator named by a selector.
@@ -72,10 +58,41 @@ extension PredicateNode {
 
   /// Levels from here to the deepest leaf; a leaf has one.
   package var depth: Int {
+    TreeDepth.of(.predicate(self))
+  }
+
+  fileprivate func mapping<Failure>(
+    _ expression: (ExpressionNode) throws(Failure) -> ExpressionNode
+  ) throws(Failure) -> PredicateNode {
     switch self {
-    case .constant, .block: 1
-    case .comparison(let node): 1 + max(node.left.depth, node.right.depth)
-    case .compound(_, let members): 1 + (members.lazy.map(\.depth).max() ?? 0)
+    case .constant, .block: return self
+    case .comparison(var node):
+      node.left = try node.left.mapping(expression)
+      node.right = try node.right.mapping(expression)
+      return .comparison(node)
+    case .compound(let kind, let members):
+      return .compound(kind, try members.map { (member) throws(Failure) in try member.mapping(expression) })
+    }
+  }
+
+  fileprivate func visiting<Failure>(
+    _ visit: (ExpressionNode) throws(Failure) -> Void
+  ) throws(Failure) {
+    switch self {
+    case .constant, .block: return
+    case .comparison(let node):
+      try node.left.visiting(visit)
+      try node.right.visiting(visit)
+    case .compound(_, let members):
+      for member in members { try member.visiting(visit) }
+    }
+  }
+
+  fileprivate var freeVariables: Set<String> {
+    switch self {
+    case .constant, .block: []
+    case .comparison(let node): node.left.freeVariables.union(node.right.freeVariables)
+    case .compound(_, let members): members.reduce(into: []) { $0.formUnion($1.freeVariables) }
     }
   }
 
@@ -93,47 +110,42 @@ extension PredicateNode {
 
 extension ExpressionNode {
   /// See ``PredicateNode/mapExpressions(_:)``.
-  package func mapExpressions(_ expression: (ExpressionNode) throws -> ExpressionNode) rethrows
-    -> ExpressionNode
-  {
-    try expression(
-      mapChildren({ try $0.mapExpressions(expression) }, predicate: { try $0.mapExpressions(expression) }))
+  package func mapExpressions<Failure>(
+    _ expression: (ExpressionNode) throws(Failure) -> ExpressionNode
+  ) throws(Failure) -> ExpressionNode {
+    try StackRoom.run(levels: depth) { () throws(Failure) in try mapping(expression) }
   }
 
   /// See ``PredicateNode/forEachExpression(_:)``.
-  package func forEachExpression(_ visit: (ExpressionNode) throws -> Void) rethrows {
-    try visit(self)
-    try forEachChild({ try $0.forEachExpression(visit) }, predicate: { try $0.forEachExpression(visit) })
+  package func forEachExpression<Failure>(
+    _ visit: (ExpressionNode) throws(Failure) -> Void
+  ) throws(Failure) {
+    try StackRoom.run(levels: depth) { () throws(Failure) in try visiting(visit) }
   }
 
   /// See ``PredicateNode/mapConstants(_:)``.
-  package func mapConstants(_ replace: (PredicateValue) throws -> PredicateValue) rethrows -> ExpressionNode {
-    try mapExpressions { try $0.replacingConstant(replace) }
+  package func mapConstants<Failure>(
+    _ replace: (PredicateValue) throws(Failure) -> PredicateValue
+  ) throws(Failure) -> ExpressionNode {
+    try mapExpressions { (node) throws(Failure) in try node.replacingConstant(replace) }
   }
 
   /// See ``PredicateNode/substituting(variables:)``.
   package func substituting(variables: [String: Any]) -> ExpressionNode {
-    variables.isEmpty ? self : replacing(Substitution(variables))
+    if variables.isEmpty { return self }
+    return StackRoom.run(levels: depth) { replacing(Substitution(variables)) }
   }
 
   /// See ``PredicateNode/variables``.
   package var variables: Set<String> {
-    switch self {
-    case .variable(let name): return [name]
-    case .subquery(let collection, let variable, let predicate):
-      return collection.variables.union(predicate.variables.subtracting([variable]))
-    default:
-      var names: Set<String> = []
-      forEachChild({ names.formUnion($0.variables) }, predicate: { names.formUnion($0.variables) })
-      return names
-    }
+    StackRoom.run(levels: depth) { freeVariables }
   }
 
   /// See ``PredicateNode/keyPaths``.
   package var keyPaths: [String] {
-    var paths: [String] = []
-    forEachExpression { if case .keyPath(let path) = $0, !paths.contains(path) { paths.append(path) } }
-    return paths
+    var paths: PathList = PathList()
+    forEachExpression { if case .keyPath(let path) = $0 { paths.add(path) } }
+    return paths.names
   }
 
   /// See ``PredicateNode/firstProgramCode``.
@@ -151,14 +163,42 @@ extension ExpressionNode {
 
   /// See ``PredicateNode/depth``.
   package var depth: Int {
-    var deepest: Int = 0
-    forEachChild({ deepest = max(deepest, $0.depth) }, predicate: { deepest = max(deepest, $0.depth) })
-    return 1 + deepest
+    TreeDepth.of(.expression(self))
   }
 
-  fileprivate func replacingConstant(
-    _ replace: (PredicateValue) throws -> PredicateValue
-  ) rethrows -> ExpressionNode {
+  fileprivate func mapping<Failure>(
+    _ expression: (ExpressionNode) throws(Failure) -> ExpressionNode
+  ) throws(Failure) -> ExpressionNode {
+    try expression(
+      mapChildren(
+        { (node) throws(Failure) in try node.mapping(expression) },
+        predicate: { (node) throws(Failure) in try node.mapping(expression) }))
+  }
+
+  fileprivate func visiting<Failure>(
+    _ visit: (ExpressionNode) throws(Failure) -> Void
+  ) throws(Failure) {
+    try visit(self)
+    try forEachChild(
+      { (node) throws(Failure) in try node.visiting(visit) },
+      predicate: { (node) throws(Failure) in try node.visiting(visit) })
+  }
+
+  fileprivate var freeVariables: Set<String> {
+    switch self {
+    case .variable(let name): return [name]
+    case .subquery(let collection, let variable, let predicate):
+      return collection.freeVariables.union(predicate.freeVariables.subtracting([variable]))
+    default:
+      var names: Set<String> = []
+      forEachChild({ names.formUnion($0.freeVariables) }, predicate: { names.formUnion($0.freeVariables) })
+      return names
+    }
+  }
+
+  fileprivate func replacingConstant<Failure>(
+    _ replace: (PredicateValue) throws(Failure) -> PredicateValue
+  ) throws(Failure) -> ExpressionNode {
     guard case .constant(let value) = self else { return self }
     return .constant(try replace(value))
   }
@@ -183,10 +223,10 @@ extension ExpressionNode {
   }
 
   /// Rebuilds this expression of its operands, replaced; for walks that decide from the top how far down they go.
-  package func mapChildren(
-    _ expression: (ExpressionNode) throws -> ExpressionNode,
-    predicate: (PredicateNode) throws -> PredicateNode
-  ) rethrows -> ExpressionNode {
+  package func mapChildren<Failure>(
+    _ expression: (ExpressionNode) throws(Failure) -> ExpressionNode,
+    predicate: (PredicateNode) throws(Failure) -> PredicateNode
+  ) throws(Failure) -> ExpressionNode {
     switch self {
     case .constant, .evaluatedObject, .variable, .keyPath, .anyKey: self
     case .path(let target, let path): .makePath(try expression(target), path)
@@ -212,9 +252,9 @@ extension ExpressionNode {
   }
 
   /// Calls for the operands of this expression.
-  package func forEachChild(
-    _ expression: (ExpressionNode) throws -> Void, predicate: (PredicateNode) throws -> Void
-  ) rethrows {
+  package func forEachChild<Failure>(
+    _ expression: (ExpressionNode) throws(Failure) -> Void, predicate: (PredicateNode) throws(Failure) -> Void
+  ) throws(Failure) {
     switch self {
     case .constant, .evaluatedObject, .variable, .keyPath, .anyKey: return
     case .path(let target, _): try expression(target)
@@ -260,6 +300,50 @@ private struct Substitution {
       let constant: PredicateValue = PredicateValue(constant: value)
       // A null among the values becomes an NSNull constant, as on Apple's.
       return .constant(constant.isNull ? .nullObject : constant)
+    }
+  }
+}
+
+/// Paths in order of appearance, each once.
+private struct PathList {
+  private(set) var names: [String] = []
+  private var known: Set<String> = []
+
+  mutating func add(_ name: String) {
+    if known.insert(name).inserted { names.append(name) }
+  }
+}
+
+/// Counts levels without recursion: whoever recurses asks first how deep it goes.
+private enum TreeDepth {
+  enum Item {
+    case predicate(PredicateNode)
+    case expression(ExpressionNode)
+  }
+
+  static func of(_ root: Item) -> Int {
+    var deepest: Int = 1
+    var pending: [(item: Item, level: Int)] = []
+    add(childrenOf: root, at: 2, to: &pending)
+    while let (item, level) = pending.popLast() {
+      deepest = max(deepest, level)
+      add(childrenOf: item, at: level + 1, to: &pending)
+    }
+    return deepest
+  }
+
+  private static func add(childrenOf item: Item, at level: Int, to pending: inout [(item: Item, level: Int)])
+  {
+    switch item {
+    case .predicate(.constant), .predicate(.block): break
+    case .predicate(.comparison(let node)):
+      pending.append((.expression(node.left), level))
+      pending.append((.expression(node.right), level))
+    case .predicate(.compound(_, let members)):
+      for member in members { pending.append((.predicate(member), level)) }
+    case .expression(let node):
+      node.forEachChild(
+        { pending.append((.expression($0), level)) }, predicate: { pending.append((.predicate($0), level)) })
     }
   }
 }
