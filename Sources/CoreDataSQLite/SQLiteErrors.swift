@@ -29,6 +29,11 @@ enum SQLiteErrors {
       }
     case SQLITE_READONLY:
       return .readOnly(url: url)
+    case SQLITE_ERROR
+    where message.contains("parser stack overflow") || message.contains("Expression tree is too large"):
+      return .unsupported(
+        part: "the predicate", reason: "it nests deeper than SQLite can parse",
+        advice: "Join its parts in one AND or OR, use IN for alternatives, or filter the fetched objects.")
     default: break
     }
     return .database(code: code & 0xFF, message: message + advice(code), sql: sql, url: url)

@@ -37,7 +37,9 @@ extension Foundation.NSPredicate {
     switch self {
     case let predicate as NSComparisonPredicate: .comparison(predicate.node)
     case let predicate as NSCompoundPredicate:
-      .compound(predicate.compoundPredicateType.kind, predicate.subpredicates.map { $0.structureNode() })
+      StackRoom.run(levels: predicate.depth) {
+        .compound(predicate.compoundPredicateType.kind, predicate.subpredicates.map { $0.structureNode() })
+      }
     default: predicateNode()
     }
   }

@@ -6,7 +6,10 @@ extension FetchDraft {
   mutating func qualify() throws {
     let compiler = PredicateCompiler(schema: schema)
     let predicate: SQLExpression =
-      try plan.predicate.map { try compiler.condition($0, PredicateScope(object: root)) } ?? .truth(true)
+      try plan.predicate.map { predicate in
+        try PredicateDepth.check(predicate)
+        return try compiler.condition(predicate, PredicateScope(object: root))
+      } ?? .truth(true)
     condition = .conjunction([entityCondition(), predicate])
   }
 
