@@ -1,3 +1,4 @@
+import CoreDataPredicates
 import Foundation
 
 /// A model read from a file, and what was not understood in it.
@@ -174,7 +175,7 @@ enum ModelFileLocator {
     let key = isCompiled ? "NSManagedObjectModel_CurrentVersionName" : "_XCCurrentVersionName"
     do {
       let data = try Data(contentsOf: file)
-      if !data.starts(with: Array("bplist".utf8)) { try KeyedArchive.refuseDeepXML(data) }
+      if !data.starts(with: Array("bplist".utf8)) { try XMLPlistNesting.check(data) }
       guard
         let content = try PropertyListSerialization.propertyList(from: data, format: nil) as? [String: Any]
       else {

@@ -19,7 +19,7 @@ extension NSManagedObjectModel {
         missing.isEmpty,
         "Fetch request template '\(name)' needs values for \(missing.sorted().map { "$" + $0 }.joined(separator: ", "))."
       )
-      request.predicate = makePredicate(predicate.predicateNode().substituting(variables: variables))
+      request.predicate = predicate.withSubstitutionVariables(variables)
     }
     return request
   }

@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 @testable import CoreDataModel
+@testable import CoreDataPredicates
 
 struct ArchiveTests {
   private func shop() throws -> NSManagedObjectModel {

@@ -59,6 +59,12 @@ extension FetchDescription {
     return runtime
   }
 
+  /// Throws for a predicate or a sort descriptor out of an archive that has not been allowed to be evaluated.
+  func checkEvaluationAllowed() throws {
+    try predicate?.checkEvaluationAllowed()
+    for descriptor in sortDescriptors { try descriptor.checkEvaluationAllowed() }
+  }
+
   /// Throws every problem of the predicate with the entity, before a store is asked.
   func checkPredicate(for runtime: EntityRuntime) throws {
     guard let errors = predicate?.predicateNode().errors(for: runtime.layout.entity), !errors.isEmpty else {

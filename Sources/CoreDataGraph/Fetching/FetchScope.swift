@@ -23,6 +23,7 @@ struct FetchScope {
     let all: [NSPersistentStore] = coordinator.persistentStores
     if all.isEmpty { throw GraphError.noStores }
     let runtime: EntityRuntime = try request.runtime(in: coordinator.runtime)
+    try request.checkEvaluationAllowed()
     try request.checkPredicate(for: runtime)
     self.request = request
     self.context = context

@@ -1,4 +1,5 @@
 import CZlib
+import CoreDataPredicates
 import Foundation
 
 extension NSManagedObjectModel {

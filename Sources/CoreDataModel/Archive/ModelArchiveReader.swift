@@ -1,3 +1,4 @@
+import CoreDataPredicates
 import Foundation
 
 /// Rebuilds a model from the object graph of a `.mom` file or of the model cached in a store.
@@ -16,7 +17,7 @@ final class ModelArchiveReader {
   private var properties: [Int: NSPropertyDescription] = [:]
   private var propertyIndexes: [ObjectIdentifier: Int] = [:]
   private var tables = PropertyTables()
-  var predicates: PredicateArchiveReader
+  private let predicates: PredicateArchiveReader
 
   static func read(_ data: Data, file: String) throws -> (
     model: NSManagedObjectModel, warnings: [ModelWarning]
@@ -502,7 +503,9 @@ final class ModelArchiveReader {
       guard let index = try archive.index(member), let record = try archive.record(at: index),
         record.isKind(of: "NSSortDescriptor")
       else { throw PlistError("\(label) has a sort descriptor that is none") }
-      return try readSortDescriptor(record, of: label)
+      return try predicates.sortDescriptor(record, of: label) { selector in
+        warn("\(label) sorts by the unknown selector \(selector); it is read as compare:")
+      }
     }
   }
 

@@ -11,8 +11,12 @@ struct ModelArchiveWriter {
   private var propertyIndexes: [ObjectIdentifier: Int] = [:]
 
   static func write(_ model: NSManagedObjectModel) throws -> Data {
-    var writer = ModelArchiveWriter(model)
-    return try writer.write()
+    do {
+      var writer = ModelArchiveWriter(model)
+      return try writer.write()
+    } catch let error as PlistError {
+      throw ModelFileError(file: "model archive", reason: "\(error.reason).")
+    }
   }
 
   private init(_ model: NSManagedObjectModel) {
@@ -131,7 +135,7 @@ struct ModelArchiveWriter {
       [
         "NSIndexName": archive.string(index.name), "NSIndexElements": archive.array(elements),
         "NSEntity": reference(to: index.entity),
-        "NSPartialIndexPredicate": try PredicateArchiveWriter(label: label)
+        "NSPartialIndexPredicate": try PredicateArchiveWriter(label: label, isForModels: true)
           .write(index.partialIndexPredicate, to: &archive),
       ])
     return .uid(place)
@@ -207,7 +211,7 @@ struct ModelArchiveWriter {
       fields["NSUserInfo"] = try archive.value(info, of: property.label)
     }
     if !property.validationPredicates.isEmpty {
-      let writer = PredicateArchiveWriter(label: property.label)
+      let writer = PredicateArchiveWriter(label: property.label, isForModels: true)
       let rules = try property.validationPredicates.map { try writer.write($0, to: &archive) }
       fields["NSValidationPredicates"] = archive.array(rules)
       let warnings = try property.validationWarnings.map { try archive.value($0, of: property.label) }
@@ -234,7 +238,7 @@ struct ModelArchiveWriter {
     _ attribute: NSDerivedAttributeDescription, to fields: inout [String: PlistNode]
   ) throws {
     fields["NSIsReadOnly"] = .boolean(true)
-    let writer = PredicateArchiveWriter(label: attribute.label)
+    let writer = PredicateArchiveWriter(label: attribute.label, isForModels: true)
     if let expression = attribute.derivationExpression {
       fields["NSDerivationExpression"] = try writer.write(expression.expressionNode(), to: &archive)
     }
@@ -260,10 +264,10 @@ struct ModelArchiveWriter {
   private mutating func write(_ request: NSFetchRequest<any NSFetchRequestResult>, label: String) throws
     -> PlistNode
   {
-    let predicates = PredicateArchiveWriter(label: label)
+    let predicates = PredicateArchiveWriter(label: label, isForModels: true)
     var sort = KeyedArchiveWriter.null
     if let descriptors = request.sortDescriptors {
-      let nodes = try descriptors.map { try writeSortDescriptor($0, label: label, to: &archive) }
+      let nodes = try descriptors.map { try SortDescriptorArchiveForm.write($0, label: label, to: &archive) }
       sort = archive.array(nodes)
     }
     let entity = reference(to: request.entity)

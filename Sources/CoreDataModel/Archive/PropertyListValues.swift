@@ -1,3 +1,4 @@
+import CoreDataPredicates
 import Foundation
 
 /// A property list from bytes nobody vouches for, as Foundation's values.
@@ -20,7 +21,11 @@ package enum PropertyListValues {
         throw Failure(description: error.reason)
       }
     } else {
-      guard isShallow(data) else { throw Failure(description: "it nests deeper than \(maximumDepth) levels") }
+      do {
+        try XMLPlistNesting.check(data)
+      } catch let error as PlistError {
+        throw Failure(description: error.reason)
+      }
       guard let read = try? PropertyListSerialization.propertyList(from: data, format: nil) else {
         throw Failure(description: "its \(data.count) bytes are no property list")
       }
@@ -36,6 +41,7 @@ package enum PropertyListValues {
     switch node {
     case .boolean(let value): value
     case .integer(let value): Int(value)
+    case .unsigned(let value): value
     case .real(let value): value
     case .date(let seconds): Date(timeIntervalSinceReferenceDate: seconds)
     case .data(let value): value
@@ -44,33 +50,5 @@ package enum PropertyListValues {
     case .array(let elements): elements.map(plain)
     case .dictionary(let content): content.mapValues(plain)
     }
-  }
-
-  private static let maximumDepth: Int = 128
-
-  /// Counts opening brackets of either text form that are not closed yet; quoted ones count too, which only errs on the
-  /// safe side.
-  private static func isShallow(_ data: Data) -> Bool {
-    var depth: Int = 0
-    var previous: UInt8 = 0
-    for byte in data {
-      switch byte {
-      case UInt8(ascii: "{"), UInt8(ascii: "("): depth += 1
-      case UInt8(ascii: "}"), UInt8(ascii: ")"): depth -= 1
-      default:
-        if previous == UInt8(ascii: "<") {
-          if byte == UInt8(ascii: "/") {
-            depth -= 1
-          } else if byte != UInt8(ascii: "?"), byte != UInt8(ascii: "!") {
-            depth += 1
-          }
-        } else if previous == UInt8(ascii: "/"), byte == UInt8(ascii: ">") {
-          depth -= 1
-        }
-      }
-      if depth > maximumDepth { return false }
-      previous = byte
-    }
-    return true
   }
 }

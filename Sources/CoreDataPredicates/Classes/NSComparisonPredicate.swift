@@ -3,14 +3,15 @@ import Foundation
 /// A comparison of two expressions, as `NSPredicate(format: "age > 30")` makes it.
 ///
 /// A subclass of Foundation's `NSPredicate`, so it goes wherever one is wanted. Immutable.
-open class NSComparisonPredicate: Foundation.NSPredicate {
+open class NSComparisonPredicate: Foundation.NSPredicate, NSSecureCoding {
   let node: ComparisonNode
+  let permission: EvaluationPermission?
   private let program: PredicateProgram
 
   /// The left operand.
-  open var leftExpression: NSExpression { NSExpression(node: node.left) }
+  open var leftExpression: NSExpression { part(node.left) }
   /// The right operand.
-  open var rightExpression: NSExpression { NSExpression(node: node.right) }
+  open var rightExpression: NSExpression { part(node.right) }
   /// Whether the comparison is of the value itself or of every or some member.
   open var comparisonPredicateModifier: Modifier { Modifier(rawValue: node.modifier.rawValue) ?? .direct }
   /// The operator; those without a number of Apple's (`UTI-EQUALS`, …) are `.customSelector`.
@@ -32,6 +33,7 @@ open class NSComparisonPredicate: Foundation.NSPredicate {
       modifier: ComparisonModifier(rawValue: modifier.rawValue) ?? .direct,
       comparison: ComparisonOperator(rawValue: type.rawValue) ?? .equalTo,
       options: ComparisonOptions(rawValue: options.rawValue))
+    permission = .joining([leftExpression.permission, rightExpression.permission])
     program = PredicateProgram(.comparison(node))
     super.init(value: true)
   }
@@ -45,6 +47,7 @@ open class NSComparisonPredicate: Foundation.NSPredicate {
     node = ComparisonNode(
       left: leftExpression.expressionNode(), right: rightExpression.expressionNode(),
       comparison: .customSelector, selector: selector.description)
+    permission = .joining([leftExpression.permission, rightExpression.permission])
     program = PredicateProgram(.comparison(node))
     super.init(value: true)
   }
@@ -59,12 +62,14 @@ open class NSComparisonPredicate: Foundation.NSPredicate {
       left: leftExpression.expressionNode(), right: rightExpression.expressionNode(),
       modifier: ComparisonModifier(rawValue: modifier.rawValue) ?? .direct, comparison: .customSelector,
       block: ComparisonBlock(comparison))
+    permission = .joining([leftExpression.permission, rightExpression.permission])
     program = PredicateProgram(.comparison(node))
     super.init(value: true)
   }
 
-  package init(node: ComparisonNode) {
+  package init(node: ComparisonNode, permission: EvaluationPermission? = nil) {
     self.node = node
+    self.permission = permission
     program = PredicateProgram(.comparison(node))
     super.init(value: true)
   }
@@ -73,14 +78,39 @@ open class NSComparisonPredicate: Foundation.NSPredicate {
   /// `evaluateThrowing(with:substitutionVariables:)` throws.
   open override func evaluate(with object: Any?, substitutionVariables bindings: [String: Any]?) -> Bool {
     do {
-      return try program.evaluate(object, variables: bindings)
+      return try evaluateNode(object, bindings)
     } catch {
       fatalError("\(error)")
     }
   }
 
   func evaluateNode(_ object: Any?, _ bindings: [String: Any]?) throws -> Bool {
-    try program.evaluate(object, variables: bindings)
+    if permission != nil { try checkEvaluationAllowed() }
+    return try program.evaluate(object, variables: bindings)
+  }
+
+  private func part(_ node: ExpressionNode) -> NSExpression {
+    NSExpression(node: node, permission: permission.map(EvaluationPermission.init(partOf:)))
+  }
+
+  // MARK: Coding
+
+  public static var supportsSecureCoding: Bool { true }
+
+  /// Decodes what ``encode(with:)`` or an Apple system encoded; nil, and an error in the coder, for anything else. The predicate
+  /// refuses to be evaluated until `allowEvaluation()` is called.
+  public required init?(coder: NSCoder) {
+    guard case .comparison(let node)? = CoderArchive.predicateNode(coder, className: "NSComparisonPredicate")
+    else { return nil }
+    self.node = node
+    permission = EvaluationPermission()
+    program = PredicateProgram(.comparison(node))
+    super.init(value: true)
+  }
+
+  /// Encodes the predicate as one member of something larger. Fails the coder where ``archivedData()`` throws.
+  open func encode(with coder: NSCoder) {
+    CoderArchive.encode(.comparison(node), with: coder)
   }
 
   /// The predicate as a format.

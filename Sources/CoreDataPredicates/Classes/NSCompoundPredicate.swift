@@ -3,12 +3,13 @@ import Foundation
 /// Predicates joined by `AND`, `OR` or `NOT`.
 ///
 /// Foundation's class of this name prints, compares and copies wrongly on Linux; this one replaces it. Immutable.
-open class NSCompoundPredicate: Foundation.NSPredicate {
+open class NSCompoundPredicate: Foundation.NSPredicate, NSSecureCoding {
   /// The members, as given.
   public let subpredicates: [Foundation.NSPredicate]
   /// How they are joined.
   public let compoundPredicateType: LogicalType
   let node: PredicateNode
+  let permission: EvaluationPermission?
   /// Kept, since building a predicate step by step asks every step.
   let depth: Int
   private let program: PredicateProgram
@@ -34,6 +35,7 @@ open class NSCompoundPredicate: Foundation.NSPredicate {
     self.subpredicates = members
     self.depth = depth
     compoundPredicateType = type
+    permission = .joining(values: members)
     node = .compound(kind, members.map { $0.predicateNode() })
     program = PredicateProgram(node)
     super.init(value: true)
@@ -58,14 +60,36 @@ open class NSCompoundPredicate: Foundation.NSPredicate {
   /// `evaluateThrowing(with:substitutionVariables:)` throws.
   open override func evaluate(with object: Any?, substitutionVariables bindings: [String: Any]?) -> Bool {
     do {
-      return try program.evaluate(object, variables: bindings)
+      return try evaluateNode(object, bindings)
     } catch {
       fatalError("\(error)")
     }
   }
 
   func evaluateNode(_ object: Any?, _ bindings: [String: Any]?) throws -> Bool {
-    try program.evaluate(object, variables: bindings)
+    if permission != nil { try checkEvaluationAllowed() }
+    return try program.evaluate(object, variables: bindings)
+  }
+
+  // MARK: Coding
+
+  public static var supportsSecureCoding: Bool { true }
+
+  /// Decodes what ``encode(with:)`` or an Apple system encoded; nil, and an error in the coder, for anything else. The predicate
+  /// refuses to be evaluated until `allowEvaluation()` is called.
+  public required convenience init?(coder: NSCoder) {
+    guard
+      case .compound(let kind, let members)? = CoderArchive.predicateNode(
+        coder, className: "NSCompoundPredicate")
+    else { return nil }
+    self.init(
+      type: LogicalType(rawValue: kind.rawValue) ?? .and,
+      subpredicates: members.map { .makePredicate($0, permission: EvaluationPermission()) })
+  }
+
+  /// Encodes the predicate as one member of something larger. Fails the coder where ``archivedData()`` throws.
+  open func encode(with coder: NSCoder) {
+    CoderArchive.encode(node, with: coder)
   }
 
   /// The predicate as a format.

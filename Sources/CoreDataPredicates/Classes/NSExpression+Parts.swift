@@ -79,8 +79,8 @@ extension NSExpression {
   public var operand: NSExpression {
     switch node {
     case .function(let target?, _, _), .path(let target, _), .dynamicPath(let target, _):
-      return NSExpression(node: target)
-    case .keyPath: return NSExpression(node: .evaluatedObject)
+      return part(target)
+    case .keyPath: return part(.evaluatedObject)
     // Built-in functions are methods of this class on Apple's systems, and archives name it.
     case .function(nil, _, _), .index: return NSExpression(forConstantValue: "_NSPredicateUtilities")
     default: wrongKind("operand")
@@ -90,9 +90,9 @@ extension NSExpression {
   /// The arguments of a function or block.
   public var arguments: [NSExpression]? {
     switch node {
-    case .function(_, _, let arguments), .block(_, let arguments): arguments.map(NSExpression.init(node:))
+    case .function(_, _, let arguments), .block(_, let arguments): arguments.map(part)
     case .index(let target, let index):
-      [NSExpression(node: target), NSExpression(node: Self.node(of: index))]
+      [part(target), part(Self.node(of: index))]
     default: nil
     }
   }
@@ -109,8 +109,8 @@ extension NSExpression {
   /// The members of an aggregate as expressions, or the collection of a subquery.
   public var collection: Any {
     switch node {
-    case .aggregate(let members): return members.map(NSExpression.init(node:))
-    case .subquery(let collection, _, _): return NSExpression(node: collection)
+    case .aggregate(let members): return members.map(part)
+    case .subquery(let collection, _, _): return part(collection)
     case .constant(let value) where value.elements != nil: return value.anyValue ?? []
     default: wrongKind("collection")
     }
@@ -119,7 +119,8 @@ extension NSExpression {
   /// The predicate of a subquery or conditional.
   public var predicate: Foundation.NSPredicate {
     switch node {
-    case .subquery(_, _, let predicate), .conditional(let predicate, _, _): return .makePredicate(predicate)
+    case .subquery(_, _, let predicate), .conditional(let predicate, _, _):
+      return .makePredicate(predicate, permission: permission.map(EvaluationPermission.init(partOf:)))
     default: wrongKind("predicate")
     }
   }
@@ -127,31 +128,35 @@ extension NSExpression {
   /// The left operand of a set operation.
   public var left: NSExpression {
     guard case .set(_, let left, _) = node else { wrongKind("left") }
-    return NSExpression(node: left)
+    return part(left)
   }
 
   /// The right operand of a set operation.
   public var right: NSExpression {
     guard case .set(_, _, let right) = node else { wrongKind("right") }
-    return NSExpression(node: right)
+    return part(right)
   }
 
   /// The value of a conditional whose predicate holds.
   public var `true`: NSExpression {
     guard case .conditional(_, let then, _) = node else { wrongKind("true") }
-    return NSExpression(node: then)
+    return part(then)
   }
 
   /// The value of a conditional whose predicate doesn't hold.
   public var `false`: NSExpression {
     guard case .conditional(_, _, let otherwise) = node else { wrongKind("false") }
-    return NSExpression(node: otherwise)
+    return part(otherwise)
   }
 
   /// The code of a block expression.
   public var expressionBlock: (Any?, [Any], NSMutableDictionary?) -> Any? {
     guard case .block(let block, _) = node else { wrongKind("expressionBlock") }
     return block.body
+  }
+
+  private func part(_ node: ExpressionNode) -> NSExpression {
+    NSExpression(node: node, permission: permission.map(EvaluationPermission.init(partOf:)))
   }
 
   private func wrongKind(_ property: String) -> Never {

@@ -7,19 +7,21 @@ import Foundation
 ///
 /// A class of the program's own overrides ``expressionValue(with:context:)``, which predicates then call. It works in memory
 /// only.
-open class NSExpression: NSObject, NSCopying {
+open class NSExpression: NSObject, NSCopying, NSSecureCoding {
   let node: ExpressionNode
+  let permission: EvaluationPermission?
   /// Of an expression that was made with nothing but its type.
   let declaredType: ExpressionType?
   private let program: ExpressionProgram
 
-  package init(node: ExpressionNode) {
+  package init(node: ExpressionNode, permission: EvaluationPermission? = nil) {
     precondition(
       node.depth <= TreeLimits.depth,
       "An expression may be nested \(TreeLimits.depth) levels deep; aggregates may have any number of members."
     )
     self.node = node
     declaredType = nil
+    self.permission = permission
     program = ExpressionProgram(node)
     super.init()
   }
@@ -33,6 +35,7 @@ open class NSExpression: NSObject, NSCopying {
       default: .constant(.null)
       }
     declaredType = type
+    permission = nil
     program = ExpressionProgram(node)
     super.init()
   }
@@ -50,12 +53,12 @@ open class NSExpression: NSObject, NSCopying {
   /// An expression from a format, such as `NSExpression(format: "price * %d", 2)`. A format that can't be parsed stops the program;
   /// ``init(parsing:arguments:)`` throws.
   public convenience init(format: String, _ args: Any?...) {
-    self.init(node: Self.parsed(format, args))
+    self.init(node: Self.parsed(format, args), permission: .joining(values: args))
   }
 
   /// An expression from a format and its arguments as an array. Stops the program when the format can't be parsed.
   public convenience init(format: String, argumentArray: [Any]) {
-    self.init(node: Self.parsed(format, argumentArray))
+    self.init(node: Self.parsed(format, argumentArray), permission: .joining(values: argumentArray))
   }
 
   /// An expression from a format and C arguments, as `withVaList(_:_:)` gives them. Stops the program when the format can't
@@ -68,7 +71,8 @@ open class NSExpression: NSObject, NSCopying {
   ///
   /// - Throws: ``PredicateError`` that names the place in the format, what was found there and what was expected.
   public convenience init(parsing format: String, arguments: [Any?] = []) throws {
-    self.init(node: try Parser.expression(format, arguments: arguments))
+    self.init(
+      node: try Parser.expression(format, arguments: arguments), permission: .joining(values: arguments))
   }
 
   private static func parsed(_ format: String, _ list: CVaListPointer) -> ExpressionNode {
@@ -127,7 +131,8 @@ open class NSExpression: NSObject, NSCopying {
     self.init(
       node: selector == "objectFrom:withIndex:"
         ? .index(arguments[0], .at(arguments[1]))
-        : .function(target: nil, name: selector, arguments: arguments))
+        : .function(target: nil, name: selector, arguments: arguments),
+      permission: .joining(values: parameters))
   }
 
   /// `FUNCTION(target, "selector:", …)`. The selectors that exist are those of ``PredicateFunctions``.
@@ -136,27 +141,35 @@ open class NSExpression: NSObject, NSCopying {
   ) {
     self.init(
       node: .function(
-        target: target.expressionNode(), name: name, arguments: (parameters ?? []).map(Self.node)))
+        target: target.expressionNode(), name: name, arguments: (parameters ?? []).map(Self.node)),
+      permission: .joining(values: [target] + (parameters ?? [])))
   }
 
   /// `{a, b}`. Members that are no expressions become constants.
   public convenience init(forAggregate subexpressions: [Any]) {
-    self.init(node: .aggregate(subexpressions.map(Self.node)))
+    self.init(
+      node: .aggregate(subexpressions.map(Self.node)), permission: .joining(values: subexpressions))
   }
 
   /// `left UNION right`
   public convenience init(forUnionSet left: NSExpression, with right: NSExpression) {
-    self.init(node: .set(.union, left.expressionNode(), right.expressionNode()))
+    self.init(
+      node: .set(.union, left.expressionNode(), right.expressionNode()),
+      permission: .joining([left.permission, right.permission]))
   }
 
   /// `left INTERSECT right`
   public convenience init(forIntersectSet left: NSExpression, with right: NSExpression) {
-    self.init(node: .set(.intersect, left.expressionNode(), right.expressionNode()))
+    self.init(
+      node: .set(.intersect, left.expressionNode(), right.expressionNode()),
+      permission: .joining([left.permission, right.permission]))
   }
 
   /// `left MINUS right`
   public convenience init(forMinusSet left: NSExpression, with right: NSExpression) {
-    self.init(node: .set(.minus, left.expressionNode(), right.expressionNode()))
+    self.init(
+      node: .set(.minus, left.expressionNode(), right.expressionNode()),
+      permission: .joining([left.permission, right.permission]))
   }
 
   /// `SUBQUERY(collection, $variable, predicate)`
@@ -168,7 +181,8 @@ open class NSExpression: NSObject, NSCopying {
     }
     self.init(
       node: .subquery(
-        collection: expression.expressionNode(), variable: variable, predicate: predicate.predicateNode()))
+        collection: expression.expressionNode(), variable: variable, predicate: predicate.predicateNode()),
+      permission: .joining(values: [expression, predicate]))
   }
 
   /// `TERNARY(predicate, trueExpression, falseExpression)`
@@ -178,14 +192,17 @@ open class NSExpression: NSObject, NSCopying {
   ) {
     self.init(
       node: .conditional(
-        predicate.predicateNode(), trueExpression.expressionNode(), falseExpression.expressionNode()))
+        predicate.predicateNode(), trueExpression.expressionNode(), falseExpression.expressionNode()),
+      permission: .joining(values: [predicate, trueExpression, falseExpression]))
   }
 
   /// An expression that is code: called with the evaluated object, the arguments' values and the context.
   public convenience init(
     block: @escaping (Any?, [Any], NSMutableDictionary?) -> Any?, arguments: [NSExpression]?
   ) {
-    self.init(node: .block(ExpressionBlock(block), arguments: (arguments ?? []).map { $0.expressionNode() }))
+    self.init(
+      node: .block(ExpressionBlock(block), arguments: (arguments ?? []).map { $0.expressionNode() }),
+      permission: .joining(values: arguments ?? []))
   }
 
   private static func node(_ value: Any) -> ExpressionNode {
@@ -209,6 +226,7 @@ open class NSExpression: NSObject, NSCopying {
   ///
   /// - Throws: ``PredicateError``, and whatever ``KeyValueReadable/readValue(forKey:)`` throws.
   public func expressionValueThrowing(with object: Any?, context: NSMutableDictionary? = nil) throws -> Any? {
+    try checkEvaluationAllowed()
     var variables: [String: Any] = [:]
     for (key, value) in context ?? [:] {
       if let key = key as? String { variables[key] = value }
@@ -216,8 +234,31 @@ open class NSExpression: NSObject, NSCopying {
     return try program.evaluate(object, variables: variables, context: context)
   }
 
-  /// Changes nothing; see `NSPredicate.allowEvaluation()`.
-  open func allowEvaluation() {}
+  /// Lets a decoded expression be evaluated; see `NSPredicate.allowEvaluation()`. Before, ``expressionValue(with:context:)``
+  /// stops the program and ``expressionValueThrowing(with:context:)`` throws.
+  open func allowEvaluation() {
+    permission?.grant()
+  }
+
+  // MARK: Coding
+
+  public static var supportsSecureCoding: Bool { true }
+
+  /// Decodes what ``encode(with:)`` or an Apple system encoded; nil, and an error in the coder, for anything else. The expression
+  /// refuses to be evaluated until ``allowEvaluation()`` is called.
+  public required init?(coder: NSCoder) {
+    guard let node = CoderArchive.expressionNode(coder) else { return nil }
+    self.node = node
+    declaredType = nil
+    permission = EvaluationPermission()
+    program = ExpressionProgram(node)
+    super.init()
+  }
+
+  /// Encodes the expression as one member of something larger. Fails the coder where ``archivedData()`` throws.
+  open func encode(with coder: NSCoder) {
+    CoderArchive.encode(node, with: coder)
+  }
 
   open override var description: String { Printer.print(node) }
 

@@ -37,7 +37,8 @@ extension PredicateParsing where Self: Foundation.NSPredicate {
   /// - Throws: ``PredicateError`` that names the place in the format, what was found there and what was expected.
   public init(parsing format: String, arguments: [Any?] = []) throws {
     let node: PredicateNode = try Parser.predicate(format, arguments: arguments)
-    guard let predicate = Foundation.NSPredicate.makePredicate(node) as? Self else {
+    let permission: EvaluationPermission? = .joining(values: arguments)
+    guard let predicate = Foundation.NSPredicate.makePredicate(node, permission: permission) as? Self else {
       throw PredicateError.unsupported(
         "The format \"\(format)\" gives a \(type(of: Foundation.NSPredicate.makePredicate(node))), not a \(Self.self). "
           + "Ask NSPredicate to parse it.")
@@ -57,8 +58,11 @@ extension PredicateParsing where Self: Foundation.NSPredicate {
 extension Foundation.NSPredicate {
   /// A copy with variables replaced by constants; variables without a value stay.
   public func withSubstitutionVariables(_ variables: [String: Any]) -> Self {
+    let permission: EvaluationPermission? = .joining([
+      evaluationPermission, .joining(values: Array(variables.values)),
+    ])
     let substituted: Foundation.NSPredicate = .makePredicate(
-      predicateNode().substituting(variables: variables))
+      predicateNode().substituting(variables: variables), permission: permission)
     // Substituting changes operands, never the kind of predicate.
     return substituted as? Self ?? self
   }
@@ -72,14 +76,12 @@ extension Foundation.NSPredicate {
     // A subclass may have an evaluation of its own.
     switch self {
     case let predicate as NSComparisonPredicate where type(of: predicate) == NSComparisonPredicate.self:
-      try predicate.evaluateNode(object, substitutionVariables)
+      return try predicate.evaluateNode(object, substitutionVariables)
     case let predicate as NSCompoundPredicate where type(of: predicate) == NSCompoundPredicate.self:
-      try predicate.evaluateNode(object, substitutionVariables)
-    default: try PredicateProgram(predicateNode()).evaluate(object, variables: substitutionVariables)
+      return try predicate.evaluateNode(object, substitutionVariables)
+    default:
+      try checkEvaluationAllowed()
+      return try PredicateProgram(predicateNode()).evaluate(object, variables: substitutionVariables)
     }
   }
-
-  /// Apple's decoded predicates refuse to be evaluated until this is called. Here predicates never come from an archive by
-  /// themselves, so it changes nothing.
-  public func allowEvaluation() {}
 }

@@ -21,6 +21,7 @@ extension Foundation.NSPredicate {
       let node: PredicateNode = .compound(kind, members)
       return node.depth <= TreeLimits.depth ? node : .block(PredicateBlock(self))
     default:
+      if let archived = self as? ArchivedConstantPredicate { return .constant(archived.constant) }
       // A subclass may evaluate as it likes, whatever text it inherits.
       guard type(of: self) == Foundation.NSPredicate.self else { return .block(PredicateBlock(self)) }
       switch formatText {
@@ -44,20 +45,25 @@ extension Foundation.NSPredicate {
     }
   }
 
-  /// The predicate that a tree stands for, of the class that Apple's framework would give.
-  package static func makePredicate(_ node: PredicateNode) -> Foundation.NSPredicate {
-    guard case .compound = node else { return make(node) }
-    return StackRoom.run(levels: node.depth) { make(node) }
+  /// The predicate that a tree stands for, of the class that Apple's framework would give. `permission` is asked once for each
+  /// comparison.
+  package static func makePredicate(
+    _ node: PredicateNode, permission: @autoclosure () -> EvaluationPermission? = nil
+  ) -> Foundation.NSPredicate {
+    guard case .compound = node else { return make(node, permission) }
+    return StackRoom.run(levels: node.depth) { make(node, permission) }
   }
 
-  private static func make(_ node: PredicateNode) -> Foundation.NSPredicate {
+  private static func make(
+    _ node: PredicateNode, _ permission: () -> EvaluationPermission?
+  ) -> Foundation.NSPredicate {
     switch node {
     case .constant(let value): Foundation.NSPredicate(value: value)
-    case .comparison(let node): NSComparisonPredicate(node: node)
+    case .comparison(let node): NSComparisonPredicate(node: node, permission: permission())
     case .compound(let kind, let members):
       NSCompoundPredicate(
         type: NSCompoundPredicate.LogicalType(rawValue: kind.rawValue) ?? .and,
-        subpredicates: members.map(make))
+        subpredicates: members.map { make($0, permission) })
     case .block(let block): block.predicate
     }
   }

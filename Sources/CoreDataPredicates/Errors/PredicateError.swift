@@ -18,6 +18,7 @@ public struct PredicateError: Error, Sendable, Equatable, LocalizedError, Custom
     case parsing(format: String, position: Int, found: String, expected: String, hint: String?)
     case evaluation(String)
     case unsupported(String)
+    case archive(String)
   }
 
   private let kind: Kind
@@ -25,12 +26,14 @@ public struct PredicateError: Error, Sendable, Equatable, LocalizedError, Custom
   /// The domain of the error as an `NSError`.
   public static let errorDomain: String = "CoreDataPredicates.PredicateError"
 
-  /// 1 for a format that can't be parsed, 2 for a failed evaluation, 3 for a construct that isn't supported.
+  /// 1 for a format that can't be parsed, 2 for a failed evaluation, 3 for a construct that isn't supported, 4 for an archive
+  /// that can't be written or read.
   public var errorCode: Int {
     switch kind {
     case .parsing: 1
     case .evaluation: 2
     case .unsupported: 3
+    case .archive: 4
     }
   }
 
@@ -55,7 +58,7 @@ public struct PredicateError: Error, Sendable, Equatable, LocalizedError, Custom
         "Unable to parse the format string \"\(Self.excerpt(format, around: position))\": "
         + "at character \(position + 1) found \(found), expected \(expected)."
       return hint.map { "\(text) \($0)" } ?? text
-    case .evaluation(let text), .unsupported(let text):
+    case .evaluation(let text), .unsupported(let text), .archive(let text):
       return text
     }
   }
@@ -92,6 +95,10 @@ public struct PredicateError: Error, Sendable, Equatable, LocalizedError, Custom
 
   package static func unsupported(_ text: String) -> PredicateError {
     .init(kind: .unsupported(text))
+  }
+
+  package static func archive(_ text: String) -> PredicateError {
+    .init(kind: .archive(text))
   }
 
   /// The format itself when short, else the neighbourhood of the place: a format can be megabytes of generated text.

@@ -3,19 +3,27 @@ import Foundation
 /// The selectors that values answer to without anybody registering them: those of Foundation's classes that make
 /// sense in a predicate.
 enum Messages {
-  /// Those that one may have meant by a name that nobody answers to.
-  static let usual: [String] = [
-    "isEqual:", "isNotEqualTo:", "isKindOfClass:", "compare:", "caseInsensitiveCompare:",
-    "localizedStandardCompare:",
-    "stringByAppendingString:", "hasPrefix:", "hasSuffix:", "containsString:", "isEqualToString:",
-    "substringFromIndex:", "substringToIndex:", "stringByReplacingOccurrencesOfString:withString:",
-    "stringByAppendingPathComponent:", "stringByAppendingPathExtension:", "componentsSeparatedByString:",
-    "dateByAddingTimeInterval:", "timeIntervalSinceDate:", "isEqualToDate:", "earlierDate:", "laterDate:",
-    "isEqualToNumber:", "containsObject:", "objectAtIndex:", "indexOfObject:", "componentsJoinedByString:",
-    "isSubsetOfSet:", "intersectsSet:", "objectForKey:", "valueForKey:", "count", "firstObject", "lastObject",
-    "anyObject", "allObjects", "uppercaseString", "lowercaseString", "length", "intValue", "doubleValue",
-    "boolValue", "description",
-  ]
+  /// Those with arguments.
+  static let selectors: [String] =
+    [
+      "isEqual:", "isEqualTo:", "isNotEqualTo:", "isKindOfClass:", "isMemberOfClass:",
+      "substringFromIndex:", "substringToIndex:", "stringByReplacingOccurrencesOfString:withString:",
+      "stringByAppendingString:", "hasPrefix:", "hasSuffix:", "containsString:", "isEqualToString:",
+      "stringByAppendingPathComponent:", "stringByAppendingPathExtension:", "componentsSeparatedByString:",
+      "dateByAddingTimeInterval:", "timeIntervalSinceDate:", "isEqualToDate:", "earlierDate:", "laterDate:",
+      "isEqualToNumber:", "containsObject:", "objectAtIndex:", "indexOfObject:", "arrayByAddingObject:",
+      "arrayByAddingObjectsFromArray:", "isEqualToArray:", "componentsJoinedByString:", "isSubsetOfSet:",
+      "intersectsSet:", "isEqualToSet:", "setByAddingObject:", "setByAddingObjectsFromSet:", "objectForKey:",
+      "valueForKey:",
+    ] + StringComparison.allCases.map(\.selectorName)
+
+  /// Those that one may have meant by a name that nobody answers to: methods without arguments are keys, of which there are
+  /// many more.
+  static let usual: [String] =
+    selectors + [
+      "count", "firstObject", "lastObject", "anyObject", "allObjects", "uppercaseString", "lowercaseString", "length",
+      "intValue", "doubleValue", "boolValue", "description",
+    ]
 
   /// nil when the value has no such method, or not with these arguments.
   static func send(

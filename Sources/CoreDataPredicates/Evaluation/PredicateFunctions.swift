@@ -89,6 +89,13 @@ public enum PredicateFunctions {
     }
   }
 
+  /// Whether some value answers to the selector. Without arguments it names a key, which anything may have.
+  static func answers(to selector: String, argumentCount: Int) -> Bool {
+    registry.body(selector) != nil
+      || (FunctionTable.colons(selector) == argumentCount
+        && (argumentCount == 0 || Messages.selectors.contains(selector)))
+  }
+
   static func send(
     _ selector: String, to target: PredicateValue, _ arguments: [PredicateValue]
   ) throws -> PredicateValue {

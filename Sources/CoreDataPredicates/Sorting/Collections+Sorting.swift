@@ -21,6 +21,7 @@ extension Sequence {
   ///
   /// - Throws: as `NSPredicate.evaluateThrowing(with:substitutionVariables:)`.
   public func filterThrowing(using predicate: Foundation.NSPredicate) throws -> [Element] {
-    try PredicateProgram(predicate.predicateNode()).filter(self)
+    try predicate.checkEvaluationAllowed()
+    return try PredicateProgram(predicate.predicateNode()).filter(self)
   }
 }

@@ -1,22 +1,36 @@
 import Foundation
 
 /// A sort descriptor by key, which Foundation's class can't be on Linux. `NSSortDescriptor(key:ascending:)` returns it.
-final class KeySortDescriptor: NSSortDescriptor {
+final class KeySortDescriptor: NSSortDescriptor, NSSecureCoding {
   let term: SortTerm
+  let permission: EvaluationPermission?
   private let customComparator: Comparator?
   /// A method of the program's own that compares.
   private let customSelector: Selector?
   private let reader: KeyPathReader
 
-  convenience init(key: String?, ascending: Bool, selector: Selector?) {
+  convenience init(
+    key: String?, ascending: Bool, selector: Selector?, permission: EvaluationPermission? = nil
+  ) {
     let comparison: StringComparison? = StringComparison(selectorName: selector?.description ?? "compare:")
     self.init(
       term: SortTerm(key: key, ascending: ascending, comparison: comparison ?? .plain),
-      selector: comparison == nil ? selector : nil)
+      selector: comparison == nil ? selector : nil, permission: permission)
   }
 
-  init(term: SortTerm, comparator: Comparator? = nil, selector: Selector? = nil) {
+  /// Decoded: not to be used before it is allowed.
+  convenience init(_ content: SortDescriptorArchiveForm.Content) {
+    self.init(
+      key: content.key, ascending: content.ascending, selector: content.selector,
+      permission: EvaluationPermission())
+  }
+
+  init(
+    term: SortTerm, comparator: Comparator? = nil, selector: Selector? = nil,
+    permission: EvaluationPermission? = nil
+  ) {
     self.term = term
+    self.permission = permission
     customComparator = comparator
     customSelector = selector
     reader = KeyPathReader(term.key ?? "")
@@ -24,8 +38,15 @@ final class KeySortDescriptor: NSSortDescriptor {
       keyPath: \NSObject.self, ascending: term.ascending, comparator: comparator ?? { _, _ in .orderedSame })
   }
 
-  required init?(coder: NSCoder) {
-    nil
+  static var supportsSecureCoding: Bool { true }
+
+  convenience init?(coder: NSCoder) {
+    guard let content = CoderArchive.sortDescriptor(coder) else { return nil }
+    self.init(content)
+  }
+
+  func encode(with coder: NSCoder) {
+    CoderArchive.encode(self, with: coder)
   }
 
   /// Nothing when a comparator of the program's own decides, which SQL can't run.
@@ -45,6 +66,7 @@ final class KeySortDescriptor: NSSortDescriptor {
   }
 
   func compareThrowing(_ left: Any, _ right: Any) throws -> ComparisonResult {
+    if permission != nil { try checkEvaluationAllowed() }
     let (a, b): (Any?, Any?) = (try reader.read(left), try reader.read(right))
     let result: ComparisonResult
     if let customComparator {
@@ -61,7 +83,8 @@ final class KeySortDescriptor: NSSortDescriptor {
   override var reversedSortDescriptor: Any {
     KeySortDescriptor(
       term: SortTerm(key: term.key, ascending: !term.ascending, comparison: term.comparison),
-      comparator: customComparator, selector: customSelector)
+      comparator: customComparator, selector: customSelector,
+      permission: permission.map(EvaluationPermission.init(partOf:)))
   }
 
   override func copy(with zone: NSZone? = nil) -> Any { self }
@@ -91,10 +114,6 @@ final class KeyPathSortDescriptor: NSSortDescriptor {
   private init(path: AnyKeyPath, ascending: Bool) {
     self.path = path
     super.init(keyPath: \NSObject.self, ascending: ascending, comparator: { _, _ in .orderedSame })
-  }
-
-  required init?(coder: NSCoder) {
-    nil
   }
 
   override var keyPath: AnyKeyPath { path }

@@ -62,7 +62,7 @@ package final class ExpressionBlock: Hashable, @unchecked Sendable {
   // Immutable after init; the block is called on the thread that evaluates, as Apple's is.
   package let body: (Any?, [Any], NSMutableDictionary?) -> Any?
   /// What stands behind the block: two blocks of one owner are equal.
-  private let owner: AnyObject?
+  package let owner: AnyObject?
 
   package init(of owner: AnyObject? = nil, _ body: @escaping (Any?, [Any], NSMutableDictionary?) -> Any?) {
     self.owner = owner

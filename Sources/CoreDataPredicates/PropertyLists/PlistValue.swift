@@ -1,9 +1,9 @@
 import Foundation
 
 /// Values as models carry them in defaults and user info.
-enum PlistValue {
+package enum PlistValue {
   /// Equality that survives the different wrappings one value has in Foundation on Linux.
-  static func areEqual(_ left: Any?, _ right: Any?) -> Bool {
+  package static func areEqual(_ left: Any?, _ right: Any?) -> Bool {
     switch (left, right) {
     case (nil, nil): return true
     case (let left?, let right?):
@@ -23,7 +23,7 @@ enum PlistValue {
 
   /// A value as a set member or dictionary key. `NSDecimalNumber` becomes `Decimal`, because its `hash` never returns in
   /// Linux Foundation; collections have no hash that is known to be safe and give nil.
-  static func hashable(_ value: Any) -> AnyHashable? {
+  package static func hashable(_ value: Any) -> AnyHashable? {
     switch value {
     case let value as NSDecimalNumber: AnyHashable(value.decimalValue)
     case is [Any], is [AnyHashable: Any], is Set<AnyHashable>, is NSOrderedSet: nil

@@ -1,27 +1,31 @@
-import CoreDataPredicates
 import Foundation
 
-/// Archives predicates and expressions in the form ``PredicateArchiveReader`` describes.
-///
-/// Seen in Apple's files: comparisons, equality, IN and CONTAINS operators, constants, key paths, variables, functions. The
-/// class and key names of the rest follow Foundation's naming and have no sample to check against.
-struct PredicateArchiveWriter {
-  /// Names the owner in errors.
-  let label: String
+/// Archives predicates and expressions in the form that ``PredicateArchiveForm`` describes.
+package struct PredicateArchiveWriter {
+  /// Names the owner in errors: "attribute 'Person.age'".
+  private let label: String
+  /// A model that one predicate makes unreadable is lost whole, so models get only what Apple's systems surely read.
+  private let isForModels: Bool
 
-  func write(_ predicate: NSPredicate?, to archive: inout KeyedArchiveWriter) throws -> PlistNode {
+  package init(label: String, isForModels: Bool = false) {
+    self.label = label
+    self.isForModels = isForModels
+  }
+
+  package func write(
+    _ predicate: Foundation.NSPredicate?, to archive: inout KeyedArchiveWriter
+  ) throws -> PlistNode {
     guard let predicate else { return KeyedArchiveWriter.null }
     return try write(predicate.predicateNode(), to: &archive)
   }
 
-  private func refuse(_ what: String) -> ModelFileError {
-    ModelFileError(
-      file: "model archive", reason: "\(label) uses \(what), which has no archived form; rewrite it without.")
+  private func refuse(_ what: String) -> PlistError {
+    PlistError("\(label) uses \(what), which has no archived form; rewrite it without")
   }
 
   // MARK: Predicates
 
-  func write(_ predicate: PredicateNode, to archive: inout KeyedArchiveWriter) throws -> PlistNode {
+  package func write(_ predicate: PredicateNode, to archive: inout KeyedArchiveWriter) throws -> PlistNode {
     switch predicate {
     case .constant(let value):
       return archive.instance(
@@ -32,6 +36,7 @@ struct PredicateArchiveWriter {
         ["NSCompoundPredicate", "NSPredicate", "NSObject"],
         ["NSCompoundPredicateType": .integer(Int64(kind.rawValue)), "NSSubpredicates": archive.array(nodes)])
     case .comparison(let node):
+      if node.block != nil { throw refuse("a comparison by a closure") }
       let left = try write(node.left, to: &archive)
       let right = try write(node.right, to: &archive)
       return archive.instance(
@@ -40,8 +45,10 @@ struct PredicateArchiveWriter {
           "NSLeftExpression": left, "NSRightExpression": right,
           "NSPredicateOperator": try writeOperator(node, to: &archive),
         ])
-    case .block:
-      throw refuse("a block predicate")
+    case .block(let block):
+      let type: Any.Type = type(of: block.predicate)
+      throw refuse(
+        type == Foundation.NSPredicate.self ? "a block predicate" : "a predicate of the class \(type)")
     }
   }
 
@@ -67,6 +74,7 @@ struct PredicateArchiveWriter {
       fields["NSFlags"] = options
     case .between:
       classes = ["NSBetweenPredicateOperator"]
+      if !node.options.isEmpty { fields["NSOptions"] = options }
     case .like:
       classes = ["NSLikePredicateOperator", "NSStringPredicateOperator"]
       fields["NSFlags"] = options
@@ -78,44 +86,35 @@ struct PredicateArchiveWriter {
       fields["NSFlags"] = options
       fields["NSPosition"] = .integer(node.comparison == .beginsWith ? 0 : 1)
     case .customSelector, .tokenMatches, .utiConformsTo, .utiEquals:
-      guard node.comparison == .customSelector, let selector = node.selector else {
+      classes = ["NSCustomPredicateOperator"]
+      guard !isForModels || node.selector != nil else {
         throw refuse("the operator \(node.comparison.symbol)")
       }
-      classes = ["NSCustomPredicateOperator"]
-      fields["NSSelectorName"] = archive.string(selector)
+      fields["NSOperatorType"] = .integer(Int64(ComparisonOperator.customSelector.rawValue))
+      if !node.options.isEmpty { fields["NSOptions"] = options }
+      fields["NSSelectorName"] = archive.string(node.selector ?? node.comparison.symbol)
     }
     return archive.instance(classes + ["NSPredicateOperator", "NSObject"], fields)
   }
 
   // MARK: Expressions
 
-  /// Raw values of `NSExpression.ExpressionType`, and 10 for Foundation's inner class of key path texts.
-  private enum Kind: Int64 {
-    case constant = 0
-    case evaluatedObject, variable, keyPath, function
-    case union = 5
-    case intersect, minus
-    case keyPathSpecifier = 10
-    case subquery = 13
-    case aggregate = 14
-    case anyKey = 15
-    case conditional = 20
-  }
+  private typealias Kind = PredicateArchiveForm.Kind
 
   private func expression(
     _ classes: [String], _ kind: Kind, _ fields: [String: PlistNode], to archive: inout KeyedArchiveWriter
   ) -> PlistNode {
     var fields = fields
-    fields["NSExpressionType"] = .integer(kind.rawValue)
+    fields["NSExpressionType"] = .integer(Int64(kind.rawValue))
     return archive.instance(classes + ["NSExpression", "NSObject"], fields)
   }
 
-  func write(_ node: ExpressionNode, to archive: inout KeyedArchiveWriter) throws -> PlistNode {
+  package func write(_ node: ExpressionNode, to archive: inout KeyedArchiveWriter) throws -> PlistNode {
     switch node {
     case .evaluatedObject:
       return expression(["NSSelfExpression"], .evaluatedObject, [:], to: &archive)
     case .constant(let value):
-      let constant = try archive.value(plain(value), of: label)
+      let constant = try archive.value(value, of: "constants of \(label)")
       return expression(["NSConstantValueExpression"], .constant, ["NSConstantValue": constant], to: &archive)
     case .variable(let name):
       let text = archive.string(name)
@@ -130,12 +129,10 @@ struct PredicateArchiveWriter {
       if let target {
         operand = try write(target, to: &archive)
       } else {
-        guard !name.hasPrefix("negate:") else {
+        guard !isForModels || name != FunctionTable.negation else {
           throw refuse("a minus sign before something that is no number")
         }
-        let text = archive.string("_NSPredicateUtilities")
-        operand = expression(
-          ["NSConstantValueExpression"], .constant, ["NSConstantValueClassName": text], to: &archive)
+        operand = functions(to: &archive)
       }
       let nodes = try arguments.map { try write($0, to: &archive) }
       return function(operand, name, nodes, to: &archive)
@@ -169,12 +166,48 @@ struct PredicateArchiveWriter {
       return expression(["NSSetExpression"], kind, fields, to: &archive)
     case .anyKey:
       return expression(["NSAnyKeyExpression"], .anyKey, [:], to: &archive)
-    case .index: throw refuse("an index in brackets")
-    case .dynamicPath: throw refuse("a key path that is computed")
-    case .assignment: throw refuse("an assignment")
-    case .fetch: throw refuse("a FETCH expression")
-    case .block: throw refuse("a block expression")
+    case .index(let target, let index):
+      let operand = functions(to: &archive)
+      let arguments = [try write(target, to: &archive), try write(index, to: &archive)]
+      return function(operand, PredicateArchiveForm.indexSelector, arguments, to: &archive)
+    case .dynamicPath(let target, let key):
+      if case .keyPath = key { throw refuse("a key path that another key path computes") }
+      let operand = try write(target, to: &archive)
+      let argument = try write(key, to: &archive)
+      return keyPath(operand, argument, selector: "valueForKeyPath:", kind: .function, to: &archive)
+    case .assignment(let variable, let value):
+      guard !isForModels else { throw refuse("an assignment") }
+      let fields: [String: PlistNode] = [
+        "NSAssignmentVariable": archive.string(variable), "NSSubexpression": try write(value, to: &archive),
+      ]
+      return expression(["NSVariableAssignmentExpression"], .assignment, fields, to: &archive)
+    case .fetch(let request, let context, let countOnly):
+      guard case .constant(.bool(let countOnly)) = countOnly else {
+        throw refuse("a FETCH whose last argument is neither YES nor NO")
+      }
+      let fields: [String: PlistNode] = [
+        "NSFRExpression": try write(request, to: &archive),
+        "NSMOCExpression": try write(context, to: &archive),
+        "NSCountOnlyFlag": .boolean(countOnly),
+      ]
+      return expression(["NSFetchRequestExpression"], .fetch, fields, to: &archive)
+    case .block(let block, _):
+      throw refuse(block.owner.map { "an expression of the class \(type(of: $0))" } ?? "a block expression")
     }
+  }
+
+  private func write(_ index: IndexNode, to archive: inout KeyedArchiveWriter) throws -> PlistNode {
+    if case .at(let node) = index { return try write(node, to: &archive) }
+    guard !isForModels else { throw refuse("an index that is a word") }
+    let text = archive.string(PredicateArchiveForm.symbol(of: index))
+    return expression(["NSSymbolicExpression"], .symbol, ["NSSymbol": text], to: &archive)
+  }
+
+  /// The target of the built-in functions.
+  private func functions(to archive: inout KeyedArchiveWriter) -> PlistNode {
+    let name = archive.string(ArchivedMark.functionsType)
+    return expression(
+      ["NSConstantValueExpression"], .constant, ["NSConstantValueClassName": name], to: &archive)
   }
 
   private func keyPath(
@@ -185,9 +218,16 @@ struct PredicateArchiveWriter {
     let text = archive.string(path)
     let specifier = expression(
       ["NSKeyPathSpecifierExpression"], .keyPathSpecifier, ["NSKeyPath": text], to: &archive)
+    return keyPath(operand, specifier, selector: selector, kind: kind, to: &archive)
+  }
+
+  private func keyPath(
+    _ operand: PlistNode, _ argument: PlistNode, selector: String, kind: Kind,
+    to archive: inout KeyedArchiveWriter
+  ) -> PlistNode {
     let fields: [String: PlistNode] = [
       "NSOperand": operand, "NSSelectorName": archive.string(selector),
-      "NSArguments": archive.array([specifier], mutable: true),
+      "NSArguments": archive.array([argument], mutable: true),
     ]
     return expression(["NSKeyPathExpression", "NSFunctionExpression"], kind, fields, to: &archive)
   }
@@ -200,25 +240,5 @@ struct PredicateArchiveWriter {
       "NSArguments": archive.array(arguments),
     ]
     return expression(["NSFunctionExpression"], .function, fields, to: &archive)
-  }
-
-  /// A constant as the archive takes it.
-  private func plain(_ value: PredicateValue) throws -> Any? {
-    switch value {
-    case .null: nil
-    case .nullObject: NSNull()
-    case .bool(let value): NSNumber(value: value)
-    case .integer(let value): NSNumber(value: value)
-    case .unsigned(let value): NSNumber(value: value)
-    case .double(let value): NSNumber(value: value)
-    case .decimal(let value): value
-    case .string(let value): value
-    case .date(let value): value
-    case .data(let value): value
-    case .uuid(let value): value
-    case .url(let value): value
-    case .array(let members): try members.map { try plain($0) ?? NSNull() }
-    case .set, .dictionary, .object: throw refuse("a constant that is \(value.kindName)")
-    }
   }
 }

@@ -2,7 +2,7 @@ import Foundation
 
 /// Writes a binary property list in the form ``BinaryPlistReader`` describes. Equal strings, numbers and data are
 /// written once and dictionaries by key, so equal input gives equal bytes.
-struct BinaryPlistWriter {
+package struct BinaryPlistWriter {
   private enum Item {
     case leaf(PlistNode)
     case array([Int])
@@ -12,7 +12,7 @@ struct BinaryPlistWriter {
   private var items: [Item] = []
   private var leaves: [PlistNode: Int] = [:]
 
-  static func write(_ root: PlistNode) -> Data {
+  package static func write(_ root: PlistNode) -> Data {
     var writer = BinaryPlistWriter()
     let top = writer.add(root)
     return writer.render(top: top)
@@ -71,6 +71,10 @@ struct BinaryPlistWriter {
     switch node {
     case .boolean(let value): bytes.append(value ? 9 : 8)
     case .integer(let value): appendInteger(value, to: &bytes)
+    case .unsigned(let value):
+      bytes.append(0x14)
+      append(UInt64(0), to: &bytes)
+      append(value, to: &bytes)
     case .real(let value):
       bytes.append(0x23)
       append(value.bitPattern, to: &bytes)

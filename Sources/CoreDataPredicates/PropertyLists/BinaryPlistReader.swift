@@ -12,16 +12,16 @@ import Foundation
 /// | marker | object |
 /// |---|---|
 /// | 08, 09 | false, true |
-/// | 1n | integer of 2ⁿ bytes, signed if 8 bytes |
+/// | 1n | integer of 2ⁿ bytes, signed if 8 bytes; of 16 if above `Int64.max` |
 /// | 22, 23 | real of 4 or 8 bytes |
 /// | 33 | date: 8-byte real, seconds since 2001 |
 /// | 4n, 5n, 6n | data, ASCII, UTF-16 of n bytes or code units; n = 15: an integer object with the size follows |
 /// | 8n | reference into an archive, n + 1 bytes |
 /// | An, Dn | array of n references; dictionary of n key references, then n value references |
 ///
-/// Every size and offset is checked against the file before use, objects are read once, and cycles and deep nesting are
-/// refused, so no input costs more than a small multiple of its size.
-struct BinaryPlistReader {
+/// Every size and offset is checked against the file before use, objects are read once, and cycles, deep nesting and objects
+/// that share bytes are refused, so no input costs more than a small multiple of its size.
+package struct BinaryPlistReader {
   private let bytes: [UInt8]
   private let offsetSize: Int
   private let referenceSize: Int
@@ -29,11 +29,15 @@ struct BinaryPlistReader {
   private let tableOffset: Int
   private var finished: [PlistNode?]
   private var isOpen: [Bool]
+  /// Bytes that sized objects may still claim: all of them together have no more than the file.
+  private var unclaimed: Int
+  /// Nodes below each object, itself included, as somebody counts who walks the tree.
+  private var weights: [Int]
 
   /// Real archives nest four deep; property lists in user info rarely more.
   private static let maximumDepth = 128
 
-  static func read(_ data: Data) throws -> PlistNode {
+  package static func read(_ data: Data) throws -> PlistNode {
     var reader = try BinaryPlistReader(Array(data))
     return try reader.object(reader.topObject, depth: 0)
   }
@@ -67,6 +71,8 @@ struct BinaryPlistReader {
     }
     finished = Array(repeating: nil, count: objectCount)
     isOpen = Array(repeating: false, count: objectCount)
+    unclaimed = bytes.count
+    weights = Array(repeating: 1, count: objectCount)
   }
 
   private mutating func object(_ index: Int, depth: Int) throws -> PlistNode {
@@ -95,7 +101,7 @@ struct BinaryPlistReader {
       default: throw PlistError("object \(index) has the unknown marker \(hex(marker))")
       }
     case 0x1:
-      return .integer(try integer(at: offset, index: index).value)
+      return try integer(at: offset, index: index).node
     case 0x2 where low == 2:
       try check(offset + 1, 4, "object \(index)")
       return .real(Double(Float(bitPattern: UInt32(try unsigned(at: offset + 1, size: 4)))))
@@ -146,27 +152,38 @@ struct BinaryPlistReader {
     guard reference < UInt64(objectCount) else {
       throw PlistError("object \(parent) refers to object \(reference) of \(objectCount)")
     }
-    return try object(Int(reference), depth: depth + 1)
+    let node = try object(Int(reference), depth: depth + 1)
+    // A container in several places multiplies for everybody who walks the tree. Writers share leaves only.
+    weights[parent] += weights[Int(reference)]
+    guard weights[parent] <= 8 * bytes.count else {
+      throw PlistError("its collections share members without end")
+    }
+    return node
   }
 
   /// The start and count of a sized object whose elements take `unit` bytes each.
-  private func size(at offset: Int, index: Int, unit: Int) throws -> (start: Int, count: Int) {
+  private mutating func size(at offset: Int, index: Int, unit: Int) throws -> (start: Int, count: Int) {
     var start = offset + 1
     var count = Int64(bytes[offset] & 0x0F)
     if count == 15 {
       try check(start, 1, "object \(index)")
       guard bytes[start] >> 4 == 0x1 else { throw PlistError("object \(index) has no size") }
-      let (value, length) = try integer(at: start, index: index)
+      let (node, length) = try integer(at: start, index: index)
+      guard case .integer(let value) = node else {
+        throw PlistError("object \(index) claims too many elements")
+      }
       count = value
       start += length
     }
     guard count >= 0, count <= Int64(tableOffset), start + Int(count) * unit <= tableOffset else {
       throw PlistError("object \(index) claims \(count) elements, more than the file holds")
     }
+    unclaimed -= Int(count) * unit
+    guard unclaimed >= 0 else { throw PlistError("its objects lie over each other") }
     return (start, Int(count))
   }
 
-  private func integer(at offset: Int, index: Int) throws -> (value: Int64, length: Int) {
+  private func integer(at offset: Int, index: Int) throws -> (node: PlistNode, length: Int) {
     let exponent = Int(bytes[offset] & 0x0F)
     guard exponent <= 4 else { throw PlistError("object \(index) is an integer of 2^\(exponent) bytes") }
     let width = 1 << exponent
@@ -177,9 +194,11 @@ struct BinaryPlistReader {
       guard high == 0 || high == UInt64.max else {
         throw PlistError("object \(index) is an integer beyond 64 bits")
       }
-      return (Int64(truncatingIfNeeded: try unsigned(at: offset + 9, size: 8)), 17)
+      let low = try unsigned(at: offset + 9, size: 8)
+      if high == 0, low > UInt64(Int64.max) { return (.unsigned(low), 17) }
+      return (.integer(Int64(truncatingIfNeeded: low)), 17)
     }
-    return (Int64(truncatingIfNeeded: try unsigned(at: offset + 1, size: width)), width + 1)
+    return (.integer(Int64(truncatingIfNeeded: try unsigned(at: offset + 1, size: width))), width + 1)
   }
 
   private func unsigned(at offset: Int, size: Int) throws -> UInt64 {

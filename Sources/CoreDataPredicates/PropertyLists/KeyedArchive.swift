@@ -9,24 +9,24 @@ import Foundation
 /// ```
 ///
 /// Object 0 is "$null" and stands for nil. Objects may refer to each other in cycles.
-struct KeyedArchive {
-  let objects: [PlistNode]
-  let top: [String: PlistNode]
+package struct KeyedArchive {
+  package let objects: [PlistNode]
+  package let top: [String: PlistNode]
 
   /// An archived instance: its class and its fields.
-  struct Record {
-    var index: Int
-    var className: String
-    var classes: [String]
-    var fields: [String: PlistNode]
+  package struct Record {
+    package var index: Int
+    package var className: String
+    package var classes: [String]
+    package var fields: [String: PlistNode]
 
     /// Whether the class or an ancestor has that name.
-    func isKind(of name: String) -> Bool {
+    package func isKind(of name: String) -> Bool {
       className == name || classes.contains(name)
     }
   }
 
-  init(_ data: Data) throws {
+  package init(_ data: Data) throws {
     let root: PlistNode
     if data.starts(with: Array("bplist".utf8)) {
       root = try BinaryPlistReader.read(data)
@@ -43,7 +43,7 @@ struct KeyedArchive {
   /// Foundation reads an XML property list's `CF$UID` entries into an opaque class; written in binary form they are
   /// references again.
   private static func binaryForm(ofXML data: Data) throws -> Data {
-    try refuseDeepXML(data)
+    try XMLPlistNesting.check(data)
     do {
       let content = try PropertyListSerialization.propertyList(from: data, format: nil)
       return try PropertyListSerialization.data(fromPropertyList: content, format: .binary, options: 0)
@@ -52,29 +52,8 @@ struct KeyedArchive {
     }
   }
 
-  /// Foundation's parser recurses, so nesting is bounded before it runs.
-  static func refuseDeepXML(_ data: Data, limit: Int = 128) throws {
-    var depth = 0
-    let bytes = Array(data)
-    for (i, byte) in bytes.enumerated() where byte == UInt8(ascii: "<") && i + 1 < bytes.count {
-      let next = bytes[i + 1]
-      if next == UInt8(ascii: "d") || next == UInt8(ascii: "a") {
-        let isContainer =
-          bytes[(i + 1)...].starts(with: Array("dict>".utf8))
-          || bytes[(i + 1)...].starts(with: Array("array>".utf8))
-        if isContainer { depth += 1 }
-      } else if next == UInt8(ascii: "/"), i + 2 < bytes.count {
-        let isContainer =
-          bytes[(i + 2)...].starts(with: Array("dict>".utf8))
-          || bytes[(i + 2)...].starts(with: Array("array>".utf8))
-        if isContainer { depth -= 1 }
-      }
-      guard depth <= limit else { throw PlistError("its elements nest deeper than \(limit)") }
-    }
-  }
-
   /// The object a field refers to, or the field itself where values are inline; nil for absent and for "$null".
-  func resolve(_ node: PlistNode?) throws -> PlistNode? {
+  package func resolve(_ node: PlistNode?) throws -> PlistNode? {
     guard let node else { return nil }
     guard case .uid(let index) = node else { return node }
     guard objects.indices.contains(index) else {
@@ -84,7 +63,7 @@ struct KeyedArchive {
   }
 
   /// The index a field refers to; nil for absent and for "$null".
-  func index(_ node: PlistNode?) throws -> Int? {
+  package func index(_ node: PlistNode?) throws -> Int? {
     guard case .uid(let index) = node, index != 0 else { return nil }
     guard objects.indices.contains(index) else {
       throw PlistError("a reference to object \(index) of \(objects.count)")
@@ -93,17 +72,28 @@ struct KeyedArchive {
   }
 
   /// The instance at `index`, nil if a plain value is there.
-  func record(at index: Int) throws -> Record? {
+  package func record(at index: Int) throws -> Record? {
     guard objects.indices.contains(index), case .dictionary(let fields) = objects[index],
-      case .uid(let classIndex) = fields["$class"]
+      case .uid = fields["$class"]
     else { return nil }
-    guard objects.indices.contains(classIndex), case .dictionary(let description) = objects[classIndex],
+    guard var record = try record(of: fields) else {
+      throw PlistError("object \(index) has no class description")
+    }
+    record.index = index
+    return record
+  }
+
+  /// The instance with these fields, nil without a class description.
+  func record(of fields: [String: PlistNode]) throws -> Record? {
+    guard case .uid(let classIndex) = fields["$class"], objects.indices.contains(classIndex),
+      case .dictionary(let description) = objects[classIndex],
       case .string(let name) = description["$classname"]
-    else { throw PlistError("object \(index) has no class description") }
+    else { return nil }
     var classes: [String] = []
     if case .array(let list) = description["$classes"] {
-      classes = list.compactMap { if case .string(let name) = $0 { name } else { nil } }
+      // Real classes have a handful of ancestors; a long list would be walked again for every instance.
+      classes = list.prefix(32).compactMap { if case .string(let name) = $0 { name } else { nil } }
     }
-    return Record(index: index, className: name, classes: classes, fields: fields)
+    return Record(index: -1, className: name, classes: classes, fields: fields)
   }
 }
