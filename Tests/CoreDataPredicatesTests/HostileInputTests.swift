@@ -112,24 +112,6 @@ struct HostileInputTests {
     let starts: [String] = (0..<levels).map { $0.isMultiple(of: 2) ? "a == 1 AND (" : "a == 2 OR (" }
     return starts.joined() + "a == 3" + String(repeating: ")", count: levels)
   }
-
-  private func onSmallStack(_ body: @escaping @Sendable () -> String?) -> String? {
-    let result: ResultBox = ResultBox()
-    let thread: Thread = Thread {
-      result.value = body()
-      result.done.signal()
-    }
-    thread.stackSize = 512 * 1024
-    thread.start()
-    result.done.wait()
-    return result.value
-  }
-}
-
-private final class ResultBox: @unchecked Sendable {
-  // `value` is written before `done` is signalled and read after.
-  var value: String?
-  let done: DispatchSemaphore = .init(value: 0)
 }
 
 /// A repeatable source of random numbers (splitmix64).

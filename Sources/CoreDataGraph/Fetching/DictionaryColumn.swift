@@ -46,6 +46,7 @@ struct DictionaryColumn {
           "An expression description without a name in \(list)",
           advice: "Set its name: the dictionaries have the value under it.")
       }
+      try description.expression?.checkEvaluationAllowed()
       return DictionaryColumn(
         name: description.name, expression: description.expression?.expressionNode() ?? .evaluatedObject,
         resultType: description.expressionResultType, in: runtime)

@@ -40,6 +40,7 @@ struct DictionaryFetch {
       }
     }
     let names = ColumnNames(columns: columns, groups: groups.map(\.expression))
+    try request.havingPredicate?.checkEvaluationAllowed()
     having = request.havingPredicate.map { names.resolve($0.predicateNode()) }
     order = DictionaryFetch.order(request, names, runtime)
   }

@@ -182,13 +182,13 @@ package struct PredicateArchiveWriter {
       ]
       return expression(["NSVariableAssignmentExpression"], .assignment, fields, to: &archive)
     case .fetch(let request, let context, let countOnly):
-      guard case .constant(.bool(let countOnly)) = countOnly else {
-        throw refuse("a FETCH whose last argument is neither YES nor NO")
-      }
+      guard case .constant(let flag) = countOnly, let flag = NumberComparison.integer(flag),
+        flag == 0 || flag == 1
+      else { throw refuse("a FETCH whose last argument is neither YES nor NO") }
       let fields: [String: PlistNode] = [
         "NSFRExpression": try write(request, to: &archive),
         "NSMOCExpression": try write(context, to: &archive),
-        "NSCountOnlyFlag": .boolean(countOnly),
+        "NSCountOnlyFlag": .boolean(flag == 1),
       ]
       return expression(["NSFetchRequestExpression"], .fetch, fields, to: &archive)
     case .block(let block, _):

@@ -41,9 +41,15 @@ package struct KeyedArchiveWriter {
   package mutating func string(_ text: String?) -> PlistNode {
     guard let text else { return Self.null }
     if let index = strings[text] { return .uid(index) }
-    objects.append(.string(text))
-    strings[text] = objects.count - 1
-    return .uid(objects.count - 1)
+    let place = reserve()
+    strings[text] = place
+    // Readers take a bare "$null" for nil, wherever it stands.
+    if text == "$null" {
+      fill(place, ["NSString", "NSObject"], ["NS.string": .string(text)])
+    } else {
+      objects[place] = .string(text)
+    }
+    return .uid(place)
   }
 
   package mutating func array(_ elements: [PlistNode], mutable: Bool = false) -> PlistNode {
