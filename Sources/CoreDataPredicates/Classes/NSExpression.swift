@@ -64,7 +64,11 @@ open class NSExpression: NSObject, NSCopying, NSSecureCoding {
   /// An expression from a format and C arguments, as `withVaList(_:_:)` gives them. Stops the program when the format can't
   /// be parsed.
   public convenience init(format: String, arguments: CVaListPointer) {
-    self.init(node: Self.parsed(format, arguments))
+    do {
+      try self.init(parsing: format, arguments: VariableArguments.values(of: arguments, for: format))
+    } catch {
+      fatalError("\(error)")
+    }
   }
 
   /// An expression from a format and its arguments.
@@ -73,14 +77,6 @@ open class NSExpression: NSObject, NSCopying, NSSecureCoding {
   public convenience init(parsing format: String, arguments: [Any?] = []) throws {
     self.init(
       node: try Parser.expression(format, arguments: arguments), permission: .joining(values: arguments))
-  }
-
-  private static func parsed(_ format: String, _ list: CVaListPointer) -> ExpressionNode {
-    do {
-      return try Parser.expression(format, arguments: VariableArguments.values(of: list, for: format))
-    } catch {
-      fatalError("\(error)")
-    }
   }
 
   private static func parsed(_ format: String, _ arguments: [Any?]) -> ExpressionNode {

@@ -56,10 +56,6 @@ extension NSSortDescriptor {
     return sortTerm.map { Selector($0.comparison.selectorName) }
   }
 
-  /// Apple's decoded descriptors refuse to compare until this is called. Here they never come from an archive by
-  /// themselves, so it changes nothing.
-  public func allowEvaluation() {}
-
   /// How strings are ordered, nil when a comparator decides.
   public var stringComparison: StringComparison? { sortTerm?.comparison }
 
