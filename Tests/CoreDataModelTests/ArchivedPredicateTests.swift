@@ -29,13 +29,16 @@ struct ArchivedPredicateTests {
       guard let blob = try StoreBlobs.read(store)?.model else { continue }
       archives.append((FixtureFolder.relative(store), try RawDeflate.expand(blob)))
     }
-    return try archives.flatMap { file, data in
+    var samples: [Sample] = []
+    for (file, data) in archives {
       let archive = try KeyedArchive(data)
-      return try archive.objects.indices.compactMap { index in
-        guard let record = try archive.record(at: index), isWanted(record.className) else { return nil }
-        return Sample(file: file, index: index, className: record.className, archive: archive)
+      for index in archive.objects.indices {
+        guard let record = try archive.record(at: index), isWanted(record.className) else { continue }
+        samples.append(
+          Sample(file: file, index: index, className: record.className, archive: archive))
       }
     }
+    return samples
   }
 
   @Test func `Apple's archived predicates read as they do inside their models, and come back`() throws {
@@ -68,7 +71,7 @@ struct ArchivedPredicateTests {
         let alone = try NSExpression(archivedData: sample.data)
         #expect(alone == inModel, "\(sample.file): \(sample.className)")
         #expect(try NSExpression(archivedData: alone.archivedData()) == inModel, "\(sample.file)")
-      } catch let error as PredicateError {
+      } catch let error as CoreDataPredicates.PredicateError {
         refused.insert(String(error.description.split(separator: "sends ").last?.prefix { $0 != " " } ?? "?"))
       }
     }
