@@ -21,7 +21,8 @@ enum Messages {
   /// many more.
   static let usual: [String] =
     selectors + [
-      "count", "firstObject", "lastObject", "anyObject", "allObjects", "uppercaseString", "lowercaseString", "length",
+      "count", "firstObject", "lastObject", "anyObject", "allObjects", "uppercaseString", "lowercaseString",
+      "length",
       "intValue", "doubleValue", "boolValue", "description",
     ]
 

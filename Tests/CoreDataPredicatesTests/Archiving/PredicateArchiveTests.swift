@@ -1,4 +1,5 @@
 import Foundation
+import PredicateVectors
 import Testing
 
 @testable import CoreDataPredicates
@@ -159,6 +160,65 @@ struct PredicateArchiveTests {
       let error: PredicateError? = #expect(throws: PredicateError.self) { try read() }
       #expect(error?.errorCode == 4)
     }
+  }
+
+  // MARK: Laws
+
+  @Test func `random trees come back equal, or are refused by name`() {
+    var refused: Int = 0
+    let seeds: ClosedRange<UInt64> =
+      1...(ProcessInfo.processInfo.environment["CLARUS_SOAK"] == "1" ? 20_000 : 1_000)
+    for seed in seeds {
+      var maker: TreeMaker = TreeMaker(random: SeededGenerator(seed: seed))
+      let predicate: NSPredicate = makePredicate(maker.predicate(4))
+      do {
+        let again: NSPredicate = try NSPredicate(archivedData: predicate.archivedData())
+        if again != predicate || again.formatText != predicate.formatText {
+          Issue.record("seed \(seed): \(predicate.formatText) came back as \(again.formatText)")
+        }
+      } catch {
+        // The maker writes selectors that nothing answers to, and FETCHes whose flag is computed.
+        let isExpected: Bool = [
+          "to which nothing answers", "neither YES nor NO", "another key path computes",
+        ].contains {
+          "\(error)".contains($0)
+        }
+        if !isExpected { Issue.record("seed \(seed): \(predicate.formatText): \(error)") }
+        refused += 1
+      }
+    }
+    print("\(refused) of \(seeds.count) random trees refused")
+    #expect(refused < seeds.count / 2)
+  }
+
+  @Test(.enabled(if: SharedVectors.isPresent, "the shared predicate vectors are not beside the repository"))
+  func `every vector gives the same answers when it was archived`() throws {
+    let url: URL = try #require(SharedVectors.url)
+    var count: Int = 0
+    for data in [try Data(contentsOf: url), Data(ownVectors.utf8)] {
+      for vector in try PredicateVector.read(data) {
+        guard let predicate = try? NSPredicate(parsing: vector.format, arguments: vector.arguments) else {
+          continue
+        }
+        let again: NSPredicate
+        do {
+          again = try NSPredicate(archivedData: predicate.archivedData())
+        } catch let error as PredicateError where error.description.contains("to which nothing answers") {
+          continue
+        }
+        count += 1
+        again.allowEvaluation()
+        #expect(again == predicate, "\(vector.id)")
+        #expect(again.formatText == predicate.formatText, "\(vector.id)")
+        for evaluation in vector.evaluations where evaluation.result != nil {
+          let result: Bool? = try? again.evaluateThrowing(
+            with: evaluation.object, substitutionVariables: evaluation.bindings)
+          #expect(result == evaluation.result, "\(vector.id) \(evaluation.text)")
+        }
+      }
+    }
+    print("\(count) vectors archived")
+    #expect(count > 480)
   }
 
   // MARK: Apple's form
