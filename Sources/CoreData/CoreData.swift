@@ -13,6 +13,9 @@
 
 /// The framework's own expression class; see CoreDataPredicates.
 public typealias NSExpression = CoreDataPredicates.NSExpression
+/// Why a predicate can't be parsed, converted or evaluated. Foundation's type of this name, which evaluating Swift predicates
+/// throws, is `FoundationEssentials.PredicateError`.
+public typealias PredicateError = CoreDataPredicates.PredicateError
 /// The framework's own comparison class; a subclass of Foundation's `NSPredicate`.
 public typealias NSComparisonPredicate = CoreDataPredicates.NSComparisonPredicate
 /// The framework's own compound class; a subclass of Foundation's `NSPredicate`.

@@ -15,6 +15,23 @@ package final class ObjectReference: Sendable, Hashable, CustomStringConvertible
   package var description: String { id.map { "<object p\($0.key)>" } ?? "<unsaved object>" }
 }
 
+/// A class inside a predicate (`SELF isKindOfClass: Manager`), in the form a store understands: the entities whose objects are of
+/// that class. The graph replaces every class constant by one of these before a plan leaves it.
+package struct EntityFamily: ObjectFamily, Hashable, CustomStringConvertible {
+  /// Indexes in the model.
+  package let entities: Set<Int>
+  package let description: String
+
+  package init(_ entities: Set<Int>, className: String) {
+    self.entities = entities
+    description = className
+  }
+
+  package func contains(_ object: Any) -> Bool {
+    (object as? InMemoryRowProxy).map { entities.contains(Int($0.id.entity)) } ?? false
+  }
+}
+
 /// One term of an order.
 package struct FetchOrder: Sendable, Hashable {
   package var keyPath: String

@@ -67,6 +67,7 @@ struct ArchivedPredicateTests {
     // Methods of the migration manager, which mapping models call; and the target of built-in functions, no expression.
     let foreign = [
       "destinationInstancesForEntityMappingNamed:sourceInstances:",
+      "destinationInstancesForSourceRelationshipNamed:sourceInstances:",
       "fetchRequestForSourceEntityNamed:predicateString:",
       "class _NSPredicateUtilities where a value belongs",
     ]

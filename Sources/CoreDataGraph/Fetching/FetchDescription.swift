@@ -83,7 +83,8 @@ extension FetchDescription {
     return order
   }
 
-  /// The plan for one store, without order, limit and offset. Managed objects in the predicate become references to its rows.
+  /// The plan for one store, without order, limit and offset. Managed objects in the predicate become references to its
+  /// rows, classes the entities of their objects.
   func plan(_ runtime: EntityRuntime, predicate: PredicateNode?, store: NSPersistentStore) throws -> FetchPlan
   {
     var plan = FetchPlan(entity: runtime.layout)
@@ -100,6 +101,7 @@ extension FetchDescription {
       case let object as NSManagedObject: id = object.objectID
       case let given as NSManagedObjectID: id = given
       case let entity as NSEntityDescription: return own(entity, store.runtime) ?? value
+      case let type as NSManagedObject.Type: return .object(ObjectBox(family(of: type, store.runtime)))
       default: return value
       }
       let known: Bool = !id.isTemporaryID && id.storeIdentifier == store.identifier
@@ -110,6 +112,12 @@ extension FetchDescription {
     case .set(let members): return .set(Set(members.map { close($0, store: store) }))
     default: return value
     }
+  }
+
+  /// The entities whose objects are of a class.
+  private static func family(of type: NSManagedObject.Type, _ model: ModelRuntime) -> EntityFamily {
+    let entities: [EntityRuntime] = model.entities.filter { ClassTest.isClass($0.objectClass, below: type) }
+    return EntityFamily(Set(entities.map(\.index)), className: "\(type)")
   }
 
   /// A predicate for objects of a context: ids and objects of other contexts in it become the context's own, as a store would

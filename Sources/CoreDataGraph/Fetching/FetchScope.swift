@@ -9,7 +9,7 @@ struct FetchScope {
   let context: NSManagedObjectContext
   let runtime: EntityRuntime
   let stores: [NSPersistentStore]
-  /// The request's predicate as a tree, without mistakes and free variables.
+  /// The request's predicate as a tree, without mistakes and free variables, and with as few choices as it can do with.
   let predicate: PredicateNode?
   /// What the stores leave of the predicate, once one of them has refused it.
   private(set) var remainder: Remainder?
@@ -29,7 +29,7 @@ struct FetchScope {
     self.context = context
     self.runtime = runtime
     stores = (request.affectedStores ?? all).filter { $0.holds(runtime) }
-    predicate = try request.predicate.map { try $0.structureNode().resolvingFetches() }
+    predicate = try request.predicate.map { try $0.structureNode().resolvingFetches().simplified }
     order = request.storeOrder
     if request.includesPendingChanges {
       if context.propagatesDeletesAtEndOfEvent { context.propagateDeletes() }

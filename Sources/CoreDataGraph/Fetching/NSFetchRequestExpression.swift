@@ -18,12 +18,22 @@ public let NSFetchRequestExpressionType: CoreDataPredicates.NSExpression.Express
 /// The request runs each time the expression is evaluated. In the predicate of a fetch it runs once, before the store is asked,
 /// if its operands are constants.
 open class NSFetchRequestExpression: CoreDataPredicates.NSExpression {
-  private let parts: (request: ExpressionNode, context: ExpressionNode, countOnly: Bool)
+  private var parts: (request: ExpressionNode, context: ExpressionNode, countOnly: Bool) {
+    guard case .fetch(let request, let context, let countOnly) = expressionNode() else {
+      preconditionFailure("Made with a fetch, and never changed.")
+    }
+    return (request, context, countOnly == .constant(.bool(true)))
+  }
 
   private init(request: ExpressionNode, context: ExpressionNode, countOnly: Bool) {
-    parts = (request, context, countOnly)
     super.init(
       node: .fetch(request: request, context: context, countOnly: .constant(.bool(countOnly))))
+  }
+
+  /// Nil unless the archive holds a fetch.
+  public required init?(coder: NSCoder) {
+    super.init(coder: coder)
+    guard case .fetch = expressionNode() else { return nil }
   }
 
   /// The objects that the request finds, or with `countOnly` their number.

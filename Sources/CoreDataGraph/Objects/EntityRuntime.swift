@@ -25,6 +25,9 @@ final class ModelRuntime: @unchecked Sendable {
     }
   }
 
+  /// A runtime that classes do not find.
+  static func unlisted(_ model: NSManagedObjectModel) -> ModelRuntime { ModelRuntime(model: model) }
+
   func runtime(named name: String) -> EntityRuntime? {
     layout.byName[name].map { entities[$0.index] }
   }
@@ -116,7 +119,7 @@ struct SlotBrief {
 
 /// An entity as the object graph uses it.
 final class EntityRuntime: @unchecked Sendable {
-  // Sendable: immutable after init.
+  // Sendable: immutable after init, but for a recorder, which stays on the thread that made it.
 
   /// Alive as long as any of its entities is used: entities hold their model, and the model its runtime.
   unowned(unsafe) let model: ModelRuntime
@@ -135,9 +138,12 @@ final class EntityRuntime: @unchecked Sendable {
   let storedAttributeSlots: [Int]
   /// The entity's range in the model and the model's serial, for `ManagedKey`'s cache.
   let index: Int
+  /// Set for recording instances, each of which has a runtime of its own; see `KeyPathRecorder`.
+  let recorder: KeyPathRecorder?
 
-  init(model: ModelRuntime, layout: EntityLayout) {
+  init(model: ModelRuntime, layout: EntityLayout, recorder: KeyPathRecorder? = nil) {
     self.model = model
+    self.recorder = recorder
     modelSerial = UInt64(model.serial)
     self.layout = layout
     headerSize = layout.headerSize

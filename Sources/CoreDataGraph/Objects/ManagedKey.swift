@@ -40,6 +40,8 @@ public final class ManagedKey: Sendable, ExpressibleByStringLiteral {
 
   private func lookUp(in runtime: EntityRuntime) -> Int {
     guard let slot = runtime.layout.slotByName[name] else {
+      // What is written to a recording instance is never read.
+      if runtime.recorder != nil { return 0 }
       fatalError(GraphError.unknownKey(name, runtime.layout).description)
     }
     let declaring: EntityLayout = runtime.model.layout.entities[runtime.layout.slots[slot].declaringEntity]
@@ -70,7 +72,18 @@ extension NSManagedObject {
   /// The integer of a slot, nil for none.
   @inline(__always)
   private final func integerValue(_ key: ManagedKey) -> Int64? {
-    fireFault()
+    if flags.contains(.fault), let recorder = recorderOrFire() { return recorder.value(key.name) }
+    return loadedInteger(key)
+  }
+
+  @inline(__always)
+  private final func flagValue(_ key: ManagedKey) -> Bool? {
+    if flags.contains(.fault), let recorder = recorderOrFire() { return recorder.value(key.name) }
+    return loadedInteger(key).map { $0 != 0 }
+  }
+
+  @inline(__always)
+  private final func loadedInteger(_ key: ManagedKey) -> Int64? {
     let slot: Int = key.slot(in: runtime)
     if let state {
       switch state.values[slot] {
@@ -88,7 +101,12 @@ extension NSManagedObject {
 
   @inline(__always)
   private final func doubleValue(_ key: ManagedKey) -> Double? {
-    fireFault()
+    if flags.contains(.fault), let recorder = recorderOrFire() { return recorder.value(key.name) }
+    return loadedDouble(key)
+  }
+
+  @inline(__always)
+  private final func loadedDouble(_ key: ManagedKey) -> Double? {
     let slot: Int = key.slot(in: runtime)
     if let state {
       switch state.values[slot] {
@@ -115,14 +133,15 @@ extension NSManagedObject {
     Int16(truncatingIfNeeded: integerValue(key) ?? 0)
   }
   public final func managedValue(_ key: ManagedKey) -> Int { Int(integerValue(key) ?? 0) }
-  public final func managedValue(_ key: ManagedKey) -> Bool { integerValue(key) ?? 0 != 0 }
+  public final func managedValue(_ key: ManagedKey) -> Bool { flagValue(key) ?? false }
   public final func managedValue(_ key: ManagedKey) -> Double { doubleValue(key) ?? 0 }
   public final func managedValue(_ key: ManagedKey) -> Float { Float(doubleValue(key) ?? 0) }
   public final func managedValue(_ key: ManagedKey) -> Int64? { integerValue(key) }
-  public final func managedValue(_ key: ManagedKey) -> Bool? { integerValue(key).map { $0 != 0 } }
+  public final func managedValue(_ key: ManagedKey) -> Bool? { flagValue(key) }
   public final func managedValue(_ key: ManagedKey) -> Double? { doubleValue(key) }
   public final func managedValue(_ key: ManagedKey) -> Date? {
-    doubleValue(key).map { Date(timeIntervalSinceReferenceDate: $0) }
+    if flags.contains(.fault), let recorder = recorderOrFire() { return recorder.value(key.name) }
+    return loadedDouble(key).map { Date(timeIntervalSinceReferenceDate: $0) }
   }
 
   public final func setManagedValue(_ value: Int64, _ key: ManagedKey) { set(.integer(value), key) }
@@ -161,7 +180,7 @@ extension NSManagedObject {
 
 extension NSManagedObject {
   public final func managedValue(_ key: ManagedKey) -> String? {
-    fireFault()
+    if flags.contains(.fault), let recorder = recorderOrFire() { return recorder.value(key.name) }
     let slot: Int = key.slot(in: runtime)
     if let state {
       switch state.values[slot] {
@@ -180,23 +199,18 @@ extension NSManagedObject {
   /// Empty for nil: for attributes that are not optional.
   public final func managedValue(_ key: ManagedKey) -> String { managedValue(key) ?? "" }
 
-  public final func managedValue(_ key: ManagedKey) -> Data? {
-    attributeValue(key.slot(in: runtime)) as? Data
-  }
-  public final func managedValue(_ key: ManagedKey) -> UUID? {
-    attributeValue(key.slot(in: runtime)) as? UUID
-  }
-  public final func managedValue(_ key: ManagedKey) -> URL? { attributeValue(key.slot(in: runtime)) as? URL }
-  public final func managedValue(_ key: ManagedKey) -> NSDecimalNumber? {
-    attributeValue(key.slot(in: runtime)) as? NSDecimalNumber
-  }
+  public final func managedValue(_ key: ManagedKey) -> Data? { managedObjectValue(key) }
+  public final func managedValue(_ key: ManagedKey) -> UUID? { managedObjectValue(key) }
+  public final func managedValue(_ key: ManagedKey) -> URL? { managedObjectValue(key) }
+  public final func managedValue(_ key: ManagedKey) -> NSDecimalNumber? { managedObjectValue(key) }
   public final func managedValue(_ key: ManagedKey) -> Decimal? {
-    (attributeValue(key.slot(in: runtime)) as? NSDecimalNumber)?.decimalValue
+    managedObjectValue(key, as: NSDecimalNumber.self)?.decimalValue
   }
 
   /// A transformable or transient value of any type.
   public final func managedObjectValue<Value>(_ key: ManagedKey, as type: Value.Type = Value.self) -> Value? {
-    attributeValue(key.slot(in: runtime)) as? Value
+    if flags.contains(.fault), let recorder = recorderOrFire() { return recorder.value(key.name) }
+    return attributeValue(key.slot(in: runtime)) as? Value
   }
 
   public final func setManagedValue(_ value: String?, _ key: ManagedKey) {
@@ -224,7 +238,8 @@ extension NSManagedObject {
   public final func managedObject<Target: NSManagedObject>(
     _ key: ManagedKey, as type: Target.Type = Target.self
   ) -> Target? {
-    toOneTarget(key.slot(in: runtime)) as? Target
+    if flags.contains(.fault), let recorder = recorderOrFire() { return recorder.target(key.name) }
+    return toOneTarget(key.slot(in: runtime)) as? Target
   }
 
   /// Sets the target of a to-one relationship and keeps the inverses.
@@ -236,14 +251,21 @@ extension NSManagedObject {
   public final func managedSet<Member: NSManagedObject>(
     _ key: ManagedKey, of type: Member.Type = Member.self
   ) -> Set<Member> {
-    Set(members(key.slot(in: runtime)).compactMap { $0 as? Member })
+    if flags.contains(.fault), let recorder = recorderOrFire() {
+      let members: [Member] = recorder.members(key.name)
+      return Set(members)
+    }
+    return Set(members(key.slot(in: runtime)).compactMap { $0 as? Member })
   }
 
   /// The members of an ordered to-many relationship, in order.
   public final func managedArray<Member: NSManagedObject>(
     _ key: ManagedKey, of type: Member.Type = Member.self
   ) -> [Member] {
-    members(key.slot(in: runtime)).compactMap { $0 as? Member }
+    if flags.contains(.fault), let recorder = recorderOrFire() {
+      return recorder.members(key.name)
+    }
+    return members(key.slot(in: runtime)).compactMap { $0 as? Member }
   }
 
   /// Replaces the members of a to-many relationship and keeps the inverses; the order counts for an ordered one.

@@ -9,6 +9,8 @@ extension NSManagedObject {
   /// The slot of a key; stops with the nearest names when the entity has no such property.
   final func requireSlot(_ key: String) -> Int {
     guard let slot = runtime.layout.slotByName[key] else {
+      // What is written to a recording instance is never read.
+      if runtime.recorder != nil { return 0 }
       fatalError(GraphError.unknownKey(key, runtime.layout).description)
     }
     return slot
@@ -40,6 +42,7 @@ extension NSManagedObject: KeyValueReadable {
   /// For predicates and sort descriptors: throws instead of stopping when the key is unknown or a transformable value can't be
   /// transformed.
   public final func readValue(forKey key: String) throws -> Any? {
+    if flags.contains(.fault), let recorder = runtime.recorder { return recorder.anyValue(key) }
     if let slot = runtime.layout.slotByName[key] {
       try checkTransformed(slot)
       return objectValue(slot)
@@ -147,6 +150,7 @@ extension NSManagedObject {
 
   /// The value without loading the object and without any callback.
   public final func primitiveValue(forKey key: String) -> Any? {
+    if let recorder = runtime.recorder { return recorder.anyValue(key) }
     let slot: Int = requireSlot(key)
     if flags.contains(.fault), row == nil { return nil }
     let wasFault: Bool = flags.contains(.fault)

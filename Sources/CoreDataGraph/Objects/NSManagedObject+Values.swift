@@ -15,7 +15,17 @@ extension NSManagedObject {
     if flags.contains(.fault) { fulfill() }
   }
 
+  /// For the slow way of accessors, to be asked of faults only: the recorder if the object is a recording instance;
+  /// otherwise the fault is fired and the accessor goes on.
+  @inline(never)
+  final func recorderOrFire() -> KeyPathRecorder? {
+    if let recorder = runtime.recorder { return recorder }
+    fulfill()
+    return nil
+  }
+
   private final func fulfill() {
+    if runtime.recorder != nil { return }
     do {
       try fulfillFault()
     } catch {

@@ -105,6 +105,13 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
     NSFetchRequest(entityName: entity().name ?? "")
   }
 
+  /// Names of properties by key path, for those that can't be found by themselves; see ``KeyPathNaming``.
+  ///
+  /// A property whose getter hands one managed value through needs none. One that computes its value has none, and may be
+  /// given one here, such as the attribute it stands for. The getter of a property that is used in a key path is run with
+  /// made-up values; list it here if it would stop on them.
+  open class var keyPathNames: [AnyKeyPath: String] { [:] }
+
   /// Whether changes of properties that the model does not know make objects of this class dirty.
   open class var contextShouldIgnoreUnmodeledPropertyChanges: Bool { true }
 

@@ -96,12 +96,15 @@ enum CoderArchive {
     // Confined to the thread that decodes.
     @TaskLocal static var current: Progress?
 
+    /// Foundation's unarchiver recurses on the stack of whoever called it.
+    private static let mostLevels: Int = 102
+
     private var depth: Int = 0
     private(set) var remaining: Int = 1_000_000
 
     func enter() throws {
       depth += 1
-      guard depth <= TreeLimits.depth + 2 else { throw PlistError("it nests too deep or contains itself") }
+      guard depth <= Self.mostLevels else { throw PlistError("it nests too deep or contains itself") }
     }
 
     func leave() {

@@ -6,6 +6,9 @@ enum PredicateArchive {
   /// The key under which the classes keep their archive in a coder of Foundation's, whose class names nobody else knows.
   static let codingKey: String = "archive"
 
+  /// What reading or writing the deepest tree takes: how deep one is shows only at the end.
+  private static let stackBytes: Int = TreeLimits.depth * 16 << 10
+
   // MARK: Writing
 
   /// The archive of one object, or of an array of them. Throws ``PredicateError`` for what can't be archived.
@@ -33,9 +36,11 @@ enum PredicateArchive {
     _ write: (inout KeyedArchiveWriter) throws -> PlistNode
   ) throws -> Data {
     do {
-      var archive: KeyedArchiveWriter = KeyedArchiveWriter()
-      let root: PlistNode = try write(&archive)
-      return archive.data(root: root)
+      return try StackRoom.run(bytes: stackBytes) {
+        var archive: KeyedArchiveWriter = KeyedArchiveWriter()
+        let root: PlistNode = try write(&archive)
+        return archive.data(root: root)
+      }
     } catch let error as PlistError {
       throw PredicateError.archive("This can't be archived: \(error.reason).")
     }
@@ -102,7 +107,7 @@ enum PredicateArchive {
     _ data: Data, _ allowed: [AnyClass], _ body: (Content) throws -> Result
   ) throws -> Result {
     do {
-      return try body(Content(try KeyedArchive(data), allowed))
+      return try StackRoom.run(bytes: stackBytes) { try body(Content(try KeyedArchive(data), allowed)) }
     } catch let error as PlistError {
       throw PredicateError.archive(
         "This is no readable archive of a predicate, expression or sort descriptor: \(error.reason).")

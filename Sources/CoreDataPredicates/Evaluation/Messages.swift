@@ -49,6 +49,10 @@ enum Messages {
     case "isEqual:", "isEqualTo:": return .bool(target == arguments[0])
     case "isNotEqualTo:": return .bool(target != arguments[0])
     case "isKindOfClass:", "isMemberOfClass:":
+      if case .object(let type) = arguments[0], let family = type.value as? any ObjectFamily {
+        guard case .object(let object) = target else { return .bool(false) }
+        return .bool(family.contains(object.value))
+      }
       guard case .object(let box) = arguments[0], let type = box.value as? Any.Type else {
         throw PredicateError.evaluation(
           "\(selector) needs a type on its right, passed with %@, not \(arguments[0].kindName).")

@@ -127,8 +127,12 @@ final class KeyPathSortDescriptor: NSSortDescriptor {
   }
 
   func compareThrowing(_ left: Any, _ right: Any) throws -> ComparisonResult {
-    try SortTerm(key: KeyPathNames.name(of: path), ascending: ascending).order(
-      PredicateValue(normalizing: left[keyPath: path]), PredicateValue(normalizing: right[keyPath: path]))
+    try SortTerm(key: KeyPathNames.describe(path), ascending: ascending).order(
+      value(of: left), value(of: right))
+  }
+
+  private func value(of object: Any) throws -> PredicateValue {
+    try PredicateConversion.constant(object[keyPath: path] as Any)
   }
 
   override var reversedSortDescriptor: Any { KeyPathSortDescriptor(path: path, ascending: !ascending) }

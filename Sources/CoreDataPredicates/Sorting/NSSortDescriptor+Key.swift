@@ -30,12 +30,13 @@ extension SortDescribing where Self: NSSortDescriptor {
       KeySortDescriptor(term: SortTerm(key: key, ascending: ascending, comparison: comparison)))
   }
 
-  /// Sorts by a key path whose values need not be `Comparable`, such as optional ones; nulls first when ascending.
+  /// Sorts by a key path whose values need not be `Comparable`, such as optional ones; nulls first when ascending, values with
+  /// a raw value by that.
   public init<Root, Value>(keyPath: KeyPath<Root, Value>, ascending: Bool) {
     self = Self.make(KeyPathSortDescriptor(path: keyPath, ascending: ascending))
   }
 
-  private static func make(_ descriptor: NSSortDescriptor) -> Self {
+  static func make(_ descriptor: NSSortDescriptor) -> Self {
     guard let descriptor = descriptor as? Self else {
       fatalError("\(Self.self) can't be made from a key. Use NSSortDescriptor(key:ascending:).")
     }
@@ -44,7 +45,7 @@ extension SortDescribing where Self: NSSortDescriptor {
 }
 
 extension NSSortDescriptor {
-  /// The key path as text; for a descriptor made from a Swift key path its registered name.
+  /// The key path as text; for a descriptor made from a Swift key path the name of the property, nil when it has none.
   public var key: String? {
     if let descriptor = self as? KeySortDescriptor { return descriptor.term.key }
     return KeyPathNames.name(of: keyPath)
@@ -71,9 +72,16 @@ extension NSSortDescriptor {
     }
   }
 
-  /// What SQL needs; nil when the order is a comparator's or the key path has no name.
+  /// What SQL needs; nil when the order is a comparator's, a class's or a type's own, or the key path has no name.
   package var sortTerm: SortTerm? {
-    if let descriptor = self as? KeySortDescriptor { return descriptor.sqlTerm }
+    switch self {
+    case let descriptor as KeySortDescriptor: return descriptor.sqlTerm
+    case is KeyPathSortDescriptor: break
+    default:
+      guard type(of: self) == NSSortDescriptor.self, NaturalOrder.isPlain(type(of: keyPath).valueType),
+        NaturalOrder.isOwn(self)
+      else { return nil }
+    }
     return key.map { SortTerm(key: $0, ascending: ascending) }
   }
 

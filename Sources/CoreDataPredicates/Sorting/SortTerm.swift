@@ -44,31 +44,3 @@ package struct SortTerm: Hashable, Sendable {
     return b.isNaN ? .orderedDescending : nil
   }
 }
-
-/// The names of properties by key path. Key paths of computed properties (all managed ones) have no name on Linux, so
-/// generated code registers them.
-package enum KeyPathNames {
-  private static let registry: Registry = .init()
-
-  private final class Registry: @unchecked Sendable {
-    // `lock` guards `names`.
-    let lock: NSLock = .init()
-    var names: [AnyKeyPath: String] = [:]
-  }
-
-  package static func register(_ name: String, for keyPath: AnyKeyPath) {
-    registry.lock.withLock { registry.names[keyPath] = name }
-  }
-
-  /// The registered name; else, for stored properties of structures and final classes, the one that reflection knows.
-  package static func name(of keyPath: AnyKeyPath) -> String? {
-    if let name = registry.lock.withLock({ registry.names[keyPath] }) { return name }
-    // "\Type.a.b"; computed properties read "<computed 0x… (Type)>".
-    let text: String = keyPath.debugDescription
-    guard text.hasPrefix("\\"), !text.contains("<") else { return nil }
-    let root: String = "\\\(type(of: keyPath).rootType)."
-    guard text.hasPrefix(root) else { return nil }
-    let path: String = String(text.dropFirst(root.count).filter { $0 != "?" && $0 != "!" })
-    return path.isEmpty || path == "self" ? nil : path
-  }
-}

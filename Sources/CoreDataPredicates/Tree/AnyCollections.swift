@@ -6,6 +6,7 @@ import Foundation
 /// An optional seen through an `Any`.
 protocol UnwrappableOptional {
   var unwrapped: Any? { get }
+  static var wrappedType: Any.Type { get }
 }
 
 extension Optional: UnwrappableOptional {
@@ -15,6 +16,8 @@ extension Optional: UnwrappableOptional {
     case .none: nil
     }
   }
+
+  static var wrappedType: Any.Type { Wrapped.self }
 }
 
 /// A sequence of members in order.

@@ -93,7 +93,7 @@ extension PredicateValue {
     case let value as any UnwrappableOptional: self.init(normalizing: value.unwrapped)
     case let value as any FixedWidthInteger & Sendable:
       self = Int64(exactly: value).map(PredicateValue.integer) ?? .unsigned(UInt64(truncatingIfNeeded: value))
-    case let value as Float: self = .double(Double(value))
+    case let value as any BinaryFloatingPoint: self = .double(Double(value))
     case let value as Decimal: self = .decimal(value)
     case let value as Data: self = .data(value)
     case let value as UUID: self = .uuid(value)

@@ -33,8 +33,8 @@ package enum PredicateValue: Sendable {
 
 /// Holds a value that the predicate language knows nothing about.
 ///
-/// Equal are: two `NSObject`s that say so (`isEqual(_:)`, by default identity), equal `Hashable` values of one type, and one
-/// object with itself.
+/// Equal are: two `NSObject`s that say so (`isEqual(_:)`, by default identity), equal `Hashable` values of one type, a type
+/// and one object with itself.
 package final class ObjectBox: Hashable, @unchecked Sendable {
   // Immutable after init; what the value itself allows across threads is the business of whoever put it into the
   // predicate, as with Apple's NSPredicate.
@@ -54,6 +54,7 @@ package final class ObjectBox: Hashable, @unchecked Sendable {
     if let a = left.value as? any Hashable, let b = right.value as? any Hashable {
       return AnyHashable(a) == AnyHashable(b)
     }
+    if let a = left.value as? Any.Type, let b = right.value as? Any.Type { return a == b }
     return false
   }
 
@@ -64,6 +65,8 @@ package final class ObjectBox: Hashable, @unchecked Sendable {
       hasher.combine(AnyHashable(hashable))
     } else if type(of: value) is AnyClass {
       hasher.combine(ObjectIdentifier(value as AnyObject))
+    } else if let type = value as? Any.Type {
+      hasher.combine(ObjectIdentifier(type))
     }
   }
 }

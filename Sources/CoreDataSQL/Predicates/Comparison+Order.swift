@@ -1,5 +1,6 @@
 import CoreDataPredicates
 import CoreDataStorage
+import Foundation
 
 extension Comparison {
   /// `<`, `<=`, `>`, `>=`: numbers, strings and dates with their own kind. nil is neither less nor greater; `<=` and `>=` hold for
@@ -17,7 +18,14 @@ extension Comparison {
       (.constant(let constant), .object(let place)) where constant.isNull:
       let holdsForNil: Bool = includesEqual(symbol) && place.canBeMissing
       return holdsForNil ? .isNull(place.key) : .truth(false)
-    case (.object, _), (_, .object), (.list, _), (_, .list), (.constant, .constant):
+    case (.constant(let a), .constant(let b)):
+      // One of two bounds of BETWEEN; a comparison of constants alone never gets here.
+      guard !a.isNull, !b.isNull else { return .truth(includesEqual(symbol) && a.isNull && b.isNull) }
+      guard let order = ValueComparison.order(a, b, options) else {
+        throw unsupported("\(a.kindName) and \(b.kindName) have no order", "compare values of one kind")
+      }
+      return .truth(holds(symbol, order))
+    case (.object, _), (_, .object), (.list, _), (_, .list):
       throw unsupported("only plain values have an order", "compare an attribute, or use == and !=")
     }
   }
@@ -117,6 +125,15 @@ extension Comparison {
     switch type {
     case .integer, .real, .decimal, .string, .date, .uuid, .data: true
     case .url, .externalData, .transformable: false
+    }
+  }
+
+  private func holds(_ symbol: SQLOperator, _ order: ComparisonResult) -> Bool {
+    switch symbol {
+    case .less: order == .orderedAscending
+    case .lessOrEqual: order != .orderedDescending
+    case .greater: order == .orderedDescending
+    default: order != .orderedAscending
     }
   }
 

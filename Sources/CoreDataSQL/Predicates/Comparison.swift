@@ -32,6 +32,7 @@ struct Comparison {
     case .endsWith: return try search(.endsWith, left, right)
     case .like: return try like(left, right)
     case .matches: return try matches(left, right)
+    case .customSelector where node.selector == ClassTest.selector: return try isKind(left, right)
     case .customSelector, .tokenMatches, .utiConformsTo, .utiEquals:
       throw unsupported(
         "a database has no operator for it", "use another operator, or filter the fetched objects")

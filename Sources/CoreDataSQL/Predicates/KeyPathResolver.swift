@@ -20,6 +20,9 @@ struct KeyPathResolver {
       guard let slot = entity.slotByName[name] else { throw unknown(name, in: entity, path: path) }
       switch schema.storage(of: place.entity, slot: slot) {
       case .attribute(let column):
+        if column.kind == .string, rest == ["length"] {
+          return .value(.function(.length, [place.column(column.name)]), .integer)
+        }
         guard rest.isEmpty else {
           throw StoreError.unknownKeyPath(
             path, entity: entity.name,
@@ -53,7 +56,7 @@ struct KeyPathResolver {
   ) throws -> ObjectPlace {
     let owner: String? = place.alias
     let table: TableSchema = try schema.table(of: destination)
-    return place.frame.step(from: owner, slot: slot) {
+    return place.frame.step(from: place, slot: slot) {
       ObjectPlace(
         entity: destination, table: table, key: .column(owner, columns.key), canBeMissing: true,
         joinKind: .left, frame: place.frame)

@@ -21,6 +21,8 @@ final class SelectFrame {
 
   private struct StepKey: Hashable {
     let alias: String?
+    /// Siblings use one slot for different properties.
+    let entity: Int
     let slot: Int
   }
 
@@ -33,8 +35,8 @@ final class SelectFrame {
   }
 
   /// The target of a to-one step, the same place whenever the step is asked for again.
-  func step(from alias: String?, slot: Int, make: () -> ObjectPlace) -> ObjectPlace {
-    let key = StepKey(alias: alias, slot: slot)
+  func step(from place: ObjectPlace, slot: Int, make: () -> ObjectPlace) -> ObjectPlace {
+    let key = StepKey(alias: place.alias, entity: place.entity, slot: slot)
     if let known = steps[key] { return known }
     let place: ObjectPlace = make()
     steps[key] = place
@@ -68,6 +70,8 @@ final class ObjectPlace {
   private enum State {
     case joined(String?)
     case pending
+    /// The same object, seen as one of a sub-entity.
+    case same(ObjectPlace)
   }
 
   /// A place whose table is in the frame already. Without alias: the only table of its statement.
@@ -95,8 +99,23 @@ final class ObjectPlace {
     state = .pending
   }
 
+  /// The same object, known to be of a sub-entity, whose properties lie in the same table.
+  init(_ place: ObjectPlace, narrowedTo entity: Int) {
+    self.entity = entity
+    table = place.table
+    key = place.key
+    canBeMissing = place.canBeMissing
+    frame = place.frame
+    joinKind = place.joinKind
+    state = .same(place)
+  }
+
   var alias: String? {
-    if case .joined(let alias) = state { return alias }
+    switch state {
+    case .joined(let alias): return alias
+    case .same(let place): return place.alias
+    case .pending: break
+    }
     let alias: String = frame.join(joinKind, table.name) {
       .binary(.equal, .column($0, table.key), key)
     }

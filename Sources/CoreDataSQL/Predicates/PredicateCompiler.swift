@@ -20,7 +20,7 @@ struct PredicateCompiler {
   func condition(_ predicate: PredicateNode, _ scope: PredicateScope) throws -> SQLExpression {
     switch predicate {
     case .constant(let value): return .truth(value)
-    case .compound(.and, let members): return .conjunction(try members.map { try condition($0, scope) })
+    case .compound(.and, let members): return try conjunction(members, scope)
     case .compound(.or, let members): return .disjunction(try members.map { try condition($0, scope) })
     case .compound(.not, let members):
       return try members.first.map { try condition($0, scope).negated } ?? .truth(false)

@@ -1,0 +1,73 @@
+import CoreData
+import CoreDataPredicates
+import Foundation
+import Testing
+
+struct SwiftPredicateTests {
+  private static func stack(_ kind: StoreKind) throws -> Stack {
+    let stack = try Stack(kind, model: TeamModel.shared)
+    try stack.run { context in
+      TeamModel.populate(context)
+      try context.save()
+    }
+    return stack
+  }
+
+  private static func workers(_ context: NSManagedObjectContext) throws -> [Worker] {
+    try context.all(Worker.self, "Worker", sort: ["points"])
+  }
+
+  private static func fetch(
+    _ context: NSManagedObjectContext, _ predicate: NSPredicate
+  ) throws -> [String] {
+    let request = NSFetchRequest<Worker>(entityName: "Worker")
+    request.predicate = predicate
+    request.sortDescriptors = [NSSortDescriptor(keyPath: \Worker.points, ascending: true)]
+    return try context.fetch(request).map(\.name)
+  }
+
+  @Test func `a Swift predicate over managed objects becomes the format of the table`() throws {
+    try Self.stack(.inMemory).run { context in
+      for row in try SwiftPredicateTable(context).rows {
+        let converted = try NSPredicate(converting: row.predicate)
+        #expect(try converted == NSPredicate(parsing: row.format, arguments: row.arguments), "\(row.swift)")
+      }
+    }
+  }
+
+  @Test(arguments: StoreKind.allCases)
+  func `a fetch and an evaluation answer as the Swift predicate does`(_ kind: StoreKind) throws {
+    try Self.stack(kind).run { context in
+      let workers: [Worker] = try Self.workers(context)
+      for row in try SwiftPredicateTable(context).rows {
+        let converted = try NSPredicate(converting: row.predicate)
+        // Swift throws where it unwraps nil; a predicate doesn't hold.
+        let wanted: [String] = workers.filter { (try? row.predicate.evaluate($0)) ?? false }.map(\.name)
+        let evaluated: [String] = try workers.filter { try converted.evaluateThrowing(with: $0) }.map(\.name)
+        #expect(evaluated == wanted, "\(row.swift)")
+        if let part = row.refused {
+          var found: [String]?
+          let error = errorThrown { found = try Self.fetch(context, converted) }
+          let text: String = error?.localizedDescription ?? "no error"
+          #expect(found == wanted || text.contains(part), "\(row.swift): \(text)")
+        } else {
+          #expect(try Self.fetch(context, converted) == wanted, "\(row.swift)")
+        }
+      }
+    }
+  }
+
+  @Test func `no row of the table is true or false for all`() throws {
+    try Self.stack(.inMemory).run { context in
+      let workers: [Worker] = try Self.workers(context)
+      let trivial: Set<String> = [
+        "$0.name.contains(empty)", "if let most { worker.age < most } else { true }",
+        #"$0.labels!.max() == "first""#,
+      ]
+      for row in try SwiftPredicateTable(context).rows where !trivial.contains(row.swift) {
+        let count: Int = workers.count { (try? row.predicate.evaluate($0)) ?? false }
+        #expect((1..<workers.count).contains(count), "\(row.swift): \(count)")
+      }
+    }
+  }
+}
