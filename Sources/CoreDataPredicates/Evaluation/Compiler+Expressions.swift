@@ -181,7 +181,8 @@ extension Compiler {
       })
     }
     return CompiledExpression(value: { context in
-      try PredicateFunctions.send(name, to: target.value(context), arguments.map { try $0.value(context) })
+      try PredicateFunctions.send(
+        name, to: target.value(context), arguments.map { try $0.value(context) }, rules: context.rules)
     })
   }
 
@@ -226,6 +227,8 @@ extension Compiler {
     let (left, right) = (compile(left).value, compile(right).value)
     return CompiledExpression(value: { context in
       let (a, b) = (try left(context), try right(context))
+      // On the way to one of them an object is missing.
+      if context.rules == .store, a.isNull || b.isNull { return .null }
       guard case .set(let members) = a, let others = b.elements else {
         throw PredicateError.evaluation(
           "\(operation.rawValue) needs a set on its left and a collection on its right, not \(a.kindName) and "

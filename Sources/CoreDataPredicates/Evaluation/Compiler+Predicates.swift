@@ -64,16 +64,21 @@ enum Compiler {
 }
 
 extension Compiler {
-  /// Under the rules of stores a pattern that a row holds may be no regular expression: it matches nothing.
+  /// Under the rules of stores a pattern that a row holds may be no regular expression, an argument that it should hold may be
+  /// missing: it matches nothing.
   fileprivate static func compare(
     _ left: PredicateValue, _ node: ComparisonNode, _ right: PredicateValue, _ rules: EvaluationRules
   ) throws -> Bool {
     do {
       return try ValueComparison.holds(left, node, right)
     } catch let error as PredicateError where error.isEvaluation && rules == .store {
-      guard case (.matches, .string, .string) = (node.comparison, left, right) else { throw error }
       if case .constant = node.right { throw error }
-      return false
+      switch (node.comparison, left, right) {
+      case (.matches, .string, .string): return false
+      case (.customSelector, _, _) where right.isNull && Messages.usual.contains(node.selector ?? ""):
+        return false
+      default: throw error
+      }
     }
   }
 }

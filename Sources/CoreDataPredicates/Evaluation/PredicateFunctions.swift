@@ -97,7 +97,8 @@ public enum PredicateFunctions {
   }
 
   static func send(
-    _ selector: String, to target: PredicateValue, _ arguments: [PredicateValue]
+    _ selector: String, to target: PredicateValue, _ arguments: [PredicateValue],
+    rules: EvaluationRules = .throwing
   ) throws -> PredicateValue {
     if let body = registry.body(selector) {
       return PredicateValue(normalizing: try body(target.anyValue, arguments.map(\.anyValue)))
@@ -107,6 +108,10 @@ public enum PredicateFunctions {
     guard FunctionTable.colons(selector) == arguments.count,
       let result = try Messages.send(selector, to: target, arguments)
     else {
+      // A row without the value is no mistake in the predicate.
+      if rules == .store, arguments.contains(where: \.isNull), Messages.usual.contains(selector) {
+        return .null
+      }
       throw PredicateError.evaluation(
         "Nothing answers to the selector \(selector) with \(arguments.count) arguments on \(target.kindName). "
           + "Register it with PredicateFunctions.register(_:_:).")
