@@ -1,9 +1,11 @@
+import CoreDataPredicates
 import CoreDataSQL
 import Foundation
 import GRDB
 import GRDBSQLite
 
-/// The functions over rows that statements name (``SQLAggregate``): decimals added and compared as decimals.
+/// The functions over rows that statements name (``SQLAggregate``): decimals added and compared as decimals, sums that may outgrow 64
+/// bits, and statistics.
 enum SQLAggregates {
   static func register(on database: Database) {
     guard let connection = database.sqliteConnection else { return }
@@ -18,6 +20,11 @@ enum SQLAggregates {
   private final class Total {
     var value: Decimal?
     var count: Int64 = 0
+    /// Whole numbers, until they need more than 64 bits.
+    var whole: Int64? = 0
+    var real: Double = 0
+    /// For statistics.
+    var numbers: [PredicateValue] = []
   }
 
   /// SQLite's memory for one call, zeroed at first; nil when it has none left, or, at the end, when there was no row.
@@ -45,26 +52,72 @@ enum SQLAggregates {
         total = Total()
         place.pointee = Unmanaged.passRetained(total)
       }
+      let function: SQLAggregate = function(context)
+      switch function {
+      case .wholeSum: return add(values[0], to: total)
+      case .median, .deviation:
+        if sqlite3_value_type(values[0]) != SQLITE_NULL {
+          total.numbers.append(.double(sqlite3_value_double(values[0])))
+        }
+        return
+      case .sum, .average, .min, .max: break
+      }
       if count > 1 { total.count += sqlite3_value_int64(values[1]) }
       guard let value = DecimalText.decimal(values[0]) else { return }
       guard let before = total.value else {
         total.value = value
         return
       }
-      switch function(context) {
-      case .sum, .average: total.value = before + value
+      switch function {
       case .min: total.value = Swift.min(before, value)
       case .max: total.value = Swift.max(before, value)
+      default: total.value = before + value
       }
     }
+
+  /// As the sum in memory: whole while it fits, then a real.
+  private static func add(_ value: OpaquePointer?, to total: Total) {
+    guard sqlite3_value_type(value) != SQLITE_NULL else { return }
+    total.count += 1
+    guard let whole = total.whole else {
+      total.real += sqlite3_value_double(value)
+      return
+    }
+    if sqlite3_value_type(value) == SQLITE_INTEGER {
+      let (sum, isTooLarge) = whole.addingReportingOverflow(sqlite3_value_int64(value))
+      if !isTooLarge {
+        total.whole = sum
+        return
+      }
+    }
+    total.whole = nil
+    total.real = Double(whole) + sqlite3_value_double(value)
+  }
 
   private static let finish: @convention(c) (OpaquePointer?) -> Void = { context in
     guard let total = place(context, isEnd: true)?.pointee?.takeRetainedValue() else {
       return sqlite3_result_null(context)
     }
-    guard function(context) == .average else { return DecimalText.setResult(total.value, context) }
+    switch function(context) {
+    case .sum, .min, .max: return DecimalText.setResult(total.value, context)
+    case .wholeSum:
+      if total.count == 0 { return sqlite3_result_null(context) }
+      guard let whole = total.whole else { return sqlite3_result_double(context, total.real) }
+      return sqlite3_result_int64(context, whole)
+    case .median: return statistic("median:", of: total, context)
+    case .deviation: return statistic("stddev:", of: total, context)
+    case .average: break
+    }
     if total.count == 0 { return sqlite3_result_null(context) }
     DecimalText.setResult((total.value ?? 0) / Decimal(total.count), context)
+  }
+}
+
+extension SQLAggregates {
+  private static func statistic(_ selector: String, of total: Total, _ context: OpaquePointer?) {
+    let value: PredicateValue? = try? BuiltinFunction(selector).call([.array(total.numbers)], rules: .store)
+    guard let number = value.flatMap(NumberComparison.double) else { return sqlite3_result_null(context) }
+    sqlite3_result_double(context, number)
   }
 }
 

@@ -92,7 +92,8 @@ enum SQLFunctions {
       flag(StringMatching.like(text, pattern, options(values[2])), context)
     case .matches:
       guard let (text, pattern) = texts(values) else { return flag(false, context) }
-      flag(try StringMatching.matches(text, pattern, options(values[2])), context)
+      // A constant pattern was checked before; one that a row holds matches nothing when it is none.
+      flag((try? StringMatching.matches(text, pattern, options(values[2]))) ?? false, context)
     case .lowercase: try apply("lowercase:", values, context)
     case .uppercase: try apply("uppercase:", values, context)
     case .canonical: try apply("canonical:", values, context)
@@ -106,7 +107,21 @@ enum SQLFunctions {
     case .ceiling: try apply("ceiling:", values, context)
     case .truncate: try apply("trunc:", values, context)
     case .modulus: try apply("modulus:by:", values, context)
+    case .divide: try apply("divide:by:", values, context)
+    case .absolute: try apply("abs:", values, context)
+    case .whole:
+      let number: PredicateValue = predicateValue(values[0])
+      guard let whole = NumberComparison.double(number).flatMap({ Int64(exactly: $0.rounded(.towardZero)) })
+      else { return sqlite3_result_null(context) }
+      sqlite3_result_int64(context, NumberComparison.integer(number) ?? whole)
     case .bitXor: try apply("bitwiseXor:with:", values, context)
+    case .key:
+      let value: PredicateValue = typedValue(values[0], values[2])
+      if value.isNull { return sqlite3_result_null(context) }
+      stored(try ScalarKeys.read(text(values[1]) ?? "", from: value), context)
+    case .cast:
+      let arguments: [PredicateValue] = [typedValue(values[0], values[2]), .string(text(values[1]) ?? "")]
+      stored(try BuiltinFunction("castObject:toType:").call(arguments, rules: .store), context)
     case .number: cast(values, to: "NSNumber", context)
     case .description: cast(values, to: "NSString", context)
     case .compareDecimals:
@@ -134,7 +149,7 @@ enum SQLFunctions {
       if argument.isNull { return sqlite3_result_null(context) }
       arguments.append(argument)
     }
-    result(try BuiltinFunction(selector).call(arguments), context)
+    result(try BuiltinFunction(selector).call(arguments, rules: .store), context)
   }
 
   /// A function of decimals, a decimal itself. A division by zero is `NULL`: a fetch over many rows must not fail for one.
@@ -190,6 +205,37 @@ enum SQLFunctions {
       guard let bytes = sqlite3_value_blob(value) else { return .data(Data()) }
       return .data(Data(bytes: bytes, count: Int(sqlite3_value_bytes(value))))
     default: return .null
+    }
+  }
+
+  /// A value as the kind that a column of it has (`ScalarKind`'s raw value).
+  private static func typedValue(_ value: OpaquePointer?, _ kind: OpaquePointer?) -> PredicateValue {
+    if isNull(value) { return .null }
+    switch ScalarKind(rawValue: sqlite3_value_int64(kind)) {
+    case .real: return .double(sqlite3_value_double(value))
+    case .date: return .date(Date(timeIntervalSinceReferenceDate: sqlite3_value_double(value)))
+    case .decimal: return DecimalText.decimal(value).map(PredicateValue.decimal) ?? .null
+    case .url:
+      let text: String = text(value) ?? ""
+      return URL(string: text).map(PredicateValue.url) ?? .string(text)
+    case .uuid:
+      guard case .data(let bytes) = predicateValue(value), bytes.count == 16 else { return .null }
+      return .uuid(bytes.withUnsafeBytes { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) })
+    case .boolean, .integer, .string, .data, nil: return predicateValue(value)
+    }
+  }
+
+  /// A result as a column of its kind would hold it.
+  private static func stored(_ value: PredicateValue, _ context: OpaquePointer?) {
+    switch value {
+    case .date(let date): sqlite3_result_double(context, date.timeIntervalSinceReferenceDate)
+    case .decimal(let number): DecimalText.setResult(number, context)
+    case .url(let url): result(.string(url.absoluteString), context)
+    case .uuid(let uuid):
+      withUnsafeBytes(of: uuid.uuid) {
+        sqlite3_result_blob64(context, $0.baseAddress, UInt64($0.count), RawStatement.copied)
+      }
+    default: result(value, context)
     }
   }
 

@@ -39,7 +39,7 @@ import Testing
     ("age BETWEEN {1, nil}", "0"),
     (
       "age BETWEEN {1, score}",
-      "t0.ZAGE >= ? AND (t0.ZAGE <= t0.ZSCORE OR (t0.ZAGE IS NULL AND t0.ZSCORE IS NULL)) AND t0.ZAGE IS NOT NULL  ← 1"
+      "t0.ZAGE >= ? AND t0.ZAGE <= t0.ZSCORE  ← 1"
     ),
     // Compounds and constants
     (
@@ -57,7 +57,10 @@ import Testing
     ("NOT (name BEGINSWITH '')", ""),
     ("name BEGINSWITH nick", "CLARUS_SEARCH(t0.ZNAME, t0.ZNICK, 1, 0)"),
     ("name BEGINSWITH[cd] 'ab'", "CLARUS_SEARCH(t0.ZNAME, ?, 1, 3)  ← 'ab'"),
-    ("name ENDSWITH 'äb'", "substr(t0.ZNAME, ?) = ?  ← -2, 'äb'"),
+    (
+      "name ENDSWITH 'äb'",
+      "substr(CAST(t0.ZNAME AS BLOB), -length(CAST(? AS BLOB))) = CAST(? AS BLOB)  ← 'äb', 'äb'"
+    ),
     ("name CONTAINS 'a'", "instr(t0.ZNAME, ?) > 0  ← 'a'"),
     ("name CONTAINS[c] 'a'", "CLARUS_SEARCH(t0.ZNAME, ?, 0, 1)  ← 'a'"),
     ("name IN 'abc'", "CLARUS_SEARCH(?, t0.ZNAME, 0, 0)  ← 'abc'"),
@@ -117,10 +120,6 @@ import Testing
       "EXISTS (SELECT 1 FROM ZPERSON t1 WHERE t1.ZBOSS = t0.ZBOSS AND t1.ZAGE > ?)  ← 3"
     ),
     (
-      "ANY books.chapters.@count > 3",
-      "EXISTS (SELECT 1 FROM ZBOOK t1 WHERE t1.ZAUTHOR = t0.Z_PK AND (SELECT COUNT(*) FROM ZCHAPTER t2 WHERE t2.ZBOOK = t1.Z_PK) > ?)  ← 3"
-    ),
-    (
       "'x' IN books.title",
       "EXISTS (SELECT 1 FROM ZBOOK t1 WHERE t1.ZAUTHOR = t0.Z_PK AND t1.ZTITLE = ?)  ← 'x'"
     ),
@@ -141,7 +140,7 @@ import Testing
     ),
     (
       "books.@sum.pages > 2",
-      "COALESCE((SELECT SUM(t1.ZPAGES) FROM ZBOOK t1 WHERE t1.ZAUTHOR = t0.Z_PK), 0) > ?  ← 2"
+      "COALESCE((SELECT CLARUS_SUM(t1.ZPAGES) FROM ZBOOK t1 WHERE t1.ZAUTHOR = t0.Z_PK), 0) > ?  ← 2"
     ),
     (
       "SUBQUERY(books, $b, $b.pages > 5 AND $b.title == name).@count > 0",
@@ -157,7 +156,7 @@ import Testing
     ("fee / 2 == 1", "CLARUS_DECIMALS(?, t0.ZFEE, ?) = ?  ← 'divide:by:', 2, 1"),
     ("modulus:by:(age, 2) == 0", "t0.ZAGE % ? = ?  ← 2, 0"),
     ("age ** 2 > 3", "CLARUS_POWER(t0.ZAGE, ?) > ?  ← 2, 3"),
-    ("abs(age) == 1", "abs(t0.ZAGE) = ?  ← 1"),
+    ("abs(age) == 1", "CLARUS_ABS(t0.ZAGE) = ?  ← 1"),
     ("lowercase(name) == 'a'", "CLARUS_LOWERCASE(t0.ZNAME) = ?  ← 'a'"),
     ("length(name) > 3", "CLARUS_LENGTH(t0.ZNAME) > ?  ← 3"),
     ("born > CAST(10, 'NSDate')", "t0.ZBORN > ?  ← 10.0"),
@@ -170,7 +169,8 @@ import Testing
 
   @Test(arguments: plain)
   func `a predicate becomes a condition that holds for the same rows`(format: String, sql: String) throws {
-    #expect(try TestModel.condition(format) == sql)
+    let condition: String = try TestModel.condition(format)
+    #expect(condition == sql)
   }
 
   @Test func `values are bound as columns store them`() throws {
@@ -283,10 +283,9 @@ import Testing
     ("scratch == 'x'", "transient"),
     ("secret == 'x'", "value transformer"),
     ("name + 1 == 2", "arithmetic needs numbers"),
-    ("SUBQUERY(books, $b, $b.pages > 1) == 1", "only count"),
+    ("SUBQUERY(books, $b, $b.pages > 1) == 1", "to-many key not allowed here"),
     ("$x == 1 AND name == $x", "has no value"),
-    ("books.@median.pages > 1", "knows @count"),
-    ("stddev(books.pages) > 1", "no counterpart"),
+    ("books.@median.pages > 1", "no collection operator"),
     ("name UTI-EQUALS 'x'", "no operator"),
     ("(books)[0] == 1", "positions"),
   ]
@@ -296,7 +295,9 @@ import Testing
     do {
       let sql: String = try TestModel.condition(format)
       Issue.record("'\(format)' compiled to \(sql)")
-    } catch StoreError.unsupported(let part, let found, let advice) {
+    } catch StoreError.unsupported(let part, let found, let advice),
+      StoreError.invalid(let part, let found, let advice)
+    {
       #expect(!part.isEmpty && !advice.isEmpty)
       #expect(found.contains(reason))
     } catch {

@@ -371,7 +371,7 @@ extension StoreScenario {
       _ = try body()
     } matches: { error in
       switch error as? StoreError {
-      case .unsupported, .unknownKeyPath: return true
+      case .unsupported, .invalid, .unknownKeyPath: return true
       default: return false
       }
     }

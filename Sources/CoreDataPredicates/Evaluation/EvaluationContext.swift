@@ -93,5 +93,5 @@ final class LocalVariable {
 package enum PredicateClock {
   @TaskLocal package static var fixed: Date?
 
-  static var now: Date { fixed ?? Date() }
+  package static var now: Date { fixed ?? Date() }
 }

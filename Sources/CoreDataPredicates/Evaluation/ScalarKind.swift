@@ -1,5 +1,7 @@
 /// What a single value is, known before there is one.
-package enum ScalarKind: Sendable, Hashable {
+///
+/// Raw values travel in statements.
+package enum ScalarKind: Int64, Sendable, Hashable {
   case boolean
   case integer
   /// A double.

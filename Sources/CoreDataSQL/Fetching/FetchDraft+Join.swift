@@ -5,6 +5,6 @@ extension FetchDraft {
     select.order = order
     select.limit = limitValue
     select.offset = offsetValue
-    return countsRows ? SelectStatement(columns: [.countRows], source: .select(select)) : select
+    return countsRows ? SelectStatement(columns: [.countRows], source: .select(select, alias: nil)) : select
   }
 }

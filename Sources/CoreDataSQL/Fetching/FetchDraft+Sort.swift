@@ -17,8 +17,8 @@ extension FetchDraft {
       case .object(let place):
         expression = place.key
         if place === root { byKey = true }
-      case .constant, .list, .members:
-        throw StoreError.unsupported(
+      case .constant, .list, .members, .entity, .choice, .combined:
+        throw StoreError.invalid(
           part: "sort by \(term.keyPath)", reason: "to-many key not allowed here",
           advice: "sort by an attribute, by one of a to-one relationship, or by the members' @count")
       }
@@ -28,13 +28,8 @@ extension FetchDraft {
   }
 
   private func operand(_ term: FetchOrder) throws -> Operand {
-    let path: ArraySlice<String> =
-      term.keyPath.isEmpty || term.keyPath == "self" ? [] : KeyPathResolver.components(term.keyPath)[...]
-    let compiler = PredicateCompiler(schema: schema)
-    let found: Operand = try compiler.paths.resolve(path, from: root, path: term.keyPath)
-    if case .members(let many) = found, many.rest.first?.hasPrefix("@") == true {
-      return try compiler.aggregate(many, text: term.keyPath)
-    }
-    return found
+    let path: [String] =
+      term.keyPath.isEmpty || term.keyPath == "self" ? [] : KeyPathResolver.components(term.keyPath)
+    return try PredicateCompiler(schema: schema).paths.read(path, from: .object(root), text: term.keyPath)
   }
 }

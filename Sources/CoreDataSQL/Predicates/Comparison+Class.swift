@@ -19,7 +19,9 @@ extension PredicateCompiler {
     else { return false }
     switch node.left {
     case .evaluatedObject: scope.object = narrowed(scope.object, to: family)
-    case .variable(let name): scope.variables[name] = scope.variables[name].map { narrowed($0, to: family) }
+    case .variable(let name):
+      guard case .object(let place)? = scope.values[name] else { return false }
+      scope.values[name] = .object(narrowed(place, to: family))
     default: return false
     }
     return true

@@ -1,3 +1,4 @@
+import CoreDataModel
 import CoreDataPredicates
 import CoreDataStorage
 
@@ -5,8 +6,15 @@ extension Comparison {
   /// `==`: nil equals nil and nothing else; values of different kinds are unequal, without complaint.
   func equality(_ left: Operand, _ right: Operand) throws -> SQLExpression {
     switch (left, right) {
+    case (.choice, _): return try left.eachBranch { try equality($0, right) }
+    case (_, .choice): return try right.eachBranch { try equality(left, $0) }
+    case (.members(let members), .constant(let constant)) where constant.isNull,
+      (.constant(let constant), .members(let members)) where constant.isNull:
+      return members.isMissing ?? .truth(false)
     case (.members, _), (_, .members): throw toManyNotAllowed()
-    case (.constant(let a), .constant(let b)): return .truth(a == b)
+    case (.constant(let a), .constant(let b)):
+      // Two objects that this store does not hold are two.
+      return .truth(a.isUnknownObject || b.isUnknownObject ? false : ValueComparison.equal(a, b, options))
     case (.value(let value, let type), .constant(let constant)),
       (.constant(let constant), .value(let value, let type)):
       return try equality(value, type, constant)
@@ -14,10 +22,17 @@ extension Comparison {
       return equality(place, constant)
     case (.object(let a), .object(let b)): return equality(a, b)
     case (.value(let a, let typeA), .value(let b, let typeB)): return try equality(a, typeA, b, typeB)
-    case (.object(let place), .value(let value, _)), (.value(let value, _), .object(let place)):
+    case (.entity(let place), .constant(let constant)), (.constant(let constant), .entity(let place)):
+      return entityEquality(place, constant)
+    case (.entity(let a), .entity(let b)):
+      return .binary(.is, a.column(a.table.entity), b.column(b.table.entity))
+    case (.object(let place), .value(let value, _)), (.value(let value, _), .object(let place)),
+      (.entity(let place), .value(let value, _)), (.value(let value, _), .entity(let place)):
       // An object never equals a plain value; nil equals nil.
       return .conjunction([isMissing(place), .isNull(value)])
-    case (.list, _), (_, .list):
+    case (.entity(let a), .object(let b)), (.object(let a), .entity(let b)):
+      return .conjunction([isMissing(a), isMissing(b)])
+    case (.list, _), (_, .list), (.combined, _), (_, .combined):
       throw unsupported("a collection can't be compared in a store", "use IN, or compare its parts")
     }
   }
@@ -43,6 +58,7 @@ extension Comparison {
     try checkComparable(rightType)
     let isSame: Bool = leftType == rightType || leftType.isNumber && rightType.isNumber
     guard isSame else { return .conjunction([.isNull(left), .isNull(right)]) }
+    try checkMixed(leftType, rightType)
     if leftType == .string, !isLiteral { return .function(.equal, [left, right, optionsValue]) }
     return .binary(
       .is, left.comparable(leftType, with: rightType), right.comparable(rightType, with: leftType))
@@ -59,8 +75,16 @@ extension Comparison {
       throw unsupported(
         "the database holds what a value transformer made of the attribute",
         "compare it with nil, or filter the fetched objects")
-    case .integer, .real, .decimal, .string, .date, .uuid, .url, .data: return
+    case .integer, .real, .number, .decimal, .string, .date, .uuid, .url, .data: return
     }
+  }
+
+  /// A decimal compares with whole numbers as decimals do, with doubles as doubles do.
+  func checkMixed(_ left: ValueType, _ right: ValueType) throws {
+    guard left == .decimal && right == .number || left == .number && right == .decimal else { return }
+    throw unsupported(
+      "a number read from text meets a decimal, and is whole or not row by row",
+      "CAST the text to NSDecimalNumber")
   }
 
   private func isMissing(_ place: ObjectPlace) -> SQLExpression {
@@ -81,6 +105,18 @@ extension Comparison {
     return .binary(symbol, left.key, right.key)
   }
 
+  /// `entity == …`: just this entity, none above or below it.
+  private func entityEquality(_ place: ObjectPlace, _ constant: PredicateValue) -> SQLExpression {
+    if constant.isNull { return isMissing(place) }
+    guard case .object(let box) = constant, let entity = box.value as? NSEntityDescription,
+      let layout = entity.name.flatMap({ schema.layout.byName[$0] }),
+      isSameHierarchy(layout.index, place.entity)
+    else { return .truth(false) }
+    return .binary(
+      .equal, place.column(place.table.entity),
+      .bound(.integer(Int64(schema.entityNumber(of: layout.index)))))
+  }
+
   private func isSameHierarchy(_ left: Int, _ right: Int) -> Bool {
     schema.layout.entities[left].rootIndex == schema.layout.entities[right].rootIndex
   }
@@ -92,5 +128,13 @@ extension Comparison {
       schema.layout.entities.indices.contains(Int(id.entity)), isSameHierarchy(Int(id.entity), place.entity)
     else { return nil }
     return id.key
+  }
+}
+
+extension PredicateValue {
+  /// A reference to an object that is not in the store.
+  fileprivate var isUnknownObject: Bool {
+    guard case .object(let box) = self, let reference = box.value as? ObjectReference else { return false }
+    return reference.id == nil
   }
 }

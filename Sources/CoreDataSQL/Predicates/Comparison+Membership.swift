@@ -6,11 +6,17 @@ extension Comparison {
   /// `element IN collection`, and `collection CONTAINS element`.
   func membership(of element: Operand, in collection: Operand) throws -> SQLExpression {
     switch collection {
-    case .members(let many): return try membership(of: element, in: many)
+    case .members(let members): return try membership(of: element, in: members)
     case .list(let members): return .disjunction(try members.map { try equality(element, $0) })
-    case .value: return try search(.contains, collection, element)
-    case .object:
-      throw unsupported("a to-one relationship is no collection", "compare it with ==")
+    case .combined(let operation, let left, let right):
+      return try membership(of: element, operation, left, right)
+    case .choice: return try collection.eachBranch { try membership(of: element, in: $0) }
+    case .value(_, .string): return try search(.contains, collection, element)
+    case .value(_, .externalData), .value(_, .transformable):
+      throw unsupported("the database can't read what may be a collection", "filter the fetched objects")
+    case .value(_, let type):
+      throw invalid("\(type.name) is no collection", "give IN a list, a set or a string")
+    case .object, .entity: throw invalid("a to-one relationship is no collection", "compare it with ==")
     case .constant(let constant):
       if case .dictionary(let entries) = constant {
         return try membership(of: element, in: Array(entries.values))
@@ -18,33 +24,37 @@ extension Comparison {
       if let members = constant.elements { return try membership(of: element, in: members) }
       if case .string = constant { return try search(.contains, collection, element) }
       if constant.isNull { return .truth(false) }
-      throw unsupported(
-        "\(constant.kindName) is no collection", "give IN a list, a set or a string")
+      throw invalid("\(constant.kindName) is no collection", "give IN a list, a set or a string")
     }
   }
 
-  /// Members of a to-many: an object among them, or a value among those of an attribute.
-  private func membership(of element: Operand, in many: ManyPath) throws -> SQLExpression {
-    let text: String = Printer.print(.comparison(node))
-    let frame = SelectFrame(aliases: many.owner.frame.aliases)
-    var links: [SQLExpression] = []
-    var current: Operand = .members(many)
-    while case .members(let next) = current {
-      if next.rest.first?.hasPrefix("@") == true {
-        throw unsupported("collection operators give no collection to search in", "use a plain path")
-      }
-      let entered: EnteredMembers = try compiler.paths.enter(next, in: frame, path: text)
-      links.append(entered.link)
-      current = try compiler.paths.resolve(next.rest, from: entered.member, path: text)
+  /// Members of a to-many: an object among them, or a value among those of an attribute. Nil is no member of a set.
+  private func membership(of element: Operand, in members: Members) throws -> SQLExpression {
+    let test: SQLExpression = try equality(members.element, element)
+    let needsValue: Bool = members.dropsNil && members.canHoldNil && element.constant.map(\.isNull) != false
+    return members.exists(where: .conjunction([test, needsValue ? .isNotNull(members.value) : .truth(true)]))
+  }
+
+  /// Of no collection no set is made, so that nothing is in it.
+  private func membership(
+    of element: Operand, _ operation: SetOperation, _ left: Operand, _ right: Operand
+  ) throws -> SQLExpression {
+    let first: SQLExpression = try membership(of: element, in: left)
+    let second: SQLExpression = try membership(of: element, in: right)
+    let present: SQLExpression =
+      .disjunction([left.isMissingCollection, right.isMissingCollection]).negated
+    switch operation {
+    case .union: return .conjunction([present, .disjunction([first, second])])
+    case .intersect: return .conjunction([first, second])
+    case .minus: return .conjunction([present, first, second.negated])
     }
-    let test: SQLExpression = try equality(current, element)
-    return compiler.exists(frame, .conjunction(links + [test]))
   }
 
   private func membership(of element: Operand, in members: [PredicateValue]) throws -> SQLExpression {
     switch element {
+    case .choice: return try element.eachBranch { try membership(of: $0, in: members) }
     case .members: throw toManyNotAllowed()
-    case .constant, .list:
+    case .constant, .list, .combined, .entity:
       return .disjunction(try members.map { try equality(element, .constant($0)) })
     case .object(let place):
       let keys: [SQLValue] = members.compactMap { key(of: $0, as: place).map(SQLValue.integer) }

@@ -7,6 +7,8 @@ extension Comparison {
   /// nil on both sides.
   func order(_ symbol: SQLOperator, _ left: Operand, _ right: Operand) throws -> SQLExpression {
     switch (left, right) {
+    case (.choice, _): return try left.eachBranch { try order(symbol, $0, right) }
+    case (_, .choice): return try right.eachBranch { try order(symbol, left, $0) }
     case (.members, _), (_, .members): throw toManyNotAllowed()
     case (.value(let value, let type), .constant(let constant)):
       return try order(symbol, value, type, constant)
@@ -19,14 +21,21 @@ extension Comparison {
       let holdsForNil: Bool = includesEqual(symbol) && place.canBeMissing
       return holdsForNil ? .isNull(place.key) : .truth(false)
     case (.constant(let a), .constant(let b)):
-      // One of two bounds of BETWEEN; a comparison of constants alone never gets here.
-      guard !a.isNull, !b.isNull else { return .truth(includesEqual(symbol) && a.isNull && b.isNull) }
-      guard let order = ValueComparison.order(a, b, options) else {
-        throw unsupported("\(a.kindName) and \(b.kindName) have no order", "compare values of one kind")
-      }
-      return .truth(holds(symbol, order))
-    case (.object, _), (_, .object), (.list, _), (_, .list):
-      throw unsupported("only plain values have an order", "compare an attribute, or use == and !=")
+      var comparison: ComparisonNode = node
+      comparison.comparison = Self.comparison(symbol)
+      return .truth(try ValueComparison.holds(a, comparison, b))
+    case (.object, _), (_, .object), (.entity, _), (_, .entity), (.list, _), (_, .list), (.combined, _),
+      (_, .combined):
+      throw invalid("only plain values have an order", "compare an attribute, or use == and !=")
+    }
+  }
+
+  private static func comparison(_ symbol: SQLOperator) -> ComparisonOperator {
+    switch symbol {
+    case .less: .lessThan
+    case .lessOrEqual: .lessThanOrEqualTo
+    case .greater: .greaterThan
+    default: .greaterThanOrEqualTo
     }
   }
 
@@ -43,14 +52,17 @@ extension Comparison {
 
   private func order(
     _ symbol: SQLOperator, _ left: SQLExpression, _ leftType: ValueType, _ right: SQLExpression,
-    _ rightType: ValueType
+    _ rightType: ValueType, holdsForNil: Bool = true
   ) throws -> SQLExpression {
     let isSame: Bool = leftType.isNumber && rightType.isNumber || leftType == rightType
+    try checkReadable(leftType)
+    try checkReadable(rightType)
     guard isSame, isOrdered(leftType) else {
-      throw unsupported(
+      throw invalid(
         "\(leftType.name) and \(rightType.name) have no order",
         "compare numbers, strings or dates with their own kind")
     }
+    try checkMixed(leftType, rightType)
     let test: SQLExpression =
       if leftType == .string, !isLiteral {
         compared(symbol, left, right)
@@ -60,7 +72,7 @@ extension Comparison {
         .binary(
           symbol, left.comparable(leftType, with: rightType), right.comparable(rightType, with: leftType))
       }
-    guard includesEqual(symbol) else { return test }
+    guard holdsForNil, includesEqual(symbol) else { return test }
     return .disjunction([test, .conjunction([.isNull(left), .isNull(right)])])
   }
 
@@ -69,20 +81,20 @@ extension Comparison {
     let bounds: [Operand]
     switch right {
     case .constant(let constant):
-      guard case .array(let members) = constant, members.count == 2 else {
-        throw unsupported("BETWEEN needs two bounds", "write BETWEEN {low, high}")
-      }
+      if constant.isNull { return .truth(false) }
+      guard case .array(let members) = constant, members.count == 2 else { throw boundsNeeded() }
       bounds = members.map(Operand.constant)
     case .list(let members) where members.count == 2: bounds = members
-    case .list, .value, .object, .members:
-      throw unsupported("BETWEEN needs two bounds", "write BETWEEN {low, high}")
+    case .members(let members) where !members.isSet:
+      throw unsupported("a relationship's members are no two bounds", "write BETWEEN {low, high}")
+    case .list, .value, .object, .entity, .members, .choice, .combined: throw boundsNeeded()
     }
+    if left.isNull || bounds[0].isNull || bounds[1].isNull { return .truth(false) }
     if case .value(let value, let type) = left, case .constant(let low) = bounds[0],
       case .constant(let high) = bounds[1], type != .string || isLiteral,
       !type.isNumber
         || decimalTest(.less, value, type, low) == nil && decimalTest(.less, value, type, high) == nil
     {
-      if low.isNull || high.isNull { return .truth(false) }
       try checkOrdered(type, low)
       try checkOrdered(type, high)
       guard case .value(let lowest) = ValueBinding.bind(low, as: type),
@@ -90,16 +102,27 @@ extension Comparison {
       else { return .truth(false) }
       return .between(value, .bound(lowest), .bound(highest))
     }
-    // nil = nil must not let a row in, so each side is asked for a value too.
-    var tests: [SQLExpression] = [
-      try order(.greaterOrEqual, left, bounds[0]), try order(.lessOrEqual, left, bounds[1]),
-    ]
-    if case .constant(let constant) = left, constant.isNull { return .truth(false) }
-    if bounds.contains(where: { if case .constant(let bound) = $0 { bound.isNull } else { false } }) {
-      return .truth(false)
+    // Neither greater nor equal is nil here, so each side is compared with what can be.
+    return .conjunction([
+      try strictOrder(.greaterOrEqual, left, bounds[0]), try strictOrder(.lessOrEqual, left, bounds[1]),
+    ])
+  }
+
+  /// An order in which nil is not even as great as nil.
+  private func strictOrder(_ symbol: SQLOperator, _ left: Operand, _ right: Operand) throws -> SQLExpression {
+    try left.eachBranch { left in
+      try right.eachBranch { right in
+        if left.isNull || right.isNull { return .truth(false) }
+        if case .value(let a, let typeA) = left, case .value(let b, let typeB) = right {
+          return try order(symbol, a, typeA, b, typeB, holdsForNil: false)
+        }
+        return try order(symbol, left, right)
+      }
     }
-    if case .value(let value, _) = left { tests.append(.isNotNull(value)) }
-    return .conjunction(tests)
+  }
+
+  private func boundsNeeded() -> StoreError {
+    invalid("BETWEEN needs two bounds", "write BETWEEN {low, high}")
   }
 
   private func compared(_ symbol: SQLOperator, _ left: SQLExpression, _ right: SQLExpression) -> SQLExpression
@@ -108,22 +131,29 @@ extension Comparison {
   }
 
   private func checkOrdered(_ type: ValueType, _ constant: PredicateValue) throws {
+    try checkReadable(type)
     switch type {
-    case .integer, .real, .decimal: if constant.isNumber { return }
+    case .integer, .real, .number, .decimal: if constant.isNumber { return }
     case .string: if case .string = constant { return }
     case .date: if case .date = constant { return }
     case .uuid: if case .uuid = constant { return }
     case .data: if case .data = constant { return }
     case .url, .externalData, .transformable: break
     }
-    throw unsupported(
+    throw invalid(
       "\(type.name) and \(constant.kindName) have no order",
       "compare numbers, strings or dates with their own kind")
   }
 
+  /// What the database can't read may have an order all the same.
+  private func checkReadable(_ type: ValueType) throws {
+    guard type == .externalData || type == .transformable else { return }
+    throw unsupported("the database can't read \(type.name)", "filter the fetched objects")
+  }
+
   private func isOrdered(_ type: ValueType) -> Bool {
     switch type {
-    case .integer, .real, .decimal, .string, .date, .uuid, .data: true
+    case .integer, .real, .number, .decimal, .string, .date, .uuid, .data: true
     case .url, .externalData, .transformable: false
     }
   }

@@ -4,7 +4,7 @@ import CoreDataStorage
 extension Comparison {
   /// `BEGINSWITH`, `ENDSWITH`, and substring search for `CONTAINS` and `IN`. nil and the empty part are never found.
   func search(_ kind: SQLSearchKind, _ text: Operand, _ part: Operand) throws -> SQLExpression {
-    if isNull(text) || isNull(part) { return .truth(false) }
+    if text.isNull || part.isNull { return .truth(false) }
     let whole: SQLExpression = try string(text)
     guard case .constant(let constant) = part else {
       return .function(.search, [whole, try string(part), .integer(kind.rawValue), optionsValue])
@@ -18,16 +18,16 @@ extension Comparison {
     switch kind {
     case .contains: return .binary(.greater, .builtin("instr", [whole, .text(needle)]), .integer(0))
     case .endsWith:
-      let count = Int64(needle.unicodeScalars.count)
-      return .binary(
-        .equal, .builtin("substr", [whole, .bound(.integer(-count))]), .text(needle))
+      // Of a text `substr` counts the characters up to the first NUL only; of bytes it counts all.
+      let (bytes, end): (SQLExpression, SQLExpression) = (.cast(whole, .bytes), .cast(.text(needle), .bytes))
+      return .binary(.equal, .builtin("substr", [bytes, .negative(.builtin("length", [end]))]), end)
     case .beginsWith: return prefix(whole, needle)
     }
   }
 
   /// `LIKE`. A pattern whose only mark is a `*` at the end is a prefix, which an index serves.
   func like(_ text: Operand, _ pattern: Operand) throws -> SQLExpression {
-    if isNull(text) || isNull(pattern) { return .truth(false) }
+    if text.isNull || pattern.isNull { return .truth(false) }
     let whole: SQLExpression = try string(text)
     if isLiteral, case .constant(.string(let mask)) = pattern, mask.utf8.count > 1, mask.hasSuffix("*"),
       !mask.dropLast().contains(where: { $0 == "*" || $0 == "?" || $0 == "\\" }), !mask.utf8.contains(0)
@@ -39,10 +39,10 @@ extension Comparison {
 
   /// `MATCHES`: an ICU regular expression over the whole text. A constant one is checked here, before any row is read.
   func matches(_ text: Operand, _ pattern: Operand) throws -> SQLExpression {
-    if isNull(text) || isNull(pattern) { return .truth(false) }
+    if text.isNull || pattern.isNull { return .truth(false) }
     let whole: SQLExpression = try string(text)
     if case .constant(.string(let expression)) = pattern {
-      _ = try StringMatching.matches("", expression, options)
+      _ = try RegularExpressionCache.shared.expression(expression, options)
     }
     return .function(.matches, [whole, try string(pattern), optionsValue])
   }
@@ -70,24 +70,22 @@ extension Comparison {
     return nil
   }
 
-  private func isNull(_ operand: Operand) -> Bool {
-    if case .constant(let value) = operand { value.isNull } else { false }
-  }
-
   private func string(_ operand: Operand) throws -> SQLExpression {
     switch operand {
     case .value(let value, .string): return value
     case .constant(.string(let text)): return .text(text)
+    case .value(_, .externalData), .value(_, .transformable):
+      throw unsupported("the database can't read what may be a string", "filter the fetched objects")
     case .value(_, let type): throw textNeeded(type.name)
     case .constant(let constant): throw textNeeded(constant.kindName)
     case .members: throw toManyNotAllowed()
-    case .object: throw textNeeded("an object")
-    case .list: throw textNeeded("a collection")
+    case .object, .entity: throw textNeeded("an object")
+    case .list, .combined, .choice: throw textNeeded("a collection")
     }
   }
 
   private func textNeeded(_ found: String) -> StoreError {
-    unsupported(
+    invalid(
       "the operator needs strings, and one side is \(found)", "compare a string attribute with a string")
   }
 }

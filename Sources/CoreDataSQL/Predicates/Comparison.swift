@@ -17,7 +17,12 @@ struct Comparison {
 
   var optionsValue: SQLExpression { .integer(Int64(options.rawValue)) }
 
+  /// A side that is a choice is compared branch by branch: the branches may be of any kind.
   func compile(_ left: Operand, _ right: Operand) throws -> SQLExpression {
+    try left.eachBranch { left in try right.eachBranch { try compare(left, $0) } }
+  }
+
+  private func compare(_ left: Operand, _ right: Operand) throws -> SQLExpression {
     switch node.comparison {
     case .equalTo: return try equality(left, right)
     case .notEqualTo: return try equality(left, right).negated
@@ -39,13 +44,19 @@ struct Comparison {
     }
   }
 
+  /// Can't be done here, but over objects.
   func unsupported(_ reason: String, _ advice: String) -> StoreError {
     .unsupported(part: Printer.print(.comparison(node)), reason: reason, advice: advice)
   }
 
+  /// Fails for every row, wherever it is evaluated.
+  func invalid(_ reason: String, _ advice: String) -> StoreError {
+    .invalid(part: Printer.print(.comparison(node)), reason: reason, advice: advice)
+  }
+
   /// The message for a to-many path where a single value belongs.
   func toManyNotAllowed() -> StoreError {
-    unsupported(
+    invalid(
       "to-many key not allowed here", "put ANY, ALL or NONE before the path, or compare its @count")
   }
 }

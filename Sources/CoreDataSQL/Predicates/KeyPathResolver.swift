@@ -1,7 +1,9 @@
 import CoreDataPredicates
 import CoreDataStorage
+import Foundation
 
-/// Walks key paths over the model: to-one steps become places, an attribute ends the path, a to-many interrupts it.
+/// Walks key paths over the model. A to-one step leads to another place, a to-many one to its members, whose values the rest of the path
+/// reads; an attribute gives a value, and values have keys of their own (`name.length`).
 struct KeyPathResolver {
   let schema: StoreSchema
 
@@ -9,46 +11,125 @@ struct KeyPathResolver {
     path.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
   }
 
-  /// Resolves `components` from `place`. `path` is the whole path, for messages.
-  func resolve(_ components: ArraySlice<String>, from place: ObjectPlace, path: String) throws -> Operand {
-    var place: ObjectPlace = place
-    var rest: ArraySlice<String> = components
+  /// What a path gives, read from an operand. `text` is the whole expression, for messages.
+  func read(_ path: some Sequence<String>, from start: Operand, text: String) throws -> Operand {
+    var rest: ArraySlice<String> = Array(path)[...]
+    var current: Operand = start
     while let name = rest.first {
       rest = rest.dropFirst()
-      if isIdentity(name, of: place) { continue }
-      let entity: EntityLayout = schema.layout.entities[place.entity]
-      guard let slot = entity.slotByName[name] else { throw unknown(name, in: entity, path: path) }
-      switch schema.storage(of: place.entity, slot: slot) {
-      case .attribute(let column):
-        if column.kind == .string, rest == ["length"] {
-          return .value(.function(.length, [place.column(column.name)]), .integer)
-        }
-        guard rest.isEmpty else {
-          throw StoreError.unknownKeyPath(
-            path, entity: entity.name,
-            advice:
-              "'\(name)' is an attribute, so the path ends there; remove '.\(rest.joined(separator: "."))'")
-        }
-        let value: SQLExpression = place.column(column.name)
-        return .value(value, ValueType(column))
-      case .toOne(let columns):
-        guard let destination = entity.slots[slot].destination else {
-          throw notStored(entity.slots[slot], entity: entity, path: path)
-        }
-        place = try target(of: place, slot: slot, columns: columns, destination: destination)
-      case .toMany:
-        return .members(ManyPath(owner: place, slot: slot, rest: rest))
-      case .none:
-        throw notStored(entity.slots[slot], entity: entity, path: path)
+      if name.hasPrefix("@") {
+        let behind: ArraySlice<String> = rest
+        return try current.mapBranches { try collect(name, $0, behind, text) }
       }
+      current = try current.mapBranches { try step(name, from: $0, text) }
     }
-    return .object(place)
+    return current
+  }
+
+  // MARK: Steps
+
+  private func step(_ name: String, from operand: Operand, _ text: String) throws -> Operand {
+    switch operand {
+    case .object(let place): return try step(name, from: place, text)
+    case .value(let value, let type): return try scalarKey(name, of: value, type, text)
+    case .members(let members): return .members(try step(name, from: members, text))
+    case .list(let parts): return .list(try parts.map { try step(name, from: $0, text) })
+    case .entity(let place): return try entityKey(name, of: place, text)
+    case .constant(let value):
+      if value.isNull { return operand }
+      if case .object = value {
+        throw StoreError.unsupported(
+          part: text, reason: "a constant object's values are not in the statement",
+          advice: "read the value first and put it into the predicate")
+      }
+      return .constant(
+        PredicateValue(normalizing: try ExpressionProgram(.path(.constant(value), name)).value(nil)))
+    case .choice(let test, let then, let otherwise):
+      return .choice(
+        when: test, then: try step(name, from: then, text), otherwise: try step(name, from: otherwise, text))
+    case .combined:
+      throw StoreError.unsupported(
+        part: text, reason: "a set of two sets has no keys in a statement",
+        advice: "combine conditions instead")
+    }
+  }
+
+  private func step(_ name: String, from place: ObjectPlace, _ text: String) throws -> Operand {
+    let entity: EntityLayout = schema.layout.entities[place.entity]
+    guard let slot = entity.slotByName[name] else {
+      if isIdentity(name) { return .object(place) }
+      if name == "entity" { return .entity(place) }
+      throw unknown(name, in: entity, path: text)
+    }
+    switch schema.storage(of: place.entity, slot: slot) {
+    case .attribute(let column): return .value(place.column(column.name), ValueType(column))
+    case .toOne(let columns):
+      guard let destination = entity.slots[slot].destination else {
+        throw notStored(entity.slots[slot], entity: entity, path: text)
+      }
+      return .object(try target(of: place, slot: slot, columns: columns, destination: destination))
+    case .toMany: return .members(try members(slot, of: place, text))
+    case .none: throw notStored(entity.slots[slot], entity: entity, path: text)
+    }
+  }
+
+  /// The members of a relationship, in a frame of their own.
+  private func members(_ slot: Int, of place: ObjectPlace, _ text: String) throws -> Members {
+    let frame = SelectFrame(aliases: place.frame.aliases)
+    let entered: EnteredMembers = try enter(slot, of: place, in: frame, path: text)
+    let isOrdered: Bool =
+      schema.layout.entities[place.entity].slots[slot].relationship?.isOrdered ?? false
+    return Members(
+      frame: frame, outer: place.frame, conditions: [entered.link], element: .object(entered.member),
+      isSet: !isOrdered,
+      isMissing: place.canBeMissing ? .isNull(place.key) : nil,
+      order: isOrdered ? entered.order.map { [$0, entered.member.key] } : nil)
+  }
+
+  /// The values of a key for all members: a further to-many relationship joins its members to the same rows.
+  private func step(_ name: String, from members: Members, _ text: String) throws -> Members {
+    var result: Members = members
+    guard case .object(let place) = members.element else {
+      result.element = try step(name, from: members.element, text)
+      result.isUnique = false
+      return result
+    }
+    let entity: EntityLayout = schema.layout.entities[place.entity]
+    if let slot = entity.slotByName[name], case .toMany = schema.storage(of: place.entity, slot: slot) {
+      guard members.isFlat else {
+        throw StoreError.unsupported(
+          part: text, reason: "the collections of a list's members stay apart",
+          advice: "ask about them within the SUBQUERY")
+      }
+      // A member without object on the way counts as one nil.
+      let entered: EnteredMembers = try enter(
+        slot, of: place, in: members.frame, joining: place.canBeMissing ? .left : .inner, path: text)
+      result.conditions.append(entered.link)
+      if place.canBeMissing {
+        result.conditions.append(.disjunction([.isNotNull(entered.member.key), .isNull(place.key)]))
+      }
+      result.element = .object(entered.member)
+      result.isUnique = false
+      let isOrdered: Bool = entity.slots[slot].relationship?.isOrdered ?? false
+      result.order =
+        isOrdered
+        ? entered.order.flatMap { key in members.order.map { $0 + [key, entered.member.key] } } : nil
+      return result
+    }
+    result.element = try step(name, from: place, text)
+    if case .object(let same) = result.element, same === place { return result }
+    guard result.hasPlainElement else {
+      throw StoreError.unsupported(
+        part: text, reason: "'\(name)' is no value of a database",
+        advice: "compare an attribute of the members")
+    }
+    result.isUnique = false
+    return result
   }
 
   /// `SELF` and `objectID` name the object itself, unless the model has a property of that name.
-  private func isIdentity(_ name: String, of place: ObjectPlace) -> Bool {
-    guard name == "self" || name == "SELF" || name == "objectID" else { return false }
-    return schema.layout.entities[place.entity].slotByName[name] == nil
+  private func isIdentity(_ name: String) -> Bool {
+    name == "self" || name == "SELF" || name == "objectID"
   }
 
   private func target(
@@ -63,27 +144,73 @@ struct KeyPathResolver {
     }
   }
 
+  // MARK: Keys of values
+
+  /// The keys that `ScalarKeys` reads from a value in memory.
+  private func scalarKey(_ name: String, of value: SQLExpression, _ type: ValueType, _ text: String) throws
+    -> Operand
+  {
+    guard let kind = type.scalarKind else {
+      throw StoreError.unsupported(
+        part: text, reason: "the database can't read \(type.name)", advice: "filter the fetched objects")
+    }
+    guard let result = ScalarKeys.kind(ofKey: name, of: kind) else {
+      throw StoreError.invalid(
+        part: text, reason: "\(type.name) has no key '\(name)'", advice: "End the path before it.")
+    }
+    switch (name, type) {
+    case ("self", _): return .value(value, type)
+    case ("length", .string): return .value(.function(.length, [value]), .integer)
+    case ("lowercaseString", _): return .value(.function(.lowercase, [value]), .string)
+    case ("uppercaseString", _): return .value(.function(.uppercase, [value]), .string)
+    case ("absoluteString", .url): return .value(value, .string)
+    case ("timeIntervalSinceReferenceDate", _): return .value(value, .real)
+    default:
+      return .value(
+        .function(.key, [value, .text(name), .integer(kind.rawValue)]), ValueType(result))
+    }
+  }
+
+  /// What can be said of an entity in SQL is its name.
+  private func entityKey(_ name: String, of place: ObjectPlace, _ text: String) throws -> Operand {
+    guard name == "name" else {
+      throw StoreError.unsupported(
+        part: text, reason: "of an object's entity a database knows the name only",
+        advice: "compare entity.name, or the entity itself")
+    }
+    let number: SQLExpression = place.column(place.table.entity)
+    let family: [EntityLayout] = schema.layout.entities[place.entity].family.map {
+      schema.layout.entities[$0]
+    }
+    let names: SQLExpression = family.reversed().reduce(.null) { otherwise, entity in
+      .choice(
+        when: .binary(.equal, number, .bound(.integer(Int64(schema.entityNumber(of: entity.index))))),
+        then: .text(entity.name), otherwise: otherwise)
+    }
+    return .value(names, .string)
+  }
+
+  // MARK: Errors
+
   private func notStored(_ slot: PropertySlot, entity: EntityLayout, path: String) -> StoreError {
-    let (reason, advice): (String, String) =
-      switch slot.role {
-      case .fetched: ("'\(slot.name)' is a fetched property", "repeat its predicate here")
-      case .composite:
-        ("'\(slot.name)' is a composite attribute, which stores don't keep yet", "use plain attributes")
-      case .transient, .stored, .toMany:
-        (
+    switch slot.role {
+    case .composite:
+      return .invalid(
+        part: path, reason: "'\(slot.name)' is a composite attribute, which stores don't keep yet",
+        advice: "use plain attributes")
+    case .fetched:
+      return .unsupported(
+        part: path, reason: "'\(slot.name)' is a fetched property", advice: "repeat its predicate here")
+    case .transient, .stored, .toMany:
+      return .unsupported(
+        part: path,
+        reason:
           "'\(slot.name)' of entity '\(entity.name)' is transient: it lives in memory, not in the store",
-          "fetch without it and filter the objects, or make it persistent or derived"
-        )
-      }
-    return .unsupported(part: path, reason: reason, advice: advice)
+        advice: "fetch without it and filter the objects, or make it persistent or derived")
+    }
   }
 
   private func unknown(_ name: String, in entity: EntityLayout, path: String) -> StoreError {
-    if name.hasPrefix("@") {
-      return .unsupported(
-        part: path, reason: "the collection operator '\(name)' follows no to-many relationship",
-        advice: "put it after a to-many relationship, as in 'items.@count'")
-    }
     let children: [String] = entity.family.dropFirst()
       .filter { schema.layout.entities[$0].slotByName[name] != nil }
       .map { schema.layout.entities[$0].name }
@@ -94,5 +221,15 @@ struct KeyPathResolver {
         NearestNames.advice(for: name, among: entity.slotByName.keys)
       }
     return .unknownKeyPath(path, entity: entity.name, advice: advice)
+  }
+}
+
+extension Members {
+  /// Whether the element is an object or a value that SQL can compute with.
+  fileprivate var hasPlainElement: Bool {
+    switch element {
+    case .object, .value: true
+    default: false
+    }
   }
 }

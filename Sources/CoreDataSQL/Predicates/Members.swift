@@ -1,10 +1,119 @@
+import CoreDataPredicates
 import CoreDataStorage
 
-/// A to-many relationship entered: the member as a place, and what ties it to its owner.
+/// A collection: a select that still lacks its columns.
+///
+///     items                    FROM ZITEM t1 WHERE t1.ZOWNER = t0.Z_PK              element t1
+///     items.price              the same                                             element t1.ZPRICE
+///     items.tags.name          FROM ZITEM t1 JOIN Z_1TAGS t2 ON … JOIN ZTAG t3 …    element t3.ZNAME
+///     SUBQUERY(items, $i, …)   the same with one condition more
+///
+/// Key-value coding makes of what it reads from an unordered relationship a set: values that are equal are one, and nil is none. From an
+/// ordered one it makes a list. Rows know neither, so a set says here what has to be taken out of them.
+struct Members {
+  let frame: SelectFrame
+  /// The frame around it, where the owner is.
+  let outer: SelectFrame
+  /// What ties the rows to their owner, and what a subquery asks of them.
+  var conditions: [SQLExpression]
+  /// `.value` or `.object`.
+  var element: Operand
+  /// Whether memory has a set: equal values count once, nil not at all.
+  var isSet: Bool
+  /// Whether no two rows are one member, so that nothing need be taken out to count them.
+  var isUnique: Bool = true
+  /// Whether a collection operator has dropped what is nil.
+  var leavesOutNil: Bool = false
+  /// Holds when there is no collection: the object that has it is missing.
+  var isMissing: SQLExpression?
+  /// What the rows are ordered by; nil where members have no position.
+  var order: [SQLExpression]?
+  /// Whether a further to-many relationship adds its members to this collection. A subquery over a list gives a plain array, in which
+  /// collections would stay apart.
+  var isFlat: Bool = true
+
+  /// What stands for a member: an object's key, or the value.
+  var value: SQLExpression {
+    switch element {
+    case .object(let place): place.key
+    case .value(let value, _): value
+    default: .null
+    }
+  }
+
+  /// Whether a member can be nil.
+  var canHoldNil: Bool {
+    if case .object(let place) = element { place.canBeMissing } else { true }
+  }
+
+  var dropsNil: Bool { isSet || leavesOutNil }
+
+  /// The rows with columns put before them. Everything that joins a table must have been compiled before.
+  func select(_ columns: [SQLExpression], where extra: [SQLExpression] = []) -> SelectStatement {
+    frame.select(columns, where: .conjunction(conditions + extra))
+  }
+
+  /// Whether there is a row for which a condition holds.
+  func exists(where condition: SQLExpression) -> SQLExpression {
+    if condition == .truth(false) { return .truth(false) }
+    return .exists(select([.integer(1)], where: [condition]), isNegated: false)
+  }
+
+  /// One value of all rows; `NULL` when there is no collection.
+  func scalar(_ column: SQLExpression, empty: SQLExpression? = nil) -> SQLExpression {
+    var scalar: SQLExpression = .scalar(select([column]))
+    if let empty { scalar = .builtin("COALESCE", [scalar, empty]) }
+    guard let isMissing else { return scalar }
+    return .choice(when: isMissing, then: .null, otherwise: scalar)
+  }
+
+  /// How many members there are.
+  var count: SQLExpression {
+    if isSet, !isUnique { return .builtin("COUNT", [.distinct(value)]) }
+    return dropsNil && canHoldNil ? .builtin("COUNT", [value]) : .countRows
+  }
+
+  /// The same members, each in one row and none nil, to compute with them.
+  ///
+  ///     FROM (SELECT DISTINCT t3.Z_PK AS value FROM … WHERE …) t4 JOIN ZTAG t5 ON t5.Z_PK = t4.value
+  func deduplicated() -> Members {
+    guard isSet, !isUnique else { return self }
+    var rows: SelectStatement = select([.named(value, "value")], where: canHoldNil ? [.isNotNull(value)] : [])
+    rows.isDistinct = true
+    var result: Members = Members.values(of: rows, like: element, outer: outer)
+    result.isSet = true
+    result.isMissing = isMissing
+    result.isFlat = isFlat
+    return result
+  }
+
+  /// The rows of a select with one column called `value`.
+  static func values(of rows: SelectStatement, like element: Operand, outer: SelectFrame) -> Members {
+    let frame = SelectFrame(aliases: outer.aliases)
+    let alias: String = outer.aliases.take()
+    frame.source = .select(rows, alias: alias)
+    let column: SQLExpression = .column(alias, "value")
+    let member: Operand
+    switch element {
+    case .object(let place):
+      member = .object(
+        ObjectPlace(
+          entity: place.entity, table: place.table, key: column, canBeMissing: place.canBeMissing,
+          joinKind: place.canBeMissing ? .left : .inner, frame: frame))
+    case .value(_, let type): member = .value(column, type)
+    default: member = element
+    }
+    return Members(frame: frame, outer: outer, conditions: [], element: member, isSet: false)
+  }
+}
+
+/// A to-many relationship entered: the member as a place, what ties it to its owner, and where it stands among the members.
 struct EnteredMembers {
   var member: ObjectPlace
   /// Goes into the `WHERE` of the select that has the members as its source.
   var link: SQLExpression
+  /// For an ordered relationship.
+  var order: SQLExpression?
 }
 
 extension KeyPathResolver {
@@ -14,50 +123,60 @@ extension KeyPathResolver {
   ///     foreign key   FROM ZBOOK t1 WHERE t1.ZAUTHOR = t0.Z_PK
   ///     join table    FROM Z_1TAGS t1 [JOIN ZTAG t2 ON t2.Z_PK = t1.Z_13TAGS] WHERE t1.Z_1CAREPLANS = t0.Z_PK
   ///     reflexive     FROM ZPERSON t1 WHERE t1.Z_PK IN (SELECT REFLEXIVE … UNION SELECT Z_1FRIENDS …)
-  func enter(_ many: ManyPath, in frame: SelectFrame, path: String) throws -> EnteredMembers {
-    let owner: EntityLayout = schema.layout.entities[many.owner.entity]
-    let slot: PropertySlot = owner.slots[many.slot]
-    guard case .toMany(let storage) = schema.storage(of: owner.index, slot: many.slot),
-      let destination = slot.destination
+  ///
+  /// Joined with `.left`, rows without members stay, with a member that is missing.
+  func enter(
+    _ slot: Int, of place: ObjectPlace, in frame: SelectFrame, joining kind: SQLJoin.Kind = .inner,
+    path: String
+  ) throws -> EnteredMembers {
+    let owner: EntityLayout = schema.layout.entities[place.entity]
+    let property: PropertySlot = owner.slots[slot]
+    guard case .toMany(let storage) = schema.storage(of: owner.index, slot: slot),
+      let destination = property.destination
     else {
       throw StoreError.unsupported(
-        part: path, reason: "the store keeps no members of '\(slot.name)'",
+        part: path, reason: "the store keeps no members of '\(property.name)'",
         advice: "check the relationship's inverse")
     }
     let table: TableSchema = try schema.table(of: destination)
     switch storage {
     case .foreignKey(let members):
-      let (alias, link) = add(members.table, to: frame) { alias in
-        .binary(.equal, .column(alias, members.key), many.owner.key)
+      let (alias, link) = add(members.table, to: frame, kind) { alias in
+        .binary(.equal, .column(alias, members.key), place.key)
       }
       return EnteredMembers(
-        member: ObjectPlace(entity: destination, table: table, alias: alias, frame: frame), link: link)
+        member: ObjectPlace(
+          entity: destination, table: table, alias: alias, canBeMissing: kind == .left, frame: frame),
+        link: link, order: members.order.map { .column(alias, $0) })
     case .joinTable(let members) where members.isReflexive:
-      let (alias, link) = add(table.name, to: frame) { alias in
-        reflexive(members, member: .column(alias, table.key), owner: many.owner.key, aliases: frame.aliases)
+      let (alias, link) = add(table.name, to: frame, kind) { alias in
+        reflexive(members, member: .column(alias, table.key), owner: place.key, aliases: frame.aliases)
       }
       return EnteredMembers(
-        member: ObjectPlace(entity: destination, table: table, alias: alias, frame: frame), link: link)
+        member: ObjectPlace(
+          entity: destination, table: table, alias: alias, canBeMissing: kind == .left, frame: frame),
+        link: link)
     case .joinTable(let members):
-      let (alias, link) = add(members.table, to: frame) { alias in
-        .binary(.equal, .column(alias, members.owner), many.owner.key)
+      let (alias, link) = add(members.table, to: frame, kind) { alias in
+        .binary(.equal, .column(alias, members.owner), place.key)
       }
       let member = ObjectPlace(
-        entity: destination, table: table, key: .column(alias, members.member), canBeMissing: false,
-        joinKind: .inner, frame: frame)
-      return EnteredMembers(member: member, link: link)
+        entity: destination, table: table, key: .column(alias, members.member),
+        canBeMissing: kind == .left, joinKind: kind, frame: frame)
+      return EnteredMembers(
+        member: member, link: link, order: members.order.map { .column(alias, $0) })
     }
   }
 
   private func add(
-    _ table: String, to frame: SelectFrame, link: (String) -> SQLExpression
+    _ table: String, to frame: SelectFrame, _ kind: SQLJoin.Kind, link: (String) -> SQLExpression
   ) -> (String, SQLExpression) {
     guard frame.source != nil else {
       let alias: String = frame.aliases.take()
       frame.source = .table(table, alias: alias)
       return (alias, link(alias))
     }
-    return (frame.join(.inner, table, on: link), .truth(true))
+    return (frame.join(kind, table, on: link), .truth(true))
   }
 
   /// A pair of a reflexive relationship counts in whichever direction it was written.

@@ -75,11 +75,13 @@ final class ObjectPlace {
   }
 
   /// A place whose table is in the frame already. Without alias: the only table of its statement.
-  init(entity: Int, table: TableSchema, alias: String?, frame: SelectFrame) {
+  init(
+    entity: Int, table: TableSchema, alias: String?, canBeMissing: Bool = false, frame: SelectFrame
+  ) {
     self.entity = entity
     self.table = table
     key = .column(alias, table.key)
-    canBeMissing = false
+    self.canBeMissing = canBeMissing
     self.frame = frame
     joinKind = .inner
     state = .joined(alias)
@@ -126,10 +128,9 @@ final class ObjectPlace {
   func column(_ name: String) -> SQLExpression { .column(alias, name) }
 }
 
-/// Where the names of a predicate lead: `SELF`, the variables of enclosing subqueries, and those that stand for a value
+/// Where the names of a predicate lead: `SELF`, and the variables: members of enclosing subqueries, and what stands for a value
 /// compiled already (keys and functions of a group).
 struct PredicateScope {
   var object: ObjectPlace
-  var variables: [String: ObjectPlace] = [:]
   var values: [String: Operand] = [:]
 }

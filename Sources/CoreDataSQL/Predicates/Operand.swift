@@ -5,6 +5,8 @@ import CoreDataStorage
 enum ValueType: Hashable {
   case integer
   case real
+  /// An integer or a real, as the database says row by row: the number that a text spells.
+  case number
   /// A number whose text is decimal, as a decimal column holds it (``DecimalText``): an integer, a real, or text.
   case decimal
   case string
@@ -16,7 +18,7 @@ enum ValueType: Hashable {
   case externalData
   case transformable
 
-  var isNumber: Bool { self == .integer || self == .real || self == .decimal }
+  var isNumber: Bool { self == .integer || self == .real || self == .number || self == .decimal }
 
   init(_ column: AttributeColumn) {
     switch column.kind {
@@ -35,7 +37,7 @@ enum ValueType: Hashable {
   /// For messages.
   var name: String {
     switch self {
-    case .integer, .real, .decimal: "a number"
+    case .integer, .real, .number, .decimal: "a number"
     case .string: "a string"
     case .date: "a date"
     case .uuid: "a UUID"
@@ -44,23 +46,67 @@ enum ValueType: Hashable {
     case .transformable: "a transformable value"
     }
   }
+
+  /// The kind for functions that must know it; nil for what the database can't read.
+  var scalarKind: ScalarKind? {
+    switch self {
+    case .integer, .number: .integer
+    case .real: .real
+    case .decimal: .decimal
+    case .string: .string
+    case .date: .date
+    case .uuid: .uuid
+    case .url: .url
+    case .data: .data
+    case .externalData, .transformable: nil
+    }
+  }
+
+  init(_ kind: ScalarKind) {
+    switch kind {
+    case .boolean, .integer: self = .integer
+    case .real: self = .real
+    case .decimal: self = .decimal
+    case .string: self = .string
+    case .date: self = .date
+    case .uuid: self = .uuid
+    case .url: self = .url
+    case .data: self = .data
+    }
+  }
 }
 
 /// One side of a comparison, resolved.
-enum Operand {
+indirect enum Operand {
   case constant(PredicateValue)
   case value(SQLExpression, ValueType)
   case object(ObjectPlace)
-  /// The members of a to-many path, with the rest of the path from each member.
-  case members(ManyPath)
+  /// The entity description of an object.
+  case entity(ObjectPlace)
+  /// The members of a to-many path or of a subquery, or their values.
+  case members(Members)
   /// `{a, b}` with parts that are not constant.
   case list([Operand])
-}
+  /// `TERNARY(…)` whose branches are no two values of one type.
+  case choice(when: SQLExpression, then: Operand, otherwise: Operand)
+  /// `a UNION b` and its kind.
+  case combined(SetOperation, Operand, Operand)
 
-/// A path that has met a to-many relationship.
-struct ManyPath {
-  var owner: ObjectPlace
-  var slot: Int
-  /// Components after the to-many one.
-  var rest: ArraySlice<String>
+  var constant: PredicateValue? {
+    if case .constant(let value) = self { value } else { nil }
+  }
+
+  var isNull: Bool { constant?.isNull ?? false }
+
+  /// The condition that `body` makes of the operand, of each branch if it is a choice.
+  func eachBranch(_ body: (Operand) throws -> SQLExpression) rethrows -> SQLExpression {
+    guard case .choice(let test, let then, let otherwise) = self else { return try body(self) }
+    return .choice(when: test, then: try then.eachBranch(body), otherwise: try otherwise.eachBranch(body))
+  }
+
+  /// The operand that `body` makes of this one, branch by branch.
+  func mapBranches(_ body: (Operand) throws -> Operand) rethrows -> Operand {
+    guard case .choice(let test, let then, let otherwise) = self else { return try body(self) }
+    return .choice(when: test, then: try then.mapBranches(body), otherwise: try otherwise.mapBranches(body))
+  }
 }

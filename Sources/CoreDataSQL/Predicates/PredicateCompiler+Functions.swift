@@ -3,42 +3,49 @@ import CoreDataStorage
 import Foundation
 
 extension PredicateCompiler {
-  /// The built-in functions that SQL has, or that the engine registers for it.
+  /// The built-in functions that SQL has, or that the engine registers for it. What is computed of nil is nil.
   func function(
     _ name: String, _ arguments: [ExpressionNode], _ expression: ExpressionNode, _ scope: PredicateScope
   ) throws -> Operand {
     switch name {
-    case "now": return .constant(.date(Date()))
+    case "now": return .constant(.date(PredicateClock.now))
     case "noindex:":
-      guard case .value(let value, let type) = try operand(arguments[0], scope) else {
-        return try operand(arguments[0], scope)
+      return try operand(arguments[0], scope).mapBranches { operand in
+        if case .value(let value, let type) = operand { .value(.noIndex(value), type) } else { operand }
       }
-      return .value(.noIndex(value), type)
-    case "count:", "sum:", "average:", "min:", "max:":
-      return try collectionFunction(name, arguments[0], expression, scope)
+    case "random": return .value(Self.randomFraction, .real)
+    case "randomn:": return try randomNumber(below: arguments, expression, scope)
+    case "count:", "sum:", "average:", "min:", "max:", "median:", "stddev:", "mode:":
+      return try operand(arguments[0], scope).mapBranches { try total(name, of: $0, expression, scope) }
+    case "objectFrom:withIndex:":
+      return try element(of: arguments[0], at: .at(arguments[1]), expression, scope)
     case "castObject:toType:": return try cast(arguments, expression, scope)
     case "add:to:": return try arithmetic(.add, name, arguments, expression, scope)
     case "from:subtract:": return try arithmetic(.subtract, name, arguments, expression, scope)
     case "multiply:by:": return try arithmetic(.multiply, name, arguments, expression, scope)
     case "divide:by:": return try arithmetic(.divide, name, arguments, expression, scope)
     case "modulus:by:": return try arithmetic(.remainder, name, arguments, expression, scope)
-    case "bitwiseAnd:with:": return try bits(.bitAnd, arguments, expression, scope)
-    case "bitwiseOr:with:": return try bits(.bitOr, arguments, expression, scope)
-    case "leftshift:by:": return try bits(.shiftLeft, arguments, expression, scope)
-    case "rightshift:by:": return try bits(.shiftRight, arguments, expression, scope)
-    case "bitwiseXor:with:":
-      let values: [SQLExpression] = try integers(arguments, expression, scope)
-      return .value(.function(.bitXor, values), .integer)
-    case "onesComplement:":
-      return .value(.bitNot(try integers(arguments, expression, scope)[0]), .integer)
+    case "bitwiseAnd:with:": return try bits(arguments, expression, scope) { .binary(.bitAnd, $0[0], $0[1]) }
+    case "bitwiseOr:with:": return try bits(arguments, expression, scope) { .binary(.bitOr, $0[0], $0[1]) }
+    case "bitwiseXor:with:": return try bits(arguments, expression, scope) { .function(.bitXor, $0) }
+    case "leftshift:by:": return try bits(arguments, expression, scope) { .binary(.shiftLeft, $0[0], $0[1]) }
+    case "rightshift:by:":
+      return try bits(arguments, expression, scope) { .binary(.shiftRight, $0[0], $0[1]) }
+    case "onesComplement:": return try bits(arguments, expression, scope) { .bitNot($0[0]) }
     case "raise:toPower:":
-      return .value(.function(.power, try reals(arguments, expression, scope)), .real)
+      return try numeric(arguments, expression, scope) {
+        .value(.function(.power, $0.map { $1 == .decimal ? $0.real : $0 }), .real)
+      }
     case FunctionTable.negation:
-      let (value, type) = try numbers(arguments, expression, scope)[0]
-      return type == .decimal ? decimal(name, value) : .value(.negative(value), type)
+      return try numeric(arguments, expression, scope) { parts in
+        let (value, type) = parts[0]
+        return type == .decimal ? decimal(name, value) : .value(.negative(value), type)
+      }
     case "abs:":
-      let (value, type) = try numbers(arguments, expression, scope)[0]
-      return type == .decimal ? decimal(name, value) : .value(.builtin("abs", [value]), type)
+      return try numeric(arguments, expression, scope) { parts in
+        let (value, type) = parts[0]
+        return type == .decimal ? decimal(name, value) : .value(.function(.absolute, [value]), type)
+      }
     case "sqrt:": return try real(.squareRoot, arguments, expression, scope)
     case "exp:": return try real(.exponential, arguments, expression, scope)
     case "ln:": return try real(.naturalLogarithm, arguments, expression, scope)
@@ -57,88 +64,120 @@ extension PredicateCompiler {
     }
   }
 
-  // MARK: Numbers
+  // MARK: Chance
 
-  private func numbers(
-    _ arguments: [ExpressionNode], _ expression: ExpressionNode, _ scope: PredicateScope
-  ) throws -> [(SQLExpression, ValueType)] {
-    try arguments.map { argument in
-      let (value, type) = try scalar(argument, scope)
-      guard let type, type.isNumber else {
-        throw unsupported(
-          expression, "'\(Printer.print(argument))' is \(type?.name ?? "nil"), and arithmetic needs numbers",
-          "use a numeric attribute, or CAST it")
-      }
-      return (value, type)
+  /// 53 bits of SQLite's, below 1.
+  private static var randomFraction: SQLExpression {
+    let bits: Int64 = 1 << 53
+    return .binary(
+      .divide, .cast(.binary(.bitAnd, .builtin("random", []), .integer(bits - 1)), .real),
+      .bound(.real(Double(bits))))
+  }
+
+  private func randomNumber(
+    below arguments: [ExpressionNode], _ expression: ExpressionNode, _ scope: PredicateScope
+  ) throws -> Operand {
+    try bits(arguments, expression, scope) { bounds in
+      let number: SQLExpression = .binary(.bitAnd, .builtin("random", []), .integer(.max))
+      return .choice(
+        when: .binary(.greater, bounds[0], .integer(0)), then: .binary(.remainder, number, bounds[0]),
+        otherwise: .null)
     }
   }
 
-  private func integers(
-    _ arguments: [ExpressionNode], _ expression: ExpressionNode, _ scope: PredicateScope
-  ) throws -> [SQLExpression] {
-    try numbers(arguments, expression, scope).map { value, type in
-      guard type == .integer else {
-        throw unsupported(expression, "bit operators need integers", "use an integer attribute")
+  // MARK: Numbers
+
+  /// Computes with numbers; with nil among them the result is nil.
+  private func numeric(
+    _ arguments: [ExpressionNode], _ expression: ExpressionNode, _ scope: PredicateScope,
+    _ compute: ([(SQLExpression, ValueType)]) throws -> Operand
+  ) throws -> Operand {
+    var numbers: [(SQLExpression, ValueType)] = []
+    for argument in arguments {
+      let (value, type) = try scalar(argument, scope)
+      guard let type else { return .constant(.null) }
+      guard type.isNumber else {
+        throw invalid(
+          expression, "'\(Printer.print(argument))' is \(type.name), and arithmetic needs numbers",
+          "use a numeric attribute, or CAST it")
       }
-      return value
+      numbers.append((value, type))
     }
+    return try compute(numbers)
   }
 
   private func arithmetic(
     _ symbol: SQLOperator, _ name: String, _ arguments: [ExpressionNode], _ expression: ExpressionNode,
     _ scope: PredicateScope
   ) throws -> Operand {
-    let parts: [(SQLExpression, ValueType)] = try numbers(arguments, expression, scope)
-    let (left, leftType) = parts[0]
-    let (right, rightType) = parts[1]
-    if leftType == .integer, rightType == .integer { return .value(.binary(symbol, left, right), .integer) }
-    if leftType.isDecimal(with: rightType) {
-      return .value(.function(.decimalArithmetic, [.text(name), left, right]), .decimal)
+    try numeric(arguments, expression, scope) { parts in
+      let (left, leftType) = parts[0]
+      let (right, rightType) = parts[1]
+      if leftType == .integer, rightType == .integer { return .value(.binary(symbol, left, right), .integer) }
+      if leftType.isDecimal(with: rightType) {
+        if leftType == .number || rightType == .number { throw mixed(expression) }
+        return .value(.function(.decimalArithmetic, [.text(name), left, right]), .decimal)
+      }
+      let (a, b) = (leftType == .decimal ? left.real : left, rightType == .decimal ? right.real : right)
+      let type: ValueType = leftType == .real || rightType == .real ? .real : .number
+      switch symbol {
+      case .remainder: return .value(.function(.modulus, [a, b]), type)
+      case .divide:
+        // SQL gives NULL where a real divided by zero is infinite, and drops the fraction where a real is stored as an integer.
+        if type == .number { return .value(.function(.divide, [a, b]), type) }
+        if case .bound(let divisor) = b, divisor != .real(0), divisor != .integer(0) {
+          return .value(.binary(.divide, .cast(a, .real), b), type)
+        }
+        return .value(.function(.divide, [.cast(a, .real), b]), type)
+      default: return .value(.binary(symbol, a, b), type)
+      }
     }
-    let (a, b) = (leftType == .decimal ? left.real : left, rightType == .decimal ? right.real : right)
-    switch symbol {
-    case .remainder: return .value(.function(.modulus, [a, b]), .real)
-    // An integer would divide a whole real without its fraction.
-    case .divide: return .value(.binary(.divide, .cast(a, .real), b), .real)
-    default: return .value(.binary(symbol, a, b), .real)
-    }
+  }
+
+  /// A decimal computes with whole numbers as decimals, with doubles as doubles.
+  private func mixed(_ expression: ExpressionNode) -> StoreError {
+    unsupported(
+      expression, "a number read from text meets a decimal, and is whole or not row by row",
+      "CAST the text to NSDecimalNumber")
   }
 
   private func decimal(_ selector: String, _ value: SQLExpression) -> Operand {
     .value(.function(.decimalFunction, [.text(selector), value]), .decimal)
   }
 
-  /// Numbers with decimals as their nearest reals, for functions that know only doubles.
-  private func reals(
-    _ arguments: [ExpressionNode], _ expression: ExpressionNode, _ scope: PredicateScope
-  ) throws -> [SQLExpression] {
-    try numbers(arguments, expression, scope).map { $1 == .decimal ? $0.real : $0 }
-  }
-
+  /// Whole numbers; of others the fraction is dropped.
   private func bits(
-    _ symbol: SQLOperator, _ arguments: [ExpressionNode], _ expression: ExpressionNode,
-    _ scope: PredicateScope
+    _ arguments: [ExpressionNode], _ expression: ExpressionNode, _ scope: PredicateScope,
+    _ compute: ([SQLExpression]) -> SQLExpression
   ) throws -> Operand {
-    let values: [SQLExpression] = try integers(arguments, expression, scope)
-    return .value(.binary(symbol, values[0], values[1]), .integer)
+    try numeric(arguments, expression, scope) { parts in
+      let values: [SQLExpression] = parts.map { value, type in
+        type == .integer ? value : .function(.whole, [type == .decimal ? value.real : value])
+      }
+      return .value(compute(values), .integer)
+    }
   }
 
   private func real(
     _ function: SQLFunction, _ arguments: [ExpressionNode], _ expression: ExpressionNode,
     _ scope: PredicateScope
   ) throws -> Operand {
-    .value(.function(function, try reals(arguments, expression, scope)), .real)
+    try numeric(arguments, expression, scope) { parts in
+      .value(.function(function, parts.map { $1 == .decimal ? $0.real : $0 }), .real)
+    }
   }
 
   private func rounded(
     _ function: SQLFunction, _ arguments: [ExpressionNode], _ expression: ExpressionNode,
     _ scope: PredicateScope
   ) throws -> Operand {
-    let (value, type) = try numbers(arguments, expression, scope)[0]
-    switch type {
-    case .integer: return .value(value, type)
-    case .decimal: return decimal(function.selector ?? "", value)
-    default: return .value(.function(function, [value]), type)
+    try numeric(arguments, expression, scope) { parts in
+      let (value, type) = parts[0]
+      switch type {
+      case .integer: return .value(value, type)
+      case .decimal: return decimal(function.selector ?? "", value)
+      default: return .value(.function(function, [value]), type)
+      }
     }
   }
 
@@ -149,10 +188,10 @@ extension PredicateCompiler {
     _ expression: ExpressionNode, _ scope: PredicateScope
   ) throws -> Operand {
     let (value, type) = try scalar(arguments[0], scope)
+    guard let type else { return .constant(.null) }
     guard type == .string else {
-      throw unsupported(
-        expression,
-        "'\(Printer.print(arguments[0]))' is \(type?.name ?? "nil"), and the function needs a string",
+      throw invalid(
+        expression, "'\(Printer.print(arguments[0]))' is \(type.name), and the function needs a string",
         "use a string attribute")
     }
     return .value(.function(function, [value]), result)
@@ -160,26 +199,60 @@ extension PredicateCompiler {
 
   // MARK: Collections
 
-  private func collectionFunction(
-    _ name: String, _ argument: ExpressionNode, _ expression: ExpressionNode, _ scope: PredicateScope
+  /// `count:`, `sum:` and the like of a collection. Of a set every value counts once.
+  func total(
+    _ name: String, of operand: Operand, _ expression: ExpressionNode, _ scope: PredicateScope
   ) throws -> Operand {
-    if case .subquery(let collection, let variable, let predicate) = argument, name == "count:" {
-      return try operand(
-        .path(.subquery(collection: collection, variable: variable, predicate: predicate), "@count"), scope)
-    }
-    let (start, path) = try startOfPath(argument, scope)
     let text: String = Printer.print(expression)
-    guard let start, case .members(var many) = try paths.resolve(path, from: start, path: text) else {
-      throw unsupported(
-        expression, "the function needs a to-many relationship in a store",
-        "give it a path such as items.price")
+    if case .constant(let value) = operand {
+      return .constant(try BuiltinFunction(name).call([value], rules: .store))
     }
-    let marks: [String: String] = [
-      "count:": "@count", "sum:": "@sum", "average:": "@avg", "min:": "@min", "max:": "@max",
-    ]
-    let mark: String = marks[name] ?? name
-    many.rest = [mark] + (name == "count:" ? [] : many.rest)
-    return try aggregate(many, text: text)
+    if name == "count:", case .combined(.union, let left, let right) = operand {
+      return try count(ofUnion: left, right, expression, scope)
+    }
+    guard let members = try members(of: operand, text, scope) else { return .constant(.null) }
+    switch name {
+    case "count:":
+      let count: SQLExpression = .scalar(members.select([members.count]))
+      guard let isMissing = members.isMissing else { return .value(count, .integer) }
+      return .value(.choice(when: isMissing, then: .integer(0), otherwise: count), .integer)
+    case "mode:": return .members(try mode(members, text))
+    default:
+      guard let total = Total(function: name) else {
+        throw unsupported(expression, "it is unknown", "rewrite it")
+      }
+      return try members.total(total, of: .fatal, text)
+    }
+  }
+
+  /// As many as there are in the left set, and those of the right one that are not in it.
+  private func count(
+    ofUnion left: Operand, _ right: Operand, _ expression: ExpressionNode, _ scope: PredicateScope
+  ) throws -> Operand {
+    guard case .members(var other) = right, other.isSet else {
+      throw unsupported(
+        expression, "the members of two sets are not in one select", "count each of them")
+    }
+    guard case .value(let first, _) = try total("count:", of: left, expression, scope) else {
+      throw unsupported(expression, "one of the sets is constant", "put the relationship first")
+    }
+    let node = ComparisonNode(left: .evaluatedObject, right: .evaluatedObject, comparison: .in)
+    other.conditions.append(
+      try Comparison(node: node, compiler: self).membership(of: other.element, in: left).negated)
+    let sum: SQLExpression = .binary(.add, first, .scalar(other.select([other.count])))
+    let missing: SQLExpression = .disjunction([left.isMissingCollection, right.isMissingCollection])
+    return .value(
+      missing == .truth(false) ? sum : .choice(when: missing, then: .integer(0), otherwise: sum), .integer)
+  }
+
+  /// The most frequent values: of a set all of them.
+  private func mode(_ members: Members, _ text: String) throws -> Members {
+    guard members.isSet else {
+      throw StoreError.unsupported(
+        part: text, reason: "the most frequent of a list's values are found by grouping its rows twice",
+        advice: "filter the fetched objects")
+    }
+    return members
   }
 
   // MARK: CAST
@@ -188,27 +261,68 @@ extension PredicateCompiler {
     _ arguments: [ExpressionNode], _ expression: ExpressionNode, _ scope: PredicateScope
   ) throws -> Operand {
     guard case .constant(.string(let name))? = arguments.last else {
-      throw unsupported(expression, "CAST needs the name of a type", "write CAST(x, \"NSNumber\")")
-    }
-    let (value, type) = try scalar(arguments[0], scope)
-    switch (name, type) {
-    case (_, nil): return .constant(.null)
-    // Dates are stored as seconds since 2001, which is what the cast means.
-    case ("NSDate", .date), ("NSDate", .integer), ("NSDate", .real): return .value(value, .date)
-    case ("NSDate", .decimal): return .value(value.real, .date)
-    case ("NSNumber", .date), ("NSDecimalNumber", .date): return .value(value, .real)
-    case ("NSNumber", .some(let type)) where type.isNumber: return .value(value, type)
-    case ("NSDecimalNumber", .some(let type)) where type.isNumber: return .value(value, .decimal)
-    case ("NSNumber", .string), ("NSDecimalNumber", .string):
-      return .value(.function(.number, [value]), .real)
-    case ("NSString", .string): return .value(value, .string)
-    case ("NSString", .decimal): return .value(.function(.decimalDescription, [value]), .string)
-    case ("NSString", .some(let type)) where type.isNumber:
-      return .value(.function(.description, [value]), .string)
-    default:
       throw unsupported(
-        expression, "a store can't cast \(type?.name ?? "nil") to \(name)",
-        "cast to NSNumber, NSDecimalNumber, NSString or, from a number, to NSDate")
+        expression, "a type that differs from row to row has no counterpart in SQL",
+        "write CAST(x, \"NSNumber\")")
+    }
+    return try operand(arguments[0], scope).mapBranches { try cast($0, to: name, expression) }
+  }
+
+  private func cast(_ operand: Operand, to name: String, _ expression: ExpressionNode) throws -> Operand {
+    switch operand {
+    case .constant(let value):
+      return .constant(
+        try BuiltinFunction("castObject:toType:").call([value, .string(name)], rules: .store))
+    case .members(var members) where name == "NSArray" || name == "NSSet":
+      guard name == "NSArray" || members.isSet else {
+        throw unsupported(
+          expression, "a list's nils would be one member of the set", "use the list as it is")
+      }
+      if members.isSet { members.order = nil }
+      return .members(members)
+    case .value(let value, let type): return try cast(value, type, to: name, expression)
+    default:
+      throw invalid(expression, "CAST converts single values", "name an attribute")
+    }
+  }
+
+  private func cast(
+    _ value: SQLExpression, _ type: ValueType, to name: String, _ expression: ExpressionNode
+  ) throws -> Operand {
+    guard let kind = type.scalarKind else {
+      throw unsupported(expression, "the database can't read \(type.name)", "filter the fetched objects")
+    }
+    func made(_ result: ValueType) -> Operand {
+      .value(.function(.cast, [value, .text(name), .integer(kind.rawValue)]), result)
+    }
+    switch (name, type) {
+    // Dates are stored as seconds since 2001, which is what the cast means.
+    case ("NSDate", .date), ("NSDate", .integer), ("NSDate", .real), ("NSDate", .number), ("Date", .date),
+      ("Date", .integer), ("Date", .real), ("Date", .number):
+      return .value(value, .date)
+    case ("NSDate", .decimal), ("Date", .decimal): return .value(value.real, .date)
+    case ("NSDate", .string), ("Date", .string): return made(.date)
+    case ("NSNumber", .date): return .value(value, .real)
+    case ("NSNumber", .string): return .value(.function(.number, [value]), .number)
+    case ("NSNumber", _) where type.isNumber: return .value(value, type)
+    // A real is a decimal column's form of the decimal that its shortest text spells.
+    case ("NSDecimalNumber", .date), ("Decimal", .date): return .value(value, .decimal)
+    case ("NSDecimalNumber", .string), ("Decimal", .string): return made(.decimal)
+    case ("NSDecimalNumber", _) where type.isNumber: return .value(value, .decimal)
+    case ("Decimal", _) where type.isNumber: return .value(value, .decimal)
+    case ("NSString", .string), ("String", .string): return .value(value, .string)
+    case ("NSString", .decimal), ("String", .decimal):
+      return .value(.function(.decimalDescription, [value]), .string)
+    case ("NSString", _) where type.isNumber, ("String", _) where type.isNumber:
+      return .value(.function(.description, [value]), .string)
+    case ("NSString", _), ("String", _): return made(.string)
+    case ("NSUUID", .uuid), ("UUID", .uuid), ("NSURL", .url), ("URL", .url): return .value(value, type)
+    case ("NSUUID", .string), ("UUID", .string): return made(.uuid)
+    case ("NSURL", .string), ("URL", .string): return made(.url)
+    default:
+      throw invalid(
+        expression, "\(type.name) can't become \(name)",
+        "cast to NSNumber, NSDecimalNumber, NSString, or what the text or number spells")
     }
   }
 }

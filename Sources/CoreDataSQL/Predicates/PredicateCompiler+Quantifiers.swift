@@ -2,65 +2,67 @@ import CoreDataPredicates
 import CoreDataStorage
 
 extension PredicateCompiler {
-  /// `ANY`, `SOME` and `ALL` over a path with at least one to-many step; several steps are one flat collection.
-  func quantified(_ node: ComparisonNode, _ scope: PredicateScope) throws -> SQLExpression {
-    let (start, path) = try startOfPath(node.left, scope)
-    let text: String = Printer.print(node.left)
-    guard let start else {
-      throw unsupported(
-        node.left, "ANY, SOME, ALL and NONE need a to-many relationship on their left side in a store",
-        "compare a path such as items.name, or use SUBQUERY(items, $x, …).@count > 0")
+  /// `ANY`, `SOME` and `ALL`. Every member is asked, those that are nil too; several to-many steps are one flat collection. Without
+  /// collection `ANY` fails and `ALL` holds.
+  func quantified(
+    _ node: ComparisonNode, _ left: Operand, _ right: Operand, _ scope: PredicateScope
+  ) throws -> SQLExpression {
+    let needsAll: Bool = node.modifier == .all
+    let comparison = Comparison(node: node, compiler: self)
+    switch left {
+    case .members(let members):
+      let test: SQLExpression = try comparison.compile(members.element, right)
+      let present: SQLExpression =
+        members.leavesOutNil && members.canHoldNil ? .isNotNull(members.value) : .truth(true)
+      if needsAll { return members.exists(where: .conjunction([present, test.negated])).negated }
+      return members.exists(where: .conjunction([present, test]))
+    case .constant(let value) where value.isNull: return .truth(needsAll)
+    case .constant(let value):
+      guard let members = value.elements else { break }
+      return try quantified(comparison, members.map(Operand.constant), right)
+    case .list(let members): return try quantified(comparison, members, right)
+    case .choice(let test, let then, let otherwise):
+      return .choice(
+        when: test, then: try quantified(node, then, right, scope),
+        otherwise: try quantified(node, otherwise, right, scope))
+    case .combined(.union, let first, let second):
+      // Of no collection no union is made, so that `ANY` fails and `ALL` holds.
+      let missing: SQLExpression = .disjunction([first.isMissingCollection, second.isMissingCollection])
+      let both: [SQLExpression] = [
+        try quantified(node, first, right, scope), try quantified(node, second, right, scope),
+      ]
+      if needsAll { return .disjunction([missing, .conjunction(both)]) }
+      return .conjunction([missing.negated, .disjunction(both)])
+    case .combined:
+      guard let members = try members(of: left, Printer.print(node.left), scope) else {
+        return .truth(needsAll)
+      }
+      return try quantified(node, .members(members), right, scope)
+    case .value, .object, .entity: break
     }
-    let frame = SelectFrame(aliases: start.frame.aliases)
-    var links: [SQLExpression] = []
-    var current: Operand = try paths.resolve(path, from: start, path: text)
-    var entered: Bool = false
-    while case .members(let many) = current, many.rest.first?.hasPrefix("@") != true {
-      let members: EnteredMembers = try paths.enter(many, in: frame, path: text)
-      links.append(members.link)
-      entered = true
-      current = try paths.resolve(many.rest, from: members.member, path: text)
-    }
-    guard entered else {
-      throw StoreError.unsupported(
-        part: Printer.print(.comparison(node)),
-        reason: "ANY, SOME, ALL and NONE need a to-many relationship, and '\(text)' crosses none",
-        advice: "leave the quantifier out")
-    }
-    if case .members(let many) = current { current = try aggregate(many, text: text) }
-    let right: Operand = try operand(node.right, scope)
-    let test: SQLExpression = try Comparison(node: node, compiler: self).compile(current, right)
-    if node.modifier == .all {
-      let failing: SQLExpression = .conjunction(links + [test.negated])
-      return exists(frame, failing).negated
-    }
-    return exists(frame, .conjunction(links + [test]))
+    throw invalid(
+      node.left,
+      "ANY, SOME, ALL and NONE need a to-many relationship, and '\(Printer.print(node.left))' crosses none",
+      "leave the quantifier out")
   }
 
-  func exists(_ frame: SelectFrame, _ condition: SQLExpression) -> SQLExpression {
-    if condition == .truth(false) { return .truth(false) }
-    return .exists(frame.select([.integer(1)], where: condition), isNegated: false)
+  private func quantified(
+    _ comparison: Comparison, _ members: [Operand], _ right: Operand
+  ) throws -> SQLExpression {
+    let tests: [SQLExpression] = try members.map { try comparison.compile($0, right) }
+    return comparison.node.modifier == .all ? .conjunction(tests) : .disjunction(tests)
   }
+}
 
-  /// Where a path starts and its components; nil for an expression that is no path.
-  func startOfPath(
-    _ expression: ExpressionNode, _ scope: PredicateScope
-  ) throws -> (ObjectPlace?, ArraySlice<String>) {
-    switch expression {
-    case .evaluatedObject: return (scope.object, [])
-    case .keyPath(let path): return (scope.object, KeyPathResolver.components(path)[...])
-    case .variable(let name): return (try variable(name, scope), [])
-    case .path(.variable(let name), let path):
-      return (try variable(name, scope), KeyPathResolver.components(path)[...])
-    case .path(.evaluatedObject, let path): return (scope.object, KeyPathResolver.components(path)[...])
-    default: return (nil, [])
+extension Operand {
+  /// Holds when there is no collection, not even an empty one.
+  var isMissingCollection: SQLExpression {
+    switch self {
+    case .members(let members): members.isMissing ?? .truth(false)
+    case .constant(let value): .truth(value.isNull)
+    case .combined(_, let left, let right):
+      .disjunction([left.isMissingCollection, right.isMissingCollection])
+    default: .truth(false)
     }
-  }
-
-  private func variable(_ name: String, _ scope: PredicateScope) throws -> ObjectPlace {
-    if let place = scope.variables[name] { return place }
-    throw StoreError.unsupported(
-      part: "$\(name)", reason: "the variable has no value",
-      advice: "give it one with withSubstitutionVariables before fetching")
   }
 }

@@ -12,7 +12,8 @@ import CoreDataStorage
 ///     ALL pets.age > 3         NOT EXISTS (… AND (t1.ZAGE > ?) IS NOT TRUE)
 ///     pets.@count > 2          (SELECT COUNT(*) FROM ZPET t1 WHERE t1.ZOWNER = t0.Z_PK) > ?
 ///
-/// What SQL can't say throws `StoreError.unsupported` with the part's text, or `.unknownKeyPath` with the nearest names.
+/// What SQL can't say but memory can throws `StoreError.unsupported` with the part's text: the graph evaluates it (Decisions/0013). What
+/// fails for every row throws `.invalid`, or `.unknownKeyPath` with the nearest names.
 struct PredicateCompiler {
   let schema: StoreSchema
   var paths: KeyPathResolver { KeyPathResolver(schema: schema) }
@@ -34,25 +35,29 @@ struct PredicateCompiler {
 
   func comparison(_ node: ComparisonNode, _ scope: PredicateScope) throws -> SQLExpression {
     if let value = try constantResult(node) { return .truth(value) }
+    let left: Operand = try operand(node.left, scope)
+    let right: Operand = try operand(node.right, scope)
     switch node.modifier {
-    case .direct:
-      return try Comparison(node: node, compiler: self)
-        .compile(operand(node.left, scope), operand(node.right, scope))
-    case .any, .all: return try quantified(node, scope)
+    case .direct: return try Comparison(node: node, compiler: self).compile(left, right)
+    case .any, .all: return try quantified(node, left, right, scope)
     }
   }
 
   /// A comparison in which nothing depends on the row is decided now, by the evaluator.
   private func constantResult(_ node: ComparisonNode) throws -> Bool? {
-    guard isConstant(node.left), isConstant(node.right) else { return nil }
-    return try PredicateProgram(.comparison(node)).evaluate(nil)
+    guard isConstant(node.left), isConstant(node.right), node.comparison != .customSelector else {
+      return nil
+    }
+    return try PredicateProgram(.comparison(node), rules: .store).evaluate(nil)
   }
 
+  /// Whether the value is the same for every row.
   func isConstant(_ expression: ExpressionNode) -> Bool {
     var result: Bool = true
     expression.forEachExpression { part in
       switch part {
-      case .constant(.object): result = false
+      case .constant(.object), .function(target: nil, "random", _), .function(target: nil, "randomn:", _):
+        result = false
       case .constant, .aggregate, .function(target: nil, _, _), .conditional, .set, .index: break
       default: result = false
       }
@@ -62,5 +67,9 @@ struct PredicateCompiler {
 
   func unsupported(_ expression: ExpressionNode, _ reason: String, _ advice: String) -> StoreError {
     .unsupported(part: Printer.print(expression), reason: reason, advice: advice)
+  }
+
+  func invalid(_ expression: ExpressionNode, _ reason: String, _ advice: String) -> StoreError {
+    .invalid(part: Printer.print(expression), reason: reason, advice: advice)
   }
 }

@@ -15,7 +15,8 @@ enum ValueBinding {
   static func bind(_ value: PredicateValue, as type: ValueType) -> BoundValue {
     if value.isNull { return .null }
     switch (type, value) {
-    case (.integer, _) where value.isNumber, (.real, _) where value.isNumber:
+    case (.integer, _) where value.isNumber, (.real, _) where value.isNumber,
+      (.number, _) where value.isNumber:
       return number(value).map(BoundValue.value) ?? .never
     case (.decimal, _) where value.isNumber:
       return (decimal(value) ?? number(value)).map(BoundValue.value) ?? .never

@@ -25,7 +25,7 @@ extension SQLExpression {
   var isLocal: Bool {
     switch self {
     case .column, .bound, .integer, .null, .truth: true
-    case .function, .aggregate, .exists, .scalar, .inSelect, .countRows: false
+    case .function, .aggregate, .exists, .scalar, .inSelect, .distinct, .named, .countRows: false
     case .builtin(_, let parts), .all(let parts), .any(let parts): parts.allSatisfy(\.isLocal)
     case .binary(_, let left, let right): left.isLocal && right.isLocal
     case .negative(let part), .bitNot(let part), .noIndex(let part), .isNull(let part), .isNotNull(let part),

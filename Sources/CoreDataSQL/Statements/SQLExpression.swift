@@ -29,6 +29,10 @@ package indirect enum SQLExpression: Sendable, Hashable {
   case aggregate(SQLAggregate, [SQLExpression])
   /// A function every SQL database has under this name.
   case builtin(String, [SQLExpression])
+  /// `DISTINCT x`, as the argument of a function over rows only.
+  case distinct(SQLExpression)
+  /// `x AS name`, as a column of a select within another only.
+  case named(SQLExpression, String)
   /// `COUNT(*)`
   case countRows
   case choice(when: SQLExpression, then: SQLExpression, otherwise: SQLExpression)
@@ -59,6 +63,7 @@ package enum SQLCast: String, Sendable, Hashable {
   case real = "REAL"
   case integer = "INTEGER"
   case text = "TEXT"
+  case bytes = "BLOB"
 }
 
 extension SQLExpression {

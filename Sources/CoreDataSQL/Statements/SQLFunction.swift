@@ -35,8 +35,18 @@ package enum SQLFunction: String, Sendable, Hashable, CaseIterable {
   case truncate = "CLARUS_TRUNC"
   /// (a, b) → the remainder of reals.
   case modulus = "CLARUS_MODULUS"
+  /// (a, b) → a divided by b: whole numbers without fraction, `NULL` for a whole number divided by 0; a real may be infinite.
+  case divide = "CLARUS_DIVIDE"
+  /// (number) → number; the least integer becomes a real.
+  case absolute = "CLARUS_ABS"
+  /// (number) → integer, the fraction dropped; `NULL` if it does not fit.
+  case whole = "CLARUS_WHOLE"
   /// (a, b) → integer.
   case bitXor = "CLARUS_BITXOR"
+  /// (value, key, kind) → what `ScalarKeys` reads; kind is a raw value of `ScalarKind`.
+  case key = "CLARUS_KEY"
+  /// (value, type, kind) → the value cast as `CAST(value, "type")` does, as columns hold it; `NULL` for text that spells none.
+  case cast = "CLARUS_CAST"
   /// (text) → the number it spells, as `CAST(text, "NSNumber")`; `NULL` if none.
   case number = "CLARUS_NUMBER"
   /// (number) → its text, as `CAST(number, "NSString")`.
@@ -57,7 +67,7 @@ package enum SQLFunction: String, Sendable, Hashable, CaseIterable {
   package var selector: String? {
     switch self {
     case .equal, .compare, .search, .like, .matches, .number, .description, .compareDecimals, .decimalKey,
-      .decimalDescription, .decimalFunction, .decimalArithmetic:
+      .decimalDescription, .decimalFunction, .decimalArithmetic, .key, .cast, .whole:
       nil
     case .lowercase: "lowercase:"
     case .uppercase: "uppercase:"
@@ -72,6 +82,8 @@ package enum SQLFunction: String, Sendable, Hashable, CaseIterable {
     case .ceiling: "ceiling:"
     case .truncate: "trunc:"
     case .modulus: "modulus:by:"
+    case .divide: "divide:by:"
+    case .absolute: "abs:"
     case .bitXor: "bitwiseXor:with:"
     }
   }
@@ -79,17 +91,18 @@ package enum SQLFunction: String, Sendable, Hashable, CaseIterable {
   package var argumentCount: Int {
     switch self {
     case .search: 4
-    case .equal, .compare, .like, .matches, .decimalArithmetic: 3
-    case .power, .modulus, .bitXor, .compareDecimals, .decimalFunction: 2
+    case .equal, .compare, .like, .matches, .decimalArithmetic, .key, .cast: 3
+    case .power, .modulus, .divide, .bitXor, .compareDecimals, .decimalFunction: 2
     case .lowercase, .uppercase, .canonical, .length, .squareRoot, .exponential, .naturalLogarithm,
-      .logarithm, .floor, .ceiling, .truncate, .number, .description, .decimalKey, .decimalDescription:
+      .logarithm, .floor, .ceiling, .truncate, .absolute, .whole, .number, .description, .decimalKey,
+      .decimalDescription:
       1
     }
   }
 }
 
-/// Functions over rows that compiled statements call and an engine registers: exact where SQL's own would add decimals as reals.
-/// They take what a decimal column holds, `NULL` left out, and give the same; `NULL` for no values.
+/// Functions over rows that compiled statements call and an engine registers: exact where SQL's own would add decimals as reals, and those
+/// that SQL lacks. They leave `NULL` out and give `NULL` for no values. Decimals are what a decimal column holds.
 package enum SQLAggregate: String, Sendable, Hashable, CaseIterable {
   /// (number)
   case sum = "CLARUS_DECIMAL_SUM"
@@ -97,6 +110,12 @@ package enum SQLAggregate: String, Sendable, Hashable, CaseIterable {
   case max = "CLARUS_DECIMAL_MAX"
   /// (number, how many values it is the sum of)
   case average = "CLARUS_DECIMAL_AVERAGE"
+  /// (integer) → integer, or a real when 64 bits don't hold the sum.
+  case wholeSum = "CLARUS_SUM"
+  /// (number) → real.
+  case median = "CLARUS_MEDIAN"
+  /// (number) → real, the population's standard deviation.
+  case deviation = "CLARUS_STDDEV"
 
   package var argumentCount: Int { self == .average ? 2 : 1 }
 }

@@ -29,15 +29,17 @@ package struct SQLRenderer {
   private mutating func write(_ select: SelectStatement) {
     sql += select.isDistinct ? "SELECT DISTINCT " : "SELECT "
     list(select.columns)
-    sql += " FROM "
+    if select.source != .nothing { sql += " FROM " }
     switch select.source {
+    case .nothing: break
     case .table(let name, let alias):
       sql += dialect.identifier(name)
       if let alias { sql += " \(alias)" }
-    case .select(let inner):
+    case .select(let inner, let alias):
       sql += "("
       write(inner)
       sql += ")"
+      if let alias { sql += " \(alias)" }
     case .function(let name, let arguments): call(name, arguments)
     }
     for join in select.joins {
@@ -57,7 +59,7 @@ package struct SQLRenderer {
       write(select.having, inside: .loosest)
     }
     for other in select.union {
-      sql += " UNION "
+      sql += select.keepsDoubles ? " UNION ALL " : " UNION "
       write(other)
     }
     for (index, term) in select.order.enumerated() {
@@ -114,8 +116,7 @@ package struct SQLRenderer {
       }
     case .negative, .bitNot, .noIndex: .unary
     case .column, .bound, .integer, .null, .truth, .scalar, .function, .aggregate, .builtin, .countRows,
-      .choice,
-      .cast:
+      .choice, .cast, .distinct, .named:
       .primary
     }
   }
@@ -183,6 +184,12 @@ package struct SQLRenderer {
     case .function(let function, let arguments): call(function.rawValue, arguments)
     case .aggregate(let function, let arguments): call(function.rawValue, arguments)
     case .builtin(let name, let arguments): call(name, arguments)
+    case .distinct(let operand):
+      sql += "DISTINCT "
+      write(operand, inside: .loosest)
+    case .named(let operand, let name):
+      write(operand, inside: .loosest)
+      sql += " AS \(dialect.identifier(name))"
     case .countRows: sql += "COUNT(*)"
     case .choice(let condition, let then, let otherwise):
       sql += "CASE WHEN "

@@ -13,6 +13,8 @@ package struct SelectStatement: Sendable, Hashable {
   package var offset: SQLExpression?
   /// Further selects whose rows are added, doubles removed.
   package var union: [SelectStatement] = []
+  /// Doubles in the union stay.
+  package var keepsDoubles: Bool = false
 
   package init(columns: [SQLExpression] = [], source: SQLSource) {
     self.columns = columns
@@ -22,7 +24,9 @@ package struct SelectStatement: Sendable, Hashable {
 
 package indirect enum SQLSource: Sendable, Hashable {
   case table(String, alias: String?)
-  case select(SelectStatement)
+  case select(SelectStatement, alias: String?)
+  /// One row without columns.
+  case nothing
   /// A function that yields rows.
   case function(String, [SQLExpression])
 }

@@ -13,10 +13,10 @@ import CoreDataStorage
 extension TableDraft {
   func total(_ aggregate: RowAggregate, _ scope: PredicateScope) throws -> TableValue {
     switch try compiler.operand(aggregate.argument, scope) {
-    case .members(let many): return try total(aggregate, of: many, scope)
+    case .members(let members): return try total(aggregate, of: members)
     case .object(let place): return try total(aggregate, of: place)
     case .value(let value, let type): return try total(aggregate, of: value, type)
-    case .constant, .list:
+    case .constant, .list, .entity, .choice, .combined:
       throw unsupported(aggregate, "it has nothing to read from the rows", "name an attribute")
     }
   }
@@ -53,26 +53,13 @@ extension TableDraft {
 
   // MARK: Members
 
-  private func total(
-    _ aggregate: RowAggregate, of many: ManyPath, _ scope: PredicateScope
-  ) throws -> TableValue {
-    let text: String = Printer.print(aggregate.argument)
-    let frame = SelectFrame(aliases: many.owner.frame.aliases)
-    var links: [SQLExpression] = []
-    var end: Operand = .members(many)
-    while case .members(let next) = end {
-      let entered: EnteredMembers = try compiler.paths.enter(next, in: frame, path: text)
-      links.append(entered.link)
-      end = try compiler.paths.resolve(next.rest, from: entered.member, path: text)
-    }
+  private func total(_ aggregate: RowAggregate, of members: Members) throws -> TableValue {
     /// A value of the members of one row.
-    func each(_ column: SQLExpression) -> SQLExpression {
-      .scalar(frame.select([column], where: .conjunction(links)))
-    }
+    func each(_ column: SQLExpression) -> SQLExpression { .scalar(members.select([column])) }
     func sumOfCounts(_ counted: SQLExpression) -> SQLExpression { .builtin("SUM", [each(counted)]) }
     let value: SQLExpression
     let type: ValueType
-    switch end {
+    switch members.element {
     case .value(let found, let foundType): (value, type) = (found, foundType)
     case .object(let place):
       guard aggregate.function == .count || aggregate.function == .members else {
@@ -80,7 +67,7 @@ extension TableDraft {
       }
       let key: SQLExpression = place.canBeMissing ? .builtin("COUNT", [place.key]) : .countRows
       return plain(orZero(sumOfCounts(aggregate.function == .count ? key : .countRows)), .integer)
-    case .members, .constant, .list:
+    case .members, .constant, .list, .entity, .choice, .combined:
       throw unsupported(aggregate, "the path ends at no value", "name an attribute of the members")
     }
     try check(aggregate, type)
@@ -147,7 +134,7 @@ extension TableDraft {
       throw unsupported(aggregate, "\(type.name) can't be added", "name an attribute with numbers")
     case .min, .max:
       switch type {
-      case .integer, .real, .decimal, .date, .string, .uuid, .data: return
+      case .integer, .real, .number, .decimal, .date, .string, .uuid, .data: return
       case .url, .externalData, .transformable:
         throw unsupported(aggregate, "\(type.name) has no order", "use it on numbers, dates or strings")
       }

@@ -78,7 +78,7 @@ struct TableDraft {
         order.append(SQLOrderTerm(key, ascending: term.ascending, collation: collation))
       case .object(let place): order.append(SQLOrderTerm(place.key, ascending: term.ascending))
       case .constant: continue
-      case .list, .members:
+      case .list, .members, .entity, .choice, .combined:
         throw StoreError.unsupported(
           part: "sort by \(Printer.print(term.expression))", reason: "to-many key not allowed here",
           advice: "sort by an attribute, by one of a to-one relationship, or by the members' @count")
@@ -129,7 +129,7 @@ struct TableDraft {
     let components: [String] = KeyPathResolver.components(path)
     let paths: KeyPathResolver = compiler.paths
     guard let name = components.last,
-      case .object(let place) = try paths.resolve(components.dropLast(), from: root, path: path),
+      case .object(let place) = try paths.read(components.dropLast(), from: .object(root), text: path),
       let slot = paths.schema.layout.entities[place.entity].slotByName[name],
       case .attribute(let column) = paths.schema.storage(of: place.entity, slot: slot)
     else { return nil }
@@ -157,8 +157,11 @@ struct TableDraft {
       throw StoreError.unsupported(
         part: Printer.print(expression), reason: "to-many key not allowed here",
         advice: "A column holds one value: put count:, min:, max:, sum: or average: around the path.")
-    case .list:
+    case .list, .combined:
       throw compiler.unsupported(expression, "a column holds one value", "make a column of each part")
+    case .choice, .entity:
+      throw compiler.unsupported(
+        expression, "its values are of no single type that a database knows", "fetch the objects instead")
     }
   }
 

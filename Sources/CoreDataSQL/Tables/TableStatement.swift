@@ -35,7 +35,7 @@ extension ColumnKind {
   init(_ type: ValueType) {
     switch type {
     case .integer: self = .int64
-    case .real: self = .double
+    case .real, .number: self = .double
     case .decimal: self = .decimal
     case .string: self = .string
     case .date: self = .date
