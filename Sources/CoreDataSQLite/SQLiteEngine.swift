@@ -58,6 +58,15 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
     }
     let configuration: Configuration = try Connections.configuration(options, url: url)
     var state = StoreFileState(url: url)
+    if state.hasHotJournal, options.createsIfMissing, !options.isReadOnly, Self.isWritable(url) {
+      // The writer that died may have been making the store: playing its journal back leaves no store then.
+      try SQLiteErrors.translating(url: url) {
+        let queue = try DatabaseQueue(path: url.path, configuration: configuration)
+        defer { try? queue.close() }
+        _ = try queue.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM sqlite_master") }
+      }
+      state = StoreFileState(url: url)
+    }
     if state.file == nil || state.isBlank || (state.file?.size == 0 && state.file?.isFolder == false) {
       guard options.createsIfMissing, !options.isReadOnly else {
         throw StoreError.invalidFile(
@@ -69,10 +78,7 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
       state = StoreFileState(url: url)
     }
     if let objection = state.objection { throw StoreError.invalidFile(url: url, reason: objection) }
-    let isWritable: Bool =
-      !options.isReadOnly && FileManager.default.isWritableFile(atPath: url.path)
-      && FileManager.default.isWritableFile(atPath: url.deletingLastPathComponent().path)
-    guard isWritable else {
+    guard !options.isReadOnly, Self.isWritable(url) else {
       let reader = ReadOnlyAccess(url: url, configuration: configuration)
       do {
         let facts: Facts = try reader.read { try Facts.read($0, url: url, layout: layout, options: options) }
@@ -97,6 +103,12 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
         throw error
       }
     }
+  }
+
+  /// Whether this process may write the file and make the files beside it.
+  private static func isWritable(_ url: URL) -> Bool {
+    FileManager.default.isWritableFile(atPath: url.path)
+      && FileManager.default.isWritableFile(atPath: url.deletingLastPathComponent().path)
   }
 
   /// The connections of a writable store; closes the probe unless it goes on as the only connection.

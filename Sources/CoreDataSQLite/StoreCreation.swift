@@ -7,8 +7,9 @@ import GRDBSQLite
 
 /// Making a fresh store.
 ///
-/// All of it is one transaction in rollback-journal mode: a crash leaves an empty file or a blank database (both count as
-/// no store; setting `auto_vacuum` writes a first page before anything else) or a whole store, and of two processes that create the same store at once the second finds the first one's.
+/// All of it is one transaction in rollback-journal mode: a crash leaves an empty file, a blank database or one that its
+/// journal makes blank (all count as no store; setting `auto_vacuum` writes a first page before anything else), or a
+/// whole store, and of two processes that create the same store at once the second finds the first one's.
 enum StoreCreation {
   static func create(_ url: URL, layout: ModelLayout, options: SQLiteOptions, configuration: Configuration)
     throws

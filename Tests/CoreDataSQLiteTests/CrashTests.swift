@@ -119,6 +119,32 @@ struct CrashTests {
       try engine.close()
     }
   }
+
+  @Test func `what a process leaves that died in the middle of writing a store's first pages is no store`()
+    throws
+  {
+    let folder: TemporaryFolder = try TemporaryFolder()
+    let begun: URL = folder.file("begun.sqlite")
+    let left: URL = folder.file("left.sqlite")
+    let queue = try DatabaseQueue(path: begun.path)
+    try queue.writeWithoutTransaction { database in
+      try database.execute(sql: "PRAGMA page_size = 4096; PRAGMA auto_vacuum = 2; PRAGMA cache_size = 1")
+      try database.inTransaction(.immediate) {
+        for number in 0..<40 { try database.execute(sql: "CREATE TABLE T\(number) (A)") }
+        // A cache of one page has written the others to the file: it and its journal are as a crash leaves them.
+        for ending in ["", "-journal"] {
+          try FileManager.default.copyItem(atPath: begun.path + ending, toPath: left.path + ending)
+        }
+        return .rollback
+      }
+    }
+    try queue.close()
+    #expect(StoreFileState(url: left).hasHotJournal && !StoreFileState(url: left).isBlank)
+    let engine: SQLiteEngine = try Self.open(left.path, mode: "WAL")
+    try engine.insert("Owner", [[:]])
+    #expect(try engine.number("SELECT count(*) FROM Z_PRIMARYKEY") == 5)
+    try engine.close()
+  }
 }
 
 /// SplitMix64: small, good enough for tests, the same everywhere.
