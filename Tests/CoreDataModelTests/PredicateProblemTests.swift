@@ -395,6 +395,49 @@ import Testing
       ])
   }
 
+  // MARK: Hostile predicates
+
+  @Test func `the deepest predicates are checked on half a megabyte of stack`() {
+    let levels: Int = TreeLimits.depth - 10
+    func nested(_ open: String, _ innermost: String, _ close: String, _ count: Int) -> String {
+      String(repeating: open, count: count) + innermost + String(repeating: close, count: count)
+    }
+    let samples: [(String, PredicateProblem.Kind)] = [
+      (nested("NOT ", "nmae == 1", "", levels), .unknownKey),
+      (Array(repeating: "nmae", count: levels).joined(separator: " + ") + " == 1", .unknownKey),
+      (nested("abs(", "nmae", ")", levels) + " == 1", .unknownKey),
+      ("ANY " + nested("{", "nmae", "}", levels) + " == 1", .unknownKey),
+      (nested("TERNARY(age == 1, 1, ", "nmae", ")", levels / 2) + " == 1", .unknownKey),
+      (nested("SUBQUERY(", "nmae", ", $x, age == 1)", levels / 2) + ".@count == 1", .unknownKey),
+      (nested("FUNCTION(", "nmae", ", 'uppercaseString')", levels / 2) + " == 1", .unknownKey),
+      (nested("age == 1 AND (name == 'x' OR (", "nmae == 1", "))", levels / 2), .unknownKey),
+      (nested("abs(", "name", ")", levels) + " == 1", .wrongType),
+    ]
+    let thread = Thread {
+      for (format, kind) in samples {
+        do {
+          let problems: [PredicateProblem] = try NSPredicate(parsing: format).problems(
+            for: PeopleModel.entity("Person"))
+          #expect(problems.map(\.kind) == [kind], "\(format.prefix(60))")
+          #expect(problems.allSatisfy { $0.part.count <= 401 })
+        } catch {
+          Issue.record("\(format.prefix(60)): \(error)")
+        }
+      }
+    }
+    thread.stackSize = 512 << 10
+    thread.start()
+    while !thread.isFinished { sched_yield() }
+  }
+
+  @Test func `of very many problems the first hundred are listed`() throws {
+    let format: String = (0..<20_000).map { "key\($0) == 1" }.joined(separator: " OR ")
+    let problems: [PredicateProblem] = try NSPredicate(parsing: format).problems(
+      for: PeopleModel.entity("Pet"))
+    #expect(problems.count == PredicateCheck.mostProblems)
+    #expect(problems.first?.name == "key0")
+  }
+
   @Test func `selectors that are suggested exist`() {
     for selector in PredicateFunctions.selectors { #expect(Trial.isKnown(selector: selector), "\(selector)") }
     #expect(!Trial.isKnown(selector: "frobnicate:"))

@@ -65,12 +65,12 @@ extension FetchDescription {
     for descriptor in sortDescriptors { try descriptor.checkEvaluationAllowed() }
   }
 
-  /// Throws every problem of the predicate with the entity, before a store is asked.
-  func checkPredicate(for runtime: EntityRuntime) throws {
-    guard let errors = predicate?.predicateNode().errors(for: runtime.layout.entity), !errors.isEmpty else {
-      return
-    }
-    throw GraphError.predicate(errors)
+  /// The predicate as a tree; throws all its problems with the entity, before a store is asked.
+  func checkedPredicate(for runtime: EntityRuntime) throws -> PredicateNode? {
+    guard let node = predicate?.structureNode() else { return nil }
+    let errors: [PredicateProblem] = node.errors(for: runtime.layout.entity)
+    guard errors.isEmpty else { throw GraphError.predicate(errors) }
+    return node
   }
 
   /// The order in a store's terms; nil when a comparator of the program's own takes part.

@@ -24,12 +24,11 @@ struct FetchScope {
     if all.isEmpty { throw GraphError.noStores }
     let runtime: EntityRuntime = try request.runtime(in: coordinator.runtime)
     try request.checkEvaluationAllowed()
-    try request.checkPredicate(for: runtime)
     self.request = request
     self.context = context
     self.runtime = runtime
     stores = (request.affectedStores ?? all).filter { $0.holds(runtime) }
-    predicate = try request.predicate.map { try $0.structureNode().resolvingFetches().simplified }
+    predicate = try request.checkedPredicate(for: runtime)?.resolvingFetches().simplified
     order = request.storeOrder
     if request.includesPendingChanges {
       if context.propagatesDeletesAtEndOfEvent { context.propagateDeletes() }

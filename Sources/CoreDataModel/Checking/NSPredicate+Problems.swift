@@ -12,11 +12,12 @@ extension NSPredicate {
   /// ```
   ///
   /// Names are looked up and kinds compared; nothing is evaluated, no store asked. Fetches do the same and throw the errors.
+  /// At most a hundred problems are listed.
   /// `$FETCH_SOURCE` and `$FETCHED_PROPERTY` count as bound, any other variable as forgotten. What the predicate can't tell
   /// (a block, a transformable attribute) is left alone.
   public func problems(for entity: NSEntityDescription) -> [PredicateProblem] {
     var check = PredicateCheck(entity, variables: PredicateCheck.fetchVariables(owner: nil))
-    check.check(predicateNode())
+    check.check(structureNode())
     return check.problems
   }
 }
@@ -100,7 +101,7 @@ extension PredicateCheck {
     if let predicate = request.predicate {
       var check = PredicateCheck(
         entity, variables: fetchVariables(owner: owner), needsVariables: owner != nil)
-      check.check(predicate.predicateNode())
+      check.check(predicate.structureNode())
       problems = check.problems
     }
     return problems + (request.sortDescriptors ?? []).flatMap { $0.problems(for: entity) }

@@ -8,6 +8,13 @@ extension PredicateCheck {
     case .evaluatedObject: return .example(of: entity)
     case .variable(let name): return value(ofVariable: name)
     case .keyPath(let path): return read(path, from: .object(entity), of: expression)
+    default: return isFull ? nil : descend(or: nil) { $0.exampleOfCompound(expression) }
+    }
+  }
+
+  private mutating func exampleOfCompound(_ expression: ExpressionNode) -> PredicateValue? {
+    switch expression {
+    case .constant, .evaluatedObject, .variable, .keyPath: return nil
     case .path(let target, let path): return read(path, from: .value(example(of: target)), of: expression)
     case .dynamicPath(let target, let key): return checkDynamicPath(target, key, expression)
     case .index(let target, let index): return element(of: target, at: index, expression)
@@ -168,7 +175,8 @@ extension PredicateCheck {
 
   /// An example of what `FUNCTION` and custom operators give.
   mutating func answer(
-    to selector: String, from target: PredicateValue?, _ arguments: [PredicateValue?], part: String
+    to selector: String, from target: PredicateValue?, _ arguments: [PredicateValue?],
+    part: @autoclosure () -> String
   ) -> PredicateValue? {
     let known: [PredicateValue] = arguments.compactMap { $0 }
     guard let target, !target.isNull, known.count == arguments.count else { return nil }
@@ -177,8 +185,8 @@ extension PredicateCheck {
     } catch {
       report(
         Trial.isKnown(selector: selector)
-          ? PredicateProblem(.wrongType, part: part, subject: nil, error: error)
-          : .unknownFunction(selector, part: part, among: PredicateFunctions.selectors, "selector"))
+          ? PredicateProblem(.wrongType, part: part(), subject: nil, error: error)
+          : .unknownFunction(selector, part: part(), among: PredicateFunctions.selectors, "selector"))
       return nil
     }
   }

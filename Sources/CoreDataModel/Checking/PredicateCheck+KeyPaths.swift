@@ -285,11 +285,12 @@ extension PredicateValue {
 
   /// A member of a collection, of the innermost one where collections are nested; a value itself when it is no collection.
   var innermostMember: PredicateValue? {
-    switch self {
-    case .array(let members): members.first?.innermostMember
-    case .set(let members): members.first?.innermostMember
-    default: self
+    var value: PredicateValue = self
+    while let members = value.elements {
+      guard let member = members.first else { return nil }
+      value = member
     }
+    return value
   }
 }
 

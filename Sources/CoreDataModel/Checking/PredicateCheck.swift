@@ -13,7 +13,8 @@ import CoreDataPredicates
 /// name.length > 'x'       name.length → 1; 1 > 'x': there is no order between the two
 /// ```
 ///
-/// Cost: one look-up a key and a few comparisons an operator; text is made for problems only.
+/// Cost: one look-up a key and a few comparisons an operator; text is made for problems only. Deep trees are walked where the
+/// stack suffices.
 struct PredicateCheck {
   /// Whether a variable without a value is a problem; templates get theirs later.
   private let needsVariables: Bool
@@ -22,6 +23,8 @@ struct PredicateCheck {
   /// Whose keys the predicate reads, also inside of subqueries.
   let entity: NSEntityDescription
   private(set) var problems: [PredicateProblem] = []
+  /// How deep in the tree the walk is.
+  private var level: Int = 0
   /// What variables stand for: those known from outside, and those of the subqueries around this place.
   var variables: [String: PredicateValue?]
 
@@ -35,14 +38,44 @@ struct PredicateCheck {
     self.findsWarnings = findsWarnings
   }
 
+  /// Nobody reads more; a generated predicate may be wrong in a million places.
+  static let mostProblems: Int = 100
+
+  /// Whether the walk ends here.
+  var isFull: Bool { problems.count >= Self.mostProblems }
+
   mutating func report(_ problem: PredicateProblem) {
     // A key that is read twice is wrong once.
-    if !problems.contains(problem) { problems.append(problem) }
+    if !isFull, !problems.contains(problem) { problems.append(problem) }
   }
 
-  mutating func warn(_ problem: @autoclosure () -> PredicateProblem) {
-    if findsWarnings { report(problem()) }
+  // MARK: Depth
+
+  /// Levels that fit the stack of any thread.
+  private static let shallow: Int = 16
+  /// What a level of the walk takes at most, frames of the evaluator included.
+  private static let bytesPerLevel: Int = _isDebugAssertConfiguration() ? 16 << 10 : 4 << 10
+
+  /// Walks on one level deeper, on a thread with more stack where this one's would not do.
+  mutating func descend<Value>(or nothing: Value, _ walk: (inout PredicateCheck) -> Value) -> Value {
+    level += 1
+    defer { level -= 1 }
+    if level > TreeLimits.depth {
+      reportTooDeep()
+      return nothing
+    }
+    guard level == Self.shallow else { return walk(&self) }
+    return StackRoom.run(bytes: TreeLimits.depth * Self.bytesPerLevel) { walk(&self) }
   }
+
+  private mutating func reportTooDeep() {
+    report(
+      PredicateProblem(
+        .tooDeep, part: "the predicate", reason: "it is nested more than \(TreeLimits.depth) levels deep",
+        advice: "Give one AND or OR all its members at once."))
+  }
+
+  // MARK: Walking
 
   /// An example of a variable's value.
   mutating func value(ofVariable name: String) -> PredicateValue? {
@@ -57,20 +90,15 @@ struct PredicateCheck {
   }
 
   mutating func check(_ predicate: PredicateNode) {
+    if isFull { return }
     switch predicate {
     case .constant: break
-    case .compound(_, let members): for member in members { check(member) }
+    case .compound(_, let members): descend(or: ()) { for member in members { $0.check(member) } }
     case .comparison(let node): check(node)
     // Code, which only running it can judge. Foundation's own compounds are held so too when nothing kept them from
     // growing beyond what may be walked.
     case .block(let block):
-      if block.isCompound {
-        report(
-          PredicateProblem(
-            .tooDeep, part: "a compound predicate",
-            reason: "it is nested more than \(TreeLimits.depth) levels deep",
-            advice: "Give one AND or OR all its members at once."))
-      }
+      if block.isCompound { reportTooDeep() }
     }
   }
 

@@ -57,7 +57,7 @@ public struct PredicateProblem: Sendable, Hashable, CustomStringConvertible {
 
   public let severity: Severity
   public let kind: Kind
-  /// The part of the predicate concerned, as its `predicateFormat` prints it.
+  /// The part of the predicate concerned, as its `predicateFormat` prints it; cut off when it is very long.
   public let part: String
   /// The key path concerned, as written; nil for problems that have none.
   public let keyPath: String?
@@ -77,13 +77,16 @@ public struct PredicateProblem: Sendable, Hashable, CustomStringConvertible {
   /// Where an error of a fetch has its problems in `userInfo`, as `[PredicateProblem]`.
   public static let errorKey: String = "ClarusPredicateProblems"
 
+  /// A part can be megabytes of generated text.
+  private static let longestPart: Int = 400
+
   package init(
     _ kind: Kind, _ severity: Severity = .error, part: String, keyPath: String? = nil, name: String? = nil,
     entity: String? = nil, property: String? = nil, nearest: [String] = [], reason: String, advice: String
   ) {
     self.severity = severity
     self.kind = kind
-    self.part = part
+    self.part = part.utf8.count <= Self.longestPart ? part : "\(part.prefix(Self.longestPart))…"
     self.keyPath = keyPath
     self.name = name
     self.entity = entity

@@ -105,8 +105,8 @@ package enum Trial {
     if PredicateFunctions.isRegistered(selector) { return true }
     var lists: [[PredicateValue]] = [[]]
     for _ in 0..<FunctionTable.colons(selector) {
-      // Nobody has methods of so many arguments; each would multiply the trials by ten.
-      if lists.count > 1000 { return false }
+      // Nobody has methods of three arguments; each would multiply the trials by ten.
+      if lists.count > 100 { return false }
       lists = lists.flatMap { list in kinds.map { list + [$0] } }
     }
     return kinds.contains { target in
