@@ -7,6 +7,8 @@ import Foundation
 enum GraphError: Error, CustomStringConvertible {
   case unknownKey(String, EntityLayout)
   case unknownEntity(String?, [String])
+  case noEntity(of: String)
+  case severalEntities([String], of: String)
   case noCoordinator
   case noStores
   case noStore(entity: String, reason: String)
@@ -36,6 +38,14 @@ enum GraphError: Error, CustomStringConvertible {
         return "The fetch request has no entity; set its entity or make it with an entityName."
       }
       return "The model has no entity '\(name)'. " + NearestNames.advice(for: name, among: names)
+    case .noEntity(let name):
+      return
+        "No entity found for class \(name): load the model (make its container or coordinator) first, and check that its "
+        + "entity names this class."
+    case .severalEntities(let names, let name):
+      return
+        "Class \(name) stands for several entities (\(names.joined(separator: ", "))); use "
+        + "NSEntityDescription.entity(forEntityName:in:), or NSFetchRequest(entityName:), to say which."
     case .noCoordinator:
       return "The context has no persistent store coordinator; set persistentStoreCoordinator first."
     case .noStores:
@@ -76,7 +86,8 @@ enum GraphError: Error, CustomStringConvertible {
   /// Apple's code for the failure.
   var code: Int {
     switch self {
-    case .unknownKey, .unknownEntity, .noCoordinator, .unsupported, .predicate, .runawayWillSave:
+    case .unknownKey, .unknownEntity, .noEntity, .severalEntities, .noCoordinator, .unsupported, .predicate,
+      .runawayWillSave:
       return NSCoreDataError
     case .noStores, .noStore: return NSPersistentStoreOperationError
     case .referentialIntegrity: return NSManagedObjectReferentialIntegrityError

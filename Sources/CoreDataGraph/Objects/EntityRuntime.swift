@@ -65,6 +65,17 @@ final class ModelRuntime: @unchecked Sendable {
     let live: [ModelRuntime] = registry.withLock { $0.live.compactMap(\.runtime) }
     return live.reversed().flatMap { $0.byClass[ObjectIdentifier(objectClass)] ?? [] }
   }
+
+  /// The one entity that a class stands for, as the newest model that has it describes it.
+  static func entity(of objectClass: AnyClass) throws -> EntityRuntime {
+    let found: [EntityRuntime] = entities(of: objectClass)
+    guard let first = found.first else { throw GraphError.noEntity(of: "\(objectClass)") }
+    let names: Set<String> = Set(found.map(\.layout.name))
+    guard names.count == 1 else {
+      throw GraphError.severalEntities(names.sorted(), of: "\(objectClass)")
+    }
+    return first
+  }
 }
 
 /// Which case of `SlotValue` an attribute's values are.

@@ -78,23 +78,11 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
 
   /// The entity this class stands for. The class must stand for one entity of the models in use.
   open class func entity() -> NSEntityDescription {
-    let found: [EntityRuntime] = ModelRuntime.entities(of: self)
-    guard let first = found.first else {
-      fatalError(
-        """
-        No entity found for class \(self): load the model (make its container or coordinator) first, and check that its \
-        entity names this class.
-        """)
+    do {
+      return try ModelRuntime.entity(of: self).layout.entity
+    } catch {
+      fatalError("\(error)")
     }
-    let names: Set<String> = Set(found.map(\.layout.name))
-    guard names.count == 1 else {
-      fatalError(
-        """
-        Class \(self) stands for several entities (\(names.sorted().joined(separator: ", "))); use \
-        NSEntityDescription.entity(forEntityName:in:) to say which.
-        """)
-    }
-    return first.layout.entity
   }
 
   /// A request for all objects of ``entity()``.

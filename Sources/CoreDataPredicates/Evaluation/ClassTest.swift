@@ -2,6 +2,12 @@
 package enum ClassTest {
   package static let selector: String = "isKindOfClass:"
 
+  /// Whether it is the question in the form that engines get, answered from rows and not by code of the program.
+  static func isAskedOfRows(_ node: ComparisonNode) -> Bool {
+    guard node.selector == selector, case .constant(.object(let type)) = node.right else { return false }
+    return type.value is any ObjectFamily
+  }
+
   /// Whether objects of a type are objects of a class, that is whether the type is the class or a subclass.
   package static func isClass(_ type: Any.Type, below wanted: Any.Type) -> Bool {
     guard wanted is AnyClass else { return false }

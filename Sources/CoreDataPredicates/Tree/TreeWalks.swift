@@ -48,7 +48,7 @@ extension PredicateNode {
     case .constant: return nil
     case .block: return Printer.print(self)
     case .comparison(let node):
-      if node.comparison == .customSelector { return Printer.print(self) }
+      if node.comparison == .customSelector, !ClassTest.isAskedOfRows(node) { return Printer.print(self) }
       return node.left.firstProgramCode ?? node.right.firstProgramCode
     case .compound(_, let members):
       for member in members { if let part = member.firstProgramCode { return part } }

@@ -56,6 +56,9 @@ extension KeyPathResolver {
       throw StoreError.unsupported(
         part: text, reason: "the operator '\(name)' needs the members of one relationship",
         advice: "use the function of that name, or filter the fetched objects")
+    case .value(_, let type) where type.scalarKind == nil:
+      throw StoreError.unsupported(
+        part: text, reason: "the database can't read \(type.name)", advice: "filter the fetched objects")
     case .value, .object, .entity, .constant, .choice:
       throw StoreError.invalid(
         part: text, reason: "the collection operator '\(name)' follows no to-many relationship",

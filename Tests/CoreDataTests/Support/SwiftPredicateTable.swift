@@ -8,24 +8,20 @@ struct SwiftPredicateTable {
     let predicate: Predicate<Worker>
     let format: String
     let arguments: [Any?]
-    /// A word of the error with which the SQLite store refuses it.
-    let refused: String?
 
     init(
-      _ swift: String, _ predicate: Predicate<Worker>, _ format: String, _ arguments: [Any?] = [],
-      refused: String? = nil
+      _ swift: String, _ predicate: Predicate<Worker>, _ format: String, _ arguments: [Any?] = []
     ) {
       self.swift = swift
       self.predicate = predicate
       self.format = format
       self.arguments = arguments
-      self.refused = refused
     }
 
     /// The line of the page.
     var line: String {
       let cells: [String] = [swift, format].map { "`\($0.replacingOccurrences(of: "|", with: "\\|"))`" }
-      return "| \(cells[0]) | \(cells[1])\(refused == nil ? "" : " (not in a store)") |"
+      return "| \(cells[0]) | \(cells[1]) |"
     }
   }
 
@@ -135,7 +131,7 @@ struct SwiftPredicateTable {
       Row(
         "(($0 as? Chief)?.budget ?? 0) > 100", #Predicate { (($0 as? Chief)?.budget ?? 0) > 100 },
         "TERNARY(TERNARY(TERNARY(SELF isKindOfClass: %@, SELF, nil) != nil, TERNARY(SELF isKindOfClass: %@, SELF, nil).budget, nil) != nil, TERNARY(TERNARY(SELF isKindOfClass: %@, SELF, nil) != nil, TERNARY(SELF isKindOfClass: %@, SELF, nil).budget, nil), 0) > 100",
-        [Chief.self, Chief.self, Chief.self, Chief.self], refused: "budget"),
+        [Chief.self, Chief.self, Chief.self, Chief.self]),
     ]
   }
 
@@ -240,7 +236,7 @@ struct SwiftPredicateTable {
         "$0.labels!.contains(\"first\")", #Predicate { $0.labels!.contains("first") }, "'first' IN labels"),
       Row(
         "$0.labels!.max() == \"first\"", #Predicate { $0.labels!.max() == "first" },
-        "labels.@max.#self == 'first'", refused: "labels"),
+        "labels.@max.#self == 'first'"),
     ]
   }
 
@@ -324,7 +320,7 @@ struct SwiftPredicateTable {
       Row(
         "$0.home!.absoluteString == \"https://example.org/2\"",
         #Predicate { $0.home!.absoluteString == "https://example.org/2" },
-        "home.absoluteString == 'https://example.org/2'", refused: "home"),
+        "home.absoluteString == 'https://example.org/2'"),
     ]
   }
 }
