@@ -34,7 +34,9 @@ struct VectorTests {
 
 extension PredicateVector {
   /// What differs from the expectation.
-  fileprivate func problems() -> [String] {
+  ///
+  /// - Parameter making: makes something else of an object before it is evaluated.
+  func problems(making: (Any?) -> Any? = { $0 }) -> [String] {
     let predicate: Foundation.NSPredicate
     do {
       predicate = try Foundation.NSPredicate(parsing: format, arguments: arguments)
@@ -49,7 +51,7 @@ extension PredicateVector {
     for evaluation in evaluations {
       do {
         let result: Bool = try predicate.evaluateThrowing(
-          with: evaluation.object, substitutionVariables: evaluation.bindings)
+          with: making(evaluation.object), substitutionVariables: evaluation.bindings)
         if evaluation.result == nil {
           problems.append("gives \(result) for \(evaluation.text) instead of failing")
         } else if result != evaluation.result {

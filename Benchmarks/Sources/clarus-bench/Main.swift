@@ -21,6 +21,8 @@ struct Run: ParsableCommand {
 
   @Option(help: "Only this suite, records or predicates (repeatable).")
   var suite: [SuiteName] = []
+  @Option(help: "Of the predicates only this part: parse, objects, values, fetch, count (repeatable).")
+  var part: [PredicateSuite.Part] = []
   @Option(
     help:
       "Rows of the store that is read; half as many are inserted, and predicates choose from half as many.")
@@ -76,6 +78,7 @@ struct Run: ParsableCommand {
   private func runPredicates(_ folder: URL) throws -> [PredicateSuite.Outcome] {
     try PredicateSuite(
       folder: folder, count: rows / 2, rounds: rounds * passes,
+      parts: part.isEmpty ? PredicateSuite.Part.allCases : part,
       progress: { if isatty(STDERR_FILENO) == 1 { note($0) } }
     ).run()
   }
@@ -117,5 +120,6 @@ enum SuiteName: String, CaseIterable, ExpressibleByArgument {
   case records, predicates
 }
 
+extension PredicateSuite.Part: ExpressibleByArgument {}
 extension CaseName: ExpressibleByArgument {}
 extension ContestantName: ExpressibleByArgument {}

@@ -64,9 +64,43 @@ extension NSManagedObject {
   private final func rowWord(_ slot: Int) -> UInt64? {
     let word: Int = Int(runtime.brief[slot].word)
     guard word >= 0, let base = rowBase else { return nil }
+    return Self.word(word, of: base, runtime.headerSize)
+  }
+
+  @inline(__always)
+  private static func word(_ word: Int, of base: UnsafeMutableRawPointer, _ headerSize: Int) -> UInt64? {
     let bits: UInt64 = (base + 16 + (word >> 6) << 3).load(as: UInt64.self)
     guard bits >> UInt64(word & 63) & 1 == 1 else { return nil }
-    return (base + runtime.headerSize + word << 3).load(as: UInt64.self)
+    return (base + headerSize + word << 3).load(as: UInt64.self)
+  }
+
+  /// Where the value of a stored slot is, for readers that have looked its places up before.
+  enum PlaceOfValue {
+    case word(UInt64)
+    case held(SlotValue)
+    /// There is no value.
+    case nothing
+    /// Neither slots nor a row tell.
+    case unknown
+  }
+
+  @inline(__always)
+  final func find(_ slot: Int, _ word: Int, _ headerSize: Int) -> PlaceOfValue {
+    fireFault()
+    if let state {
+      let value: SlotValue = state.values[slot]
+      if !value.isUnset { return .held(value) }
+    }
+    guard let base = rowBase else { return .unknown }
+    return Self.word(word, of: base, headerSize).map { .word($0) } ?? .nothing
+  }
+
+  /// The bytes that a word of the row points at, valid as long as the object keeps its row.
+  @inline(__always)
+  final func tailBytes(_ place: UInt64) -> UnsafeRawBufferPointer? {
+    guard let slab = rowSlab else { return nil }
+    return UnsafeRawBufferPointer(
+      start: slab.tail + Int(UInt32(truncatingIfNeeded: place)), count: Int(place >> 32))
   }
 
   /// The integer of a slot, nil for none.
@@ -190,9 +224,7 @@ extension NSManagedObject {
       }
     }
     guard rowBase != nil, runtime.brief[slot].form == .string else { return attributeValue(slot) as? String }
-    guard let place = rowWord(slot), let slab = rowSlab else { return nil }
-    let bytes = UnsafeRawBufferPointer(
-      start: slab.tail + Int(UInt32(truncatingIfNeeded: place)), count: Int(place >> 32))
+    guard let place = rowWord(slot), let bytes = tailBytes(place) else { return nil }
     return String(decoding: bytes, as: UTF8.self)
   }
 

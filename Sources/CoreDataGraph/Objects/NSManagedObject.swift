@@ -32,7 +32,9 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
   /// The slab and the place of the row of the last fetch or save, apart so that numbers are read without counting a reference.
   final var rowSlab: RowSlab?
   final var rowBase: UnsafeMutableRawPointer?
-  final var state: ObjectState?
+  // An object belongs to one queue, and nothing that runs while its slots are accessed reaches them; checking that at run
+  // time would cost a read of a property half its time.
+  @exclusivity(unchecked) final var state: ObjectState?
   final var cachedID: NSManagedObjectID?
   final var faultBatch: FaultBatch?
   /// The key a running save gives the object; 0 outside one.

@@ -33,8 +33,8 @@ struct ObjectFlags: OptionSet {
 
 /// The slots of an object that has more to say than its row.
 final class ObjectState {
-  /// One per slot of the layout.
-  var values: [SlotValue]
+  /// One per slot of the layout. Unchecked as `NSManagedObject.state` is.
+  @exclusivity(unchecked) var values: [SlotValue]
   /// Slots set since the last fetch or save.
   var changed = SlotSet()
   /// In a child context: what the parent has where it differs from the row, unset elsewhere. nil: the row tells all.
@@ -96,8 +96,9 @@ enum NotedValue {
 
 /// The members of a to-many relationship of one object, as far as they are known.
 final class ToManyState {
-  /// nil: not loaded; then the members are those of the store, less `removed`, with `added`.
-  var members: ObjectList?
+  /// nil: not loaded; then the members are those of the store, less `removed`, with `added`. Unchecked as
+  /// `NSManagedObject.state` is.
+  @exclusivity(unchecked) var members: ObjectList?
   /// Against the last committed state.
   var added = ObjectList()
   var removed = ObjectList()
@@ -207,7 +208,18 @@ struct ObjectList: Sequence {
 
   var objects: [NSManagedObject] { places.compactMap { $0 } }
 
-  func makeIterator() -> IndexingIterator<[NSManagedObject]> { objects.makeIterator() }
+  struct Iterator: IteratorProtocol {
+    fileprivate var places: IndexingIterator<[NSManagedObject?]>
+
+    mutating func next() -> NSManagedObject? {
+      while let place = places.next() {
+        if let place { return place }
+      }
+      return nil
+    }
+  }
+
+  func makeIterator() -> Iterator { Iterator(places: places.makeIterator()) }
 }
 
 /// Faults that were made together (the members of a relationship, a page of a fetch); firing one loads all.

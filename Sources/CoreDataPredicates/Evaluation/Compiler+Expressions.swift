@@ -112,7 +112,7 @@ extension Compiler {
     guard reader.isSinglePlainKey else { return CompiledExpression(raw: { try reader.read($0.object) }) }
     return CompiledExpression(raw: { context in
       guard let object = context.object else { return nil }
-      if let read = context.reader { return try read(object, path) }
+      if let reader = context.reader { return try reader.read(object, path) }
       return try KeyReader.read(path, from: object)
     })
   }

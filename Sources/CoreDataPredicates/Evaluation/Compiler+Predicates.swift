@@ -30,7 +30,7 @@ enum Compiler {
   private static func compile(_ node: ComparisonNode) -> Test {
     let left: CompiledExpression = compile(node.left)
     let holds: @Sendable (PredicateValue, EvaluationContext) throws -> Bool
-    if case .constant(let constant) = node.right {
+    if let constant = ConstantComparison.constant(of: node.right) {
       let operation: ConstantComparison = ConstantComparison(node, constant)
       if node.modifier == .direct {
         let value = left.value
@@ -66,7 +66,7 @@ enum Compiler {
 extension Compiler {
   /// Under the rules of stores a pattern that a row holds may be no regular expression, an argument that it should hold may be
   /// missing: it matches nothing.
-  fileprivate static func compare(
+  static func compare(
     _ left: PredicateValue, _ node: ComparisonNode, _ right: PredicateValue, _ rules: EvaluationRules
   ) throws -> Bool {
     do {
@@ -87,60 +87,5 @@ extension Foundation.NSPredicate {
   /// Calls a block, or a predicate class of the program's own; a block never leads back to the tree that holds it.
   fileprivate func evaluatingBlock(_ object: Any?, _ bindings: [String: Any]?) throws -> Bool {
     evaluate(with: object, substitutionVariables: bindings)
-  }
-}
-
-/// A comparison with a constant on its right, prepared as far as possible.
-private struct ConstantComparison: Sendable {
-  private enum Strategy: Sendable {
-    case equal
-    case notEqual
-    /// `==`, `!=` and searches with the constant folded once.
-    case text(@Sendable (String) -> Bool)
-    case like(LikePattern)
-    case matches(RegularExpression)
-    case member(Set<PredicateValue>)
-    case general
-  }
-
-  private let strategy: Strategy
-  private let constant: PredicateValue
-  private let node: ComparisonNode
-
-  init(_ node: ComparisonNode, _ constant: PredicateValue) {
-    self.node = node
-    self.constant = constant
-    switch (node.comparison, constant) {
-    case (.equalTo, _) where node.options.isEmpty: strategy = .equal
-    case (.notEqualTo, _) where node.options.isEmpty: strategy = .notEqual
-    case (let comparison, .string(let text)) where TextTest.isTest(comparison, node.options):
-      strategy = .text(TextTest.make(comparison, text, node.options))
-    case (.like, .string(let pattern)) where StringMatching.Mode(node.options) != .localized:
-      strategy = .like(LikePattern(pattern, node.options))
-    case (.matches, .string(let pattern)):
-      // An invalid pattern is an error of the evaluation, which compiles it again to throw.
-      strategy = (try? RegularExpression(pattern, node.options)).map(Strategy.matches) ?? .general
-    case (.in, .array(let members)) where node.options.isEmpty && members.count > 4:
-      strategy = .member(Set(members))
-    case (.in, .set(let members)) where node.options.isEmpty: strategy = .member(members)
-    default: strategy = .general
-    }
-  }
-
-  @inline(__always)
-  func holds(_ value: PredicateValue, _ rules: EvaluationRules) throws -> Bool {
-    switch strategy {
-    case .equal: return value == constant
-    case .notEqual: return value != constant
-    case .member(let members): return members.contains(value)
-    case .text(let test):
-      if case .string(let text) = value { return test(text) }
-    case .like(let pattern):
-      if case .string(let text) = value { return pattern.matches(text) }
-    case .matches(let expression):
-      if case .string(let text) = value { return expression.matches(text) }
-    case .general: break
-    }
-    return try Compiler.compare(value, node, constant, rules)
   }
 }

@@ -14,9 +14,10 @@ package enum EvaluationRules: Sendable {
 /// A class, so that handing it from closure to closure moves one reference and not five words to be retained each; a filter
 /// uses one context for all its objects.
 final class EvaluationContext {
-  var object: Any?
+  // Set between evaluations only, by whoever made the context; checking that at run time would cost every test.
+  @exclusivity(unchecked) var object: Any?
   /// How the object's keys are read, when it is ``KeyValueReadable``.
-  var reader: KeyedReader?
+  @exclusivity(unchecked) var reader: KeyedReader?
   let bindings: [String: Any]?
   /// Variables bound by `SUBQUERY`s around this place, innermost first.
   let locals: LocalVariable?
@@ -33,6 +34,13 @@ final class EvaluationContext {
     self.reader = reader
     self.locals = locals
     self.rules = rules
+  }
+
+  /// The evaluation of the next object.
+  func start(_ object: Any, _ reader: KeyedReader?) {
+    self.object = object
+    self.reader = reader
+    assigned = nil
   }
 
   func value(of name: String) throws -> Any? {

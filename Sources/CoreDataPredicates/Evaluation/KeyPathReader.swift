@@ -12,14 +12,14 @@ import Foundation
 /// merged. A key read from an array or an ordered set maps over the members, with nulls in place of nil; what an ordered set's members
 /// give is merged too, so that a path over several to-many relationships is one flat collection.
 struct KeyPathReader: Sendable {
-  private enum Step: Sendable {
+  enum Step: Sendable {
     case key(String)
     case count
     case collect(CollectionOperator, KeyPathReader)
     case refusal(PredicateError)
   }
 
-  private let steps: [Step]
+  let steps: [Step]
 
   init(_ path: String) {
     var steps: [Step] = []
@@ -152,8 +152,8 @@ enum KeyReader {
     if type == [String: Any].self, let dictionary = object as? [String: Any] {
       return dictionary[key] ?? (key == "self" ? object : nil)
     }
-    if let read = ReaderTable.shared.reader(for: type) {
-      return key == "self" ? object : try read(object, key)
+    if let reader = ReaderTable.shared.reader(for: type) {
+      return key == "self" ? object : try reader.read(object, key)
     }
     if type == AnyHashable.self, let member = object as? AnyHashable {
       return try read(key, from: member.base)

@@ -4,65 +4,213 @@ typealias Test = @Sendable (EvaluationContext) throws -> Bool
 
 /// A predicate made ready for evaluating it many times: compiled to closures at the first evaluation, so that operators, options,
 /// key paths, patterns and lists are looked at once and not once an object.
-package final class PredicateProgram: @unchecked Sendable {
-  // `lock` guards `compiled` and `last`; the rest is immutable.
-  private let lock: NSLock = .init()
-  private let node: PredicateNode
-  private let rules: EvaluationRules
-  private var compiled: Test?
-  /// The reader of the type evaluated last: most collections hold one class.
-  private var last: (type: Any.Type, reader: KeyedReader?)?
+///
+/// Objects that have a shape (``ShapedObject``) get a compilation of their own, in which keys are places:
+///
+///     type of the object ─▸ a finder? ─▸ number of the shape ─▸ test, compiled for it
+///                            └ no: the general test, which reads by key-value coding
+package final class PredicateProgram: Sendable {
+  private let source: ProgramSource
+  private let general: InlineCache<GeneralTest> = .init()
+  private let types: InlineCache<TypeEntry> = .init()
 
   package init(_ node: PredicateNode, rules: EvaluationRules = .throwing) {
-    self.node = node
-    self.rules = rules
+    source = ProgramSource(node: node, rules: rules)
   }
 
   /// Whether the predicate holds for the object.
   ///
   /// - Throws: ``PredicateError``, and whatever ``KeyValueReadable/readValue(forKey:)`` throws.
   package func evaluate(_ object: Any?, variables: [String: Any]? = nil) throws -> Bool {
-    let (test, reader): (Test, KeyedReader?) = lock.withLock {
-      (lockedTest(), object.flatMap { lockedReader(for: Swift.type(of: $0)) })
+    guard let object else { return try generalTest(context(variables)) }
+    let entry: TypeEntry = entry(for: type(of: object))
+    if let finder = entry.finder {
+      let subject: Subject = subject(of: object, entry.type)
+      if let test = entry.test(for: subject, finder, source) {
+        var frame = ShapeFrame(bindings: variables, rules: source.rules)
+        return try withExtendedLifetime(object) { try test(subject, &frame) }
+      }
     }
-    return try test(EvaluationContext(object: object, bindings: variables, reader: reader, rules: rules))
+    let context: EvaluationContext = context(variables)
+    context.start(object, entry.reader)
+    return try generalTest(context)
   }
 
   /// The objects for which the predicate holds, in order.
+  ///
+  /// - Throws: as ``evaluate(_:variables:)``.
   package func filter<Objects: Sequence>(
     _ objects: Objects, variables: [String: Any]? = nil
   ) throws -> [Objects.Element] {
-    let test: Test = lock.withLock { lockedTest() }
-    let context: EvaluationContext = EvaluationContext(object: nil, bindings: variables, rules: rules)
-    var last: Any.Type?
-    return try objects.filter { object in
-      let type: Any.Type = Swift.type(of: object as Any)
-      if last != type {
-        last = type
-        context.reader = ReaderTable.shared.reader(for: type)
+    let elements: [Objects.Element] = Array(objects)
+    if Objects.Element.self is AnyClass {
+      // An array of any class is an array of references.
+      let passed: [AnyObject] = try filter(
+        objects: unsafeBitCast(elements, to: [AnyObject].self), variables: variables)
+      return unsafeBitCast(passed, to: [Objects.Element].self)
+    }
+    let context: EvaluationContext = context(variables)
+    var entry: TypeEntry?
+    return try elements.filter { element in
+      let type: Any.Type = Swift.type(of: element as Any)
+      if entry?.type != ObjectIdentifier(type) { entry = self.entry(for: type) }
+      if entry?.finder != nil { return try evaluate(element, variables: variables) }
+      context.start(element, entry?.reader)
+      return try generalTest(context)
+    }
+  }
+
+  private func filter(objects: [AnyObject], variables: [String: Any]?) throws -> [AnyObject] {
+    var passed: [AnyObject] = []
+    var frame = ShapeFrame(bindings: variables, rules: source.rules)
+    let context: EvaluationContext = context(variables)
+    var cursor = ShapeCursor(source)
+    try objects.withUnsafeBufferPointer { objects in
+      for place in objects.indices {
+        let subject = Subject(objects[place])
+        let type: Any.Type = Swift.type(of: objects[place])
+        if cursor.type != ObjectIdentifier(type) { cursor.move(to: entry(for: type)) }
+        let holds: Bool
+        if let test = cursor.test(for: subject) {
+          frame.start()
+          holds = try test(subject, &frame)
+        } else {
+          context.start(objects[place], cursor.reader)
+          holds = try generalTest(context)
+        }
+        if holds { passed.append(objects[place]) }
       }
-      context.object = object
-      context.assigned = nil
-      return try test(context)
     }
+    return passed
   }
 
-  private func lockedTest() -> Test {
-    if let compiled { return compiled }
+  private func context(_ variables: [String: Any]?) -> EvaluationContext {
+    EvaluationContext(object: nil, bindings: variables, rules: source.rules)
+  }
+
+  private var generalTest: Test {
+    general.entry(where: { _ in true }, else: { GeneralTest(test: source.compile()) }).test
+  }
+
+  private func entry(for type: Any.Type) -> TypeEntry {
+    let id = ObjectIdentifier(type)
+    return types.entry(where: { $0.type == id }, else: { TypeEntry(type) })
+  }
+}
+
+/// The subject for an object that is known to be of a class.
+///
+/// A cast to `AnyObject` costs more than most predicates; it is left to an `Any` that holds an `Any` with the object.
+private func subject(of object: Any, _ type: ObjectIdentifier) -> Subject {
+  let (found, address): (ObjectIdentifier, UnsafeRawPointer) = _openExistential(object, do: content)
+  return found == type ? Subject(address: address) : Subject(object as AnyObject)
+}
+
+/// The type of what an `Any` holds, and its first word: of an object, the reference.
+private func content<Content>(of content: Content) -> (ObjectIdentifier, UnsafeRawPointer) {
+  (
+    ObjectIdentifier(Content.self),
+    withUnsafePointer(to: content) { UnsafeRawPointer($0).load(as: UnsafeRawPointer.self) }
+  )
+}
+
+/// What is compiled, in the general way and for shapes.
+private struct ProgramSource: Sendable {
+  let node: PredicateNode
+  let rules: EvaluationRules
+
+  func compile() -> Test {
     let levels: Int = node.depth
-    var test: Test = StackRoom.run(levels: levels) { Compiler.compile(node) }
-    if levels > StackRoom.shallow {
-      test = { [test] context in try StackRoom.run(levels: levels) { try test(context) } }
-    }
-    compiled = test
-    return test
+    let test: Test = StackRoom.run(levels: levels) { Compiler.compile(node) }
+    if levels <= StackRoom.shallow { return test }
+    return { context in try StackRoom.run(levels: levels) { try test(context) } }
   }
 
-  private func lockedReader(for type: Any.Type) -> KeyedReader? {
-    if let last, last.type == type { return last.reader }
-    let reader: KeyedReader? = ReaderTable.shared.reader(for: type)
-    last = (type, reader)
-    return reader
+  /// nil when the shape does not help.
+  func compile(for shape: any ObjectShape, _ reader: KeyedReader?) -> ShapeTest? {
+    let levels: Int = node.depth
+    let test: ShapeTest? = StackRoom.run(levels: levels) {
+      ShapeCompiler(shape, rules: rules, reader: reader).compile(node)
+    }
+    guard let test, levels > StackRoom.shallow else { return test }
+    return { subject, frame in try StackRoom.run(levels: levels) { try test(subject, &frame) } }
+  }
+}
+
+private final class GeneralTest: Sendable {
+  let test: Test
+
+  init(test: @escaping Test) { self.test = test }
+}
+
+/// What a program knows about the objects of one type.
+private final class TypeEntry: Sendable {
+  let type: ObjectIdentifier
+  let reader: KeyedReader?
+  let finder: ShapeFinder?
+  private let shapes: InlineCache<ShapeEntry> = .init()
+
+  init(_ type: Any.Type) {
+    self.type = ObjectIdentifier(type)
+    reader = ReaderTable.shared.reader(for: type)
+    finder = (type as? any ShapedObject.Type)?.shapeFinder
+  }
+
+  func test(for subject: Subject, _ finder: ShapeFinder, _ source: ProgramSource) -> ShapeTest? {
+    test(finder.number(subject.object), subject, finder, source)
+  }
+
+  func test(
+    _ number: UInt64, _ subject: Subject, _ finder: ShapeFinder, _ source: ProgramSource
+  ) -> ShapeTest? {
+    shapes.entry(
+      where: { $0.number == number },
+      else: {
+        ShapeEntry(number: number, test: source.compile(for: finder.shape(subject.object), reader))
+      }
+    ).test
+  }
+}
+
+private final class ShapeEntry: Sendable {
+  let number: UInt64
+  /// nil: the shape does not help.
+  let test: ShapeTest?
+
+  init(number: UInt64, test: ShapeTest?) {
+    self.number = number
+    self.test = test
+  }
+}
+
+/// The test for one object after the other; most have the shape of the one before.
+private struct ShapeCursor {
+  private let source: ProgramSource
+  private(set) var type: ObjectIdentifier?
+  private var entry: TypeEntry?
+  private var number: UInt64 = 0
+  private var test: ShapeTest?
+
+  init(_ source: ProgramSource) { self.source = source }
+
+  var reader: KeyedReader? { entry?.reader }
+
+  mutating func move(to entry: TypeEntry) {
+    type = entry.type
+    self.entry = entry
+    number = 0
+    test = nil
+  }
+
+  @inline(__always)
+  mutating func test(for subject: Subject) -> ShapeTest? {
+    guard let entry, let finder = entry.finder else { return nil }
+    let number: UInt64 = finder.number(subject.object)
+    if number != self.number {
+      self.number = number
+      test = entry.test(number, subject, finder, source)
+    }
+    return test
   }
 }
 

@@ -1,7 +1,10 @@
 import Foundation
 
-/// How to read keys from objects of one type; nil for types that are not ``KeyValueReadable``.
-typealias KeyedReader = (Any, String) throws -> Any?
+/// How to read keys from objects of one type.
+struct KeyedReader: @unchecked Sendable {
+  // Sendable: the closure holds nothing but the type.
+  let read: (Any, String) throws -> Any?
+}
 
 /// Remembers by type whether its values are ``KeyValueReadable``, and calls them without asking again: a cast from `Any` to a
 /// protocol costs half a microsecond, which is several times the rest of a simple comparison.
@@ -22,7 +25,7 @@ final class ReaderTable: @unchecked Sendable {
 
   // A cast to a concrete type compares two pointers; only the cast to the protocol is dear.
   private static func makeReader<Object: KeyValueReadable>(_ type: Object.Type) -> KeyedReader {
-    { object, key in
+    KeyedReader { object, key in
       guard let object = object as? Object else { return nil }
       return try object.readValue(forKey: key)
     }

@@ -30,4 +30,41 @@ enum ByteSearch {
     }
     return memcmp(start + (text.count - part.count), needle, part.count) == 0
   }
+
+  @inline(__always)
+  static func equals(_ left: UnsafeBufferPointer<UInt8>, _ right: UnsafeBufferPointer<UInt8>) -> Bool {
+    guard left.count == right.count else { return false }
+    guard let a = left.baseAddress, let b = right.baseAddress else { return true }
+    return memcmp(a, b, left.count) == 0
+  }
+
+  /// The order by code points, which is that of the bytes.
+  static func order(
+    _ left: UnsafeBufferPointer<UInt8>, _ right: UnsafeBufferPointer<UInt8>
+  ) -> ComparisonResult {
+    var order: Int = 0
+    let common: Int = min(left.count, right.count)
+    if common > 0, let a = left.baseAddress, let b = right.baseAddress { order = Int(memcmp(a, b, common)) }
+    if order == 0 { order = left.count - right.count }
+    return order < 0 ? .orderedAscending : order > 0 ? .orderedDescending : .orderedSame
+  }
+}
+
+extension UnsafeBufferPointer<UInt8> {
+  /// Whether no byte belongs to a character beyond ASCII. Eight bytes at a time.
+  var isASCII: Bool {
+    guard let start = UnsafeRawPointer(baseAddress) else { return true }
+    var place: Int = 0
+    while place &+ 8 <= count {
+      if start.loadUnaligned(fromByteOffset: place, as: UInt64.self) & 0x8080_8080_8080_8080 != 0 {
+        return false
+      }
+      place &+= 8
+    }
+    while place < count {
+      if self[place] >= 0x80 { return false }
+      place &+= 1
+    }
+    return true
+  }
 }

@@ -14,8 +14,7 @@ package struct LikePattern: Sendable {
 
   private let elements: [Element]
   private let options: ComparisonOptions
-  /// The text itself when the pattern has no wildcard.
-  private let literal: String?
+  private let lowercasesASCII: Bool
 
   package init(_ pattern: String, _ options: ComparisonOptions = []) {
     var elements: [Element] = []
@@ -49,18 +48,22 @@ package struct LikePattern: Sendable {
     endRun()
     self.elements = elements
     self.options = options
-    let bytes: [UInt8] = elements.compactMap { if case .byte(let byte) = $0 { byte } else { nil } }
-    literal = bytes.count == elements.count ? String(decoding: bytes, as: UTF8.self) : nil
+    lowercasesASCII = options.contains(.caseInsensitive) && !options.contains(.normalized)
   }
 
   package func matches(_ text: String) -> Bool {
-    let folded: String = StringMatching.fold(text, options: options)
-    if let literal { return StringMatching.literallyEqual(folded, literal) }
-    var bytes: String = folded
-    return bytes.withUTF8 { matches($0) }
+    var folded: String = StringMatching.fold(text, options: options)
+    return folded.withUTF8 { matches($0, lowercasing: false) }
   }
 
-  private func matches(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
+  /// - Parameter bytes: UTF-8, perhaps broken; then the text is what repairing makes of it.
+  package func matches(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+    guard bytes.isASCII else { return matches(String(decoding: bytes, as: UTF8.self)) }
+    return matches(bytes, lowercasing: lowercasesASCII)
+  }
+
+  /// - Parameter lowercasing: whether ASCII letters are still to be folded.
+  private func matches(_ text: UnsafeBufferPointer<UInt8>, lowercasing: Bool) -> Bool {
     var (place, element): (Int, Int) = (0, 0)
     var resume: (place: Int, element: Int)?
     while place < text.count {
@@ -70,7 +73,9 @@ package struct LikePattern: Sendable {
       } else if element < elements.count, elements[element] == .one {
         place += Self.scalarLength(text[place])
         element += 1
-      } else if element < elements.count, elements[element] == .byte(text[place]) {
+      } else if element < elements.count,
+        elements[element] == .byte(lowercasing ? StringMatching.lowercased(text[place]) : text[place])
+      {
         place += 1
         element += 1
       } else if let last = resume {

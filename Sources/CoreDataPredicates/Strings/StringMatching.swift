@@ -61,7 +61,7 @@ package enum StringMatching {
   package static func fold(_ text: String, options: ComparisonOptions) -> String {
     if options.contains(.normalized) { return text }
     var text: String = text
-    let isASCII: Bool = text.withUTF8 { $0.allSatisfy { $0 < 0x80 } }
+    let isASCII: Bool = text.withUTF8 { $0.isASCII }
     if isASCII { return options.contains(.caseInsensitive) ? text.lowercased() : text }
     var foldings: String.CompareOptions = []
     if options.contains(.caseInsensitive) { foldings.insert(.caseInsensitive) }
@@ -124,28 +124,17 @@ package enum StringMatching {
   /// Equality by code points; `==` of Swift would equate composed and decomposed forms.
   @inline(__always)
   package static func literallyEqual(_ left: String, _ right: String) -> Bool {
-    let count: Int = left.utf8.count
-    if count != right.utf8.count { return false }
-    return withBytes(left, right) { a, b in
-      guard let a = a.baseAddress, let b = b.baseAddress else { return true }
-      return memcmp(a, b, count) == 0
-    }
+    left.utf8.count == right.utf8.count && withBytes(left, right, ByteSearch.equals)
   }
 
   private static func literalOrder(_ left: String, _ right: String) -> ComparisonResult {
-    withBytes(left, right) { a, b in
-      let common: Int = min(a.count, b.count)
-      var order: Int = 0
-      if common > 0, let a = a.baseAddress, let b = b.baseAddress { order = Int(memcmp(a, b, common)) }
-      if order == 0 { order = a.count - b.count }
-      return order < 0 ? .orderedAscending : order > 0 ? .orderedDescending : .orderedSame
-    }
+    withBytes(left, right, ByteSearch.order)
   }
 
   /// The order of two ASCII texts without building folded copies; nil when either is not ASCII.
   private static func asciiOrder(_ left: String, _ right: String, folding: Bool) -> ComparisonResult? {
     withBytes(left, right) { a, b in
-      guard a.allSatisfy({ $0 < 0x80 }), b.allSatisfy({ $0 < 0x80 }) else { return nil }
+      guard a.isASCII, b.isASCII else { return nil }
       for index in 0..<min(a.count, b.count) {
         let x: UInt8 = folding ? lowercased(a[index]) : a[index]
         let y: UInt8 = folding ? lowercased(b[index]) : b[index]

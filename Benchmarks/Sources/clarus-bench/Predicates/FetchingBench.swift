@@ -8,6 +8,8 @@ struct FetchingBench {
   var store: URL
   var count: Int
   var rounds: Int
+  /// Objects or counts.
+  var part: PredicateSuite.Part
 
   func run() throws -> [PredicateSuite.Outcome] {
     let container: NSPersistentContainer = try PeopleStore.open(store)
@@ -17,10 +19,9 @@ struct FetchingBench {
     configuration.prepareDatabase { try $0.execute(sql: Schema.pragmas) }
     let queue = try DatabaseQueue(path: store.path, configuration: configuration)
 
-    var outcomes: [PredicateSuite.Outcome] = []
-    for name in PredicateCase.allCases {
-      outcomes.append(try raceObjects(name, floor, queue, context))
-      outcomes.append(try raceCounts(name, floor, context))
+    let outcomes: [PredicateSuite.Outcome] = try PredicateCase.allCases.map { name in
+      part == .count
+        ? try raceCounts(name, floor, context) : try raceObjects(name, floor, queue, context)
     }
     try queue.close()
     floor.close()
@@ -42,7 +43,7 @@ struct FetchingBench {
         }
       })
     return try PredicateSuite.race(
-      part: "fetch", title: name.title, operations: count, rounds: rounds,
+      part: .fetch, title: name.title, operations: count, rounds: rounds,
       [
         ("C sqlite3", nil, { try floor.readAll(select, name.values) }),
         (
@@ -67,7 +68,7 @@ struct FetchingBench {
   ) throws -> PredicateSuite.Outcome {
     let select: String = "SELECT COUNT(*) FROM \(name.source)"
     return try PredicateSuite.race(
-      part: "count", title: name.title, operations: count, rounds: rounds,
+      part: .count, title: name.title, operations: count, rounds: rounds,
       [
         ("C sqlite3", nil, { try floor.count(select, name.values) }),
         (

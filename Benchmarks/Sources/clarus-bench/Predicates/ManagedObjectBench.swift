@@ -35,7 +35,7 @@ struct ManagedObjectBench {
     let predicate: NSPredicate = name.predicate()
     let closure: (BenchPerson) -> Bool = name.closure
     return try PredicateSuite.race(
-      part: "objects", title: name.title, operations: people.count, rounds: rounds,
+      part: .objects, title: name.title, operations: people.count, rounds: rounds,
       [
         ("closure", nil, { people.filter(closure).count }),
         ("filter", "closure", { try people.filterThrowing(using: predicate).count }),
@@ -57,7 +57,7 @@ struct PlainValueBench {
       let predicate: NSPredicate = name.predicate()
       let closure: (PersonSample) -> Bool = name.plainClosure
       return try PredicateSuite.race(
-        part: "values", title: name.title, operations: samples.count, rounds: rounds,
+        part: .values, title: name.title, operations: samples.count, rounds: rounds,
         [
           ("closure, structs", nil, { samples.filter(closure).count }),
           ("dictionaries", "closure, structs", { try dictionaries.filterThrowing(using: predicate).count }),

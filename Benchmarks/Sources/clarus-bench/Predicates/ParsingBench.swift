@@ -13,7 +13,7 @@ struct ParsingBench {
   func run() throws -> PredicateSuite.Outcome {
     let sources: [Source] = (0..<10_000).map(Self.source)
     return try PredicateSuite.race(
-      part: "parse", title: "parse predicates, 20 kinds of format", operations: sources.count, rounds: rounds,
+      part: .parse, title: "parse predicates, 20 kinds of format", operations: sources.count, rounds: rounds,
       [
         (
           "NSPredicate(format:)", nil,

@@ -5,20 +5,12 @@ struct PredicateReport {
   var outcomes: [PredicateSuite.Outcome]
   var rounds: Int
 
-  private static let parts: KeyValuePairs<String, String> = [
-    "parse": "Parsing formats",
-    "objects": "Evaluating over loaded managed objects, beside a closure over typed accessors",
-    "values": "Evaluating over dictionaries and structs, beside a closure over the structs",
-    "fetch": "Fetching objects from SQLite, beside SQL by hand that reads the same columns",
-    "count": "Counting in SQLite, beside SQL by hand",
-  ]
-
   var table: String {
     var lines: [String] = [row("", ["min ms", "median", "ns each", "ratio"])]
-    for (part, title) in Self.parts {
+    for part in PredicateSuite.Part.allCases {
       let ofPart: [PredicateSuite.Outcome] = outcomes.filter { $0.part == part }
       if ofPart.isEmpty { continue }
-      lines += ["", title]
+      lines += ["", part.title]
       for outcome in ofPart {
         lines.append(
           "  \(outcome.title)   (\(outcome.matches.formatted) of \(outcome.operations.formatted))")

@@ -9,7 +9,23 @@ struct PredicateSuite {
   /// Objects to choose from.
   var count: Int
   var rounds: Int
+  var parts: [Part] = Part.allCases
   var progress: (String) -> Void = { _ in }
+
+  /// What is measured, in the order of the table.
+  enum Part: String, CaseIterable, Encodable {
+    case parse, objects, values, fetch, count
+
+    var title: String {
+      switch self {
+      case .parse: "Parsing formats"
+      case .objects: "Evaluating over loaded managed objects, beside a closure over typed accessors"
+      case .values: "Evaluating over dictionaries and structs, beside a closure over the structs"
+      case .fetch: "Fetching objects from SQLite, beside SQL by hand that reads the same columns"
+      case .count: "Counting in SQLite, beside SQL by hand"
+      }
+    }
+  }
 
   /// A contestant's times in one case.
   struct Line: Encodable {
@@ -23,7 +39,7 @@ struct PredicateSuite {
   }
 
   struct Outcome: Encodable {
-    var part: String
+    var part: Part
     var title: String
     var operations: Int
     var matches: Int
@@ -39,22 +55,28 @@ struct PredicateSuite {
 
   func run() throws -> [Outcome] {
     let samples: [PersonSample] = PersonSample.make(count: count)
-    var outcomes: [Outcome] = [try ParsingBench(rounds: rounds).run()]
+    var outcomes: [Outcome] = parts.contains(.parse) ? [try ParsingBench(rounds: rounds).run()] : []
     progress("writing \(count.formatted) people")
     let store: URL = folder.appendingPathComponent("people.sqlite")
     try PeopleStore.write(samples, to: store)
-    progress("predicates as fetches")
-    outcomes += try FetchingBench(store: store, count: count, rounds: rounds).run()
-    progress("predicates in memory")
-    outcomes += try ManagedObjectBench(store: store, count: count, rounds: rounds).run()
-    progress("predicates over plain values")
-    outcomes += try PlainValueBench(samples: samples, rounds: rounds).run()
+    if parts.contains(.objects) {
+      progress("predicates in memory")
+      outcomes += try ManagedObjectBench(store: store, count: count, rounds: rounds).run()
+    }
+    if parts.contains(.values) {
+      progress("predicates over plain values")
+      outcomes += try PlainValueBench(samples: samples, rounds: rounds).run()
+    }
+    for part in [Part.fetch, .count] where parts.contains(part) {
+      progress("predicates in SQLite: \(part.rawValue)")
+      outcomes += try FetchingBench(store: store, count: count, rounds: rounds, part: part).run()
+    }
     return outcomes
   }
 
   /// Runs each contestant once a round. A contestant says how many matches it found, which must be the same for all.
   static func race(
-    part: String, title: String, operations: Int, rounds: Int,
+    part: Part, title: String, operations: Int, rounds: Int,
     _ contestants: [(name: String, base: String?, body: () throws -> Int)]
   ) throws -> Outcome {
     var lines: [Line] = contestants.map { Line(contestant: $0.name, seconds: [], base: $0.base) }
