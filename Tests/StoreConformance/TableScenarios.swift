@@ -409,7 +409,7 @@ extension StoreScenario {
 
 extension StoreWorld {
   /// A table of expressions as the format language writes them. A minus before a term of the order: descending.
-  func valueTable(
+  package func valueTable(
     of entityName: String, _ columns: [String], where format: String? = nil, group: [String] = [],
     having: String? = nil, arguments: [Any?] = [], sort: [String] = [], isDistinct: Bool = false,
     limit: Int = 0, offset: Int = 0
@@ -434,7 +434,7 @@ extension StoreWorld {
   }
 
   /// The rows as text: `apple | 3 | nil`.
-  func table(
+  package func table(
     of entityName: String, _ columns: [String], where format: String? = nil, group: [String] = [],
     having: String? = nil, arguments: [Any?] = [], sort: [String] = [], isDistinct: Bool = false,
     limit: Int = 0, offset: Int = 0

@@ -46,7 +46,7 @@ extension TableDraft {
     case .mean:
       return isDecimal
         ? decimal(.average, [value, .integer(1)])
-        : plain(quotient(.builtin("SUM", [value]), .countRows), .real)
+        : plain(quotient(orZero(.builtin("SUM", [value])), .countRows), .real)
     case .min, .max: return try extreme(aggregate, extreme(aggregate, value, isDecimal), type)
     }
   }
@@ -82,7 +82,7 @@ extension TableDraft {
       let total: SQLExpression = each(sum(value, isDecimal))
       return isDecimal
         ? decimal(.average, [total, each(counted)])
-        : plain(quotient(.builtin("SUM", [total]), sumOfCounts(counted)), .real)
+        : plain(quotient(orZero(.builtin("SUM", [total])), sumOfCounts(counted)), .real)
     case .min, .max:
       let inner: SQLExpression = each(extreme(aggregate, value, isDecimal))
       return try extreme(aggregate, extreme(aggregate, inner, isDecimal), type)

@@ -1,47 +1,61 @@
+import CoreDataModel
 import CoreDataPredicates
 import Foundation
 
 /// The values that a function over rows takes from each row.
 struct MemberValues {
   private enum Source {
-    case path([ExpressionProgram])
+    case path([ExpressionProgram], isCollection: Bool)
     case expression(ExpressionProgram)
   }
   private let source: Source
 
-  init(_ argument: ExpressionNode) {
+  init(_ argument: ExpressionNode, of entity: NSEntityDescription) {
     if case .keyPath(let path) = argument, !path.contains("@") {
-      let components: [Substring] = path.split(separator: ".", omittingEmptySubsequences: false)
-      source = .path(components.map { ExpressionProgram(.keyPath(String($0)), rules: .store) })
+      let components: [String] = path.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+      source = .path(
+        components.map { ExpressionProgram(.keyPath($0), rules: .store) },
+        isCollection: MemberValues.isCollection(components, of: entity))
     } else {
       source = .expression(ExpressionProgram(argument, rules: .store))
     }
+  }
+
+  /// Whether a path crosses a to-many relationship.
+  private static func isCollection(_ components: [String], of entity: NSEntityDescription) -> Bool {
+    var entity: NSEntityDescription? = entity
+    for name in components {
+      guard let relationship = entity?.relationshipsByName[name] else { return false }
+      if relationship.isToMany { return true }
+      entity = relationship.destinationEntity
+    }
+    return false
   }
 
   /// Key-value coding makes a set of what it reads from a set, in which equal values are one; here they all count.
   func add(of row: Any?, to total: inout RowTotal) throws {
     switch source {
     case .expression(let expression): try total.add(expression.value(row))
-    case .path(let steps):
+    case .path(let steps, let isCollection):
       guard let row else { return }
-      try add(.object(ObjectBox(row)), steps[...], isMember: false, to: &total)
+      // nil on the way to a collection holds no members; nil in place of a value, the row's or a member's, is one.
+      try add(.object(ObjectBox(row)), steps[...], countsNil: !isCollection, to: &total)
     }
   }
 
   private func add(
-    _ value: PredicateValue, _ steps: ArraySlice<ExpressionProgram>, isMember: Bool, to total: inout RowTotal
+    _ value: PredicateValue, _ steps: ArraySlice<ExpressionProgram>, countsNil: Bool, to total: inout RowTotal
   ) throws {
     if let members = value.elements {
-      for member in members { try add(member, steps, isMember: true, to: &total) }
+      for member in members { try add(member, steps, countsNil: true, to: &total) }
       return
     }
     guard let step = steps.first, !value.isNull else {
-      // nil on the way to a collection holds no members; nil in place of a member's value is one.
-      if isMember || !value.isNull { try total.add(value) }
+      if countsNil || !value.isNull { try total.add(value) }
       return
     }
     let object: Any? = if case .object(let box) = value { box.value } else { value.anyValue }
-    try add(step.value(object), steps.dropFirst(), isMember: isMember, to: &total)
+    try add(step.value(object), steps.dropFirst(), countsNil: countsNil, to: &total)
   }
 }
 

@@ -54,7 +54,9 @@ package struct TableEvaluation {
 
   private func grouped(_ rows: some Sequence<Any>) throws -> [Line] {
     let keys: [ExpressionProgram] = shape.keys.map { ExpressionProgram($0, rules: .store) }
-    let arguments: [MemberValues] = shape.aggregates.map { MemberValues($0.argument) }
+    let arguments: [MemberValues] = shape.aggregates.map {
+      MemberValues($0.argument, of: plan.rows.entity.entity)
+    }
     let fresh: [RowTotal] = shape.aggregates.map { RowTotal($0.function) }
     // Without keys there is one group, whether or not there are rows.
     var groups: [Group] = keys.isEmpty ? [Group(keys: [], totals: fresh)] : []
