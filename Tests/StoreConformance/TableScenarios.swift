@@ -292,6 +292,13 @@ extension StoreScenario {
   // MARK: Decimals
 
   private static let decimals: [StoreScenario] = [
+    StoreScenario("groups of decimals come by number, however many digits they have") { world in
+      let texts: [String] = ["2", "1.00000000000000000001", "-3.5", "1.00000000000000000001", "10"]
+      try world.insert("Everything", texts.map { ["decimal": Decimal(string: $0) ?? 0] })
+      try expect(
+        world.table(of: "Everything", ["decimal", "count:(SELF)"], group: ["decimal"]),
+        ["-3.5 | 1", "1.00000000000000000001 | 2", "2 | 1", "10 | 1"])
+    },
     StoreScenario("decimals are added exactly") { world in
       let texts: [String] = ["0.1", "0.2", "12345678901234567890.123456789", "-0.05"]
       try world.insert("Everything", texts.map { ["decimal": Decimal(string: $0) ?? 0] } + [[:]])
@@ -310,7 +317,7 @@ extension StoreScenario {
           of: "Everything", ["count:(decimal)"], where: "decimal < 1", group: ["bool"],
           having: "sum:(decimal) > 0.2 AND sum:(decimal) < 0.3"),
         ["3"])
-    }
+    },
   ]
 
   // MARK: What is refused

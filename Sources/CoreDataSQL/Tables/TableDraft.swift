@@ -86,7 +86,11 @@ struct TableDraft {
     }
     if plan.isDistinct && !leavesDoubles { return }
     if shape.isGrouped {
-      order += keys.flatMap { $0.columns.map { SQLOrderTerm($0, ascending: true) } }
+      order += keys.flatMap { key in
+        key.columns.map { column in
+          SQLOrderTerm(key.kind == .decimal ? .function(.decimalKey, [column]) : column, ascending: true)
+        }
+      }
     } else if let last = shape.order.last {
       order.append(SQLOrderTerm(root.key, ascending: last.ascending))
     }
