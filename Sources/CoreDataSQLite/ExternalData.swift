@@ -20,15 +20,18 @@ struct ExternalData: Sendable {
   let store: URL
   let folder: URL
   let missing: SQLiteOptions.MissingExternalData
+  /// false for a store in memory: values of any length stay inline.
+  private let keepsFiles: Bool
 
   /// Values longer than this go to files. Apple's threshold is not documented; measurements put it near 100 kB.
   static let thresholdInBytes: Int = 100_000
   static let inlineTag: UInt8 = 1
   static let fileTag: UInt8 = 2
 
-  init(store: URL, missing: SQLiteOptions.MissingExternalData) {
+  init(store: URL, missing: SQLiteOptions.MissingExternalData, keepsFiles: Bool = true) {
     self.store = store
     self.missing = missing
+    self.keepsFiles = keepsFiles
     folder = Self.folder(of: store)
   }
 
@@ -101,6 +104,9 @@ struct ExternalData: Sendable {
     return text
   }
 
+  /// Whether a value of that length goes to a file.
+  func goesToFile(_ sizeInBytes: Int) -> Bool { keepsFiles && sizeInBytes > Self.thresholdInBytes }
+
   /// The bytes to keep in the column for a value that stays inline.
   static func inline(_ value: UnsafeRawBufferPointer) -> Data {
     var data = Data(capacity: value.count + 1)
@@ -120,7 +126,7 @@ final class ExternalDataChanges {
 
   /// What to keep in the column: the value itself with a tag, or the name of a file that now holds it.
   func columnValue(of value: UnsafeRawBufferPointer) throws -> Data {
-    if value.count <= ExternalData.thresholdInBytes { return ExternalData.inline(value) }
+    if !external.goesToFile(value.count) { return ExternalData.inline(value) }
     let name: String = UUID().uuidString
     let url: URL = external.folder.appendingPathComponent(name)
     do {

@@ -49,7 +49,7 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
   ///
   /// Throws `StoreError`: `.invalidFile` for anything that is no Core Data SQLite store, `.incompatibleModel` if the
   /// store was written with another model, `.unsupportedModel` for what can't be kept in a fresh store. A file the
-  /// process may not write is opened read-only.
+  /// process may not write is opened read-only. The URL of `/dev/null` makes a store in memory.
   package static func open(
     url: URL, layout: ModelLayout, options: SQLiteOptions = SQLiteOptions()
   ) throws -> SQLiteEngine {
@@ -57,6 +57,7 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
       throw StoreError.invalidFile(url: url, reason: "A SQLite store needs a file URL.")
     }
     let configuration: Configuration = try Connections.configuration(options, url: url)
+    if isNowhere(url) { return try openNowhere(url, layout, options, configuration) }
     var state = StoreFileState(url: url)
     if state.hasHotJournal, options.createsIfMissing, !options.isReadOnly, Self.isWritable(url) {
       // The writer that died may have been making the store: playing its journal back leaves no store then.
@@ -109,6 +110,26 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
   private static func isWritable(_ url: URL) -> Bool {
     FileManager.default.isWritableFile(atPath: url.path)
       && FileManager.default.isWritableFile(atPath: url.deletingLastPathComponent().path)
+  }
+
+  /// `/dev/null` names no file: the store is a database in memory, gone when it is closed, and each opening makes another.
+  static func isNowhere(_ url: URL) -> Bool { url.path == "/dev/null" }
+
+  private static func openNowhere(
+    _ url: URL, _ layout: ModelLayout, _ options: SQLiteOptions, _ configuration: Configuration
+  ) throws -> SQLiteEngine {
+    if options.isReadOnly {
+      throw StoreError.invalidFile(
+        url: url, reason: "A store without a file begins empty, so there is nothing to read.")
+    }
+    let contents = try StoreCreation.Contents(layout: layout, options: options)
+    return try SQLiteErrors.translating(url: url) {
+      let queue = try DatabaseQueue(configuration: configuration)
+      try StoreCreation.fill(queue, contents, url: url)
+      let facts: Facts = try queue.read { try Facts.read($0, url: url, layout: layout, options: options) }
+      return try SQLiteEngine(
+        url: url, layout: layout, options: options, facts: facts, access: .writable(queue))
+    }
   }
 
   /// The connections of a writable store; closes the probe unless it goes on as the only connection.
@@ -173,7 +194,8 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
     identifier = facts.metadata.uuid
     hasHistory = facts.hasHistory
     metadataState = MetadataState(current: facts.metadata, isChanged: false)
-    external = ExternalData(store: url, missing: options.missingExternalData)
+    external = ExternalData(
+      store: url, missing: options.missingExternalData, keepsFiles: !SQLiteEngine.isNowhere(url))
     fetchCompiler = FetchCompiler(schema: facts.schema)
     saveCompiler = SaveCompiler(schema: facts.schema)
     texts = EngineTexts(schema: facts.schema, unguardedTrees: facts.unguardedTrees)

@@ -14,10 +14,7 @@ enum StoreCreation {
   static func create(_ url: URL, layout: ModelLayout, options: SQLiteOptions, configuration: Configuration)
     throws
   {
-    try checkModel(layout, entityNames: options.entityNames)
-    let schema = try StoreSchema(layout: layout, entities: options.entityNames)
-    let statements: [CompiledStatement] = SchemaCreation(schema).statements()
-    let metadata = StoreMetadata.fresh(model: layout.model, entityNames: options.entityNames)
+    let contents = try Contents(layout: layout, options: options)
     let folder: URL = url.deletingLastPathComponent()
     guard FileManager.default.fileExists(atPath: folder.path) else {
       throw StoreError.database(
@@ -31,14 +28,35 @@ enum StoreCreation {
     try SQLiteErrors.translating(url: url) {
       let queue = try DatabaseQueue(path: url.path, configuration: configuration)
       defer { try? queue.close() }
-      try queue.writeWithoutTransaction { database in
-        try database.inTransaction(.immediate) {
-          if try database.tableExists("Z_METADATA") { return .rollback }
-          for statement in statements { try run(statement, database, url: url) }
-          try metadata.write(database, url: url)
-          try writeModelCache(layout.model, database, url: url)
-          return .commit
-        }
+      try fill(queue, contents, url: url)
+    }
+  }
+
+  /// What a fresh store holds. Made before there is a file, so that a model that can't be stored leaves none.
+  struct Contents {
+    let model: NSManagedObjectModel
+    let statements: [CompiledStatement]
+    let metadata: StoreMetadata
+
+    init(layout: ModelLayout, options: SQLiteOptions) throws {
+      try checkModel(layout, entityNames: options.entityNames)
+      model = layout.model
+      statements = SchemaCreation(try StoreSchema(layout: layout, entities: options.entityNames)).statements()
+      metadata = StoreMetadata.fresh(model: layout.model, entityNames: options.entityNames)
+    }
+  }
+
+  /// Makes a blank database a store; one that is a store already stays as it is.
+  static func fill(_ queue: DatabaseQueue, _ contents: Contents, url: URL) throws {
+    try queue.writeWithoutTransaction { database in
+      try database.inTransaction(.immediate) {
+        if try database.tableExists("Z_METADATA") { return .rollback }
+        for statement in contents.statements { try run(statement, database, url: url) }
+        // The statements go past GRDB, which has just looked for a table and keeps the list it saw.
+        database.clearSchemaCache()
+        try contents.metadata.write(database, url: url)
+        try writeModelCache(contents.model, database, url: url)
+        return .commit
       }
     }
   }

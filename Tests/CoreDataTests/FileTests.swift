@@ -187,4 +187,50 @@ struct FileTests {
     #expect(read[NSStoreUUIDKey] as? String == stack.store.identifier)
     #expect((read[NSStoreModelVersionHashesKey] as? [String: Data])?["Item"]?.count == 32)
   }
+
+  @Test func `a SQLite store at /dev/null lives in memory`() throws {
+    let bytes: NSAttributeDescription = World.attribute("bytes", .binaryDataAttributeType)
+    bytes.allowsExternalBinaryDataStorage = true
+    let model = NSManagedObjectModel()
+    model.entities = [World.entity("Blob", [World.attribute("name", .stringAttributeType), bytes])]
+    let nowhere = URL(fileURLWithPath: "/dev/null")
+    func container() throws -> NSPersistentContainer {
+      let container = NSPersistentContainer(name: "Nowhere", managedObjectModel: model)
+      container.persistentStoreDescriptions = [NSPersistentStoreDescription()]
+      var problem: (any Error)?
+      container.loadPersistentStores { problem = $1 }
+      if let problem { throw problem }
+      return container
+    }
+    let first: NSPersistentContainer = try container()
+    #expect(first.persistentStoreDescriptions.map(\.url) == [nowhere])
+    #expect(first.persistentStoreCoordinator.persistentStores.map(\.type) == [NSSQLiteStoreType])
+    let long = Data(repeating: 7, count: 300_000)
+    let background: NSManagedObjectContext = first.newBackgroundContext()
+    try background.performAndWait {
+      _ = background.make("Blob", ["name": "a", "bytes": long])
+      try background.save()
+    }
+    let other: NSManagedObjectContext = first.newBackgroundContext()
+    try other.performAndWait {
+      let found = try other.all(
+        NSManagedObject.self, "Blob", NSPredicate(format: "name BEGINSWITH[c] 'A'"))
+      #expect(found.map { $0.value(forKey: "bytes") as? Data } == [long])
+    }
+    let second: NSManagedObjectContext = try container().newBackgroundContext()
+    let count: Int = try second.performAndWait {
+      try second.count(for: second.request(NSManagedObject.self, "Blob"))
+    }
+    #expect(count == 0)
+    let beside: [String] = try FileManager.default.contentsOfDirectory(atPath: "/dev")
+      .filter { $0.hasPrefix("null") || $0.hasPrefix(".null") }
+    #expect(beside == ["null"])
+    let error = try #require(
+      errorThrown {
+        _ = try NSPersistentStoreCoordinator(managedObjectModel: model).addPersistentStore(
+          ofType: NSSQLiteStoreType, configurationName: nil, at: nowhere,
+          options: [NSReadOnlyPersistentStoreOption: true])
+      })
+    #expect(error.localizedDescription.contains("nothing to read"))
+  }
 }

@@ -6,7 +6,8 @@ import Foundation
 open class NSPersistentStoreDescription: NSObject, NSCopying {
   open var type: String = NSSQLiteStoreType
   open var configuration: String?
-  open var url: URL?
+  /// `/dev/null` unless set, as Apple's: a store in memory.
+  open var url: URL? = URL(fileURLWithPath: "/dev/null")
   open var shouldAddStoreAsynchronously: Bool = false
   open private(set) var options: [String: NSObject] = [
     NSMigratePersistentStoresAutomaticallyOption: NSNumber(value: true),
