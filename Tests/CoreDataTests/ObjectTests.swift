@@ -31,6 +31,19 @@ struct ObjectTests {
     }
   }
 
+  @Test func `generic code makes objects of a class it only knows as a parameter`() throws {
+    func made<Model: NSManagedObject>(_ type: Model.Type, _ context: NSManagedObjectContext) -> Model {
+      Model(context: context)
+    }
+    let stack = try Stack(.inMemory)
+    try stack.run { context in
+      let item: Item = made(Item.self, context)
+      #expect(item.entity.name == "Item" && item.isInserted)
+      let subclass: NSManagedObject.Type = Tag.self
+      #expect(subclass.init(context: context) is Tag)
+    }
+  }
+
   @Test(arguments: StoreKind.allCases)
   func `a temporary id becomes permanent, and its URI finds the row again`(kind: StoreKind) throws {
     let stack = try Stack(kind)

@@ -67,7 +67,9 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
   }
 
   /// Makes an object of the entity this class stands for in the context's model and inserts it.
-  public convenience init(context moc: NSManagedObjectContext) {
+  ///
+  /// `required`, so that generic code can write `Model(context: context)`.
+  public required convenience init(context moc: NSManagedObjectContext) {
     self.init(entity: Self.entityRuntime(in: moc).layout.entity, insertInto: moc)
   }
 
