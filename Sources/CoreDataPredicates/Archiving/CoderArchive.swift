@@ -96,15 +96,15 @@ enum CoderArchive {
     // Confined to the thread that decodes.
     @TaskLocal static var current: Progress?
 
-    /// Foundation's unarchiver recurses on the stack of whoever called it.
-    private static let mostLevels: Int = 102
+    /// Foundation recurses on its caller's stack, which it doesn't measure.
+    private static let depthLimit: Int = 100
 
     private var depth: Int = 0
     private(set) var remaining: Int = 1_000_000
 
     func enter() throws {
       depth += 1
-      guard depth <= Self.mostLevels else { throw PlistError("it nests too deep or contains itself") }
+      guard depth <= Self.depthLimit else { throw PlistError("it nests too deep or contains itself") }
     }
 
     func leave() {

@@ -31,7 +31,9 @@ package final class EvaluationPermission: @unchecked Sendable {
 
   /// What something needs that is built from these parts.
   static func joining(_ parts: [EvaluationPermission?]) -> EvaluationPermission? {
-    let needed: [EvaluationPermission] = parts.compactMap { $0 }.filter { !$0.isGranted }
+    // One list instead of a tree of them: asking it takes no stack, however deep the parts are nested.
+    let needed: [EvaluationPermission] = parts.compactMap { $0 }
+      .flatMap { $0.passesOn ? $0.sources : [$0] }.filter { !$0.isGranted }
     return needed.isEmpty ? nil : EvaluationPermission(joining: needed)
   }
 

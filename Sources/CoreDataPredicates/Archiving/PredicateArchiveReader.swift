@@ -8,6 +8,8 @@ package final class PredicateArchiveReader {
   /// Bounds the work on archives that share sub-expressions. In honest ones few objects are shared, the evaluated object
   /// above all.
   private var remaining: Int
+  /// How deep parts may be nested in this attempt.
+  private var depthLimit: Int = 0
 
   /// Names of classes whose instances were kept undecoded.
   package var unknownClasses: [String] { values.unknownClasses }
@@ -41,16 +43,35 @@ package final class PredicateArchiveReader {
   }
 
   func predicateNode(_ node: PlistNode?, of label: String) throws -> PredicateNode {
-    let result = try PredicateArchiveForm.predicate(fields(node, depth: 0, label))
+    let result = try withStack { try PredicateArchiveForm.predicate(fields(node, depth: 0, label)) }
     try check(depth: result.depth, label)
     return result
   }
 
   func expressionNode(_ node: PlistNode?, of label: String) throws -> ExpressionNode {
-    let fields = try fields(node, depth: 0, label)
-    let result = try PredicateArchiveForm.operand(PredicateArchiveForm.expression(fields), fields)
+    let result = try withStack {
+      let fields = try fields(node, depth: 0, label)
+      return try PredicateArchiveForm.operand(PredicateArchiveForm.expression(fields), fields)
+    }
     try check(depth: result.depth, label)
     return result
+  }
+
+  private struct TooDeep: Error {}
+
+  /// Reads here what is shallow, and deep trees once more where the stack suffices: how deep one is shows only in reading it.
+  private func withStack<Result>(_ read: () throws -> Result) throws -> Result {
+    let unread = remaining
+    do {
+      depthLimit = StackRoom.shallow / 2
+      return try read()
+    } catch is TooDeep {
+      remaining = unread
+      // A key path is archived as a call with an operand, two levels where the tree has one; and a level here takes the
+      // frames of two.
+      depthLimit = TreeLimits.depth + 2
+      return try StackRoom.run(levels: 2 * depthLimit, read)
+    }
   }
 
   func sortDescriptor(_ node: PlistNode?, of label: String) throws -> SortDescriptorArchiveForm.Content {
@@ -78,8 +99,8 @@ package final class PredicateArchiveReader {
 
   private func fields(_ node: PlistNode?, depth: Int, _ label: String) throws -> TableFields {
     remaining -= 1
-    // A key path is archived as a call with an operand, two levels where the tree has one.
-    guard depth <= TreeLimits.depth + 2, remaining > 0 else {
+    guard depth <= depthLimit || depthLimit > TreeLimits.depth else { throw TooDeep() }
+    guard depth <= depthLimit, remaining > 0 else {
       throw PlistError("a predicate or expression of \(label) nests too deep or contains itself")
     }
     guard let index = try archive.index(node), let record = try archive.record(at: index) else {

@@ -26,19 +26,32 @@ package struct PredicateArchiveWriter {
   // MARK: Predicates
 
   package func write(_ predicate: PredicateNode, to archive: inout KeyedArchiveWriter) throws -> PlistNode {
+    try StackRoom.run(levels: Self.framesPerLevel * predicate.depth) { try writing(predicate, to: &archive) }
+  }
+
+  package func write(_ expression: ExpressionNode, to archive: inout KeyedArchiveWriter) throws -> PlistNode {
+    try StackRoom.run(levels: Self.framesPerLevel * expression.depth) {
+      try writing(expression, to: &archive)
+    }
+  }
+
+  /// A level takes more stack here than in walks that merely look.
+  private static let framesPerLevel: Int = 2
+
+  private func writing(_ predicate: PredicateNode, to archive: inout KeyedArchiveWriter) throws -> PlistNode {
     switch predicate {
     case .constant(let value):
       return archive.instance(
         [value ? "NSTruePredicate" : "NSFalsePredicate", "NSPredicate", "NSObject"], [:])
     case .compound(let kind, let members):
-      let nodes = try members.map { try write($0, to: &archive) }
+      let nodes = try members.map { try writing($0, to: &archive) }
       return archive.instance(
         ["NSCompoundPredicate", "NSPredicate", "NSObject"],
         ["NSCompoundPredicateType": .integer(Int64(kind.rawValue)), "NSSubpredicates": archive.array(nodes)])
     case .comparison(let node):
       if node.block != nil { throw refuse("a comparison by a closure") }
-      let left = try write(node.left, to: &archive)
-      let right = try write(node.right, to: &archive)
+      let left = try writing(node.left, to: &archive)
+      let right = try writing(node.right, to: &archive)
       return archive.instance(
         ["NSComparisonPredicate", "NSPredicate", "NSObject"],
         [
@@ -109,7 +122,7 @@ package struct PredicateArchiveWriter {
     return archive.instance(classes + ["NSExpression", "NSObject"], fields)
   }
 
-  package func write(_ node: ExpressionNode, to archive: inout KeyedArchiveWriter) throws -> PlistNode {
+  private func writing(_ node: ExpressionNode, to archive: inout KeyedArchiveWriter) throws -> PlistNode {
     switch node {
     case .evaluatedObject:
       return expression(["NSSelfExpression"], .evaluatedObject, [:], to: &archive)
@@ -127,29 +140,30 @@ package struct PredicateArchiveWriter {
     case .function(let target, let name, let arguments):
       let operand: PlistNode
       if let target {
-        operand = try write(target, to: &archive)
+        operand = try writing(target, to: &archive)
       } else {
         guard !isForModels || name != FunctionTable.negation else {
           throw refuse("a minus sign before something that is no number")
         }
         operand = functions(to: &archive)
       }
-      let nodes = try arguments.map { try write($0, to: &archive) }
+      let nodes = try arguments.map { try writing($0, to: &archive) }
       return function(operand, name, nodes, to: &archive)
     case .aggregate(let members):
-      let nodes = try members.map { try write($0, to: &archive) }
+      let nodes = try members.map { try writing($0, to: &archive) }
       let list = archive.array(nodes)
       return expression(["NSAggregateExpression"], .aggregate, ["NSCollection": list], to: &archive)
     case .subquery(let collection, let variable, let predicate):
       let fields: [String: PlistNode] = [
-        "NSCollection": try write(collection, to: &archive), "NSVariable": archive.string(variable),
-        "NSPredicate": try write(predicate, to: &archive),
+        "NSCollection": try writing(collection, to: &archive), "NSVariable": archive.string(variable),
+        "NSPredicate": try writing(predicate, to: &archive),
       ]
       return expression(["NSSubqueryExpression"], .subquery, fields, to: &archive)
     case .conditional(let predicate, let yes, let no):
       let fields: [String: PlistNode] = [
-        "NSPredicate": try write(predicate, to: &archive), "NSTrueExpression": try write(yes, to: &archive),
-        "NSFalseExpression": try write(no, to: &archive),
+        "NSPredicate": try writing(predicate, to: &archive),
+        "NSTrueExpression": try writing(yes, to: &archive),
+        "NSFalseExpression": try writing(no, to: &archive),
       ]
       return expression(["NSTernaryExpression"], .conditional, fields, to: &archive)
     case .set(let operation, let left, let right):
@@ -160,25 +174,25 @@ package struct PredicateArchiveWriter {
         case .minus: .minus
         }
       let fields: [String: PlistNode] = [
-        "NSLeftExpression": try write(left, to: &archive),
-        "NSRightExpression": try write(right, to: &archive),
+        "NSLeftExpression": try writing(left, to: &archive),
+        "NSRightExpression": try writing(right, to: &archive),
       ]
       return expression(["NSSetExpression"], kind, fields, to: &archive)
     case .anyKey:
       return expression(["NSAnyKeyExpression"], .anyKey, [:], to: &archive)
     case .index(let target, let index):
       let operand = functions(to: &archive)
-      let arguments = [try write(target, to: &archive), try write(index, to: &archive)]
+      let arguments = [try writing(target, to: &archive), try writing(index, to: &archive)]
       return function(operand, PredicateArchiveForm.indexSelector, arguments, to: &archive)
     case .dynamicPath(let target, let key):
       if case .keyPath = key { throw refuse("a key path that another key path computes") }
-      let operand = try write(target, to: &archive)
-      let argument = try write(key, to: &archive)
+      let operand = try writing(target, to: &archive)
+      let argument = try writing(key, to: &archive)
       return keyPath(operand, argument, selector: "valueForKeyPath:", kind: .function, to: &archive)
     case .assignment(let variable, let value):
       guard !isForModels else { throw refuse("an assignment") }
       let fields: [String: PlistNode] = [
-        "NSAssignmentVariable": archive.string(variable), "NSSubexpression": try write(value, to: &archive),
+        "NSAssignmentVariable": archive.string(variable), "NSSubexpression": try writing(value, to: &archive),
       ]
       return expression(["NSVariableAssignmentExpression"], .assignment, fields, to: &archive)
     case .fetch(let request, let context, let countOnly):
@@ -186,8 +200,8 @@ package struct PredicateArchiveWriter {
         flag == 0 || flag == 1
       else { throw refuse("a FETCH whose last argument is neither YES nor NO") }
       let fields: [String: PlistNode] = [
-        "NSFRExpression": try write(request, to: &archive),
-        "NSMOCExpression": try write(context, to: &archive),
+        "NSFRExpression": try writing(request, to: &archive),
+        "NSMOCExpression": try writing(context, to: &archive),
         "NSCountOnlyFlag": .boolean(flag == 1),
       ]
       return expression(["NSFetchRequestExpression"], .fetch, fields, to: &archive)
@@ -196,8 +210,8 @@ package struct PredicateArchiveWriter {
     }
   }
 
-  private func write(_ index: IndexNode, to archive: inout KeyedArchiveWriter) throws -> PlistNode {
-    if case .at(let node) = index { return try write(node, to: &archive) }
+  private func writing(_ index: IndexNode, to archive: inout KeyedArchiveWriter) throws -> PlistNode {
+    if case .at(let node) = index { return try writing(node, to: &archive) }
     guard !isForModels else { throw refuse("an index that is a word") }
     let text = archive.string(PredicateArchiveForm.symbol(of: index))
     return expression(["NSSymbolicExpression"], .symbol, ["NSSymbol": text], to: &archive)
@@ -214,7 +228,7 @@ package struct PredicateArchiveWriter {
     _ path: String, of target: ExpressionNode, selector: String, kind: Kind,
     to archive: inout KeyedArchiveWriter
   ) throws -> PlistNode {
-    let operand = try write(target, to: &archive)
+    let operand = try writing(target, to: &archive)
     let text = archive.string(path)
     let specifier = expression(
       ["NSKeyPathSpecifierExpression"], .keyPathSpecifier, ["NSKeyPath": text], to: &archive)

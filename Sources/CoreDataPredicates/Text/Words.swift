@@ -1,5 +1,5 @@
 /// Words with a meaning of their own in formats, in any case.
-enum Word: String, CaseIterable, Sendable {
+package enum Word: String, CaseIterable, Sendable {
   case and = "AND"
   case or = "OR"
   case not = "NOT"

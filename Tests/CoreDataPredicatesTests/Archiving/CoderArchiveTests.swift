@@ -129,6 +129,22 @@ struct CoderArchiveTests {
     }
   }
 
+  @Test func `Foundation's unarchiver decodes a hundred levels on half a megabyte of stack`() {
+    let failure: String? = onSmallStack {
+      do {
+        var node: PredicateNode = .constant(true)
+        for _ in 0..<99 { node = .compound(.not, [node]) }
+        let whole: NSPredicate = makePredicate(node)
+        let again: Any? = try NSKeyedUnarchiver.unarchivedObject(
+          ofClasses: [NSPredicate.self], from: whole.archivedData())
+        return again as? NSPredicate == whole ? nil : "another predicate came back"
+      } catch {
+        return "\(error)"
+      }
+    }
+    #expect(failure == nil)
+  }
+
   @Test func `shared parts that multiply are an error for Foundation's unarchiver too`() throws {
     var archive: KeyedArchiveWriter = KeyedArchiveWriter()
     var layer: PlistNode = try PredicateArchiveWriter(label: "test").write(.keyPath("a"), to: &archive)
