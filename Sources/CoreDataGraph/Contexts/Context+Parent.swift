@@ -260,6 +260,7 @@ extension NSManagedObjectContext {
     object.key = id.key
     object.store = id.isTemporaryID ? nil : id.store
     object.registry = registry
+    object.flags.formUnion(registry.marks)
     registry.insert(object, store: object.store?.ordinal ?? 0, root: id.runtime.layout.rootIndex, key: id.key)
     object.state = ObjectState(values: id.runtime.template)
     noteInsertion(of: object)

@@ -37,7 +37,7 @@ enum CurrentContext {
 }
 
 extension NSManagedObjectContext {
-  private static var thisThread: UInt { UInt(bitPattern: ObjectIdentifier(Thread.current)) }
+  static var thisThread: UInt { UInt(bitPattern: ObjectIdentifier(Thread.current)) }
 
   /// Whether the calling code runs inside a block of this context (or on the main thread for a main-queue one).
   final var isOnQueue: Bool {

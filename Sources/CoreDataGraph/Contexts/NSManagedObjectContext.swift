@@ -15,7 +15,12 @@ public enum NSManagedObjectContextConcurrencyType: UInt, Sendable {
 ///
 /// A context belongs to one queue, its own (``NSManagedObjectContextConcurrencyType/privateQueueConcurrencyType``) or the
 /// main one. Use it and its objects inside ``perform(_:)``, ``performAndWait(_:)`` or the async
-/// ``perform(schedule:_:)`` only.
+/// ``perform(schedule:_:)`` only. With the launch argument `-com.apple.CoreData.ConcurrencyDebug 1` (or
+/// `CLARUS_CONCURRENCY_DEBUG=1` in the environment) every use off that queue stops the program and says what was used, whose it is
+/// and from where; without it such use is not looked for and costs nothing.
+///
+/// Hold a context as long as its objects are used. When it goes, objects keep the values that were loaded and never changed; asking
+/// one of them for anything else stops the program with an explanation.
 ///
 /// See Apple's page [NSManagedObjectContext](https://developer.apple.com/documentation/coredata/nsmanagedobjectcontext).
 open class NSManagedObjectContext: NSObject, @unchecked Sendable {
@@ -27,6 +32,8 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   /// The thread that runs a block of this context just now, 0 for none; lets `performAndWait` be re-entrant.
   final let owner = Atomic<UInt>(0)
   final let registry = ObjectRegistry()
+  /// The thread that made the context: the one to use it for the obsolete confinement type.
+  final let home: UInt = NSManagedObjectContext.thisThread
 
   // The changes since the last save, in the order they were made. Flags on the objects decide membership: a list may
   // hold an object whose flag is gone (see ObjectFlags), so taking one out costs nothing.
@@ -63,10 +70,14 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
 
   deinit {
     if let undoCheckpoint { NotificationCenter.default.removeObserver(undoCheckpoint) }
-    // Loaded relationships make cycles of objects; without their context they are of no use, so they are cut.
+    // Loaded relationships make cycles of objects; without their context they are of no use, so they are cut. What was
+    // unsaved is gone with them: whoever asks for it is told (`requireContext`).
     for object in registry.allObjects {
+      let hadOwnValues: Bool = object.hasChanges
       object.state = nil
       object.registry = nil
+      object.flags.insert(.orphaned)
+      if hadOwnValues { object.row = nil }
     }
   }
 
@@ -163,27 +174,37 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
 
   /// Whether there is anything to save.
   public final var hasChanges: Bool {
-    inserted.contains { $0.isInserted && !$0.isDeleted } || updated.contains { $0.isUpdated }
+    requireQueue("hasChanges was read")
+    return inserted.contains { $0.isInserted && !$0.isDeleted } || updated.contains { $0.isUpdated }
       || deleted.contains { $0.isDeleted && !$0.isInserted }
   }
 
   /// New objects, without those that are deleted already.
   public final var insertedObjects: Set<NSManagedObject> {
-    Set(inserted.filter { $0.isInserted && !$0.isDeleted })
+    requireQueue("insertedObjects was read")
+    return Set(inserted.filter { $0.isInserted && !$0.isDeleted })
   }
   /// Changed objects, without new and deleted ones.
-  public final var updatedObjects: Set<NSManagedObject> { Set(updated.filter(\.isUpdated)) }
+  public final var updatedObjects: Set<NSManagedObject> {
+    requireQueue("updatedObjects was read")
+    return Set(updated.filter(\.isUpdated))
+  }
   /// Objects the next save deletes. A new object that is deleted was never stored, so it is not among them.
   public final var deletedObjects: Set<NSManagedObject> {
-    Set(deleted.filter { $0.isDeleted && !$0.isInserted })
+    requireQueue("deletedObjects was read")
+    return Set(deleted.filter { $0.isDeleted && !$0.isInserted })
   }
   /// Every object the context knows and somebody holds.
-  public final var registeredObjects: Set<NSManagedObject> { Set(registry.allObjects) }
+  public final var registeredObjects: Set<NSManagedObject> {
+    requireQueue("registeredObjects was read")
+    return Set(registry.allObjects)
+  }
 
   // MARK: Insertion
 
   /// Puts a new object into the context. `init(context:)` and `init(entity:insertInto:)` do it already.
   public final func insert(_ object: NSManagedObject) {
+    requireQueue("insert(_:) was called")
     if object.registry === registry {
       // Inserting an object that was deleted before its first save brings it back.
       if object.flags.contains(.deleted), object.row == nil { object.flags.remove(.deleted) }
@@ -207,6 +228,8 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     object.store = nil
     object.cachedID = nil
     object.registry = registry
+    object.flags.formUnion(registry.marks)
+    object.flags.remove(.orphaned)
     registry.insert(object, store: 0, root: object.runtime.layout.rootIndex, key: object.key)
     if object.state == nil { object.state = ObjectState(values: object.runtime.template) }
     noteInsertion(of: object)
@@ -259,6 +282,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
 
   /// Chooses the store for an object that has not been saved yet.
   public final func assign(_ object: Any, to store: NSPersistentStore) {
+    requireQueue("assign(_:to:) was called")
     guard let object = object as? NSManagedObject, object.store == nil else {
       fatalError(
         "Can't reassign an object to a different store once it has been saved; delete it and insert a new one."

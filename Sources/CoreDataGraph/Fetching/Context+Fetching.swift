@@ -12,6 +12,7 @@ extension NSManagedObjectContext {
   /// Throws a `CocoaError` that names the entity, key path or part of the predicate at fault. Cost: one statement a store, plus
   /// one a prefetched relationship.
   public final func fetch<T>(_ request: NSFetchRequest<T>) throws -> [T] {
+    requireQueue("fetch(_:) was called")
     let description = FetchDescription(request)
     return try withCocoaErrors {
       if description.isGrouped, description.resultType != .dictionaryResultType {
@@ -35,6 +36,7 @@ extension NSManagedObjectContext {
 
   /// The number of objects a request would return.
   public final func count<T>(for request: NSFetchRequest<T>) throws -> Int {
+    requireQueue("count(for:) was called")
     let description = FetchDescription(request)
     return try withCocoaErrors { try countMatches(description) }
   }

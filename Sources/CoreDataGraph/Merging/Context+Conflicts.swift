@@ -44,6 +44,7 @@ extension NSManagedObjectContext {
   /// Lets the next save check that an object is still what was read, though nothing is changed in it. A save without any change
   /// checks nothing.
   public final func detectConflicts(for object: NSManagedObject) {
+    requireQueue("detectConflicts(for:) was called")
     guard object.registry === registry, object.store != nil else { return }
     object.fireFault()
     watched.append(object)

@@ -86,7 +86,7 @@ extension NSManagedObject {
 
   @inline(__always)
   final func find(_ slot: Int, _ word: Int, _ headerSize: Int) -> PlaceOfValue {
-    fireFault()
+    fireFault(slot)
     if let state {
       let value: SlotValue = state.values[slot]
       if !value.isUnset { return .held(value) }
@@ -106,13 +106,13 @@ extension NSManagedObject {
   /// The integer of a slot, nil for none.
   @inline(__always)
   private final func integerValue(_ key: ManagedKey) -> Int64? {
-    if flags.contains(.fault), let recorder = recorderOrFire() { return recorder.value(key.name) }
+    if needsAttention, let recorder = recorderOrAttend(key) { return recorder.value(key.name) }
     return loadedInteger(key)
   }
 
   @inline(__always)
   private final func flagValue(_ key: ManagedKey) -> Bool? {
-    if flags.contains(.fault), let recorder = recorderOrFire() { return recorder.value(key.name) }
+    if needsAttention, let recorder = recorderOrAttend(key) { return recorder.value(key.name) }
     return loadedInteger(key).map { $0 != 0 }
   }
 
@@ -135,7 +135,7 @@ extension NSManagedObject {
 
   @inline(__always)
   private final func doubleValue(_ key: ManagedKey) -> Double? {
-    if flags.contains(.fault), let recorder = recorderOrFire() { return recorder.value(key.name) }
+    if needsAttention, let recorder = recorderOrAttend(key) { return recorder.value(key.name) }
     return loadedDouble(key)
   }
 
@@ -174,7 +174,7 @@ extension NSManagedObject {
   public final func managedValue(_ key: ManagedKey) -> Bool? { flagValue(key) }
   public final func managedValue(_ key: ManagedKey) -> Double? { doubleValue(key) }
   public final func managedValue(_ key: ManagedKey) -> Date? {
-    if flags.contains(.fault), let recorder = recorderOrFire() { return recorder.value(key.name) }
+    if needsAttention, let recorder = recorderOrAttend(key) { return recorder.value(key.name) }
     return loadedDouble(key).map { Date(timeIntervalSinceReferenceDate: $0) }
   }
 
@@ -214,7 +214,7 @@ extension NSManagedObject {
 
 extension NSManagedObject {
   public final func managedValue(_ key: ManagedKey) -> String? {
-    if flags.contains(.fault), let recorder = recorderOrFire() { return recorder.value(key.name) }
+    if needsAttention, let recorder = recorderOrAttend(key) { return recorder.value(key.name) }
     let slot: Int = key.slot(in: runtime)
     if let state {
       switch state.values[slot] {
@@ -241,7 +241,7 @@ extension NSManagedObject {
 
   /// A transformable or transient value of any type.
   public final func managedObjectValue<Value>(_ key: ManagedKey, as type: Value.Type = Value.self) -> Value? {
-    if flags.contains(.fault), let recorder = recorderOrFire() { return recorder.value(key.name) }
+    if needsAttention, let recorder = recorderOrAttend(key) { return recorder.value(key.name) }
     return attributeValue(key.slot(in: runtime)) as? Value
   }
 
@@ -270,7 +270,7 @@ extension NSManagedObject {
   public final func managedObject<Target: NSManagedObject>(
     _ key: ManagedKey, as type: Target.Type = Target.self
   ) -> Target? {
-    if flags.contains(.fault), let recorder = recorderOrFire() { return recorder.target(key.name) }
+    if needsAttention, let recorder = recorderOrAttend(key) { return recorder.target(key.name) }
     return toOneTarget(key.slot(in: runtime)) as? Target
   }
 
@@ -283,7 +283,7 @@ extension NSManagedObject {
   public final func managedSet<Member: NSManagedObject>(
     _ key: ManagedKey, of type: Member.Type = Member.self
   ) -> Set<Member> {
-    if flags.contains(.fault), let recorder = recorderOrFire() {
+    if needsAttention, let recorder = recorderOrAttend(key) {
       let members: [Member] = recorder.members(key.name)
       return Set(members)
     }
@@ -294,7 +294,7 @@ extension NSManagedObject {
   public final func managedArray<Member: NSManagedObject>(
     _ key: ManagedKey, of type: Member.Type = Member.self
   ) -> [Member] {
-    if flags.contains(.fault), let recorder = recorderOrFire() {
+    if needsAttention, let recorder = recorderOrAttend(key) {
       return recorder.members(key.name)
     }
     return members(key.slot(in: runtime)).compactMap { $0 as? Member }

@@ -42,8 +42,9 @@ extension NSManagedObject: KeyValueReadable {
   /// For predicates and sort descriptors: throws instead of stopping when the key is unknown or a transformable value can't be
   /// transformed.
   public final func readValue(forKey key: String) throws -> Any? {
-    if flags.contains(.fault), let recorder = runtime.recorder { return recorder.anyValue(key) }
+    if needsAttention, let recorder = runtime.recorder { return recorder.anyValue(key) }
     if let slot = runtime.layout.slotByName[key] {
+      fireFault(slot)
       try checkTransformed(slot)
       return objectValue(slot)
     }
@@ -145,13 +146,16 @@ extension NSManagedObject {
   // MARK: Primitive access and its brackets
 
   /// Before a value is read: loads the object if it is a fault.
-  public final func willAccessValue(forKey key: String?) { fireFault() }
+  public final func willAccessValue(forKey key: String?) {
+    if needsAttention { attend(key.flatMap { runtime.layout.slotByName[$0] } ?? -1, .read) }
+  }
   public final func didAccessValue(forKey key: String?) {}
 
   /// The value without loading the object and without any callback.
   public final func primitiveValue(forKey key: String) -> Any? {
     if let recorder = runtime.recorder { return recorder.anyValue(key) }
     let slot: Int = requireSlot(key)
+    if flags.contains(.confined) { requireQueue(slot, .read) }
     if flags.contains(.fault), row == nil { return nil }
     let wasFault: Bool = flags.contains(.fault)
     flags.remove(.fault)
@@ -163,6 +167,7 @@ extension NSManagedObject {
   /// ``willChangeValue(forKey:)`` and ``didChangeValue(forKey:)`` it makes a whole setter.
   public final func setPrimitiveValue(_ value: Any?, forKey key: String) {
     let slot: Int = requireSlot(key)
+    if flags.contains(.confined) { requireQueue(slot, .write) }
     let described: PropertySlot = runtime.layout.slots[slot]
     if described.isToMany {
       awakeQuietly { writeMembers(slot, NSManagedObject.objects(in: value, of: described)) }
@@ -179,7 +184,7 @@ extension NSManagedObject {
   /// Before a value is changed by primitive access.
   public final func willChangeValue(forKey key: String) {
     let slot: Int = requireSlot(key)
-    fireFault()
+    fireFault(slot, .write)
     let described: PropertySlot = runtime.layout.slots[slot]
     let old: NotedValue
     if described.isToMany {

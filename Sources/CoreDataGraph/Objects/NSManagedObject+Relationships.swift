@@ -10,7 +10,7 @@ extension NSManagedObject {
 
   /// The target, as a fault where it is not loaded. Does no I/O for the target.
   final func toOneTarget(_ slot: Int) -> NSManagedObject? {
-    fireFault()
+    fireFault(slot)
     if let state {
       switch state.values[slot] {
       case .unset: break
@@ -29,7 +29,7 @@ extension NSManagedObject {
 
   /// Sets this side only.
   final func writeToOne(_ slot: Int, _ target: NSManagedObject?) {
-    fireFault()
+    fireFault(slot, .write)
     let state: ObjectState = ensureState()
     if isRecorded { state.rememberValue(slot) }
     state.values[slot] = target.map { .object($0) } ?? .null
@@ -38,6 +38,7 @@ extension NSManagedObject {
 
   /// Sets the target and both inverses: the old target's and the new one's.
   final func setToOne(_ slot: Int, _ target: NSManagedObject?) {
+    fireFault(slot, .write)
     let old: NSManagedObject? = toOneTarget(slot)
     if let target { requireFitting(target, slot) }
     writeToOne(slot, target)
@@ -72,7 +73,7 @@ extension NSManagedObject {
 
   /// The to-many state, without loading members.
   final func toManyState(_ slot: Int) -> ToManyState {
-    fireFault()
+    fireFault(slot)
     let state: ObjectState = ensureState()
     if let known = state.toMany(slot) { return known }
     // An object without row has no members anywhere else.
@@ -113,6 +114,7 @@ extension NSManagedObject {
 
   /// Adds or removes a member on this side and records it; false if there was nothing to do.
   private final func changeMembers(_ slot: Int, _ object: NSManagedObject, isAdded: Bool) -> Bool {
+    fireFault(slot, .write)
     let many: ToManyState = toManyState(slot)
     let before: ObjectList? = isRecorded && isOrdered(slot) ? members(slot) : nil
     guard isAdded ? many.add(object) : many.remove(object) else { return false }
@@ -164,6 +166,7 @@ extension NSManagedObject {
 
   /// Replaces all members; `objects` gives the order of an ordered relationship.
   final func setMembers(_ slot: Int, _ objects: [NSManagedObject]) {
+    fireFault(slot, .write)
     for object in objects { requireFitting(object, slot) }
     let old: ObjectList = members(slot)
     let wanted = ObjectList(objects)

@@ -11,21 +11,33 @@ extension NSManagedObject {
   /// `shouldDeleteInaccessibleFaults`); any other failure stops, since a property read can't throw:
   /// `existingObject(with:)` is the throwing way.
   @inline(__always)
-  final func fireFault() {
-    if flags.contains(.fault) { fulfill() }
+  final func fireFault(_ slot: Int = -1, _ access: ObjectAccess = .read) {
+    if needsAttention { attend(slot, access) }
   }
 
-  /// For the slow way of accessors, to be asked of faults only: the recorder if the object is a recording instance;
-  /// otherwise the fault is fired and the accessor goes on.
+  /// Whether an access has more to do than to look the value up.
+  @inline(__always)
+  final var needsAttention: Bool { !flags.isDisjoint(with: .attention) }
+
+  /// For the slow way of accessors, to be asked where attention is needed only: the recorder if the object is a recording
+  /// instance; otherwise the fault is fired and the accessor goes on.
   @inline(never)
-  final func recorderOrFire() -> KeyPathRecorder? {
+  final func recorderOrAttend(_ key: ManagedKey) -> KeyPathRecorder? {
     if let recorder = runtime.recorder { return recorder }
-    fulfill()
+    attend(key.slot(in: runtime), .read)
     return nil
   }
 
-  private final func fulfill() {
+  /// The slow way of every access: who may come in, then the fault.
+  @inline(never)
+  final func attend(_ slot: Int, _ access: ObjectAccess) {
     if runtime.recorder != nil { return }
+    if flags.contains(.confined) { requireQueue(slot, access) }
+    if flags.contains(.orphaned) { requireContext(slot, access) }
+    if flags.contains(.fault) { fulfill() }
+  }
+
+  private final func fulfill() {
     do {
       try fulfillFault()
     } catch {
@@ -75,7 +87,7 @@ extension NSManagedObject {
 
   /// The value of an attribute slot. Decodes from the row unless the slot was set.
   final func slotValue(_ slot: Int) -> SlotValue {
-    fireFault()
+    fireFault(slot)
     if let state {
       let value: SlotValue = state.values[slot]
       if !value.isUnset { return value }
@@ -100,7 +112,7 @@ extension NSManagedObject {
   /// transformer can't read, or a transformer that nobody registered.
   final func checkTransformed(_ slot: Int) throws {
     guard case .stored(.transformable, let word) = runtime.layout.slots[slot].role else { return }
-    fireFault()
+    fireFault(slot)
     guard let row, state?.values[slot].isUnset ?? true else { return }
     _ = try transformedValue(slot, row, word)
   }
@@ -145,7 +157,7 @@ extension NSManagedObject {
   /// Sets an attribute and records the change.
   @inline(__always)
   final func setSlot(_ slot: Int, _ value: SlotValue) {
-    fireFault()
+    fireFault(slot, .write)
     let state: ObjectState = ensureState()
     if isRecorded { state.rememberValue(slot) }
     state.values[slot] = value

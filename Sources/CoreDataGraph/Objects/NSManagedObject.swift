@@ -156,6 +156,10 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
     let contents: String
     if flags.contains(.fault) {
       contents = "<fault>"
+    } else if flags.contains(.orphaned) {
+      contents = "<context gone>"
+    } else if flags.contains(.confined), registry?.context?.isOnQueue == false {
+      contents = "<on the queue of its context>"
     } else {
       contents =
         "{"

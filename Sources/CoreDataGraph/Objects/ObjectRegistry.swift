@@ -19,6 +19,8 @@ final class ObjectRegistry: @unchecked Sendable {
   private var tables: [[KeyTable]] = []
   /// Set by the context's init, cleared by its deinit.
   weak var context: NSManagedObjectContext?
+  /// What every object of the context is marked with.
+  let marks: ObjectFlags = ConcurrencyDebug.isOn ? .confined : []
 
   /// Temporary keys are unique in the process, so an object may be handed on between contexts.
   private static let lastTemporaryKey = Atomic<Int64>(0)

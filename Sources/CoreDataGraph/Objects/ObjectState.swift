@@ -29,6 +29,13 @@ struct ObjectFlags: OptionSet {
   static let propagated = ObjectFlags(rawValue: 1 << 14)
   /// `willSave` was called in the running save, and nothing changed since.
   static let toldWillSave = ObjectFlags(rawValue: 1 << 15)
+  /// Every access is to be on the context's queue, and is checked: see `ConcurrencyDebug`.
+  static let confined = ObjectFlags(rawValue: 1 << 16)
+  /// The context went away while the object lived.
+  static let orphaned = ObjectFlags(rawValue: 1 << 17)
+
+  /// Any of these, and an access has more to do than to look the value up. One test on the way of every read.
+  static let attention: ObjectFlags = [.fault, .confined, .orphaned]
 }
 
 /// The slots of an object that has more to say than its row.

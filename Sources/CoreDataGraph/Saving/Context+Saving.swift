@@ -13,6 +13,7 @@ extension NSManagedObjectContext {
   /// relationship across stores, and what the store reports. See Apple's page
   /// [save()](https://developer.apple.com/documentation/coredata/nsmanagedobjectcontext/save()).
   public final func save() throws {
+    requireQueue("save() was called")
     if isSaving { return }
     isSaving = true
     defer { isSaving = false }
@@ -195,6 +196,7 @@ extension NSManagedObjectContext {
 
   /// Gives new objects their permanent ids now. Objects that have one are skipped; ``NSManagedObject/isInserted`` stays true.
   public final func obtainPermanentIDs(for objects: [NSManagedObject]) throws {
+    requireQueue("obtainPermanentIDs(for:) was called")
     guard let coordinator = persistentStoreCoordinator else { throw GraphError.noCoordinator.asCocoaError }
     try withCocoaErrors {
       try obtainParentsIDs(for: objects.filter { $0.key < 0 && !$0.isInserted })
@@ -300,6 +302,7 @@ extension NSManagedObjectContext {
   /// Takes over what another context of the same coordinator has saved: changed objects that are known here are read anew with
   /// local changes kept, deleted ones are deleted.
   public final func mergeChanges(fromContextDidSave notification: Notification) {
+    requireQueue("mergeChanges(fromContextDidSave:) was called")
     func ids(_ objectsKey: String, _ idsKey: String) -> [NSManagedObjectID] {
       if let ids = notification.userInfo?[idsKey] as? Set<NSManagedObjectID> { return Array(ids) }
       // Only the ids of those objects are used: the objects belong to another queue.

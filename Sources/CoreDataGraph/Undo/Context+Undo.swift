@@ -7,12 +7,14 @@ import Foundation
 extension NSManagedObjectContext {
   /// Takes the last group of changes back. Pending changes are processed first. Without an ``undoManager`` nothing happens.
   public final func undo() {
+    requireQueue("undo() was called")
     processPendingChanges()
     undoManager?.undo()
   }
 
   /// Makes the last group of changes that was taken back again. Without an ``undoManager`` nothing happens.
   public final func redo() {
+    requireQueue("redo() was called")
     processPendingChanges()
     undoManager?.redo()
   }
@@ -123,6 +125,7 @@ extension NSManagedObjectContext {
     }
     guard object.registry == nil else { return }
     object.registry = registry
+    object.flags.formUnion(registry.marks)
     if let row = object.row {
       // Its row was deleted by a save: it comes back as a new object with the same values, in the same store.
       let store: NSPersistentStore? = object.store

@@ -1,0 +1,302 @@
+import CoreData
+import CoreDataGraph
+import Foundation
+import Testing
+
+/// Trespass: with the launch argument, use of a context or its objects off its queue stops and names both sides.
+@Suite
+struct ConcurrencyDebugTests {
+  /// What can be done to an object or a context that belongs to another queue.
+  enum Deed: String, CaseIterable, Codable, Sendable {
+    case number, text, date, set, keyValue, keyPath, setKeyValue, primitive, setPrimitive, changing, toOne,
+      setToOne, toMany, addMember, mutableSet, objectIDs, fault, committed
+    case insert, delete, fetch, count, save, refresh, reset, rollback, lookUp, existing, changes, pending,
+      permanentIDs, merge
+
+    /// What the message has to name.
+    var parts: [String] {
+      switch self {
+      case .number: ["Item.price was read"]
+      case .text, .keyValue, .keyPath, .primitive, .fault: ["Item.title was read"]
+      case .date: ["Item.due was read"]
+      case .set, .setKeyValue, .setPrimitive, .changing: ["Item.title was changed"]
+      case .toOne: ["Item.category was read"]
+      case .setToOne: ["Item.category was changed"]
+      case .toMany, .mutableSet, .objectIDs: ["Item.tags was read"]
+      case .addMember: ["Item.tags was changed"]
+      case .committed: ["Item was read"]
+      case .insert: ["insert(_:) was called"]
+      case .delete: ["delete(_:) was called"]
+      case .fetch: ["fetch(_:) was called"]
+      case .count: ["count(for:) was called"]
+      case .save: ["save() was called"]
+      case .refresh: ["refresh(_:mergeChanges:) was called"]
+      case .reset: ["reset() was called"]
+      case .rollback: ["rollback() was called"]
+      case .lookUp, .existing: ["object(with:) was called"]
+      case .changes: ["updatedObjects was read"]
+      case .pending: ["processPendingChanges() was called"]
+      case .permanentIDs: ["obtainPermanentIDs(for:) was called"]
+      case .merge: ["mergeChanges(fromContextDidSave:) was called"]
+      }
+    }
+
+    func commit(_ item: Item, _ tag: Tag, _ context: NSManagedObjectContext) throws {
+      switch self {
+      case .number: _ = item.price
+      case .text, .fault: _ = item.title
+      case .date: _ = item.due
+      case .set: item.title = "b"
+      case .keyValue: _ = item.value(forKey: "title")
+      case .keyPath: _ = item.value(forKeyPath: "title.length")
+      case .setKeyValue: item.setValue("b", forKey: "title")
+      case .primitive: _ = item.primitiveValue(forKey: "title")
+      case .setPrimitive: item.setPrimitiveValue("b", forKey: "title")
+      case .changing: item.willChangeValue(forKey: "title")
+      case .toOne: _ = item.category
+      case .setToOne: item.category = nil
+      case .toMany: _ = item.tags
+      case .addMember: item.addToTags(tag)
+      case .mutableSet: _ = item.mutableSetValue(forKey: "tags")
+      case .objectIDs: _ = item.objectIDs(forRelationshipNamed: "tags")
+      case .committed: _ = item.committedValues(forKeys: nil)
+      case .insert: _ = Item(context: context)
+      case .delete: context.delete(item)
+      case .fetch: _ = try context.fetch(NSFetchRequest<Item>(entityName: "Item"))
+      case .count: _ = try context.count(for: NSFetchRequest<Item>(entityName: "Item"))
+      case .save: try context.save()
+      case .refresh: context.refresh(item, mergeChanges: true)
+      case .reset: context.reset()
+      case .rollback: context.rollback()
+      case .lookUp: _ = context.object(with: item.objectID)
+      case .existing: _ = try context.existingObject(with: item.objectID)
+      case .changes: _ = context.updatedObjects
+      case .pending: context.processPendingChanges()
+      case .permanentIDs: try context.obtainPermanentIDs(for: [item])
+      case .merge:
+        context.mergeChanges(fromContextDidSave: Notification(name: .NSManagedObjectContextDidSave))
+      }
+    }
+  }
+
+  private struct Kitchen {
+    let stack: Stack
+    let item: Item
+    let tag: Tag
+
+    init() throws {
+      stack = try Stack(.inMemory)
+      stack.context.name = "kitchen"
+      (item, tag) = try stack.run { context in
+        let tag = Tag(context: context)
+        let item: Item = context.item("a", context.category("c"))
+        try context.save()
+        return (item, tag)
+      }
+    }
+  }
+
+  private static func text(_ result: ExitTest.Result?) -> String {
+    String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+  }
+
+  @Test(arguments: Deed.allCases)
+  func `a trespass stops, and names the context, its queue, the deed and the place`(deed: Deed) async {
+    let result: ExitTest.Result? = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) { [deed = deed as Deed] in
+      setenv("CLARUS_CONCURRENCY_DEBUG", "1", 1)
+      let kitchen = try Kitchen()
+      if deed == .fault {
+        try kitchen.stack.run { $0.refresh(kitchen.item, mergeChanges: false) }
+      }
+      try DispatchQueue(label: "dining room").sync {
+        try deed.commit(kitchen.item, kitchen.tag, kitchen.stack.context)
+      }
+    }
+    let text: String = Self.text(result)
+    for part in deed.parts + ["\"kitchen\"", "a private queue", "queue dining room", "performAndWait"] {
+      #expect(text.contains(part), "\(text)")
+    }
+    // Where it happened, by name.
+    #expect(text.contains("Deed.commit"), "\(text)")
+  }
+
+  @Test func `on its own queue everything goes on, nested blocks and child contexts included`() async {
+    await #expect(processExitsWith: .success) {
+      setenv("com.apple.CoreData.ConcurrencyDebug", "YES", 1)
+      for deed in Deed.allCases {
+        let kitchen = try Kitchen()
+        let child = NSManagedObjectContext(.privateQueue)
+        child.parent = kitchen.stack.context
+        try kitchen.stack.run { context in
+          if deed == .fault { context.refresh(kitchen.item, mergeChanges: false) }
+          try child.performAndWait {
+            try context.performAndWait { try deed.commit(kitchen.item, kitchen.tag, context) }
+            _ = child.item("of the child")
+            try child.save()
+          }
+          try context.save()
+        }
+        try kitchen.stack.elsewhere { other in
+          for item in try other.all(Item.self, "Item") { item.title = "changed" }
+          try other.save()
+        }
+      }
+    }
+  }
+
+  @Test func `a main-queue context belongs to the main thread, and names it`() async {
+    let result: ExitTest.Result? = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) { @MainActor in
+      setenv("CLARUS_CONCURRENCY_DEBUG", "1", 1)
+      let stack = try Stack(.inMemory)
+      let context = NSManagedObjectContext(.mainQueue)
+      context.persistentStoreCoordinator = stack.coordinator
+      let item: Item = context.item("a")
+      guard item.title == "a" else { exit(EXIT_SUCCESS) }
+      nonisolated(unsafe) let theirs: Item = item
+      await Task.detached { _ = theirs.title }.value
+    }
+    let text: String = Self.text(result)
+    #expect(text.contains("Item.title was read") && text.contains("the main queue"), "\(text)")
+  }
+
+  @Test func `without the argument nothing is looked for`() throws {
+    let kitchen = try Kitchen()
+    #expect(kitchen.item.title == "a")
+  }
+
+  @Test func `the launch argument wins over the environment`() {
+    let name = "com.apple.CoreData.ConcurrencyDebug"
+    func isOn(_ environment: [String: String] = [:], _ arguments: [String] = []) -> Bool {
+      ConcurrencyDebug.isOn(environment: environment, arguments: ["program"] + arguments)
+    }
+    #expect(!isOn())
+    for text in ["1", "3", "YES", "true"] {
+      #expect(isOn([:], ["-\(name)", text]))
+      #expect(isOn([name: text]))
+      #expect(isOn(["CLARUS_CONCURRENCY_DEBUG": text]))
+    }
+    for text in ["0", "NO", "", "-1"] {
+      #expect(!isOn([name: "1"], ["-\(name)", text]))
+      #expect(!isOn([name: text]))
+    }
+    #expect(!isOn([:], ["-\(name)"]))
+  }
+
+  // MARK: A context that goes away
+
+  @Test(arguments: StoreKind.allCases)
+  func `what was loaded and never changed can be read after the context is gone`(kind: StoreKind) throws {
+    let stack = try Stack(kind)
+    try stack.elsewhere { context in
+      _ = context.item("a", context.category("c"))
+      try context.save()
+    }
+    weak var gone: NSManagedObjectContext?
+    let item: Item = try stack.elsewhere { context in
+      gone = context
+      return try #require(context.all(Item.self, "Item").first)
+    }
+    #expect(gone == nil)
+    #expect(item.managedObjectContext == nil)
+    #expect(item.title == "a")
+    #expect(item.value(forKey: "count") as? Int == 7)
+    #expect("\(item)".contains("Item"))
+  }
+
+  enum Loss: String, CaseIterable, Codable, Sendable {
+    case unloaded, unsaved, new, relationship, write
+
+    func use(_ item: Item) {
+      switch self {
+      case .unloaded, .unsaved, .new: _ = item.title
+      case .relationship: _ = item.category
+      case .write: item.title = "b"
+      }
+    }
+  }
+
+  @Test(arguments: Loss.allCases)
+  func `what would have to be loaded or was unsaved stops with an explanation`(loss: Loss) async {
+    let result: ExitTest.Result? = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) { [loss = loss as Loss] in
+      let stack = try Stack(.sqlite)
+      let item: Item = try stack.elsewhere { context in
+        let item: Item = context.item("a", context.category("c"))
+        if loss == .new { return item }
+        try context.save()
+        if loss == .unloaded { context.refresh(item, mergeChanges: false) }
+        if loss == .unsaved { item.title = "b" }
+        return item
+      }
+      loss.use(item)
+    }
+    let text: String = Self.text(result)
+    let key: String = loss == .relationship ? "Item.category" : "Item.title"
+    #expect(text.contains(key) && text.contains("after its context was gone"), "\(text)")
+  }
+
+  @Test(arguments: StoreKind.allCases)
+  func `contexts that go while their objects are used and freed elsewhere do no harm`(kind: StoreKind)
+    async throws
+  {
+    let stack = try Stack(kind)
+    try stack.run { context in
+      for number in 0..<200 { _ = context.item("\(number)", number % 10 == 0 ? context.category("c") : nil) }
+      try context.save()
+    }
+    nonisolated(unsafe) let stacks: Stack = stack
+    try await withThrowingTaskGroup(of: Int.self) { group in
+      for _ in 0..<50 {
+        group.addTask {
+          let items: [Item] = try stacks.elsewhere { try $0.all(Item.self, "Item") }
+          // The context is gone; its objects are let go by another thread while this one reads.
+          nonisolated(unsafe) let half: [Item] = Array(items.prefix(100))
+          let other = Task.detached { half.count { $0.title != nil } }
+          let read: Int = items.dropFirst(100).count { $0.title != nil }
+          return await other.value + read
+        }
+      }
+      for try await count in group { #expect(count == 200) }
+    }
+  }
+
+  // MARK: Nesting
+
+  @Test(arguments: StoreKind.allCases)
+  func `blocks of parent and child nest in each other, from many threads at once`(kind: StoreKind)
+    async throws
+  {
+    let stack = try Stack(kind)
+    let id: NSManagedObjectID = try stack.run { context in
+      let item: Item = context.item("a")
+      try context.save()
+      return item.objectID
+    }
+    let parent: NSManagedObjectContext = stack.context
+    let child = NSManagedObjectContext(.privateQueue)
+    child.parent = parent
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for number in 0..<100 {
+        group.addTask {
+          // The outermost block is always the child's: parents never wait for children that wait for them.
+          try child.performAndWait {
+            let item = try child.existingObject(with: id) as? Item
+            item?.count += 1
+            try child.save()
+            parent.performAndWait {
+              parent.performAndWait { child.performAndWait { _ = item?.title } }
+            }
+            if number.isMultiple(of: 10) { child.refresh(try #require(item), mergeChanges: false) }
+          }
+        }
+      }
+      try await group.waitForAll()
+    }
+    #expect(try stack.run { try ($0.existingObject(with: id) as? Item)?.count } == 107)
+  }
+}
