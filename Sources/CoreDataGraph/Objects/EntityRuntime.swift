@@ -138,6 +138,8 @@ final class EntityRuntime: @unchecked Sendable {
   let modelSerial: UInt64
   let layout: EntityLayout
   let objectClass: NSManagedObject.Type
+  /// Whether the class has its own `validateValue(_:forKey:)`, so that saving calls it for every property.
+  let validatesValues: Bool
   /// What a new object's slots hold: default values, null, and nothing for relationships.
   let template: [SlotValue]
   /// For each slot what the hot paths need to know, without a reference to count.
@@ -160,6 +162,7 @@ final class EntityRuntime: @unchecked Sendable {
     headerSize = layout.headerSize
     index = layout.index
     objectClass = ClassResolver.objectClass(for: layout.entity)
+    validatesValues = ValidationOverride.isMade(by: objectClass)
     template = layout.slots.map { slot in
       if slot.relationship != nil { return slot.isToOne ? .null : .unset }
       guard let attribute = slot.attribute else { return .unset }

@@ -45,7 +45,8 @@ extension NSManagedObject {
     return slot
   }
 
-  private final func lastOwner(_ keyPath: String) -> (owner: NSManagedObject, key: String) {
+  /// The object in front of the last key of a path, and that key.
+  final func lastOwner(_ keyPath: String) -> (owner: NSManagedObject, key: String) {
     guard let dot = keyPath.lastIndex(of: ".") else { return (self, keyPath) }
     let path = String(keyPath[..<dot])
     guard let owner = value(forKeyPath: path) as? NSManagedObject else {

@@ -7,15 +7,17 @@ import Foundation
 // NSValidationMultipleErrorsError (1560) whose details are flat.
 
 extension NSManagedObject {
-  // MARK: Overridable
+  // MARK: One value
 
-  /// Checks one value against the model; may replace it by one of the right type. Throws the first failure.
-  ///
-  /// Numbers may be given as any numeric type. See Apple's page
-  /// [validateValue(_:forKey:)](https://developer.apple.com/documentation/coredata/nsmanagedobject/validatevalue(_:forkey:)).
-  public final func validateValue(_ value: inout Any?, forKey key: String) throws {
-    let slot: Int = requireSlot(key)
-    var failures: [CocoaError] = []
+  /// Checks the value at the end of a path of to-one relationships, with the object there.
+  public final func validateValue(_ value: inout Any?, forKeyPath keyPath: String) throws {
+    let (owner, key) = lastOwner(keyPath)
+    try owner.validateValue(&value, forKey: key)
+  }
+
+  /// What the model says of a value. It is replaced by one of the attribute's type.
+  final func checkValue(_ value: inout Any?, _ slot: Int) throws {
+    var failures: [any Error] = []
     let described: PropertySlot = runtime.layout.slots[slot]
     if described.attribute != nil {
       let made: SlotValue = makeSlotValue(value, slot: slot)
@@ -26,19 +28,63 @@ extension NSManagedObject {
     } else if described.isToOne {
       checkToOne(described, isNil: SlotValue.unwrapped(value) == nil, &failures)
     } else {
-      checkCount(described, count: CollectionCount.of(value), &failures)
+      checkCount(described, count: CollectionCount.of(value), value, &failures)
     }
     try NSManagedObject.throwFailures(failures)
   }
 
+  /// Asks a class that has its own checks about one property, and takes over a value that it replaces.
+  private final func askClass(_ slot: Int, _ failures: inout [any Error]) {
+    let described: PropertySlot = runtime.layout.slots[slot]
+    let old: Any? = givenValue(slot)
+    var value: Any? = old
+    do {
+      try validateValue(&value, forKey: described.name)
+    } catch {
+      failures.append(error)
+      return
+    }
+    if isReplaced(value, old, slot) { setObjectValue(value, slot) }
+  }
+
+  /// The value as it was set: a number too large for its attribute is not cut to size before it is checked.
+  private final func givenValue(_ slot: Int) -> Any? {
+    if case .stored(let kind, _) = runtime.layout.slots[slot].role, kind == .int16 || kind == .int32,
+      case .integer(let number) = slotValue(slot)
+    {
+      return NSNumber(value: number)
+    }
+    return objectValue(slot)
+  }
+
+  private final func isReplaced(_ value: Any?, _ old: Any?, _ slot: Int) -> Bool {
+    guard let relationship = runtime.layout.slots[slot].relationship else {
+      if SlotValue.equal(makeSlotValue(value, slot: slot), slotValue(slot)) { return false }
+      if case .stored(let kind, _) = runtime.layout.slots[slot].role, kind != .transformable { return true }
+      // Values of any type, each in a box of its own.
+      return PredicateValue(normalizing: value) != PredicateValue(normalizing: old)
+    }
+    if !relationship.isToMany {
+      return SlotValue.unwrapped(value) as? NSManagedObject !== old as? NSManagedObject
+    }
+    // A collection of the same members, in an ordered relationship in the same order, is no replacement.
+    return (value as? NSObject)?.isEqual(old) != true
+  }
+
   /// All checks of the model, for the three occasions.
   final func checkModel() throws {
-    var failures: [CocoaError] = []
+    var failures: [any Error] = []
     let isNew: Bool = flags.contains(.inserted)
     for slot in 0..<runtime.slotCount {
       let brief: SlotBrief = runtime.brief[slot]
       // An untouched value was valid when it was saved.
       if brief.role != .toMany, !isNew, state?.changed.contains(slot) != true { continue }
+      if runtime.validatesValues {
+        let isUntouched: Bool = brief.role == .toMany && !isNew && state?.toMany(slot)?.isChanged != true
+        if brief.isDerived || brief.role == .other || isUntouched { continue }
+        askClass(slot, &failures)
+        continue
+      }
       switch brief.role {
       case .attribute, .transient:
         if brief.isDerived || isPlainlyValid(slot, brief) { continue }
@@ -51,14 +97,14 @@ extension NSManagedObject {
       case .toMany:
         let described: PropertySlot = runtime.layout.slots[slot]
         guard let many = state?.toMany(slot) else {
-          if isNew { checkCount(described, count: 0, &failures) }
+          if isNew { checkCount(described, count: 0, nil, &failures) }
           continue
         }
         guard many.isChanged || isNew else { continue }
         if let relationship = described.relationship,
           relationship.minCount > 0 || relationship.maxCount > 0 || !relationship.isOptional
         {
-          checkCount(described, count: members(slot).count, &failures)
+          checkCount(described, count: members(slot).count, nil, &failures)
         }
       case .other: continue
       }
@@ -86,7 +132,7 @@ extension NSManagedObject {
 
   /// Deny rules: members that are not themselves being deleted stop the deletion.
   final func checkDelete() throws {
-    var failures: [CocoaError] = []
+    var failures: [any Error] = []
     for slot in runtime.relationshipSlots {
       let described: PropertySlot = runtime.layout.slots[slot]
       guard let relationship = described.relationship, relationship.deleteRule == .denyDeleteRule else {
@@ -100,8 +146,8 @@ extension NSManagedObject {
         failures.append(
           failure(
             NSValidationRelationshipDeniedDeleteError, described,
-            "can't be deleted while \(left) object(s) are in \(described.name) (delete rule Deny); remove or delete them first",
-            value: nil))
+            because: "The delete rule is Deny, and \(left) object(s) are in it. Remove or delete them first.",
+            value: objectValue(slot)))
       }
     }
     try NSManagedObject.throwFailures(failures)
@@ -109,13 +155,13 @@ extension NSManagedObject {
 
   // MARK: Single checks
 
-  private final func checkAttribute(_ slot: Int, _ value: SlotValue, _ failures: inout [CocoaError]) {
+  private final func checkAttribute(_ slot: Int, _ value: SlotValue, _ failures: inout [any Error]) {
     let described: PropertySlot = runtime.layout.slots[slot]
     guard let attribute = described.attribute else { return }
     if case .null = value {
       if !attribute.isOptional {
         failures.append(
-          failure(NSValidationMissingMandatoryPropertyError, described, "is a required value", value: nil))
+          failure(NSValidationMissingMandatoryPropertyError, described, value: nil))
       }
       return
     }
@@ -123,8 +169,9 @@ extension NSManagedObject {
       failures.append(
         failure(
           NSManagedObjectValidationError, described,
-          "is of type \(attribute.attributeType.editorNameForMessages) and can't take a value of type "
-            + "\(type(of: foreign.value))", value: foreign.value))
+          because:
+            "It is of type \(attribute.attributeType.editorNameForMessages) and can't take a value of type "
+            + "\(type(of: foreign.value)).", value: foreign.value))
       return
     }
     if case .stored(let kind, _) = described.role, case .integer(let number) = value {
@@ -138,7 +185,8 @@ extension NSManagedObject {
         failures.append(
           failure(
             number > range.upperBound ? NSValidationNumberTooLargeError : NSValidationNumberTooSmallError,
-            described, "holds \(number), outside \(range.lowerBound)…\(range.upperBound)", value: number))
+            described, because: "It takes \(range.lowerBound)…\(range.upperBound), not \(number).",
+            value: number))
         return
       }
     }
@@ -152,9 +200,8 @@ extension NSManagedObject {
       failures.append(
         failure(
           ValidationCode.of(warning), described,
-          (warning as? String).flatMap { Int($0) == nil && !$0.isEmpty ? $0 : nil }
-            ?? "does not satisfy \(predicate.formatText)",
-          value: object, predicate: predicate))
+          (warning as? String).flatMap { Int($0) == nil && !$0.isEmpty ? $0 : nil },
+          because: "It does not satisfy \(predicate.formatText).", value: object, predicate: predicate))
     }
   }
 
@@ -163,43 +210,49 @@ extension NSManagedObject {
     return value.attributeValue(kind: .transformable)
   }
 
-  private final func checkToOne(_ slot: PropertySlot, isNil: Bool, _ failures: inout [CocoaError]) {
+  private final func checkToOne(_ slot: PropertySlot, isNil: Bool, _ failures: inout [any Error]) {
     guard isNil, let relationship = slot.relationship, !relationship.isOptional else { return }
     failures.append(
-      failure(NSValidationMissingMandatoryPropertyError, slot, "is a required value", value: nil))
+      failure(NSValidationMissingMandatoryPropertyError, slot, value: nil))
   }
 
-  private final func checkCount(_ slot: PropertySlot, count: Int, _ failures: inout [CocoaError]) {
+  /// `given`: the members to be checked; nil for those that the object has.
+  private final func checkCount(
+    _ slot: PropertySlot, count: Int, _ given: Any?, _ failures: inout [any Error]
+  ) {
     guard let relationship = slot.relationship else { return }
     if count == 0 {
       if !relationship.isOptional {
-        failures.append(
-          failure(NSValidationMissingMandatoryPropertyError, slot, "must not be empty", value: nil))
+        failures.append(failure(NSValidationMissingMandatoryPropertyError, slot, value: nil))
       }
       return
     }
-    if count < relationship.minCount {
-      failures.append(
-        failure(
-          NSValidationRelationshipLacksMinimumCountError, slot,
-          "has \(count) object(s), fewer than \(relationship.minCount)", value: nil))
-    }
-    if relationship.maxCount > 0, count > relationship.maxCount {
-      failures.append(
-        failure(
-          NSValidationRelationshipExceedsMaximumCountError, slot,
-          "has \(count) object(s), more than \(relationship.maxCount)", value: nil))
-    }
+    let isTooFew: Bool = count < relationship.minCount
+    guard isTooFew || (relationship.maxCount > 0 && count > relationship.maxCount) else { return }
+    failures.append(
+      failure(
+        isTooFew
+          ? NSValidationRelationshipLacksMinimumCountError : NSValidationRelationshipExceedsMaximumCountError,
+        slot,
+        because:
+          "It has \(count) object(s), \(isTooFew ? "fewer than \(relationship.minCount)" : "more than \(relationship.maxCount)").",
+        value: given ?? runtime.layout.slotByName[slot.name].flatMap { objectValue($0) }))
   }
 
+  /// The error for one property: a sentence that a person can be shown, with names as the model's localisation has them, and beside it
+  /// the reason for whoever looks closer.
   private final func failure(
-    _ code: Int, _ slot: PropertySlot, _ text: String, value: Any?, predicate: NSPredicate? = nil
+    _ code: Int, _ slot: PropertySlot, _ sentence: String? = nil, because reason: String? = nil, value: Any?,
+    predicate: NSPredicate? = nil
   ) -> CocoaError {
+    let words = ValidationWords(entity: runtime.layout.entity, property: slot.name)
     var info: [String: Any] = [
-      NSLocalizedDescriptionKey: "\(runtime.layout.name).\(slot.name) \(text).",
+      NSLocalizedDescriptionKey:
+        "\(words.subject) \(sentence.map(words.localized) ?? words.sentence(for: code)).",
       NSValidationObjectErrorKey: self,
       NSValidationKeyErrorKey: slot.name,
     ]
+    if let reason { info[NSLocalizedFailureReasonErrorKey] = reason }
     if let value { info[NSValidationValueErrorKey] = value }
     if let predicate { info[NSValidationPredicateErrorKey] = predicate }
     return CocoaError(CocoaError.Code(rawValue: code), userInfo: info)
@@ -230,6 +283,48 @@ extension NSManagedObject {
         NSLocalizedDescriptionKey: "\(flat.count) validation errors: \(lines)\(flat.count > 5 ? " …" : "")",
         NSDetailedErrorsKey: flat,
       ])
+  }
+}
+
+/// What errors say to people. The model's `localizationDictionary` translates: `Property/name/Entity/Person` or `Property/name` for the
+/// property, `ErrorString/is too long` for what is wrong with it.
+private struct ValidationWords {
+  let entity: NSEntityDescription
+  let property: String
+
+  private func word(_ key: String) -> String? { entity.managedObjectModel.localizationDictionary?[key] }
+
+  var subject: String {
+    // Named by the entity that declares it, as Apple's dictionaries are, or by a sub-entity.
+    var declaring: NSEntityDescription? = entity
+    while let candidate = declaring {
+      if let name = word("Property/\(property)/Entity/\(candidate.name ?? "")") { return name }
+      declaring = candidate.superentity
+    }
+    return word("Property/\(property)") ?? "\(entity.name ?? "").\(property)"
+  }
+
+  func localized(_ sentence: String) -> String { word("ErrorString/\(sentence)") ?? sentence }
+
+  func sentence(for code: Int) -> String {
+    let plain: String =
+      switch code {
+      case NSValidationMissingMandatoryPropertyError: "is a required value"
+      case NSValidationRelationshipLacksMinimumCountError: "has too few objects"
+      case NSValidationRelationshipExceedsMaximumCountError: "has too many objects"
+      case NSValidationRelationshipDeniedDeleteError: "must be empty before the object can be deleted"
+      case NSValidationNumberTooLargeError: "is too large"
+      case NSValidationNumberTooSmallError: "is too small"
+      case NSValidationDateTooLateError: "is too late"
+      case NSValidationDateTooSoonError: "is too early"
+      case NSValidationInvalidDateError: "is not a valid date"
+      case NSValidationStringTooLongError: "is too long"
+      case NSValidationStringTooShortError: "is too short"
+      case NSValidationStringPatternMatchingError: "does not have the required form"
+      case NSValidationInvalidURIError: "is not a valid address"
+      default: "is not valid"
+      }
+    return localized(plain)
   }
 }
 

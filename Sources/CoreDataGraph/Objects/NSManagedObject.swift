@@ -226,6 +226,31 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
 
   // MARK: Validation, for subclasses
 
+  /// Checks one value, given or replaced, against the model. Nothing is checked when a property is set: saving calls this for every property
+  /// that is new or changed, before the subclass's part of ``validateForInsert()`` or ``validateForUpdate()``.
+  ///
+  /// Override it for what the model can't say about a single property. It stands for Apple's `validate<Key>:error:` methods, which
+  /// the Objective-C runtime finds by name: call super first, which checks the model, then the property's own check.
+  ///
+  /// ```swift
+  /// override func validateValue(_ value: inout Any?, forKey key: String) throws {
+  ///   try super.validateValue(&value, forKey: key)
+  ///   if key == "name" { try validateName(&value) }
+  /// }
+  /// ```
+  ///
+  /// A value that is replaced here is what the object has from then on, and what is saved. Throw a `CocoaError` (such as
+  /// `NSManagedObjectValidationError`) or any other error: saving gathers them from all properties and objects; several become one
+  /// ``NSValidationMultipleErrorsError`` with all of them, flat, under ``NSDetailedErrorsKey``. Numbers may be given as any
+  /// numeric type. Do not set the property in here, and do not call this method from a check that it calls.
+  ///
+  /// Throws the model's first failure as itself, several as 1560. Cost: classes that do not override it pay nothing for it in a save.
+  /// See Apple's page
+  /// [validateValue(_:forKey:)](https://developer.apple.com/documentation/coredata/nsmanagedobject/validatevalue(_:forkey:)).
+  open func validateValue(_ value: inout Any?, forKey key: String) throws {
+    try checkValue(&value, requireSlot(key))
+  }
+
   /// Checks a new object before its first save. Call super, then check what the model can't say.
   open func validateForInsert() throws { try checkModel() }
   /// Checks a changed object before a save.

@@ -24,7 +24,7 @@ extension NSManagedObjectContext {
     NotificationCenter.default.post(name: .NSManagedObjectContextWillSave, object: self)
     try withCocoaErrors {
       var changes: PendingChanges = try runWillSave()
-      try validate(changes)
+      try validate(&changes)
       if let parent {
         try push(changes, to: parent)
       } else {
@@ -71,7 +71,8 @@ extension NSManagedObjectContext {
       deleted: deleted.filter { $0.isDeleted && !$0.isInserted && ($0.store != nil || parent != nil) })
   }
 
-  private func validate(_ changes: PendingChanges) throws {
+  private func validate(_ changes: inout PendingChanges) throws {
+    let before: Int = eventObjects.count
     var failures: [any Error] = []
     func check(_ objects: [NSManagedObject], _ validate: (NSManagedObject) throws -> Void) {
       for object in objects {
@@ -82,6 +83,11 @@ extension NSManagedObjectContext {
     check(changes.inserted) { try $0.validateForInsert() }
     check(changes.updated) { try $0.validateForUpdate() }
     try NSManagedObject.throwFailures(failures)
+    // A check may have replaced a value: the other side of a relationship is to be saved too.
+    if eventObjects.count != before {
+      processPendingChanges()
+      changes = pendingChanges()
+    }
   }
 
   /// Writes; where a store refuses, the merge policy changes the objects and the save is tried again.
