@@ -50,6 +50,10 @@ package let ownVectors: String = #"""
   {"id": "o-18", "topic": "quantifier", "format": "ANY depts.staff.age > 60", "args": [],
    "expect": {"parses": true, "evaluations": [
     {"object": {"depts": {"$set": [{"staff": {"$set": [{"age": 61}]}}, {"staff": {"$set": []}}]}}, "result": true},
-    {"object": {"depts": {"$set": [{"staff": {"$set": [{"age": 6}]}}]}}, "result": false}]}}
+    {"object": {"depts": {"$set": [{"staff": {"$set": [{"age": 6}]}}]}}, "result": false}]}},
+  {"id": "o-19", "topic": "cast", "format": "castObject:toType:(a, b) == 1", "args": [],
+   "expect": {"parses": true, "predicateFormat": "castObject:toType:(a, b) == 1"}},
+  {"id": "o-20", "topic": "cast", "format": "when == castObject:toType:(1.234567, 'NSDate')", "args": [],
+   "expect": {"parses": true, "predicateFormat": "when == castObject:toType:(1.234567, \"NSDate\")"}}
   ]
   """#

@@ -187,7 +187,7 @@ package enum Printer {
       if case .function(nil, FunctionTable.negation, _) = operand { needsParentheses = true }
       if case .constant(let value) = operand, value.isNumber { needsParentheses = true }
       write(operand, parenthesized: needsParentheses, to: &output)
-    } else if name == "castObject:toType:", arguments.count == 2 {
+    } else if name == "castObject:toType:", isCast(arguments) {
       output += "CAST("
       write(arguments, to: &output)
       output += ")"
@@ -196,6 +196,15 @@ package enum Printer {
       write(arguments, to: &output)
       output += ")"
     }
+  }
+
+  /// Whether `CAST(…)` reads back as these arguments: it takes a quoted type, and six decimals for the seconds of a date. The
+  /// selector takes anything.
+  private static func isCast(_ arguments: [ExpressionNode]) -> Bool {
+    guard arguments.count == 2, case .constant(.string(let type)) = arguments[1] else { return false }
+    guard type == "NSDate", case .constant(let number) = arguments[0], number.isNumber else { return true }
+    let end: Substring.UTF8View = ValuePrinter.print(number).suffix(7).utf8
+    return end.first != UInt8(ascii: ".") || end.count < 7 || end.contains(UInt8(ascii: "e"))
   }
 
   private static func address(of object: AnyObject) -> String {
