@@ -3,6 +3,7 @@
 # make soak     the same with the slow suites
 # make bench    the benchmarks (release); ROWS=… ROUNDS=… or BENCH="--json" for more
 # make compat   writes COMPATIBILITY.md
+# make fuzz     ten minutes of fuzzing the predicates; SECONDS=60 FUZZERS="text tree archive sql" for less
 # make lint     style and documents, changes nothing
 # make format   reformats the sources
 #
@@ -10,7 +11,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test soak bench compat lint format clean stores
+.PHONY: help setup demo test soak bench compat fuzz lint format clean stores
 
 SWIFT ?= swift
 # SwiftPM keeps its plan of a build until the root package changes; files added to the library would be missed by the
@@ -19,6 +20,7 @@ FRESH := --disable-build-manifest-caching
 # Folders of our own; never a build folder.
 SOURCES := Package.swift Sources Tests \
   $(wildcard Benchmarks/Package.swift Benchmarks/Sources) \
+  $(wildcard Fuzz/Package.swift Fuzz/Sources/FuzzTargets Fuzz/Sources/FuzzSQL Fuzz/Sources/fuzz-*) \
   $(wildcard Examples/ToDo/Package.swift Examples/ToDo/Sources)
 
 help:
@@ -45,6 +47,9 @@ bench: setup
 compat:
 	@scripts/setup compat
 	SWIFT="$(SWIFT)" scripts/compatibility
+
+fuzz: setup
+	@SWIFT="$(SWIFT)" scripts/fuzz $(or $(SECONDS),600) $(FUZZERS)
 
 # Writes the small store that ships with the project anew.
 stores: setup

@@ -45,7 +45,8 @@ extension KeyedArchive {
     return Self.data(objects: table, root: .uid(1))
   }
 
-  static func data(objects: [PlistNode], root: PlistNode) -> Data {
+  /// An archive of these objects, whose root is one of them.
+  package static func data(objects: [PlistNode], root: PlistNode) -> Data {
     BinaryPlistWriter.write(
       .dictionary([
         "$version": .integer(100_000), "$archiver": .string("NSKeyedArchiver"),

@@ -49,7 +49,8 @@ package enum FunctionTable {
     return argumentCount == 1 && selectors.contains("\(name):") ? "\(name):" : nil
   }
 
-  static func colons(_ selector: String) -> Int {
+  /// The number of arguments of a selector.
+  package static func colons(_ selector: String) -> Int {
     selector.utf8.count { $0 == UInt8(ascii: ":") }
   }
 }

@@ -1,0 +1,48 @@
+// swift-tools-version: 6.1
+import PackageDescription
+
+// What is fuzzed is compiled here once more, through symbolic links: a sanitizer's flags reach only targets of this package,
+// and code that isn't instrumented teaches a fuzzer nothing. So this package doesn't depend on the root at all.
+
+let flags: [String] = ["-sanitize=fuzzer,address", "-g"]
+let instrumented: [SwiftSetting] = [.unsafeFlags(flags)]
+let linked: [LinkerSetting] = [.unsafeFlags(flags + ["-use-ld=lld"])]
+
+func fuzzer(_ name: String, _ targets: Target.Dependency = "FuzzTargets") -> Target {
+  .executableTarget(
+    name: name, dependencies: [targets, "CLibFuzzer"], swiftSettings: instrumented, linkerSettings: linked)
+}
+
+let package: Package = Package(
+  name: "Fuzz",
+  platforms: [.macOS(.v15)],
+  targets: [
+    .target(name: "CLibFuzzer"),
+    .target(name: "CoreDataPredicates", swiftSettings: instrumented),
+    .target(name: "PredicateVectors"),
+    .target(name: "FuzzTargets", dependencies: ["CoreDataPredicates"], swiftSettings: instrumented),
+    .systemLibrary(name: "CZlib"),
+    .systemLibrary(name: "CSQLite"),
+    .target(
+      name: "CoreDataModel", dependencies: ["CoreDataPredicates", "CZlib"], swiftSettings: instrumented),
+    .target(
+      name: "CoreDataStorage", dependencies: ["CoreDataModel", "CoreDataPredicates"],
+      swiftSettings: instrumented),
+    .target(
+      name: "CoreDataSQL", dependencies: ["CoreDataStorage", "CoreDataModel", "CoreDataPredicates"],
+      swiftSettings: instrumented),
+    .target(
+      name: "FuzzSQL",
+      dependencies: [
+        "FuzzTargets", "CoreDataSQL", "CoreDataStorage", "CoreDataModel", "CoreDataPredicates", "CSQLite",
+      ], swiftSettings: instrumented),
+    fuzzer("fuzz-text"),
+    fuzzer("fuzz-archive"),
+    fuzzer("fuzz-tree"),
+    fuzzer("fuzz-sql", "FuzzSQL"),
+    // Writes what the fuzzers start from.
+    .executableTarget(
+      name: "fuzz-seeds", dependencies: ["FuzzTargets", "PredicateVectors"], linkerSettings: linked),
+  ],
+  swiftLanguageModes: [.v6]
+)

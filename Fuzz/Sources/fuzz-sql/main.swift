@@ -1,0 +1,11 @@
+import CLibFuzzer
+import Foundation
+import FuzzSQL
+
+var count: Int32 = CommandLine.argc
+var arguments: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>? = CommandLine.unsafeArgv
+exit(
+  LLVMFuzzerRunDriver(&count, &arguments) { data, size in
+    SQLTarget.run(UnsafeBufferPointer(start: data, count: size))
+    return 0
+  })
