@@ -10,9 +10,11 @@ import Foundation
 
 /// What somebody does with a property.
 enum ObjectAccess {
-  case read, write
+  /// A read by the program, and one by the framework on the way to something else.
+  case read, inner
+  case write
 
-  var participle: String { self == .read ? "read" : "changed" }
+  var participle: String { self == .write ? "changed" : "read" }
 }
 
 /// Whether trespass is looked for: `-com.apple.CoreData.ConcurrencyDebug 1` as launch argument, the same name without the dash
@@ -41,7 +43,7 @@ extension NSManagedObjectContext {
   /// Stops when the caller is not on the context's queue and trespass is looked for.
   @inline(__always)
   final func requireQueue(_ operation: @autoclosure () -> String) {
-    if !registry.marks.isEmpty, !isOnQueue { stopTrespass(operation(), nil) }
+    if registry.marks.contains(.confined), !isOnQueue { stopTrespass(operation(), nil) }
   }
 
   /// Stops and names both sides.
@@ -87,7 +89,7 @@ extension NSManagedObject {
   /// For objects whose context went away while they lived: what was loaded and never changed can be read; a value that would have to be
   /// loaded, that was unsaved, or that is to be set has nowhere to come from or go to.
   final func requireContext(_ slot: Int, _ access: ObjectAccess) {
-    if access == .read, row != nil, slot < 0 || runtime.layout.slots[slot].relationship == nil {
+    if access != .write, row != nil, slot < 0 || runtime.layout.slots[slot].relationship == nil {
       flags.remove(.fault)
       return
     }

@@ -161,28 +161,32 @@ extension NSManagedObjectContext {
     for object in events {
       object.flags.subtract([.inEventList, .eventInserted, .eventUpdated, .eventDeleted, .eventRefreshed])
     }
-    for object in changed where seen.insert(ObjectIdentifier(object)).inserted {
-      let wasInserted: Bool = object.flags.contains(.inserted) || (!object.hasSource && object.key < 0)
-      object.flags.subtract([
-        .inserted, .updated, .deleted, .propagated, .inInsertedList, .inUpdatedList, .inDeletedList,
-        .inaccessible,
-      ])
-      if wasInserted {
-        detach(object)
-        noteRolledBack(object, removed: true)
-        continue
-      }
-      if parent != nil {
-        // What it was is with the parent; it is asked again.
-        object.turnIntoFault()
-        noteRolledBack(object, removed: false)
-        continue
-      }
-      object.discardState(keepingTransients: false)
-      object.awakeQuietly { object.awake(fromSnapshotEvents: .rollback) }
-      noteRolledBack(object, removed: false)
+    withObservedValues(of: changed) {
+      for object in changed where seen.insert(ObjectIdentifier(object)).inserted { rollBack(object) }
     }
     processPendingChanges()
+  }
+
+  private func rollBack(_ object: NSManagedObject) {
+    let wasInserted: Bool = object.flags.contains(.inserted) || (!object.hasSource && object.key < 0)
+    object.flags.subtract([
+      .inserted, .updated, .deleted, .propagated, .inInsertedList, .inUpdatedList, .inDeletedList,
+      .inaccessible,
+    ])
+    if wasInserted {
+      detach(object)
+      noteRolledBack(object, removed: true)
+      return
+    }
+    if parent != nil {
+      // What it was is with the parent; it is asked again.
+      object.turnIntoFault()
+      noteRolledBack(object, removed: false)
+      return
+    }
+    object.discardState(keepingTransients: false)
+    object.awakeQuietly { object.awake(fromSnapshotEvents: .rollback) }
+    noteRolledBack(object, removed: false)
   }
 
   private func noteRolledBack(_ object: NSManagedObject, removed: Bool) {

@@ -39,6 +39,8 @@ extension NSManagedObjectContext {
     let root: Int = store.runtime.entities[first.entity].layout.rootIndex
     let runtimes: [EntityRuntime] = store.runtime.entities
     var result: [NSManagedObject] = []
+    // Told when the registry's lock is open again.
+    var observed: [(NSManagedObject, ObservedValues)] = []
     let count: Int = batch.count
     result.reserveCapacity(count)
     registry.withTable(store: store.ordinal, root: root) { table in
@@ -52,6 +54,7 @@ extension NSManagedObjectContext {
           if !isFresh, let known = ObjectRegistry.find(key, in: table) {
             // A changed object keeps the row its changes are against: that is what optimistic locking compares.
             if known.row == nil || known.flags.contains(.fault) || (refresh && !known.hasChanges) {
+              if let values = known.observedValues() { observed.append((known, values)) }
               known.row = row
             }
             result.append(known)
@@ -64,6 +67,7 @@ extension NSManagedObjectContext {
         }
       }
     }
+    for (object, values) in observed { object.tellObservers(since: values) }
     return result
   }
 
@@ -223,6 +227,8 @@ extension NSManagedObjectContext {
 
   /// Reads an object's row anew and keeps its changes.
   final func reload(_ object: NSManagedObject) throws {
+    let seen: ObservedValues? = object.observedValues()
+    defer { object.tellObservers(since: seen) }
     if let parent { return try reload(object, from: parent) }
     guard let store = object.store else { return }
     guard let row = try store.engine.rows(of: object.runtime.layout, keys: [object.key]).first else {

@@ -72,6 +72,8 @@ extension NSManagedObjectContext {
   /// Gives an object here what the parent has of it; what was changed here stays.
   private func take(_ carried: CarriedObject, into object: NSManagedObject) {
     if object.key != carried.id.key { rename(object, carried.id) }
+    let seen: ObservedValues? = object.observedValues()
+    defer { object.tellObservers(since: seen) }
     object.row = carried.row
     let old: ObjectState? = object.state
     let state = ObjectState(values: Array(repeating: .unset, count: object.runtime.slotCount))

@@ -37,6 +37,8 @@ struct ConflictResolution {
   }
 
   private func merge(_ object: NSManagedObject, _ row: RowRef, in context: NSManagedObjectContext) {
+    let seen: ObservedValues? = object.observedValues()
+    defer { object.tellObservers(since: seen) }
     switch type {
     case .rollbackMergePolicyType: object.discardState(keepingTransients: true)
     case .overwriteMergePolicyType: object.keepAllValues()
@@ -77,6 +79,8 @@ extension NSManagedObjectContext {
   }
 
   final func takeBackDeletion(of object: NSManagedObject, _ row: RowRef) {
+    let seen: ObservedValues? = object.observedValues()
+    defer { object.tellObservers(since: seen) }
     object.flags.subtract([.deleted, .propagated, .updated])
     object.discardState(keepingTransients: true)
     object.row = row

@@ -114,7 +114,8 @@ struct EntityShape: ObjectShape {
   private func object(_ slot: Int) -> PlainReader {
     { subject in
       NSManagedObject.of(subject) { object in
-        object.toOneTarget(slot).map { .object($0) } ?? .null
+        object.fireFault(slot, .read)
+        return object.toOneTarget(slot).map { .object($0) } ?? .null
       }
     }
   }
@@ -124,6 +125,7 @@ struct EntityShape: ObjectShape {
     let fits: Fit = shape.fit
     return { subject in
       NSManagedObject.of(subject) { object in
+        object.fireFault(slot, .read)
         guard let target = object.toOneTarget(slot) else { return .none }
         return fits.holds(target) ? .subject(Subject(target)) : .elsewhere
       }
@@ -134,6 +136,7 @@ struct EntityShape: ObjectShape {
     let fits: Fit = shape.fit
     return { subject, body in
       try NSManagedObject.of(subject) { object in
+        object.fireFault(slot, .read)
         for member in object.members(slot) {
           guard fits.holds(member) else { return false }
           guard try body(Subject(member)) else { break }
@@ -145,7 +148,10 @@ struct EntityShape: ObjectShape {
 
   private func count(_ slot: Int) -> PlainReader {
     { subject in
-      NSManagedObject.of(subject) { object in .integer(Int64(object.members(slot).count)) }
+      NSManagedObject.of(subject) { object in
+        object.fireFault(slot, .read)
+        return .integer(Int64(object.members(slot).count))
+      }
     }
   }
 

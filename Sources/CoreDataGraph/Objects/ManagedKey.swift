@@ -86,7 +86,7 @@ extension NSManagedObject {
 
   @inline(__always)
   final func find(_ slot: Int, _ word: Int, _ headerSize: Int) -> PlaceOfValue {
-    fireFault(slot)
+    fireFault(slot, .read)
     if let state {
       let value: SlotValue = state.values[slot]
       if !value.isUnset { return .held(value) }

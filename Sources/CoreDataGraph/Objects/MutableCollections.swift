@@ -42,6 +42,7 @@ extension NSManagedObject {
     guard runtime.layout.slots[slot].isToMany else {
       fatalError("\(runtime.layout.name).\(key) is no to-many relationship, so it has no mutable collection.")
     }
+    fireFault(slot, .read)
     return slot
   }
 

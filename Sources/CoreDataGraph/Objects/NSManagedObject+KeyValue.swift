@@ -44,7 +44,7 @@ extension NSManagedObject: KeyValueReadable {
   public final func readValue(forKey key: String) throws -> Any? {
     if needsAttention, let recorder = runtime.recorder { return recorder.anyValue(key) }
     if let slot = runtime.layout.slotByName[key] {
-      fireFault(slot)
+      fireFault(slot, .read)
       try checkTransformed(slot)
       return objectValue(slot)
     }
@@ -197,6 +197,7 @@ extension NSManagedObject {
     let state: ObjectState = ensureState()
     if isRecorded, !described.isToMany { state.rememberValue(slot) }
     state.noted.append((slot, old))
+    if flags.contains(.observed), !flags.contains(.untracked) { observation?.willChange(self, slot) }
   }
 
   /// After a value was changed by primitive access: records the change and keeps inverses.
@@ -208,6 +209,7 @@ extension NSManagedObject {
     let old: NotedValue = state.noted.remove(at: place).value
     markChanged(slot)
     guard !flags.contains(.untracked) else { return }
+    defer { if flags.contains(.observed) { observation?.didChange(self, slot) } }
     switch old {
     case .attribute: break
     case .toOne(let target): maintainInverse(slot, old: target, new: toOneTarget(slot))

@@ -30,10 +30,12 @@ extension NSManagedObject {
   /// Sets this side only.
   final func writeToOne(_ slot: Int, _ target: NSManagedObject?) {
     fireFault(slot, .write)
-    let state: ObjectState = ensureState()
-    if isRecorded { state.rememberValue(slot) }
-    state.values[slot] = target.map { .object($0) } ?? .null
-    markChanged(slot)
+    withObservers(of: slot) {
+      let state: ObjectState = ensureState()
+      if isRecorded { state.rememberValue(slot) }
+      state.values[slot] = target.map { .object($0) } ?? .null
+      markChanged(slot)
+    }
   }
 
   /// Sets the target and both inverses: the old target's and the new one's.
@@ -41,9 +43,11 @@ extension NSManagedObject {
     fireFault(slot, .write)
     let old: NSManagedObject? = toOneTarget(slot)
     if let target { requireFitting(target, slot) }
-    writeToOne(slot, target)
-    guard old !== target, !flags.contains(.untracked) else { return }
-    maintainInverse(slot, old: old, new: target)
+    withObservers(of: slot) {
+      writeToOne(slot, target)
+      guard old !== target, !flags.contains(.untracked) else { return }
+      maintainInverse(slot, old: old, new: target)
+    }
   }
 
   /// Brings the inverses in step after a to-one changed.
@@ -115,16 +119,27 @@ extension NSManagedObject {
   /// Adds or removes a member on this side and records it; false if there was nothing to do.
   private final func changeMembers(_ slot: Int, _ object: NSManagedObject, isAdded: Bool) -> Bool {
     fireFault(slot, .write)
-    let many: ToManyState = toManyState(slot)
-    let before: ObjectList? = isRecorded && isOrdered(slot) ? members(slot) : nil
-    guard isAdded ? many.add(object) : many.remove(object) else { return false }
-    if let before {
-      state?.rememberOrder(slot, before)
-    } else if isRecorded {
-      state?.event.append(isAdded ? .added(slot, object) : .removed(slot, object))
+    guard isChange(slot, object, isAdded: isAdded) else { return false }
+    return withObservers(of: slot) {
+      let many: ToManyState = toManyState(slot)
+      let before: ObjectList? = isRecorded && isOrdered(slot) ? members(slot) : nil
+      guard isAdded ? many.add(object) : many.remove(object) else { return false }
+      if let before {
+        state?.rememberOrder(slot, before)
+      } else if isRecorded {
+        state?.event.append(isAdded ? .added(slot, object) : .removed(slot, object))
+      }
+      markChanged(slot)
+      return true
     }
-    markChanged(slot)
-    return true
+  }
+
+  /// Whether there is something to add or remove, for observers, who are to be told before. Without any it shows when it is done.
+  private final func isChange(_ slot: Int, _ object: NSManagedObject, isAdded: Bool) -> Bool {
+    guard flags.contains(.observed) else { return true }
+    let many: ToManyState = toManyState(slot)
+    if let members = many.members { return members.contains(object) != isAdded }
+    return isAdded ? !many.added.contains(object) : !many.removed.contains(object)
   }
 
   private final func isOrdered(_ slot: Int) -> Bool {
@@ -134,8 +149,11 @@ extension NSManagedObject {
   /// Adds a member and sets its side.
   final func link(_ slot: Int, _ object: NSManagedObject) {
     requireFitting(object, slot)
-    guard changeMembers(slot, object, isAdded: true), !flags.contains(.untracked) else { return }
-    linkInverse(slot, object)
+    guard isChange(slot, object, isAdded: true) else { return }
+    withObservers(of: slot) {
+      guard changeMembers(slot, object, isAdded: true), !flags.contains(.untracked) else { return }
+      linkInverse(slot, object)
+    }
   }
 
   /// Removes a member and clears its side.
@@ -146,10 +164,13 @@ extension NSManagedObject {
     } else {
       _ = members(slot)
     }
-    guard changeMembers(slot, object, isAdded: false), !flags.contains(.untracked),
-      let inverse = runtime.layout.slots[slot].inverseSlot
-    else { return }
-    object.unlink(inverse, self)
+    guard isChange(slot, object, isAdded: false) else { return }
+    withObservers(of: slot) {
+      guard changeMembers(slot, object, isAdded: false), !flags.contains(.untracked),
+        let inverse = runtime.layout.slots[slot].inverseSlot
+      else { return }
+      object.unlink(inverse, self)
+    }
   }
 
   final func linkInverse(_ slot: Int, _ object: NSManagedObject) {
@@ -172,9 +193,11 @@ extension NSManagedObject {
     let wanted = ObjectList(objects)
     let keep: Set<ObjectIdentifier> = Set(wanted.map { ObjectIdentifier($0) })
     let had: Set<ObjectIdentifier> = Set(old.map { ObjectIdentifier($0) })
-    for object in old where !keep.contains(ObjectIdentifier(object)) { unlinkMember(slot, object) }
-    for object in wanted where !had.contains(ObjectIdentifier(object)) { link(slot, object) }
-    reorder(slot, wanted)
+    withObservers(of: slot) {
+      for object in old where !keep.contains(ObjectIdentifier(object)) { unlinkMember(slot, object) }
+      for object in wanted where !had.contains(ObjectIdentifier(object)) { link(slot, object) }
+      reorder(slot, wanted)
+    }
   }
 
   /// Gives an ordered relationship's members a new order.
@@ -183,10 +206,12 @@ extension NSManagedObject {
     let many: ToManyState = toManyState(slot)
     let now: [NSManagedObject] = many.members?.objects ?? []
     guard !now.elementsEqual(wanted.objects, by: ===) else { return }
-    if isRecorded, let members = many.members { state?.rememberOrder(slot, members) }
-    many.members = wanted
-    many.isReordered = true
-    markChanged(slot)
+    withObservers(of: slot) {
+      if isRecorded, let members = many.members { state?.rememberOrder(slot, members) }
+      many.members = wanted
+      many.isReordered = true
+      markChanged(slot)
+    }
   }
 
   /// Sets this side's members only (primitive access); what changed is recorded for saving.
@@ -241,6 +266,7 @@ extension NSManagedObject {
   public final func objectIDs(forRelationshipNamed key: String) -> [NSManagedObjectID] {
     let slot: Int = requireSlot(key)
     guard runtime.layout.slots[slot].relationship != nil else { return [] }
+    fireFault(slot, .read)
     if runtime.layout.slots[slot].isToMany { return members(slot).map(\.objectID) }
     return toOneTarget(slot).map { [$0.objectID] } ?? []
   }

@@ -11,7 +11,7 @@ extension NSManagedObject {
   /// `shouldDeleteInaccessibleFaults`); any other failure stops, since a property read can't throw:
   /// `existingObject(with:)` is the throwing way.
   @inline(__always)
-  final func fireFault(_ slot: Int = -1, _ access: ObjectAccess = .read) {
+  final func fireFault(_ slot: Int = -1, _ access: ObjectAccess = .inner) {
     if needsAttention { attend(slot, access) }
   }
 
@@ -34,6 +34,7 @@ extension NSManagedObject {
     if runtime.recorder != nil { return }
     if flags.contains(.confined) { requireQueue(slot, access) }
     if flags.contains(.orphaned) { requireContext(slot, access) }
+    if flags.contains(.tracked), access == .read, slot >= 0 { noteRead(slot) }
     if flags.contains(.fault) { fulfill() }
   }
 
@@ -65,11 +66,13 @@ extension NSManagedObject {
         flags.remove(.fault)
         flags.insert(.inaccessible)
         context.markInaccessible(self)
+        if flags.contains(.observed) { observation?.loaded(self) }
         return
       }
     }
     flags.remove(.fault)
     awakeQuietly { awakeFromFetch() }
+    if flags.contains(.observed) { observation?.loaded(self) }
   }
 
   /// Whether it is known what the object was when it was read: the row, or what the parent context has.
@@ -158,10 +161,12 @@ extension NSManagedObject {
   @inline(__always)
   final func setSlot(_ slot: Int, _ value: SlotValue) {
     fireFault(slot, .write)
-    let state: ObjectState = ensureState()
-    if isRecorded { state.rememberValue(slot) }
-    state.values[slot] = value
-    markChanged(slot)
+    withObservers(of: slot) {
+      let state: ObjectState = ensureState()
+      if isRecorded { state.rememberValue(slot) }
+      state.values[slot] = value
+      markChanged(slot)
+    }
   }
 
   /// Whether changes can be taken back one by one: those of an object that is new in this event go with the object.
@@ -250,6 +255,7 @@ extension NSManagedObject {
       return
     }
     willTurnIntoFault()
+    if flags.contains(.observed) { observation?.remember(self) }
     state = nil
     row = nil
     faultBatch = nil

@@ -40,6 +40,8 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
   /// The key a running save gives the object; 0 outside one.
   final var pendingKey: Int64 = 0
   final var flags: ObjectFlags = []
+  /// Who looks at the object; nil as long as nobody does.
+  final var observation: ObjectObservation?
 
   /// The values of the last fetch or save.
   final var row: RowRef? {

@@ -13,14 +13,15 @@ import Synchronization
 /// - `tables[store ordinal][root index]`: key → unretained object. An entry lives as long as its object.
 /// - Temporary objects have negative keys and live in ordinal 0.
 final class ObjectRegistry: @unchecked Sendable {
-  // Sendable: `tables` is reached under `lock` only; `context` is set once before the registry is shared.
+  // Sendable: `tables` is reached under `lock` only; `context` is set once before the registry is shared; `marks` is used on the
+  // context's queue.
 
   private let lock = Mutex(())
   private var tables: [[KeyTable]] = []
   /// Set by the context's init, cleared by its deinit.
   weak var context: NSManagedObjectContext?
   /// What every object of the context is marked with.
-  let marks: ObjectFlags = ConcurrencyDebug.isOn ? .confined : []
+  var marks: ObjectFlags = ConcurrencyDebug.isOn ? .confined : []
 
   /// Temporary keys are unique in the process, so an object may be handed on between contexts.
   private static let lastTemporaryKey = Atomic<Int64>(0)

@@ -33,9 +33,13 @@ struct ObjectFlags: OptionSet {
   static let confined = ObjectFlags(rawValue: 1 << 16)
   /// The context went away while the object lived.
   static let orphaned = ObjectFlags(rawValue: 1 << 17)
+  /// Reads are told to scopes of Swift's Observation: see `NSManagedObjectContext.tracksObservation`.
+  static let tracked = ObjectFlags(rawValue: 1 << 18)
+  /// There are observers: `observation` is set.
+  static let observed = ObjectFlags(rawValue: 1 << 19)
 
   /// Any of these, and an access has more to do than to look the value up. One test on the way of every read.
-  static let attention: ObjectFlags = [.fault, .confined, .orphaned]
+  static let attention: ObjectFlags = [.fault, .confined, .orphaned, .tracked]
 }
 
 /// The slots of an object that has more to say than its row.

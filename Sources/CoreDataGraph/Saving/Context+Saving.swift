@@ -224,6 +224,8 @@ extension NSManagedObjectContext {
 extension NSManagedObject {
   /// What was saved is what is: the row replaces the slots, which keep only what no row holds.
   final func commit(row saved: RowRef?) {
+    let seen: ObservedValues? = observedValues()
+    defer { tellObservers(since: seen) }
     if let saved { row = saved }
     let events: ObjectFlags = flags.intersection([.eventUpdated, .inEventList])
     flags.subtract([.inserted, .updated, .inInsertedList, .inUpdatedList])
@@ -325,6 +327,8 @@ extension NSManagedObjectContext {
     for id in ids.updated {
       guard let object = registeredObject(for: id) else { continue }
       refresh(object, mergeChanges: !object.isFault)
+      // Somebody has seen its values and waits to hear of others.
+      if object.isFault, object.observation?.awaitsValues == true { try? object.fulfillFault() }
     }
     for id in ids.deleted {
       guard let object = registeredObject(for: id), !object.isDeleted else { continue }
@@ -352,7 +356,9 @@ extension NSManagedObjectContext {
         continue
       }
       for target in targets where !target.hasChanges && !target.isFault {
-        target.awakeQuietly { target.state?.values[inverse] = .unset }
+        withObservedValues(of: [target]) {
+          target.awakeQuietly { target.state?.values[inverse] = .unset }
+        }
       }
     }
     noteEvent(.eventDeleted, of: object)

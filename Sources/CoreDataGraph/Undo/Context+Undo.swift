@@ -67,9 +67,17 @@ extension NSManagedObjectContext {
     isTakingBack = true
     defer { isTakingBack = false }
     var forward: [ObjectMemento] = []
-    forward.reserveCapacity(mementos.count)
     // Whoever returns comes first, so that relationships find their objects in the context.
     for memento in mementos where memento.life == .returns { bringBack(memento.object) }
+    withObservedValues(of: mementos.map(\.object)) { forward = takeBackEach(mementos) }
+    undoManager?.registerUndo(withTarget: self) { $0.takeBack(forward.reversed()) }
+    processPendingChanges()
+  }
+
+  /// Returns the way forward again.
+  private func takeBackEach(_ mementos: [ObjectMemento]) -> [ObjectMemento] {
+    var forward: [ObjectMemento] = []
+    forward.reserveCapacity(mementos.count)
     for memento in mementos {
       let object: NSManagedObject = memento.object
       guard object.registry === registry else { continue }
@@ -86,8 +94,7 @@ extension NSManagedObjectContext {
       forward.append(ObjectMemento(object: object, life: life, changes: changes, row: row))
       announce(memento)
     }
-    undoManager?.registerUndo(withTarget: self) { $0.takeBack(forward.reversed()) }
-    processPendingChanges()
+    return forward
   }
 
   private func announce(_ memento: ObjectMemento) {
