@@ -71,29 +71,18 @@ enum SQLFunctions {
       if isNull(values[0]) || isNull(values[1]) {
         return flag(isNull(values[0]) && isNull(values[1]), context)
       }
-      guard let (left, right) = texts(values) else { return flag(false, context) }
-      flag(StringMatching.equals(left, right, options(values[2])), context)
+      flag(PreparedText.holds(.equalTo, values, options(values[2]), context), context)
     case .compare:
       guard let (left, right) = texts(values) else { return sqlite3_result_null(context) }
       let order: ComparisonResult = StringMatching.compare(left, right, options(values[2]))
       sqlite3_result_int(context, Int32(order.rawValue))
     case .search:
-      guard let (text, part) = texts(values),
-        let kind = SQLSearchKind(rawValue: sqlite3_value_int64(values[2]))
-      else { return flag(false, context) }
-      let options: ComparisonOptions = options(values[3])
-      switch kind {
-      case .contains: flag(StringMatching.contains(text, part, options), context)
-      case .beginsWith: flag(StringMatching.beginsWith(text, part, options), context)
-      case .endsWith: flag(StringMatching.endsWith(text, part, options), context)
+      guard let kind = SQLSearchKind(rawValue: sqlite3_value_int64(values[2])) else {
+        return flag(false, context)
       }
-    case .like:
-      guard let (text, pattern) = texts(values) else { return flag(false, context) }
-      flag(StringMatching.like(text, pattern, options(values[2])), context)
-    case .matches:
-      guard let (text, pattern) = texts(values) else { return flag(false, context) }
-      // A constant pattern was checked before; one that a row holds matches nothing when it is none.
-      flag((try? StringMatching.matches(text, pattern, options(values[2]))) ?? false, context)
+      flag(PreparedText.holds(comparison(kind), values, options(values[3]), context), context)
+    case .like: flag(PreparedText.holds(.like, values, options(values[2]), context), context)
+    case .matches: flag(PreparedText.holds(.matches, values, options(values[2]), context), context)
     case .lowercase: try apply("lowercase:", values, context)
     case .uppercase: try apply("uppercase:", values, context)
     case .canonical: try apply("canonical:", values, context)
@@ -137,6 +126,14 @@ enum SQLFunctions {
       guard let number = DecimalText.decimal(values[0]) else { return sqlite3_result_null(context) }
       result(.string(ValuePrinter.print(.decimal(number))), context)
     case .decimalFunction, .decimalArithmetic: decimal(values, context)
+    }
+  }
+
+  private static func comparison(_ kind: SQLSearchKind) -> ComparisonOperator {
+    switch kind {
+    case .contains: .contains
+    case .beginsWith: .beginsWith
+    case .endsWith: .endsWith
     }
   }
 

@@ -8,7 +8,8 @@ struct PreparedTextTests {
   private static let texts: [String] = [
     "", "a", "A", "ab", "ba", "aba", "é", "e\u{301}", "E", "É", "straße", "STRASSE", "ß", "ﬁ", "fi", "日本",
     "👩‍👧", "👩", "a\u{0}b", "İ", "i", "ı", "\u{301}", "aéa", "*", "?", "a*", "*a", "?b", "a?a", "**", "*é*",
-    "\\*", "\\", "日?", "*本",
+    "\\*", "\\", "日?", "*本", "Éa", "aÉ", "AÉb", "abŁ", "ŉ", "n", "ſ", "s", "\u{212A}", "k", "a\u{301}É", "×a",
+    "ÿ",
   ]
 
   @Test(
@@ -37,6 +38,29 @@ struct PreparedTextTests {
     for (text, pattern, matches) in cases {
       let predicate = try Foundation.NSPredicate(parsing: "SELF LIKE %@", arguments: [pattern])
       #expect(try predicate.evaluateThrowing(with: text) == matches, "\(text) LIKE \(pattern)")
+    }
+  }
+
+  @Test func `every letter beside ASCII folds as the general operators fold it`() {
+    let operators: [(ComparisonOperator, (String, String, ComparisonOptions) -> Bool)] = [
+      (.beginsWith, StringMatching.beginsWith), (.endsWith, StringMatching.endsWith),
+      (.contains, StringMatching.contains), (.equalTo, StringMatching.equals),
+      (.lessThan, { StringMatching.compare($0, $1, $2) == .orderedAscending }),
+    ]
+    let allOptions: [ComparisonOptions] = [.caseInsensitive, [.caseInsensitive, .diacriticInsensitive]]
+    for scalar in (0x80..<0x250).compactMap({ Unicode.Scalar($0 as Int) }) {
+      for text in ["\(scalar)", "A\(scalar)", "\(scalar)a", "a\(scalar)S"] {
+        for constant in ["a", "S", "as", "i", "n", "\(scalar)"] {
+          for options in allOptions {
+            for (comparison, general) in operators {
+              let test = TextTest(comparison, constant, options)
+              #expect(
+                test.holds(text) == general(text, constant, options),
+                "\(text) \(comparison) \(constant), options \(options.rawValue)")
+            }
+          }
+        }
+      }
     }
   }
 }

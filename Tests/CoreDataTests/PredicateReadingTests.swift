@@ -285,7 +285,10 @@ private struct Maker {
     let constant: Any?
     switch type {
     case .in: constant = (0..<below(12)).map { _ in value(for: kind) ?? NSNull() }
-    case .between: constant = [value(for: kind) ?? 1, value(for: kind) ?? 2]
+    case .between:
+      // Bounds of two kinds are an error for members with a value, and which member of a set comes first is left open.
+      let (low, high): (Any, Any) = isText && modifier != .direct ? ("b", "m") : (1, 2)
+      constant = [value(for: kind) ?? low, value(for: kind) ?? high]
     default: constant = value(for: kind)
     }
     return NSComparisonPredicate(

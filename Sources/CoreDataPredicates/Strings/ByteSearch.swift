@@ -67,4 +67,26 @@ extension UnsafeBufferPointer<UInt8> {
     }
     return true
   }
+
+  /// Whether it is ASCII and letters from U+00C0 to U+017F (`é`, `ł`), without the four that become ASCII when their case is
+  /// folded: folding such a text changes each character for itself, and none from ASCII to others or back.
+  var isLatin: Bool {
+    var place: Int = 0
+    while place < count {
+      let byte: UInt8 = self[place]
+      if byte < 0x80 {
+        place &+= 1
+        continue
+      }
+      guard byte >= 0xC3, byte <= 0xC5, place &+ 1 < count, self[place &+ 1] & 0xC0 == 0x80 else {
+        return false
+      }
+      switch (byte, self[place &+ 1]) {
+      // ß, İ, ŉ, ſ
+      case (0xC3, 0x9F), (0xC4, 0xB0), (0xC5, 0x89), (0xC5, 0xBF): return false
+      default: place &+= 2
+      }
+    }
+    return true
+  }
 }

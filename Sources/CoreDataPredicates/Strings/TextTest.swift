@@ -2,14 +2,16 @@ import Foundation
 
 /// A text operator with a constant on its right: folded once, and asked of bytes where they lie.
 ///
-/// ASCII is compared in place, upper and lower case alike with `c`. Only text that has other characters, and options that
-/// concern them, is made a string and folded.
+/// ASCII is compared in place, upper and lower case alike with `c`; so is a constant of ASCII with text that has letters of western
+/// and central Europe too. Only text that has other characters, and options that concern them, is made a string and folded.
 package struct TextTest: Sendable {
   private let comparison: ComparisonOperator
   private let options: ComparisonOptions
   private let needle: Needle
   private let isLiteral: Bool
   private let foldsCase: Bool
+  /// Whether it is enough to know that a character is no ASCII, folded or not.
+  private let passesLatin: Bool
 
   /// Whether the operator under these options compares bytes, folded or not.
   package static func isTest(_ comparison: ComparisonOperator, _ options: ComparisonOptions) -> Bool {
@@ -28,6 +30,7 @@ package struct TextTest: Sendable {
     isLiteral = StringMatching.Mode(options) == .literal
     foldsCase = !isLiteral && options.contains(.caseInsensitive)
     needle = Needle(isLiteral ? constant : StringMatching.fold(constant, options: options))
+    passesLatin = foldsCase && !options.contains(.diacriticInsensitive) && needle.bytes.isASCII
   }
 
   package func holds(_ text: String) -> Bool {
@@ -55,16 +58,20 @@ package struct TextTest: Sendable {
       return nil
     }
     switch comparison {
-    case .beginsWith: return beginsFolded(bytes)
-    case .endsWith: return endsFolded(bytes)
+    case .beginsWith:
+      if let begins = beginsFolded(bytes) { return begins }
+    case .endsWith:
+      if let ends = endsFolded(bytes) { return ends }
     default: break
     }
-    guard bytes.isASCII else { return nil }
+    guard bytes.isASCII || passesLatin && bytes.isLatin else { return nil }
     if !foldsCase { return holdsLiterally(bytes) }
     switch comparison {
     case .equalTo: return equalsFolded(bytes)
     case .notEqualTo: return !equalsFolded(bytes)
     case .contains: return containsFolded(bytes)
+    case .beginsWith: return holdsFolded(bytes, at: 0)
+    case .endsWith: return holdsFolded(bytes, at: bytes.count - needle.bytes.count)
     default: return holdsOrder(foldedOrder(bytes))
     }
   }
@@ -100,6 +107,8 @@ package struct TextTest: Sendable {
 
   // MARK: ASCII, folded in passing
 
+  // All work for texts with `isLatin` too: what is beyond ASCII there stays so, and differs from every part of the constant.
+
   @inline(__always)
   private func folded(_ byte: UInt8) -> UInt8 { foldsCase ? StringMatching.lowercased(byte) : byte }
 
@@ -127,7 +136,12 @@ package struct TextTest: Sendable {
     let part: UnsafeBufferPointer<UInt8> = needle.bytes
     let start: Int = max(0, bytes.count - part.count)
     for place in start..<bytes.count where bytes[place] >= 0x80 { return nil }
-    guard part.count > 0, part.count <= bytes.count else { return false }
+    return holdsFolded(bytes, at: bytes.count - part.count)
+  }
+
+  private func holdsFolded(_ bytes: UnsafeBufferPointer<UInt8>, at start: Int) -> Bool {
+    let part: UnsafeBufferPointer<UInt8> = needle.bytes
+    guard part.count > 0, start >= 0, start + part.count <= bytes.count else { return false }
     for place in 0..<part.count where folded(bytes[start + place]) != part[place] { return false }
     return true
   }
