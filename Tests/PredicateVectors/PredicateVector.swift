@@ -34,7 +34,7 @@ package struct PredicateVector: Sendable {
     return try entries.map { try PredicateVector($0) }
   }
 
-  private init(_ json: [String: Any]) throws {
+  init(_ json: [String: Any]) throws {
     guard let id = json["id"] as? String, let format = json["format"] as? String,
       let expect = json["expect"] as? [String: Any]
     else { throw CocoaError(.fileReadCorruptFile) }

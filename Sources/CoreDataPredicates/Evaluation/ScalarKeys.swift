@@ -41,6 +41,8 @@ package enum ScalarKeys {
       .integer(Int64(clamping: (text as NSString).integerValue))
     case "doubleValue", "floatValue": .double(leadingNumber(text))
     case "boolValue": .bool((text as NSString).boolValue)
+    case "lastPathComponent": .string((text as NSString).lastPathComponent)
+    case "pathExtension": .string((text as NSString).pathExtension)
     default: nil
     }
   }

@@ -21,7 +21,8 @@ extension ScalarKeys {
     if key == "description" { return .string }
     switch (kind, key) {
     case (.string, "length"), (.data, "length"): return .integer
-    case (.string, "lowercaseString"), (.string, "uppercaseString"), (.string, "capitalizedString"):
+    case (.string, "lowercaseString"), (.string, "uppercaseString"), (.string, "capitalizedString"),
+      (.string, "lastPathComponent"), (.string, "pathExtension"):
       return .string
     case (.uuid, "UUIDString"), (.uuid, "uuidString"): return .string
     case (.date, "timeIntervalSinceReferenceDate"), (.date, "timeIntervalSince1970"),

@@ -18,8 +18,9 @@ indirect enum VectorShape: Equatable {
   case members([String: VectorShape], isOrdered: Bool)
   /// An empty collection: of what, the predicate or other objects tell.
   case empty(isOrdered: Bool)
-  /// A collection of plain values. Core Data has no such attribute but a transformable one.
-  case list
+  /// A collection of plain values, or a dictionary that is read by an index. Core Data has no such attribute but a
+  /// transformable one.
+  case value
 
   /// Why no model has room for an object.
   struct Misfit: Error {
@@ -33,6 +34,7 @@ indirect enum VectorShape: Equatable {
     case let members as NSSet: self = try Self.collection(members.allObjects, isOrdered: false)
     case let members as [Any]: self = try Self.collection(members, isOrdered: true)
     case is Date: self = .attribute(.dateAttributeType)
+    case is NSDecimalNumber: self = .attribute(.decimalAttributeType)
     case let number as NSNumber: self = .attribute(Self.numberType(number))
     case is String: self = .attribute(.stringAttributeType)
     case .some(let value): throw Misfit(reason: "no attribute holds \(type(of: value))")
@@ -47,6 +49,8 @@ indirect enum VectorShape: Equatable {
     switch UInt8(bitPattern: number.objCType.pointee) {
     case UInt8(ascii: "c"), UInt8(ascii: "B"): .booleanAttributeType
     case UInt8(ascii: "d"), UInt8(ascii: "f"): .doubleAttributeType
+    // Beyond 64 bits with a sign.
+    case UInt8(ascii: "Q") where Int64(exactly: number.uint64Value) == nil: .decimalAttributeType
     default: .integer64AttributeType
     }
   }
@@ -54,7 +58,7 @@ indirect enum VectorShape: Equatable {
   private static func collection(_ members: [Any], isOrdered: Bool) throws -> VectorShape {
     if members.isEmpty { return .empty(isOrdered: isOrdered) }
     let objects: [[String: Any]] = members.compactMap { $0 as? [String: Any] }
-    if objects.isEmpty { return .list }
+    if objects.isEmpty { return .value }
     guard objects.count == members.count else {
       throw Misfit(reason: "objects and plain values in one collection")
     }
@@ -81,7 +85,7 @@ indirect enum VectorShape: Equatable {
       return .members(b, isOrdered: isOrdered)
     case (.members(let a, let isOrdered), .empty(let b)) where b == isOrdered:
       return .members(a, isOrdered: isOrdered)
-    case (.empty, .list), (.list, .empty): return .list
+    case (.empty, .value), (.value, .empty): return .value
     // 17 and 17.5 are numbers of one attribute.
     case (.attribute(.integer64AttributeType), .attribute(.doubleAttributeType)),
       (.attribute(.doubleAttributeType), .attribute(.integer64AttributeType)):
@@ -94,10 +98,13 @@ indirect enum VectorShape: Equatable {
   // MARK: What the predicate knows
 
   /// The shape with every key that the predicate reads.
-  static func completing(_ shape: [String: VectorShape], for predicate: PredicateNode) -> [String:
-    VectorShape]
-  {
+  static func completing(
+    _ shape: [String: VectorShape], for predicate: PredicateNode
+  ) throws -> [String: VectorShape] {
     var shape: [String: VectorShape] = shape
+    for key in try KeyUse.indexedKeys(in: predicate) {
+      if case .object = shape[key] { shape[key] = .value }
+    }
     for use in KeyUse.all(in: predicate) { complete(&shape, use.path[...], use.type) }
     return shape
   }
@@ -127,7 +134,7 @@ indirect enum VectorShape: Equatable {
       complete(&inner, rest, type)
       shape[key] = .members(inner, isOrdered: isOrdered)
     // Keys of plain values, such as a text's length, are no matter of the model.
-    case .attribute, .list: return
+    case .attribute, .value: return
     }
   }
 }
@@ -141,6 +148,22 @@ private struct KeyUse {
     var collector = Collector()
     collector.visit(predicate, [:])
     return collector.uses
+  }
+
+  /// Keys whose value is read by an index, as a dictionary's entry or a collection's member.
+  static func indexedKeys(in predicate: PredicateNode) throws -> [String] {
+    var keys: [String] = []
+    try predicate.forEachExpression { expression in
+      guard case .index(let target, _) = expression else { return }
+      switch target {
+      case .keyPath(let path): keys.append(path)
+      case .evaluatedObject:
+        throw VectorShape.Misfit(
+          reason: "the object itself is read by an index, and no managed object is a collection")
+      default: return
+      }
+    }
+    return keys
   }
 
   private struct Collector {
@@ -235,7 +258,7 @@ struct VectorModel {
       switch value {
       case .unknown: entity.properties.append(World.attribute(key, .stringAttributeType))
       case .attribute(let type): entity.properties.append(World.attribute(key, type))
-      case .list: entity.properties.append(World.attribute(key, .transformableAttributeType))
+      case .value: entity.properties.append(World.attribute(key, .transformableAttributeType))
       case .object(let inner): relate(entity, key, .one, inner)
       case .members(let inner, let isOrdered): relate(entity, key, isOrdered ? .ordered : .many, inner)
       case .empty(let isOrdered): relate(entity, key, isOrdered ? .ordered : .many, [:])
@@ -261,8 +284,7 @@ struct VectorModel {
     for (key, value) in values where !(value is NSNull) {
       guard let relationship = entity.relationshipsByName[key], let target = relationship.destinationEntity
       else {
-        // An archive holds Foundation's classes.
-        object.setValue((value as? [Any]).map { $0 as NSArray } ?? value, forKey: key)
+        object.setValue(archivable(value), forKey: key)
         continue
       }
       let members: [Any] = (value as? NSSet)?.allObjects ?? value as? [Any] ?? [value]
@@ -274,5 +296,14 @@ struct VectorModel {
         forKey: key)
     }
     return object
+  }
+
+  /// An archive holds Foundation's classes.
+  private static func archivable(_ value: Any) -> Any {
+    switch value {
+    case let array as [Any]: array as NSArray
+    case let dictionary as [String: Any]: dictionary as NSDictionary
+    default: value
+    }
   }
 }

@@ -11,25 +11,39 @@ import Testing
 ///     a dictionary              an object; nested ones to-one, arrays and sets of them to-many
 ///     a text, number or date    an object with the attribute `value`; SELF is written `value`
 ///     an array of such          a transformable attribute, which a database can't look into
-@Suite(.enabled(if: SharedVectors.isPresent, "the shared predicate vectors are not beside the repository"))
 struct VectorStoreTests {
-  /// What got through when this was written: evaluations stored, and those with the right answer. Fewer is a loss.
-  private static let least: (stored: Int, passed: Int) = (929, 848)
-  /// Known to be answered wrongly.
-  private static let open: Set<String> = ["s-collop-005", "s-collop-012", "s-args-001"]
+  /// Known to be answered wrongly: the in-memory store takes an attribute called "self" for the object.
+  private static let open: Set<String> = ["literal-122"]
+
+  @Test(
+    .enabled(if: SharedVectors.isPresent, "the shared predicate vectors are not beside the repository"),
+    arguments: StoreKind.allCases)
+  func `every shared vector over a storable object gives the same answer through a store`(
+    kind: StoreKind
+  ) throws {
+    let url: URL = try #require(SharedVectors.url)
+    try run(try PredicateVector.read(try Data(contentsOf: url)), kind, least: (899, 899))
+  }
 
   @Test(arguments: StoreKind.allCases)
-  func `every vector over a storable object gives the same answer through a store`(kind: StoreKind) throws {
+  func `every vector of our own over a storable object gives the same answer through a store`(
+    kind: StoreKind
+  ) throws {
+    let tables: [PredicateVector] = try VectorTable.all.flatMap { try $0.vectors() }
+    try run(try PredicateVector.read(Data(ownVectors.utf8)) + tables, kind, least: (745, 735))
+  }
+
+  /// `least` is what got through when this was written: evaluations stored, and those with the right answer. Fewer is a loss.
+  private func run(
+    _ vectors: [PredicateVector], _ kind: StoreKind, least: (stored: Int, passed: Int)
+  ) throws {
     var rows: [VectorRow] = []
     var outcomes: [(topic: String, outcome: VectorRow.Outcome)] = []
-    let url: URL = try #require(SharedVectors.url)
-    for data in [try Data(contentsOf: url), Data(ownVectors.utf8)] {
-      for vector in try PredicateVector.read(data) where vector.parses {
-        for row in VectorRow.rows(of: vector, first: rows.count) {
-          switch row {
-          case .success(let row): rows.append(row)
-          case .failure(let misfit): outcomes.append((vector.topic, .notStorable(misfit.reason)))
-          }
+    for vector in vectors where vector.parses {
+      for row in VectorRow.rows(of: vector, first: rows.count) {
+        switch row {
+        case .success(let row): rows.append(row)
+        case .failure(let misfit): outcomes.append((vector.topic, .notStorable(misfit.reason)))
         }
       }
     }
@@ -51,10 +65,10 @@ struct VectorStoreTests {
         outcomes.append((row.vector.topic, outcome))
       }
     }
-    let table = VectorTable(outcomes)
+    let table = VectorReport(outcomes)
     print("\(kind.rawValue):\n\(table.text)")
-    #expect(table.total.stored >= Self.least.stored)
-    #expect(table.total.passed >= Self.least.passed)
+    #expect(table.total.stored >= least.stored)
+    #expect(table.total.passed >= least.passed)
   }
 }
 
@@ -113,7 +127,7 @@ struct VectorRow {
       let own: [String: VectorShape] = try VectorShape.entries(values)
       let filled: [String: VectorShape] = (try? VectorShape.merge(own, known)) ?? own
       // Where objects differ in kind each has an entity of its own kind.
-      shape = VectorShape.completing(filled, for: self.node)
+      shape = try VectorShape.completing(filled, for: self.node)
     } catch let misfit as VectorShape.Misfit {
       throw misfit
     } catch {
@@ -160,7 +174,7 @@ struct VectorRow {
 }
 
 /// What became of the vectors, by topic.
-struct VectorTable {
+struct VectorReport {
   struct Line {
     var all: Int = 0
     var stored: Int = 0
@@ -194,9 +208,9 @@ struct VectorTable {
   }
 
   var text: String {
-    var text: String = "topic           evaluations  storable  same answer\n"
+    var text: String = "topic                             evaluations  storable  same answer\n"
     for (topic, line) in lines.sorted(by: { $0.key < $1.key }) + [("all", total)] {
-      text += topic.padding(toLength: 14, withPad: " ", startingAt: 0)
+      text += topic.padding(toLength: 32, withPad: " ", startingAt: 0)
       for (number, width) in [(line.all, 13), (line.stored, 10), (line.passed, 13)] {
         text += String(repeating: " ", count: max(1, width - "\(number)".count)) + "\(number)"
       }
@@ -213,8 +227,8 @@ struct VectorTable {
   }
 }
 
-extension VectorTable.Line {
-  fileprivate mutating func add(_ other: VectorTable.Line) {
+extension VectorReport.Line {
+  fileprivate mutating func add(_ other: VectorReport.Line) {
     all += other.all
     stored += other.stored
     passed += other.passed
