@@ -49,7 +49,11 @@ extension SQLiteEngine {
     }
   }
 
-  package func check(_ plan: FetchPlan) throws { _ = try fetchCompiler.ids(plan) }
+  package func check(_ plan: FetchPlan) throws {
+    let compiled: CompiledStatement = try fetchCompiler.ids(plan)
+    // SQLite's parser has limits of its own.
+    try read { database in try prepared(compiled, database).reset() }
+  }
 
   package func explain(_ plan: FetchPlan) throws -> ExplainedStatement? {
     let compiled: CompiledStatement = try fetchCompiler.rows(plan).statement

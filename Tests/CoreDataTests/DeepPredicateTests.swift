@@ -2,11 +2,11 @@ import CoreData
 import Foundation
 import Testing
 
-/// Predicates that nest deeper than people write them.
+/// Predicates that nest deeper than people write them, and than SQLite can parse: the rest is evaluated in memory.
 @Suite
 struct DeepPredicateTests {
   @Test(arguments: StoreKind.allCases, [40, 120, 480, 960])
-  func `a deep predicate fetches or says why not`(kind: StoreKind, levels: Int) throws {
+  func `a deep predicate chooses the same objects in every store`(kind: StoreKind, levels: Int) throws {
     let stack: Stack = try Stack(kind)
     try stack.run { context in
       context.item("a").count = 1
@@ -21,12 +21,8 @@ struct DeepPredicateTests {
       let nots: String = String(repeating: "NOT ", count: levels / 2 * 2) + "title == 'a'"
       for format in [alternating, sum, nots] {
         let predicate: NSPredicate = try NSPredicate(parsing: format)
-        do {
-          let titles: [String?] = try context.all(Item.self, "Item", predicate).map(\.title)
-          #expect(titles == ["a"], "\(format.prefix(40))")
-        } catch {
-          #expect(kind == .sqlite && "\(error)".contains("nests deeper"), "\(format.prefix(40)): \(error)")
-        }
+        let titles: [String?] = try context.all(Item.self, "Item", predicate).map(\.title)
+        #expect(titles == ["a"], "\(format.prefix(40))")
       }
     }
   }

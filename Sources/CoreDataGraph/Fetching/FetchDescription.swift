@@ -121,9 +121,23 @@ extension FetchDescription {
   }
 
   /// A predicate for objects of a context: ids and objects of other contexts in it become the context's own, as a store would
-  /// take them for the same rows.
+  /// take them for the same rows, and so do the ids that it reads.
   static func bind(_ predicate: PredicateNode, to context: NSManagedObjectContext) -> PredicateNode {
-    predicate.mapConstants { bind($0, to: context) }
+    predicate.mapConstants { bind($0, to: context) }.mapExpressions(objectForID)
+  }
+
+  /// `author.objectID` as `author`.
+  private static func objectForID(_ expression: ExpressionNode) -> ExpressionNode {
+    let key: String = "objectID"
+    switch expression {
+    case .keyPath(key): return .evaluatedObject
+    case .keyPath(let path) where path.hasSuffix(".\(key)"):
+      return .keyPath(String(path.dropLast(key.count + 1)))
+    case .path(let target, key): return target
+    case .path(let target, let path) where path.hasSuffix(".\(key)"):
+      return .makePath(target, String(path.dropLast(key.count + 1)))
+    default: return expression
+    }
   }
 
   /// A constant of such a predicate.

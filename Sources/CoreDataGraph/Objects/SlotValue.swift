@@ -122,6 +122,8 @@ extension SlotValue {
     case let value as NSDecimalNumber: value.decimalValue
     case let value as Double: Decimal(string: "\(value)")
     case let value as Float: Decimal(string: "\(value)")
+    // Foundation takes what needs all 64 bits through a double.
+    case let value as NSNumber where value.objCType.pointee == 0x51: Decimal(value.uint64Value)
     case let value as NSNumber: value.decimalValue
     default: integer(value).map { Decimal($0) }
     }

@@ -11,7 +11,8 @@ extension Comparison {
     case (.members(let members), .constant(let constant)) where constant.isNull,
       (.constant(let constant), .members(let members)) where constant.isNull:
       return members.isMissing ?? .truth(false)
-    case (.members, _), (_, .members): throw toManyNotAllowed()
+    case (.members, let other), (let other, .members):
+      throw other.isCollection ? collectionsNotCompared() : toManyNotAllowed()
     case (.constant(let a), .constant(let b)):
       // Two objects that this store does not hold are two.
       return .truth(a.isUnknownObject || b.isUnknownObject ? false : ValueComparison.equal(a, b, options))
@@ -32,9 +33,12 @@ extension Comparison {
       return .conjunction([isMissing(place), .isNull(value)])
     case (.entity(let a), .object(let b)), (.object(let a), .entity(let b)):
       return .conjunction([isMissing(a), isMissing(b)])
-    case (.list, _), (_, .list), (.combined, _), (_, .combined):
-      throw unsupported("a collection can't be compared in a store", "use IN, or compare its parts")
+    case (.list, _), (_, .list), (.combined, _), (_, .combined): throw collectionsNotCompared()
     }
+  }
+
+  private func collectionsNotCompared() -> StoreError {
+    unsupported("a collection can't be compared in a store", "use IN, or compare its parts")
   }
 
   func equality(_ value: SQLExpression, _ type: ValueType, _ constant: PredicateValue) throws -> SQLExpression

@@ -55,8 +55,8 @@ extension Comparison {
     _ rightType: ValueType, holdsForNil: Bool = true
   ) throws -> SQLExpression {
     let isSame: Bool = leftType.isNumber && rightType.isNumber || leftType == rightType
-    try checkReadable(leftType)
-    try checkReadable(rightType)
+    try leftType.checkReadable(text)
+    try rightType.checkReadable(text)
     guard isSame, isOrdered(leftType) else {
       throw invalid(
         "\(leftType.name) and \(rightType.name) have no order",
@@ -87,7 +87,9 @@ extension Comparison {
     case .list(let members) where members.count == 2: bounds = members
     case .members(let members) where !members.isSet:
       throw unsupported("a relationship's members are no two bounds", "write BETWEEN {low, high}")
-    case .list, .value, .object, .entity, .members, .choice, .combined: throw boundsNeeded()
+    case .list, .value, .object, .entity, .members, .choice, .combined:
+      try right.checkReadable(text)
+      throw boundsNeeded()
     }
     if left.isNull || bounds[0].isNull || bounds[1].isNull { return .truth(false) }
     if case .value(let value, let type) = left, case .constant(let low) = bounds[0],
@@ -131,7 +133,7 @@ extension Comparison {
   }
 
   private func checkOrdered(_ type: ValueType, _ constant: PredicateValue) throws {
-    try checkReadable(type)
+    try type.checkReadable(text)
     switch type {
     case .integer, .real, .number, .decimal: if constant.isNumber { return }
     case .string: if case .string = constant { return }
@@ -143,12 +145,6 @@ extension Comparison {
     throw invalid(
       "\(type.name) and \(constant.kindName) have no order",
       "compare numbers, strings or dates with their own kind")
-  }
-
-  /// What the database can't read may have an order all the same.
-  private func checkReadable(_ type: ValueType) throws {
-    guard type == .externalData || type == .transformable else { return }
-    throw unsupported("the database can't read \(type.name)", "filter the fetched objects")
   }
 
   private func isOrdered(_ type: ValueType) -> Bool {

@@ -44,14 +44,17 @@ struct Comparison {
     }
   }
 
+  /// The comparison, for messages.
+  var text: String { Printer.print(.comparison(node)) }
+
   /// Can't be done here, but over objects.
   func unsupported(_ reason: String, _ advice: String) -> StoreError {
-    .unsupported(part: Printer.print(.comparison(node)), reason: reason, advice: advice)
+    .unsupported(part: text, reason: reason, advice: advice)
   }
 
   /// Fails for every row, wherever it is evaluated.
   func invalid(_ reason: String, _ advice: String) -> StoreError {
-    .invalid(part: Printer.print(.comparison(node)), reason: reason, advice: advice)
+    .invalid(part: text, reason: reason, advice: advice)
   }
 
   /// The message for a to-many path where a single value belongs.

@@ -150,11 +150,8 @@ struct KeyPathResolver {
   private func scalarKey(_ name: String, of value: SQLExpression, _ type: ValueType, _ text: String) throws
     -> Operand
   {
-    guard let kind = type.scalarKind else {
-      throw StoreError.unsupported(
-        part: text, reason: "the database can't read \(type.name)", advice: "filter the fetched objects")
-    }
-    guard let result = ScalarKeys.kind(ofKey: name, of: kind) else {
+    try type.checkReadable(text)
+    guard let kind = type.scalarKind, let result = ScalarKeys.kind(ofKey: name, of: kind) else {
       throw StoreError.invalid(
         part: text, reason: "\(type.name) has no key '\(name)'", advice: "End the path before it.")
     }

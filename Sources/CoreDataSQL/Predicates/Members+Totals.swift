@@ -56,10 +56,8 @@ extension KeyPathResolver {
       throw StoreError.unsupported(
         part: text, reason: "the operator '\(name)' needs the members of one relationship",
         advice: "use the function of that name, or filter the fetched objects")
-    case .value(_, let type) where type.scalarKind == nil:
-      throw StoreError.unsupported(
-        part: text, reason: "the database can't read \(type.name)", advice: "filter the fetched objects")
     case .value, .object, .entity, .constant, .choice:
+      try operand.checkReadable(text)
       throw StoreError.invalid(
         part: text, reason: "the collection operator '\(name)' follows no to-many relationship",
         advice: "put it after a to-many relationship, as in 'items.@count'")
@@ -144,6 +142,7 @@ extension Members {
         part: text, reason: "there are no single values to compute with",
         advice: "name an attribute of the members")
     }
+    try type.checkReadable(text)
     try check(total, type, text)
     let distinct: SQLExpression = isSet ? .distinct(value) : value
     if total.isExtreme { return .value(scalar(extreme(total, distinct, type)), type) }
@@ -163,9 +162,6 @@ extension Members {
       (.min, .data), (.max, .data):
       return
     case (_, _) where type.isNumber: return
-    case (_, .externalData), (_, .transformable):
-      throw StoreError.unsupported(
-        part: text, reason: "the database can't read \(type.name)", advice: "filter the fetched objects")
     default:
       throw StoreError.invalid(
         part: text,

@@ -62,6 +62,13 @@ enum ValueType: Hashable {
     }
   }
 
+  /// Throws if the database holds what only a value transformer or a file can tell.
+  func checkReadable(_ text: String) throws {
+    guard scalarKind == nil else { return }
+    throw StoreError.unsupported(
+      part: text, reason: "the database can't read \(name)", advice: "filter the fetched objects")
+  }
+
   init(_ kind: ScalarKind) {
     switch kind {
     case .boolean, .integer: self = .integer
@@ -97,6 +104,11 @@ indirect enum Operand {
   }
 
   var isNull: Bool { constant?.isNull ?? false }
+
+  /// Throws for a value that only memory can look into: it may be of any kind there, a collection too.
+  func checkReadable(_ text: String) throws {
+    if case .value(_, let type) = self { try type.checkReadable(text) }
+  }
 
   /// The condition that `body` makes of the operand, of each branch if it is a choice.
   func eachBranch(_ body: (Operand) throws -> SQLExpression) rethrows -> SQLExpression {

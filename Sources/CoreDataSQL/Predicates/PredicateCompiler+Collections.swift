@@ -26,7 +26,7 @@ extension PredicateCompiler {
       throw StoreError.unsupported(
         part: text, reason: "one of two collections is chosen row by row",
         advice: "put the function into the branches of TERNARY")
-    case .value, .object, .entity: break
+    case .value, .object, .entity: try operand.checkReadable(text)
     }
     throw StoreError.invalid(
       part: text, reason: "a collection is needed here", advice: "give it a path such as items.price")
@@ -119,11 +119,18 @@ extension PredicateCompiler {
       if index == .string("SIZE") { return .value(members.scalar(members.count), .integer) }
       return try element(of: members, at: index, expression)
     case .combined where index == .string("SIZE"):
-      return try total("count:", of: target, expression, scope)
+      // `count:` of nil is 0, its size is nil.
+      guard case .value(let count, let type) = try total("count:", of: target, expression, scope) else {
+        return .constant(.null)
+      }
+      let missing: SQLExpression = target.isMissingCollection
+      return .value(
+        missing == .truth(false) ? count : .choice(when: missing, then: .null, otherwise: count), type)
     case .constant(let collection):
       let node: ExpressionNode = .index(.constant(collection), .at(.constant(index)))
       return .constant(try ExpressionProgram(node, rules: .store).value(nil))
     case .value, .object, .entity, .choice, .combined:
+      try target.checkReadable(Printer.print(expression))
       throw invalid(
         expression, "only a collection has positions", "name an ordered relationship before the brackets")
     }
@@ -177,6 +184,7 @@ extension PredicateCompiler {
     _ operation: SetOperation, _ left: Operand, _ right: Operand, _ expression: ExpressionNode
   ) throws -> Operand {
     if left.isNull || right.isNull { return .constant(.null) }
+    for side in [left, right] { try side.checkReadable(Printer.print(expression)) }
     guard left.isSet else {
       throw invalid(
         expression, "\(operation.rawValue) needs a set on its left side",
@@ -199,13 +207,17 @@ extension PredicateCompiler {
         advice: "combine conditions with OR, or filter the fetched objects")
     }
     guard var members = try self.members(of: left, text, scope) else { return nil }
+    members.leavesOutNil = true
     let node = ComparisonNode(left: .evaluatedObject, right: .evaluatedObject, comparison: .in)
     let inBoth: SQLExpression = try Comparison(node: node, compiler: self)
       .membership(of: members.element, in: right)
     members.conditions.append(operation == .intersect ? inBoth : inBoth.negated)
     let missing: [SQLExpression] = [members.isMissing ?? .truth(false), right.isMissingCollection]
     let isMissing: SQLExpression = .disjunction(missing)
-    members.isMissing = isMissing == .truth(false) ? nil : isMissing
+    if isMissing != .truth(false) {
+      members.isMissing = isMissing
+      members.conditions.append(isMissing.negated)
+    }
     members.order = nil
     return members
   }
@@ -222,7 +234,8 @@ extension Operand {
     }
   }
 
-  fileprivate var isCollection: Bool {
+  /// Whether memory has a collection there.
+  var isCollection: Bool {
     switch self {
     case .members, .list, .combined: true
     case .constant(let value): value.elements != nil

@@ -96,7 +96,10 @@ extension PredicateCompiler {
   /// An expression as a single value.
   func scalar(_ expression: ExpressionNode, _ scope: PredicateScope) throws -> (SQLExpression, ValueType?) {
     let operand: Operand = try operand(expression, scope)
-    if let single = single(operand) { return single }
+    if let single = single(operand) {
+      try single.1?.checkReadable(Printer.print(expression))
+      return single
+    }
     switch operand {
     case .choice:
       throw unsupported(

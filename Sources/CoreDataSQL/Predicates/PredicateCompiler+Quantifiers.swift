@@ -28,9 +28,9 @@ extension PredicateCompiler {
     case .combined(.union, let first, let second):
       // Of no collection no union is made, so that `ANY` fails and `ALL` holds.
       let missing: SQLExpression = .disjunction([first.isMissingCollection, second.isMissingCollection])
-      let both: [SQLExpression] = [
-        try quantified(node, first, right, scope), try quantified(node, second, right, scope),
-      ]
+      let both: [SQLExpression] = try [first, second].map {
+        try quantified(node, $0.withoutNilOfSets, right, scope)
+      }
       if needsAll { return .disjunction([missing, .conjunction(both)]) }
       return .conjunction([missing.negated, .disjunction(both)])
     case .combined:
@@ -38,7 +38,7 @@ extension PredicateCompiler {
         return .truth(needsAll)
       }
       return try quantified(node, .members(members), right, scope)
-    case .value, .object, .entity: break
+    case .value, .object, .entity: try left.checkReadable(Printer.print(node.left))
     }
     throw invalid(
       node.left,
@@ -55,6 +55,13 @@ extension PredicateCompiler {
 }
 
 extension Operand {
+  /// What is made of a set has no nil, which the quantifiers meet among a relationship's own values.
+  fileprivate var withoutNilOfSets: Operand {
+    guard case .members(var members) = self, members.isSet else { return self }
+    members.leavesOutNil = true
+    return .members(members)
+  }
+
   /// Holds when there is no collection, not even an empty one.
   var isMissingCollection: SQLExpression {
     switch self {
