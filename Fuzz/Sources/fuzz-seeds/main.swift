@@ -18,6 +18,7 @@ func write(_ data: Data, _ kind: String, _ name: String) throws {
 }
 
 var vectors: [PredicateVector] = try PredicateVector.read(Data(ownVectors.utf8))
+vectors += try VectorTable.all.flatMap { try $0.vectors() }
 if let url = SharedVectors.url { vectors += try PredicateVector.read(try Data(contentsOf: url)) }
 for (number, vector) in vectors.enumerated() {
   let seed: Data = TextTarget.seed(vector.format, vector.arguments)
