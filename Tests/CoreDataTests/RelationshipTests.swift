@@ -338,4 +338,29 @@ struct RelationshipTests {
       #expect(ids.allSatisfy { context.registeredObject(for: $0)?.isFault ?? true })
     }
   }
+
+  @Test(arguments: StoreKind.allCases, [false, true])
+  func `a stored member that is added again without being loaded, and then removed, is gone`(
+    kind: StoreKind, isUndoable: Bool
+  ) throws {
+    let stack = try Stack(kind)
+    try stack.run { context in
+      let made: Item = context.item("a")
+      let label: NSManagedObject = context.make("Tag")
+      made.addToTags(label as! Tag)
+      try context.save()
+      let ids: [NSManagedObjectID] = [made.objectID, label.objectID]
+      context.reset()
+      if isUndoable { context.undoManager = UndoManager() }
+      let (item, tag) = (context.object(with: ids[0]) as! Item, context.object(with: ids[1]) as! Tag)
+      item.addToTags(tag)
+      context.processPendingChanges()
+      if isUndoable { #expect(context.undoManager?.canUndo == false) }
+      item.removeFromTags(tag)
+      #expect(item.tags.isEmpty && tag.items.isEmpty)
+      try context.save()
+    }
+    let left: Int = try stack.elsewhere { try $0.all(Item.self, "Item").first?.tags.count ?? -1 }
+    #expect(left == 0)
+  }
 }

@@ -281,7 +281,7 @@ extension NSManagedObjectContext {
     }
     for edit in change.edits {
       for id in edit.removed { object.removeMember(edit.slot, self.object(with: id)) }
-      for id in edit.added { object.addMember(edit.slot, self.object(with: id)) }
+      for id in edit.added { object.addMember(edit.slot, self.object(with: id), isCertain: false) }
       if let order = edit.order {
         _ = object.members(edit.slot)
         object.reorder(edit.slot, ObjectList(order.map { self.object(with: $0) }))

@@ -221,7 +221,9 @@ extension NSManagedObject {
       let nowSet: Set<ObjectIdentifier> = Set(now.map { ObjectIdentifier($0) })
       let hadSet: Set<ObjectIdentifier> = Set(had.map { ObjectIdentifier($0) })
       for object in had where !nowSet.contains(ObjectIdentifier(object)) { object.unlink(inverse, self) }
-      for object in now where !hadSet.contains(ObjectIdentifier(object)) { linkInverse(slot, object) }
+      for object in now where !hadSet.contains(ObjectIdentifier(object)) {
+        linkInverse(slot, object, isCertain: true)
+      }
     }
   }
 

@@ -108,8 +108,10 @@ extension NSManagedObject {
   }
 
   /// Adds to this side only, at the end.
-  final func addMember(_ slot: Int, _ object: NSManagedObject) {
-    _ = changeMembers(slot, object, isAdded: true)
+  ///
+  /// - Parameter isCertain: it is known not to be a member, loaded or not.
+  final func addMember(_ slot: Int, _ object: NSManagedObject, isCertain: Bool = true) {
+    _ = changeMembers(slot, object, isAdded: true, isCertain: isCertain)
   }
 
   final func removeMember(_ slot: Int, _ object: NSManagedObject) {
@@ -117,13 +119,15 @@ extension NSManagedObject {
   }
 
   /// Adds or removes a member on this side and records it; false if there was nothing to do.
-  private final func changeMembers(_ slot: Int, _ object: NSManagedObject, isAdded: Bool) -> Bool {
+  private final func changeMembers(
+    _ slot: Int, _ object: NSManagedObject, isAdded: Bool, isCertain: Bool = true
+  ) -> Bool {
     fireFault(slot, .write)
     guard isChange(slot, object, isAdded: isAdded) else { return false }
     return withObservers(of: slot) {
       let many: ToManyState = toManyState(slot)
       let before: ObjectList? = isRecorded && isOrdered(slot) ? members(slot) : nil
-      guard isAdded ? many.add(object) : many.remove(object) else { return false }
+      guard isAdded ? many.add(object, isCertain: isCertain) : many.remove(object) else { return false }
       if let before {
         state?.rememberOrder(slot, before)
       } else if isRecorded {
@@ -149,10 +153,22 @@ extension NSManagedObject {
   /// Adds a member and sets its side.
   final func link(_ slot: Int, _ object: NSManagedObject) {
     requireFitting(object, slot)
+    fireFault(slot, .write)
     guard isChange(slot, object, isAdded: true) else { return }
+    // What is a member already must not be remembered as added. A to-one inverse tells without loading; elsewhere an undo manager is
+    // worth loading for, since it would take the member out again.
+    var isCertain: Bool = true
+    if let inverse = runtime.layout.slots[slot].inverseSlot, object.runtime.layout.slots[inverse].isToOne {
+      guard object.toOneTarget(inverse) !== self else { return }
+    } else if registry?.context?.undoManager != nil {
+      _ = members(slot)
+    } else {
+      isCertain = !toManyState(slot).isUncertain(of: object)
+    }
     withObservers(of: slot) {
-      guard changeMembers(slot, object, isAdded: true), !flags.contains(.untracked) else { return }
-      linkInverse(slot, object)
+      guard changeMembers(slot, object, isAdded: true, isCertain: isCertain), !flags.contains(.untracked)
+      else { return }
+      linkInverse(slot, object, isCertain: isCertain)
     }
   }
 
@@ -173,10 +189,10 @@ extension NSManagedObject {
     }
   }
 
-  final func linkInverse(_ slot: Int, _ object: NSManagedObject) {
+  final func linkInverse(_ slot: Int, _ object: NSManagedObject, isCertain: Bool) {
     guard let inverse = runtime.layout.slots[slot].inverseSlot else { return }
     if object.runtime.layout.slots[inverse].isToMany {
-      object.addMember(inverse, self)
+      object.addMember(inverse, self, isCertain: isCertain)
     } else {
       let previous: NSManagedObject? = object.toOneTarget(inverse)
       guard previous !== self else { return }
@@ -221,7 +237,7 @@ extension NSManagedObject {
     let many: ToManyState = toManyState(slot)
     let keep: Set<ObjectIdentifier> = Set(wanted.map { ObjectIdentifier($0) })
     for object in old where !keep.contains(ObjectIdentifier(object)) { _ = many.remove(object) }
-    for object in wanted { _ = many.add(object) }
+    for object in wanted { _ = many.add(object, isCertain: true) }
     if isOrdered(slot), !old.elementsEqual(wanted, by: ===) {
       many.members = wanted
       many.isReordered = true

@@ -110,9 +110,11 @@ final class ToManyState {
   /// nil: not loaded; then the members are those of the store, less `removed`, with `added`. Unchecked as
   /// `NSManagedObject.state` is.
   @exclusivity(unchecked) var members: ObjectList?
-  /// Against the last committed state.
+  /// Against the last committed state. Not loaded, they may repeat what the store has anyway; no object is in both.
   var added = ObjectList()
   var removed = ObjectList()
+  /// Those of `added` and `removed` that the store may or may not have as members; for the others it is known.
+  private var uncertain: Set<ObjectIdentifier> = []
   /// An ordered relationship was given a new order.
   var isReordered = false
 
@@ -120,30 +122,45 @@ final class ToManyState {
 
   var isChanged: Bool { !added.isEmpty || !removed.isEmpty || isReordered }
 
-  /// Adds at the end; false if it was a member already.
-  func add(_ object: NSManagedObject) -> Bool {
+  /// Adds at the end; false if it was a member already, as far as that is known.
+  ///
+  /// - Parameter isCertain: it is known not to be a member.
+  func add(_ object: NSManagedObject, isCertain: Bool) -> Bool {
     if members != nil {
       guard members!.append(object) else { return false }
     } else if added.contains(object) {
       return false
+    } else if !isCertain, !removed.contains(object) {
+      uncertain.insert(ObjectIdentifier(object))
     }
-    if !removed.remove(object) { added.append(object) }
+    if !removed.remove(object) || uncertain.contains(ObjectIdentifier(object)) { added.append(object) }
     return true
   }
 
+  /// False if it was no member, as far as that is known.
   func remove(_ object: NSManagedObject) -> Bool {
     if members != nil {
       guard members!.remove(object) else { return false }
     } else if removed.contains(object) {
       return false
     }
-    if !added.remove(object) { removed.append(object) }
+    if !added.remove(object) || uncertain.contains(ObjectIdentifier(object)) { removed.append(object) }
     return true
+  }
+
+  /// Whether adding the object changes anything can't be told without the store's members.
+  func isUncertain(of object: NSManagedObject) -> Bool {
+    members == nil && !added.contains(object) && !removed.contains(object)
   }
 
   /// Takes the store's members and lays what was changed meanwhile on top.
   func load(_ stored: [NSManagedObject]) {
     var list = ObjectList(stored)
+    if !uncertain.isEmpty {
+      removed = ObjectList(removed.filter { list.contains($0) })
+      added = ObjectList(added.filter { !list.contains($0) })
+      uncertain = []
+    }
     for object in removed { list.remove(object) }
     for object in added { list.append(object) }
     members = list
@@ -153,6 +170,7 @@ final class ToManyState {
   func commit() {
     added = ObjectList()
     removed = ObjectList()
+    uncertain = []
     isReordered = false
   }
 }

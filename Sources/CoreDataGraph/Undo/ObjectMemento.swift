@@ -38,7 +38,7 @@ extension NSManagedObject {
         state.changed.insert(slot)
         return .removed(slot, member)
       case .removed(let slot, let member):
-        _ = toManyState(slot).add(member)
+        _ = toManyState(slot).add(member, isCertain: true)
         state.changed.insert(slot)
         return .added(slot, member)
       }
@@ -105,6 +105,6 @@ extension ToManyState {
   /// The same members, as those of an object that was never stored.
   convenience init(all other: ToManyState) {
     self.init(members: ObjectList())
-    for object in other.members ?? other.added { _ = add(object) }
+    for object in other.members ?? other.added { _ = add(object, isCertain: true) }
   }
 }

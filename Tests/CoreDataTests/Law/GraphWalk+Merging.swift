@@ -1,0 +1,103 @@
+import CoreData
+import Foundation
+
+// What a second context saves, and the first one merges.
+extension GraphWalk {
+  enum ForeignChange {
+    case setPrice, insert, delete, setCategory
+  }
+
+  /// Changes the store through another context and merges its save, in one of the ways there are.
+  mutating func change(_ change: ForeignChange) throws {
+    context.processPendingChanges()
+    let other: NSManagedObjectContext = stack.other()
+    nonisolated(unsafe) var told: Notification?
+    let recorder = Recorder([.NSManagedObjectContextDidSave], of: other) { told = $0 }
+    let before: ObviousGraph = saved
+    var walk: GraphWalk = self
+    var failure: (any Error)?
+    other.performAndWait {
+      do {
+        if try walk.make(change, in: other) { try other.save() }
+      } catch { failure = error }
+    }
+    _ = recorder
+    if let failure { throw failure }
+    self = walk
+    guard let told else { return }
+    if Bool.random(using: &random) {
+      context.mergeChanges(fromContextDidSave: told)
+    } else {
+      var changes: [AnyHashable: Any] = [:]
+      for key in [NSInsertedObjectsKey, NSUpdatedObjectsKey, NSDeletedObjectsKey] {
+        let objects: Set<NSManagedObject> = told.userInfo?[key] as? Set<NSManagedObject> ?? []
+        changes[key] = objects.map(\.objectID)
+      }
+      NSManagedObjectContext.mergeChanges(fromRemoteContextSave: changes, into: [context])
+    }
+    take(over: before)
+    // What can be undone is known by property; here it is known as whole graphs.
+    forgetUndo()
+    try check(context, now, "after the merge")
+  }
+
+  /// What was the same here as in the store is now what the store says.
+  private mutating func take(over before: ObviousGraph) {
+    if now == before {
+      now = saved
+      return
+    }
+    for (item, price) in saved.items {
+      guard let old = before.items[item] else {
+        now.items[item] = price
+        continue
+      }
+      if let mine = now.items[item], mine == old { now.items[item] = price }
+    }
+    now.tags.formUnion(saved.tags.subtracting(before.tags))
+  }
+
+  private mutating func make(_ change: ForeignChange, in other: NSManagedObjectContext) throws -> Bool {
+    func stored(_ number: Int) throws -> NSManagedObject {
+      guard let id = ids[number] else { throw GraphDifference(text: "object \(number) has no id") }
+      return try other.existingObject(with: id)
+    }
+    switch change {
+    case .setPrice:
+      guard let item = any(saved.items.keys) else { return false }
+      let price: Int = Int.random(in: 1001...2000, using: &random)
+      log.append("elsewhere: price of \(item) = \(price)")
+      try stored(item).setValue(Double(price), forKey: "price")
+      saved.items[item] = price
+    case .insert:
+      next += 1
+      let isTag: Bool = Bool.random(using: &random)
+      log.append("elsewhere: insert \(next) \(isTag ? "Tag" : "Item")")
+      let made: NSManagedObject = other.make(
+        isTag ? "Tag" : "Item", [isTag ? "name" : "title": "\(next)"])
+      try other.obtainPermanentIDs(for: [made])
+      ids[next] = made.objectID
+      if isTag { saved.tags.insert(next) } else { saved.items[next] = 0 }
+    case .delete:
+      // What happens to changes of an object that is deleted elsewhere is the business of merge policies.
+      guard !context.hasChanges, let gone = any(Array(saved.items.keys) + saved.categories + saved.tags)
+      else { return false }
+      log.append("elsewhere: delete \(gone)")
+      other.delete(try stored(gone))
+      if saved.categories.contains(gone) {
+        saved.delete(category: gone)
+      } else if saved.tags.contains(gone) {
+        saved.delete(tag: gone)
+      } else {
+        saved.delete(item: gone)
+      }
+    case .setCategory:
+      guard !context.hasChanges, let item = any(saved.items.keys), let category = any(saved.categories)
+      else { return false }
+      log.append("elsewhere: category of \(item) = \(category)")
+      try stored(item).setValue(try stored(category), forKey: "category")
+      saved.category[item] = category
+    }
+    return true
+  }
+}

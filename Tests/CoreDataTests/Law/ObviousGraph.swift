@@ -1,0 +1,40 @@
+/// What the graph should hold: dictionaries of names. Everything is by number; relationships are sets of pairs.
+struct ObviousGraph: Equatable {
+  /// item → price
+  var items: [Int: Int] = [:]
+  var categories: Set<Int> = []
+  var tags: Set<Int> = []
+  var playlists: Set<Int> = []
+  var songs: Set<Int> = []
+  var details: Set<Int> = []
+  /// item → category
+  var category: [Int: Int] = [:]
+  /// item → detail
+  var detail: [Int: Int] = [:]
+  /// item and tag
+  var tagged: Set<[Int]> = []
+  /// playlist → songs
+  var order: [Int: [Int]] = [:]
+
+  mutating func delete(item: Int) {
+    items[item] = nil
+    category[item] = nil
+    if let gone = detail.removeValue(forKey: item) { details.remove(gone) }
+    tagged = tagged.filter { $0[0] != item }
+  }
+
+  mutating func delete(category gone: Int) {
+    for item in category.filter({ $0.value == gone }).keys { delete(item: item) }
+    categories.remove(gone)
+  }
+
+  mutating func delete(tag: Int) {
+    tags.remove(tag)
+    tagged = tagged.filter { $0[1] != tag }
+  }
+
+  mutating func delete(song: Int) {
+    songs.remove(song)
+    for playlist in order.keys { order[playlist]?.removeAll { $0 == song } }
+  }
+}
