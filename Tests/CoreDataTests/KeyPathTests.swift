@@ -56,10 +56,37 @@ struct KeyPathTests {
     func reason(_ keyPath: AnyKeyPath) -> String {
       errorThrown { _ = try KeyPathNames.requireName(of: keyPath) }?.localizedDescription ?? ""
     }
+    let thrown = errorThrown { _ = try CoreData.NSExpression(converting: \Worker.title) }
+    #expect(thrown?.localizedDescription == reason(\Worker.title))
+    let path: String = try CoreData.NSExpression(converting: \Worker.squadName).keyPath
+    #expect(path == "squad.name")
     #expect(reason(\Worker.title).contains("asks for several managed values (name, nick)"))
     #expect(reason(\Worker.loudName).contains("makes something else of 'name'"))
     #expect(reason(\Worker.constant).contains("asks for no managed value"))
     #expect(reason(\Worker.title).contains(#"\Worker.<computed property of type String>"#))
+  }
+
+  // MARK: Collections
+
+  /// Transformable attributes without optionals.
+  class Bag: NSManagedObject {
+    var words: [String] { managedObjectValue("words")! }
+    var marks: [Double] { managedObjectValue("marks")! }
+    var flags: Set<Int> { managedObjectValue("flags")! }
+    var prices: [String: Decimal] { managedObjectValue("prices")! }
+    var grid: [[Int16]] { managedObjectValue("grid")! }
+    var shares: [Float] { managedObjectValue("shares")! }
+    var codes: Set<UInt8> { managedObjectValue("codes")! }
+    var louder: [String] { words.map { "\($0)?" } }
+  }
+
+  @Test(arguments: [
+    row("words", \Bag.words), row("marks", \Bag.marks), row("flags", \Bag.flags),
+    row("prices", \Bag.prices), row("grid", \Bag.grid), row("shares", \Bag.shares),
+    row("codes", \Bag.codes), row(nil, \Bag.louder),
+  ])
+  func `collections that are no relationships have names too`(_ row: Row) {
+    #expect(KeyPathNames.name(of: row.keyPath) == row.name)
   }
 
   // MARK: Names given by hand

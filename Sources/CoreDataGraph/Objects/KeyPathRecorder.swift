@@ -264,7 +264,22 @@ struct KeyPathSamples {
     if type == Data.self { return Data([1, 2, UInt8(round)]) }
     if type == UUID.self { return UUID(uuid: (9, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, UInt8(round))) }
     if type == URL.self { return URL(string: "scheme://host/\(round)") }
+    if let type = type as? any SampledCollection.Type { return type.holdingSample { member(of: $0) } }
     return nil
+  }
+
+  /// The same as a member of a collection, where a number has its very type.
+  private func member(of type: Any.Type) -> Any? {
+    switch (sample(of: type), type) {
+    case (let number as Int64, let type as any FixedWidthInteger.Type):
+      Self.exactly(Int(number), type) ?? Self.exactly(Int(number.magnitude), type)
+    case (let number as Double, let type as any BinaryFloatingPoint.Type): Self.rounded(number, type)
+    case (let value, _): value
+    }
+  }
+
+  private static func rounded<Number: BinaryFloatingPoint>(_ value: Double, _ type: Number.Type) -> Any {
+    Number(value)
   }
 
   // MARK: Raw values
@@ -303,6 +318,30 @@ struct KeyPathSamples {
   /// The type inside optionals.
   static func unwrapped(_ type: Any.Type) -> Any.Type {
     (type as? any OptionalType.Type).map { unwrapped($0.wrappedType) } ?? type
+  }
+}
+
+/// Collections of a made-up member, as transformable attributes hold them; nil when there is no member to make up.
+private protocol SampledCollection {
+  static func holdingSample(_ sample: (Any.Type) -> Any?) -> Any?
+}
+
+extension Array: SampledCollection {
+  fileprivate static func holdingSample(_ sample: (Any.Type) -> Any?) -> Any? {
+    (sample(Element.self) as? Element).map { [$0] }
+  }
+}
+
+extension Set: SampledCollection {
+  fileprivate static func holdingSample(_ sample: (Any.Type) -> Any?) -> Any? {
+    (sample(Element.self) as? Element).map { [$0] as Set }
+  }
+}
+
+extension Dictionary: SampledCollection {
+  fileprivate static func holdingSample(_ sample: (Any.Type) -> Any?) -> Any? {
+    guard let key = sample(Key.self) as? Key, let value = sample(Value.self) as? Value else { return nil }
+    return [key: value]
   }
 }
 

@@ -67,13 +67,20 @@ extension NSExpression {
   }
 
   /// The path that a key path stands for, as `#keyPath` writes it on Apple's platforms. A key path without name stops the
-  /// program with the reason and the way out; ``init(converting:)`` throws it.
+  /// program with the reason and the way out; ``init(converting:)-(KeyPath<Root,Value>)`` throws it.
   public convenience init<Root, Value>(forKeyPath keyPath: KeyPath<Root, Value>) {
     do {
-      self.init(forKeyPath: try KeyPathNames.requireName(of: keyPath))
+      try self.init(converting: keyPath)
     } catch {
       fatalError("\(error)")
     }
+  }
+
+  /// The path that a key path stands for.
+  ///
+  /// - Throws: ``PredicateError`` that tells why the key path has no name, and how to give it one.
+  public convenience init<Root, Value>(converting keyPath: KeyPath<Root, Value>) throws {
+    self.init(forKeyPath: try KeyPathNames.requireName(of: keyPath))
   }
 }
 
