@@ -181,9 +181,15 @@ struct FileTests {
       _ = context.item("a")
       try context.save()
     }
+    stack.store.metadata["more"] = "b"
+    try stack.run { context in
+      _ = context.item("b")
+      try context.save()
+    }
     let read: [String: Any] = try NSPersistentStoreCoordinator.metadataForPersistentStore(
       ofType: NSSQLiteStoreType, at: stack.folder.file("World.sqlite"))
     #expect((read["mine"] as? [String: Any])?["a"] as? Int == 1)
+    #expect(read["more"] as? String == "b")
     #expect(read[NSStoreUUIDKey] as? String == stack.store.identifier)
     #expect((read[NSStoreModelVersionHashesKey] as? [String: Data])?["Item"]?.count == 32)
   }

@@ -43,7 +43,17 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
 
   /// The metadata: Apple's keys and the program's own. Setting it is written with the next save; the keys for type, UUID and
   /// version hashes are kept right by the store.
-  public final var metadata: [String: Any] { engine.metadata }
+  public final var metadata: [String: Any]! {
+    get { engine.metadata }
+    set {
+      do {
+        try engine.setMetadata(newValue ?? [:])
+      } catch {
+        fatalError(
+          "The metadata of \(self) can't be set: \(error). Metadata holds property list values only.")
+      }
+    }
+  }
 
   /// False once the store was removed (or its coordinator is gone).
   final var isInCoordinator: Bool { persistentStoreCoordinator != nil }

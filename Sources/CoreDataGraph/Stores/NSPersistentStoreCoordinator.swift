@@ -151,11 +151,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
 
   /// Sets the program's metadata; written with the next save.
   public final func setMetadata(_ metadata: [String: Any]?, for store: NSPersistentStore) {
-    do {
-      try store.engine.setMetadata(metadata ?? [:])
-    } catch {
-      fatalError("The metadata of \(store) can't be set: \(error). Metadata holds property list values only.")
-    }
+    store.metadata = metadata
   }
 
   /// The metadata of a store file, without opening it as a store and without changing it.
