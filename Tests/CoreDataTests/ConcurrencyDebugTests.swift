@@ -163,6 +163,37 @@ struct ConcurrencyDebugTests {
     #expect(text.contains("Item.title was read") && text.contains("the main queue"), "\(text)")
   }
 
+  @Test func `a confinement context belongs to the thread that made it`() async {
+    await #expect(processExitsWith: .success) {
+      setenv("CLARUS_CONCURRENCY_DEBUG", "1", 1)
+      try Self.useConfined { $0() }
+    }
+    let result: ExitTest.Result? = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) {
+      setenv("CLARUS_CONCURRENCY_DEBUG", "1", 1)
+      try Self.useConfined { body in
+        nonisolated(unsafe) let body: () -> Void = body
+        let thread = Thread { body() }
+        thread.start()
+        // The thread ends the process; a process that goes on past it would exit with success.
+        while !thread.isFinished { sched_yield() }
+      }
+    }
+    let text: String = Self.text(result)
+    #expect(text.contains("Item.title was read") && text.contains("confinement"), "\(text)")
+  }
+
+  private static func useConfined(_ run: (@escaping () -> Void) -> Void) throws {
+    let stack = try Stack(.inMemory)
+    let context = NSManagedObjectContext(concurrencyType: .confinementConcurrencyType)
+    context.persistentStoreCoordinator = stack.coordinator
+    let item: Item = context.item("a")
+    try context.save()
+    run { _ = item.title }
+    withExtendedLifetime(context) {}
+  }
+
   @Test func `without the argument nothing is looked for`() throws {
     let kitchen = try Kitchen()
     #expect(kitchen.item.title == "a")

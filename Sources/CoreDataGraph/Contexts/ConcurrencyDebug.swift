@@ -43,7 +43,12 @@ extension NSManagedObjectContext {
   /// Stops when the caller is not on the context's queue and trespass is looked for.
   @inline(__always)
   final func requireQueue(_ operation: @autoclosure () -> String) {
-    if registry.marks.contains(.confined), !isOnQueue { stopTrespass(operation(), nil) }
+    if registry.marks.contains(.confined), !mayBeUsedHere { stopTrespass(operation(), nil) }
+  }
+
+  /// On the queue; a context of the obsolete confinement type may be used on the thread that made it too.
+  final var mayBeUsedHere: Bool {
+    isOnQueue || (concurrencyType == .confinementConcurrencyType && home == Self.thisThread)
   }
 
   /// Stops and names both sides.
@@ -82,7 +87,7 @@ extension NSManagedObjectContext {
 extension NSManagedObject {
   /// Stops when an access comes off the context's queue. An object that has left its context belongs to nobody.
   final func requireQueue(_ slot: Int, _ access: ObjectAccess) {
-    guard let context = registry?.context, !context.isOnQueue else { return }
+    guard let context = registry?.context, !context.mayBeUsedHere else { return }
     context.stopTrespass("\(named(slot)) was \(access.participle)", self)
   }
 

@@ -179,10 +179,12 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   public final var tracksObservation: Bool {
     get { registry.marks.contains(.tracked) }
     set {
-      requireQueue("tracksObservation was set")
       guard newValue != tracksObservation else { return }
+      let objects: [NSManagedObject] = registry.allObjects
+      // A context that has no objects yet is still being set up.
+      if !objects.isEmpty { requireQueue("tracksObservation was set") }
       registry.marks.formSymmetricDifference(.tracked)
-      for object in registry.allObjects { object.flags.formSymmetricDifference(.tracked) }
+      for object in objects { object.flags.formSymmetricDifference(.tracked) }
     }
   }
 

@@ -160,7 +160,7 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
       contents = "<fault>"
     } else if flags.contains(.orphaned) {
       contents = "<context gone>"
-    } else if flags.contains(.confined), registry?.context?.isOnQueue == false {
+    } else if flags.contains(.confined), registry?.context?.mayBeUsedHere == false {
       contents = "<on the queue of its context>"
     } else {
       contents =
