@@ -96,8 +96,11 @@ struct LawCase {
     var isDifferent: Bool { if case .different = self { true } else { false } }
   }
 
+  /// One and the same moment for memory and the store, or `now()` differs between them.
   func run(_ store: LawStore) -> Outcome {
-    store.context.performAndWait { runOnQueue(store) }
+    PredicateClock.$fixed.withValue(Date(timeIntervalSinceReferenceDate: 800_000_000.5)) {
+      store.context.performAndWait { runOnQueue(store) }
+    }
   }
 
   private func runOnQueue(_ store: LawStore) -> Outcome {

@@ -131,7 +131,10 @@ struct PredicateLawTests {
       node: law.node.shrunk {
         LawCase(entity: law.entity, node: $0, bindings: law.bindings).run(store).isDifferent
       }, bindings: law.bindings)
-    guard case .different(let why) = small.run(store) else { return }
+    guard case .different(let why) = small.run(store) else {
+      Issue.record("seed \(seed), \(store.kind.rawValue): once, and not again: \(law.text)\n\(text)")
+      return
+    }
     Issue.record(
       """
       seed \(seed), \(store.kind.rawValue): the store gives other objects for
