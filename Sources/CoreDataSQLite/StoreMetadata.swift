@@ -17,7 +17,8 @@ struct StoreMetadata: @unchecked Sendable {
     return result
   }
 
-  /// Replaces the application's part. Keys that describe the file stay what they are.
+  /// Replaces the application's part. Keys that describe the file stay what they are; a UUID among the values is the store's from
+  /// the next opening on.
   func replacing(with application: [String: Any]) -> StoreMetadata {
     var result: StoreMetadata = self
     result.values = application
@@ -25,6 +26,7 @@ struct StoreMetadata: @unchecked Sendable {
       result.values[key] = values[key]
     }
     result.values[Key.uuid] = nil
+    if let given = application[Key.uuid] as? String { result.uuid = given }
     return result
   }
 

@@ -266,6 +266,7 @@ extension NSManagedObjectContext {
     registry.insert(object, store: object.store?.ordinal ?? 0, root: id.runtime.layout.rootIndex, key: id.key)
     object.state = ObjectState(values: id.runtime.template)
     noteInsertion(of: object)
+    object.flags.insert(.awoken)
     object.awakeFromInsert()
     return object
   }

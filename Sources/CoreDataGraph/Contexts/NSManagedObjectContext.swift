@@ -251,6 +251,8 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     registry.insert(object, store: 0, root: object.runtime.layout.rootIndex, key: object.key)
     if object.state == nil { object.state = ObjectState(values: object.runtime.template) }
     noteInsertion(of: object)
+    guard !object.flags.contains(.awoken) else { return }
+    object.flags.insert(.awoken)
     object.awakeFromInsert()
   }
 

@@ -16,7 +16,7 @@ public let NSFetchRequestExpressionType: CoreDataPredicates.NSExpression.Express
 /// ```
 ///
 /// The request runs each time the expression is evaluated. In the predicate of a fetch it runs once, before the store is asked,
-/// if its operands are constants.
+/// if its operands are constants. The request's offset does not count there.
 open class NSFetchRequestExpression: CoreDataPredicates.NSExpression {
   private var parts: (request: ExpressionNode, context: ExpressionNode, countOnly: Bool) {
     guard case .fetch(let request, let context, let countOnly) = expressionNode() else {
@@ -64,7 +64,14 @@ extension NSFetchRequest: FetchExpressionRequest {
         "FETCH without a context",
         advice: "Its second operand must be an NSManagedObjectContext, passed with %@.")
     }
-    return countOnly ? try context.count(for: self) : try context.fetch(self)
+    let request: NSFetchRequest<ResultType> = fetchOffset == 0 ? self : withoutOffset()
+    return countOnly ? try context.count(for: request) : try context.fetch(request)
+  }
+
+  private func withoutOffset() -> NSFetchRequest<ResultType> {
+    let request = copy() as! NSFetchRequest<ResultType>
+    request.fetchOffset = 0
+    return request
   }
 }
 

@@ -20,20 +20,29 @@ extension NSManagedObject {
   final func objectValue(_ slot: Int) -> Any? {
     let described: PropertySlot = runtime.layout.slots[slot]
     guard let relationship = described.relationship else {
-      return described.role == .fetched ? fetchedValue(described) : attributeValue(slot)
+      return described.role == .fetched ? fetchedValue(slot) : attributeValue(slot)
     }
     if !relationship.isToMany { return toOneTarget(slot) }
     let objects: [NSManagedObject] = members(slot).objects
     return relationship.isOrdered ? NSOrderedSet(array: objects) : NSSet(array: objects)
   }
 
-  private final func fetchedValue(_ slot: PropertySlot) -> Any? {
-    guard let property = slot.property as? NSFetchedPropertyDescription, let context = registry?.context
+  /// What a fetched property has found: fetched when first asked for and kept until the object is refreshed.
+  private final func fetchedValue(_ slot: Int) -> Any? {
+    fireFault()
+    if let value = state?.values[slot], case .object = value {
+      return value.attributeValue(kind: .transformable)
+    }
+    let described: PropertySlot = runtime.layout.slots[slot]
+    guard let property = described.property as? NSFetchedPropertyDescription, let context = registry?.context
     else { return nil }
     do {
-      return try context.fetchedProperty(property, of: self)
+      let found: [NSManagedObject] = try context.fetchedProperty(property, of: self)
+      ensureState().values[slot] = .object(Box<Any>(found))
+      return found
     } catch {
-      fatalError("CoreData could not run the fetched property \(runtime.layout.name).\(slot.name): \(error)")
+      fatalError(
+        "CoreData could not run the fetched property \(runtime.layout.name).\(described.name): \(error)")
     }
   }
 }
@@ -101,6 +110,11 @@ extension NSManagedObject {
   final func setObjectValue(_ value: Any?, _ slot: Int) {
     let described: PropertySlot = runtime.layout.slots[slot]
     guard let relationship = described.relationship else {
+      if described.role == .fetched {
+        fatalError(
+          "The fetched property '\(runtime.layout.name).\(described.name)' can't be set: it is what its request finds."
+        )
+      }
       setSlot(slot, makeSlotValue(value, slot: slot))
       return
     }

@@ -37,6 +37,8 @@ struct ObjectFlags: OptionSet {
   static let tracked = ObjectFlags(rawValue: 1 << 18)
   /// There are observers: `observation` is set.
   static let observed = ObjectFlags(rawValue: 1 << 19)
+  /// `awakeFromInsert` was called: once in an object's life, however often it is inserted.
+  static let awoken = ObjectFlags(rawValue: 1 << 20)
 
   /// Any of these, and an access has more to do than to look the value up. One test on the way of every read.
   static let attention: ObjectFlags = [.fault, .confined, .orphaned, .tracked]

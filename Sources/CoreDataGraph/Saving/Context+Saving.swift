@@ -179,7 +179,9 @@ extension NSManagedObjectContext {
         object, store: object.store?.ordinal ?? 0, root: object.runtime.layout.rootIndex, key: object.key)
       object.flags.subtract([.inDeletedList, .propagated, .updated, .inUpdatedList])
     }
-    for object in changes.all { object.didSave() }
+    for object in changes.inserted + changes.updated { object.didSave() }
+    // What a deleted object changes of itself is lost with it.
+    for object in changes.deleted { object.awakeQuietly { object.didSave() } }
     for object in changes.deleted {
       object.flags.remove(.deleted)
       object.registry = nil
@@ -245,7 +247,7 @@ extension NSManagedObject {
   }
 
   /// Whether a slot holds what can't be had from the row again at once: a relationship's object or members, a transformed
-  /// object (its identity), a transient value.
+  /// object (its identity), a transient value, what a fetched property has found.
   @inline(__always)
   private final func isKept(_ slot: Int, _ state: ObjectState) -> Bool {
     switch runtime.brief[slot].role {
@@ -254,10 +256,9 @@ extension NSManagedObject {
         return false
       }
       return true
-    case .toOne, .transient, .toMany:
+    case .toOne, .transient, .toMany, .other:
       guard case .object = state.values[slot] else { return false }
       return true
-    case .other: return false
     }
   }
 }

@@ -149,7 +149,8 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
 
   public final func metadata(for store: NSPersistentStore) -> [String: Any] { store.metadata }
 
-  /// Sets the program's metadata; written with the next save.
+  /// Sets the program's metadata; written with the next save. Type and UUID are added; a UUID among the values becomes the
+  /// store's when its file is opened again.
   public final func setMetadata(_ metadata: [String: Any]?, for store: NSPersistentStore) {
     store.metadata = metadata
   }

@@ -95,7 +95,9 @@ extension NSManagedObject {
       }
       // The store has no members for it any more: those it has are all new to it.
       if let many = state.toMany(slot) { state.values[slot] = .object(ToManyState(all: many)) }
-      if !state.values[slot].isUnset { state.changed.insert(slot) }
+      if !state.values[slot].isUnset, runtime.layout.slots[slot].role != .fetched {
+        state.changed.insert(slot)
+      }
     }
     row = nil
   }
