@@ -21,7 +21,7 @@ struct ChildContextTests {
     try context.all(Item.self, "Item", predicate.map { NSPredicate(format: $0) }, sort: ["title"])
   }
 
-  @Test(arguments: StoreKind.allCases)
+  @Test(.rule("MERGE-10", "NSManagedObjectContext.parent"), arguments: StoreKind.allCases)
   func `a child sees what its parent has not saved, in objects and in fetches`(kind: StoreKind) throws {
     let stack = try Stack(kind)
     try stack.run { context in
@@ -50,7 +50,7 @@ struct ChildContextTests {
     }
   }
 
-  @Test(arguments: StoreKind.allCases)
+  @Test(.rule("MERGE-8", "NSManagedObjectContext.parent"), arguments: StoreKind.allCases)
   func `a save moves changes one level up and writes nothing`(kind: StoreKind) throws {
     let stack = try Stack(kind)
     try stack.run { context in
@@ -94,7 +94,8 @@ struct ChildContextTests {
     }
   }
 
-  @Test(arguments: StoreKind.allCases)
+  @Test(
+    .rule("MERGE-11", "observed", "ids stay temporary until the root saves"), arguments: StoreKind.allCases)
   func `three levels save one by one, and ids become permanent in all of them`(kind: StoreKind) throws {
     let stack = try Stack(kind)
     let middle: NSManagedObjectContext = child(of: stack.context)
@@ -154,7 +155,9 @@ struct ChildContextTests {
     }
   }
 
-  @Test(arguments: StoreKind.allCases)
+  @Test(
+    .rule("MERGE-9", "NSManagedObjectContext.parent", "a parent takes nothing from an unsaved child"),
+    arguments: StoreKind.allCases)
   func `a discarded child leaves the parent as it was`(kind: StoreKind) throws {
     let stack = try Stack(kind)
     try stack.run { context in
@@ -199,7 +202,9 @@ struct ChildContextTests {
     }
   }
 
-  @Test(arguments: StoreKind.allCases)
+  @Test(
+    .rule("MERGE-6", "NSManagedObjectContext.automaticallyMergesChangesFromParent"),
+    arguments: StoreKind.allCases)
   func `a child that merges by itself hears of its siblings and of its parent`(kind: StoreKind) throws {
     let stack = try Stack(kind)
     try stack.run { context in
@@ -252,7 +257,7 @@ struct ChildContextTests {
     }
   }
 
-  @Test(arguments: StoreKind.allCases)
+  @Test(.rule("VALID-7", "NSManagedObjectContext.save()"), arguments: StoreKind.allCases)
   func `a child's save is validated, and the parent untouched when it fails`(kind: StoreKind) throws {
     let stack = try Stack(kind)
     try inChild(stack) { child in

@@ -7,7 +7,10 @@ import Testing
 struct ConcurrencyTests {
   enum Trouble: Error, Equatable { case one(Int) }
 
-  @Test func `performAndWait is re-entrant, returns and rethrows`() throws {
+  @Test(
+    .rule("QUEUE-1", "NSManagedObjectContext.performAndWait(_:)"),
+    .rule("QUEUE-4", "NSManagedObjectContext.performAndWait(_:)", "errors are rethrown"))
+  func `performAndWait is re-entrant, returns and rethrows`() throws {
     let context: NSManagedObjectContext = try Stack(.inMemory).context
     let number: Int = context.performAndWait { context.performAndWait { context.performAndWait { 42 } } }
     #expect(number == 42)
@@ -22,7 +25,8 @@ struct ConcurrencyTests {
     #expect(both == 7)
   }
 
-  @Test func `perform runs later, in order, one block at a time`() async throws {
+  @Test(.rule("QUEUE-2", "NSManagedObjectContext.perform(_:)", "not inline, a block at a time"))
+  func `perform runs later, in order, one block at a time`() async throws {
     let context: NSManagedObjectContext = try Stack(.inMemory).context
     nonisolated(unsafe) var order: [Int] = []
     context.performAndWait {
@@ -33,7 +37,8 @@ struct ConcurrencyTests {
     #expect(order == Array(0...100))
   }
 
-  @Test func `async perform returns values and throws the block's error`() async throws {
+  @Test(.rule("QUEUE-4", "NSManagedObjectContext.perform(schedule:_:)"))
+  func `async perform returns values and throws the block's error`() async throws {
     let stack = try Stack(.inMemory)
     let context: NSManagedObjectContext = stack.context
     let id: NSManagedObjectID = try await context.perform {
@@ -68,7 +73,13 @@ struct ConcurrencyTests {
     #expect(title == "a")
   }
 
-  @Test(arguments: StoreKind.allCases)
+  @Test(
+    .rule(
+      "MERGE-1", "NSManagedObjectContext.mergeChanges(fromContextDidSave:)",
+      "registered objects are refreshed and keep local changes"),
+    .rule("MERGE-4", "NSManagedObjectContext.mergeChanges(fromContextDidSave:)", "ids are all it needs"),
+    .rule("MERGE-6", "NSManagedObjectContext.automaticallyMergesChangesFromParent"),
+    .rule("EVENT-6", "NSManagedObjectContextDidMergeChangesObjectIDs"), arguments: StoreKind.allCases)
   func `saves of one context are merged into another, by hand and by itself`(kind: StoreKind) async throws {
     let stack = try Stack(kind)
     let automatic: NSManagedObjectContext = stack.other()

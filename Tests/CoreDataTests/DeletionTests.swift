@@ -5,7 +5,9 @@ import Testing
 /// Delete rules and what becomes of deleted objects.
 @Suite
 struct DeletionTests {
-  @Test(arguments: StoreKind.allCases)
+  @Test(
+    .rule("DEL-1", "NSDeleteRule.nullifyDeleteRule"), .rule("DEL-2", "NSDeleteRule.cascadeDeleteRule"),
+    arguments: StoreKind.allCases)
   func `cascade takes the members along, nullify lets them go`(kind: StoreKind) throws {
     let stack = try Stack(kind)
     try stack.run { context in
@@ -54,7 +56,7 @@ struct DeletionTests {
     }
   }
 
-  @Test(arguments: StoreKind.allCases)
+  @Test(.rule("DEL-3", "NSDeleteRule.denyDeleteRule"), arguments: StoreKind.allCases)
   func `deny refuses the deletion while members remain, and not when they go too`(kind: StoreKind) throws {
     let stack = try Stack(kind)
     try stack.run { context in
@@ -77,7 +79,7 @@ struct DeletionTests {
     }
   }
 
-  @Test(arguments: StoreKind.allCases)
+  @Test(.rule("DEL-5", "NSDeleteRule.cascadeDeleteRule"), arguments: StoreKind.allCases)
   func `cascades in a cycle end`(kind: StoreKind) throws {
     let stack = try Stack(kind)
     try stack.run { context in
@@ -109,7 +111,7 @@ struct DeletionTests {
     }
   }
 
-  @Test(arguments: StoreKind.allCases)
+  @Test(.rule("DEL-7", "NSManagedObjectContext.delete(_:)"), arguments: StoreKind.allCases)
   func `a new object that is deleted is as if it had never been`(kind: StoreKind) throws {
     let stack = try Stack(kind)
     try stack.run { context in
@@ -139,7 +141,7 @@ struct DeletionTests {
     }
   }
 
-  @Test(arguments: StoreKind.allCases)
+  @Test(.rule("DEL-6", "NSManagedObjectContext.propagatesDeletesAtEndOfEvent"), arguments: StoreKind.allCases)
   func `without propagation at the end of events, delete rules run in the save`(kind: StoreKind) throws {
     let stack = try Stack(kind)
     try stack.run { context in
@@ -175,7 +177,7 @@ struct DeletionTests {
     }
   }
 
-  @Test(arguments: StoreKind.allCases)
+  @Test(.rule("REL-4", "NSRelationshipDescription.inverseRelationship"), arguments: StoreKind.allCases)
   func `a deleted object of a to-many without inverse leaves no dangling member behind`(kind: StoreKind)
     throws
   {

@@ -51,7 +51,7 @@ struct DictionaryFetchTests {
     return try #require(rows as? [[String: Any]])
   }
 
-  @Test(arguments: StoreKind.allCases)
+  @Test(.rule("FETCH-11", "NSFetchRequest.propertiesToFetch"), arguments: StoreKind.allCases)
   func `names, descriptions and expressions are columns`(kind: StoreKind) throws {
     let stack: Stack = try filled(kind)
     try stack.run { context in
@@ -119,7 +119,7 @@ struct DictionaryFetchTests {
     }
   }
 
-  @Test(arguments: StoreKind.allCases)
+  @Test(.rule("FETCH-14", "NSFetchRequest.havingPredicate"), arguments: StoreKind.allCases)
   func `groups are asked by the column's name, its variable or its expression`(kind: StoreKind) throws {
     let stack: Stack = try filled(kind)
     let conditions: [NSPredicate] = [
@@ -233,7 +233,7 @@ struct DictionaryFetchTests {
     }
   }
 
-  @Test(arguments: StoreKind.allCases)
+  @Test(.rule("FETCH-3", "NSFetchRequest.includesPendingChanges"), arguments: StoreKind.allCases)
   func `dictionaries show the store, not unsaved changes`(kind: StoreKind) throws {
     let stack: Stack = try filled(kind)
     try stack.run { context in
@@ -351,7 +351,9 @@ struct DictionaryFetchTests {
     }
   }
 
-  @Test(arguments: StoreKind.allCases)
+  @Test(
+    .rule("FETCH-13", "NSFetchRequest.propertiesToGroupBy"),
+    .rule("FETCH-14", "NSFetchRequest.havingPredicate", "it needs groups"), arguments: StoreKind.allCases)
   func `requests that can't be answered say why`(kind: StoreKind) throws {
     let stack: Stack = try filled(kind)
     let cases: [(part: String, configure: (NSFetchRequest<NSDictionary>) -> Void)] = [

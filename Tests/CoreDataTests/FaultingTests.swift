@@ -5,7 +5,10 @@ import Testing
 /// Faults, uniquing, refreshing, and how long objects live.
 @Suite
 struct FaultingTests {
-  @Test(arguments: StoreKind.allCases)
+  @Test(
+    .rule("FAULT-1", "Faulting and Uniquing", "questions of identity load nothing"),
+    .rule("FAULT-4", "Faulting and Uniquing", "one instance per id and context"),
+    arguments: StoreKind.allCases)
   func `a fault fires once and every row has one object`(kind: StoreKind) throws {
     let stack = try Stack(kind)
     try stack.elsewhere { context in
@@ -36,7 +39,7 @@ struct FaultingTests {
     }
   }
 
-  @Test(arguments: StoreKind.allCases)
+  @Test(.rule("LIFE-5", "NSManagedObject.awakeFromFetch()"), arguments: StoreKind.allCases)
   func `changes made in awakeFromFetch leave the object clean`(kind: StoreKind) throws {
     let stack = try Stack(kind)
     try stack.elsewhere { context in
@@ -50,7 +53,7 @@ struct FaultingTests {
     }
   }
 
-  @Test(arguments: StoreKind.allCases)
+  @Test(.rule("REF-7", "NSManagedObjectContext.retainsRegisteredObjects"), arguments: StoreKind.allCases)
   func `a clean object that nobody holds leaves the context, a changed one stays`(kind: StoreKind) throws {
     let stack = try Stack(kind)
     try stack.elsewhere { context in
@@ -78,7 +81,7 @@ struct FaultingTests {
     }
   }
 
-  @Test(arguments: StoreKind.allCases)
+  @Test(.rule("REF-1", "NSManagedObjectContext.refresh(_:mergeChanges:)"), arguments: StoreKind.allCases)
   func `refreshing without merging throws changes away and makes a fault`(kind: StoreKind) throws {
     let stack = try Stack(kind)
     try stack.run { context in
@@ -102,7 +105,10 @@ struct FaultingTests {
     }
   }
 
-  @Test(arguments: StoreKind.allCases)
+  @Test(
+    .rule("REF-2", "NSManagedObjectContext.refresh(_:mergeChanges:)"),
+    .rule("REF-6", "NSManagedObjectContext.refreshAllObjects()", "unsaved changes stay"),
+    arguments: StoreKind.allCases)
   func `refreshing with merging reads anew and lays the changes on top`(kind: StoreKind) throws {
     let stack = try Stack(kind)
     try stack.run { context in
@@ -132,7 +138,7 @@ struct FaultingTests {
     }
   }
 
-  @Test(arguments: StoreKind.allCases)
+  @Test(.rule("REF-3", "NSManagedObjectContext.rollback()"), arguments: StoreKind.allCases)
   func `rollback brings the last saved state back`(kind: StoreKind) throws {
     let stack = try Stack(kind)
     try stack.run { context in
@@ -164,7 +170,7 @@ struct FaultingTests {
       try stack.elsewhere { try $0.all(Item.self, "Item").map(\.title) } == ["a"])
   }
 
-  @Test(arguments: StoreKind.allCases)
+  @Test(.rule("REF-5", "NSManagedObjectContext.reset()"), arguments: StoreKind.allCases)
   func `reset forgets every object`(kind: StoreKind) throws {
     let stack = try Stack(kind)
     try stack.run { context in
@@ -183,7 +189,9 @@ struct FaultingTests {
     }
   }
 
-  @Test(arguments: StoreKind.allCases)
+  @Test(
+    .rule("FAULT-7", "NSManagedObjectContext.shouldDeleteInaccessibleFaults"),
+    .rule("FAULT-10", "NSManagedObjectContext.object(with:)", "never fails"), arguments: StoreKind.allCases)
   func `an id whose row is gone is an error, its fault a deleted object without values`(
     kind: StoreKind
   ) throws {
@@ -246,7 +254,7 @@ struct FaultingTests {
     }
   }
 
-  @Test(arguments: StoreKind.allCases)
+  @Test(.rule("FETCH-15", "NSFetchRequest.shouldRefreshRefetchedObjects"), arguments: StoreKind.allCases)
   func `a loaded object keeps its values when others change the row, until it is refreshed`(
     kind: StoreKind
   ) throws {

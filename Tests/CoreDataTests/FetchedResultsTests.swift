@@ -161,7 +161,9 @@ struct FetchedResultsTests {
     }
   }
 
-  @Test func `what can't be listed is refused with its cure`() throws {
+  @Test(.rule("CTRL-1", "NSFetchedResultsController")) func `what can't be listed is refused with its cure`()
+    throws
+  {
     let stack = try Stack(.inMemory)
     try stack.run { context in
       let (one, two) = (context.category("one"), context.category("two"))
@@ -180,7 +182,7 @@ struct FetchedResultsTests {
     }
   }
 
-  @Test(arguments: StoreKind.allCases)
+  @Test(.rule("CTRL-3", "NSFetchedResultsControllerDelegate"), arguments: StoreKind.allCases)
   func `the delegate hears sections first, then objects, in old and new places`(kind: StoreKind) throws {
     let stack = try Stack(kind)
     try stack.run { context in
@@ -222,7 +224,8 @@ struct FetchedResultsTests {
     }
   }
 
-  @Test func `without a delegate nothing is followed; after a reset there is nothing`() throws {
+  @Test(.rule("CTRL-2", "NSFetchedResultsController.delegate"))
+  func `without a delegate nothing is followed; after a reset there is nothing`() throws {
     let stack = try Stack(.inMemory)
     try stack.run { context in
       _ = context.item("a")

@@ -23,7 +23,10 @@ struct FetchingTests {
     return stack
   }
 
-  @Test(arguments: StoreKind.allCases)
+  @Test(
+    .rule("FETCH-1", "NSFetchRequest.includesPendingChanges"),
+    .rule("FETCH-8", "NSFetchRequest.fetchLimit, fetchOffset", "after sorting and merging"),
+    arguments: StoreKind.allCases)
   func `unsaved changes count: inserted, changed in, changed out, deleted`(kind: StoreKind) throws {
     let stack: Stack = try filled(kind)
     try stack.run { context in
@@ -64,7 +67,7 @@ struct FetchingTests {
     }
   }
 
-  @Test(arguments: StoreKind.allCases)
+  @Test(.rule("FETCH-8", "NSFetchRequest.fetchLimit, fetchOffset"), arguments: StoreKind.allCases)
   func `limits and offsets hold without unsaved changes too`(kind: StoreKind) throws {
     let stack: Stack = try filled(kind)
     try stack.run { context in
@@ -82,7 +85,7 @@ struct FetchingTests {
     }
   }
 
-  @Test(arguments: StoreKind.allCases)
+  @Test(.rule("FETCH-12", "NSFetchRequest.returnsDistinctResults"), arguments: StoreKind.allCases)
   func `each kind of result`(kind: StoreKind) throws {
     let stack: Stack = try filled(kind)
     try stack.run { context in
@@ -130,7 +133,7 @@ struct FetchingTests {
     #expect(codeThrown { _ = try request.execute() } == NSCoreDataError)
   }
 
-  @Test(arguments: StoreKind.allCases)
+  @Test(.rule("FETCH-4", "NSFetchRequest.includesSubentities"), arguments: StoreKind.allCases)
   func `sub-entities belong to the result unless they are left out`(kind: StoreKind) throws {
     let stack = try Stack(kind)
     try stack.elsewhere { context in
@@ -155,7 +158,7 @@ struct FetchingTests {
     }
   }
 
-  @Test(arguments: StoreKind.allCases)
+  @Test(.rule("FETCH-10", "NSFetchRequest.relationshipKeyPathsForPrefetching"), arguments: StoreKind.allCases)
   func `prefetched relationships are there without a further fault`(kind: StoreKind) throws {
     let stack: Stack = try filled(kind)
     try stack.run { context in
@@ -177,7 +180,10 @@ struct FetchingTests {
     }
   }
 
-  @Test(arguments: StoreKind.allCases)
+  @Test(
+    .rule("FETCH-5", "NSFetchRequest.returnsObjectsAsFaults"),
+    .rule("FETCH-6", "NSFetchRequest.includesPropertyValues"),
+    .rule("FETCH-7", "NSFetchRequest.fetchBatchSize"), arguments: StoreKind.allCases)
   func `batches, ids only and loaded results give the same objects`(kind: StoreKind) throws {
     let stack: Stack = try filled(kind)
     try stack.run { context in
@@ -200,7 +206,9 @@ struct FetchingTests {
     }
   }
 
-  @Test(arguments: StoreKind.allCases)
+  @Test(
+    .rule("FETCH-2", "NSFetchRequest.includesPendingChanges", "memory and store agree"),
+    arguments: StoreKind.allCases)
   func `objects and ids in predicates`(kind: StoreKind) throws {
     let stack: Stack = try filled(kind)
     try stack.run { context in

@@ -170,7 +170,11 @@ struct FileTests {
     #expect(try Data(contentsOf: text).count == 53, "a file that is no store is left alone")
   }
 
-  @Test func `metadata set by the program is in the file after the next save`() throws {
+  @Test(
+    .rule("STORE-4", "NSPersistentStoreCoordinator.setMetadata(_:for:)"),
+    .rule("STORE-5", "NSPersistentStoreCoordinator.metadataForPersistentStore(type:at:options:)"),
+    .rule("STORE-6", "NSStoreModelVersionHashesKey"))
+  func `metadata set by the program is in the file after the next save`() throws {
     let stack = try Stack(.sqlite)
     try stack.run { context in
       var metadata: [String: Any] = stack.coordinator.metadata(for: stack.store)

@@ -55,7 +55,8 @@ struct MergePolicyTests {
 
   // MARK: Optimistic locking
 
-  @Test(arguments: StoreKind.allCases)
+  @Test(
+    .rule("CONF-1", "NSMergeConflict"), .rule("CONF-5", "NSMergePolicy.error"), arguments: StoreKind.allCases)
   func `the default policy fails with the conflict, and nothing changes`(kind: StoreKind) throws {
     try withConflict(kind, .error, there: .retitled) { stack, context, item in
       item.price = 5
@@ -78,6 +79,8 @@ struct MergePolicyTests {
   }
 
   @Test(
+    .rule("CONF-6", "NSMergePolicy.mergeByPropertyStoreTrump, mergeByPropertyObjectTrump"),
+    .rule("CONF-7", "NSMergePolicy.overwrite, rollback"),
     arguments: StoreKind.allCases,
     [
       (NSMergePolicy.mergeByPropertyStoreTrump, "b 5.0 2"), (.mergeByPropertyObjectTrump, "c 5.0 2"),
@@ -141,7 +144,9 @@ struct MergePolicyTests {
     }
   }
 
-  @Test(arguments: StoreKind.allCases)
+  @Test(
+    .rule("CONF-8", "NSMergePolicy.resolve(optimisticLockingConflicts:)", "to-many relationships"),
+    arguments: StoreKind.allCases)
   func `members that were added on both sides are all there after a merge`(kind: StoreKind) throws {
     let stack = try Stack(kind)
     try stack.elsewhere { other in
@@ -174,7 +179,7 @@ struct MergePolicyTests {
     }
   }
 
-  @Test(arguments: StoreKind.allCases)
+  @Test(.rule("CONF-4", "NSManagedObjectContext.detectConflicts(for:)"), arguments: StoreKind.allCases)
   func `an unchanged object is checked when one asks for it`(kind: StoreKind) throws {
     try withConflict(kind, .error, there: .retitled) { stack, context, item in
       _ = context.item("new")
@@ -188,7 +193,7 @@ struct MergePolicyTests {
     }
   }
 
-  @Test(arguments: StoreKind.allCases)
+  @Test(.rule("CONF-8", "NSMergePolicy.resolve(optimisticLockingConflicts:)"), arguments: StoreKind.allCases)
   func `a policy of one's own sees the conflicts and changes the outcome`(kind: StoreKind) throws {
     final class Joining: NSMergePolicy, @unchecked Sendable {
       // Sendable: used on the context's queue only.
@@ -271,7 +276,9 @@ struct MergePolicyTests {
     }
   }
 
-  @Test(arguments: StoreKind.allCases)
+  @Test(
+    .rule("UNIQ-1", "NSConstraintConflict"), .rule("UNIQ-3", "NSManagedObjectConstraintMergeError"),
+    arguments: StoreKind.allCases)
   func `the error policy tells every broken constraint with its objects`(kind: StoreKind) throws {
     let stack = try Stack(kind)
     try stack.elsewhere { other in
@@ -300,6 +307,7 @@ struct MergePolicyTests {
   }
 
   @Test(
+    .rule("UNIQ-4", "NSMergePolicy.resolve(constraintConflicts:)"),
     arguments: StoreKind.allCases,
     [
       (NSMergePolicy.mergeByPropertyStoreTrump, ["nil/nil", "a/stored", "b/1"]),
@@ -388,7 +396,7 @@ struct MergePolicyTests {
     return model
   }
 
-  @Test(arguments: StoreKind.allCases)
+  @Test(.rule("UNIQ-4", "NSMergePolicy.resolve(constraintConflicts:)"), arguments: StoreKind.allCases)
   func `whoever stays takes over the relationships of whoever goes`(kind: StoreKind) throws {
     for policy in Self.byProperty {
       let stack = try Stack(kind, model: Self.clubModel())

@@ -82,7 +82,9 @@ struct MutableCollectionTests {
     }
   }
 
-  @Test(arguments: StoreKind.allCases)
+  @Test(
+    .rule("MERGE-5", "NSManagedObjectContext.mergeChanges(fromRemoteContextSave:into:)"),
+    arguments: StoreKind.allCases)
   func `changes made elsewhere are merged by id or URI, parents first`(kind: StoreKind) throws {
     let stack = try Stack(kind)
     try stack.run { context in

@@ -5,7 +5,7 @@ import Testing
 /// New objects, their values, their ids.
 @Suite
 struct ObjectTests {
-  @Test(arguments: StoreKind.allCases)
+  @Test(.rule("LIFE-1", "NSManagedObject.awakeFromInsert()"), arguments: StoreKind.allCases)
   func `a new object is awoken once, has default values and is inserted`(kind: StoreKind) throws {
     let stack = try Stack(kind)
     try stack.run { context in
@@ -44,7 +44,10 @@ struct ObjectTests {
     }
   }
 
-  @Test(arguments: StoreKind.allCases)
+  @Test(
+    .rule("ID-1", "NSManagedObjectID.isTemporaryID", "permanent with the save"),
+    .rule("FAULT-3", "NSManagedObject.isEqual(_:), hash", "they outlast the change of the id"),
+    arguments: StoreKind.allCases)
   func `a temporary id becomes permanent, and its URI finds the row again`(kind: StoreKind) throws {
     let stack = try Stack(kind)
     try stack.run { context in
@@ -102,7 +105,7 @@ struct ObjectTests {
     }
   }
 
-  @Test(arguments: StoreKind.allCases)
+  @Test(.rule("ID-2", "NSManagedObjectContext.obtainPermanentIDs(for:)"), arguments: StoreKind.allCases)
   func `permanent ids can be had before the save`(kind: StoreKind) throws {
     let stack = try Stack(kind)
     try stack.run { context in
@@ -190,7 +193,7 @@ struct ObjectTests {
     }
   }
 
-  @Test(arguments: StoreKind.allCases)
+  @Test(.rule("STATE-3", "NSManagedObject.changedValues()"), arguments: StoreKind.allCases)
   func `changed and committed values tell the difference to the last save`(kind: StoreKind) throws {
     let stack = try Stack(kind)
     try stack.run { context in
@@ -237,7 +240,7 @@ struct ObjectTests {
     }
   }
 
-  @Test(arguments: StoreKind.allCases)
+  @Test(.rule("ACC-2", "NSManagedObject.setPrimitiveValue(_:forKey:)"), arguments: StoreKind.allCases)
   func `primitive values bypass the graph, and their brackets bring it back in`(kind: StoreKind) throws {
     let stack = try Stack(kind)
     try stack.run { context in
@@ -270,7 +273,10 @@ struct ObjectTests {
     }
   }
 
-  @Test(arguments: StoreKind.allCases)
+  @Test(
+    .rule(
+      "REF-2", "NSManagedObjectContext.refresh(_:mergeChanges:)",
+      "transient values stay with true, go with false"), arguments: StoreKind.allCases)
   func `a transient value lives in the object only`(kind: StoreKind) throws {
     let stack = try Stack(kind)
     try stack.run { context in
@@ -287,7 +293,7 @@ struct ObjectTests {
     }
   }
 
-  @Test(arguments: StoreKind.allCases)
+  @Test(.rule("LIFE-17", "NSManagedObject.init(context:), entity()"), arguments: StoreKind.allCases)
   func `classes find their entity in the context's model`(kind: StoreKind) throws {
     let stack = try Stack(kind)
     try stack.run { context in

@@ -294,7 +294,10 @@ struct ObservationTests {
 
   // MARK: Closures
 
-  @Test(arguments: StoreKind.allCases)
+  @Test(
+    .rule(
+      "ACC-3", "NSManagedObject.automaticallyNotifiesObservers(forKey:)",
+      "managed properties tell of their changes themselves"), arguments: StoreKind.allCases)
   func `closures are given old and new values, typed or by key`(kind: StoreKind) throws {
     let stack = try Stack(kind)
     try stack.run { context in

@@ -5,7 +5,7 @@ import Testing
 /// Relationships: both sides at once, whatever is loaded.
 @Suite
 struct RelationshipTests {
-  @Test(arguments: StoreKind.allCases)
+  @Test(.rule("REL-1", "Managing the Relationships of Objects"), arguments: StoreKind.allCases)
   func `a to-one and its to-many are kept in step, from both sides`(kind: StoreKind) throws {
     let stack = try Stack(kind)
     try stack.run { context in
@@ -32,7 +32,9 @@ struct RelationshipTests {
     }
   }
 
-  @Test(arguments: StoreKind.allCases)
+  @Test(
+    .rule("REL-1", "Managing the Relationships of Objects"),
+    .rule("STATE-8", "NSManagedObject.hasFault(forRelationshipNamed:)"), arguments: StoreKind.allCases)
   func `sides that are not loaded are kept in step too`(kind: StoreKind) throws {
     let stack = try Stack(kind)
     try stack.run { context in
@@ -129,7 +131,7 @@ struct RelationshipTests {
     }
   }
 
-  @Test(arguments: StoreKind.allCases)
+  @Test(.rule("REL-2", "Managing the Relationships of Objects"), arguments: StoreKind.allCases)
   func `a one-to-one displaces the partners of both`(kind: StoreKind) throws {
     let stack = try Stack(kind)
     try stack.run { context in
@@ -216,7 +218,9 @@ struct RelationshipTests {
     }
   }
 
-  @Test(arguments: StoreKind.allCases)
+  @Test(
+    .rule("REL-9", "observed", "members that come by the other side go to the end"),
+    arguments: StoreKind.allCases)
   func `an ordered relationship keeps its order through moves, inserts and removals`(kind: StoreKind) throws {
     let stack = try Stack(kind)
     func check(_ expected: [String]) throws {
@@ -320,7 +324,7 @@ struct RelationshipTests {
     }
   }
 
-  @Test(arguments: StoreKind.allCases)
+  @Test(.rule("STATE-7", "NSManagedObject.objectIDs(forRelationshipNamed:)"), arguments: StoreKind.allCases)
   func `ids of a relationship are known without loading its objects`(kind: StoreKind) throws {
     let stack = try Stack(kind)
     try stack.run { context in

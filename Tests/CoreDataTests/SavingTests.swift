@@ -21,7 +21,9 @@ struct SavingTests {
     #expect(NSManagedObjectContext.NotificationKey.deletedObjectIDs.rawValue == NSDeletedObjectIDsKey)
   }
 
-  @Test(arguments: StoreKind.allCases)
+  @Test(
+    .rule("EVENT-5", "NSManagedObjectContextDidSave, NSManagedObjectContextDidSaveObjectIDs"),
+    arguments: StoreKind.allCases)
   func `a save tells in order, with objects and ids`(kind: StoreKind) throws {
     let stack = try Stack(kind)
     try stack.run { context in
@@ -60,7 +62,11 @@ struct SavingTests {
     }
   }
 
-  @Test(arguments: StoreKind.allCases)
+  @Test(
+    .rule(
+      "EVENT-1", "NSManagedObjectContext.processPendingChanges()", "changes of an event are told together"),
+    .rule("EVENT-4", "NSManagedObjectContextObjectsDidChange", "not for objects that a fetch registers"),
+    arguments: StoreKind.allCases)
   func `objects-did-change tells of one event each`(kind: StoreKind) throws {
     let stack = try Stack(kind)
     try stack.run { context in
@@ -91,7 +97,7 @@ struct SavingTests {
     }
   }
 
-  @Test func `a block is an event`() async throws {
+  @Test(.rule("EVENT-2", "NSManagedObjectContext.perform(_:)")) func `a block is an event`() async throws {
     let stack = try Stack(.inMemory)
     let context: NSManagedObjectContext = stack.context
     let recorder = Recorder([.NSManagedObjectContextObjectsDidChange], of: context)
@@ -104,7 +110,10 @@ struct SavingTests {
     #expect(recorder.received.count == 2)
   }
 
-  @Test(arguments: StoreKind.allCases)
+  @Test(
+    .rule("LIFE-10", "NSManagedObject.willSave()", "repeated until nothing changes"),
+    .rule("EVENT-8", "observed", "what observers of will-save change is saved"), arguments: StoreKind.allCases
+  )
   func `what willSave and observers of will-save change is saved too`(kind: StoreKind) throws {
     let stack = try Stack(kind)
     try stack.run { context in
@@ -133,7 +142,10 @@ struct SavingTests {
     }
   }
 
-  @Test(arguments: StoreKind.allCases)
+  @Test(
+    .rule("LIFE-10", "NSManagedObject.willSave()"),
+    .rule("LIFE-11", "NSManagedObject.willSave()", "primitive setters do not repeat it"),
+    arguments: StoreKind.allCases)
   func `a willSave that never rests is an error`(kind: StoreKind) throws {
     let stack = try Stack(kind)
     try stack.run { context in
@@ -148,7 +160,7 @@ struct SavingTests {
     }
   }
 
-  @Test(arguments: StoreKind.allCases)
+  @Test(.rule("LIFE-12", "NSManagedObject.didSave()"), arguments: StoreKind.allCases)
   func `what didSave changes is dirty afterwards`(kind: StoreKind) throws {
     let stack = try Stack(kind)
     try stack.run { context in
@@ -162,7 +174,7 @@ struct SavingTests {
     }
   }
 
-  @Test(arguments: StoreKind.allCases)
+  @Test(.rule("EVENT-9", "observed"), arguments: StoreKind.allCases)
   func `a failed save leaves graph and store as they were, and can be repeated`(kind: StoreKind) throws {
     let stack = try Stack(kind)
     try stack.run { context in
@@ -191,7 +203,7 @@ struct SavingTests {
     }
   }
 
-  @Test(arguments: StoreKind.allCases)
+  @Test(.rule("UNIQ-3", "NSEntityDescription.uniquenessConstraints"), arguments: StoreKind.allCases)
   func `uniqueness holds among new objects, and nil is no value`(kind: StoreKind) throws {
     let stack = try Stack(kind)
     try stack.run { context in

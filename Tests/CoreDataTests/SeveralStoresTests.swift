@@ -37,7 +37,9 @@ struct SeveralStoresTests {
     return (folder, coordinator, context)
   }
 
-  @Test(arguments: StoreKind.allCases)
+  @Test(
+    .rule("STORE-2", "NSManagedObjectContext.assign(_:to:)"),
+    .rule("FETCH-16", "NSFetchRequest.affectedStores"), arguments: StoreKind.allCases)
   func `objects go where their configuration or assign says`(kind: StoreKind) throws {
     let (_, coordinator, context) = try pair(kind, configured: true)
     let stores: [NSPersistentStore] = coordinator.persistentStores
@@ -76,7 +78,7 @@ struct SeveralStoresTests {
     }
   }
 
-  @Test(arguments: StoreKind.allCases, [0, 1])
+  @Test(.rule("REL-10", "NSManagedObjectExternalRelationshipError"), arguments: StoreKind.allCases, [0, 1])
   func `a relationship across stores is refused before anything is written`(kind: StoreKind, first: Int)
     throws
   {
@@ -122,7 +124,9 @@ struct SeveralStoresTests {
     }
   }
 
-  @Test(arguments: StoreKind.allCases)
+  @Test(
+    .rule("STORE-3", "NSPersistentStoreIncompleteSaveError", "stores are saved one by one"),
+    arguments: StoreKind.allCases)
   func `when the second store refuses, the first's part is saved and not written twice`(kind: StoreKind)
     throws
   {

@@ -25,6 +25,7 @@ struct TransformerTests {
   }
 
   @Test(
+    .rule("STORE-15", "NSAttributeDescription.valueTransformerName"),
     arguments: StoreKind.allCases,
     [
       nil, "NSSecureUnarchiveFromData", "NSSecureUnarchiveFromDataTransformer",

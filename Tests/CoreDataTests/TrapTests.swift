@@ -98,7 +98,10 @@ struct TrapTests {
       }, ["cannot delete objects in other contexts"])
   }
 
-  @Test func `a fault whose row is gone, when the context is told not to accept that`() async {
+  @Test(
+    .rule(
+      "FAULT-8", "NSManagedObjectContext.shouldDeleteInaccessibleFaults", "with false the access fails hard"))
+  func `a fault whose row is gone, when the context is told not to accept that`() async {
     check(
       await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
         let stack = try Stack(.inMemory)
@@ -116,7 +119,7 @@ struct TrapTests {
       }, ["could not fulfill a fault", "existingObject(with:)"])
   }
 
-  @Test func `a model that is in use can't be changed`() async {
+  @Test(.rule("STORE-1", "NSManagedObjectModel")) func `a model that is in use can't be changed`() async {
     check(
       await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
         let stack = try Stack(.inMemory)
@@ -124,7 +127,8 @@ struct TrapTests {
       }, ["copy"])
   }
 
-  @Test func `a class without entity in the model`() async {
+  @Test(.rule("LIFE-17", "NSManagedObject.init(context:)")) func `a class without entity in the model`() async
+  {
     check(
       await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
         let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)

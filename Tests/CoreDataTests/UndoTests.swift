@@ -16,7 +16,10 @@ struct UndoTests {
     }
   }
 
-  @Test(arguments: StoreKind.allCases)
+  @Test(
+    .rule("UNDO-1", "NSManagedObjectContext.undoManager", "one group an event"),
+    .rule("EVENT-2", "NSManagedObjectContext.undo()", "pending changes are processed first"),
+    arguments: StoreKind.allCases)
   func `setting values is undone and redone on the same object, event by event`(kind: StoreKind) throws {
     try withUndo(kind) { _, context, manager in
       let item: Item = context.item("a")
@@ -40,7 +43,9 @@ struct UndoTests {
     }
   }
 
-  @Test(arguments: StoreKind.allCases)
+  @Test(
+    .rule("UNDO-6", "NSManagedObjectContext.undo()"), .rule("LIFE-1", "NSManagedObject.awakeFromInsert()"),
+    arguments: StoreKind.allCases)
   func `an insertion is undone and redone with the same object, its values and its id`(kind: StoreKind) throws
   {
     try withUndo(kind) { stack, context, manager in
@@ -65,7 +70,7 @@ struct UndoTests {
     }
   }
 
-  @Test(arguments: StoreKind.allCases)
+  @Test(.rule("UNDO-7", "NSManagedObjectContext.undo()"), arguments: StoreKind.allCases)
   func `a deletion with all it passed on is undone`(kind: StoreKind) throws {
     try withUndo(kind) { stack, context, manager in
       let category = context.make("Category") as! Category
@@ -99,7 +104,7 @@ struct UndoTests {
     }
   }
 
-  @Test(arguments: StoreKind.allCases)
+  @Test(.rule("UNDO-4", "NSManagedObjectContext.undoManager"), arguments: StoreKind.allCases)
   func `undo goes back past a save and dirties the objects again`(kind: StoreKind) throws {
     try withUndo(kind) { stack, context, manager in
       let item: Item = context.item("a")
@@ -170,7 +175,7 @@ struct UndoTests {
     }
   }
 
-  @Test(arguments: StoreKind.allCases)
+  @Test(.rule("UNDO-2", "NSManagedObjectContext.undoManager"), arguments: StoreKind.allCases)
   func `changes made with registration disabled stay`(kind: StoreKind) throws {
     try withUndo(kind) { _, context, manager in
       let item: Item = context.item("a")
@@ -187,7 +192,7 @@ struct UndoTests {
     }
   }
 
-  @Test(arguments: StoreKind.allCases)
+  @Test(.rule("UNDO-5", "NSManagedObjectContext.rollback(), reset()"), arguments: StoreKind.allCases)
   func `rollback and reset forget what could be undone`(kind: StoreKind) throws {
     try withUndo(kind) { _, context, manager in
       let item: Item = context.item("a")
@@ -204,7 +209,8 @@ struct UndoTests {
     }
   }
 
-  @Test(arguments: StoreKind.allCases)
+  @Test(
+    .rule("UNDO-3", "NSManagedObjectContext.undoManager", "nil unless set"), arguments: StoreKind.allCases)
   func `without an undo manager nothing is kept`(kind: StoreKind) throws {
     let stack = try Stack(kind)
     try stack.run { context in
@@ -240,7 +246,7 @@ struct UndoTests {
     }
   }
 
-  @Test(arguments: StoreKind.allCases)
+  @Test(.rule("STATE-4", "NSManagedObject.changedValuesForCurrentEvent()"), arguments: StoreKind.allCases)
   func `the values before the event are told while it is told`(kind: StoreKind) throws {
     let stack = try Stack(kind)
     try stack.run { context in

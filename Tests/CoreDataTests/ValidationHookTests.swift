@@ -62,7 +62,9 @@ struct ValidationHookTests {
     }
   }
 
-  @Test(arguments: StoreKind.allCases)
+  @Test(
+    .rule("VALID-3", "NSManagedObject.validateValue(_:forKey:)", "what it replaces is saved"),
+    arguments: StoreKind.allCases)
   func `a value that a check replaces is what the object has and what is saved`(kind: StoreKind) throws {
     let stack = try stack(kind)
     try stack.run { context in
@@ -131,7 +133,10 @@ struct ValidationHookTests {
     }
   }
 
-  @Test(arguments: StoreKind.allCases)
+  @Test(
+    .rule(
+      "VALID-10", "Object Validation", "a property's own check runs between the model's and the object's"),
+    arguments: StoreKind.allCases)
   func `one failure stands for itself, and the order is model, property, object`(kind: StoreKind) throws {
     try stack(kind).run { context in
       let guest = try #require(context.make("Guest", ["name": "ann", "age": 12]) as? Guest)

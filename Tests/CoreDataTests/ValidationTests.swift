@@ -46,7 +46,10 @@ struct ValidationTests {
     Case("home", NSValidationMissingMandatoryPropertyError, nil),
   ]
 
-  @Test(arguments: StoreKind.allCases, cases)
+  @Test(
+    .rule("VALID-5", "NSValidationKeyErrorKey"),
+    .rule("VALID-9", "NSPropertyDescription.setValidationPredicates(_:withValidationWarnings:)"),
+    arguments: StoreKind.allCases, cases)
   func `a wrong value stops the save with its code, object and key`(kind: StoreKind, example: Case) throws {
     let stack = try Stack(kind)
     try stack.run { context in
@@ -71,7 +74,7 @@ struct ValidationTests {
     }
   }
 
-  @Test(arguments: StoreKind.allCases)
+  @Test(.rule("REL-5", "NSRelationshipDescription.minCount, maxCount"), arguments: StoreKind.allCases)
   func `counts are checked, and optional to-many may be empty`(kind: StoreKind) throws {
     let stack = try Stack(kind)
     try stack.run { context in
@@ -88,7 +91,7 @@ struct ValidationTests {
     }
   }
 
-  @Test(arguments: StoreKind.allCases)
+  @Test(.rule("VALID-4", "NSValidationMultipleErrorsError"), arguments: StoreKind.allCases)
   func `several failures are one error with flat details`(kind: StoreKind) throws {
     let stack = try Stack(kind)
     try stack.run { context in
@@ -125,7 +128,9 @@ struct ValidationTests {
     }
   }
 
-  @Test(arguments: StoreKind.allCases)
+  @Test(
+    .rule("VALID-3", "NSManagedObject.validateValue(_:forKey:)", "it may replace the value"),
+    arguments: StoreKind.allCases)
   func `numbers are taken as any numeric type and validation replaces them by the attribute's`(
     kind: StoreKind
   ) throws {
