@@ -172,9 +172,9 @@ open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
   /// Groups of attributes (names or descriptions) whose combined values must be unique. Own ones only.
   open var uniquenessConstraints: [[Any]] = [] { willSet { mayChange() } }
 
-  /// ``uniquenessConstraints`` as names.
+  /// ``uniquenessConstraints`` as names, without empty ones: they would make all rows alike.
   package final var uniquenessConstraintNames: [[String]] {
-    NSEntityDescription.names(uniquenessConstraints)
+    NSEntityDescription.names(uniquenessConstraints).filter { !$0.isEmpty }
   }
 
   /// The old form of indexes over several properties (names or descriptions).

@@ -24,7 +24,7 @@ struct KeyPathTests {
     row("squad", \Worker.squad), row("skills", \Worker.skills), row("jobs", \Squad.jobs),
     row("name", \Worker.oldName), row("age", \Worker.oldAge), row("boss", \Worker.oldBoss),
     row("skills", \Worker.oldSkills), row("squad.name", \Worker.squadName),
-    row("objectID", \Worker.objectID), row("self", \Worker.self),
+    row("objectID", \Worker.objectID), row("self", \Worker.self), row("self", \Double.self),
     // Inherited, and along several steps.
     row("name", \Chief.name), row("budget", \Chief.budget), row("boss.name", \Worker.boss?.name),
     row("boss.boss.squad.name", \Chief.boss?.boss?.squad?.name), row("squad.name", \Worker.squad!.name),

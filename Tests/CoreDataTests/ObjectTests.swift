@@ -305,4 +305,15 @@ struct ObjectTests {
       #expect(Item.fetchRequest().entityName == "Item")
     }
   }
+
+  @Test func `an object that was never stored keeps its attributes when its context is gone`() throws {
+    let stack = try Stack(.inMemory)
+    let item: Item = {
+      let context: NSManagedObjectContext = stack.other()
+      return context.performAndWait { context.item("a") }
+    }()
+    #expect(item.managedObjectContext == nil && item.title == "a")
+    item.title = "b"
+    #expect(item.title == "b")
+  }
 }

@@ -319,4 +319,16 @@ struct SavingTests {
     try coordinator.remove(store)
     #expect(try Data(contentsOf: url) == before)
   }
+
+  @Test(arguments: StoreKind.allCases)
+  func `a uniqueness constraint without attributes is none`(kind: StoreKind) throws {
+    let model: NSManagedObjectModel = World.model()
+    model.entitiesByName["Tag"]?.uniquenessConstraints = [[]]
+    let stack = try Stack(kind, model: model)
+    try stack.run { context in
+      for name in ["a", "a", "b"] { _ = context.make("Tag", ["name": name]) }
+      try context.save()
+    }
+    #expect(try stack.count("Tag") == 3)
+  }
 }

@@ -91,10 +91,12 @@ extension NSManagedObject {
     context.stopTrespass("\(named(slot)) was \(access.participle)", self)
   }
 
-  /// For objects whose context went away while they lived: what was loaded and never changed can be read; a value that would have to be
-  /// loaded, that was unsaved, or that is to be set has nowhere to come from or go to.
+  /// For objects whose context went away while they lived: what was loaded and never changed can be read, as can the attributes of
+  /// objects that were never stored; a value that would have to be loaded, that was unsaved, or that is to be set has nowhere to come
+  /// from or go to.
   final func requireContext(_ slot: Int, _ access: ObjectAccess) {
-    if access != .write, row != nil, slot < 0 || runtime.layout.slots[slot].relationship == nil {
+    let isAttribute: Bool = slot < 0 || runtime.layout.slots[slot].relationship == nil
+    if isAttribute, row == nil ? state != nil : access != .write {
       flags.remove(.fault)
       return
     }

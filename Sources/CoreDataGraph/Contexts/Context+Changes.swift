@@ -165,6 +165,8 @@ extension NSManagedObjectContext {
       for object in changed where seen.insert(ObjectIdentifier(object)).inserted { rollBack(object) }
     }
     processPendingChanges()
+    for object in changed where object.registry == nil { object.letRelationshipsGo() }
+    parted.letGo()
   }
 
   private func rollBack(_ object: NSManagedObject) {

@@ -259,8 +259,11 @@ extension NSManagedObjectContext {
   public final func reset() {
     requireQueue("reset() was called")
     undoManager?.removeAllActions(withTarget: self)
-    for object in registry.allObjects { detach(object) }
+    let objects: [NSManagedObject] = registry.allObjects
+    for object in objects { detach(object) }
     clearLists()
+    for object in objects { object.letRelationshipsGo() }
+    parted.letGo()
     NotificationCenter.default.post(
       name: .NSManagedObjectContextObjectsDidChange, object: self,
       userInfo: [NSInvalidatedAllObjectsKey: [Any]()])

@@ -19,8 +19,8 @@ public enum NSManagedObjectContextConcurrencyType: UInt, Sendable {
 /// `CLARUS_CONCURRENCY_DEBUG=1` in the environment) every use off that queue stops the program and says what was used, whose it is
 /// and from where; without it such use is not looked for and costs nothing.
 ///
-/// Hold a context as long as its objects are used. When it goes, objects keep the values that were loaded and never changed; asking
-/// one of them for anything else stops the program with an explanation.
+/// Hold a context as long as its objects are used. When it goes, objects keep the values that were loaded and never changed, and
+/// objects that were never saved their attributes; asking one of them for anything else stops the program with an explanation.
 ///
 /// See Apple's page [NSManagedObjectContext](https://developer.apple.com/documentation/coredata/nsmanagedobjectcontext).
 open class NSManagedObjectContext: NSObject, @unchecked Sendable {
@@ -52,6 +52,8 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   final var assignedStores: [ObjectIdentifier: NSPersistentStore] = [:]
   /// The inserted objects of the last objects-did-change notification, for the did-save one.
   final var lastInserted: Set<NSManagedObject> = []
+  /// Saved deletions that an undo may bring back.
+  final var parted = PartedObjects()
   /// With `retainsRegisteredObjects`: every object the context has met.
   final var retained: [NSManagedObject] = []
 
@@ -71,15 +73,17 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
 
   deinit {
     if let undoCheckpoint { NotificationCenter.default.removeObserver(undoCheckpoint) }
-    // Loaded relationships make cycles of objects; without their context they are of no use, so they are cut. What was
-    // unsaved is gone with them: whoever asks for it is told (`requireContext`).
+    // What was changed of stored objects is gone with the context: whoever asks for it is told (`requireContext`). Objects that were
+    // never stored have no other values than their own, and keep them.
     for object in registry.allObjects {
-      let hadOwnValues: Bool = object.hasChanges
-      object.state = nil
+      object.letRelationshipsGo()
       object.registry = nil
       object.flags.insert(.orphaned)
-      if hadOwnValues { object.row = nil }
+      guard object.row != nil else { continue }
+      if object.hasChanges { object.row = nil }
+      object.state = nil
     }
+    parted.letGo()
   }
 
   // MARK: Configuration

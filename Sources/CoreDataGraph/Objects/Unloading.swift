@@ -30,6 +30,40 @@ enum Unloading {
   }
 }
 
+extension NSManagedObject {
+  /// Loaded relationships make cycles of objects; without their context they are of no use, so they are cut.
+  final func letRelationshipsGo() {
+    guard let state else { return }
+    for slot in runtime.relationshipSlots { state.values[slot] = .unset }
+  }
+}
+
+/// Objects that have left their context with their relationships, which keep each other alive until it lets them go.
+struct PartedObjects {
+  private struct Member {
+    weak var object: NSManagedObject?
+  }
+
+  private var members: [Member] = []
+  /// Where to look for members that are gone next.
+  private var limit: Int = 64
+
+  mutating func append(_ objects: [NSManagedObject]) {
+    members += objects.map { Member(object: $0) }
+    guard members.count > limit else { return }
+    members.removeAll { $0.object == nil }
+    limit = max(64, 2 * members.count)
+  }
+
+  mutating func letGo() {
+    for member in members {
+      // One that is back in a context keeps what it has.
+      if let object = member.object, object.registry == nil { object.letRelationshipsGo() }
+    }
+    members = []
+  }
+}
+
 #if !os(Windows)
   private final class Waiting {
     var states: [ObjectState?] = []

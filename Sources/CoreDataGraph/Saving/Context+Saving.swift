@@ -198,6 +198,12 @@ extension NSManagedObjectContext {
     where other !== self && other.automaticallyMergesChangesFromParent {
       other.perform { [weak other] in other?.merge(ids) }
     }
+    // An undo brings a deleted object back with its relationships.
+    if undoManager != nil {
+      parted.append(changes.deleted)
+    } else {
+      for object in changes.deleted { object.letRelationshipsGo() }
+    }
   }
 
   // MARK: Permanent ids ahead of a save
@@ -365,6 +371,7 @@ extension NSManagedObjectContext {
     noteEvent(.eventDeleted, of: object)
     processPendingChanges()
     detach(object)
+    object.letRelationshipsGo()
     object.flags.insert(.inaccessible)
   }
 }

@@ -51,6 +51,7 @@ package enum KeyPathNames {
       return .named(name)
     }
     if let name = storedName(of: keyPath, root) { return .named(name) }
+    if keyPath.debugDescription == "\\\(root).self" { return .named("self") }
     if let recording = root as? any KeyPathRecording.Type { return recording.recordedName(of: keyPath) }
     return .unnamed(
       "the names of computed properties, and of those of classes that are not final, are not known")
