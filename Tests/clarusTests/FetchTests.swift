@@ -86,12 +86,19 @@ import Testing
     (["--where", "title BEGINSWITH[c] 'apple'"], "\"Apple, \"\"red\"\"\"\r\n"),
     (["--sort", "priority:desc", "--limit", "1"], "日本梨\r\n"),
     (["--sort", "priority", "--offset", "2"], "日本梨\r\n"),
-    (["--where", "FALSEPREDICATE"], ""),
+    (["--where", "FALSEPREDICATE"], ""), (["--where", "-price < -1.6"], "日本梨\r\n"),
   ])
   func `predicate, order, limit and offset choose the rows`(options: [String], expected: String) throws {
     let run = try fetch(["Item", "--columns", "title", "--format", "csv"] + options)
     #expect(run.errors == "")
     #expect(run.output == "title\r\n" + expected)
+  }
+
+  @Test func `a line on standard error says that two kinds of values are never equal`() throws {
+    let run = try fetch(["Item", "--json", "--where", "priority == '1'"])
+    #expect(run.status == 0)
+    #expect(run.output == "[]\n")
+    #expect(run.errors.hasPrefix("clarus: --where: priority == \"1\": a number never equals a string."))
   }
 
   @Test func `no rows are an empty array, or a heading`() throws {

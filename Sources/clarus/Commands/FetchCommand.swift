@@ -36,8 +36,9 @@ struct FetchCommand: ParsableCommand {
   @Argument(help: "The entity's name.")
   var entity: String
 
+  // A predicate may begin with a minus sign.
   @Option(
-    name: .customLong("where"),
+    name: .customLong("where"), parsing: .unconditional,
     help: ArgumentHelp("A predicate, as for NSPredicate(format:).", valueName: "predicate"))
   var predicate: String?
 
@@ -111,9 +112,14 @@ struct FetchCommand: ParsableCommand {
     plan.offset = offset
     plan.order = try sort.map(Self.order)
     if let predicate {
-      let node: PredicateNode = try NSPredicate(parsing: predicate, arguments: []).predicateNode()
+      let parsed: NSPredicate = try NSPredicate(parsing: predicate, arguments: [])
+      let node: PredicateNode = parsed.predicateNode()
       let errors: [PredicateProblem] = node.errors(for: entity.entity)
       if !errors.isEmpty { throw CommandFailure("--where: " + Self.sentence(errors)) }
+      // Such a predicate runs, and nothing in its rows would tell what is wrong.
+      for problem in parsed.problems(for: entity.entity) where problem.kind == .neverEqual {
+        writeToStandardError(ErrorText.oneLine("clarus: --where: \(problem.description)"))
+      }
       plan.predicate = node
     }
     return plan
