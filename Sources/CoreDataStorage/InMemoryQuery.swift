@@ -85,6 +85,8 @@ struct InMemoryQuery {
     var steps: [Int]
     /// The value at the end; nil sorts by key.
     var column: (kind: ColumnKind, word: Int)?
+    /// What is read from a row where the path names more than a column; nothing else counts then.
+    var computed: ExpressionProgram?
     var comparison: SortTerm
   }
 
@@ -96,8 +98,9 @@ struct InMemoryQuery {
       .map(String.init)
     for (place, name) in components.enumerated() {
       let isLast: Bool = place == components.count - 1
-      if isLast, name.lowercased() == "self" || name == "objectID" { break }
+      if name.lowercased() == "self" || isLast && name == "objectID" { continue }
       guard let slot = entity.slot(named: name) else {
+        if name == "entity", !isLast { return try computed(order, comparison) }
         throw StoreError.unknownKeyPath(
           order.keyPath, entity: plan.entity.name,
           advice: "\(entity.name) has no property \"\(name)\". "
@@ -105,9 +108,12 @@ struct InMemoryQuery {
       }
       guard case .stored(let kind, let word) = slot.role else {
         if slot.isToMany {
+          let rest: ArraySlice<String> = components[(place + 1)...]
+          if rest.contains(where: { $0.hasPrefix("@") }) { return try computed(order, comparison) }
           throw StoreError.invalid(
-            part: "sort by \(order.keyPath)", reason: "\(entity.name).\(name) has many values",
-            advice: "Sort by an attribute or by one of a to-one relationship.")
+            part: "sort by \(order.keyPath)",
+            reason: "to-many key not allowed here: \(entity.name).\(name) has many values",
+            advice: "Sort by an attribute, by one of a to-one relationship, or by the members' @count.")
         }
         throw StoreError.unsupported(
           part: "sort by \(order.keyPath)", reason: "\(entity.name).\(name) is not stored",
@@ -119,18 +125,26 @@ struct InMemoryQuery {
       } else if isLast {
         return Term(steps: steps, column: (kind, word), comparison: comparison)
       } else {
-        throw StoreError.unknownKeyPath(
-          order.keyPath, entity: plan.entity.name,
-          advice: "\(entity.name).\(name) is an attribute, so the path ends there.")
+        return try computed(order, comparison)
       }
     }
     return Term(steps: steps, column: nil, comparison: comparison)
   }
 
+  /// A term whose value is not a column's: `items.@count`, `name.length`, `entity.name`.
+  private func computed(_ order: FetchOrder, _ comparison: SortTerm) throws -> Term {
+    try KeyPathCheck(layout: layout, entity: plan.entity).check(order.keyPath)
+    return Term(
+      steps: [], computed: ExpressionProgram(.keyPath(order.keyPath), rules: .store), comparison: comparison)
+  }
+
   private func sort(_ rows: [RowRef], by terms: [Term]) throws -> [RowRef] {
     // Values are decoded once a row, not once a comparison.
     let isAscending: Bool = terms.last?.comparison.ascending ?? true
-    let values: [[PredicateValue]] = rows.map { row in terms.map { value(of: row, $0) } }
+    let source = InMemoryRowProxy.Source(state)
+    let values: [[PredicateValue]] = try rows.map { row in
+      try terms.map { try value(of: row, $0, source) }
+    }
     let positions: [Int] = try rows.indices.sorted { left, right in
       for (number, term) in terms.enumerated() {
         let result: ComparisonResult = try term.comparison.order(values[left][number], values[right][number])
@@ -141,7 +155,12 @@ struct InMemoryQuery {
     return positions.map { rows[$0] }
   }
 
-  private func value(of row: RowRef, _ term: Term) -> PredicateValue {
+  private func value(
+    of row: RowRef, _ term: Term, _ source: InMemoryRowProxy.Source
+  ) throws -> PredicateValue {
+    if let computed = term.computed {
+      return try computed.value(InMemoryRowProxy(row: row, source: source))
+    }
     var row: RowRef = row
     for (place, step) in term.steps.enumerated() {
       guard row.hasValue(step) else { return .null }

@@ -67,6 +67,70 @@ struct FetchingTests {
     }
   }
 
+  /// Keys that end in no attribute, and the order of the items by them; what they leave equal comes by title.
+  private static let ordersWithoutColumn: [(key: String, titles: String)] = [
+    ("self.count", "abcdef"), ("title.length", "abcdef"), ("tags.@count", "bcdefa"),
+    ("tags.@min.name", "acebdf"), ("category.items.@count", "abcdef"), ("category.name.length", "abcdef"),
+    ("entity.name", "abcdef"), ("category", "abcdef"), ("category.objectID", "abcdef"),
+    ("category.self", "abcdef"),
+  ]
+
+  @Test(arguments: StoreKind.allCases, ordersWithoutColumn)
+  func `orders by more than columns are the same over every store, with and without unsaved changes`(
+    kind: StoreKind, order: (key: String, titles: String)
+  ) throws {
+    let stack: Stack = try filled(kind)
+    try stack.run { context in
+      let items: [Item] = try context.all(Item.self, "Item", sort: ["title"])
+      items[0].tags = Set(try context.all(Tag.self, "Tag"))
+      try context.save()
+      let request: NSFetchRequest<Item> = context.request(Item.self, "Item")
+      request.sortDescriptors = [order.key, "title"].map { NSSortDescriptor(key: $0, ascending: true) }
+      func titles() throws -> String { try context.fetch(request).compactMap(\.title).joined() }
+      #expect(try titles() == order.titles)
+      for item in items { item.price = 3 }
+      #expect(try titles() == order.titles)
+      #expect(
+        try items.sortedThrowing(using: request.sortDescriptors ?? []).compactMap(\.title).joined()
+          == order.titles)
+    }
+  }
+
+  @Test(arguments: StoreKind.allCases, ["self", "objectID"])
+  func `objects sort by their ids, unsaved ones last in the order they were made`(
+    kind: StoreKind, key: String
+  ) throws {
+    let stack: Stack = try filled(kind)
+    try stack.run { context in
+      let request: NSFetchRequest<Item> = context.request(Item.self, "Item")
+      request.sortDescriptors = [NSSortDescriptor(key: key, ascending: false)]
+      let saved: [Item] = try context.fetch(request)
+      #expect(saved.map(\.objectID) != saved.reversed().map(\.objectID))
+      for item in saved { item.price = 3 }
+      let new: [Item] = ["g", "h"].map { context.item($0) }
+      #expect(try context.fetch(request) == new.reversed() + saved)
+    }
+  }
+
+  @Test(arguments: StoreKind.allCases)
+  func `URLs sort by their texts, with unsaved changes too`(kind: StoreKind) throws {
+    let stack = try Stack(kind, model: Library.model)
+    try stack.run { context in
+      let sites: [String] = ["http://b", "http://a/2", "http://a/1"]
+      let writers: [NSManagedObject] = sites.map {
+        context.make("Writer", ["site": URL(string: $0) as Any])
+      }
+      try context.save()
+      let request: NSFetchRequest<NSManagedObject> = context.request(NSManagedObject.self, "Writer")
+      let bySite = NSSortDescriptor(key: "site", ascending: true)
+      request.sortDescriptors = [bySite]
+      #expect(bySite.problems(for: try #require(Library.model.entitiesByName["Writer"])).isEmpty)
+      #expect(try context.fetch(request) == writers.reversed())
+      for writer in writers { writer.setValue("x", forKey: "name") }
+      #expect(try context.fetch(request) == writers.reversed())
+    }
+  }
+
   @Test(.rule("FETCH-8", "NSFetchRequest.fetchLimit, fetchOffset"), arguments: StoreKind.allCases)
   func `limits and offsets hold without unsaved changes too`(kind: StoreKind) throws {
     let stack: Stack = try filled(kind)

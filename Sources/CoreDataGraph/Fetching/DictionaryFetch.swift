@@ -183,6 +183,12 @@ private struct ColumnNames {
 }
 
 extension NSManagedObject: KeyedObject {
-  /// The number in the object's id; new objects have one too.
-  final package var primaryKey: Int64 { key }
+  final package var primaryKey: Int64 { NSManagedObjectID.orderedKey(key) }
+}
+
+extension NSManagedObjectID: KeyedObject {
+  final package var primaryKey: Int64 { Self.orderedKey(key) }
+
+  /// New objects count downwards from -1; they follow all others, the first one first.
+  fileprivate static func orderedKey(_ key: Int64) -> Int64 { key < 0 ? Int64.max / 2 - key : key }
 }

@@ -121,7 +121,8 @@ extension PredicateCheck {
           .toManyNotAllowed, part: key, subject: subject(expression),
           reason: "to-many key not allowed here: \(key) gives many values, and an order needs one an object",
           advice: "Sort by an attribute, by one of a to-one relationship, or by \(key).@count."))
-    } else if isCompared, !value.isNull, value.exampleForm == nil, ValueComparison.order(value, value) == nil
+    } else if isCompared, value.exampleForm == nil,
+      (try? SortTerm(key: key, ascending: true).order(value, value)) == nil
     {
       report(
         PredicateProblem(

@@ -13,12 +13,21 @@ package struct SortTerm: Hashable, Sendable {
     self.comparison = comparison
   }
 
-  /// The order of two values, nulls first, direction applied.
+  /// The order of two values, nulls first, direction applied. As in a database URLs go by their texts, objects by their keys.
   ///
   /// - Throws: ``PredicateError`` for values that have no order.
   package func order(_ left: PredicateValue, _ right: PredicateValue) throws -> ComparisonResult {
-    let result: ComparisonResult = try Self.ascendingOrder(left, right, comparison, key)
+    let result: ComparisonResult = try Self.ascendingOrder(
+      Self.comparable(left), Self.comparable(right), comparison, key)
     return ascending ? result : NumberComparison.reversed(result)
+  }
+
+  private static func comparable(_ value: PredicateValue) -> PredicateValue {
+    switch value {
+    case .url(let url): .string(url.absoluteString)
+    case .object(let box): (box.value as? any KeyedObject).map { .integer($0.primaryKey) } ?? value
+    default: value
+    }
   }
 
   private static func ascendingOrder(
@@ -43,4 +52,10 @@ package struct SortTerm: Hashable, Sendable {
     if a.isNaN { return b.isNaN ? .orderedSame : .orderedAscending }
     return b.isNaN ? .orderedDescending : nil
   }
+}
+
+/// An object that stands for a row.
+package protocol KeyedObject {
+  /// The row's number. Objects that have no row yet come behind all that have one.
+  var primaryKey: Int64 { get }
 }

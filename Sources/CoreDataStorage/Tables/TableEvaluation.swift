@@ -118,24 +118,9 @@ package struct TableEvaluation {
     lines = positions.map { lines[$0] }
   }
 
-  /// As a database orders: URLs by their texts, objects by their keys.
   private static func compare(
     _ left: PredicateValue, _ right: PredicateValue, _ comparison: StringComparison
   ) throws -> ComparisonResult {
-    try SortTerm(key: nil, ascending: true, comparison: comparison).order(sortable(left), sortable(right))
+    try SortTerm(key: nil, ascending: true, comparison: comparison).order(left, right)
   }
-
-  private static func sortable(_ value: PredicateValue) -> PredicateValue {
-    switch value {
-    case .url(let url): return .string(url.absoluteString)
-    case .object(let box):
-      return (box.value as? any KeyedObject).map { .integer($0.primaryKey) } ?? value
-    default: return value
-    }
-  }
-}
-
-/// An object that stands for a row.
-package protocol KeyedObject {
-  var primaryKey: Int64 { get }
 }
