@@ -54,6 +54,8 @@ package let ownVectors: String = #"""
   {"id": "o-19", "topic": "cast", "format": "castObject:toType:(a, b) == 1", "args": [],
    "expect": {"parses": true, "predicateFormat": "castObject:toType:(a, b) == 1"}},
   {"id": "o-20", "topic": "cast", "format": "when == castObject:toType:(1.234567, 'NSDate')", "args": [],
-   "expect": {"parses": true, "predicateFormat": "when == castObject:toType:(1.234567, \"NSDate\")"}}
+   "expect": {"parses": true, "predicateFormat": "when == castObject:toType:(1.234567, \"NSDate\")"}},
+  {"id": "o-21", "topic": "custom", "format": "m #in: 2 AND m #size:in: 2", "args": [],
+   "expect": {"parses": true, "predicateFormat": "m #in: 2 AND m #size:in: 2"}}
   ]
   """#

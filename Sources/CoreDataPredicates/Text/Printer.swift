@@ -74,7 +74,8 @@ package enum Printer {
     if let block = node.block {
       output += "BLOCK(\(address(of: block)))"
     } else {
-      output += node.comparison == .customSelector ? node.selector ?? "" : node.comparison.symbol
+      output +=
+        node.comparison == .customSelector ? operatorText(node.selector ?? "") : node.comparison.symbol
     }
     let letters: String = node.options.letters
     if !letters.isEmpty { output += "[\(letters)]" }
@@ -196,6 +197,11 @@ package enum Printer {
       write(arguments, to: &output)
       output += ")"
     }
+  }
+
+  /// A selector as an operator: one that begins with a reserved word gets its `#` back.
+  private static func operatorText(_ selector: String) -> String {
+    Word(identifier: selector.prefix { $0 != ":" }) == nil ? selector : "#\(selector)"
   }
 
   /// Whether `CAST(…)` reads back as these arguments: it takes a quoted type, and six decimals for the seconds of a date. The
