@@ -87,6 +87,26 @@ struct HostileInputTests {
     #expect(try !predicate.evaluateThrowing(with: ["a": "x"]))
   }
 
+  /// Foundation's hash of an `NSDecimalNumber` never returns, and a cast to a class makes them of the decimals in a set.
+  @Test(
+    arguments: [
+      ("p IN %@", true), ("ANY %@ == p", true), ("%@[0] == 1", nil), ("%@.@count == 2", true),
+      ("s.@count == 2", true),
+      ("SUBQUERY(s, $x, $x > 1).@count == 1", true), ("s[0] == 1", nil), ("count(s) == 2", true),
+      ("p IN $s", true),
+      ("s.@max.#self == 2.5", true), ("SUBQUERY(%@, $x, $x > 1)[0] == 1", nil), ("d.@count == 1", true),
+      ("d[p] == 'x'", true),
+    ] as [(String, Bool?)])
+  func `sets and dictionaries of decimals are never bridged`(format: String, expected: Bool?) throws {
+    let prices: Set<Decimal> = [1, 2.5]
+    let predicate: Foundation.NSPredicate = try Foundation.NSPredicate(parsing: format, arguments: [prices])
+    let object: [String: Any] = ["p": Decimal(1), "s": prices, "d": [Decimal(1): "x"]]
+    let answer: Bool? = try? predicate.evaluateThrowing(with: object, substitutionVariables: ["s": prices])
+    #expect(answer == expected)
+    let bound: Bool? = try? predicate.withSubstitutionVariables(["s": prices]).evaluateThrowing(with: object)
+    #expect(bound == expected)
+  }
+
   @Test func `random text never crashes the parser`() {
     let seed: UInt64 = .random(in: 0 ... .max)
     print("seed \(seed)")

@@ -41,7 +41,7 @@ package final class EvaluationPermission: @unchecked Sendable {
   static func joining(values: [Any?]) -> EvaluationPermission? {
     joining(
       values.map { value in
-        switch value {
+        switch object(value, as: NSObject.self) {
         case let predicate as Foundation.NSPredicate: predicate.evaluationPermission
         case let expression as NSExpression: expression.permission
         default: nil

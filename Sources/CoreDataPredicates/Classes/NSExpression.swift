@@ -202,7 +202,7 @@ open class NSExpression: NSObject, NSCopying, NSSecureCoding {
   }
 
   private static func node(_ value: Any) -> ExpressionNode {
-    (value as? NSExpression)?.expressionNode() ?? .constant(PredicateValue(constant: value))
+    object(value, as: NSExpression.self)?.expressionNode() ?? .constant(PredicateValue(constant: value))
   }
 
   // MARK: Evaluation

@@ -208,7 +208,7 @@ extension Compiler {
     let collection = compile(collection).raw
     let test: Test = compile(predicate)
     return CompiledExpression(raw: { context in
-      guard let members = try collection(context), !(members is NSNull) else { return [Any]() }
+      guard let members = try collection(context), !isNullObject(members) else { return [Any]() }
       guard let elements = RawCollection.elements(of: members) else {
         throw PredicateError.evaluation(
           "SUBQUERY needs an array or a set to choose from, not \(PredicateValue(normalizing: members).kindName)."

@@ -48,7 +48,7 @@ enum Compiler {
     let raw = compileMembers(node.left)
     let needsAll: Bool = node.modifier == .all
     return { context in
-      guard let collection = try raw(context), !(collection is NSNull) else { return needsAll }
+      guard let collection = try raw(context), !isNullObject(collection) else { return needsAll }
       guard let elements = RawCollection.elements(of: collection) else {
         throw PredicateError.evaluation(
           "The left side of an ALL or ANY operator must be an array or a set, but \(Printer.print(node.left)) gave "

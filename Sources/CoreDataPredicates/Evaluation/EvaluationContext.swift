@@ -54,7 +54,7 @@ final class EvaluationContext {
         "The variable $\(name) has no value. Pass it in the substitution variables, or replace it first with "
           + "withSubstitutionVariables(_:).")
     }
-    return value is NSNull ? nil : value
+    return isNullObject(value) ? nil : value
   }
 
   func binding(_ name: String, to value: Any) -> EvaluationContext {

@@ -84,14 +84,14 @@ struct KeyPathReader: Sendable {
           value = try KeyReader.read(key, from: current)
         }
       case .count:
-        if current is NSNull { return nil }
+        if isNullObject(current) { return nil }
         guard let count = RawCollection.count(of: current) else {
           throw PredicateError.evaluation(
             "@count needs a collection, not \(PredicateValue(normalizing: current).kindName).")
         }
         value = count
       case .collect(let operation, let path):
-        if current is NSNull { return nil }
+        if isNullObject(current) { return nil }
         guard let elements = RawCollection.elements(of: current) else {
           throw PredicateError.evaluation(
             "@\(operation.rawValue) needs a collection, not \(PredicateValue(normalizing: current).kindName)."
@@ -160,7 +160,7 @@ enum KeyReader {
     }
     switch object {
     case let value as PredicateValue: return try read(key, fromValue: value)
-    case is NSNull: return nil
+    case let value where isNullObject(value): return nil
     case let optional as any UnwrappableOptional:
       return try optional.unwrapped.flatMap { try read(key, from: $0) }
     default: break

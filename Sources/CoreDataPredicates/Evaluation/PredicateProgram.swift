@@ -239,7 +239,7 @@ package final class ExpressionProgram: @unchecked Sendable {
     if let context {
       for (name, value) in evaluation.assigned ?? [:] { context[name] = value }
     }
-    if result is NSNull { return nil }
+    if isNullObject(result) { return nil }
     return (result as? PredicateValue).map(\.anyValue) ?? result
   }
 

@@ -8,16 +8,17 @@ enum RawCollection {
     case let value as PredicateValue: value.elements.map { $0.map { $0 } }
     case let array as any AnyArray: array.members
     case let set as any AnySet: set.members
-    case let array as NSArray where isObject(collection): array.map { $0 }
-    case let set as NSSet where isObject(collection): set.map { $0 }
-    case let set as NSOrderedSet where isObject(collection): set.map { $0 }
-    default: nil
+    default: object(collection, as: NSObject.self).flatMap { elements(ofObject: $0) }
     }
   }
 
-  /// Casts to Foundation's classes bridge Swift values; only real objects are meant.
-  private static func isObject(_ value: Any) -> Bool {
-    type(of: value) is AnyClass
+  private static func elements(ofObject collection: NSObject) -> [Any]? {
+    switch collection {
+    case let array as NSArray: array.map { $0 }
+    case let set as NSSet: set.map { $0 }
+    case let set as NSOrderedSet: set.map { $0 }
+    default: nil
+    }
   }
 
   static func isSet(_ collection: Any) -> Bool {
@@ -39,14 +40,13 @@ enum RawCollection {
     case let value as PredicateValue:
       if case .dictionary(let entries) = value { entries.count } else { value.elements?.count }
     case let dictionary as any AnyDictionary: dictionary.entryCount
-    case let dictionary as NSDictionary where isObject(collection): dictionary.count
-    default: elements(of: collection)?.count
+    default: object(collection, as: NSDictionary.self)?.count ?? elements(of: collection)?.count
     }
   }
 
   /// The members in order; nil for nil.
   static func array(_ collection: Any?, _ text: String) throws -> [Any]? {
-    guard let collection, !(collection is NSNull) else { return nil }
+    guard let collection, !isNullObject(collection) else { return nil }
     guard let elements = elements(of: collection), !isSet(collection) else {
       throw notIndexable(collection, text)
     }
@@ -54,7 +54,7 @@ enum RawCollection {
   }
 
   static func element(of collection: Any, at index: PredicateValue, _ text: String) throws -> Any? {
-    if collection is NSNull { return nil }
+    if isNullObject(collection) { return nil }
     if let entry = try entry(of: collection, for: index) { return entry.value }
     guard let elements = try array(collection, text) else { return nil }
     switch index {
@@ -82,9 +82,10 @@ enum RawCollection {
       return nil
     case let dictionary as any AnyDictionary:
       return (key.anyValue.flatMap { dictionary.value(forAnyKey: $0) }, ())
-    case let dictionary as NSDictionary where isObject(collection):
-      return (key.anyValue.flatMap { dictionary.object(forKey: $0) }, ())
-    default: return nil
+    default:
+      return object(collection, as: NSDictionary.self).map { dictionary in
+        (key.anyValue.flatMap { dictionary.object(forKey: $0) }, ())
+      }
     }
   }
 

@@ -11,13 +11,13 @@ extension Parser {
       return .expression(.keyPath(path), depth: 1)
     case .object:
       let argument: Any? = try takeArgument()
-      if let predicate = argument as? Foundation.NSPredicate {
+      if let predicate = object(argument, as: Foundation.NSPredicate.self) {
         let node: PredicateNode = predicate.predicateNode()
         let depth: Int = try checked(node.depth)
         advance()
         return .predicate(node, depth: depth)
       }
-      if let expression = argument as? NSExpression {
+      if let expression = object(argument, as: NSExpression.self) {
         let node: ExpressionNode = expression.expressionNode()
         let depth: Int = try checked(node.depth)
         advance()

@@ -14,7 +14,7 @@ extension PredicateValue {
 
   /// The value of a constant in a predicate: as ``init(normalizing:)``, but an `NSNull` stays recognisable for printing.
   package init(constant value: Any?) {
-    if let value, value is NSNull {
+    if isNullObject(value) {
       self = .nullObject
     } else {
       self.init(normalizing: value)

@@ -296,7 +296,7 @@ private struct Substitution {
 
   init(_ values: [String: Any]) {
     nodes = values.mapValues { value in
-      if let expression = value as? NSExpression { return expression.expressionNode() }
+      if let expression = object(value, as: NSExpression.self) { return expression.expressionNode() }
       let constant: PredicateValue = PredicateValue(constant: value)
       // A null among the values becomes an NSNull constant, as on Apple's.
       return .constant(constant.isNull ? .nullObject : constant)
