@@ -1,4 +1,5 @@
 import CoreDataModel
+import CoreDataPredicates
 import CoreDataStorage
 import Foundation
 
@@ -67,7 +68,7 @@ extension SlotValue {
 
   /// nil, `NSNull` and nested optionals are nil.
   static func unwrapped(_ value: Any?) -> Any? {
-    guard let value, !(value is NSNull) else { return nil }
+    guard let value, !isNullObject(value) else { return nil }
     if let optional = value as? any OptionalValue {
       return unwrapped(optional.flattened)
     }
@@ -177,6 +178,12 @@ extension SlotValue {
       case (let a as Box<UUID>, let b as Box<UUID>): return a.value == b.value
       case (let a as Box<URL>, let b as Box<URL>): return a.value == b.value
       case (let a as Box<Any>, let b as Box<Any>):
+        // As they are where they can be compared so: bridging a set of decimals doesn't end (see `object(_:as:)`).
+        if type(of: a.value) == type(of: b.value), let left = a.value as? any Hashable,
+          let right = b.value as? any Hashable
+        {
+          return AnyHashable(left) == AnyHashable(right)
+        }
         guard let left = a.value as? NSObject, let right = b.value as? NSObject else { return false }
         return left.isEqual(right)
       default: return false
