@@ -36,6 +36,7 @@ struct PredicateLawTests {
         ])
         let node: PredicateNode = maker.predicate(
           PredicateMaker.Scope(entity: entity), maker.pick([0, 1, 1, 2, 3]))
+        if Self.dependsOnOrder(node) { continue }
         let law = LawCase(entity: entity, node: node, bindings: maker.bindings)
         for store in stores {
           let outcome: LawCase.Outcome = law.run(store)
@@ -50,6 +51,14 @@ struct PredicateLawTests {
     }
     print(tally.text)
     if Self.seeds.count >= 500 { check(tally) }
+  }
+
+  /// Whether the values of a set's members are compared with a list as a whole: they come in any order.
+  private static func dependsOnOrder(_ node: PredicateNode) -> Bool {
+    let text: String = Printer.print(node)
+    return text.contains("nionOfObjects")
+      && (text.contains(#/nionOfObjects\.[\w.#]+ [!=]=(\[\w+\])? [^0-9"'-]/#)
+        || text.contains(#/[!=]=(\[\w+\])? [\w.$@#]*nionOfObjects/#))
   }
 
   /// A tame generator proves nothing.
