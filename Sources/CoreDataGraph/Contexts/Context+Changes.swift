@@ -165,7 +165,7 @@ extension NSManagedObjectContext {
       for object in changed where seen.insert(ObjectIdentifier(object)).inserted { rollBack(object) }
     }
     processPendingChanges()
-    for object in changed where object.registry == nil { object.letRelationshipsGo() }
+    for object in changed { object.letRelationshipsGo() }
     parted.letGo()
   }
 

@@ -76,8 +76,8 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     // What was changed of stored objects is gone with the context: whoever asks for it is told (`requireContext`). Objects that were
     // never stored have no other values than their own, and keep them.
     for object in registry.allObjects {
-      object.letRelationshipsGo()
       object.registry = nil
+      object.letRelationshipsGo()
       object.flags.insert(.orphaned)
       guard object.row != nil else { continue }
       if object.hasChanges { object.row = nil }

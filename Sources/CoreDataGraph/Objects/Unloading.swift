@@ -31,9 +31,10 @@ enum Unloading {
 }
 
 extension NSManagedObject {
-  /// Loaded relationships make cycles of objects; without their context they are of no use, so they are cut.
+  /// Loaded relationships make cycles of objects; without their context they are of no use, so they are cut. An object that is in a
+  /// context, or back in one, keeps them.
   final func letRelationshipsGo() {
-    guard let state else { return }
+    guard registry == nil, let state else { return }
     for slot in runtime.relationshipSlots { state.values[slot] = .unset }
   }
 }
@@ -56,10 +57,7 @@ struct PartedObjects {
   }
 
   mutating func letGo() {
-    for member in members {
-      // One that is back in a context keeps what it has.
-      if let object = member.object, object.registry == nil { object.letRelationshipsGo() }
-    }
+    for member in members { member.object?.letRelationshipsGo() }
     members = []
   }
 }
