@@ -126,6 +126,7 @@ extension DecimalText {
   static func decimal(_ value: OpaquePointer?) -> Decimal? {
     switch sqlite3_value_type(value) {
     case SQLITE_NULL: return nil
+    case SQLITE_INTEGER: return Decimal(sqlite3_value_int64(value))
     case SQLITE_FLOAT: return decimal(shortest(sqlite3_value_double(value)))
     default:
       guard let bytes = sqlite3_value_text(value) else { return nil }
@@ -137,8 +138,11 @@ extension DecimalText {
   }
 
   private static func decimal(_ text: String) -> Decimal? {
-    Decimal(string: text, locale: Locale(identifier: "en_US_POSIX"))
+    Decimal(string: text, locale: plain)
   }
+
+  /// Made once: rows are compared by the thousand.
+  private static let plain = Locale(identifier: "en_US_POSIX")
 
   /// Gives a number as a column of a decimal attribute would hold it.
   static func setResult(_ value: Decimal?, _ context: OpaquePointer?) {

@@ -47,7 +47,7 @@ struct HostileInputTests {
           _ = predicate.hash
           _ = predicate.withSubstitutionVariables(["x": 1])
           let node: PredicateNode = predicate.predicateNode()
-          _ = (node.depth, node.variables, node.keyPaths)
+          _ = (node.depth, node.variables, node.keyPaths, node.simplified, node.firstProgramCode)
           _ = try predicate.evaluateThrowing(with: ["a": 1])
           return nil
         } catch {

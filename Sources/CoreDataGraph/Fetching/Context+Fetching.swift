@@ -223,7 +223,7 @@ extension NSManagedObjectContext {
     guard let wanted = T.self as? NSManagedObject.Type else { return try cast(objects) }
     var checked: Set<Int> = []
     for object in objects where checked.insert(object.runtime.index).inserted {
-      guard object.isKind(of: wanted) else {
+      guard ClassTest.isClass(type(of: object), below: wanted) else {
         throw GraphError.unsupported(
           "Returning objects of entity \(object.runtime.layout.name) (class \(object.runtime.objectClass)) as \(wanted)",
           advice: "Set the entity's class in the model, or fetch NSManagedObject.")
@@ -243,17 +243,6 @@ extension NSManagedObjectContext {
       }
       return value
     }
-  }
-}
-
-extension NSManagedObject {
-  fileprivate func isKind(of wanted: NSManagedObject.Type) -> Bool {
-    var current: AnyClass? = type(of: self)
-    while let candidate = current {
-      if candidate == wanted { return true }
-      current = _getSuperclass(candidate)
-    }
-    return false
   }
 }
 

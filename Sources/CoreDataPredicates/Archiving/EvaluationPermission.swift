@@ -60,10 +60,10 @@ package final class EvaluationPermission: @unchecked Sendable {
   }
 
   /// Throws unless evaluation was allowed.
-  package func check(_ what: String) throws {
+  package func check(_ what: @autoclosure () -> String) throws {
     guard !isGranted else { return }
     throw PredicateError.evaluation(
-      "\(what) was decoded from an archive and has not been allowed to be evaluated. Make sure that it reads nothing it "
+      "\(what()) was decoded from an archive and has not been allowed to be evaluated. Make sure that it reads nothing it "
         + "shouldn't, then call allowEvaluation().")
   }
 }

@@ -60,7 +60,8 @@ struct ShapeCompiler {
   private func compile(
     _ read: @escaping PlainReader, _ operation: ConstantComparison, _ node: ComparisonNode
   ) -> ShapeTest {
-    let otherwise: ShapeTest = general(Compiler.compile(.comparison(node)))
+    let left: ShapeOperand = general(Compiler.compile(node.left))
+    let otherwise: ShapeTest = { [rules] in try operation.holds(try left($0, &$1), rules) }
     switch operation.strategy {
     case .number(let test):
       return { [rules] subject, frame in
@@ -211,7 +212,8 @@ struct ShapeCompiler {
     if targets.count == 1 { return first }
     let rest: TargetReader = follow(targets.dropFirst())
     return { subject in
-      guard case .subject(let found) = first(subject) else { return first(subject) }
+      let target: ShapeTarget = first(subject)
+      guard case .subject(let found) = target else { return target }
       return rest(found)
     }
   }

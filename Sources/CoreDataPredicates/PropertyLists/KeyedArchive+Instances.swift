@@ -6,7 +6,7 @@ extension KeyedArchive {
   /// Has `NSKeyedUnarchiver` decode one instance, if its class is one of the allowed ones or below one of them.
   func unarchive(_ record: Record, as allowed: [AnyClass]) throws -> Any {
     guard record.index > 0, let found = Self.existingClass(record.className),
-      allowed.contains(where: { Self.isKind(found, of: $0) })
+      allowed.contains(where: { ClassTest.isClass(found, below: $0) })
     else {
       throw PlistError(
         "it holds an instance of \(record.className), which is none of the classes that may be decoded")
@@ -69,14 +69,5 @@ extension KeyedArchive {
     return text.unicodeScalars.allSatisfy {
       $0.isASCII && ($0.properties.isAlphabetic || $0 == "_" || "0"..."9" ~= $0)
     }
-  }
-
-  private static func isKind(_ candidate: AnyClass, of ancestor: AnyClass) -> Bool {
-    var current: AnyClass? = candidate
-    while let next = current {
-      if next == ancestor { return true }
-      current = _getSuperclass(next)
-    }
-    return false
   }
 }

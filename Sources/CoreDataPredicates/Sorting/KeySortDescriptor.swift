@@ -105,14 +105,17 @@ final class KeySortDescriptor: NSSortDescriptor, NSSecureCoding {
 /// A sort descriptor by key path whose values are not `Comparable`, optional ones above all.
 final class KeyPathSortDescriptor: NSSortDescriptor {
   private let path: AnyKeyPath
+  private let term: SortTerm
 
   init<Root, Value>(path: KeyPath<Root, Value>, ascending: Bool) {
     self.path = path
+    term = SortTerm(key: KeyPathNames.describe(path), ascending: ascending)
     super.init(keyPath: path, ascending: ascending, comparator: { _, _ in .orderedSame })
   }
 
   private init(path: AnyKeyPath, ascending: Bool) {
     self.path = path
+    term = SortTerm(key: KeyPathNames.describe(path), ascending: ascending)
     super.init(keyPath: \NSObject.self, ascending: ascending, comparator: { _, _ in .orderedSame })
   }
 
@@ -127,8 +130,7 @@ final class KeyPathSortDescriptor: NSSortDescriptor {
   }
 
   func compareThrowing(_ left: Any, _ right: Any) throws -> ComparisonResult {
-    try SortTerm(key: KeyPathNames.describe(path), ascending: ascending).order(
-      value(of: left), value(of: right))
+    try term.order(value(of: left), value(of: right))
   }
 
   private func value(of object: Any) throws -> PredicateValue {

@@ -35,7 +35,7 @@ package final class RegularExpression: @unchecked Sendable {
   }
 }
 
-/// The compiled patterns of the process: SQL calls a registered function once a row with the same pattern.
+/// The compiled patterns of the process: statements and evaluations that follow each other mostly ask for the same ones.
 package final class RegularExpressionCache: @unchecked Sendable {
   // `lock` guards `entries`.
   package static let shared: RegularExpressionCache = .init()

@@ -13,8 +13,11 @@ extension PredicateNode {
   package var simplified: PredicateNode {
     var hasChoice: Bool = false
     forEachExpression { if case .conditional = $0 { hasChoice = true } }
-    return hasChoice ? reduced : self
+    return hasChoice ? StackRoom.run(levels: Self.framesPerLevel * depth) { reduced } : self
   }
+
+  /// What a level takes beside other walks: deciding and joining lie between.
+  private static let framesPerLevel: Int = 4
 
   fileprivate var reduced: PredicateNode {
     switch self {

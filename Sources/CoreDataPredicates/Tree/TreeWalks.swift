@@ -44,14 +44,18 @@ extension PredicateNode {
 
   /// The first part, as text, that calls into the program: a block, `FUNCTION(…)` with a target, an operator named by a selector.
   package var firstProgramCode: String? {
+    StackRoom.run(levels: depth) { programCode }
+  }
+
+  fileprivate var programCode: String? {
     switch self {
     case .constant: return nil
     case .block: return Printer.print(self)
     case .comparison(let node):
       if node.comparison == .customSelector, !ClassTest.isAskedOfRows(node) { return Printer.print(self) }
-      return node.left.firstProgramCode ?? node.right.firstProgramCode
+      return node.left.programCode ?? node.right.programCode
     case .compound(_, let members):
-      for member in members { if let part = member.firstProgramCode { return part } }
+      for member in members { if let part = member.programCode { return part } }
       return nil
     }
   }
@@ -149,14 +153,14 @@ extension ExpressionNode {
   }
 
   /// See ``PredicateNode/firstProgramCode``.
-  package var firstProgramCode: String? {
+  fileprivate var programCode: String? {
     switch self {
     case .block, .function(target: .some, _, _): return Printer.print(self)
     default:
       var part: String?
       forEachChild(
-        { if part == nil { part = $0.firstProgramCode } },
-        predicate: { if part == nil { part = $0.firstProgramCode } })
+        { if part == nil { part = $0.programCode } },
+        predicate: { if part == nil { part = $0.programCode } })
       return part
     }
   }

@@ -1,6 +1,5 @@
 import CoreDataPredicates
 import CoreDataStorage
-import Foundation
 
 extension Comparison {
   /// `<`, `<=`, `>`, `>=`: numbers, strings and dates with their own kind. nil is neither less nor greater; `<=` and `>=` hold for
@@ -151,15 +150,6 @@ extension Comparison {
     switch type {
     case .integer, .real, .number, .decimal, .string, .date, .uuid, .data: true
     case .url, .externalData, .transformable: false
-    }
-  }
-
-  private func holds(_ symbol: SQLOperator, _ order: ComparisonResult) -> Bool {
-    switch symbol {
-    case .less: order == .orderedAscending
-    case .lessOrEqual: order != .orderedDescending
-    case .greater: order == .orderedDescending
-    default: order != .orderedAscending
     }
   }
 

@@ -44,9 +44,7 @@ struct KeyPathResolver {
       }
       return .constant(
         PredicateValue(normalizing: try ExpressionProgram(.path(.constant(value), name)).value(nil)))
-    case .choice(let test, let then, let otherwise):
-      return .choice(
-        when: test, then: try step(name, from: then, text), otherwise: try step(name, from: otherwise, text))
+    case .choice: return try operand.mapBranches { try step(name, from: $0, text) }
     case .combined:
       throw StoreError.unsupported(
         part: text, reason: "a set of two sets has no keys in a statement",

@@ -63,10 +63,10 @@ enum ValueType: Hashable {
   }
 
   /// Throws if the database holds what only a value transformer or a file can tell.
-  func checkReadable(_ text: String) throws {
+  func checkReadable(_ text: @autoclosure () -> String) throws {
     guard scalarKind == nil else { return }
     throw StoreError.unsupported(
-      part: text, reason: "the database can't read \(name)", advice: "filter the fetched objects")
+      part: text(), reason: "the database can't read \(name)", advice: "filter the fetched objects")
   }
 
   init(_ kind: ScalarKind) {
@@ -106,8 +106,8 @@ indirect enum Operand {
   var isNull: Bool { constant?.isNull ?? false }
 
   /// Throws for a value that only memory can look into: it may be of any kind there, a collection too.
-  func checkReadable(_ text: String) throws {
-    if case .value(_, let type) = self { try type.checkReadable(text) }
+  func checkReadable(_ text: @autoclosure () -> String) throws {
+    if case .value(_, let type) = self { try type.checkReadable(text()) }
   }
 
   /// The condition that `body` makes of the operand, of each branch if it is a choice.

@@ -52,7 +52,8 @@ extension PredicateCompiler {
     return Members.values(of: select, like: .value(.null, type), outer: scope.object.frame)
   }
 
-  private static func common(_ types: Set<ValueType>) -> ValueType? {
+  /// The type of values that are now of one type, now of another; nil if SQL would not know which, and for no type at all.
+  static func common(_ types: Set<ValueType>) -> ValueType? {
     if types.count <= 1 { return types.first }
     if types == [.integer, .decimal] { return .decimal }
     return types.isSubset(of: [.integer, .real, .number]) ? .number : nil

@@ -58,23 +58,12 @@ extension PredicateCompiler {
     // Only the chosen branch is evaluated, so the other may be anything.
     if case .truth(let holds) = test { return try operand(holds ? then : otherwise, scope) }
     let (first, second): (Operand, Operand) = (try operand(then, scope), try operand(otherwise, scope))
-    guard let a = single(first), let b = single(second), let type = Self.common(a.1, b.1) else {
+    guard let a = single(first), let b = single(second),
+      let type = Self.common(Set([a.1, b.1].compactMap(\.self)))
+    else {
       return .choice(when: test, then: first, otherwise: second)
     }
     return .value(.choice(when: test, then: a.0, otherwise: b.0), type)
-  }
-
-  /// The type of values that are now of one type, now of another; nil if SQL would not know which.
-  private static func common(_ a: ValueType?, _ b: ValueType?) -> ValueType? {
-    guard let a, let b else { return a ?? b }
-    switch (a, b) {
-    case _ where a == b: return a
-    case (.decimal, .integer), (.integer, .decimal): return .decimal
-    case (.integer, .real), (.real, .integer), (.integer, .number), (.number, .integer), (.real, .number),
-      (.number, .real):
-      return .number
-    default: return nil
-    }
   }
 
   // MARK: Single values

@@ -21,10 +21,7 @@ extension PredicateCompiler {
       guard let members = value.elements else { break }
       return try quantified(comparison, members.map(Operand.constant), right)
     case .list(let members): return try quantified(comparison, members, right)
-    case .choice(let test, let then, let otherwise):
-      return .choice(
-        when: test, then: try quantified(node, then, right, scope),
-        otherwise: try quantified(node, otherwise, right, scope))
+    case .choice: return try left.eachBranch { try quantified(node, $0, right, scope) }
     case .combined(.union, let first, let second):
       // Of no collection no union is made, so that `ANY` fails and `ALL` holds.
       let missing: SQLExpression = .disjunction([first.isMissingCollection, second.isMissingCollection])
