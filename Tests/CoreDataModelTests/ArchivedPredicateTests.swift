@@ -8,7 +8,7 @@ import Testing
 /// their own.
 @Suite(
   .enabled(
-    if: FixtureFolder.isPresent, "needs the folder of real model files; set CLARUS_FIXTURES to its path"))
+    if: FixtureFolder.isPresent, "\(FixtureFolder.absence)"))
 struct ArchivedPredicateTests {
   private struct Sample {
     var file: String

@@ -6,7 +6,7 @@ import Testing
 /// Every real model reads with every element accounted for.
 @Suite(
   .enabled(
-    if: FixtureFolder.isPresent, "needs the folder of real model files; set CLARUS_FIXTURES to its path"))
+    if: FixtureFolder.isPresent, "\(FixtureFolder.absence)"))
 struct FixtureModelTests {
   @Test func `every source model reads without warnings`() throws {
     var counts = Counts()

@@ -146,7 +146,7 @@ struct ModelProblemTests {
 
   @Test(
     .enabled(
-      if: FixtureFolder.isPresent, "needs the folder of real model files; set CLARUS_FIXTURES to its path"))
+      if: FixtureFolder.isPresent, "\(FixtureFolder.absence)"))
   func `the only errors in real models are real mistakes`() throws {
     // An inverse that points at itself, and predicates that name keys of other entities.
     let mistakes = ["Image.artist", "UserEntity.detectionSensorMessages", "UnreadNotes"]

@@ -22,7 +22,7 @@ struct VersionHashTests {
 
   @Test(
     .enabled(
-      if: FixtureFolder.isPresent, "needs the folder of real model files; set CLARUS_FIXTURES to its path"))
+      if: FixtureFolder.isPresent, "\(FixtureFolder.absence)"))
   func `hashes of source models are those Apple's framework recorded`() throws {
     let root = try #require(FixtureFolder.url)
     let rows = try String(contentsOf: root.appendingPathComponent("hash-vectors.tsv"), encoding: .utf8)
@@ -42,7 +42,7 @@ struct VersionHashTests {
 
   @Test(
     .enabled(
-      if: FixtureFolder.isPresent, "needs the folder of real model files; set CLARUS_FIXTURES to its path"))
+      if: FixtureFolder.isPresent, "\(FixtureFolder.absence)"))
   func `hashes and checksums of compiled models are those of their version lists`() throws {
     var compared = 0
     var checksums = 0
@@ -77,7 +77,7 @@ struct VersionHashTests {
 
   @Test(
     .enabled(
-      if: FixtureFolder.isPresent, "needs the folder of real model files; set CLARUS_FIXTURES to its path"),
+      if: FixtureFolder.isPresent, "\(FixtureFolder.absence)"),
     .enabled(if: StoreBlobs.isPossible, "needs the sqlite3 command"))
   func `hashes of cached models are those in the metadata of their stores`() throws {
     var compared = 0

@@ -4,15 +4,6 @@ import Foundation
 import Testing
 
 struct SwiftPredicateTests {
-  private static func stack(_ kind: StoreKind) throws -> Stack {
-    let stack = try Stack(kind, model: TeamModel.shared)
-    try stack.run { context in
-      TeamModel.populate(context)
-      try context.save()
-    }
-    return stack
-  }
-
   private static func workers(_ context: NSManagedObjectContext) throws -> [Worker] {
     try context.all(Worker.self, "Worker", sort: ["points"])
   }
@@ -27,7 +18,7 @@ struct SwiftPredicateTests {
   }
 
   @Test func `a Swift predicate over managed objects becomes the format of the table`() throws {
-    try Self.stack(.inMemory).run { context in
+    try TeamModel.stack(.inMemory).run { context in
       for row in try SwiftPredicateTable(context).rows {
         let converted = try NSPredicate(converting: row.predicate)
         #expect(try converted == NSPredicate(parsing: row.format, arguments: row.arguments), "\(row.swift)")
@@ -37,7 +28,7 @@ struct SwiftPredicateTests {
 
   @Test(arguments: StoreKind.allCases)
   func `a fetch and an evaluation answer as the Swift predicate does`(_ kind: StoreKind) throws {
-    try Self.stack(kind).run { context in
+    try TeamModel.stack(kind).run { context in
       let workers: [Worker] = try Self.workers(context)
       for row in try SwiftPredicateTable(context).rows {
         let converted = try NSPredicate(converting: row.predicate)
@@ -51,7 +42,7 @@ struct SwiftPredicateTests {
   }
 
   @Test func `no row of the table is true or false for all`() throws {
-    try Self.stack(.inMemory).run { context in
+    try TeamModel.stack(.inMemory).run { context in
       let workers: [Worker] = try Self.workers(context)
       let trivial: Set<String> = [
         "$0.name.contains(empty)", "if let most { worker.age < most } else { true }",
@@ -70,7 +61,7 @@ struct SwiftPredicateTests {
   )
     throws
   {
-    try Self.stack(kind).run { context in
+    try TeamModel.stack(kind).run { context in
       let grown = try NSFetchRequest(
         predicate: #Predicate<Worker> { $0.age > 0 }, sortBy: [SortDescriptor(\.age, order: .reverse)])
       let workers: [Worker] = try Self.workers(context)
@@ -95,7 +86,7 @@ struct SwiftPredicateTests {
       .appendingPathComponent("../../Documentation/swift-predicates.md").standardized
     let page: Substring? = try String(contentsOf: file, encoding: .utf8).split(separator: "<!-- table -->\n")
       .last
-    try Self.stack(.inMemory).run { context in
+    try TeamModel.stack(.inMemory).run { context in
       let wanted: String = try SwiftPredicateTable(context).sections.map { section in
         "\n### \(section.title)\n\n| Swift | format |\n|---|---|\n"
           + section.rows.map { $0.line + "\n" }.joined()

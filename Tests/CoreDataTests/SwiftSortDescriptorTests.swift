@@ -4,15 +4,6 @@ import Foundation
 import Testing
 
 struct SwiftSortDescriptorTests {
-  private static func stack(_ kind: StoreKind) throws -> Stack {
-    let stack = try Stack(kind, model: TeamModel.shared)
-    try stack.run { context in
-      TeamModel.populate(context)
-      try context.save()
-    }
-    return stack
-  }
-
   private static func fetch(
     _ stack: Stack, _ descriptors: [NSSortDescriptor]
   ) throws -> [String] {
@@ -74,7 +65,7 @@ struct SwiftSortDescriptorTests {
 
   @Test(arguments: StoreKind.allCases)
   func `fetches sort as Swift's sort descriptors do`(_ kind: StoreKind) throws {
-    let stack: Stack = try Self.stack(kind)
+    let stack: Stack = try TeamModel.stack(kind)
     for row in Self.rows {
       let sorted: [String] = try stack.elsewhere { context in
         try context.fetch(NSFetchRequest<Worker>(entityName: "Worker"))
@@ -101,7 +92,7 @@ struct SwiftSortDescriptorTests {
 
   @Test(arguments: StoreKind.allCases)
   func `descriptors by key path sort in the store, nil first when ascending`(_ kind: StoreKind) throws {
-    let stack: Stack = try Self.stack(kind)
+    let stack: Stack = try TeamModel.stack(kind)
     for (descriptor, key) in Self.keyPathRows {
       #expect(descriptor.sortTerm == SortTerm(key: key, ascending: descriptor.ascending))
       let tie = NSSortDescriptor(keyPath: \Worker.points, ascending: true)
@@ -118,7 +109,7 @@ struct SwiftSortDescriptorTests {
 
   @Test(arguments: StoreKind.allCases)
   func `an order that only the program knows sorts in memory`(_ kind: StoreKind) throws {
-    let stack: Stack = try Self.stack(kind)
+    let stack: Stack = try TeamModel.stack(kind)
     let byLength = NSSortDescriptor(keyPath: \Worker.name, ascending: false) { left, right in
       let (a, b) = ((left as? String ?? "").count, (right as? String ?? "").count)
       return a < b ? .orderedAscending : a > b ? .orderedDescending : .orderedSame

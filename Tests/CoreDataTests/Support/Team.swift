@@ -40,6 +40,16 @@ enum TeamModel {
     return model
   }()
 
+  /// A stack whose store holds the workers of ``populate(_:)``.
+  static func stack(_ kind: StoreKind) throws -> Stack {
+    let stack = try Stack(kind, model: shared)
+    try stack.run { context in
+      populate(context)
+      try context.save()
+    }
+    return stack
+  }
+
   /// Twelve workers in which everything that can be nil sometimes is.
   static func populate(_ context: NSManagedObjectContext) {
     let skills: [Skill] = ["swift", "sql", "tea"].enumerated().map { place, name in
