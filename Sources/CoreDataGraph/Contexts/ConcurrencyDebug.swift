@@ -48,7 +48,7 @@ extension NSManagedObjectContext {
 
   /// On the queue; a context of the obsolete confinement type may be used on the thread that made it too.
   final var mayBeUsedHere: Bool {
-    isOnQueue || (concurrencyType == .confinementConcurrencyType && home == Self.thisThread)
+    isOnQueue || (concurrencyType == .confinementConcurrencyType && home == WorkQueue.thisThread)
   }
 
   /// Stops and names both sides.
@@ -57,7 +57,7 @@ extension NSManagedObjectContext {
       """
       CoreData concurrency violation: \(deed) off the queue of its context.
       \(object.map { "  object:   \($0.objectID)\n" } ?? "")\
-        context:  \(debugName)
+        context:  \(nameInMessages)
         queue:    \(queueInWords)
         accessed: \(Place.here)
         where:
@@ -67,19 +67,19 @@ extension NSManagedObjectContext {
       """)
   }
 
-  private final var debugName: String {
+  final var nameInMessages: String {
     let address = String(UInt(bitPattern: ObjectIdentifier(self)), radix: 16)
     return "\(name.map { "\"\($0)\" " } ?? "")<\(type(of: self)): 0x\(address)>"
   }
 
   private final var queueInWords: String {
-    let kind: String =
-      switch concurrencyType {
-      case .mainQueueConcurrencyType: "the main queue"
-      case .privateQueueConcurrencyType: "a private queue (\(queue.label))"
-      case .confinementConcurrencyType: "confinement: the thread that made the context, or its queue"
-      }
-    let busy: UInt = owner.load(ordering: .acquiring)
+    let kind: String
+    switch concurrencyType {
+    case .mainQueueConcurrencyType: return "the main queue"
+    case .privateQueueConcurrencyType: kind = "a private queue (\(queue.label))"
+    case .confinementConcurrencyType: kind = "confinement: the thread that made the context, or its queue"
+    }
+    let busy: UInt = queue.holder
     return kind + (busy == 0 ? ", idle just now" : ", running a block on thread 0x\(String(busy, radix: 16))")
   }
 }

@@ -7,77 +7,79 @@ struct Transfer<Value>: @unchecked Sendable {
   let value: Value
 }
 
-/// Tells whether code runs on the main queue. That is not the same as the main thread: in a program whose `main` is async, or that
-/// calls `dispatchMain()`, other threads serve the main queue.
-private enum MainQueue {
-  private static let key: DispatchSpecificKey<Bool> = {
-    let key = DispatchSpecificKey<Bool>()
-    DispatchQueue.main.setSpecific(key: key, value: true)
-    return key
-  }()
-
-  static var isCurrent: Bool { Thread.isMainThread || DispatchQueue.getSpecific(key: key) == true }
-}
-
-/// The context whose block a thread is running: what `NSFetchRequest.execute()` asks.
-enum CurrentContext {
+/// A block that a thread is running, and those around it: what `NSFetchRequest.execute()` asks for a context, and deadlocks for what
+/// a thread holds.
+final class RunningBlock {
+  let queue: WorkQueue
+  let context: NSManagedObjectContext?
+  private let outer: RunningBlock?
   private static let key = "NSManagedObjectContext.current"
 
-  static var value: NSManagedObjectContext? {
-    Thread.current.threadDictionary[key] as? NSManagedObjectContext
+  private init(queue: WorkQueue, context: NSManagedObjectContext?, outer: RunningBlock?) {
+    self.queue = queue
+    self.context = context
+    self.outer = outer
   }
 
-  static func with<T, E: Error>(_ context: NSManagedObjectContext, _ body: () throws(E) -> T) throws(E) -> T {
+  private static var current: RunningBlock? { Thread.current.threadDictionary[key] as? RunningBlock }
+
+  /// The context whose block this thread is running.
+  static var context: NSManagedObjectContext? {
+    var block: RunningBlock? = current
+    while let running = block {
+      if let context = running.context { return context }
+      block = running.outer
+    }
+    return nil
+  }
+
+  static var queuesOfThisThread: [WorkQueue] {
+    var queues: [WorkQueue] = []
+    var block: RunningBlock? = current
+    while let running = block {
+      queues.append(running.queue)
+      block = running.outer
+    }
+    return queues
+  }
+
+  static func run<T, E: Error>(
+    in queue: WorkQueue, of context: NSManagedObjectContext?, _ body: () throws(E) -> T
+  ) throws(E) -> T {
     let storage: NSMutableDictionary = Thread.current.threadDictionary
     let before: Any? = storage[key]
-    storage[key] = context
+    storage[key] = RunningBlock(queue: queue, context: context, outer: before as? RunningBlock)
     defer { storage[key] = before }
     return try body()
   }
 }
 
-extension NSManagedObjectContext {
-  static var thisThread: UInt { UInt(bitPattern: ObjectIdentifier(Thread.current)) }
+extension NSManagedObjectContext: WorkQueueOwner {
+  final var upperQueue: WorkQueue? { parent?.queue ?? persistentStoreCoordinator?.queue }
 
-  /// Whether the calling code runs inside a block of this context (or on the main thread for a main-queue one).
-  final var isOnQueue: Bool {
-    if concurrencyType == .mainQueueConcurrencyType, MainQueue.isCurrent { return true }
-    return owner.load(ordering: .acquiring) == Self.thisThread
-  }
+  /// Whether the calling code runs inside a block of this context (or on the main queue for a main-queue one).
+  final var isOnQueue: Bool { queue.isCurrent }
 
   /// Runs `body` as one unit of work: afterwards pending changes are processed.
   private func runUnit<T, E: Error>(_ body: () throws(E) -> T) throws(E) -> T {
-    let before: UInt = owner.exchange(Self.thisThread, ordering: .acquiringAndReleasing)
-    defer {
-      processPendingChanges()
-      owner.store(before, ordering: .releasing)
-    }
-    return try CurrentContext.with(self, body)
+    defer { processPendingChanges() }
+    return try RunningBlock.run(in: queue, of: self, body)
   }
 
   /// Runs a block on the context's queue, later. Blocks run one after another, in the order they were given.
   public final func perform(_ block: @escaping () -> Void) {
-    let transfer = Transfer(value: block)
-    queue.async { [self] in runUnit { transfer.value() } }
+    queue.run { [self] in runUnit(block) }
   }
 
   /// Runs a block on the context's queue and waits. Re-entrant: inside a block of the same context it runs at once. Rethrows
   /// what the block throws.
+  ///
+  /// The block runs on the calling thread; on the main one for main-queue contexts. Parents and children may wait for each other from
+  /// different threads: a context that waits for one below it lends its queue to what that one needs of it. Contexts that
+  /// have nothing to do with each other must not; if their blocks wait in a circle, the program stops and says so.
   public final func performAndWait<T, E: Error>(_ block: () throws(E) -> T) throws(E) -> T {
-    if isOnQueue { return try CurrentContext.with(self, block) }
-    // The closure does not outlive the call: `sync` returns after it has run.
-    let result: Result<T, E> = withoutActuallyEscaping(block) { escaping in
-      let transfer = Transfer(value: escaping)
-      let made: Transfer<Result<T, E>> = queue.sync { [self] in
-        do throws(E) {
-          return Transfer(value: .success(try runUnit(transfer.value)))
-        } catch {
-          return Transfer(value: .failure(error))
-        }
-      }
-      return made.value
-    }
-    return try result.get()
+    if isOnQueue { return try RunningBlock.run(in: queue, of: self, block) }
+    return try queue.runAndWait { () throws(E) -> T in try runUnit(block) }
   }
 
   /// Runs a block on the context's queue and suspends until it has run. Returns or rethrows what the block does.
@@ -87,10 +89,10 @@ extension NSManagedObjectContext {
     schedule: ScheduledTaskType = .immediate, isolation: isolated (any Actor)? = #isolation,
     _ block: @escaping () throws(E) -> T
   ) async throws(E) -> T {
-    if schedule == .immediate, isOnQueue { return try CurrentContext.with(self, block) }
+    if schedule == .immediate, isOnQueue { return try RunningBlock.run(in: queue, of: self, block) }
     let transfer = Transfer(value: block)
     let result: Transfer<Result<T, E>> = await withCheckedContinuation { continuation in
-      queue.async { [self] in
+      queue.run { [self] in
         do throws(E) {
           continuation.resume(returning: Transfer(value: .success(try runUnit(transfer.value))))
         } catch {

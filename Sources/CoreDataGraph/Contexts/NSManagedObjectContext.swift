@@ -1,7 +1,6 @@
 import CoreDataModel
 import CoreDataStorage
 import Foundation
-import Synchronization
 
 /// How a context is bound to a queue.
 public enum NSManagedObjectContextConcurrencyType: UInt, Sendable {
@@ -24,16 +23,14 @@ public enum NSManagedObjectContextConcurrencyType: UInt, Sendable {
 ///
 /// See Apple's page [NSManagedObjectContext](https://developer.apple.com/documentation/coredata/nsmanagedobjectcontext).
 open class NSManagedObjectContext: NSObject, @unchecked Sendable {
-  // Sendable: the parts that cross queues (`queue`, `owner`, `registry`) are immutable or synchronised themselves; all else is
-  // used on the context's queue only, which is the contract of the class.
+  // Sendable: the parts that cross queues (`queue`, `registry`) are immutable or synchronised themselves; all else is used on the
+  // context's queue only, which is the contract of the class.
 
   public final let concurrencyType: NSManagedObjectContextConcurrencyType
-  final let queue: DispatchQueue
-  /// The thread that runs a block of this context just now, 0 for none; lets `performAndWait` be re-entrant.
-  final let owner = Atomic<UInt>(0)
+  final let queue: WorkQueue
   final let registry = ObjectRegistry()
   /// The thread that made the context: the one to use it for the obsolete confinement type.
-  final let home: UInt = NSManagedObjectContext.thisThread
+  final let home: UInt = WorkQueue.thisThread
 
   // The changes since the last save, in the order they were made. Flags on the objects decide membership: a list may
   // hold an object whose flag is gone (see ObjectFlags), so taking one out costs nothing.
@@ -59,10 +56,10 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
 
   public init(concurrencyType: NSManagedObjectContextConcurrencyType) {
     self.concurrencyType = concurrencyType
-    queue =
-      concurrencyType == .mainQueueConcurrencyType
-      ? .main : DispatchQueue(label: "NSManagedObjectContext")
+    queue = WorkQueue(
+      label: "NSManagedObjectContext", isMain: concurrencyType == .mainQueueConcurrencyType)
     super.init()
+    queue.owner = self
     registry.context = self
     if concurrencyType == .mainQueueConcurrencyType { registry.marks.insert(.tracked) }
   }

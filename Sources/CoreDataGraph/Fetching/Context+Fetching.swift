@@ -282,7 +282,7 @@ extension NSFetchRequest {
   ///
   /// Throws outside ``NSManagedObjectContext/perform(_:)`` and its kin, and what ``NSManagedObjectContext/fetch(_:)`` throws.
   public final func execute() throws -> [ResultType] {
-    guard let context = CurrentContext.value else {
+    guard let context = RunningBlock.context else {
       throw GraphError.unsupported(
         "NSFetchRequest.execute() outside a context's block",
         advice: "Call it inside perform(_:) or performAndWait(_:), or use the context's fetch(_:)."

@@ -9,7 +9,7 @@ import Synchronization
 /// Safe to use from any thread. The model is frozen from here on.
 ///
 /// See Apple's page [NSPersistentStoreCoordinator](https://developer.apple.com/documentation/coredata/nspersistentstorecoordinator).
-open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
+open class NSPersistentStoreCoordinator: NSObject, WorkQueueOwner, @unchecked Sendable {
   // Sendable: `stores` is guarded by `lock`; all else is immutable or guards itself.
 
   final let runtime: ModelRuntime
@@ -17,7 +17,8 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
   private let lock = NSLock()
   private var stores: [NSPersistentStore] = []
   final let contexts = ContextList()
-  private let queue = DispatchQueue(label: "NSPersistentStoreCoordinator")
+  final let queue = WorkQueue(label: "NSPersistentStoreCoordinator")
+  final var upperQueue: WorkQueue? { nil }
   /// For people who debug.
   public final var name: String? {
     get { lock.withLock { storedName } }
@@ -29,6 +30,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     managedObjectModel = model
     runtime = ModelRuntime.of(model)
     super.init()
+    queue.owner = self
   }
 
   // MARK: Stores
@@ -109,8 +111,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
       block(storeDescription, add())
       return
     }
-    let work = Transfer(value: { block(storeDescription, add()) })
-    queue.async { work.value() }
+    queue.run { block(storeDescription, add()) }
   }
 
   /// Closes a store. Its objects in contexts become useless.
@@ -199,24 +200,19 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
 
   /// Runs a block on the coordinator's queue, later.
   public final func perform(_ block: @escaping () -> Void) {
-    let work = Transfer(value: block)
-    queue.async { work.value() }
+    queue.run { [self] in RunningBlock.run(in: queue, of: nil, block) }
   }
 
-  /// Runs a block on the coordinator's queue and waits.
+  /// Runs a block on the coordinator's queue and waits. Re-entrant; a block that waits for a context lends the queue to that context's
+  /// blocks, see ``NSManagedObjectContext/performAndWait(_:)``.
   public final func performAndWait<T, E: Error>(_ block: () throws(E) -> T) throws(E) -> T {
-    let result: Result<T, E> = withoutActuallyEscaping(block) { escaping in
-      let work = Transfer(value: escaping)
-      let made: Transfer<Result<T, E>> = queue.sync {
-        do throws(E) {
-          return Transfer(value: .success(try work.value()))
-        } catch {
-          return Transfer(value: .failure(error))
-        }
-      }
-      return made.value
-    }
-    return try result.get()
+    if queue.isCurrent { return try RunningBlock.run(in: queue, of: nil, block) }
+    return try queue.runAndWait { () throws(E) -> T in try RunningBlock.run(in: queue, of: nil, block) }
+  }
+
+  final var nameInMessages: String {
+    let address = String(UInt(bitPattern: ObjectIdentifier(self)), radix: 16)
+    return "\(name.map { "\"\($0)\" " } ?? "")<\(type(of: self)): 0x\(address)>"
   }
 }
 

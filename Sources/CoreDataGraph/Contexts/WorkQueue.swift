@@ -1,0 +1,235 @@
+import Foundation
+import Synchronization
+
+/// What a work queue serves: a context or a coordinator.
+protocol WorkQueueOwner: AnyObject {
+  /// The queue that blocks of this one may wait for as a matter of course: the parent's, at last the coordinator's.
+  var upperQueue: WorkQueue? { get }
+  var nameInMessages: String { get }
+}
+
+/// Runs blocks one at a time, in the order they came: the queue of a context or a coordinator.
+///
+/// Dispatch's queues do that too, but a thread that waits in one of them can neither be seen nor asked: a parent's block that waits for a
+/// child and a child's block that waits for the parent would wait for ever. Here it is known who holds a queue and who waits for it
+/// (`WaitingThreads`), so a holder that waits can lend its queue to the one it waits for (Decisions/0024). Taking a free queue and
+/// leaving it when nobody waits costs one atomic operation each.
+///
+/// Queues of main-queue contexts are all the main queue: their blocks run there and nowhere else.
+final class WorkQueue: @unchecked Sendable {
+  // Sendable: `state` is atomic; `entries` is guarded by the lock of `WaitingThreads`; `owner` is set before anybody else knows the queue.
+
+  let isMain: Bool
+  private let dispatch: DispatchQueue
+  weak var owner: (any WorkQueueOwner)?
+
+  /// The thread that runs a block, plus `crowded` where others wait; 0: nobody; `.worker`: a block is on its way to a thread.
+  private let state = Atomic<UInt>(0)
+  private static let crowded: UInt = 1
+  private static let worker: UInt = 2
+
+  /// What waits, first come first.
+  private enum Entry {
+    case block(Transfer<() -> Void>)
+    case thread(WaitingThread)
+  }
+  private var entries = Fifo<Entry>()
+
+  init(label: String, isMain: Bool = false) {
+    self.isMain = isMain
+    dispatch = isMain ? .main : DispatchQueue(label: label)
+  }
+
+  static var thisThread: UInt { UInt(bitPattern: ObjectIdentifier(Thread.current)) }
+
+  /// The thread that runs a block just now; 0 for none, and always for the main queue.
+  var holder: UInt {
+    let thread: UInt = state.load(ordering: .acquiring) & ~Self.crowded
+    return thread == Self.worker ? 0 : thread
+  }
+
+  /// Whether the calling code runs in a block of this queue, or for one: a thread that serves another does what that one may do.
+  var isCurrent: Bool {
+    if isMain, MainQueue.isCurrent { return true }
+    let holder: UInt = holder
+    return holder != 0 && (holder == Self.thisThread || WaitingThreads.isServing(holder))
+  }
+
+  var label: String { dispatch.label }
+
+  /// Whether this queue's owner stands somewhere below that of another: its child, a child's child, or a context of a coordinator.
+  func isBelow(_ other: WorkQueue) -> Bool {
+    var next: WorkQueue? = owner?.upperQueue
+    while let queue = next {
+      if queue === other { return true }
+      next = queue.owner?.upperQueue
+    }
+    return false
+  }
+
+  // MARK: Running
+
+  /// Runs a block when its turn has come.
+  func run(_ block: @escaping () -> Void) {
+    let transfer = Transfer(value: block)
+    if isMain {
+      dispatch.async { transfer.value() }
+      return
+    }
+    WaitingThreads.lock.withLock {
+      if takeOrCrowd(Self.worker | Self.crowded) { startWorker() }
+      entries.append(.block(transfer))
+    }
+  }
+
+  /// Runs a block when its turn has come and waits for it. Not re-entrant: see `isCurrent`.
+  ///
+  /// The block runs on the calling thread; on the main one, if this is the main queue.
+  func runAndWait<T, E: Error>(_ block: () throws(E) -> T) throws(E) -> T {
+    if isMain { return try runOnMain(block) }
+    let me: UInt = Self.thisThread
+    var lender: UInt = 0
+    if !state.compareExchange(expected: 0, desired: me, ordering: .acquiringAndReleasing).exchanged {
+      let waiting = WaitingThread(for: self)
+      WaitingThreads.wait(waiting)
+      lender = waiting.lender
+    }
+    defer { leave(lender) }
+    return try block()
+  }
+
+  private func leave(_ lender: UInt) {
+    if lender != 0 {
+      WaitingThreads.lock.withLock { hold(by: lender) }
+      return
+    }
+    if state.compareExchange(expected: Self.thisThread, desired: 0, ordering: .acquiringAndReleasing)
+      .exchanged
+    {
+      return
+    }
+    WaitingThreads.lock.withLock { handOn() }
+  }
+
+  private func runOnMain<T, E: Error>(_ block: () throws(E) -> T) throws(E) -> T {
+    // The closure does not outlive the call: it is let go before the wait ends.
+    let result: Result<T, E>? = withoutActuallyEscaping(block) { escaping in
+      var result: Result<T, E>?
+      let waiting = WaitingThread(for: self)
+      waiting.request = {
+        do throws(E) { result = .success(try escaping()) } catch { result = .failure(error) }
+      }
+      dispatch.async { waiting.serve() }
+      WaitingThreads.wait(waiting)
+      return result
+    }
+    guard let result else { fatalError("The main queue did not run a block that it was given.") }
+    return try result.get()
+  }
+
+  // MARK: Taking turns, with the lock of `WaitingThreads` held
+
+  /// Takes the queue if it is free. Otherwise its holder will look for those who wait when it leaves.
+  private func takeOrCrowd(_ taker: UInt) -> Bool {
+    var now: UInt = state.load(ordering: .acquiring)
+    while true {
+      let next: UInt = now == 0 ? taker : now | Self.crowded
+      let (done, seen) = state.compareExchange(expected: now, desired: next, ordering: .acquiringAndReleasing)
+      if done { return now == 0 }
+      now = seen
+    }
+  }
+
+  /// Gives the queue to a waiting thread if it is free; otherwise the thread's turn comes later.
+  func takeOrAppend(_ waiting: WaitingThread) -> Bool {
+    if takeOrCrowd(waiting.thread) { return true }
+    entries.append(.thread(waiting))
+    return false
+  }
+
+  private func hold(by thread: UInt) {
+    state.store(thread | (entries.isEmpty ? 0 : Self.crowded), ordering: .releasing)
+  }
+
+  /// Gives the queue to whoever came first.
+  private func handOn() {
+    switch entries.first {
+    case nil: state.store(0, ordering: .releasing)
+    case .block:
+      state.store(Self.worker | Self.crowded, ordering: .releasing)
+      startWorker()
+    case .thread(let waiting):
+      entries.removeFirst()
+      hold(by: waiting.thread)
+      waiting.goOn()
+    }
+  }
+
+  /// Lets a thread use the queue while its holder waits, before its turn has come.
+  func lend(to waiting: WaitingThread) {
+    waiting.lender = holder
+    entries.removeAll {
+      if case .thread(let other) = $0 { other === waiting } else { false }
+    }
+    hold(by: waiting.thread)
+    waiting.goOn()
+  }
+
+  // MARK: Blocks without a thread of their own
+
+  private func startWorker() {
+    dispatch.async { [self] in
+      while let block = WaitingThreads.lock.withLock({ takeBlock() }) { block.value() }
+    }
+  }
+
+  private func takeBlock() -> Transfer<() -> Void>? {
+    guard case .block(let block) = entries.first else {
+      handOn()
+      return nil
+    }
+    entries.removeFirst()
+    hold(by: Self.thisThread)
+    return block
+  }
+}
+
+/// Tells whether code runs on the main queue. That is not the same as the main thread: in a program whose `main` is async, or that
+/// calls `dispatchMain()`, other threads serve the main queue.
+enum MainQueue {
+  private static let key: DispatchSpecificKey<Bool> = {
+    let key = DispatchSpecificKey<Bool>()
+    DispatchQueue.main.setSpecific(key: key, value: true)
+    return key
+  }()
+
+  static var isCurrent: Bool { Thread.isMainThread || DispatchQueue.getSpecific(key: key) == true }
+}
+
+/// Elements that leave in the order they came; taking one out is done in constant time on the average.
+struct Fifo<Element> {
+  // Places of those that left are nil, so that nothing they hold lives on.
+  private var places: [Element?] = []
+  private var start: Int = 0
+
+  var isEmpty: Bool { start == places.count }
+  var first: Element? { isEmpty ? nil : places[start] }
+
+  mutating func append(_ element: Element) { places.append(element) }
+
+  mutating func removeFirst() {
+    places[start] = nil
+    start += 1
+    if start * 2 >= places.count { compact() }
+  }
+
+  mutating func removeAll(where isOut: (Element) -> Bool) {
+    compact()
+    places.removeAll { $0.map(isOut) ?? true }
+  }
+
+  private mutating func compact() {
+    places.removeFirst(start)
+    start = 0
+  }
+}
