@@ -172,19 +172,21 @@ struct DeadlockTests {
         for round in 1...20 {
           let meeting = Meeting()
           leaf.performAndWait { leaf.reset() }
-          try await Self.bothAroundMain({
-            try leaf.performAndWait {
-              meeting.come(0)
-              (leaf.object(with: family.id) as? Item)?.price = Double(round)
-              try leaf.save()
-              try family.child.performAndWait { try family.child.save() }
-            }
-          }) {
-            family.parent.performAndWait {
-              meeting.come(1)
-              leaf.performAndWait {}
-            }
-          }
+          try await Self.bothAroundMain(
+            {
+              try leaf.performAndWait {
+                meeting.come(0)
+                (leaf.object(with: family.id) as? Item)?.price = Double(round)
+                try leaf.save()
+                try family.child.performAndWait { try family.child.save() }
+              }
+            },
+            {
+              family.parent.performAndWait {
+                meeting.come(1)
+                leaf.performAndWait {}
+              }
+            })
           let price: Double? = family.parent.performAndWait {
             (family.parent.object(with: family.id) as? Item)?.price
           }
@@ -204,25 +206,29 @@ struct DeadlockTests {
         for _ in 0..<20 {
           let (first, second) = (Meeting(), Meeting())
           other.performAndWait { other.reset() }
-          try Self.both({
-            try Self.both({
-              try other.performAndWait {
-                first.come(0)
-                try #require((other.object(with: family.id) as? Item)?.title == "a")
+          try Self.both(
+            {
+              try Self.both(
+                {
+                  try other.performAndWait {
+                    first.come(0)
+                    try #require((other.object(with: family.id) as? Item)?.title == "a")
+                  }
+                },
+                {
+                  family.child.performAndWait {
+                    first.come(1)
+                    second.come(0)
+                    other.performAndWait {}
+                  }
+                })
+            },
+            {
+              family.parent.performAndWait {
+                second.come(1)
+                family.child.performAndWait {}
               }
-            }) {
-              family.child.performAndWait {
-                first.come(1)
-                second.come(0)
-                other.performAndWait {}
-              }
-            }
-          }) {
-            family.parent.performAndWait {
-              second.come(1)
-              family.child.performAndWait {}
-            }
-          }
+            })
         }
       }
     }
@@ -236,17 +242,19 @@ struct DeadlockTests {
       var visits: Int = 0
       for _ in 0..<50 {
         let meeting = Meeting()
-        try Self.both({
-          family.child.performAndWait {
-            meeting.come(0)
-            coordinator.performAndWait { coordinator.performAndWait { visits += 1 } }
-          }
-        }) {
-          coordinator.performAndWait {
-            meeting.come(1)
-            family.child.performAndWait { visits += 1 }
-          }
-        }
+        try Self.both(
+          {
+            family.child.performAndWait {
+              meeting.come(0)
+              coordinator.performAndWait { coordinator.performAndWait { visits += 1 } }
+            }
+          },
+          {
+            coordinator.performAndWait {
+              meeting.come(1)
+              family.child.performAndWait { visits += 1 }
+            }
+          })
       }
       #expect(visits == 100)
     }
@@ -359,17 +367,19 @@ struct DeadlockTests {
       let (left, right) = (stack.other(), stack.other())
       (left.name, right.name) = ("left", "right")
       let meeting = Meeting()
-      try Self.both({
-        left.performAndWait {
-          meeting.come(0)
-          right.performAndWait {}
-        }
-      }) {
-        right.performAndWait {
-          meeting.come(1)
-          left.performAndWait {}
-        }
-      }
+      try Self.both(
+        {
+          left.performAndWait {
+            meeting.come(0)
+            right.performAndWait {}
+          }
+        },
+        {
+          right.performAndWait {
+            meeting.come(1)
+            left.performAndWait {}
+          }
+        })
     }
     let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
     for part in [
