@@ -161,6 +161,25 @@ struct DictionaryFetchTests {
   }
 
   @Test(arguments: StoreKind.allCases)
+  func `functions over all rows take no notice of an order`(kind: StoreKind) throws {
+    let stack: Stack = try filled(kind)
+    try stack.run { context in
+      for sort in [[], ["price"], ["-price"], ["title", "total"], ["category.name"]] {
+        let rows = try dictionaries(context, sort: sort) { request in
+          request.propertiesToFetch = [column("total", function("sum:", "price"))]
+        }
+        #expect(rows.map { $0["total"] as? Double } == [6], "\(sort)")
+      }
+      let error: NSError? = errorThrown {
+        _ = try dictionaries(context, sort: ["prize"]) { request in
+          request.propertiesToFetch = [column("total", function("sum:", "price"))]
+        }
+      }
+      #expect(error?.localizedDescription.contains("prize") == true)
+    }
+  }
+
+  @Test(arguments: StoreKind.allCases)
   func `an order may name a column, a key of the groups or a property`(kind: StoreKind) throws {
     let stack: Stack = try filled(kind)
     try stack.run { context in

@@ -335,6 +335,13 @@ extension StoreScenario {
         try expectUnsupported("an order by what is not grouped") {
           try world.table(of: "Item", ["category"], group: ["category"], sort: ["title"])
         }
+        // One row is in order whatever the order; a key that is none is a mistake all the same.
+        try expect(
+          try world.table(of: "Item", ["count:(SELF)"], sort: ["title"]),
+          try world.table(of: "Item", ["count:(SELF)"]))
+        try expectUnsupported("an order by what is nothing") {
+          try world.table(of: "Item", ["count:(SELF)"], sort: ["titel"])
+        }
         try expectUnsupported("having about a row") {
           try world.table(of: "Item", ["category"], group: ["category"], having: "title == 'a'")
         }

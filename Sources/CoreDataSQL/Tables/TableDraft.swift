@@ -70,20 +70,13 @@ struct TableDraft {
 
   /// Groups without an order come by their keys. Rows end by primary key, as those of a fetch do.
   mutating func sort() throws {
-    for term in shape.order {
-      switch try compiler.operand(term.expression, scope) {
-      case .value(let value, let type):
-        let collation: SQLCollation? = type == .string ? SQLCollation(term.comparison) : nil
-        let key: SQLExpression = type == .decimal ? .function(.decimalKey, [value]) : value
-        order.append(SQLOrderTerm(key, ascending: term.ascending, collation: collation))
-      case .object(let place): order.append(SQLOrderTerm(place.key, ascending: term.ascending))
-      case .constant: continue
-      case .list, .members, .entity, .choice, .combined:
-        throw StoreError.unsupported(
-          part: "sort by \(Printer.print(term.expression))", reason: "to-many key not allowed here",
-          advice: "sort by an attribute, by one of a to-one relationship, or by the members' @count")
+    // What makes one row is not sorted; a key that is none is a mistake even so.
+    if shape.isGrouped, plan.groups.isEmpty {
+      for term in plan.order where RowAggregate(term.expression) == nil {
+        if case .keyPath = term.expression { _ = try orderTerm(term) }
       }
     }
+    order = try shape.order.compactMap { try orderTerm($0) }
     if plan.isDistinct && !leavesDoubles { return }
     if shape.isGrouped {
       order += keys.flatMap { key in
@@ -93,6 +86,22 @@ struct TableDraft {
       }
     } else if let last = shape.order.last {
       order.append(SQLOrderTerm(root.key, ascending: last.ascending))
+    }
+  }
+
+  /// nil for what is the same for every row.
+  private func orderTerm(_ term: TableOrder) throws -> SQLOrderTerm? {
+    switch try compiler.operand(term.expression, scope) {
+    case .value(let value, let type):
+      let collation: SQLCollation? = type == .string ? SQLCollation(term.comparison) : nil
+      let key: SQLExpression = type == .decimal ? .function(.decimalKey, [value]) : value
+      return SQLOrderTerm(key, ascending: term.ascending, collation: collation)
+    case .object(let place): return SQLOrderTerm(place.key, ascending: term.ascending)
+    case .constant: return nil
+    case .list, .members, .entity, .choice, .combined:
+      throw StoreError.unsupported(
+        part: "sort by \(Printer.print(term.expression))", reason: "to-many key not allowed here",
+        advice: "sort by an attribute, by one of a to-one relationship, or by the members' @count")
     }
   }
 

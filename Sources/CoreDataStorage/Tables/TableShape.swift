@@ -37,11 +37,15 @@ package struct TableShape: Sendable {
     var grouping = Grouping(keys: plan.groups)
     columns = try plan.columns.map { try grouping.rewrite($0.expression) }
     having = try plan.having.map { try grouping.rewrite($0) }
-    order = try plan.order.map { term in
-      var term: TableOrder = term
-      term.expression = try grouping.rewrite(term.expression)
-      return term
-    }
+    // Functions over all rows make one row: whatever the order, it is that one. Requests often bring one along all the same.
+    order =
+      plan.groups.isEmpty
+      ? []
+      : try plan.order.map { term in
+        var term: TableOrder = term
+        term.expression = try grouping.rewrite(term.expression)
+        return term
+      }
     keys = plan.groups
     aggregates = grouping.aggregates
   }
