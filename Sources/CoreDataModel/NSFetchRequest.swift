@@ -44,6 +44,15 @@ open class NSFetchRequest<ResultType: NSFetchRequestResult>: NSPersistentStoreRe
     super.init()
   }
 
+  /// A copy of a request, with results of another type.
+  ///
+  /// Apple's requests can be cast (`request as! NSFetchRequest<NSManagedObject>`), since Objective-C forgets what they are generic
+  /// over; Swift's own classes can't. What the results really are is checked when the request is executed.
+  public convenience init<Other>(_ other: NSFetchRequest<Other>) {
+    self.init()
+    other.copyContents(into: self)
+  }
+
   open override var requestType: NSPersistentStoreRequestType {
     .fetchRequestType
   }

@@ -376,4 +376,25 @@ struct FetchingTests {
       #expect(sorted[3] === item)
     }
   }
+
+  @Test(arguments: StoreKind.allCases)
+  func `a request can be made of one with results of another type`(kind: StoreKind) throws {
+    let stack = try Stack(kind)
+    try stack.run { context in
+      for title in ["b", "a", "c"] { _ = context.item(title) }
+      let items: NSFetchRequest<Item> = context.request(
+        Item.self, "Item", NSPredicate(format: "title < 'c'"), sort: ["title"])
+      items.affectedStores = [stack.store]
+      items.fetchLimit = 5
+      let objects = NSFetchRequest<NSManagedObject>(items)
+      let any = NSFetchRequest<any NSFetchRequestResult>(objects)
+      let titles: [String?] = try context.fetch(objects).map { $0.value(forKey: "title") as? String }
+      #expect(titles == ["a", "b"])
+      let found: [any NSFetchRequestResult] = try context.fetch(any)
+      #expect(found.count == 2 && any.affectedStores == [stack.store] && any.fetchLimit == 5)
+      any.fetchLimit = 1
+      #expect(items.fetchLimit == 5, "a copy")
+      #expect(throws: CocoaError.self) { _ = try context.fetch(NSFetchRequest<Category>(any)) }
+    }
+  }
 }
