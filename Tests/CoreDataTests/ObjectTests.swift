@@ -316,4 +316,69 @@ struct ObjectTests {
     item.title = "b"
     #expect(item.title == "b")
   }
+
+  /// Typed accessors over transient attributes of every scalar type.
+  private static let shadow: NSManagedObjectModel = {
+    let types: [(String, NSAttributeType)] = [
+      ("small", .integer16AttributeType), ("large", .integer64AttributeType), ("flag", .booleanAttributeType),
+      ("single", .floatAttributeType), ("double", .doubleAttributeType), ("date", .dateAttributeType),
+      ("text", .stringAttributeType), ("decimal", .decimalAttributeType), ("bytes", .binaryDataAttributeType),
+    ]
+    let entity: NSEntityDescription = World.entity(
+      "Shadow", [World.attribute("name", .stringAttributeType)] + types.map { World.attribute($0, $1) })
+    for attribute in entity.attributesByName.values where attribute.name != "name" {
+      attribute.isTransient = true
+    }
+    let model = NSManagedObjectModel()
+    model.entities = [entity]
+    return model
+  }()
+
+  @Test(arguments: StoreKind.allCases)
+  func `transient attributes give back through typed accessors what was set`(kind: StoreKind) throws {
+    let stack = try Stack(kind, model: Self.shadow)
+    try stack.run { context in
+      let object: NSManagedObject = context.make("Shadow", ["name": "a"])
+      let date = Date(timeIntervalSinceReferenceDate: 5.5)
+      func key(_ name: String) -> ManagedKey { ManagedKey(name) }
+      func check(_ comment: Comment) {
+        #expect(object.managedValue(key("small")) as Int16 == -3, comment)
+        #expect(object.managedValue(key("large")) as Int == 50, comment)
+        #expect(object.managedValue(key("flag")) as Bool == true, comment)
+        #expect(object.managedValue(key("single")) as Float == 0.5, comment)
+        #expect(object.managedValue(key("double")) as Double? == 2.25, comment)
+        #expect(object.managedValue(key("date")) as Date? == date, comment)
+        #expect(object.managedValue(key("text")) as String? == "t", comment)
+        #expect(object.managedValue(key("decimal")) as Decimal? == 7, comment)
+        #expect(object.managedValue(key("bytes")) as Data? == Data([1]), comment)
+        #expect(object.value(forKey: "date") as? Date == date, comment)
+        #expect(object.value(forKey: "flag") as? Bool == true, comment)
+      }
+      #expect(object.managedValue(key("large")) as Int == 0)
+      object.setManagedValue(-3 as Int16, key("small"))
+      object.setManagedValue(50 as Int, key("large"))
+      object.setManagedValue(true, key("flag"))
+      object.setManagedValue(0.5 as Float, key("single"))
+      object.setManagedValue(2.25 as Double, key("double"))
+      object.setManagedValue(date, key("date"))
+      object.setManagedValue("t" as String?, key("text"))
+      object.setManagedValue(7 as Decimal?, key("decimal"))
+      object.setManagedValue(Data([1]), key("bytes"))
+      check("set")
+      try context.save()
+      check("saved")
+      for (name, value) in [("small", -3), ("large", 50), ("flag", true), ("date", date)] as [(String, Any)] {
+        object.setValue(value, forKey: name)
+      }
+      check("set by key")
+      object.setManagedValue(nil as String?, key("text"))
+      object.setValue(nil, forKey: "large")
+      #expect(object.managedValue(key("text")) as String? == nil)
+      #expect(
+        object.managedValue(key("large")) as Int == 0 && object.managedValue(key("large")) as Int64? == nil)
+      context.refresh(object, mergeChanges: false)
+      #expect(
+        object.managedValue(key("small")) as Int16 == 0 && object.managedValue(key("date")) as Date? == nil)
+    }
+  }
 }

@@ -124,6 +124,7 @@ extension NSManagedObject {
       case .unset: break
       case .integer(let value): return value
       case .double(let value): return Int64(exactly: value.rounded(.towardZero))
+      case .object: return (attributeValue(slot) as? NSNumber)?.int64Value
       default: return nil
       }
     }
@@ -147,16 +148,20 @@ extension NSManagedObject {
       case .unset: break
       case .double(let value): return value
       case .integer(let value): return Double(value)
+      case .object: return boxedDouble(slot)
       default: return nil
       }
     }
-    guard runtime.brief[slot].isFloatingPoint, rowBase != nil else {
-      switch attributeValue(slot) {
-      case let date as Date: return date.timeIntervalSinceReferenceDate
-      case let value: return (value as? NSNumber)?.doubleValue
-      }
-    }
+    guard runtime.brief[slot].isFloatingPoint, rowBase != nil else { return boxedDouble(slot) }
     return rowWord(slot).map { Double(bitPattern: $0) }
+  }
+
+  /// A number or date that is held as an object: what a transient attribute was given.
+  private final func boxedDouble(_ slot: Int) -> Double? {
+    switch attributeValue(slot) {
+    case let date as Date: date.timeIntervalSinceReferenceDate
+    case let value: (value as? NSNumber)?.doubleValue
+    }
   }
 
   public final func managedValue(_ key: ManagedKey) -> Int64 { integerValue(key) ?? 0 }
@@ -182,31 +187,32 @@ extension NSManagedObject {
   public final func setManagedValue(_ value: Int32, _ key: ManagedKey) { set(.integer(Int64(value)), key) }
   public final func setManagedValue(_ value: Int16, _ key: ManagedKey) { set(.integer(Int64(value)), key) }
   public final func setManagedValue(_ value: Int, _ key: ManagedKey) { set(.integer(Int64(value)), key) }
-  public final func setManagedValue(_ value: Bool, _ key: ManagedKey) { set(.integer(value ? 1 : 0), key) }
+  public final func setManagedValue(_ value: Bool, _ key: ManagedKey) {
+    set(.integer(value ? 1 : 0), key, as: .bool)
+  }
   public final func setManagedValue(_ value: Double, _ key: ManagedKey) { set(.double(value), key) }
   public final func setManagedValue(_ value: Float, _ key: ManagedKey) { set(.double(Double(value)), key) }
   public final func setManagedValue(_ value: Int64?, _ key: ManagedKey) {
     set(value.map { .integer($0) } ?? .null, key)
   }
   public final func setManagedValue(_ value: Bool?, _ key: ManagedKey) {
-    set(value.map { .integer($0 ? 1 : 0) } ?? .null, key)
+    set(value.map { .integer($0 ? 1 : 0) } ?? .null, key, as: .bool)
   }
   public final func setManagedValue(_ value: Double?, _ key: ManagedKey) {
     set(value.map { .double($0) } ?? .null, key)
   }
   public final func setManagedValue(_ value: Date?, _ key: ManagedKey) {
-    set(value.map { .double($0.timeIntervalSinceReferenceDate) } ?? .null, key)
+    set(value.map { .double($0.timeIntervalSinceReferenceDate) } ?? .null, key, as: .date)
   }
 
   @inline(__always)
-  private final func set(_ value: SlotValue, _ key: ManagedKey) {
+  private final func set(_ value: SlotValue, _ key: ManagedKey, as kind: ColumnKind = .int64) {
     let slot: Int = key.slot(in: runtime)
-    // A typed accessor over an attribute of another type goes the way of key-value coding, which converts.
-    if runtime.accepts(value, slot) {
-      setSlot(slot, value)
-    } else {
-      setSlot(slot, makeSlotValue(value.attributeValue(kind: .int64), slot: slot))
-    }
+    if runtime.accepts(value, slot) { return setSlot(slot, value) }
+    // A typed accessor over an attribute of another type goes the way of key-value coding, which converts. A transient one keeps
+    // what it was given.
+    let given: ColumnKind = runtime.brief[slot].role == .transient ? kind : .int64
+    setSlot(slot, makeSlotValue(value.attributeValue(kind: given), slot: slot))
   }
 }
 
@@ -220,6 +226,7 @@ extension NSManagedObject {
       switch state.values[slot] {
       case .unset: break
       case .string(let value): return value
+      case .object: return attributeValue(slot) as? String
       default: return nil
       }
     }
