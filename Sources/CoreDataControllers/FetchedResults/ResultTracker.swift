@@ -164,7 +164,8 @@ final class ResultTracker {
   ) {
     for number in changes.deletedSections {
       delegate.controller(
-        controller, didChange: ResultSection(old, number, self), atSectionIndex: number, for: .delete)
+        controller, didChange: ResultSection(emptied: old, number, self), atSectionIndex: number, for: .delete
+      )
     }
     for number in changes.insertedSections {
       delegate.controller(
@@ -200,6 +201,14 @@ struct ResultSection: NSFetchedResultsSectionInfo {
   init(_ list: ResultList, _ number: Int, _ tracker: ResultTracker) {
     self.list = list
     section = list.sections[number]
+    self.tracker = tracker
+  }
+
+  /// A section that is no more: it has a name, and no objects, since they are gone or in other sections.
+  init(emptied list: ResultList, _ number: Int, _ tracker: ResultTracker) {
+    self.list = list
+    let old: ResultList.Section = list.sections[number]
+    section = ResultList.Section(name: old.name, range: old.range.lowerBound..<old.range.lowerBound)
     self.tracker = tracker
   }
 
