@@ -168,7 +168,6 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
     var schema: StoreSchema
     var hasHistory: Bool
     var unguardedTrees: [String]
-    var triggers: Set<String>
 
     static func read(
       _ database: Database, url: URL, layout: ModelLayout, options: SQLiteOptions
@@ -182,7 +181,7 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
         layout: layout, database: inventory.database, entities: options.entityNames)
       return Facts(
         metadata: metadata, schema: schema, hasHistory: inventory.hasHistory,
-        unguardedTrees: inventory.unguardedTrees, triggers: inventory.triggers)
+        unguardedTrees: inventory.unguardedTrees)
     }
   }
 
@@ -199,8 +198,7 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
       store: url, missing: options.missingExternalData, keepsFiles: !SQLiteEngine.isNowhere(url))
     fetchCompiler = FetchCompiler(schema: facts.schema)
     saveCompiler = SaveCompiler(schema: facts.schema)
-    texts = EngineTexts(
-      schema: facts.schema, unguardedTrees: facts.unguardedTrees, triggers: facts.triggers)
+    texts = EngineTexts(schema: facts.schema, unguardedTrees: facts.unguardedTrees)
     if case .readOnly = access { isReadOnly = true } else { isReadOnly = false }
   }
 
@@ -220,6 +218,8 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
       metadataState = MetadataState(current: metadataState.current.replacing(with: metadata), isChanged: true)
     }
   }
+
+  package var hasUnsavedMetadata: Bool { lock.withLock { metadataState.isChanged } }
 
   /// Ids are URIs with the UUID as their host, so no other text will do.
   private func checkIdentifier(in metadata: [String: Any]) throws {

@@ -9,8 +9,6 @@ struct StoreInventory {
   var hasHistory: Bool
   /// Names of R-tree tables that no trigger keeps up to date, with the table they index.
   var unguardedTrees: [String]
-  /// Names of the triggers, in upper case.
-  var triggers: Set<String>
 
   static func read(_ database: Database, url: URL) throws -> StoreInventory {
     let master = try RawStatement(
@@ -20,7 +18,7 @@ struct StoreInventory {
     var names: [String] = []
     var indexes: [String] = []
     var trees: [String] = []
-    var triggers: [(name: String, sql: String)] = []
+    var triggers: [String] = []
     while try master.step() {
       guard let type = master.text(0), let name = master.text(1) else { continue }
       let sql: String = master.text(2) ?? ""
@@ -32,7 +30,7 @@ struct StoreInventory {
           names.append(name)
         }
       case "index": indexes.append(name)
-      default: triggers.append((name.uppercased(), sql.uppercased()))
+      default: triggers.append(sql)
       }
     }
     var tables: [ExistingDatabase.Table] = []
@@ -50,8 +48,8 @@ struct StoreInventory {
       hasHistory: names.contains { $0.uppercased() == "ACHANGE" },
       unguardedTrees: trees.filter { tree in
         let stem: String = tree.uppercased()
-        return !triggers.contains { $0.sql.contains(stem) }
-      }, triggers: Set(triggers.map(\.name)))
+        return !triggers.contains { $0.uppercased().contains(stem) }
+      })
   }
 
   /// The rows of `Z_PRIMARYKEY`; none if there is no such table.

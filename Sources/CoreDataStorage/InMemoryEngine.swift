@@ -51,6 +51,9 @@ package final class InMemoryEngine: StoreEngine, @unchecked Sendable {
     return metadata
   }
 
+  /// What is set is there at once.
+  package var hasUnsavedMetadata: Bool { false }
+
   package func setMetadata(_ metadata: [String: Any]) throws {
     if isReadOnly { throw StoreError.readOnly(url: nil) }
     try lock.withLock {

@@ -21,6 +21,8 @@ package protocol StoreEngine: AnyObject, Sendable {
   var metadata: [String: Any] { get }
   /// Replaces the application's metadata; written with the next save (or by `save` of an empty plan).
   func setMetadata(_ metadata: [String: Any]) throws
+  /// Whether metadata was set that no save has written yet.
+  var hasUnsavedMetadata: Bool { get }
 
   /// Rows in the plan's order.
   func fetch(_ plan: FetchPlan) throws -> RowBatch

@@ -51,6 +51,41 @@ struct ChildContextTests {
   }
 
   @Test(.rule("MERGE-8", "NSManagedObjectContext.parent"), arguments: StoreKind.allCases)
+  func `a save hands transient values up, and a fetch hands none down`(kind: StoreKind) throws {
+    let stack = try Stack(kind)
+    let made: NSManagedObjectContext = child(of: stack.context)
+    let (item, id): (Item, NSManagedObjectID) = try made.performAndWait {
+      let item: Item = made.item("a")
+      item.note = "first"
+      try made.save()
+      return (item, item.objectID)
+    }
+    let parents: Item = try stack.run { context in
+      let parents: Item = try #require(context.object(with: id) as? Item)
+      #expect(parents.note == "first" && parents.isInserted)
+      try context.save()
+      return parents
+    }
+    try made.performAndWait {
+      item.note = "second"
+      #expect(made.hasChanges && !item.hasPersistentChangedValues)
+      try made.save()
+      #expect(!made.hasChanges && item.note == "second")
+      item.setValue(item, forKey: "note")
+      try made.save()
+    }
+    try stack.run { context in
+      #expect(parents.note == "second" && parents.isUpdated && !parents.hasPersistentChangedValues)
+      try context.save()
+      #expect(parents.note == "second")
+    }
+    try inChild(stack) { child in
+      let fetched: Item = try #require(try items(child).first)
+      #expect(fetched.title == "a" && fetched.note == nil)
+    }
+  }
+
+  @Test(.rule("MERGE-8", "NSManagedObjectContext.parent"), arguments: StoreKind.allCases)
   func `a save moves changes one level up and writes nothing`(kind: StoreKind) throws {
     let stack = try Stack(kind)
     try stack.run { context in

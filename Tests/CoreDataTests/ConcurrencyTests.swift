@@ -73,6 +73,53 @@ struct ConcurrencyTests {
     #expect(title == "a")
   }
 
+  @MainActor
+  @Test(.rule("EVENT-2", "NSManagedObjectContext.processPendingChanges()", "the main queue"))
+  func `what main-queue code changes outside of blocks is an event that ends when the queue goes on`()
+    async throws
+  {
+    let stack = try Stack(.inMemory)
+    let context = NSManagedObjectContext(.mainQueue)
+    context.persistentStoreCoordinator = stack.coordinator
+    context.undoManager = UndoManager()
+    let request: NSFetchRequest<Item> = context.request(Item.self, "Item", sort: ["title"])
+    let results = NSFetchedResultsController(
+      fetchRequest: request, managedObjectContext: context, sectionNameKeyPath: nil, cacheName: nil)
+    try results.performFetch()
+    final class Delegate: NSFetchedResultsControllerDelegate {}
+    let delegate = Delegate()
+    results.delegate = delegate
+    let recorder = Recorder([.NSManagedObjectContextObjectsDidChange], of: context)
+    let item: Item = context.item("a")
+    item.price = 1
+    #expect(recorder.received.isEmpty)
+    await nextTurn()
+    #expect(recorder.received.count == 1 && recorder.objects(NSInsertedObjectsKey) == [item])
+    #expect(results.fetchedObjects == [item])
+    item.price = 2
+    await nextTurn()
+    context.undo()
+    #expect(item.price == 1 && item.isInserted, "each turn is an undo group of its own")
+    await nextTurn()
+    #expect(recorder.received.count == 3)
+    item.price = 3
+    context.processPendingChanges()
+    await nextTurn()
+    #expect(recorder.received.count == 4, "told once")
+    try context.save()
+    context.refreshAllObjects()
+    await nextTurn()
+    #expect(recorder.objects(NSRefreshedObjectsKey, at: 4) == [item])
+    context.delete(item)
+    await nextTurn()
+    #expect(results.fetchedObjects == [])
+  }
+
+  /// Waits until the main queue has run what it was given before.
+  private func nextTurn() async {
+    await withCheckedContinuation { waiting in DispatchQueue.main.async { waiting.resume() } }
+  }
+
   @Test(
     .rule(
       "MERGE-1", "NSManagedObjectContext.mergeChanges(fromContextDidSave:)",
@@ -125,6 +172,9 @@ struct ConcurrencyTests {
     // The automatic merge was enqueued before this.
     await automatic.perform(schedule: .enqueued) {
       #expect(merges.received.count == 1)
+      let told: [AnyHashable: Any]? = merges.received.first?.userInfo
+      #expect(told?[NSUpdatedObjectIDsKey] as? Set<NSManagedObjectID> == [views[0].items[0].objectID, id])
+      #expect(told?[NSRefreshedObjectIDsKey] as? Set<NSManagedObjectID> == [views[0].items[0].objectID, id])
       #expect(views[0].items[0].title == "a!" && views[0].items[0].price == 3)
       #expect(views[0].items[1].managedObjectContext == nil)
       #expect(Set(views[0].category.items.map(\.title)) == ["a!", "new"])

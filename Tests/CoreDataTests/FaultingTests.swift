@@ -190,6 +190,52 @@ struct FaultingTests {
   }
 
   @Test(
+    .rule("REF-5", "NSManagedObjectContext.reset()", "objects are of no use"), arguments: StoreKind.allCases)
+  func `what a reset leaves is a fault that nothing fills`(kind: StoreKind) throws {
+    let stack = try Stack(kind)
+    try stack.run { context in
+      let category: Category = context.category("c")
+      let (item, other) = (context.item("a", category), context.item("b", category))
+      try context.save()
+      (item.note, other.price) = ("transient", 5)
+      stack.journal.lines = []
+      context.reset()
+      #expect(stack.journal.count("willTurnIntoFault Item") == 2)
+      #expect(item.isFault && other.isFault && category.isFault && !other.hasChanges)
+      #expect(item.title == nil && item.note == nil && other.price == 0 && category.items.isEmpty)
+      #expect(!item.isFault, "asked, and found to be empty")
+      other.willAccessValue(forKey: nil)
+      #expect(!other.isFault)
+    }
+  }
+
+  @Test(.rule("REF-1", "NSManagedObjectContext.refresh(_:mergeChanges:)"), arguments: StoreKind.allCases)
+  func `a new object that is refreshed without merging has its default values again`(kind: StoreKind) throws {
+    let stack = try Stack(kind)
+    try stack.run { context in
+      let (item, kept, known) = (context.item("a"), context.item("b"), context.item("c"))
+      try context.obtainPermanentIDs(for: [known])
+      for object in [item, kept, known] { object.count = 3 }
+      context.processPendingChanges()
+      for object in [item, known] {
+        context.refresh(object, mergeChanges: false)
+        #expect(object.isFault && object.isInserted)
+        object.willAccessValue(forKey: nil)
+        #expect(!object.isFault && object.title == nil && object.count == 7)
+        context.refresh(object, mergeChanges: false)
+        #expect(try context.existingObject(with: object.objectID) === object)
+        context.refresh(object, mergeChanges: false)
+      }
+      context.refresh(kept, mergeChanges: true)
+      #expect(!kept.isFault && kept.title == "b" && kept.count == 3)
+      #expect(context.insertedObjects == [item, kept, known])
+      try context.save()
+      #expect(item.count == 7 && item.title == nil && !item.objectID.isTemporaryID)
+    }
+    #expect(try stack.titles() == [nil, nil, "b"])
+  }
+
+  @Test(
     .rule("FAULT-7", "NSManagedObjectContext.shouldDeleteInaccessibleFaults"),
     .rule("FAULT-10", "NSManagedObjectContext.object(with:)", "never fails"), arguments: StoreKind.allCases)
   func `an id whose row is gone is an error, its fault a deleted object without values`(

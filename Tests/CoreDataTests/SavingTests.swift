@@ -57,8 +57,67 @@ struct SavingTests {
           "willSave Item",
           "didSave Item", "didSave Item", "didSave Item",
         ])
+    }
+  }
+
+  @Test(arguments: StoreKind.allCases)
+  func `a save without changes tells with empty sets, and calls and writes nothing`(kind: StoreKind) throws {
+    let stack = try Stack(kind)
+    try stack.run { context in
+      let item: Item = context.item("a")
       try context.save()
-      #expect(recorder.received.count == 4, "nothing to save, nothing told")
+      let merging: NSManagedObjectContext = stack.other()
+      merging.automaticallyMergesChangesFromParent = true
+      let merges = Recorder([.NSManagedObjectContextDidMergeChangesObjectIDs], of: merging)
+      let recorder = Recorder(Self.saveNames, of: context)
+      stack.journal.lines = []
+      try context.save()
+      #expect(
+        recorder.names == [
+          .NSManagedObjectContextWillSave, .NSManagedObjectContextDidSave,
+          .NSManagedObjectContextDidSaveObjectIDs,
+        ])
+      for key in [NSInsertedObjectsKey, NSUpdatedObjectsKey, NSDeletedObjectsKey] {
+        #expect(recorder.received[1].userInfo?[key] as? Set<NSManagedObject> == [])
+        #expect(recorder.received[2].userInfo?["\(key)_objectIDs"] as? Set<NSManagedObjectID> == [])
+      }
+      #expect(stack.journal.lines.isEmpty && !context.hasChanges)
+      merging.performAndWait {}
+      #expect(merges.received.isEmpty)
+      let observer = Recorder([.NSManagedObjectContextWillSave], of: context) { _ in item.title = "b" }
+      try context.save()
+      _ = observer
+      #expect(recorder.objects(NSUpdatedObjectsKey, at: recorder.received.count - 2) == [item])
+    }
+    #expect(try stack.titles() == ["b"])
+    let lonely = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+    try lonely.performAndWait { try lonely.save() }
+  }
+
+  @Test func `metadata is written by a save without changes, and by one to another store`() throws {
+    let folder = try TemporaryFolder()
+    let files: [URL] = ["One.sqlite", "Two.sqlite"].map { folder.file($0) }
+    let coordinator = NSPersistentStoreCoordinator(managedObjectModel: World.shared)
+    let stores: [NSPersistentStore] = try files.map {
+      try coordinator.addPersistentStore(
+        ofType: NSSQLiteStoreType, configurationName: nil, at: $0, options: nil)
+    }
+    func written(_ number: Int) throws -> String? {
+      try NSPersistentStoreCoordinator.metadataForPersistentStore(
+        ofType: NSSQLiteStoreType, at: files[number])["mine"] as? String
+    }
+    let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+    context.persistentStoreCoordinator = coordinator
+    try context.performAndWait {
+      stores[0].metadata["mine"] = "first"
+      #expect(try written(0) == nil)
+      try context.save()
+      #expect(try written(0) == "first")
+      stores[1].metadata["mine"] = "second"
+      context.assign(context.item("a"), to: stores[0])
+      try context.save()
+      let both: [String?] = try [written(0), written(1)]
+      #expect(both == ["first", "second"])
     }
   }
 

@@ -81,7 +81,9 @@ extension NSManagedObjectContext {
   // MARK: The end of an event
 
   /// Ends an event: passes deletions on and posts ``NSManagedObjectContextObjectsDidChange``. Runs after every block of
-  /// `perform`, before a save, and when called; there is no run loop off Apple's platforms that would call it.
+  /// `perform`, before a save, and when called. What code on the main queue changes in a main-queue context outside of such blocks is an
+  /// event too, which ends when the main queue next comes to run something (`RunLoop.main`, `dispatchMain()` or an async `main`
+  /// serve it).
   public final func processPendingChanges() {
     requireQueue("processPendingChanges() was called")
     guard !isProcessing else { return }

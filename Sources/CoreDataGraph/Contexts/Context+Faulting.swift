@@ -188,7 +188,7 @@ extension NSManagedObjectContext {
     if object.flags.contains(.deleted) { throw GraphError.referentialIntegrity(objectID).asCocoaError }
     guard object.flags.contains(.fault) else { return object }
     try withCocoaErrors(object.store?.url) {
-      if !object.hasSource {
+      if !object.hasSource, !object.isInserted {
         if object.store != nil || parent != nil { try loadRow(of: object) }
         guard object.hasSource else { throw GraphError.referentialIntegrity(objectID) }
       }
@@ -200,18 +200,19 @@ extension NSManagedObjectContext {
   // MARK: Refreshing
 
   /// Brings an object in step with the store. With `mergeChanges` false its changes are thrown away and it becomes a fault;
-  /// with true it is read again now and its changes are laid on top.
+  /// with true it is read again now and its changes are laid on top. A new object has no row to be read again from: without merging it
+  /// stays inserted, a fault that is filled with its entity's default values, with merging it stays as it is.
   public final func refresh(_ object: NSManagedObject, mergeChanges flag: Bool) {
     requireQueue("refresh(_:mergeChanges:) was called")
-    guard object.registry === registry, object.store != nil || (parent != nil && !object.isInserted) else {
-      return
-    }
+    guard object.registry === registry else { return }
     if !flag {
       object.flags.subtract([.updated, .deleted, .propagated])
       object.turnIntoFault()
+      if object.isInserted { object.state = ObjectState(values: object.runtime.template) }
       noteEvent(.eventRefreshed, of: object)
       return
     }
+    guard !object.isInserted, object.store != nil || parent != nil else { return }
     if object.flags.contains(.fault) {
       object.row = nil
       if parent != nil { object.state = nil }
@@ -255,12 +256,15 @@ extension NSManagedObjectContext {
     }
   }
 
-  /// Forgets everything: all objects of the context become useless.
+  /// Forgets everything: all objects of the context become faults that nothing can fill any more, so they read as nil.
   public final func reset() {
     requireQueue("reset() was called")
     undoManager?.removeAllActions(withTarget: self)
     let objects: [NSManagedObject] = registry.allObjects
-    for object in objects { detach(object) }
+    for object in objects {
+      object.turnIntoFault()
+      detach(object)
+    }
     clearLists()
     for object in objects { object.letRelationshipsGo() }
     parted.letGo()

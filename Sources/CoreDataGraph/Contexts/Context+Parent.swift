@@ -215,7 +215,10 @@ extension NSManagedObjectContext {
   private func pushed(_ object: NSManagedObject, isNew: Bool) -> PushedObject {
     var pushed = PushedObject(id: object.objectID)
     guard let state = object.state else { return pushed }
-    let changed: SlotSet = isNew ? SlotSet(0..<object.runtime.slotCount) : object.persistentChanges()
+    var changed: SlotSet = isNew ? SlotSet(0..<object.runtime.slotCount) : object.persistentChanges()
+    for slot in state.changed.members where object.runtime.brief[slot].role == .transient {
+      changed.insert(slot)
+    }
     for number in changed.members {
       switch object.runtime.layout.slots[number].role {
       case .stored(.toOne, _):
@@ -232,7 +235,12 @@ extension NSManagedObjectContext {
             number, many.added.map(\.objectID), many.removed.map(\.objectID),
             isOrdered ? object.members(number).map(\.objectID) : nil
           ))
-      case .transient, .fetched, .composite: continue
+      case .transient:
+        let value: SlotValue = state.values[number]
+        // An object of this context has no business in another one.
+        if value.isUnset || value.attributeValue(kind: .transformable) is NSManagedObject { continue }
+        pushed.values.append((number, .attribute(value)))
+      case .fetched, .composite: continue
       }
     }
     return pushed

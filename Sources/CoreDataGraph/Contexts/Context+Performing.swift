@@ -60,6 +60,18 @@ extension NSManagedObjectContext: WorkQueueOwner {
   /// Whether the calling code runs inside a block of this context (or on the main queue for a main-queue one).
   final var isOnQueue: Bool { queue.isCurrent }
 
+  /// The first change of an event on the main queue: the event ends when what the queue runs now is done, as on Apple's platforms
+  /// the turn of the main run loop does.
+  final func scheduleEventEnd() {
+    // Code that is not on the main queue must not touch the context; nothing is made worse by running beside it.
+    guard !isEventEndScheduled, MainQueue.isCurrent else { return }
+    isEventEndScheduled = true
+    DispatchQueue.main.async { [weak self] in
+      self?.isEventEndScheduled = false
+      self?.processPendingChanges()
+    }
+  }
+
   /// Runs `body` as one unit of work: afterwards pending changes are processed.
   private func runUnit<T, E: Error>(_ body: () throws(E) -> T) throws(E) -> T {
     defer { processPendingChanges() }

@@ -43,6 +43,8 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   final var undelivered: [NSManagedObject] = []
   final var isSaving = false
   final var isProcessing = false
+  /// A main-queue context will end the event when the main queue gets to it.
+  final var isEventEndScheduled = false
   /// Unchanged objects that the next save checks.
   final var watched: [NSManagedObject] = []
   /// Stores chosen by `assign(_:to:)` for objects not saved yet.
@@ -284,6 +286,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     object.flags.insert(flag)
     if !object.flags.contains(.inEventList) {
       object.flags.insert(.inEventList)
+      if eventObjects.isEmpty, concurrencyType == .mainQueueConcurrencyType { scheduleEventEnd() }
       eventObjects.append(object)
     }
   }

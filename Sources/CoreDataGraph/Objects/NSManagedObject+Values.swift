@@ -52,6 +52,12 @@ extension NSManagedObject {
 
   final func fulfillFault() throws {
     guard flags.contains(.fault) else { return }
+    if flags.contains(.inserted), row == nil, state != nil {
+      // A new object that was refreshed: its values are the entity's default ones, which it has already.
+      flags.remove(.fault)
+      if flags.contains(.observed) { observation?.loaded(self) }
+      return
+    }
     if !hasSource {
       guard let context = registry?.context else {
         flags.remove(.fault)

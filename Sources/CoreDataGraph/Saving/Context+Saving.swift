@@ -6,7 +6,8 @@ import Foundation
 // store, take the rows over, tell everybody.
 
 extension NSManagedObjectContext {
-  /// Writes all changes to the stores. Does nothing when there are none.
+  /// Writes all changes to the stores, and metadata that was set. Without changes it only tells, as Apple's does: will-save and
+  /// did-save notifications go out, these with empty sets. Ask ``hasChanges`` first to spare that.
   ///
   /// All or nothing for each store; the object graph and its changes are untouched when it throws. Throws validation errors (1550 –
   /// 1690, several as 1560), 133020 when a row was changed meanwhile, 133021 for a uniqueness constraint, 133010 for a
@@ -18,20 +19,26 @@ extension NSManagedObjectContext {
     isSaving = true
     defer { isSaving = false }
     processPendingChanges()
-    guard hasChanges else { return }
-    guard let coordinator = persistentStoreCoordinator else { throw GraphError.noCoordinator.asCocoaError }
-    guard !coordinator.persistentStores.isEmpty else { throw GraphError.noStores.asCocoaError }
+    guard let coordinator = persistentStoreCoordinator else {
+      if hasChanges { throw GraphError.noCoordinator.asCocoaError }
+      return
+    }
+    if coordinator.persistentStores.isEmpty {
+      if hasChanges { throw GraphError.noStores.asCocoaError }
+      return
+    }
     NotificationCenter.default.post(name: .NSManagedObjectContextWillSave, object: self)
     try withCocoaErrors {
       var changes: PendingChanges = try runWillSave()
       try validate(&changes)
       if let parent {
-        try push(changes, to: parent)
+        if !changes.isEmpty { try push(changes, to: parent) }
       } else {
         takeOver(try writeMerging(&changes, to: coordinator))
       }
       clearChanges()
       finish(changes, coordinator)
+      if parent == nil { try writeMetadata(of: coordinator) }
     }
   }
 
@@ -136,6 +143,13 @@ extension NSManagedObjectContext {
     return parts
   }
 
+  /// Metadata goes with what is saved to its store; of stores that nothing was saved to it is left.
+  private func writeMetadata(of coordinator: NSPersistentStoreCoordinator) throws {
+    for store in coordinator.persistentStores where store.engine.hasUnsavedMetadata {
+      try store.engine.save { _ in SavePlan() }
+    }
+  }
+
   /// The saved rows become what the objects are.
   private func takeOver(_ saved: [StoreChanges]) {
     commit(saved)
@@ -193,6 +207,7 @@ extension NSManagedObjectContext {
     lastInserted = []
     NotificationCenter.default.post(
       name: .NSManagedObjectContextDidSaveObjectIDs, object: self, userInfo: ids.userInfo)
+    if changes.isEmpty { return }
     let siblings: ContextList = parent?.children ?? coordinator.contexts
     for other in siblings.all + children.all
     where other !== self && other.automaticallyMergesChangesFromParent {
@@ -277,6 +292,8 @@ struct PendingChanges {
 
   var all: [NSManagedObject] { inserted + updated + deleted }
 
+  var isEmpty: Bool { inserted.isEmpty && updated.isEmpty && deleted.isEmpty }
+
   /// The notification's payload. `lastInserted` is a subset of the inserted objects made before: of equal size it is the
   /// whole, and making a large set again is spared.
   func userInfo(lastInserted: Set<NSManagedObject>) -> [AnyHashable: Any] {
@@ -331,8 +348,11 @@ extension NSManagedObjectContext {
   }
 
   final func merge(_ ids: SavedIDs) {
+    var info: [AnyHashable: Any] = ids.userInfo
+    var refreshed: Set<NSManagedObjectID> = []
     for id in ids.updated {
       guard let object = registeredObject(for: id) else { continue }
+      refreshed.insert(id)
       refresh(object, mergeChanges: !object.isFault)
       // Somebody has seen its values and waits to hear of others.
       if object.isFault, object.observation?.awaitsValues == true { try? object.fulfillFault() }
@@ -343,8 +363,9 @@ extension NSManagedObjectContext {
     }
     for id in ids.inserted { noteEvent(.eventInserted, of: object(with: id)) }
     processPendingChanges()
+    info[NSRefreshedObjectIDsKey] = refreshed
     NotificationCenter.default.post(
-      name: .NSManagedObjectContextDidMergeChangesObjectIDs, object: self, userInfo: ids.userInfo)
+      name: .NSManagedObjectContextDidMergeChangesObjectIDs, object: self, userInfo: info)
   }
 
   /// An object that is gone from the store already leaves the graph, and nothing is to be saved for it.
