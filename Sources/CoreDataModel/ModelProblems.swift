@@ -183,11 +183,10 @@ private struct ModelLint {
         "it has no value transformer; set NSSecureUnarchiveFromDataTransformer or one of your own")
     }
     if let derived = attribute as? NSDerivedAttributeDescription {
-      if derived.derivationExpression == nil {
-        report(.error, entity, name, "the derived attribute has no expression")
-      }
-      if derived.isTransient {
-        report(.error, entity, name, "a derived attribute is computed by the store and can't be transient")
+      do throws(DerivationProblem) {
+        _ = try Derivation.of(derived, in: entity)
+      } catch {
+        report(.error, entity, name, error.message)
       }
     }
     if let composite = attribute as? NSCompositeAttributeDescription, composite.elements.isEmpty {

@@ -9,6 +9,8 @@ struct EngineTexts: Sendable {
   let deletions: [DeletionText]
   /// By entity index: names of the R-tree indexes that nobody keeps up to date when rows of its table change.
   let unguardedTrees: [[String]]
+  /// Derived attributes for which the file has no trigger, as `Entity.attribute`.
+  let unguardedDerived: [String]
 
   struct RowText: Sendable {
     var select: String
@@ -23,7 +25,7 @@ struct EngineTexts: Sendable {
     var taggedCount: Int = 0
   }
 
-  init(schema: StoreSchema, unguardedTrees trees: [String]) {
+  init(schema: StoreSchema, unguardedTrees trees: [String], triggers: Set<String>) {
     func quoted(_ name: String) -> String { SQLIdentifier.quoted(name) }
     var rows: [RowText?] = []
     var deletions: [DeletionText] = []
@@ -55,6 +57,17 @@ struct EngineTexts: Sendable {
     self.rows = rows
     self.deletions = deletions
     unguardedTrees = unguarded
+    unguardedDerived = Self.unguardedDerived(schema, triggers)
+  }
+
+  private static func unguardedDerived(_ schema: StoreSchema, _ triggers: Set<String>) -> [String] {
+    schema.layout.entities.filter { schema.tablePosition[$0.index] != nil }.flatMap { entity in
+      entity.slots.filter { slot in
+        guard slot.isDerived, slot.declaringEntity == entity.index else { return false }
+        let part: String = "_\(entity.name)_\(slot.name)_".uppercased()
+        return !triggers.contains { $0.hasPrefix("Z_DA_") && $0.contains(part) }
+      }.map { "\(entity.name).\($0.name)" }
+    }
   }
 
   private static func deletion(of entity: EntityLayout, schema: StoreSchema, table: TableSchema)

@@ -19,6 +19,7 @@ enum SQLFunctions {
     for name in triggerFunctions {
       sqlite3_create_function_v2(connection, name, -1, SQLITE_UTF8, nil, ignore, nil, nil, nil)
     }
+    sqlite3_create_function_v2(connection, "NSCoreDataNow", 0, SQLITE_UTF8, nil, now, nil, nil, nil)
     for collation in SQLCollation.allCases {
       let comparison: StringComparison = comparison(collation)
       database.add(
@@ -46,6 +47,12 @@ enum SQLFunctions {
   private static let ignore:
     @convention(c) (OpaquePointer?, Int32, UnsafeMutablePointer<OpaquePointer?>?) -> Void = { context, _, _ in
       sqlite3_result_null(context)
+    }
+
+  /// The time, in seconds since 2001, for triggers of attributes that are derived as `now()`.
+  private static let now:
+    @convention(c) (OpaquePointer?, Int32, UnsafeMutablePointer<OpaquePointer?>?) -> Void = { context, _, _ in
+      sqlite3_result_double(context, Date().timeIntervalSinceReferenceDate)
     }
 
   /// The one entry for all functions; the user data is the function's place among all cases, plus one.

@@ -168,6 +168,7 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
     var schema: StoreSchema
     var hasHistory: Bool
     var unguardedTrees: [String]
+    var triggers: Set<String>
 
     static func read(
       _ database: Database, url: URL, layout: ModelLayout, options: SQLiteOptions
@@ -181,7 +182,7 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
         layout: layout, database: inventory.database, entities: options.entityNames)
       return Facts(
         metadata: metadata, schema: schema, hasHistory: inventory.hasHistory,
-        unguardedTrees: inventory.unguardedTrees)
+        unguardedTrees: inventory.unguardedTrees, triggers: inventory.triggers)
     }
   }
 
@@ -198,7 +199,8 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
       store: url, missing: options.missingExternalData, keepsFiles: !SQLiteEngine.isNowhere(url))
     fetchCompiler = FetchCompiler(schema: facts.schema)
     saveCompiler = SaveCompiler(schema: facts.schema)
-    texts = EngineTexts(schema: facts.schema, unguardedTrees: facts.unguardedTrees)
+    texts = EngineTexts(
+      schema: facts.schema, unguardedTrees: facts.unguardedTrees, triggers: facts.triggers)
     if case .readOnly = access { isReadOnly = true } else { isReadOnly = false }
   }
 

@@ -25,6 +25,7 @@ struct SaveExecution {
 
   func run(_ plan: SavePlan) throws {
     try checkTrees(plan)
+    try checkDerived()
     var conflicts: [(id: RowID, expected: Int32)] = []
     try check(plan.checks, &conflicts)
     try delete(plan.deletes, &conflicts)
@@ -72,6 +73,17 @@ struct SaveExecution {
           "its rows are also in the R-tree index \(tree), which no trigger of the file keeps up to date; drop "
           + "that table to write with Clarus (Apple's framework makes it anew when the model changes)")
     }
+  }
+
+  /// Derived values are the triggers' to keep; in a file without them a save would leave wrong ones behind.
+  private func checkDerived() throws {
+    guard let name = engine.texts.unguardedDerived.first else { return }
+    let parts: [Substring] = name.split(separator: ".", maxSplits: 1)
+    throw StoreError.unsupportedModel(
+      entity: String(parts[0]), property: String(parts[1]),
+      reason:
+        "it is a derived attribute, and the file has no trigger that keeps it up to date; copy the objects into "
+        + "a fresh store to write with this model")
   }
 
   // MARK: Deletes

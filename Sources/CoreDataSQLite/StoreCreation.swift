@@ -41,7 +41,9 @@ enum StoreCreation {
     init(layout: ModelLayout, options: SQLiteOptions) throws {
       try checkModel(layout, entityNames: options.entityNames)
       model = layout.model
-      statements = SchemaCreation(try StoreSchema(layout: layout, entities: options.entityNames)).statements()
+      let creation = SchemaCreation(try StoreSchema(layout: layout, entities: options.entityNames))
+      let derived: [DerivedSlot] = try layout.derivedSlots(entityNames: options.entityNames)
+      statements = creation.statements() + (try creation.triggers(derived)).map { CompiledStatement(sql: $0) }
       metadata = StoreMetadata.fresh(model: layout.model, entityNames: options.entityNames)
     }
   }
@@ -61,16 +63,9 @@ enum StoreCreation {
     }
   }
 
-  /// Refuses what only Apple's framework could keep right.
+  /// Refuses what rows have no place for.
   private static func checkModel(_ layout: ModelLayout, entityNames: Set<String>?) throws {
     for entity in layout.entities where entityNames?.contains(entity.name) ?? true {
-      for slot in entity.slots where slot.isDerived && slot.declaringEntity == entity.index {
-        throw StoreError.unsupportedModel(
-          entity: entity.name, property: slot.name,
-          reason:
-            "a derived attribute is kept up to date by triggers, which Clarus does not write into fresh stores "
-            + "yet; make it an ordinary attribute, or open a store that Apple's framework created")
-      }
       for slot in entity.slots where slot.role == .composite {
         throw StoreError.unsupportedModel(
           entity: entity.name, property: slot.name,

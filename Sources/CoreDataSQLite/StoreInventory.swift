@@ -9,6 +9,8 @@ struct StoreInventory {
   var hasHistory: Bool
   /// Names of R-tree tables that no trigger keeps up to date, with the table they index.
   var unguardedTrees: [String]
+  /// Names of the triggers, in upper case.
+  var triggers: Set<String>
 
   static func read(_ database: Database, url: URL) throws -> StoreInventory {
     let master = try RawStatement(
@@ -18,7 +20,7 @@ struct StoreInventory {
     var names: [String] = []
     var indexes: [String] = []
     var trees: [String] = []
-    var triggers: [String] = []
+    var triggers: [(name: String, sql: String)] = []
     while try master.step() {
       guard let type = master.text(0), let name = master.text(1) else { continue }
       let sql: String = master.text(2) ?? ""
@@ -30,7 +32,7 @@ struct StoreInventory {
           names.append(name)
         }
       case "index": indexes.append(name)
-      default: triggers.append(sql)
+      default: triggers.append((name.uppercased(), sql.uppercased()))
       }
     }
     var tables: [ExistingDatabase.Table] = []
@@ -48,8 +50,8 @@ struct StoreInventory {
       hasHistory: names.contains { $0.uppercased() == "ACHANGE" },
       unguardedTrees: trees.filter { tree in
         let stem: String = tree.uppercased()
-        return !triggers.contains { $0.uppercased().contains(stem) }
-      })
+        return !triggers.contains { $0.sql.contains(stem) }
+      }, triggers: Set(triggers.map(\.name)))
   }
 
   /// The rows of `Z_PRIMARYKEY`; none if there is no such table.

@@ -62,18 +62,33 @@ final class InMemorySchema: Sendable {
   let constraintsOf: [[Int]]
   /// entity index → the words that point into the tail.
   let tailWords: [[Int]]
+  /// What the store computes at each save.
+  let derived: [DerivedSlot]
+  /// entity index → numbers of the derived attributes its rows have.
+  let derivedOf: [[Int]]
+  /// The links that index to-one words, by word and the entity that declares it.
+  let indexByWord: [Address: Int]
 
-  /// Throws `StoreError.unsupportedModel` for a uniqueness constraint that names anything but stored values.
+  /// Throws `StoreError.unsupportedModel` for a uniqueness constraint that names anything but stored values, and for a derived
+  /// attribute with an expression that can't be derived.
   init(layout: ModelLayout) throws {
     self.layout = layout
+    derived = try layout.derivedSlots()
+    var derivedOf: [[Int]] = Array(repeating: [], count: layout.entities.count)
+    for (number, derived) in derived.enumerated() {
+      for entity in layout.entities[derived.place.entity].family { derivedOf[entity].append(number) }
+    }
+    self.derivedOf = derivedOf
     (links, sides) = InMemorySchema.makeLinks(layout)
     constraints = try InMemorySchema.makeConstraints(layout)
 
     var indexedWords: [[(word: Int, link: Int)]] = Array(repeating: [], count: layout.entities.count)
     var pairLinks: [[(link: Int, isForward: Bool)]] = Array(repeating: [], count: layout.entities.count)
+    var indexByWord: [Address: Int] = [:]
     for (number, link) in links.enumerated() {
       if case .toOne(let member, let word) = link.kind {
         for entity in layout.entities[member].family { indexedWords[entity].append((word, number)) }
+        indexByWord[Address(entity: member, slot: word)] = number
         continue
       }
       for entity in layout.entities[link.owner].family { pairLinks[entity].append((number, true)) }
@@ -82,6 +97,7 @@ final class InMemorySchema: Sendable {
     }
     self.indexedWords = indexedWords
     self.pairLinks = pairLinks
+    self.indexByWord = indexByWord
 
     var constraintsOf: [[Int]] = Array(repeating: [], count: layout.entities.count)
     for (number, constraint) in constraints.enumerated() {
@@ -105,7 +121,7 @@ final class InMemorySchema: Sendable {
 
   // MARK: Making
 
-  private struct Address: Hashable, Comparable {
+  struct Address: Hashable, Comparable {
     var entity: Int
     var slot: Int
     static func < (left: Address, right: Address) -> Bool {
@@ -180,6 +196,14 @@ final class InMemorySchema: Sendable {
             throw StoreError.unsupportedModel(
               entity: entity.name, property: name,
               reason: "the uniqueness constraint (\(names.joined(separator: ", "))) needs a stored attribute")
+          }
+          if slot.isDerived {
+            throw StoreError.unsupportedModel(
+              entity: entity.name, property: name,
+              reason:
+                "an in-memory store checks uniqueness before it derives, so it can't keep the constraint "
+                + "(\(names.joined(separator: ", "))); name the attribute that it is derived from, or use a SQLite store"
+            )
           }
           return (kind, word)
         }

@@ -4,8 +4,8 @@ import Foundation
 struct InMemoryState: Sendable {
   let schema: InMemorySchema
   /// Root entity index → rows of its hierarchy; nil at the indexes of sub-entities.
-  private var tables: [InMemoryRowTable?]
-  private var links: [InMemoryLink]
+  var tables: [InMemoryRowTable?]
+  private(set) var links: [InMemoryLink]
   /// Constraint number → the values taken and by which key.
   private var taken: [[UniqueValue: Int64]]
   /// Root entity index → the next key to hand out.
@@ -120,8 +120,17 @@ struct InMemoryState: Sendable {
 
   // MARK: Applying a plan
 
-  /// Rows first, since to-one words decide memberships; then pairs; positions last.
+  /// Rows first, since to-one words decide memberships; then pairs; positions; and at last what is derived from all of it.
   mutating func apply(_ plan: SavePlan) {
+    var derivation: InMemoryDerivation? =
+      schema.derived.isEmpty ? nil : InMemoryDerivation(plan, before: self)
+    applyRows(plan)
+    for edit in plan.toMany { applyPairs(edit) }
+    for edit in plan.toMany { applyOrder(edit) }
+    derivation?.finish(&self)
+  }
+
+  private mutating func applyRows(_ plan: SavePlan) {
     for delete in plan.deletes { remove(delete.id) }
     var copiesByRoot: [Int: [RowRef]] = [:]
     for update in plan.updates {
@@ -140,8 +149,6 @@ struct InMemoryState: Sendable {
         tables[root]?.adopt(slab)
       }
     }
-    for edit in plan.toMany { applyPairs(edit) }
-    for edit in plan.toMany { applyOrder(edit) }
   }
 
   private mutating func remove(_ id: RowID) {

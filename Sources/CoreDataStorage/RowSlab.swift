@@ -133,6 +133,14 @@ public final class RowSlab: @unchecked Sendable {
     (row + headerSize + word << 3).storeBytes(of: value, as: UInt64.self)
   }
 
+  /// Makes a word's value nil.
+  @inlinable
+  public func clear(_ row: UnsafeMutableRawPointer, word: Int) {
+    let bits: UnsafeMutableRawPointer = row + 16 + (word >> 6) << 3
+    let old: UInt64 = bits.load(as: UInt64.self)
+    bits.storeBytes(of: old & ~(1 << UInt64(word & 63)), as: UInt64.self)
+  }
+
   @inlinable
   public func set(_ row: UnsafeMutableRawPointer, word: Int, toInteger value: Int64) {
     set(row, word: word, to: UInt64(bitPattern: value))

@@ -116,7 +116,7 @@ struct OpeningTests {
     }
   }
 
-  @Test func `derived attributes are refused in a fresh store, by name`() throws {
+  @Test func `a derived attribute without expression is refused in a fresh store, by name`() throws {
     let model: NSManagedObjectModel = Zoo.model()
     let derived = NSDerivedAttributeDescription()
     derived.name = "upper"

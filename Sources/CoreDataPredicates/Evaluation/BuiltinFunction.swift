@@ -134,7 +134,11 @@ package struct BuiltinFunction: Sendable {
     "lowercase:": { .string(try string($0[0], "lowercase:").lowercased()) },
     "uppercase:": { .string(try string($0[0], "uppercase:").uppercased()) },
     "length:": { .integer(Int64(try string($0[0], "length:").utf16.count)) },
-    "canonical:": { .string(try string($0[0], "canonical:").precomposedStringWithCanonicalMapping) },
+    // Without case and diacritics, as Apple's page on NSDerivedAttributeDescription says.
+    "canonical:": {
+      let text: String = try string($0[0], "canonical:")
+      return .string(StringMatching.fold(text, options: [.caseInsensitive, .diacriticInsensitive]))
+    },
     "tokenize:using:": { arguments in
       let letters: String = try string(arguments[1], "tokenize:using:")
       let options: ComparisonOptions = ComparisonOptions(letters: letters) ?? []

@@ -62,8 +62,11 @@ enum RealStores {
     return (model, "Held")
   }
 
-  static func open(_ url: URL) throws -> NSManagedObjectContext {
+  static func open(
+    _ url: URL, _ change: (NSManagedObjectModel) -> Void = { _ in }
+  ) throws -> NSManagedObjectContext {
     let (model, configuration) = try model(at: url)
+    change(model)
     let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
     try coordinator.addPersistentStore(
       ofType: NSSQLiteStoreType, configurationName: configuration, at: url)
@@ -89,12 +92,14 @@ struct FileContents {
   private(set) var tables: [String: [Int64: [String: String]]] = [:]
   private(set) var columns: [String: Set<String>] = [:]
   private(set) var indexes: [String: [String]] = [:]
+  /// trigger → its text.
+  private(set) var triggers: [String: String] = [:]
   private(set) var integrity: String = ""
 
   init(_ url: URL) throws {
     let queue = try DatabaseQueue(path: url.path)
     defer { try? queue.close() }
-    (tables, columns, indexes, integrity) = try queue.inDatabase { database in
+    (tables, columns, indexes, triggers, integrity) = try queue.inDatabase { database in
       var tables: [String: [Int64: [String: String]]] = [:]
       var columns: [String: Set<String>] = [:]
       var indexes: [String: [String]] = [:]
@@ -118,7 +123,11 @@ struct FileContents {
         }
       }
       let integrity: String = try String.fetchOne(database, sql: "PRAGMA integrity_check") ?? ""
-      return (tables, columns, indexes, integrity)
+      let triggers: [String: String] = try Dictionary(
+        uniqueKeysWithValues: Row.fetchAll(
+          database, sql: "SELECT name, sql FROM sqlite_master WHERE type = 'trigger'"
+        ).map { ($0["name"], $0["sql"]) })
+      return (tables, columns, indexes, triggers, integrity)
     }
   }
 
