@@ -85,6 +85,7 @@ let package: Package = Package(
       name: "CoreDataTests",
       dependencies: [
         "PredicateVectors", "CoreData", "CoreDataGraph", "CoreDataPredicates", "CoreDataSQLite",
+        "CoreDataStorage",
         .product(name: "GRDB", package: "GRDB.swift"),
       ]),
     .testTarget(

@@ -62,7 +62,11 @@ public final class RowSlab: @unchecked Sendable {
         rowCapacity: capacity, tailCapacity: 64))
   }
 
+  /// The index that knows the slab's rows, and the slab's place there. Set before the slab is handed over.
+  package var listing: (index: any SlabIndex, root: Int, place: Int)?
+
   deinit {
+    if let listing { listing.index.slabGoes(root: listing.root, place: listing.place) }
     rows.deallocate()
     tail.deallocate()
     contents.deallocate()
@@ -175,6 +179,12 @@ public final class RowSlab: @unchecked Sendable {
     }
     return row
   }
+}
+
+/// Finds rows in slabs without keeping the slabs alive.
+package protocol SlabIndex: AnyObject, Sendable {
+  /// A slab's deinitialiser runs, on any thread; its rows are still there until this returns.
+  func slabGoes(root: Int, place: Int)
 }
 
 /// The identity of a row within one store: entity index and primary key.

@@ -16,6 +16,8 @@ package protocol StoreEngine: AnyObject, Sendable {
   /// The store's UUID, upper case, as in `Z_METADATA` and in object URIs.
   var identifier: String { get }
   var isReadOnly: Bool { get }
+  /// Whether reading a row by key costs as little as finding it in a cache: then nobody keeps one in front of the engine.
+  var holdsRowsAtHand: Bool { get }
 
   /// The metadata as of now; a property list dictionary with Apple's keys, `NSStoreType` and `NSStoreUUID` included.
   var metadata: [String: Any] { get }
@@ -53,6 +55,10 @@ package protocol StoreEngine: AnyObject, Sendable {
 
   /// Releases files. Later calls fail with an explained error.
   func close() throws
+}
+
+extension StoreEngine {
+  package var holdsRowsAtHand: Bool { false }
 }
 
 /// A row that is no longer what the saver had read.

@@ -93,17 +93,23 @@ extension NSManagedObjectContext {
 
   // MARK: Filling faults
 
-  /// Gives a fault its row, and the other faults of its batch theirs. Leaves the row nil if it is gone from the store.
+  /// Gives a fault its row: the one that the row cache has, if it is not too old (``stalenessInterval``), else that of the store, and
+  /// the other faults of its batch theirs. Leaves the row nil if it is gone from the store.
   final func loadRow(of object: NSManagedObject) throws {
     if let parent { return try load(object, from: parent) }
     guard let store = object.store else { return }
     let layout: EntityLayout = object.runtime.layout
-    guard let batch = object.faultBatch, batch.keys.count > 1 else {
+    if let row = store.cachedRow(of: layout, key: object.key, age: stalenessInterval) {
       object.faultBatch = nil
-      object.row = try store.engine.rows(of: layout, keys: [object.key]).first
+      object.row = row
       return
     }
-    let rows: RowBatch = try store.engine.rows(of: batch.layout, keys: batch.keys)
+    guard let batch = object.faultBatch, batch.keys.count > 1 else {
+      object.faultBatch = nil
+      object.row = try store.rows(of: layout, keys: [object.key]).first
+      return
+    }
+    let rows: RowBatch = try store.rows(of: batch.layout, keys: batch.keys)
     rows.forEach { row in
       let root: Int = layout.rootIndex
       guard let known = registry.object(store: store.ordinal, root: root, key: row.key) else { return }
@@ -160,7 +166,7 @@ extension NSManagedObjectContext {
   }
 
   /// The store of an id in this context's coordinator: the id may stem from another coordinator over the same file.
-  private final func store(of objectID: NSManagedObjectID) -> NSPersistentStore? {
+  final func store(of objectID: NSManagedObjectID) -> NSPersistentStore? {
     if let store = objectID.persistentStore, store.persistentStoreCoordinator === persistentStoreCoordinator {
       return store
     }
@@ -200,8 +206,11 @@ extension NSManagedObjectContext {
   // MARK: Refreshing
 
   /// Brings an object in step with the store. With `mergeChanges` false its changes are thrown away and it becomes a fault;
-  /// with true it is read again now and its changes are laid on top. A new object has no row to be read again from: without merging it
+  /// with true it gets its row anew now and its changes are laid on top. A new object has no row to be got anew: without merging it
   /// stays inserted, a fault that is filled with its entity's default values, with merging it stays as it is.
+  ///
+  /// The row may come from the coordinator's cache, which knows what the other contexts of the coordinator have saved but not what other
+  /// processes have: set ``stalenessInterval`` to 0 to have it read from the store.
   public final func refresh(_ object: NSManagedObject, mergeChanges flag: Bool) {
     requireQueue("refresh(_:mergeChanges:) was called")
     guard object.registry === registry else { return }
@@ -232,7 +241,7 @@ extension NSManagedObjectContext {
     defer { object.tellObservers(since: seen) }
     if let parent { return try reload(object, from: parent) }
     guard let store = object.store else { return }
-    guard let row = try store.engine.rows(of: object.runtime.layout, keys: [object.key]).first else {
+    guard let row = try newestRow(of: object, in: store) else {
       object.flags.insert(.inaccessible)
       return
     }
@@ -246,6 +255,14 @@ extension NSManagedObjectContext {
       for number in state.changed.members { state.toMany(number)?.members = nil }
     }
     object.awakeQuietly { object.awake(fromSnapshotEvents: .refresh) }
+  }
+
+  /// A row that is at hand may be older than what the object was given by a fetch.
+  private func newestRow(of object: NSManagedObject, in store: NSPersistentStore) throws -> RowRef? {
+    let layout: EntityLayout = object.runtime.layout
+    let known: RowRef? = store.cachedRow(of: layout, key: object.key, age: stalenessInterval)
+    if let known, known.version &- (object.row?.version ?? known.version) >= 0 { return known }
+    return try store.rows(of: layout, keys: [object.key]).first
   }
 
   /// Refreshes every object, keeping unsaved changes.

@@ -14,6 +14,7 @@ extension NSManagedObjectContext {
   public class func mergeChanges(
     fromRemoteContextSave changeNotificationData: [AnyHashable: Any], into contexts: [NSManagedObjectContext]
   ) {
+    var forgotten: Set<NSManagedObjectID> = []
     for context in contexts.sorted(by: { $0.depth < $1.depth }) {
       context.performAndWait {
         let ids = SavedIDs(
@@ -22,8 +23,17 @@ extension NSManagedObjectContext {
             in: changeNotificationData,
             [NSUpdatedObjectsKey, NSUpdatedObjectIDsKey, NSRefreshedObjectsKey, NSRefreshedObjectIDsKey]),
           deleted: context.ids(in: changeNotificationData, [NSDeletedObjectsKey, NSDeletedObjectIDsKey]))
+        // Nobody has told the row cache.
+        context.forgetRows(of: (ids.updated + ids.deleted).filter { forgotten.insert($0).inserted })
         context.merge(ids)
       }
+    }
+  }
+
+  /// Takes rows out of the cache that this coordinator has not changed itself.
+  final func forgetRows(of ids: [NSManagedObjectID]) {
+    for id in ids where !id.isTemporaryID {
+      store(of: id)?.forgetRows(of: id.runtime.layout, keys: [id.key])
     }
   }
 

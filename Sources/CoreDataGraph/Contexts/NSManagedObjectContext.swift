@@ -168,8 +168,11 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   }
   /// Whether an object whose row is gone reads as deleted with nil values (default) or stops the program.
   public final var shouldDeleteInaccessibleFaults: Bool = true
-  /// How old, in seconds, values may be that a fault is filled with; negative: any age. Faults are filled from the store
-  /// or from rows that are held by live objects.
+  /// How old, in seconds, values may be that a fault is filled with, or an object refreshed with; negative (default): any age; 0:
+  /// they are read from the store each time.
+  ///
+  /// Younger values come from the coordinator's row cache: the rows that live objects of its contexts hold, as they were last read or
+  /// saved by any of them. What other processes write is not seen there. The interval never touches loaded objects.
   public final var stalenessInterval: TimeInterval = -1
   /// Whether saves of other contexts of the coordinator are merged into this one.
   public final var automaticallyMergesChangesFromParent: Bool = false

@@ -87,14 +87,14 @@ extension NSManagedObjectContext {
     if scope.remainder != nil {
       if let count = scope.sufficientCount { return try first(count, scope, plan, store) }
       return try scope.matches(
-        objects(for: try store.engine.fetch(plan), store: store, refresh: scope.request.refreshes), store)
+        objects(for: try store.fetch(plan), store: store, refresh: scope.request.refreshes), store)
     }
     if scope.request.batchSize > 0 || !scope.request.includesPropertyValues {
       return objects(
         for: try store.engine.fetchIDs(plan), store: store, layout: scope.runtime.layout,
         pageSize: max(1, scope.request.batchSize))
     }
-    return objects(for: try store.engine.fetch(plan), store: store, refresh: scope.request.refreshes)
+    return objects(for: try store.fetch(plan), store: store, refresh: scope.request.refreshes)
   }
 
   /// The first objects for which the rest of the predicate holds: reads page after page until there are enough.
@@ -196,7 +196,7 @@ extension NSManagedObjectContext {
     }) {
       guard let store = group[0].store else { continue }
       let layout: EntityLayout = group[0].runtime.model.entities[group[0].runtime.layout.rootIndex].layout
-      let rows: RowBatch = try store.engine.rows(of: layout, keys: group.map(\.key))
+      let rows: RowBatch = try store.rows(of: layout, keys: group.map(\.key))
       _ = self.objects(for: rows, store: store)
     }
     return targets

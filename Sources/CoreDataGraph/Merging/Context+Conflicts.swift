@@ -33,11 +33,31 @@ extension NSManagedObjectContext {
   }
 
   private func lockingConflicts(_ rows: [RowConflict], _ store: NSPersistentStore) -> [NSMergeConflict] {
-    rows.compactMap { row in
-      let root: Int = store.runtime.entities[Int(row.id.entity)].layout.rootIndex
-      guard let object = registry.object(store: store.ordinal, root: root, key: row.id.key), object.row != nil
+    rows.compactMap { conflict in
+      let root: Int = store.runtime.entities[Int(conflict.id.entity)].layout.rootIndex
+      guard
+        let object = registry.object(store: store.ordinal, root: root, key: conflict.id.key),
+        let read = object.row
       else { return nil }
-      return NSMergeConflict(source: object, expectedVersion: row.expectedVersion, stored: row.stored)
+      guard let cache = store.rowCache else {
+        // The engine is the cache, and nobody else writes to it.
+        return NSMergeConflict(
+          source: object, expectedVersion: conflict.expectedVersion, cached: conflict.stored ?? read,
+          persisted: nil, new: conflict.stored)
+      }
+      let cached: RowRef? = cache.row(root: root, key: conflict.id.key)
+      if let cached, conflict.stored != nil, cached.version &- read.version > 0 {
+        // Another context of this coordinator has changed it. If somebody else has as well, the next try will meet that.
+        return NSMergeConflict(
+          source: object, expectedVersion: conflict.expectedVersion, cached: cached, persisted: nil,
+          new: cached)
+      }
+      // The cache has learnt something, and others who ask it are told.
+      cache.replace(
+        root: root, changed: [conflict.id.key], by: conflict.stored.map { [$0.slab] } ?? [])
+      return NSMergeConflict(
+        source: object, expectedVersion: conflict.expectedVersion, cached: read, persisted: conflict.stored,
+        new: conflict.stored)
     }
   }
 
@@ -129,7 +149,7 @@ struct UniquenessSearch {
       }
       var plan = FetchPlan(entity: runtime.layout)
       plan.predicate = .compound(.or, tests)
-      for object in context.objects(for: try part.store.engine.fetch(plan), store: part.store)
+      for object in context.objects(for: try part.store.fetch(plan), store: part.store)
       where !object.isDeleted {
         if let key = key(of: object, slots), keys.contains(key) { result[key] = object }
       }

@@ -3,6 +3,11 @@ import Foundation
 
 /// An object whose row was changed or deleted after the context had read it.
 ///
+/// Conflicts show on two levels. What another context of the same coordinator has saved is in the coordinator's row cache:
+/// ``cachedSnapshot`` tells it, and ``persistedSnapshot`` is nil. What somebody else has written, another coordinator or another
+/// process, is in the store only: ``persistedSnapshot`` tells it, and ``cachedSnapshot`` is what this coordinator had known. A row
+/// that is deleted has version 0 and no ``persistedSnapshot``.
+///
 /// Snapshots hold attributes and, for to-one relationships, object ids, by name; `NSNull` for nil; never to-many members.
 ///
 /// See Apple's page [NSMergeConflict](https://developer.apple.com/documentation/coredata/nsmergeconflict).
@@ -11,16 +16,16 @@ open class NSMergeConflict: NSObject {
   public final let sourceObject: NSManagedObject
   /// The values that the object has now, in the context.
   public final let objectSnapshot: [String: Any]?
-  /// The values the context had read.
+  /// The values in the row cache: what another context has saved or, where the conflict is with the store, what was last read.
   public final let cachedSnapshot: [String: Any]?
-  /// The values in the store; nil when the row was deleted.
+  /// The values in the store; nil when the row was deleted, or when the conflict is with another context's save.
   public final let persistedSnapshot: [String: Any]?
-  /// The version of the row in the store; 0 when it was deleted.
+  /// The version of the row in the cache or the store; 0 when it was deleted.
   public final let newVersionNumber: Int
   /// The version that the context had read.
   public final let oldVersionNumber: Int
 
-  /// What is in the store; nil: deleted.
+  /// What the object conflicts with; nil: the row was deleted, or nobody has said.
   final let stored: RowRef?
 
   public init(
@@ -37,14 +42,14 @@ open class NSMergeConflict: NSObject {
     super.init()
   }
 
-  init(source: NSManagedObject, expectedVersion: Int32, stored: RowRef?) {
+  init(source: NSManagedObject, expectedVersion: Int32, cached: RowRef, persisted: RowRef?, new: RowRef?) {
     sourceObject = source
     objectSnapshot = source.currentSnapshot()
-    cachedSnapshot = source.row.map { source.snapshot(of: $0) }
-    persistedSnapshot = stored.map { source.snapshot(of: $0) }
-    newVersionNumber = stored.map { Int($0.version) } ?? 0
+    cachedSnapshot = source.snapshot(of: cached)
+    persistedSnapshot = persisted.map { source.snapshot(of: $0) }
+    newVersionNumber = new.map { Int($0.version) } ?? 0
     oldVersionNumber = Int(expectedVersion)
-    self.stored = stored
+    stored = new
     super.init()
   }
 

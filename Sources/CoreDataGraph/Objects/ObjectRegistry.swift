@@ -12,12 +12,21 @@ import Synchronization
 /// State, with life:
 /// - `tables[store ordinal][root index]`: key → unretained object. An entry lives as long as its object.
 /// - Temporary objects have negative keys and live in ordinal 0.
+/// - `overtaking[place]`: the slab of a row that another context has saved while there was an object of its key here. An entry lives
+///   as long as that object. So the row cache knows what this context has missed, though the saver may be gone.
 final class ObjectRegistry: @unchecked Sendable {
-  // Sendable: `tables` is reached under `lock` only; `context` is set once before the registry is shared; `marks` is used on the
+  // Sendable: `tables` and `overtaking` are reached under `lock` only; `context` is set once before the registry is shared; `marks` is used on the
   // context's queue.
 
   private let lock = Mutex(())
   private var tables: [[KeyTable]] = []
+  private var overtaking: [Place: RowSlab] = [:]
+
+  private struct Place: Hashable {
+    let ordinal: Int
+    let root: Int
+    let key: Int64
+  }
   /// Set by the context's init, cleared by its deinit.
   weak var context: NSManagedObjectContext?
   /// What every object of the context is marked with.
@@ -52,9 +61,12 @@ final class ObjectRegistry: @unchecked Sendable {
   }
 
   func remove(_ object: NSManagedObject, store ordinal: Int, root: Int, key: Int64) {
-    _ = withTable(store: ordinal, root: root) { table in
+    withTable(store: ordinal, root: root) { table in
       // A newer object may stand under the key already: only an object's own entry is its to remove.
-      table.remove(key, ifPayload: ObjectRegistry.payload(of: object))
+      let removed: UInt64? = table.remove(key, ifPayload: ObjectRegistry.payload(of: object))
+      if removed != nil, !overtaking.isEmpty {
+        overtaking[Place(ordinal: ordinal, root: root, key: key)] = nil
+      }
     }
   }
 
@@ -75,6 +87,16 @@ final class ObjectRegistry: @unchecked Sendable {
 
   func object(store ordinal: Int, root: Int, key: Int64) -> NSManagedObject? {
     withTable(store: ordinal, root: root) { ObjectRegistry.find(key, in: $0) }
+  }
+
+  /// Keeps the slabs of rows that another context has saved, of those that there are objects for; called on that one's queue.
+  func keep(_ rows: [(key: Int64, slab: RowSlab)], store ordinal: Int, root: Int) {
+    withTable(store: ordinal, root: root) { table in
+      if table.count == 0 { return }
+      for row in rows where table.find(row.key) != nil {
+        overtaking[Place(ordinal: ordinal, root: root, key: row.key)] = row.slab
+      }
+    }
   }
 
   /// Every object that is alive, in no particular order.

@@ -126,12 +126,14 @@ extension NSManagedObjectContext {
     for place in parts.indices {
       let store: NSPersistentStore = parts[place].store
       do {
-        try store.engine.save { transaction in
-          var planner = SavePlanner(store: store, context: self)
-          let plan: SavePlan = try planner.plan(parts[place], transaction)
-          parts[place].insertedRows = planner.insertedRows
-          parts[place].updatedRows = planner.updatedRows
-          return plan
+        try store.save(&parts[place], of: self) { part in
+          try store.engine.save { transaction in
+            var planner = SavePlanner(store: store, context: self)
+            let plan: SavePlan = try planner.plan(part, transaction)
+            part.insertedRows = planner.insertedRows
+            part.updatedRows = planner.updatedRows
+            return plan
+          }
         }
       } catch let error as StoreError {
         if place == 0 { throw SaveRefusal(error: error, store: store, part: parts[place]) }
@@ -340,11 +342,13 @@ extension NSManagedObjectContext {
       // Only the ids of those objects are used: the objects belong to another queue.
       return (notification.userInfo?[objectsKey] as? Set<NSManagedObject>)?.map(\.objectID) ?? []
     }
-    merge(
-      SavedIDs(
-        inserted: ids(NSInsertedObjectsKey, NSInsertedObjectIDsKey),
-        updated: ids(NSUpdatedObjectsKey, NSUpdatedObjectIDsKey),
-        deleted: ids(NSDeletedObjectsKey, NSDeletedObjectIDsKey)))
+    let saved = SavedIDs(
+      inserted: ids(NSInsertedObjectsKey, NSInsertedObjectIDsKey),
+      updated: ids(NSUpdatedObjectsKey, NSUpdatedObjectIDsKey),
+      deleted: ids(NSDeletedObjectsKey, NSDeletedObjectIDsKey))
+    // A save through another coordinator over the same file has told its own row cache only.
+    forgetRows(of: (saved.updated + saved.deleted).filter { $0.store !== store(of: $0) })
+    merge(saved)
   }
 
   final func merge(_ ids: SavedIDs) {

@@ -13,6 +13,10 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
   /// Distinguishes the stores of a process in identity maps; 0 stands for objects without a store.
   final let ordinal: Int
   private let storeType: String
+  /// The rows that objects of any context hold; nil where the engine has all rows at hand.
+  final let rowCache: RowCache?
+  /// One save at a time, so that the cache hears of saves in the order in which they were committed.
+  private let saving = NSLock()
 
   public final let configurationName: String
   public final let options: [AnyHashable: Any]?
@@ -27,6 +31,7 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
     self.engine = engine
     self.ordinal = ordinal
     runtime = coordinator.runtime
+    rowCache = engine.holdsRowsAtHand ? nil : RowCache(layout: runtime.layout)
     storeType = type
     configurationName = configuration ?? "PF_DEFAULT_CONFIGURATION_NAME"
     self.options = options
@@ -68,6 +73,100 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
 
   open override var description: String {
     "<NSPersistentStore \(storeType) \(url?.path ?? "in memory") \(identifier)>"
+  }
+}
+
+// MARK: Rows, through the cache
+
+extension NSPersistentStore {
+  /// The rows a plan finds, as they are stored now.
+  final func fetch(_ plan: FetchPlan) throws -> RowBatch {
+    guard let rowCache else { return try engine.fetch(plan) }
+    return try rowCache.listing(plan.entity.rootIndex) { try engine.fetch(plan) }
+  }
+
+  /// The rows with these keys, as they are stored now.
+  final func rows(of layout: EntityLayout, keys: [Int64]) throws -> RowBatch {
+    guard let rowCache else { return try engine.rows(of: layout, keys: keys) }
+    return try rowCache.listing(layout.rootIndex) { try engine.rows(of: layout, keys: keys) }
+  }
+
+  /// The row with a key, from the cache if it has been read or saved in the last `age` seconds (negative: at any time), else from the
+  /// store; nil: there is none.
+  final func row(of layout: EntityLayout, key: Int64, age: TimeInterval) throws -> RowRef? {
+    try cachedRow(of: layout, key: key, age: age) ?? rows(of: layout, keys: [key]).first
+  }
+
+  final func cachedRow(of layout: EntityLayout, key: Int64, age: TimeInterval) -> RowRef? {
+    rowCache?.row(root: layout.rootIndex, key: key, age: age)
+  }
+
+  /// Forgets rows that others than this coordinator's contexts have changed.
+  final func forgetRows(of layout: EntityLayout, keys: [Int64]) {
+    rowCache?.replace(root: layout.rootIndex, changed: keys, by: [])
+  }
+
+  /// Runs `write`, which saves what `part` holds, and takes the new rows into the cache.
+  final func save(
+    _ part: inout StoreChanges, of context: NSManagedObjectContext,
+    _ write: (inout StoreChanges) throws -> Void
+  )
+    throws
+  {
+    saving.lock()
+    defer { saving.unlock() }
+    try write(&part)
+    rowCache?.take(part, of: context)
+  }
+}
+
+extension RowCache {
+  /// Takes over what was saved.
+  fileprivate func take(_ part: StoreChanges, of context: NSManagedObjectContext) {
+    let news = SavedRows(part)
+    let others: [NSManagedObjectContext] =
+      part.store.persistentStoreCoordinator?.contexts.all.filter { $0 !== context } ?? []
+    for (root, rows) in news.byRoot {
+      replace(root: root, changed: rows.changed, by: rows.slabs)
+      for other in others { other.registry.keep(rows.overtaking, store: part.store.ordinal, root: root) }
+    }
+  }
+}
+
+/// The rows of a save, by hierarchy.
+private struct SavedRows {
+  struct Part {
+    /// Keys of rows that were there before, or are gone.
+    var changed: [Int64] = []
+    /// The new rows of those that are there still.
+    var overtaking: [(key: Int64, slab: RowSlab)] = []
+    var slabs: [RowSlab] = []
+  }
+
+  private(set) var byRoot: [Int: Part] = [:]
+  private var last: RowSlab?
+
+  init(_ part: StoreChanges) {
+    for (place, object) in part.inserted.enumerated() {
+      // Keys that objects had before the save may have had rows: deletions that were undone.
+      add(object, part.insertedRows[place], isNew: object.key < 0)
+    }
+    for (place, object) in part.updated.enumerated() {
+      if let row = part.updatedRows[place] { add(object, row, isNew: false) }
+    }
+    for object in part.deleted { add(object, nil, isNew: false) }
+  }
+
+  private mutating func add(_ object: NSManagedObject, _ row: RowRef?, isNew: Bool) {
+    let root: Int = object.runtime.layout.rootIndex
+    if !isNew {
+      byRoot[root, default: Part()].changed.append(object.key)
+      if let row { byRoot[root, default: Part()].overtaking.append((object.key, row.slab)) }
+    }
+    // Most rows lie in the slab of the row before.
+    guard let row, last !== row.slab else { return }
+    last = row.slab
+    byRoot[root, default: Part()].slabs.append(row.slab)
   }
 }
 

@@ -63,6 +63,17 @@ final class Stack {
     return made
   }
 
+  /// A context of another coordinator over the same file: what it saves is, to this stack, another process's doing.
+  func stranger() throws -> NSManagedObjectContext {
+    let second = NSPersistentStoreCoordinator(managedObjectModel: coordinator.managedObjectModel)
+    _ = try second.addPersistentStore(
+      ofType: NSSQLiteStoreType, configurationName: nil, at: folder.file("World.sqlite"),
+      options: store.options)
+    let made = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+    made.persistentStoreCoordinator = second
+    return made
+  }
+
   /// The titles of the stored items.
   func titles(_ predicate: NSPredicate? = nil) throws -> [String?] {
     try elsewhere { try $0.all(Item.self, "Item", predicate, sort: ["title"]).map(\.title) }

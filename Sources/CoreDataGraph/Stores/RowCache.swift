@@ -1,0 +1,212 @@
+import CSwiftRuntime
+import CoreDataStorage
+import Foundation
+import Synchronization
+
+/// The rows of one store that objects of any context hold, by key: what faults are filled from instead of the store
+/// (Decisions/0025).
+///
+/// It holds no rows itself. Slabs that were read or saved are listed, and leave the list when the last object that has a row of them
+/// goes. A fetch lists its slabs and looks at no row: the rows of a slab are indexed when a row of the hierarchy is first looked
+/// up, or written over.
+///
+///     fetch, save ─▶ entries[place]  slab (not retained), rows, time
+///                        │ waiting, in the order they came
+///                        ▼ first look-up
+///                    table: key → place and position of the newest row
+///
+/// A row that one context saves while another has an object of its key is retained by that one's `ObjectRegistry`.
+final class RowCache: SlabIndex, @unchecked Sendable {
+  // Sendable: `hierarchies` is reached under `lock` only; the rest is immutable. No other lock is taken under it, since a slab may go
+  // while any other is held.
+
+  private let lock = Mutex(())
+  /// By the index of the root entity.
+  private var hierarchies: [Hierarchy]
+  /// By the index of the root entity: the store computes values of such rows when they or others are saved, so that a row that was
+  /// read or saved once does not tell them.
+  private let isComputed: [Bool]
+
+  /// A listed slab. Its memory is reached while it is listed only: a slab that goes takes itself off first.
+  private struct Entry {
+    /// Not retained; nil: the slab is gone.
+    var slab: UnsafeMutableRawPointer?
+    let rows: UnsafeMutableRawPointer
+    let count: Int
+    let stride: Int
+    /// When the rows were asked for.
+    let time: ContinuousClock.Instant
+    var isIndexed = false
+  }
+
+  private struct Hierarchy {
+    var entries: [Entry] = []
+    /// Places in `entries` to be used again.
+    var free: [Int] = []
+    /// Places of slabs whose rows are not in `table` yet, oldest first; those that are gone stay until they are swept.
+    var waiting: [Int] = []
+    var goneWaiting: Int = 0
+    /// Key → place << 32 | position.
+    var table = KeyTable()
+    /// Rises when rows are changed or deleted: what was read across such a moment may be old already.
+    var changes: UInt64 = 0
+  }
+
+  init(layout: ModelLayout) {
+    hierarchies = Array(repeating: Hierarchy(), count: layout.entities.count)
+    isComputed = layout.entities.map { root in
+      layout.entities.contains { $0.rootIndex == root.index && $0.slots.contains(where: \.isDerived) }
+    }
+  }
+
+  // MARK: Reading
+
+  /// Runs a read of rows of one hierarchy and lists what it gives. Rows that somebody changed meanwhile are not listed.
+  func listing(_ root: Int, _ read: () throws -> RowBatch) rethrows -> RowBatch {
+    let time: ContinuousClock.Instant = .now
+    let before: UInt64 = lock.withLock { _ in hierarchies[root].changes }
+    let batch: RowBatch = try read()
+    lock.withLock { _ in
+      if hierarchies[root].changes == before { add(batch.slabs, root, time) }
+    }
+    return batch
+  }
+
+  /// The newest known row for a key, if it was read no longer than `age` seconds ago; negative: at any time.
+  func row(root: Int, key: Int64, age: TimeInterval) -> RowRef? {
+    if isComputed[root] { return nil }
+    if age < 0 { return row(root: root, key: key) }
+    guard age > 0 else { return nil }
+    // Beyond that a duration can't be told; nobody waits so long.
+    let oldest: ContinuousClock.Instant = .now - .seconds(min(age, 1e9))
+    return row(root: root, key: key, since: oldest)
+  }
+
+  /// The newest known row for a key, read at `oldest` or later.
+  func row(root: Int, key: Int64, since oldest: ContinuousClock.Instant? = nil) -> RowRef? {
+    lock.withLock { _ in
+      index(root)
+      guard let place = hierarchies[root].table.find(key) else { return nil }
+      let entry: Entry = hierarchies[root].entries[Int(place >> 32)]
+      if let oldest, entry.time < oldest { return nil }
+      guard let slab = entry.slab, let alive = swift_tryRetain(slab) else { return nil }
+      return RowRef(
+        slab: Unmanaged<RowSlab>.fromOpaque(alive).takeRetainedValue(),
+        base: entry.rows + Int(place & 0xFFFF_FFFF) * entry.stride)
+    }
+  }
+
+  // MARK: Writing
+
+  /// Rows that were saved or found changed: `slabs` holds the new ones, `changed` the keys of those that had been there before, or are
+  /// gone now.
+  func replace(root: Int, changed: [Int64], by slabs: [RowSlab]) {
+    let time: ContinuousClock.Instant = .now
+    lock.withLock { _ in
+      if !changed.isEmpty {
+        hierarchies[root].changes &+= 1
+        index(root)
+        for key in changed { hierarchies[root].table.remove(key) }
+      }
+      add(slabs, root, time)
+    }
+  }
+
+  /// Lists slabs, newest last.
+  private func add(_ slabs: [RowSlab], _ root: Int, _ time: ContinuousClock.Instant) {
+    for slab in slabs where slab.count > 0 && slab.listing == nil {
+      let entry = Entry(
+        slab: Unmanaged.passUnretained(slab).toOpaque(), rows: slab.rows, count: slab.count,
+        stride: slab.stride, time: time)
+      let place: Int
+      if let free = hierarchies[root].free.popLast() {
+        place = free
+        hierarchies[root].entries[place] = entry
+      } else {
+        place = hierarchies[root].entries.count
+        hierarchies[root].entries.append(entry)
+      }
+      hierarchies[root].waiting.append(place)
+      slab.listing = (self, root, place)
+    }
+  }
+
+  /// Enters the rows of the slabs that wait into the table.
+  private func index(_ root: Int) {
+    guard !hierarchies[root].waiting.isEmpty else { return }
+    let waiting: [Int] = hierarchies[root].waiting
+    hierarchies[root].waiting = []
+    hierarchies[root].goneWaiting = 0
+    let count: Int = waiting.reduce(0) { sum, place in
+      sum + (hierarchies[root].entries[place].slab == nil ? 0 : hierarchies[root].entries[place].count)
+    }
+    // Moved out and back, so that the loop works on a table of its own.
+    var table: KeyTable = KeyTable()
+    swap(&table, &hierarchies[root].table)
+    defer { swap(&table, &hierarchies[root].table) }
+    table.reserve(more: count)
+    for place in waiting {
+      let entry: Entry = hierarchies[root].entries[place]
+      guard entry.slab != nil else {
+        hierarchies[root].free.append(place)
+        continue
+      }
+      hierarchies[root].entries[place].isIndexed = true
+      for position in 0..<entry.count {
+        let key: Int64 = (entry.rows + position * entry.stride).load(as: Int64.self)
+        table.insert(key, UInt64(place) << 32 | UInt64(position))
+      }
+    }
+  }
+
+  // MARK: Slabs that go
+
+  func slabGoes(root: Int, place: Int) {
+    lock.withLock { _ in
+      let entry: Entry = hierarchies[root].entries[place]
+      hierarchies[root].entries[place].slab = nil
+      guard entry.isIndexed else {
+        hierarchies[root].goneWaiting += 1
+        sweepWaiting(root)
+        return
+      }
+      for position in 0..<entry.count {
+        let key: Int64 = (entry.rows + position * entry.stride).load(as: Int64.self)
+        hierarchies[root].table.remove(key, ifPayload: UInt64(place) << 32 | UInt64(position))
+      }
+      hierarchies[root].free.append(place)
+      startOver(root)
+    }
+  }
+
+  /// Slabs that nobody looked into come and go; their places are used again once most are gone.
+  private func sweepWaiting(_ root: Int) {
+    let (gone, all): (Int, Int) = (hierarchies[root].goneWaiting, hierarchies[root].waiting.count)
+    guard gone == all || (gone > 16 && gone * 2 > all) else { return }
+    hierarchies[root].goneWaiting = 0
+    let waiting: [Int] = hierarchies[root].waiting
+    hierarchies[root].waiting = waiting.filter { hierarchies[root].entries[$0].slab != nil }
+    hierarchies[root].free += waiting.filter { hierarchies[root].entries[$0].slab == nil }
+    startOver(root)
+  }
+
+  /// Gives memory back when nothing is listed any more.
+  private func startOver(_ root: Int) {
+    guard hierarchies[root].free.count == hierarchies[root].entries.count else { return }
+    hierarchies[root].entries = []
+    hierarchies[root].free = []
+    hierarchies[root].table = KeyTable()
+  }
+
+  // MARK: For tests
+
+  /// How many slabs are listed and rows indexed, in all hierarchies.
+  var sizes: (slabs: Int, rows: Int) {
+    lock.withLock { _ in
+      hierarchies.reduce(into: (slabs: 0, rows: 0)) { sum, hierarchy in
+        sum.slabs += hierarchy.entries.count { $0.slab != nil }
+        sum.rows += hierarchy.table.count
+      }
+    }
+  }
+}
