@@ -8,9 +8,10 @@ struct Bench: ParsableCommand {
     commandName: "clarus-bench",
     abstract: "Measures Clarus beside C sqlite3, GRDB records and hand-written closures.",
     discussion: """
-      Two suites. records: rows written and read; every measurement runs in a process of its own, contestants in turn, \
+      Three suites. records: rows written and read; every measurement runs in a process of its own, contestants in turn, \
       and checksums over all bytes must agree, or the run stops. predicates: parsed, evaluated in memory and fetched, \
-      contestants in turn in one process; all must find as many.
+      contestants in turn in one process; all must find as many. graph: objects changed, linked and deleted with \
+      cascades, taken back and saved, in one process; the graphs must be the same in the end.
       """,
     subcommands: [Run.self, RunPass.self], defaultSubcommand: Run.self)
 }
@@ -19,13 +20,14 @@ struct Run: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "run", abstract: "Runs the cases and prints a table.")
 
-  @Option(help: "Only this suite, records or predicates (repeatable).")
+  @Option(help: "Only this suite: records, predicates or graph (repeatable).")
   var suite: [SuiteName] = []
   @Option(help: "Of the predicates only this part: parse, objects, values, fetch, count (repeatable).")
   var part: [PredicateSuite.Part] = []
   @Option(
     help:
-      "Rows of the store that is read; half as many are inserted, and predicates choose from half as many.")
+      "Rows of the store that is read; half as many are inserted, chosen from by predicates, changed as a graph."
+  )
   var rows: Int = 200_000
   @Option(help: "How often each contestant's process is started per case.")
   var rounds: Int = 3
@@ -57,15 +59,19 @@ struct Run: ParsableCommand {
     #endif
     let suites: [SuiteName] = suite.isEmpty ? SuiteName.allCases : suite
     let wantsPredicates: Bool = suites.contains(.predicates) && !linearity && cases.isEmpty
+    let wantsGraph: Bool = suites.contains(.graph) && cases.isEmpty
     let records: [Outcome] = suites.contains(.records) ? try runRecords(folder) : []
-    let predicates: [PredicateSuite.Outcome] = wantsPredicates ? try runPredicates(folder) : []
-    let report = Report(outcomes: records, predicates: predicates, rounds: rounds, passes: passes)
+    let races: [Race.Outcome] =
+      (wantsPredicates ? try runPredicates(folder) : []) + (wantsGraph ? try runGraph(folder) : [])
+    let report = Report(outcomes: records, races: races, rounds: rounds, passes: passes)
     print(json ? try report.json() : linearity ? report.linearity : report.table)
   }
 
+  private static let growth: [Int] = [1_000, 10_000, 100_000, 1_000_000]
+
   private func runRecords(_ folder: URL) throws -> [Outcome] {
     var outcomes: [Outcome] = []
-    let sizes: [Int] = linearity ? [1_000, 10_000, 100_000, 1_000_000] : [rows]
+    let sizes: [Int] = linearity ? Self.growth : [rows]
     for size in sizes {
       let place: URL = folder.appendingPathComponent(String(size))
       try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
@@ -75,12 +81,21 @@ struct Run: ParsableCommand {
     return outcomes
   }
 
-  private func runPredicates(_ folder: URL) throws -> [PredicateSuite.Outcome] {
+  private func runPredicates(_ folder: URL) throws -> [Race.Outcome] {
     try PredicateSuite(
       folder: folder, count: rows / 2, rounds: rounds * passes,
       parts: part.isEmpty ? PredicateSuite.Part.allCases : part,
       progress: { if isatty(STDERR_FILENO) == 1 { note($0) } }
     ).run()
+  }
+
+  private func runGraph(_ folder: URL) throws -> [Race.Outcome] {
+    try (linearity ? Self.growth : [rows / 2]).flatMap { size in
+      try GraphSuite(
+        folder: folder, count: size, rounds: rounds * passes,
+        progress: { if isatty(STDERR_FILENO) == 1 { note($0) } }
+      ).run()
+    }
   }
 
   private func runner(rows: Int, folder: URL) -> Runner {
@@ -117,7 +132,7 @@ struct RunPass: ParsableCommand {
 
 /// The groups of cases.
 enum SuiteName: String, CaseIterable, ExpressibleByArgument {
-  case records, predicates
+  case records, predicates, graph
 }
 
 extension PredicateSuite.Part: ExpressibleByArgument {}

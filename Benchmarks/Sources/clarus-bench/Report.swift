@@ -3,15 +3,13 @@ import Foundation
 /// The outcomes as a table for people and as JSON.
 struct Report {
   var outcomes: [Outcome]
-  var predicates: [PredicateSuite.Outcome]
+  var races: [Race.Outcome]
   var rounds: Int
   var passes: Int
 
   var table: String {
     var tables: [String] = outcomes.isEmpty ? [] : [recordTable]
-    if !predicates.isEmpty {
-      tables.append(PredicateReport(outcomes: predicates, rounds: rounds * passes).table)
-    }
+    if !races.isEmpty { tables.append(RaceReport(outcomes: races, rounds: rounds * passes).table) }
     return tables.joined(separator: "\n\n")
   }
 
@@ -64,11 +62,12 @@ struct Report {
       }
       lines.append("")
     }
+    if !races.isEmpty { lines.append(RaceReport(outcomes: races, rounds: rounds * passes).linearity) }
     return lines.joined(separator: "\n")
   }
 
   /// `{"cases": [{"case", "rows", "operations", "results": [{"contestant", "seconds": […], "ratioToC", …}]}],
-  /// "predicates": [{"part", "title", "operations", "matches", "lines": [{"contestant", "seconds", "base"}]}]}`
+  /// "races": [{"part", "heading", "title", "operations", "found", "lines": [{"contestant", "seconds", "base"}]}]}`
   func json() throws -> String {
     let cases: [JSONCase] = outcomes.map { outcome in
       JSONCase(
@@ -85,12 +84,12 @@ struct Report {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
     return String(
-      decoding: try encoder.encode(JSONReport(cases: cases, predicates: predicates)), as: UTF8.self)
+      decoding: try encoder.encode(JSONReport(cases: cases, races: races)), as: UTF8.self)
   }
 
   private struct JSONReport: Encodable {
     var cases: [JSONCase]
-    var predicates: [PredicateSuite.Outcome]
+    var races: [Race.Outcome]
   }
 
   private struct JSONCase: Encodable {

@@ -11,7 +11,7 @@ struct FetchingBench {
   /// Objects or counts.
   var part: PredicateSuite.Part
 
-  func run() throws -> [PredicateSuite.Outcome] {
+  func run() throws -> [Race.Outcome] {
     let container: NSPersistentContainer = try PeopleStore.open(store)
     let context: NSManagedObjectContext = container.newBackgroundContext()
     let floor = try PeopleFloor(store)
@@ -19,7 +19,7 @@ struct FetchingBench {
     configuration.prepareDatabase { try $0.execute(sql: Schema.pragmas) }
     let queue = try DatabaseQueue(path: store.path, configuration: configuration)
 
-    let outcomes: [PredicateSuite.Outcome] = try PredicateCase.allCases.map { name in
+    let outcomes: [Race.Outcome] = try PredicateCase.allCases.map { name in
       part == .count
         ? try raceCounts(name, floor, context) : try raceObjects(name, floor, queue, context)
     }
@@ -32,7 +32,7 @@ struct FetchingBench {
 
   private func raceObjects(
     _ name: PredicateCase, _ floor: PeopleFloor, _ queue: DatabaseQueue, _ context: NSManagedObjectContext
-  ) throws -> PredicateSuite.Outcome {
+  ) throws -> Race.Outcome {
     let select: String = "SELECT \(PersonRecord.columns) FROM \(name.source)"
     let arguments: StatementArguments = StatementArguments(
       name.values.map { value -> (any DatabaseValueConvertible)? in
@@ -42,46 +42,48 @@ struct FetchingBench {
         case .text(let value): value
         }
       })
-    return try PredicateSuite.race(
-      part: .fetch, title: name.title, operations: count, rounds: rounds,
-      [
-        ("C sqlite3", nil, { try floor.readAll(select, name.values) }),
-        (
-          "GRDB, by hand", "C sqlite3",
-          { try queue.read { try PersonRecord.fetchAll($0, sql: select, arguments: arguments) }.count }
-        ),
-        (
-          "fetch", "C sqlite3",
-          {
-            try context.performAndWait {
-              let request: NSFetchRequest<BenchPerson> = BenchPerson.fetchRequest()
-              request.predicate = name.predicate()
-              return try context.fetch(request).count
+    return try Race(part: PredicateSuite.Part.fetch, title: name.title, operations: count, rounds: rounds)
+      .run(
+        [
+          Race.Contestant("C sqlite3", body: { try floor.readAll(select, name.values) }),
+          Race.Contestant(
+            "GRDB, by hand", against: "C sqlite3",
+            body: {
+              try queue.read { try PersonRecord.fetchAll($0, sql: select, arguments: arguments) }.count
             }
-          }
-        ),
-      ])
+          ),
+          Race.Contestant(
+            "fetch", against: "C sqlite3",
+            body: {
+              try context.performAndWait {
+                let request: NSFetchRequest<BenchPerson> = BenchPerson.fetchRequest()
+                request.predicate = name.predicate()
+                return try context.fetch(request).count
+              }
+            }
+          ),
+        ])
   }
 
   private func raceCounts(
     _ name: PredicateCase, _ floor: PeopleFloor, _ context: NSManagedObjectContext
-  ) throws -> PredicateSuite.Outcome {
+  ) throws -> Race.Outcome {
     let select: String = "SELECT COUNT(*) FROM \(name.source)"
-    return try PredicateSuite.race(
-      part: .count, title: name.title, operations: count, rounds: rounds,
-      [
-        ("C sqlite3", nil, { try floor.count(select, name.values) }),
-        (
-          "count(for:)", "C sqlite3",
-          {
-            try context.performAndWait {
-              let request: NSFetchRequest<BenchPerson> = BenchPerson.fetchRequest()
-              request.predicate = name.predicate()
-              return try context.count(for: request)
+    return try Race(part: PredicateSuite.Part.count, title: name.title, operations: count, rounds: rounds)
+      .run(
+        [
+          Race.Contestant("C sqlite3", body: { try floor.count(select, name.values) }),
+          Race.Contestant(
+            "count(for:)", against: "C sqlite3",
+            body: {
+              try context.performAndWait {
+                let request: NSFetchRequest<BenchPerson> = BenchPerson.fetchRequest()
+                request.predicate = name.predicate()
+                return try context.count(for: request)
+              }
             }
-          }
-        ),
-      ])
+          ),
+        ])
   }
 }
 

@@ -7,10 +7,10 @@ struct ManagedObjectBench {
   var count: Int
   var rounds: Int
 
-  func run() throws -> [PredicateSuite.Outcome] {
+  func run() throws -> [Race.Outcome] {
     let container: NSPersistentContainer = try PeopleStore.open(store)
     let context: NSManagedObjectContext = container.newBackgroundContext()
-    let outcomes: [PredicateSuite.Outcome] = try context.performAndWait {
+    let outcomes: [Race.Outcome] = try context.performAndWait {
       let people: [BenchPerson] = try load(context)
       return try PredicateCase.allCases.map { try race($0, people) }
     }
@@ -31,15 +31,19 @@ struct ManagedObjectBench {
     return people
   }
 
-  private func race(_ name: PredicateCase, _ people: [BenchPerson]) throws -> PredicateSuite.Outcome {
+  private func race(_ name: PredicateCase, _ people: [BenchPerson]) throws -> Race.Outcome {
     let predicate: NSPredicate = name.predicate()
     let closure: (BenchPerson) -> Bool = name.closure
-    return try PredicateSuite.race(
-      part: .objects, title: name.title, operations: people.count, rounds: rounds,
+    return try Race(
+      part: PredicateSuite.Part.objects, title: name.title, operations: people.count, rounds: rounds
+    ).run(
       [
-        ("closure", nil, { people.filter(closure).count }),
-        ("filter", "closure", { try people.filterThrowing(using: predicate).count }),
-        ("evaluate(with:)", "closure", { people.filter { predicate.evaluate(with: $0) }.count }),
+        Race.Contestant("closure", body: { people.filter(closure).count }),
+        Race.Contestant(
+          "filter", against: "closure", body: { try people.filterThrowing(using: predicate).count }),
+        Race.Contestant(
+          "evaluate(with:)", against: "closure",
+          body: { people.filter { predicate.evaluate(with: $0) }.count }),
       ])
   }
 }
@@ -49,19 +53,24 @@ struct PlainValueBench {
   var samples: [PersonSample]
   var rounds: Int
 
-  func run() throws -> [PredicateSuite.Outcome] {
+  func run() throws -> [Race.Outcome] {
     // Reflection is slow; fewer objects say as much.
     let samples: [PersonSample] = Array(samples.prefix(10_000))
     let dictionaries: [[String: Any]] = samples.map(\.dictionary)
     return try PredicateCase.allCases.map { name in
       let predicate: NSPredicate = name.predicate()
       let closure: (PersonSample) -> Bool = name.plainClosure
-      return try PredicateSuite.race(
-        part: .values, title: name.title, operations: samples.count, rounds: rounds,
+      return try Race(
+        part: PredicateSuite.Part.values, title: name.title, operations: samples.count, rounds: rounds
+      ).run(
         [
-          ("closure, structs", nil, { samples.filter(closure).count }),
-          ("dictionaries", "closure, structs", { try dictionaries.filterThrowing(using: predicate).count }),
-          ("structs", "closure, structs", { try samples.filterThrowing(using: predicate).count }),
+          Race.Contestant("closure, structs", body: { samples.filter(closure).count }),
+          Race.Contestant(
+            "dictionaries", against: "closure, structs",
+            body: { try dictionaries.filterThrowing(using: predicate).count }),
+          Race.Contestant(
+            "structs", against: "closure, structs",
+            body: { try samples.filterThrowing(using: predicate).count }),
         ])
     }
   }

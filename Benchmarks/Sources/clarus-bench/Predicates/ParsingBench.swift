@@ -10,14 +10,16 @@ struct ParsingBench {
     var arguments: [Any?]
   }
 
-  func run() throws -> PredicateSuite.Outcome {
+  func run() throws -> Race.Outcome {
     let sources: [Source] = (0..<10_000).map(Self.source)
-    return try PredicateSuite.race(
-      part: .parse, title: "parse predicates, 20 kinds of format", operations: sources.count, rounds: rounds,
+    return try Race(
+      part: PredicateSuite.Part.parse, title: "parse predicates, 20 kinds of format",
+      operations: sources.count, rounds: rounds
+    ).run(
       [
-        (
-          "NSPredicate(format:)", nil,
-          {
+        Race.Contestant(
+          "NSPredicate(format:)",
+          body: {
             var length: Int = 0
             for source in sources {
               let predicate = try NSPredicate(parsing: source.format, arguments: source.arguments)

@@ -13,7 +13,7 @@ struct PredicateSuite {
   var progress: (String) -> Void = { _ in }
 
   /// What is measured, in the order of the table.
-  enum Part: String, CaseIterable, Encodable {
+  enum Part: String, CaseIterable, RacePart {
     case parse, objects, values, fetch, count
 
     var title: String {
@@ -27,35 +27,9 @@ struct PredicateSuite {
     }
   }
 
-  /// A contestant's times in one case.
-  struct Line: Encodable {
-    var contestant: String
-    var seconds: [Double]
-    /// What the ratio is against.
-    var base: String?
-
-    var minimum: Double { seconds.min() ?? 0 }
-    var median: Double { seconds.isEmpty ? 0 : seconds.sorted()[seconds.count / 2] }
-  }
-
-  struct Outcome: Encodable {
-    var part: Part
-    var title: String
-    var operations: Int
-    var matches: Int
-    var lines: [Line]
-
-    func ratio(of line: Line) -> Double? {
-      guard let base = lines.first(where: { $0.contestant == line.base }), base.minimum > 0 else {
-        return nil
-      }
-      return line.minimum / base.minimum
-    }
-  }
-
-  func run() throws -> [Outcome] {
+  func run() throws -> [Race.Outcome] {
     let samples: [PersonSample] = PersonSample.make(count: count)
-    var outcomes: [Outcome] = parts.contains(.parse) ? [try ParsingBench(rounds: rounds).run()] : []
+    var outcomes: [Race.Outcome] = parts.contains(.parse) ? [try ParsingBench(rounds: rounds).run()] : []
     progress("writing \(count.formatted) people")
     let store: URL = folder.appendingPathComponent("people.sqlite")
     try PeopleStore.write(samples, to: store)
@@ -72,27 +46,6 @@ struct PredicateSuite {
       outcomes += try FetchingBench(store: store, count: count, rounds: rounds, part: part).run()
     }
     return outcomes
-  }
-
-  /// Runs each contestant once a round. A contestant says how many matches it found, which must be the same for all.
-  static func race(
-    part: Part, title: String, operations: Int, rounds: Int,
-    _ contestants: [(name: String, base: String?, body: () throws -> Int)]
-  ) throws -> Outcome {
-    var lines: [Line] = contestants.map { Line(contestant: $0.name, seconds: [], base: $0.base) }
-    var matches: Int?
-    for _ in 0..<rounds {
-      for (place, contestant) in contestants.enumerated() {
-        let start = ContinuousClock.now
-        let found: Int = try contestant.body()
-        lines[place].seconds.append((ContinuousClock.now - start) / .seconds(1))
-        if let matches, matches != found {
-          throw BenchmarkError("\(title): \(contestant.name) found \(found), not \(matches)")
-        }
-        matches = found
-      }
-    }
-    return Outcome(part: part, title: title, operations: operations, matches: matches ?? 0, lines: lines)
   }
 }
 

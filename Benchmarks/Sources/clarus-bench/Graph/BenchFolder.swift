@@ -1,0 +1,188 @@
+import CoreData
+import Foundation
+
+/// What the graph's changes are made to: folders, each with a hundred documents that go when it goes.
+final class BenchFolder: NSManagedObject {
+  class func fetchRequest() -> NSFetchRequest<BenchFolder> { NSFetchRequest(entityName: "Folder") }
+
+  static let membersEach: Int = 100
+
+  private static let numberKey = ManagedKey("number")
+  private static let documentsKey = ManagedKey("documents")
+
+  var number: Int64 {
+    get { managedValue(Self.numberKey) }
+    set { setManagedValue(newValue, Self.numberKey) }
+  }
+
+  var documents: Set<BenchDocument> { managedSet(Self.documentsKey) }
+
+  /// Folder ≪ Document, cascading; an index on the relationship, as every to-one has.
+  static func makeModel() -> NSManagedObjectModel {
+    let folder = NSEntityDescription()
+    folder.name = "Folder"
+    folder.managedObjectClassName = NSStringFromClass(BenchFolder.self)
+    let document = NSEntityDescription()
+    document.name = "Document"
+    document.managedObjectClassName = NSStringFromClass(BenchDocument.self)
+    let documents = NSRelationshipDescription()
+    documents.name = "documents"
+    documents.destinationEntity = document
+    documents.maxCount = 0
+    documents.deleteRule = .cascadeDeleteRule
+    let owner = NSRelationshipDescription()
+    owner.name = "folder"
+    owner.destinationEntity = folder
+    owner.maxCount = 1
+    (documents.inverseRelationship, owner.inverseRelationship) = (owner, documents)
+    folder.properties = [attribute("number", .integer64AttributeType), documents]
+    document.properties = [
+      attribute("number", .integer64AttributeType), attribute("title", .stringAttributeType), owner,
+    ]
+    let model = NSManagedObjectModel()
+    model.entities = [folder, document]
+    return model
+  }
+
+  private static func attribute(_ name: String, _ type: NSAttributeType) -> NSAttributeDescription {
+    let attribute = NSAttributeDescription()
+    attribute.name = name
+    attribute.attributeType = type
+    return attribute
+  }
+}
+
+final class BenchDocument: NSManagedObject {
+  class func fetchRequest() -> NSFetchRequest<BenchDocument> { NSFetchRequest(entityName: "Document") }
+
+  private static let numberKey = ManagedKey("number")
+  private static let titleKey = ManagedKey("title")
+  private static let folderKey = ManagedKey("folder")
+
+  var number: Int64 {
+    get { managedValue(Self.numberKey) }
+    set { setManagedValue(newValue, Self.numberKey) }
+  }
+
+  var title: String? {
+    get { managedValue(Self.titleKey) }
+    set { setManagedValue(newValue, Self.titleKey) }
+  }
+
+  var folder: BenchFolder? {
+    get { managedObject(Self.folderKey) }
+    set { setManagedObject(newValue, Self.folderKey) }
+  }
+}
+
+/// A context with every folder and document in memory, relationships included.
+final class FolderStack {
+  let context: NSManagedObjectContext
+  let folders: [BenchFolder]
+  let documents: [BenchDocument]
+  private let container: NSPersistentContainer
+
+  init(store: URL, undo: Bool = false) throws {
+    container = try Self.open(store)
+    context = container.newBackgroundContext()
+    (folders, documents) = try context.performAndWait { [context] in
+      let request: NSFetchRequest<BenchFolder> = BenchFolder.fetchRequest()
+      request.relationshipKeyPathsForPrefetching = ["documents"]
+      request.returnsObjectsAsFaults = false
+      request.sortDescriptors = [NSSortDescriptor(key: "number", ascending: true)]
+      let folders: [BenchFolder] = try context.fetch(request)
+      let rest: NSFetchRequest<BenchDocument> = BenchDocument.fetchRequest()
+      rest.returnsObjectsAsFaults = false
+      rest.sortDescriptors = [NSSortDescriptor(key: "number", ascending: true)]
+      let documents: [BenchDocument] = try context.fetch(rest)
+      guard folders.reduce(0, { $0 + $1.documents.count }) == documents.count else {
+        throw BenchmarkError("documents without a folder")
+      }
+      if undo {
+        context.undoManager = UndoManager()
+        context.undoManager?.groupsByEvent = false
+        context.undoManager?.beginUndoGrouping()
+      }
+      return (folders, documents)
+    }
+  }
+
+  /// Makes the change and, as an event's end does, tells everybody.
+  func apply(_ change: GraphChange) {
+    context.performAndWait {
+      switch change {
+      case .set: for document in documents { document.number += 1 }
+      case .link:
+        for (place, document) in documents.enumerated() {
+          document.folder = folders[GraphChange.newFolder(of: place, among: folders.count)]
+        }
+      case .delete: for folder in folders { context.delete(folder) }
+      }
+      context.processPendingChanges()
+    }
+  }
+
+  func undo() {
+    context.performAndWait {
+      context.undoManager?.endUndoGrouping()
+      context.undoManager?.undo()
+      context.processPendingChanges()
+    }
+  }
+
+  func save() throws { try context.performAndWait { try context.save() } }
+
+  /// What the graph looks like.
+  var sum: Int {
+    context.performAndWait {
+      var sum = GraphSum()
+      for (place, document) in documents.enumerated() where !document.isDeleted {
+        sum.add(place, number: document.number, folder: document.folder?.number ?? -1)
+      }
+      return sum.value
+    }
+  }
+
+  func close() throws {
+    context.performAndWait {
+      context.undoManager = nil
+      context.reset()
+    }
+    for store in container.persistentStoreCoordinator.persistentStores {
+      try container.persistentStoreCoordinator.remove(store)
+    }
+  }
+
+  private static func open(_ url: URL) throws -> NSPersistentContainer {
+    let container = NSPersistentContainer(name: "Folders", managedObjectModel: BenchFolder.makeModel())
+    container.persistentStoreDescriptions = [NSPersistentStoreDescription(url: url)]
+    var failure: (any Error)?
+    container.loadPersistentStores { _, error in failure = error }
+    if let failure { throw failure }
+    return container
+  }
+
+  /// Writes `count` documents and a hundredth as many folders.
+  static func write(_ count: Int, to url: URL) throws {
+    let container: NSPersistentContainer = try open(url)
+    let context: NSManagedObjectContext = container.newBackgroundContext()
+    try context.performAndWait {
+      var folder: BenchFolder?
+      for number in 0..<count {
+        if number % BenchFolder.membersEach == 0 {
+          folder = BenchFolder(context: context)
+          folder?.number = Int64(number / BenchFolder.membersEach)
+        }
+        let document = BenchDocument(context: context)
+        document.number = Int64(number)
+        document.title = "Document \(number)"
+        document.folder = folder
+      }
+      try context.save()
+      context.reset()
+    }
+    for store in container.persistentStoreCoordinator.persistentStores {
+      try container.persistentStoreCoordinator.remove(store)
+    }
+  }
+}

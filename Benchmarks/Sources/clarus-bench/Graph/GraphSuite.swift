@@ -1,0 +1,200 @@
+import Foundation
+
+/// What is done to the graph.
+enum GraphChange: CaseIterable {
+  case set, link, delete
+
+  var title: String {
+    switch self {
+    case .set: "set one property of each document"
+    case .link: "move each document to another folder, inverses kept"
+    case .delete: "delete the folders, which cascades to each document"
+    }
+  }
+
+  /// Each document goes to the folder after its own.
+  static func newFolder(of document: Int, among folders: Int) -> Int {
+    (document / BenchFolder.membersEach + 1) % folders
+  }
+}
+
+/// What a graph looks like, so that all contestants can be seen to have done the same.
+struct GraphSum {
+  private(set) var value: Int = 0
+
+  mutating func add(_ document: Int, number: Int64, folder: Int64) {
+    value &+= 1 &+ Int(number) &+ Int(folder) &* (document % 1_009 &+ 1)
+  }
+}
+
+/// Changes to a graph of objects: in memory beside objects of Swift, taken back, and saved beside SQL by hand.
+struct GraphSuite {
+  var folder: URL
+  /// Documents; there is a folder for each hundred.
+  var count: Int
+  var rounds: Int
+  var progress: (String) -> Void = { _ in }
+
+  enum Part: String, RacePart {
+    case change, undo, save
+
+    var title: String {
+      switch self {
+      case .change: "Changing objects in memory, beside objects of Swift with inverses kept by hand"
+      case .undo: "Taking it all back, beside a list of closures"
+      case .save: "Changing and saving, beside SQL by hand"
+      }
+    }
+  }
+
+  func run() throws -> [Race.Outcome] {
+    progress("writing \(count.formatted) documents")
+    let template: URL = folder.appendingPathComponent("folders-\(count).sqlite")
+    try FolderStack.write(count, to: template)
+    return try GraphChange.allCases.map { try raceChange($0, template) }
+      + GraphChange.allCases.map { try raceUndo($0, template) }
+      + GraphChange.allCases.map { try raceSave($0, template) }
+  }
+
+  private func race(_ part: Part, _ change: GraphChange) -> Race {
+    progress("\(part.rawValue): \(change.title)")
+    return Race(part: part, title: change.title, operations: count, rounds: rounds)
+  }
+
+  private func raceChange(_ change: GraphChange, _ template: URL) throws -> Race.Outcome {
+    try race(.change, change).run([
+      plain("Swift objects", change, undo: false), plain("Swift objects, undo", change, undo: true),
+      managed("Clarus", against: "Swift objects", change, template, undo: false),
+      managed("Clarus, undo", against: "Swift objects, undo", change, template, undo: true),
+    ])
+  }
+
+  private func plain(_ name: String, _ change: GraphChange, undo: Bool) -> Race.Contestant {
+    var graph: PlainGraph?
+    return Race.Contestant(
+      name, prepare: { graph = PlainGraph(count: count, undo: undo) },
+      body: {
+        graph?.apply(change)
+        return 0
+      },
+      finish: {
+        defer { graph = nil }
+        return graph?.sum
+      })
+  }
+
+  private func managed(
+    _ name: String, against base: String, _ change: GraphChange, _ template: URL, undo: Bool
+  ) -> Race.Contestant {
+    var stack: FolderStack?
+    return Race.Contestant(
+      name, against: base, prepare: { stack = try FolderStack(store: template, undo: undo) },
+      body: {
+        stack?.apply(change)
+        return 0
+      },
+      finish: {
+        defer { stack = nil }
+        let sum: Int? = stack?.sum
+        try stack?.close()
+        return sum
+      })
+  }
+
+  private func raceUndo(_ change: GraphChange, _ template: URL) throws -> Race.Outcome {
+    var graph: PlainGraph?
+    var stack: FolderStack?
+    return try race(.undo, change).run([
+      Race.Contestant(
+        "Swift objects",
+        prepare: {
+          graph = PlainGraph(count: count, undo: true)
+          graph?.apply(change)
+        },
+        body: {
+          graph?.undo()
+          return 0
+        },
+        finish: {
+          defer { graph = nil }
+          return graph?.sum
+        }),
+      Race.Contestant(
+        "Clarus", against: "Swift objects",
+        prepare: {
+          stack = try FolderStack(store: template, undo: true)
+          stack?.apply(change)
+        },
+        body: {
+          stack?.undo()
+          return 0
+        },
+        finish: {
+          defer { stack = nil }
+          let sum: Int? = stack?.sum
+          try stack?.close()
+          return sum
+        }),
+    ])
+  }
+
+  private func raceSave(_ change: GraphChange, _ template: URL) throws -> Race.Outcome {
+    try race(.save, change).run([
+      saving("C sqlite3", against: nil, template) { try FolderFloor(store: $0, change: change) },
+      saving("GRDB, by hand", against: "C sqlite3", template) {
+        try FolderRecords(store: $0, change: change)
+      },
+      saving("Clarus", against: "C sqlite3", template) { try FolderSaving(store: $0, change: change) },
+    ])
+  }
+
+  /// Each round on a fresh copy of the store; what is in it afterwards is read by C.
+  private func saving(
+    _ name: String, against base: String?, _ template: URL, _ make: @escaping (URL) throws -> any GraphSaver
+  ) -> Race.Contestant {
+    let store: URL = folder.appendingPathComponent("copy.sqlite")
+    var saver: (any GraphSaver)?
+    return Race.Contestant(
+      name, against: base,
+      prepare: {
+        for suffix in ["", "-wal", "-shm"] where FileManager.default.fileExists(atPath: store.path + suffix) {
+          try FileManager.default.removeItem(atPath: store.path + suffix)
+        }
+        try FileManager.default.copyItem(at: template, to: store)
+        saver = try make(store)
+      },
+      body: {
+        try saver?.run()
+        return 0
+      },
+      finish: {
+        try saver?.close()
+        saver = nil
+        return try FolderFloor.sum(of: store)
+      })
+  }
+}
+
+/// Something that makes a change to a store's documents and saves it. What must be in memory for it is read before.
+protocol GraphSaver {
+  func run() throws
+  func close() throws
+}
+
+/// Clarus, objects loaded.
+struct FolderSaving: GraphSaver {
+  private let stack: FolderStack
+  private let change: GraphChange
+
+  init(store: URL, change: GraphChange) throws {
+    stack = try FolderStack(store: store)
+    self.change = change
+  }
+
+  func run() throws {
+    stack.apply(change)
+    try stack.save()
+  }
+
+  func close() throws { try stack.close() }
+}

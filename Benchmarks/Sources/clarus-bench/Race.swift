@@ -1,0 +1,84 @@
+import Foundation
+
+/// Contestants that do the same thing in turn, in one process, so that whatever disturbs the machine disturbs all of them.
+struct Race {
+  /// A table's section.
+  var part: any RacePart
+  var title: String
+  /// What the times are divided by.
+  var operations: Int
+  var rounds: Int
+
+  struct Contestant {
+    var name: String
+    /// Whom the ratio is against.
+    var base: String?
+    /// What comes before the clock starts.
+    var prepare: () throws -> Void
+    /// What is measured, and what it found: the same for all.
+    var body: () throws -> Int
+    /// What comes after the clock has stopped; the result, if there is one, stands for what the body found.
+    var finish: () throws -> Int?
+
+    init(
+      _ name: String, against base: String? = nil, prepare: @escaping () throws -> Void = {},
+      body: @escaping () throws -> Int, finish: @escaping () throws -> Int? = { nil }
+    ) {
+      (self.name, self.base, self.prepare, self.body, self.finish) = (name, base, prepare, body, finish)
+    }
+  }
+
+  /// A contestant's times.
+  struct Line: Encodable {
+    var contestant: String
+    var seconds: [Double]
+    var base: String?
+
+    var minimum: Double { seconds.min() ?? 0 }
+    var median: Double { seconds.isEmpty ? 0 : seconds.sorted()[seconds.count / 2] }
+  }
+
+  struct Outcome: Encodable {
+    var part: String
+    var heading: String
+    var title: String
+    var operations: Int
+    var found: Int
+    var lines: [Line]
+
+    func ratio(of line: Line) -> Double? {
+      guard let base = lines.first(where: { $0.contestant == line.base }), base.minimum > 0 else {
+        return nil
+      }
+      return line.minimum / base.minimum
+    }
+  }
+
+  /// Runs each contestant once a round.
+  /// - Throws: what a contestant throws; an error when two found something else.
+  func run(_ contestants: [Contestant]) throws -> Outcome {
+    var lines: [Line] = contestants.map { Line(contestant: $0.name, seconds: [], base: $0.base) }
+    var agreed: Int?
+    for _ in 0..<rounds {
+      for (place, contestant) in contestants.enumerated() {
+        try contestant.prepare()
+        let start = ContinuousClock.now
+        var found: Int = try contestant.body()
+        lines[place].seconds.append((ContinuousClock.now - start) / .seconds(1))
+        found = try contestant.finish() ?? found
+        if let agreed, agreed != found {
+          throw BenchmarkError("\(title): \(contestant.name) found \(found), not \(agreed)")
+        }
+        agreed = found
+      }
+    }
+    return Outcome(
+      part: part.rawValue, heading: part.title, title: title, operations: operations, found: agreed ?? 0,
+      lines: lines)
+  }
+}
+
+/// A section of a table of races.
+protocol RacePart: RawRepresentable<String> {
+  var title: String { get }
+}

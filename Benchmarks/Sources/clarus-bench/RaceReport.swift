@@ -1,0 +1,66 @@
+import Foundation
+
+/// The outcomes of races as a table for people.
+struct RaceReport {
+  var outcomes: [Race.Outcome]
+  var rounds: Int
+
+  var table: String {
+    var lines: [String] = [row("", ["min ms", "median", "ns each", "ratio"])]
+    var heading: String = ""
+    for outcome in outcomes {
+      if outcome.heading != heading { lines += ["", outcome.heading] }
+      heading = outcome.heading
+      lines.append(
+        "  \(outcome.title)   (\(outcome.found.formatted) of \(outcome.operations.formatted))")
+      for line in outcome.lines {
+        lines.append(
+          row(
+            "    " + line.contestant,
+            [
+              fixed(line.minimum * 1e3, 2), fixed(line.median * 1e3, 2),
+              fixed(line.minimum * 1e9 / Double(outcome.operations), 1),
+              outcome.ratio(of: line).map { fixed($0, 2) } ?? "–",
+            ]))
+      }
+    }
+    lines += [
+      "",
+      "Minimum and median of \(rounds) passes, contestants in turn in one process. Ratios are of minimums.",
+    ]
+    return lines.joined(separator: "\n")
+  }
+
+  /// Microseconds per operation, one line for each contestant and case, one column for each size.
+  var linearity: String {
+    let sizes: [Int] = Set(outcomes.map(\.operations)).sorted()
+    var cases: [(heading: String, title: String)] = []
+    for outcome in outcomes
+    where !cases.contains(where: { $0 == (outcome.heading, outcome.title) }) {
+      cases.append((outcome.heading, outcome.title))
+    }
+    var lines: [String] = []
+    for (heading, title) in cases {
+      let ofCase: [Race.Outcome] = outcomes.filter { $0.heading == heading && $0.title == title }
+      lines.append("\(heading): \(title), µs each")
+      lines.append(row("", sizes.map(\.formatted)))
+      for contestant in ofCase.first?.lines.map(\.contestant) ?? [] {
+        let cells: [String] = sizes.map { size in
+          let line: Race.Line? = ofCase.first { $0.operations == size }?.lines
+            .first { $0.contestant == contestant }
+          return line.map { fixed($0.minimum * 1e6 / Double(size), 3) } ?? "–"
+        }
+        lines.append(row("    " + contestant, cells))
+      }
+      lines.append("")
+    }
+    return lines.joined(separator: "\n")
+  }
+
+  private func row(_ title: String, _ cells: [String]) -> String {
+    title.padding(toLength: 26, withPad: " ", startingAt: 0)
+      + cells.map { String(repeating: " ", count: max(1, 10 - $0.count)) + $0 }.joined()
+  }
+
+  private func fixed(_ value: Double, _ digits: Int) -> String { String(format: "%.\(digits)f", value) }
+}
