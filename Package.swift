@@ -59,10 +59,13 @@ let package: Package = Package(
 
     // The vectors of predicates, for the tests in memory and through stores.
     .target(name: "PredicateVectors", path: "Tests/PredicateVectors"),
-    .testTarget(name: "CoreDataPredicatesTests", dependencies: ["PredicateVectors", "CoreDataPredicates"]),
+    .testTarget(
+      name: "CoreDataPredicatesTests", dependencies: ["PredicateVectors", "Soaking", "CoreDataPredicates"]),
     .testTarget(
       name: "CoreDataModelTests", dependencies: ["CoreDataModel", "CoreDataPredicates"],
       resources: [.copy("Fixtures")]),
+    // Whether the slow runs are wanted.
+    .target(name: "Soaking", path: "Tests/Soaking"),
     // What every store has to do alike; the tests of each engine run it.
     .target(
       name: "StoreConformance",
@@ -77,14 +80,14 @@ let package: Package = Package(
     .testTarget(
       name: "CoreDataSQLiteTests",
       dependencies: [
-        "StoreConformance", "CoreDataSQLite", "CoreDataSQL", "CoreDataStorage", "CoreDataModel",
+        "StoreConformance", "Soaking", "CoreDataSQLite", "CoreDataSQL", "CoreDataStorage", "CoreDataModel",
         "CoreDataPredicates",
         .product(name: "GRDB", package: "GRDB.swift"),
       ]),
     .testTarget(
       name: "CoreDataTests",
       dependencies: [
-        "PredicateVectors", "CoreData", "CoreDataGraph", "CoreDataPredicates", "CoreDataSQLite",
+        "PredicateVectors", "Soaking", "CoreData", "CoreDataGraph", "CoreDataPredicates", "CoreDataSQLite",
         "CoreDataStorage",
         .product(name: "GRDB", package: "GRDB.swift"),
       ]),

@@ -1,5 +1,6 @@
 import Foundation
 import PredicateVectors
+import Soaking
 import Testing
 
 @testable import CoreDataPredicates
@@ -13,7 +14,7 @@ struct PrinterLawTests {
     if let given = ProcessInfo.processInfo.environment["CLARUS_SEED"].flatMap(UInt64.init) {
       return given...given
     }
-    return 1...(ProcessInfo.processInfo.environment["CLARUS_SOAK"] == "1" ? 20_000 : 2_000)
+    return 1...(Soak.isOn ? 20_000 : 2_000)
   }()
 
   @Test func `random predicates survive printing and parsing`() {

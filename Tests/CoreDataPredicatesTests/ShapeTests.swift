@@ -1,5 +1,6 @@
 import Foundation
 import PredicateVectors
+import Soaking
 import Testing
 
 @testable import CoreDataPredicates
@@ -41,8 +42,7 @@ struct ShapeTests {
       let values: [String: Any] = maker.values()
       return (PlainThing(values), ShapedThing(values))
     }
-    let isSoak: Bool = ProcessInfo.processInfo.environment["CLARUS_SOAK"] == "1"
-    for _ in 0..<(isSoak ? 10_000 : 800) {
+    for _ in 0..<(Soak.isOn ? 10_000 : 800) {
       let node: PredicateNode = maker.predicate(3)
       let program = PredicateProgram(node)
       for (plain, shaped) in population.shuffled(using: &maker.random).prefix(8) {

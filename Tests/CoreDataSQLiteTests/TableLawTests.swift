@@ -1,6 +1,7 @@
 import CoreDataPredicates
 import CoreDataStorage
 import Foundation
+import Soaking
 import StoreConformance
 import Testing
 
@@ -9,7 +10,6 @@ import Testing
 /// The law: a random table over a random population is the same from the store in memory and from SQLite.
 @Suite
 struct TableLawTests {
-  private static let soaks: Bool = ProcessInfo.processInfo.environment["CLARUS_SOAK"] == "1"
   /// Each seed has a population of its own and this many tables over it.
   private static let tables: Int = 40
 
@@ -17,7 +17,7 @@ struct TableLawTests {
 
   init() throws { folder = try TemporaryFolder() }
 
-  @Test(arguments: 0..<(TableLawTests.soaks ? 500 : 12))
+  @Test(arguments: 0..<(Soak.isOn ? 500 : 12))
   func `tables in memory are tables in SQL`(seed: Int) throws {
     var random = SeededRandom(seed: UInt64(seed))
     let memory = try StoreWorld(StoreMaker { try InMemoryEngine(layout: $0) })

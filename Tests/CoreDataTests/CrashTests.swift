@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import Soaking
 import Testing
 
 #if canImport(Glibc)
@@ -61,7 +62,7 @@ struct CrashTests {
     let file: String = folder.file("crash.sqlite").path
     var random = SeededRandom(seed: Self.seed)
     var reached: Int = 0
-    let rounds: Int = ProcessInfo.processInfo.environment["CLARUS_SOAK"] == "1" ? 100 : 8
+    let rounds: Int = Soak.isOn ? 100 : 8
     var longest: UInt32 = 150_000
     var round: Int = 0
     // On a slow machine a process may die before its first save each time; then it gets longer.

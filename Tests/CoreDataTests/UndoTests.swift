@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import Soaking
 import Testing
 
 /// Undo and redo of what happens in a context.
@@ -281,7 +282,7 @@ struct UndoTests {
 
   // MARK: The law
 
-  private static let seeds: Int = ProcessInfo.processInfo.environment["CLARUS_SOAK"] == "1" ? 3000 : 60
+  private static let seeds: Int = Soak.isOn ? 3000 : 60
 
   @Test(arguments: StoreKind.allCases)
   func `undoing everything gives every earlier graph, redoing every later one`(kind: StoreKind) throws {

@@ -22,8 +22,11 @@ struct Run: ParsableCommand {
 
   @Option(help: "Only this suite: records, predicates or graph (repeatable).")
   var suite: [SuiteName] = []
-  @Option(help: "Of the predicates only this part: parse, objects, values, fetch, count (repeatable).")
-  var part: [PredicateSuite.Part] = []
+  @Option(
+    help:
+      "Only this part: parse, objects, values, fetch, count of predicates; change, undo, save of graph (repeatable)."
+  )
+  var part: [RacePartName] = []
   @Option(
     help:
       "Rows of the store that is read; half as many are inserted, chosen from by predicates, changed as a graph."
@@ -84,7 +87,7 @@ struct Run: ParsableCommand {
   private func runPredicates(_ folder: URL) throws -> [Race.Outcome] {
     try PredicateSuite(
       folder: folder, count: rows / 2, rounds: rounds * passes,
-      parts: part.isEmpty ? PredicateSuite.Part.allCases : part,
+      parts: part.isEmpty ? PredicateSuite.Part.allCases : part.compactMap(PredicateSuite.Part.init),
       progress: { if isatty(STDERR_FILENO) == 1 { note($0) } }
     ).run()
   }
@@ -93,6 +96,7 @@ struct Run: ParsableCommand {
     try (linearity ? Self.growth : [rows / 2]).flatMap { size in
       try GraphSuite(
         folder: folder, count: size, rounds: rounds * passes,
+        parts: part.isEmpty ? GraphSuite.Part.allCases : part.compactMap(GraphSuite.Part.init),
         progress: { if isatty(STDERR_FILENO) == 1 { note($0) } }
       ).run()
     }
@@ -135,6 +139,25 @@ enum SuiteName: String, CaseIterable, ExpressibleByArgument {
   case records, predicates, graph
 }
 
-extension PredicateSuite.Part: ExpressibleByArgument {}
+/// A part of one of the suites that are races.
+struct RacePartName: ExpressibleByArgument {
+  let name: String
+
+  init?(argument: String) {
+    guard PredicateSuite.Part(rawValue: argument) != nil || GraphSuite.Part(rawValue: argument) != nil else {
+      return nil
+    }
+    name = argument
+  }
+}
+
+extension PredicateSuite.Part {
+  init?(_ part: RacePartName) { self.init(rawValue: part.name) }
+}
+
+extension GraphSuite.Part {
+  init?(_ part: RacePartName) { self.init(rawValue: part.name) }
+}
+
 extension CaseName: ExpressibleByArgument {}
 extension ContestantName: ExpressibleByArgument {}

@@ -94,10 +94,11 @@ extension NSManagedObjectContext {
     let objects: [NSManagedObject] = eventObjects
     eventObjects = []
     recordEvent(of: objects)
-    var insertedNow: Set<NSManagedObject> = []
-    var updatedNow: Set<NSManagedObject> = []
-    var deletedNow: Set<NSManagedObject> = []
-    var refreshedNow: Set<NSManagedObject> = []
+    // Lists first: a set that is made of one has the right size at once.
+    var insertedNow: [NSManagedObject] = []
+    var updatedNow: [NSManagedObject] = []
+    var deletedNow: [NSManagedObject] = []
+    var refreshedNow: [NSManagedObject] = []
     var forgotten = false
     defer { undoManager?.closeEventGroup() }
     for object in objects {
@@ -107,15 +108,15 @@ extension NSManagedObjectContext {
         // New and gone again before anybody was told.
         forgetUnsaved(object)
         forgotten = true
-        if !flags.contains(.eventInserted) { deletedNow.insert(object) }
+        if !flags.contains(.eventInserted) { deletedNow.append(object) }
       } else if flags.contains(.eventDeleted) {
-        deletedNow.insert(object)
+        deletedNow.append(object)
       } else if flags.contains(.eventInserted) {
-        insertedNow.insert(object)
+        insertedNow.append(object)
       } else if flags.contains(.eventUpdated) {
-        updatedNow.insert(object)
+        updatedNow.append(object)
       } else if flags.contains(.eventRefreshed) {
-        refreshedNow.insert(object)
+        refreshedNow.append(object)
       }
     }
     // Out of the lists too: an object that is inserted again would otherwise stand in one twice.
@@ -124,16 +125,17 @@ extension NSManagedObjectContext {
       updated.removeAll { $0.registry !== registry }
       deleted.removeAll { $0.registry !== registry }
     }
-    lastInserted = isSaving ? insertedNow : []
+    let insertions: Set<NSManagedObject> = Set(insertedNow)
+    lastInserted = isSaving ? insertions : []
     var info: [AnyHashable: Any] = [:]
-    if !insertedNow.isEmpty { info[NSInsertedObjectsKey] = insertedNow }
-    if !updatedNow.isEmpty { info[NSUpdatedObjectsKey] = updatedNow }
-    if !deletedNow.isEmpty { info[NSDeletedObjectsKey] = deletedNow }
-    if !refreshedNow.isEmpty { info[NSRefreshedObjectsKey] = refreshedNow }
+    if !insertedNow.isEmpty { info[NSInsertedObjectsKey] = insertions }
+    if !updatedNow.isEmpty { info[NSUpdatedObjectsKey] = Set(updatedNow) }
+    if !deletedNow.isEmpty { info[NSDeletedObjectsKey] = Set(deletedNow) }
+    if !refreshedNow.isEmpty { info[NSRefreshedObjectsKey] = Set(refreshedNow) }
     guard !info.isEmpty else { return }
     NotificationCenter.default.post(
       name: .NSManagedObjectContextObjectsDidChange, object: self, userInfo: info)
-    lastEvent = [:]
+    lastEvent = ToldEvent()
   }
 
   /// A new object was deleted before it was saved: the context has nothing to say about it any more.

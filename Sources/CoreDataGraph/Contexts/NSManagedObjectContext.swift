@@ -143,7 +143,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   /// Changes are being taken back, or made again.
   final var isTakingBack = false
   /// While the end of an event is told: what each object was before it.
-  final var lastEvent: [ObjectIdentifier: [EventChange]] = [:]
+  final var lastEvent = ToldEvent()
 
   /// What a save does about conflicts: an ``NSMergePolicy``, by default ``NSMergePolicy/error``.
   public final var mergePolicy: Any = NSMergePolicy.error {

@@ -151,8 +151,8 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
     return (object as AnyObject) === self
   }
 
-  /// By instance, so it survives the change from temporary to permanent id.
-  open override var hash: Int { ObjectIdentifier(self).hashValue }
+  /// By instance, so it survives the change from temporary to permanent id. The address as it is: sets mix what they get.
+  open override var hash: Int { Int(bitPattern: ObjectIdentifier(self)) }
 
   open override var description: String {
     let contents: String

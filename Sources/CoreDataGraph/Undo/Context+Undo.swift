@@ -41,7 +41,7 @@ extension NSManagedObjectContext {
     var mementos: [ObjectMemento] = []
     for object in objects {
       let changes: [EventChange] = object.state?.takeEvent() ?? []
-      if !changes.isEmpty { lastEvent[ObjectIdentifier(object)] = changes }
+      if !changes.isEmpty { lastEvent.append(object, changes) }
       guard recorder != nil else { continue }
       let flags: ObjectFlags = object.flags
       var memento = ObjectMemento(object: object, life: .stays, changes: changes, row: object.row)
@@ -150,11 +150,33 @@ extension NSManagedObjectContext {
   }
 }
 
+/// What the objects of an event were before it, while the event is told. Looked up by those who ask only, which is rare: an
+/// index is made for the first of them.
+struct ToldEvent {
+  private var objects: [ObjectIdentifier] = []
+  private var changes: [[EventChange]] = []
+  private var places: [ObjectIdentifier: Int]?
+
+  mutating func append(_ object: NSManagedObject, _ changes: [EventChange]) {
+    objects.append(ObjectIdentifier(object))
+    self.changes.append(changes)
+    places = nil
+  }
+
+  mutating func changes(of object: NSManagedObject) -> [EventChange] {
+    if objects.isEmpty { return [] }
+    let index: [ObjectIdentifier: Int] =
+      places ?? Dictionary(zip(objects, objects.indices)) { _, later in later }
+    places = index
+    return index[ObjectIdentifier(object)].map { changes[$0] } ?? []
+  }
+}
+
 extension NSManagedObject {
   /// Stored properties changed since the last objects-did-change notification, with their values before (`NSNull` for nil). While
   /// that notification is posted: the changes it tells of. Empty for an object that is new in the event. Loads no relationship.
   public final func changedValuesForCurrentEvent() -> [String: Any] {
-    let told: [EventChange] = registry?.context?.lastEvent[ObjectIdentifier(self)] ?? []
+    let told: [EventChange] = registry?.context?.lastEvent.changes(of: self) ?? []
     var result: [String: Any] = [:]
     // Backwards over what to-many relationships have now; the first change of a value is the one that counts.
     var lists: [Int: ObjectList] = [:]

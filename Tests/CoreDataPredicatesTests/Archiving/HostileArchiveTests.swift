@@ -1,4 +1,5 @@
 import Foundation
+import Soaking
 import Testing
 
 @testable import CoreDataPredicates
@@ -297,10 +298,8 @@ struct HostileArchiveTests {
     }
     return all
   }()
-
-  private static let isSoak: Bool = ProcessInfo.processInfo.environment["CLARUS_SOAK"] == "1"
-  private static let step: Int = isSoak ? 1 : 97
-  private static let rounds: Int = isSoak ? 10_000 : 200
+  private static let step: Int = Soak.isOn ? 1 : 97
+  private static let rounds: Int = Soak.isOn ? 10_000 : 200
 
   /// What is read must bear everything that is done with predicates.
   private func survives(_ data: Data) -> Bool {

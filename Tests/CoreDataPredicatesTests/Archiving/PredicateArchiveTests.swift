@@ -1,5 +1,6 @@
 import Foundation
 import PredicateVectors
+import Soaking
 import Testing
 
 @testable import CoreDataPredicates
@@ -167,7 +168,7 @@ struct PredicateArchiveTests {
   @Test func `random trees come back equal, or are refused by name`() {
     var refused: Int = 0
     let seeds: ClosedRange<UInt64> =
-      1...(ProcessInfo.processInfo.environment["CLARUS_SOAK"] == "1" ? 20_000 : 1_000)
+      1...(Soak.isOn ? 20_000 : 1_000)
     for seed in seeds {
       var maker: TreeMaker = TreeMaker(random: SeededGenerator(seed: seed))
       let predicate: NSPredicate = makePredicate(maker.predicate(4))

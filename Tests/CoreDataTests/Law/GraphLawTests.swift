@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import Soaking
 import Testing
 
 /// Random operations on the graph against a slow, obvious model of it.
@@ -7,8 +8,7 @@ import Testing
 struct GraphLawTests {
   private static let seeds: [UInt64] = {
     if let given = ProcessInfo.processInfo.environment["CLARUS_SEED"].flatMap(UInt64.init) { return [given] }
-    let soak: Bool = ProcessInfo.processInfo.environment["CLARUS_SOAK"] == "1"
-    return Array(1...(soak ? 3000 : 100))
+    return Array(1...(Soak.isOn ? 10_000 : 100))
   }()
 
   @Test(arguments: StoreKind.allCases)

@@ -1,6 +1,7 @@
 import CoreData
 import CoreDataPredicates
 import Foundation
+import Soaking
 import Testing
 
 /// A predicate gives the same objects in memory and from a store: random predicates over random objects.
@@ -8,12 +9,11 @@ import Testing
 /// In memory means by the rules of stores, where nil in arithmetic gives nil (Decisions/0013); where the evaluation that throws
 /// instead has an answer, it must be the same.
 struct PredicateLawTests {
-  private static let isSoak: Bool = ProcessInfo.processInfo.environment["CLARUS_SOAK"] == "1"
   private static let seeds: ClosedRange<UInt64> = {
     if let given = ProcessInfo.processInfo.environment["CLARUS_SEED"].flatMap(UInt64.init) {
       return given...given
     }
-    return 1...(isSoak ? 10_000 : 500)
+    return 1...(Soak.isOn ? 10_000 : 500)
   }()
   private static let predicatesPerSeed: Int = 8
   private static let ordersPerSeed: Int = 2
@@ -105,7 +105,7 @@ struct PredicateLawTests {
   @Test func `random predicates see unsaved changes`() throws {
     var telling: Int = 0
     var asked: Int = 0
-    for seed in Self.seeds.prefix(Self.isSoak ? 400 : 20) {
+    for seed in Self.seeds.prefix(Soak.isOn ? 400 : 20) {
       for kind in StoreKind.allCases {
         let store = try LawStore(kind, population: LawPopulation(seed: seed))
         var maker = PredicateMaker(seed: seed)

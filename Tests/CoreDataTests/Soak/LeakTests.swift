@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import Soaking
 import Testing
 
 #if canImport(Glibc)
@@ -8,13 +9,12 @@ import Testing
   /// Rounds of everything leave the heap as it was. In a process of its own, where nobody else allocates.
   @Suite
   struct LeakTests {
-    private static let isSoak: Bool = ProcessInfo.processInfo.environment["CLARUS_SOAK"] == "1"
 
     @Test(arguments: StoreKind.allCases)
     func `rounds of inserting, fetching, changing, undoing, saving and resetting leave memory flat`(
       kind: StoreKind
     ) async throws {
-      let rounds: Int = Self.isSoak ? 1000 : 60
+      let rounds: Int = Soak.isOn ? 1000 : 60
       let report: String = try TemporaryFolder().file("report").path
       await #expect(processExitsWith: .success) {
         [kind = kind.rawValue as String, rounds = rounds as Int, report = report as String] in
@@ -29,7 +29,7 @@ import Testing
         .compactMap { Int($0) }
       try #require(sizes.count == 2 && sizes[0] > 0)
       let growth: Int = sizes[1] - sizes[0]
-      if Self.isSoak {
+      if Soak.isOn {
         print("\(kind.rawValue): \(rounds) rounds, the heap grew by \(growth) bytes from \(sizes[0])")
       }
       // Each round handles 22 objects: eight bytes kept of each would be more. The rest is for caches that grow by doubling.

@@ -1,12 +1,12 @@
 import CoreData
 import Foundation
+import Soaking
 import Testing
 
 /// Many threads over one coordinator; `make soak` runs it for a minute, also under ThreadSanitizer.
 @Suite
 struct ThreadTests {
-  private static let isSoak: Bool = ProcessInfo.processInfo.environment["CLARUS_SOAK"] == "1"
-  private static let seconds: Double = isSoak ? 60 : 1
+  private static let seconds: Double = Soak.isOn ? 60 : 1
   private static let threadCount: Int = 16
   private static let counterCount: Int = 8
 
@@ -52,7 +52,7 @@ struct ThreadTests {
     }
     #expect(counted == increments)
     #expect(kept == tallies.reduce(0) { $0 + $1.kept })
-    if Self.isSoak {
+    if Soak.isOn {
       let sums: [Int] = [increments.reduce(0, +), tallies.reduce(0) { $0 + $1.conflicts }, kept]
       print("\(kind.rawValue): \(sums[0]) increments, \(sums[1]) conflicts tried again, \(sums[2]) tags kept")
     }
