@@ -99,11 +99,12 @@ extension NSManagedObjectContext {
     var updatedNow: [NSManagedObject] = []
     var deletedNow: [NSManagedObject] = []
     var refreshedNow: [NSManagedObject] = []
+    var invalidatedNow: [NSManagedObject] = []
     var forgotten = false
     defer { undoManager?.closeEventGroup() }
     for object in objects {
       let flags: ObjectFlags = object.flags
-      object.flags.subtract([.inEventList, .eventInserted, .eventUpdated, .eventDeleted, .eventRefreshed])
+      object.flags.subtract(.event)
       if flags.isSuperset(of: [.inserted, .deleted]) {
         // New and gone again before anybody was told.
         forgetUnsaved(object)
@@ -115,6 +116,8 @@ extension NSManagedObjectContext {
         insertedNow.append(object)
       } else if flags.contains(.eventUpdated) {
         updatedNow.append(object)
+      } else if flags.contains(.eventInvalidated) {
+        invalidatedNow.append(object)
       } else if flags.contains(.eventRefreshed) {
         refreshedNow.append(object)
       }
@@ -132,9 +135,9 @@ extension NSManagedObjectContext {
     if !updatedNow.isEmpty { info[NSUpdatedObjectsKey] = Set(updatedNow) }
     if !deletedNow.isEmpty { info[NSDeletedObjectsKey] = Set(deletedNow) }
     if !refreshedNow.isEmpty { info[NSRefreshedObjectsKey] = Set(refreshedNow) }
+    if !invalidatedNow.isEmpty { info[NSInvalidatedObjectsKey] = Set(invalidatedNow) }
     guard !info.isEmpty else { return }
-    NotificationCenter.default.post(
-      name: .NSManagedObjectContextObjectsDidChange, object: self, userInfo: info)
+    postChange(info)
     lastEvent = ToldEvent()
   }
 
@@ -163,7 +166,7 @@ extension NSManagedObjectContext {
     assignedStores = [:]
     var seen: Set<ObjectIdentifier> = []
     for object in events {
-      object.flags.subtract([.inEventList, .eventInserted, .eventUpdated, .eventDeleted, .eventRefreshed])
+      object.flags.subtract(.event)
     }
     withObservedValues(of: changed) {
       for object in changed where seen.insert(ObjectIdentifier(object)).inserted { rollBack(object) }

@@ -243,6 +243,7 @@ extension NSManagedObjectContext {
     guard let store = object.store else { return }
     guard let row = try newestRow(of: object, in: store) else {
       object.flags.insert(.inaccessible)
+      noteEvent(.eventInvalidated, of: object)
       return
     }
     object.row = row
@@ -285,9 +286,33 @@ extension NSManagedObjectContext {
     clearLists()
     for object in objects { object.letRelationshipsGo() }
     parted.letGo()
-    NotificationCenter.default.post(
-      name: .NSManagedObjectContextObjectsDidChange, object: self,
-      userInfo: [NSInvalidatedAllObjectsKey: [Any]()])
+    postChange([NSInvalidatedAllObjectsKey: [Any]()])
+  }
+
+  /// A store was removed: its objects here, and in children, can't be used any more. Those who observe the context are told.
+  final func forget(_ store: NSPersistentStore) {
+    for child in children.all { child.onQueue { $0.forget(store) } }
+    let objects: [NSManagedObject] = registry.allObjects.filter { $0.store === store }
+    assignedStores = assignedStores.filter { $0.value !== store }
+    guard !objects.isEmpty else { return }
+    undoManager?.removeAllActions(withTarget: self)
+    for object in objects { detach(object) }
+    for list in [
+      \NSManagedObjectContext.inserted, \.updated, \.deleted, \.eventObjects, \.undelivered, \.watched,
+      \.retained,
+    ] {
+      self[keyPath: list].removeAll { $0.registry !== registry }
+    }
+    for object in objects { object.letRelationshipsGo() }
+    postChange([NSInvalidatedObjectsKey: Set(objects)])
+  }
+
+  /// Runs now on the context's queue, else there later.
+  final func onQueue(_ block: @escaping (NSManagedObjectContext) -> Void) {
+    if isOnQueue { return block(self) }
+    perform { [weak self] in
+      if let self { block(self) }
+    }
   }
 
   /// Takes an object out of the context.
@@ -296,10 +321,9 @@ extension NSManagedObjectContext {
       object, store: object.store?.ordinal ?? 0, root: object.runtime.layout.rootIndex, key: object.key)
     object.registry = nil
     object.flags.subtract([
-      .inserted, .updated, .deleted, .inInsertedList, .inUpdatedList, .inDeletedList, .eventInserted,
-      .eventUpdated,
-      .eventDeleted, .eventRefreshed, .inEventList, .propagated,
+      .inserted, .updated, .deleted, .inInsertedList, .inUpdatedList, .inDeletedList, .propagated,
     ])
+    object.flags.subtract(.event)
   }
 
   final func clearLists() {

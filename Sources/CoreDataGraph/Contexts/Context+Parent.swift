@@ -126,6 +126,7 @@ extension NSManagedObjectContext {
     }
     guard let carried else {
       object.flags.insert(.inaccessible)
+      noteEvent(.eventInvalidated, of: object)
       return
     }
     take(carried, into: object)

@@ -29,6 +29,8 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   public final let concurrencyType: NSManagedObjectContextConcurrencyType
   final let queue: WorkQueue
   final let registry = ObjectRegistry()
+  /// For the obsolete `lock()`; nothing of the context's own takes it.
+  final let threadLock = NSRecursiveLock()
   /// The thread that made the context: the one to use it for the obsolete confinement type.
   final let home: UInt = WorkQueue.thisThread
 
@@ -297,6 +299,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   /// An object whose row is gone.
   final func markInaccessible(_ object: NSManagedObject) {
     object.flags.insert(.deleted)
+    noteEvent(.eventInvalidated, of: object)
   }
 
   /// Decides about an object whose row is gone; false makes the access fail. Override to do otherwise than

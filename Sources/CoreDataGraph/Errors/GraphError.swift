@@ -18,6 +18,7 @@ enum GraphError: Error, CustomStringConvertible {
   case unsavedTarget(object: NSManagedObjectID, relationship: String, targetDescription: String)
   case runawayWillSave(rounds: Int, object: String)
   case unsupported(String, advice: String)
+  case unsupportedRequest(String, advice: String)
   /// A predicate that can't be evaluated over an entity, and why; never empty.
   case predicate([PredicateProblem])
   case store(StoreError, URL?)
@@ -72,6 +73,8 @@ enum GraphError: Error, CustomStringConvertible {
         "Objects were still changing after \(rounds) rounds of willSave; the last one was \(object). In willSave set a "
         + "property only when its value differs, or use setPrimitiveValue(_:forKey:)."
     case .unsupported(let part, let advice): return "\(part) is not supported. \(advice)"
+    case .unsupportedRequest(let request, let advice):
+      return "Executing \(request) is not supported. \(advice)"
     case .predicate(let problems): return GraphError.list(problems)
     case .store(let error, let url): return StoreErrorText.text(error, url)
     case .transformation(let text): return text
@@ -89,6 +92,7 @@ enum GraphError: Error, CustomStringConvertible {
     case .unknownKey, .unknownEntity, .noEntity, .severalEntities, .noCoordinator, .unsupported, .predicate,
       .runawayWillSave:
       return NSCoreDataError
+    case .unsupportedRequest: return NSPersistentStoreUnsupportedRequestTypeError
     case .noStores, .noStore: return NSPersistentStoreOperationError
     case .referentialIntegrity: return NSManagedObjectReferentialIntegrityError
     case .deletedInParent: return NSManagedObjectMergeError

@@ -4,6 +4,14 @@ import Synchronization
 
 // Closure observation in the shape of Foundation's for Apple's platforms, where it stands on the Objective-C runtime's KVO.
 
+/// What happens to a set, as ``NSManagedObject/willChangeValue(forKey:withSetMutation:using:)`` is told; Apple's raw values.
+public enum NSKeyValueSetMutationKind: UInt, Sendable {
+  case unionSet = 1
+  case minusSet = 2
+  case intersectSet = 3
+  case setSet = 4
+}
+
 /// What a change handler is to be given, and when.
 public struct NSKeyValueObservingOptions: OptionSet, Sendable {
   public let rawValue: UInt

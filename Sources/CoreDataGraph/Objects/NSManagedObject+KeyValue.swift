@@ -195,9 +195,10 @@ extension NSManagedObject {
     if row != nil || flags.contains(.inserted) { state?.changed.insert(slot) }
   }
 
-  /// Before a value is changed by primitive access.
+  /// Before a value is changed by primitive access. A key that the model does not have is a property of the class's own, see
+  /// ``contextShouldIgnoreUnmodeledPropertyChanges``.
   public final func willChangeValue(forKey key: String) {
-    let slot: Int = requireSlot(key)
+    guard let slot = modelledSlot(key) else { return }
     fireFault(slot, .write)
     let described: PropertySlot = runtime.layout.slots[slot]
     let old: NotedValue
@@ -214,9 +215,41 @@ extension NSManagedObject {
     if flags.contains(.observed), !flags.contains(.untracked) { observation?.willChange(self, slot) }
   }
 
+  private func modelledSlot(_ key: String) -> Int? {
+    runtime.recorder == nil ? runtime.layout.slotByName[key] : requireSlot(key)
+  }
+
+  private func noteUnmodelledChange() {
+    guard !Self.contextShouldIgnoreUnmodeledPropertyChanges, !flags.contains(.untracked) else { return }
+    if flags.contains(.confined) { requireQueue(-1, .write) }
+    registry?.context?.noteChange(of: self)
+  }
+
+  /// Before members of a to-many relationship are changed by primitive access.
+  public final func willChangeValue(
+    forKey inKey: String, withSetMutation inMutationKind: NSKeyValueSetMutationKind,
+    using inObjects: Set<AnyHashable>
+  ) {
+    willChangeValue(forKey: inKey)
+  }
+
+  /// After members of a to-many relationship were changed by primitive access: records the change and keeps inverses.
+  public final func didChangeValue(
+    forKey inKey: String, withSetMutation inMutationKind: NSKeyValueSetMutationKind,
+    using inObjects: Set<AnyHashable>
+  ) {
+    didChangeValue(forKey: inKey)
+  }
+
+  /// A property by its name; the same as ``value(forKey:)`` and ``setValue(_:forKey:)``.
+  public final subscript(key: String) -> Any? {
+    get { value(forKey: key) }
+    set { setValue(newValue, forKey: key) }
+  }
+
   /// After a value was changed by primitive access: records the change and keeps inverses.
   public final func didChangeValue(forKey key: String) {
-    let slot: Int = requireSlot(key)
+    guard let slot = modelledSlot(key) else { return noteUnmodelledChange() }
     guard let state, let place = state.noted.lastIndex(where: { $0.slot == slot }) else {
       fatalError("didChangeValue(forKey: \"\(key)\") without willChangeValue(forKey:) before it.")
     }

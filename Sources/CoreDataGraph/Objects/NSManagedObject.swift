@@ -106,7 +106,9 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
   /// made-up values; list it here if it would stop on them.
   open class var keyPathNames: [AnyKeyPath: String] { [:] }
 
-  /// Whether changes of properties that the model does not know make objects of this class dirty.
+  /// Whether changes of properties that the model does not have, announced by ``willChangeValue(forKey:)`` and
+  /// ``didChangeValue(forKey:)``, leave the object unchanged in its context's eyes. Default true. Override to return false for a class
+  /// whose other properties decide what is saved (in `willSave()`, for instance): then the object counts as updated.
   open class var contextShouldIgnoreUnmodeledPropertyChanges: Bool { true }
 
   static func entityRuntime(in context: NSManagedObjectContext) -> EntityRuntime {

@@ -20,6 +20,7 @@ struct ObjectFlags: OptionSet {
   static let eventUpdated = ObjectFlags(rawValue: 1 << 8)
   static let eventDeleted = ObjectFlags(rawValue: 1 << 9)
   static let eventRefreshed = ObjectFlags(rawValue: 1 << 10)
+  static let eventInvalidated = ObjectFlags(rawValue: 1 << 21)
   static let inEventList = ObjectFlags(rawValue: 1 << 11)
   /// Changes are not recorded: the object is being awoken or restored.
   static let untracked = ObjectFlags(rawValue: 1 << 12)
@@ -40,6 +41,10 @@ struct ObjectFlags: OptionSet {
   /// `awakeFromInsert` was called: once in an object's life, however often it is inserted.
   static let awoken = ObjectFlags(rawValue: 1 << 20)
 
+  /// What an event leaves behind.
+  static let event: ObjectFlags = [
+    .eventInserted, .eventUpdated, .eventDeleted, .eventRefreshed, .eventInvalidated, .inEventList,
+  ]
   /// Any of these, and an access has more to do than to look the value up. One test on the way of every read.
   static let attention: ObjectFlags = [.fault, .confined, .orphaned, .tracked]
 }

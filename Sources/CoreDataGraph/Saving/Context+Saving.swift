@@ -27,7 +27,7 @@ extension NSManagedObjectContext {
       if hasChanges { throw GraphError.noStores.asCocoaError }
       return
     }
-    NotificationCenter.default.post(name: .NSManagedObjectContextWillSave, object: self)
+    postWillSave()
     try withCocoaErrors {
       var changes: PendingChanges = try runWillSave()
       try validate(&changes)
@@ -117,7 +117,7 @@ extension NSManagedObjectContext {
   }
 
   /// One transaction a store. Keys are given to new objects inside it and are theirs only once it is committed.
-  private func write(_ changes: PendingChanges, to coordinator: NSPersistentStoreCoordinator) throws
+  final func write(_ changes: PendingChanges, to coordinator: NSPersistentStoreCoordinator) throws
     -> [StoreChanges]
   {
     var parts: [StoreChanges] = try StoreChanges.split(changes, context: self, coordinator: coordinator)
@@ -181,7 +181,7 @@ extension NSManagedObjectContext {
 
   /// A later store has refused: what the stores before it have written is no change any more, so that the next try
   /// does not write it twice.
-  private func keepSaved(_ saved: ArraySlice<StoreChanges>) {
+  final func keepSaved(_ saved: ArraySlice<StoreChanges>) {
     commit(saved)
     for object in saved.flatMap(\.deleted) { detach(object) }
     inserted.removeAll { !$0.flags.contains(.inserted) }
@@ -203,12 +203,9 @@ extension NSManagedObjectContext {
       object.registry = nil
     }
     let ids = SavedIDs(changes)
-    NotificationCenter.default.post(
-      name: .NSManagedObjectContextDidSave, object: self,
-      userInfo: changes.userInfo(lastInserted: lastInserted))
+    postDidSave(changes.userInfo(lastInserted: lastInserted))
     lastInserted = []
-    NotificationCenter.default.post(
-      name: .NSManagedObjectContextDidSaveObjectIDs, object: self, userInfo: ids.userInfo)
+    postDidSave(ids)
     if changes.isEmpty { return }
     let siblings: ContextList = parent?.children ?? coordinator.contexts
     for other in siblings.all + children.all
@@ -368,8 +365,7 @@ extension NSManagedObjectContext {
     for id in ids.inserted { noteEvent(.eventInserted, of: object(with: id)) }
     processPendingChanges()
     info[NSRefreshedObjectIDsKey] = refreshed
-    NotificationCenter.default.post(
-      name: .NSManagedObjectContextDidMergeChangesObjectIDs, object: self, userInfo: info)
+    postDidMerge(info)
   }
 
   /// An object that is gone from the store already leaves the graph, and nothing is to be saved for it.

@@ -10,19 +10,21 @@ import Synchronization
 ///
 /// See Apple's page [NSPersistentStoreCoordinator](https://developer.apple.com/documentation/coredata/nspersistentstorecoordinator).
 open class NSPersistentStoreCoordinator: NSObject, WorkQueueOwner, @unchecked Sendable {
-  // Sendable: `stores` is guarded by `lock`; all else is immutable or guards itself.
+  // Sendable: `stores` and the name are guarded by `storesLock`; all else is immutable or guards itself.
 
   final let runtime: ModelRuntime
   public final let managedObjectModel: NSManagedObjectModel
-  private let lock = NSLock()
+  private let storesLock = NSLock()
+  /// For the obsolete `lock()`; nothing of the coordinator's own takes it.
+  final let threadLock = NSRecursiveLock()
   private var stores: [NSPersistentStore] = []
   final let contexts = ContextList()
   final let queue = WorkQueue(label: "NSPersistentStoreCoordinator")
   final var upperQueue: WorkQueue? { nil }
   /// For people who debug.
   public final var name: String? {
-    get { lock.withLock { storedName } }
-    set { lock.withLock { storedName = newValue } }
+    get { storesLock.withLock { storedName } }
+    set { storesLock.withLock { storedName = newValue } }
   }
   private var storedName: String?
 
@@ -35,7 +37,7 @@ open class NSPersistentStoreCoordinator: NSObject, WorkQueueOwner, @unchecked Se
 
   // MARK: Stores
 
-  public final var persistentStores: [NSPersistentStore] { lock.withLock { stores } }
+  public final var persistentStores: [NSPersistentStore] { storesLock.withLock { stores } }
 
   /// Store ordinals are unique in the process, so that an object never meets a key of another coordinator's store.
   private static let lastOrdinal = Atomic<Int>(0)
@@ -64,7 +66,7 @@ open class NSPersistentStoreCoordinator: NSObject, WorkQueueOwner, @unchecked Se
       coordinator: self, engine: engine,
       ordinal: Self.lastOrdinal.add(1, ordering: .relaxed).newValue, type: storeType,
       configuration: configuration, url: storeURL, options: options)
-    let twin: NSPersistentStore? = lock.withLock {
+    let twin: NSPersistentStore? = storesLock.withLock {
       if let twin = stores.first(where: { $0.identifier == store.identifier }) { return twin }
       stores.append(store)
       return nil
@@ -76,9 +78,7 @@ open class NSPersistentStoreCoordinator: NSObject, WorkQueueOwner, @unchecked Se
         advice: "A store with the same UUID is open already (\(twin.url?.path ?? "in memory"))."
       ).asCocoaError
     }
-    NotificationCenter.default.post(
-      name: .NSPersistentStoreCoordinatorStoresDidChange, object: self,
-      userInfo: [NSAddedPersistentStoresKey: [store]])
+    postChange([NSAddedPersistentStoresKey: [store]])
     return store
   }
 
@@ -114,9 +114,10 @@ open class NSPersistentStoreCoordinator: NSObject, WorkQueueOwner, @unchecked Se
     queue.run { block(storeDescription, add()) }
   }
 
-  /// Closes a store. Its objects in contexts become useless.
+  /// Closes a store. Its objects in contexts become useless: each context takes them out, changes included, on its queue, and tells of
+  /// them as `NSInvalidatedObjectsKey`.
   public final func remove(_ store: NSPersistentStore) throws {
-    let found: Bool = lock.withLock {
+    let found: Bool = storesLock.withLock {
       guard let place = stores.firstIndex(where: { $0 === store }) else { return false }
       stores.remove(at: place)
       return true
@@ -128,9 +129,8 @@ open class NSPersistentStoreCoordinator: NSObject, WorkQueueOwner, @unchecked Se
     }
     store.persistentStoreCoordinator = nil
     try withCocoaErrors(store.url) { try store.engine.close() }
-    NotificationCenter.default.post(
-      name: .NSPersistentStoreCoordinatorStoresDidChange, object: self,
-      userInfo: [NSRemovedPersistentStoresKey: [store]])
+    for context in contexts.all { context.onQueue { $0.forget(store) } }
+    postChange([NSRemovedPersistentStoresKey: [store]])
   }
 
   public final func persistentStore(for url: URL) -> NSPersistentStore? {

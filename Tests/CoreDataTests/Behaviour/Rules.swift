@@ -70,20 +70,10 @@ struct UntestedRule: Sendable {
       id: "LIFE-16", text: "An overridden initialiser's changes are not tracked.",
       reason: "advice to those who subclass, nothing that the framework does"),
     UntestedRule(
-      id: "ACC-4",
-      text: "A class says whether changes of properties that the model lacks make objects dirty.",
-      reason: "willChangeValue(forKey:) takes the model's keys only"),
-    UntestedRule(
       id: "EVENT-12", text: "Of the context's sets none is key-value observable, hasChanges is.",
       reason: "there is no key-value observing off Apple's platforms"),
     UntestedRule(id: "MERGE-13", text: "Automatic merging into a pinned context.", reason: generations),
     UntestedRule(id: "MERGE-14", text: "Children have no generation of their own.", reason: generations),
-    UntestedRule(
-      id: "QUEUE-5", text: "Confinement, lock, unlock and tryLock are obsolete but there.",
-      reason: "lock, unlock and tryLock are not offered; the confinement type is, as a private queue"),
-    UntestedRule(
-      id: "FETCH-20", text: "A context's execute(_:) rejects save requests.",
-      reason: "there is no execute(_:) of contexts yet"),
     UntestedRule(
       id: "UNIQ-6", text: "A store that can't enforce constraints refuses the model.",
       reason: "both kinds of store enforce them"),
@@ -106,9 +96,6 @@ struct UntestedRule: Sendable {
     UntestedRule(
       id: "STORE-9", text: "Destroying and replacing keep journals consistent.",
       reason: "there are no such methods yet"),
-    UntestedRule(
-      id: "STORE-10", text: "The coordinator's execute nests arrays for custom requests only.",
-      reason: "there is no such method yet"),
     UntestedRule(
       id: "STORE-13", text: "Atomic stores load once and rewrite.",
       reason: "stores of one's own can't be made yet"),

@@ -61,12 +61,6 @@ class Witness: NSManagedObject {
     try check("validateForDelete")
   }
 
-  /// As a subclass's accessors would be.
-  subscript(key: String) -> Any? {
-    get { value(forKey: key) }
-    set { setValue(newValue, forKey: key) }
-  }
-
   var name: String? {
     get { self["name"] as? String }
     set { self["name"] = newValue }

@@ -1,0 +1,108 @@
+import CoreDataModel
+import Foundation
+
+/// A request that a context knows how to execute.
+protocol ContextRequest: NSPersistentStoreRequest {
+  func run(in context: NSManagedObjectContext) throws -> NSPersistentStoreResult
+  /// The results alone, from what is stored.
+  func results(in context: NSManagedObjectContext) throws -> [Any]
+}
+
+extension NSManagedObjectContext {
+  /// Executes a request. A fetch request gives an ``NSAsynchronousFetchResult`` that is complete; an
+  /// ``NSAsynchronousFetchRequest`` gives one that will be, when its block is called.
+  ///
+  /// Throws what ``fetch(_:)`` throws, and 134091 for requests that no context executes: save requests (call ``save()``) and those of
+  /// classes of one's own.
+  @discardableResult
+  public final func execute(_ request: NSPersistentStoreRequest) throws -> NSPersistentStoreResult {
+    requireQueue("execute(_:) was called")
+    if request is NSSaveChangesRequest {
+      throw GraphError.unsupportedRequest(
+        "a save request in a context", advice: "Call save(), or execute(_:with:) of the coordinator."
+      )
+      .asCocoaError
+    }
+    guard let request = request as? any ContextRequest else { throw Self.refusal(of: request) }
+    return try request.run(in: self)
+  }
+
+  fileprivate static func refusal(of request: NSPersistentStoreRequest) -> CocoaError {
+    GraphError.unsupportedRequest(
+      "a request of the class \(type(of: request))",
+      advice: "Use NSFetchRequest, NSAsynchronousFetchRequest or, with the coordinator, NSSaveChangesRequest."
+    ).asCocoaError
+  }
+}
+
+extension NSPersistentStoreCoordinator {
+  /// Executes a request against the stores, on the context's queue, and waits for it.
+  ///
+  /// A fetch gives an array of what its result type says, as stored: unsaved changes don't count. A save request writes the objects it
+  /// names, all or nothing a store, and gives an empty array; it calls nothing back, validates nothing and posts nothing, as
+  /// this is what a context's ``NSManagedObjectContext/save()`` does around it. Arrays of arrays, one a store, are what requests of
+  /// classes of one's own would give, which no store executes yet.
+  ///
+  /// Throws what ``NSManagedObjectContext/fetch(_:)`` and ``NSManagedObjectContext/save()`` throw, and 134091 for other requests.
+  public final func execute(_ request: NSPersistentStoreRequest, with context: NSManagedObjectContext) throws
+    -> Any
+  {
+    guard context.persistentStoreCoordinator === self else {
+      throw GraphError.unsupported(
+        "Executing a request with a context of another coordinator",
+        advice: "Use the context's own coordinator."
+      ).asCocoaError
+    }
+    return try context.performAndWait { () throws -> [Any] in
+      if let request = request as? NSSaveChangesRequest {
+        try withCocoaErrors { try context.write(request, to: self) }
+        return []
+      }
+      guard let request = request as? any ContextRequest else {
+        throw NSManagedObjectContext.refusal(of: request)
+      }
+      return try request.results(in: context)
+    }
+  }
+}
+
+extension NSFetchRequest: ContextRequest {
+  func run(in context: NSManagedObjectContext) throws -> NSPersistentStoreResult {
+    let result = NSAsynchronousFetchResult(NSAsynchronousFetchRequest(fetchRequest: self), context: context)
+    try result.fill(self)
+    return result
+  }
+
+  func results(in context: NSManagedObjectContext) throws -> [Any] {
+    let stored: NSFetchRequest<ResultType> = snapshot
+    stored.includesPendingChanges = false
+    return try context.fetch(stored)
+  }
+
+  /// A copy, which others do not change.
+  fileprivate var snapshot: NSFetchRequest<ResultType> {
+    let made = NSFetchRequest<ResultType>()
+    copyContents(into: made)
+    return made
+  }
+}
+
+extension NSAsynchronousFetchRequest: ContextRequest {
+  func run(in context: NSManagedObjectContext) throws -> NSPersistentStoreResult {
+    let result = NSAsynchronousFetchResult(self, context: context)
+    let request: NSFetchRequest<ResultType> = snapshot
+    context.perform { [completionBlock] in
+      do { try result.fill(request) } catch { result.operationError = error }
+      completionBlock?(result)
+    }
+    return result
+  }
+
+  func results(in context: NSManagedObjectContext) throws -> [Any] { try snapshot.results(in: context) }
+
+  private var snapshot: NSFetchRequest<ResultType> {
+    let made: NSFetchRequest<ResultType> = fetchRequest.snapshot
+    if let affectedStores { made.affectedStores = affectedStores }
+    return made
+  }
+}

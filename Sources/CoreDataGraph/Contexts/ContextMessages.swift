@@ -1,0 +1,324 @@
+import CoreDataModel
+import Foundation
+
+// The notifications of contexts as types of Foundation's NotificationCenter messages. Off Apple's platforms Foundation has the
+// protocols and the observers but no bridge to `Notification`, so each is posted beside the notification it stands for
+// (Decisions/0027).
+
+/// What a message for the main actor needs to be made of a notification. Foundation's protocol asks for it on Apple's platforms only.
+protocol MainActorNotificationMessage: NotificationCenter.MainActorMessage {
+  static var name: Notification.Name { get }
+  @MainActor static func makeMessage(_ notification: Notification) -> Self?
+  @MainActor static func makeNotification(_ message: Self) -> Notification
+}
+
+/// The same for messages to any thread.
+protocol AsyncNotificationMessage: NotificationCenter.AsyncMessage {
+  static var name: Notification.Name { get }
+  static func makeMessage(_ notification: Notification) -> Self?
+  static func makeNotification(_ message: Self) -> Notification
+}
+
+extension NSManagedObjectContext {
+  /// Posted when objects of a main-queue context were changed, at the end of the event.
+  ///
+  /// For main-queue contexts only: observers run on the main actor, before the call that posted it goes on. Other contexts post the
+  /// notification ``didChangeObjectsNotification``.
+  public struct ObjectsDidChangeMessage: NotificationCenter.MainActorMessage, MainActorNotificationMessage {
+    public typealias Subject = NSManagedObjectContext
+    public static var name: Notification.Name { didChangeObjectsNotification }
+
+    public let context: NSManagedObjectContext
+    public let inserted: Set<NSManagedObject>
+    public let updated: Set<NSManagedObject>
+    public let deleted: Set<NSManagedObject>
+    /// Objects whose values were read anew.
+    public let refreshed: Set<NSManagedObject>
+    /// Objects that can't be used any more: their rows are gone, or their store was removed.
+    public let invalidated: Set<NSManagedObject>
+    /// True when the context was reset, so that none of its objects can be used any more.
+    public let invalidatedAll: Bool?
+
+    @MainActor public static func makeMessage(_ notification: Notification) -> Self? {
+      guard let context = notification.object as? NSManagedObjectContext else { return nil }
+      return Self(
+        context: context, inserted: notification.objects(NSInsertedObjectsKey),
+        updated: notification.objects(NSUpdatedObjectsKey),
+        deleted: notification.objects(NSDeletedObjectsKey),
+        refreshed: notification.objects(NSRefreshedObjectsKey),
+        invalidated: notification.objects(NSInvalidatedObjectsKey),
+        invalidatedAll: notification.userInfo?[NSInvalidatedAllObjectsKey].map { _ in true })
+    }
+
+    @MainActor public static func makeNotification(_ message: Self) -> Notification {
+      var info: [AnyHashable: Any] = [
+        NSInsertedObjectsKey: message.inserted, NSUpdatedObjectsKey: message.updated,
+        NSDeletedObjectsKey: message.deleted, NSRefreshedObjectsKey: message.refreshed,
+        NSInvalidatedObjectsKey: message.invalidated,
+      ]
+      if message.invalidatedAll == true { info[NSInvalidatedAllObjectsKey] = [Any]() }
+      return Notification(name: name, object: message.context, userInfo: info)
+    }
+  }
+
+  /// Posted before a main-queue context saves, on the main actor.
+  public struct WillSaveMessage: NotificationCenter.MainActorMessage, MainActorNotificationMessage {
+    public typealias Subject = NSManagedObjectContext
+    public static var name: Notification.Name { willSaveObjectsNotification }
+
+    public let context: NSManagedObjectContext
+
+    @MainActor public static func makeMessage(_ notification: Notification) -> Self? {
+      (notification.object as? NSManagedObjectContext).map { Self(context: $0) }
+    }
+
+    @MainActor public static func makeNotification(_ message: Self) -> Notification {
+      Notification(name: name, object: message.context)
+    }
+  }
+
+  /// Posted after a main-queue context has saved, on the main actor.
+  public struct DidSaveMessage: NotificationCenter.MainActorMessage, MainActorNotificationMessage {
+    public typealias Subject = NSManagedObjectContext
+    public static var name: Notification.Name { didSaveObjectsNotification }
+
+    public let context: NSManagedObjectContext
+    public let inserted: Set<NSManagedObject>
+    public let updated: Set<NSManagedObject>
+    public let deleted: Set<NSManagedObject>
+
+    @MainActor public static func makeMessage(_ notification: Notification) -> Self? {
+      guard let context = notification.object as? NSManagedObjectContext else { return nil }
+      return Self(
+        context: context, inserted: notification.objects(NSInsertedObjectsKey),
+        updated: notification.objects(NSUpdatedObjectsKey), deleted: notification.objects(NSDeletedObjectsKey)
+      )
+    }
+
+    @MainActor public static func makeNotification(_ message: Self) -> Notification {
+      Notification(
+        name: name, object: message.context,
+        userInfo: [
+          NSInsertedObjectsKey: message.inserted, NSUpdatedObjectsKey: message.updated,
+          NSDeletedObjectsKey: message.deleted,
+        ])
+    }
+  }
+
+  /// Posted after a main-queue context has saved, with ids instead of objects; on the main actor.
+  public struct DidSaveObjectIDsMessage: NotificationCenter.MainActorMessage, MainActorNotificationMessage {
+    public typealias Subject = NSManagedObjectContext
+    public static var name: Notification.Name { didSaveObjectIDsNotification }
+
+    public var context: NSManagedObjectContext { changes.context }
+    public var insertedIDs: Set<NSManagedObjectID> { changes.inserted }
+    public var updatedIDs: Set<NSManagedObjectID> { changes.updated }
+    public var deletedIDs: Set<NSManagedObjectID> { changes.deleted }
+    public var refreshedIDs: Set<NSManagedObjectID> { changes.refreshed }
+    public var invalidatedIDs: Set<NSManagedObjectID> { changes.invalidated }
+    fileprivate let changes: ChangedIDs
+
+    @MainActor public static func makeMessage(_ notification: Notification) -> Self? {
+      ChangedIDs(notification).map { Self(changes: $0) }
+    }
+
+    @MainActor public static func makeNotification(_ message: Self) -> Notification {
+      message.changes.notification(name)
+    }
+  }
+
+  /// Posted after any context has saved, with the ids of what was saved. Observers run later, in a task.
+  public struct DidSaveObjectIDsAsyncMessage: NotificationCenter.AsyncMessage, AsyncNotificationMessage {
+    public typealias Subject = NSManagedObjectContext
+    public static var name: Notification.Name { didSaveObjectIDsNotification }
+
+    public var context: NSManagedObjectContext { changes.context }
+    public var insertedIDs: Set<NSManagedObjectID> { changes.inserted }
+    public var updatedIDs: Set<NSManagedObjectID> { changes.updated }
+    public var deletedIDs: Set<NSManagedObjectID> { changes.deleted }
+    public var refreshedIDs: Set<NSManagedObjectID> { changes.refreshed }
+    public var invalidatedIDs: Set<NSManagedObjectID> { changes.invalidated }
+    fileprivate let changes: ChangedIDs
+
+    public static func makeMessage(_ notification: Notification) -> Self? {
+      ChangedIDs(notification).map { Self(changes: $0) }
+    }
+
+    public static func makeNotification(_ message: Self) -> Notification {
+      message.changes.notification(name)
+    }
+  }
+
+  /// Posted after a main-queue context has taken over what others saved; on the main actor.
+  public struct DidMergeChangesMessage: NotificationCenter.MainActorMessage, MainActorNotificationMessage {
+    public typealias Subject = NSManagedObjectContext
+    public static var name: Notification.Name { didMergeChangesObjectIDsNotification }
+
+    public var context: NSManagedObjectContext { changes.context }
+    public var insertedIDs: Set<NSManagedObjectID> { changes.inserted }
+    public var updatedIDs: Set<NSManagedObjectID> { changes.updated }
+    public var deletedIDs: Set<NSManagedObjectID> { changes.deleted }
+    public var refreshedIDs: Set<NSManagedObjectID> { changes.refreshed }
+    public var invalidatedIDs: Set<NSManagedObjectID> { changes.invalidated }
+    fileprivate let changes: ChangedIDs
+
+    @MainActor public static func makeMessage(_ notification: Notification) -> Self? {
+      ChangedIDs(notification).map { Self(changes: $0) }
+    }
+
+    @MainActor public static func makeNotification(_ message: Self) -> Notification {
+      message.changes.notification(name)
+    }
+  }
+
+  /// Posted after any context has taken over what others saved. Observers run later, in a task.
+  public struct DidMergeChangesAsyncMessage: NotificationCenter.AsyncMessage, AsyncNotificationMessage {
+    public typealias Subject = NSManagedObjectContext
+    public static var name: Notification.Name { didMergeChangesObjectIDsNotification }
+
+    public var context: NSManagedObjectContext { changes.context }
+    public var insertedIDs: Set<NSManagedObjectID> { changes.inserted }
+    public var updatedIDs: Set<NSManagedObjectID> { changes.updated }
+    public var deletedIDs: Set<NSManagedObjectID> { changes.deleted }
+    public var refreshedIDs: Set<NSManagedObjectID> { changes.refreshed }
+    public var invalidatedIDs: Set<NSManagedObjectID> { changes.invalidated }
+    fileprivate let changes: ChangedIDs
+
+    public static func makeMessage(_ notification: Notification) -> Self? {
+      ChangedIDs(notification).map { Self(changes: $0) }
+    }
+
+    public static func makeNotification(_ message: Self) -> Notification {
+      message.changes.notification(name)
+    }
+  }
+}
+
+extension NotificationCenter.MessageIdentifier
+where Self == NotificationCenter.BaseMessageIdentifier<NSManagedObjectContext.ObjectsDidChangeMessage> {
+  public static var objectsDidChange: Self { Self() }
+}
+
+extension NotificationCenter.MessageIdentifier
+where Self == NotificationCenter.BaseMessageIdentifier<NSManagedObjectContext.WillSaveMessage> {
+  public static var willSave: Self { Self() }
+}
+
+extension NotificationCenter.MessageIdentifier
+where Self == NotificationCenter.BaseMessageIdentifier<NSManagedObjectContext.DidSaveMessage> {
+  public static var didSave: Self { Self() }
+}
+
+extension NotificationCenter.MessageIdentifier
+where Self == NotificationCenter.BaseMessageIdentifier<NSManagedObjectContext.DidSaveObjectIDsMessage> {
+  public static var didSaveObjectIDs: Self { Self() }
+}
+
+extension NotificationCenter.MessageIdentifier
+where Self == NotificationCenter.BaseMessageIdentifier<NSManagedObjectContext.DidSaveObjectIDsAsyncMessage> {
+  public static var didSaveObjectIDsAsync: Self { Self() }
+}
+
+extension NotificationCenter.MessageIdentifier
+where Self == NotificationCenter.BaseMessageIdentifier<NSManagedObjectContext.DidMergeChangesMessage> {
+  public static var didMergeChanges: Self { Self() }
+}
+
+extension NotificationCenter.MessageIdentifier
+where Self == NotificationCenter.BaseMessageIdentifier<NSManagedObjectContext.DidMergeChangesAsyncMessage> {
+  public static var didMergeChangesAsync: Self { Self() }
+}
+
+/// The payload of notifications that carry ids.
+private struct ChangedIDs: Sendable {
+  let context: NSManagedObjectContext
+  let inserted: Set<NSManagedObjectID>
+  let updated: Set<NSManagedObjectID>
+  let deleted: Set<NSManagedObjectID>
+  let refreshed: Set<NSManagedObjectID>
+  let invalidated: Set<NSManagedObjectID>
+
+  init?(_ notification: Notification) {
+    guard let context = notification.object as? NSManagedObjectContext else { return nil }
+    func ids(_ key: String) -> Set<NSManagedObjectID> {
+      notification.userInfo?[key] as? Set<NSManagedObjectID> ?? []
+    }
+    self.context = context
+    inserted = ids(NSInsertedObjectIDsKey)
+    updated = ids(NSUpdatedObjectIDsKey)
+    deleted = ids(NSDeletedObjectIDsKey)
+    refreshed = ids(NSRefreshedObjectIDsKey)
+    invalidated = ids(NSInvalidatedObjectIDsKey)
+  }
+
+  func notification(_ name: Notification.Name) -> Notification {
+    Notification(
+      name: name, object: context,
+      userInfo: [
+        NSInsertedObjectIDsKey: inserted, NSUpdatedObjectIDsKey: updated, NSDeletedObjectIDsKey: deleted,
+        NSRefreshedObjectIDsKey: refreshed, NSInvalidatedObjectIDsKey: invalidated,
+      ])
+  }
+}
+
+extension Notification {
+  fileprivate func objects(_ key: String) -> Set<NSManagedObject> {
+    userInfo?[key] as? Set<NSManagedObject> ?? []
+  }
+}
+
+// MARK: Posting
+
+/// Posts a notification, and the messages that stand for it.
+enum MessagePosting {
+  /// `isMain`: what the notification tells of belongs to the main actor.
+  static func post<Subject: AnyObject, Main: MainActorNotificationMessage>(
+    _ notification: Notification, by subject: Subject, isMain: Bool, _ main: Main.Type
+  ) where Main.Subject == Subject {
+    NotificationCenter.default.post(notification)
+    guard isMain, MainQueue.isCurrent else { return }
+    nonisolated(unsafe) let (notification, subject): (Notification, Subject) = (notification, subject)
+    MainActor.assumeIsolated {
+      guard let message = Main.makeMessage(notification) else { return }
+      NotificationCenter.default.post(message, subject: subject)
+    }
+  }
+
+  static func post<Subject: AnyObject, Message: AsyncNotificationMessage>(
+    later notification: Notification, by subject: Subject, _ type: Message.Type
+  ) where Message.Subject == Subject {
+    guard let message = Message.makeMessage(notification) else { return }
+    NotificationCenter.default.post(message, subject: subject)
+  }
+}
+
+extension NSManagedObjectContext {
+  private final var isOfMainQueue: Bool { concurrencyType == .mainQueueConcurrencyType }
+
+  final func postChange(_ info: [AnyHashable: Any]) {
+    let notification = Notification(name: ObjectsDidChangeMessage.name, object: self, userInfo: info)
+    MessagePosting.post(notification, by: self, isMain: isOfMainQueue, ObjectsDidChangeMessage.self)
+  }
+
+  final func postWillSave() {
+    let notification = Notification(name: WillSaveMessage.name, object: self)
+    MessagePosting.post(notification, by: self, isMain: isOfMainQueue, WillSaveMessage.self)
+  }
+
+  final func postDidSave(_ info: [AnyHashable: Any]) {
+    let notification = Notification(name: DidSaveMessage.name, object: self, userInfo: info)
+    MessagePosting.post(notification, by: self, isMain: isOfMainQueue, DidSaveMessage.self)
+  }
+
+  final func postDidSave(_ ids: SavedIDs) {
+    let notification = Notification(name: DidSaveObjectIDsMessage.name, object: self, userInfo: ids.userInfo)
+    MessagePosting.post(notification, by: self, isMain: isOfMainQueue, DidSaveObjectIDsMessage.self)
+    MessagePosting.post(later: notification, by: self, DidSaveObjectIDsAsyncMessage.self)
+  }
+
+  final func postDidMerge(_ info: [AnyHashable: Any]) {
+    let notification = Notification(name: DidMergeChangesMessage.name, object: self, userInfo: info)
+    MessagePosting.post(notification, by: self, isMain: isOfMainQueue, DidMergeChangesMessage.self)
+    MessagePosting.post(later: notification, by: self, DidMergeChangesAsyncMessage.self)
+  }
+}

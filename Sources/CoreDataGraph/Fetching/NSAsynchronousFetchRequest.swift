@@ -1,0 +1,93 @@
+import CoreDataModel
+import Foundation
+
+/// What executing a request gives; subclasses say what that is.
+///
+/// See Apple's page [NSPersistentStoreResult](https://developer.apple.com/documentation/coredata/nspersistentstoreresult).
+open class NSPersistentStoreResult: NSObject {}
+
+/// The result of a request that is executed later.
+///
+/// See Apple's page
+/// [NSPersistentStoreAsynchronousResult](https://developer.apple.com/documentation/coredata/nspersistentstoreasynchronousresult).
+open class NSPersistentStoreAsynchronousResult: NSPersistentStoreResult {
+  /// The context that executes the request; its queue is the one to use the result on.
+  public final let managedObjectContext: NSManagedObjectContext
+  /// Why there is no result; nil until the request was executed, and when it went well.
+  public final internal(set) var operationError: (any Error)?
+  /// How far the request is; a part of the current progress of the thread that asked, if there is one. Cancelling it cancels the
+  /// request.
+  public final let progress: Progress?
+
+  init(context: NSManagedObjectContext, unitCount: Int) {
+    managedObjectContext = context
+    progress = Progress(totalUnitCount: Int64(max(1, unitCount)))
+    super.init()
+  }
+
+  /// Asks not to execute the request any more. One that has not begun is not executed; the result of one that runs is thrown away. Either
+  /// way the completion block is called, with `CocoaError.userCancelled` as the error.
+  open func cancel() { progress?.cancel() }
+}
+
+/// A fetch that does not wait: its result comes with a block.
+///
+/// ```swift
+/// let request = NSAsynchronousFetchRequest(fetchRequest: Item.fetchRequest()) { result in
+///   show(result.finalResult ?? [])
+/// }
+/// try context.execute(request)
+/// ```
+///
+/// See Apple's page
+/// [NSAsynchronousFetchRequest](https://developer.apple.com/documentation/coredata/nsasynchronousfetchrequest).
+open class NSAsynchronousFetchRequest<ResultType: NSFetchRequestResult>: NSPersistentStoreRequest {
+  public final let fetchRequest: NSFetchRequest<ResultType>
+  /// Called on the context's queue when the fetch has ended, by a result, an error, or because it was cancelled.
+  public final let completionBlock: ((NSAsynchronousFetchResult<ResultType>) -> Void)?
+  /// How many results are expected, for progress; 0 (default): unknown.
+  open var estimatedResultCount: Int = 0
+
+  public init(
+    fetchRequest request: NSFetchRequest<ResultType>,
+    completionBlock blk: ((NSAsynchronousFetchResult<ResultType>) -> Void)? = nil
+  ) {
+    fetchRequest = request
+    completionBlock = blk
+    super.init()
+  }
+
+  open override var requestType: NSPersistentStoreRequestType { .fetchRequestType }
+
+  open override func copy(with zone: NSZone? = nil) -> Any {
+    let other = NSAsynchronousFetchRequest(fetchRequest: fetchRequest, completionBlock: completionBlock)
+    other.estimatedResultCount = estimatedResultCount
+    other.affectedStores = affectedStores
+    return other
+  }
+}
+
+/// What an asynchronous fetch gives.
+///
+/// See Apple's page
+/// [NSAsynchronousFetchResult](https://developer.apple.com/documentation/coredata/nsasynchronousfetchresult).
+open class NSAsynchronousFetchResult<ResultType: NSFetchRequestResult>: NSPersistentStoreAsynchronousResult {
+  public final let fetchRequest: NSAsynchronousFetchRequest<ResultType>
+  /// The objects, ids, dictionaries or counts; nil until the request was executed, and when it failed. For the context's queue.
+  public final internal(set) var finalResult: [ResultType]?
+
+  init(_ request: NSAsynchronousFetchRequest<ResultType>, context: NSManagedObjectContext) {
+    fetchRequest = request
+    super.init(context: context, unitCount: request.estimatedResultCount)
+  }
+
+  /// Executes the request, on the context's queue.
+  final func fill(_ request: NSFetchRequest<ResultType>) throws {
+    if progress?.isCancelled == true { throw CocoaError(.userCancelled) }
+    let found: [ResultType] = try managedObjectContext.fetch(request)
+    if progress?.isCancelled == true { throw CocoaError(.userCancelled) }
+    finalResult = found
+    progress?.totalUnitCount = Int64(max(1, found.count))
+    progress?.completedUnitCount = Int64(max(1, found.count))
+  }
+}

@@ -1,0 +1,68 @@
+import CoreDataModel
+import CoreDataStorage
+import Foundation
+
+/// What a save writes, as a request to the stores. Contexts make their own; executing one is for
+/// ``NSPersistentStoreCoordinator/execute(_:with:)`` alone.
+///
+/// See Apple's page
+/// [NSSaveChangesRequest](https://developer.apple.com/documentation/coredata/nssavechangesrequest).
+open class NSSaveChangesRequest: NSPersistentStoreRequest {
+  public final let insertedObjects: Set<NSManagedObject>?
+  public final let updatedObjects: Set<NSManagedObject>?
+  public final let deletedObjects: Set<NSManagedObject>?
+  /// Unchanged objects whose rows must not have been changed by others.
+  public final let lockedObjects: Set<NSManagedObject>?
+
+  public init(
+    inserted insertedObjects: Set<NSManagedObject>?, updated updatedObjects: Set<NSManagedObject>?,
+    deleted deletedObjects: Set<NSManagedObject>?, locked lockedObjects: Set<NSManagedObject>?
+  ) {
+    self.insertedObjects = insertedObjects
+    self.updatedObjects = updatedObjects
+    self.deletedObjects = deletedObjects
+    self.lockedObjects = lockedObjects
+    super.init()
+  }
+
+  open override var requestType: NSPersistentStoreRequestType { .saveRequestType }
+
+  open override func copy(with zone: NSZone? = nil) -> Any {
+    let other = NSSaveChangesRequest(
+      inserted: insertedObjects, updated: updatedObjects, deleted: deletedObjects, locked: lockedObjects)
+    other.affectedStores = affectedStores
+    return other
+  }
+}
+
+extension NSManagedObjectContext {
+  /// Writes what a request names, and nothing but that: no callbacks, no validation, no notifications. What was written is no change
+  /// of the context's any more.
+  final func write(_ request: NSSaveChangesRequest, to coordinator: NSPersistentStoreCoordinator) throws {
+    let changes = PendingChanges(
+      inserted: Array(request.insertedObjects ?? []), updated: Array(request.updatedObjects ?? []),
+      deleted: Array(request.deletedObjects ?? []))
+    let locked = Array(request.lockedObjects ?? [])
+    try requireOwn(changes.all + locked)
+    guard parent == nil else {
+      throw GraphError.unsupported(
+        "A save request with a child context", advice: "Its changes go to the parent: use save().")
+    }
+    let before: [NSManagedObject] = watched
+    watched = locked
+    defer { watched = before.filter { $0.registry === registry } }
+    do {
+      keepSaved(try write(changes, to: coordinator)[...])
+    } catch let refusal as SaveRefusal {
+      throw SaveErrors.error(for: refusal.error, store: refusal.store, context: self, partly: false)
+    }
+    renameInChildren()
+  }
+
+  private func requireOwn(_ objects: [NSManagedObject]) throws {
+    guard let stranger = objects.first(where: { $0.registry !== registry }) else { return }
+    throw GraphError.unsupported(
+      "Saving '\(stranger.objectID)', which is not an object of the context,",
+      advice: "Use object(with:) of the context that executes the request.")
+  }
+}
