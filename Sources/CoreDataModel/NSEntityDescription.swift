@@ -211,7 +211,8 @@ open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
   /// Text that enters the version hash, to tell apart versions that differ in nothing else the hash covers.
   open var versionHashModifier: String? { willSet { mayChange() } }
 
-  open var userInfo: [AnyHashable: Any]? { willSet { mayChange() } }
+  /// The program's own values. Empty, not nil, unless set, as Apple's: `description.userInfo?["key"] = value` adds one.
+  open var userInfo: [AnyHashable: Any]? = [:] { willSet { mayChange() } }
 
   /// Kept for source compatibility; there is no Spotlight off Apple's platforms and model files don't carry it.
   open var coreSpotlightDisplayNameExpression: CoreDataPredicates.NSExpression! { willSet { mayChange() } }

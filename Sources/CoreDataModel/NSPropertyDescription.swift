@@ -37,7 +37,8 @@ open class NSPropertyDescription: NSObject, NSCopying, @unchecked Sendable {
   }
   final var storedIsTransient = false
 
-  open var userInfo: [AnyHashable: Any]? { willSet { mayChange() } }
+  /// The program's own values. Empty, not nil, unless set, as Apple's: `description.userInfo?["key"] = value` adds one.
+  open var userInfo: [AnyHashable: Any]? = [:] { willSet { mayChange() } }
 
   /// The old-style request for an index on this column; fetch indexes of the entity have replaced it.
   open var isIndexed: Bool = false { willSet { mayChange() } }

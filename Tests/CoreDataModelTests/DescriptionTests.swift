@@ -46,7 +46,10 @@ struct DescriptionTests {
   @Test func `new descriptions have Apple's defaults`() {
     let property = NSPropertyDescription()
     #expect(property.isOptional && !property.isTransient && !property.isIndexed)
-    #expect(property.name == "" && property.userInfo == nil && property.versionHashModifier == nil)
+    #expect(property.name == "" && property.versionHashModifier == nil)
+    #expect(property.userInfo?.isEmpty == true && NSEntityDescription().userInfo?.isEmpty == true)
+    property.userInfo?["key"] = 1
+    #expect(property.userInfo as? [String: Int] == ["key": 1])
     let attribute = NSAttributeDescription()
     #expect(attribute.attributeType == .undefinedAttributeType && attribute.type == .undefined)
     #expect(attribute.attributeValueClassName == nil && attribute.defaultValue == nil)

@@ -536,12 +536,8 @@ final class ModelArchiveReader {
     }
   }
 
-  private func userInfo(_ record: KeyedArchive.Record) throws -> [AnyHashable: Any]? {
-    guard let info = try values.value(record.fields["NSUserInfo"]) as? [AnyHashable: Any], !info.isEmpty
-    else {
-      return nil
-    }
-    return info
+  private func userInfo(_ record: KeyedArchive.Record) throws -> [AnyHashable: Any] {
+    try values.value(record.fields["NSUserInfo"]) as? [AnyHashable: Any] ?? [:]
   }
 
   /// Compilers write the name itself where no renaming identifier was set.

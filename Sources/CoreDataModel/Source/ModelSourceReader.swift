@@ -336,7 +336,7 @@ final class ModelSourceReader {
     return value
   }
 
-  func userInfo(of element: ModelXMLElement) throws -> [AnyHashable: Any]? {
+  func userInfo(of element: ModelXMLElement) throws -> [AnyHashable: Any] {
     var info: [AnyHashable: Any] = [:]
     for list in element.children("userInfo") {
       note(list, attributes: [], children: ["entry"])
@@ -345,7 +345,7 @@ final class ModelSourceReader {
         info[try required("key", of: entry)] = entry.attributes["value"] ?? ""
       }
     }
-    return info.isEmpty ? nil : info
+    return info
   }
 
   func predicate(_ text: String, of element: ModelXMLElement, label: String) throws -> NSPredicate {

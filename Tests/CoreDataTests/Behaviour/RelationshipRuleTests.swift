@@ -100,7 +100,7 @@ extension Behaviour {
         let property = NSFetchedPropertyDescription()
         property.name = name
         property.fetchRequest = request
-        property.userInfo = ["wanted": "b"]
+        property.userInfo?["wanted"] = "b"
         owner.properties.append(property)
       }
       let model = NSManagedObjectModel()
