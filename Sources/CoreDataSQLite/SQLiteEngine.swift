@@ -14,7 +14,7 @@ import GRDBSQLite
 ///     fetch   FetchPlan ─ compile ─▸ SQL ─ step ─▸ RowReader ─▸ slabs ─ resolve open targets ─▸ RowBatch
 ///     save    BEGIN IMMEDIATE ─▸ keys ─▸ makePlan ─▸ SaveExecution (deletes, updates, inserts, to-many) ─▸ COMMIT
 package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
-  // Sendable: `access` and `metadataState` are guarded by `lock`; everything else is immutable.
+  // Sendable: `access`, `pins` and `metadataState` are guarded by `lock`; everything else is immutable.
 
   package let url: URL
   package let layout: ModelLayout
@@ -32,10 +32,18 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
   private let lock = NSLock()
   private var access: Access?
   private var metadataState: MetadataState
+  /// The readers that see earlier states, to be closed with the store.
+  private var pins: [Pin] = []
 
   enum Access {
     case writable(any DatabaseWriter)
     case readOnly(ReadOnlyAccess)
+    /// One state of the store, by a read transaction that stays open (Decisions/0026).
+    case pinned(DatabaseSnapshot)
+  }
+
+  private struct Pin {
+    weak var engine: SQLiteEngine?
   }
 
   private struct MetadataState {
@@ -204,6 +212,24 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
     if case .readOnly = access { isReadOnly = true } else { isReadOnly = false }
   }
 
+  /// The same store, at the state that a snapshot sees.
+  private init(_ engine: SQLiteEngine, at snapshot: DatabaseSnapshot) {
+    url = engine.url
+    layout = engine.layout
+    options = engine.options
+    schema = engine.schema
+    identifier = engine.identifier
+    hasHistory = engine.hasHistory
+    metadataState = MetadataState(
+      current: engine.lock.withLock { engine.metadataState.current }, isChanged: false)
+    external = engine.external
+    fetchCompiler = engine.fetchCompiler
+    saveCompiler = engine.saveCompiler
+    texts = engine.texts
+    access = .pinned(snapshot)
+    isReadOnly = true
+  }
+
   deinit { try? close() }
 
   // MARK: Metadata
@@ -245,6 +271,7 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
   func read<T>(isSingleStatement: Bool = false, _ body: (Database) throws -> T) throws -> T {
     switch try currentAccess() {
     case .readOnly(let reader): return try reader.read(body)
+    case .pinned(let snapshot): return try SQLiteErrors.translating(url: url) { try snapshot.read(body) }
     case .writable(let writer):
       return try SQLiteErrors.translating(url: url) {
         isSingleStatement ? try writer.unsafeRead(body) : try writer.read(body)
@@ -252,12 +279,30 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
     }
   }
 
-  package func close() throws {
-    let old: Access? = lock.withLock {
-      defer { access = nil }
-      return access
+  /// Only write-ahead logging keeps earlier states while others write.
+  package func pinned() throws -> (any StoreEngine)? {
+    guard case .writable(let writer) = try currentAccess(), let pool = writer as? DatabasePool else {
+      return nil
     }
+    let engine: SQLiteEngine = try SQLiteErrors.translating(url: url) {
+      SQLiteEngine(self, at: try pool.makeSnapshot())
+    }
+    lock.withLock {
+      pins.removeAll { $0.engine == nil }
+      pins.append(Pin(engine: engine))
+    }
+    return engine
+  }
+
+  package func close() throws {
+    let (old, pins): (Access?, [Pin]) = lock.withLock {
+      defer { (access, self.pins) = (nil, []) }
+      return (access, self.pins)
+    }
+    for pin in pins { try pin.engine?.close() }
     switch old {
+    // Its connection is closed when the last read is done.
+    case .pinned: break
     case .readOnly(let reader): try reader.close()
     case .writable(let writer): try SQLiteErrors.translating(url: url) { try writer.close() }
     case nil: break
@@ -313,7 +358,7 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
   private func writableAccess() throws -> any DatabaseWriter {
     switch try currentAccess() {
     case .writable(let writer): return writer
-    case .readOnly: throw StoreError.readOnly(url: url)
+    case .readOnly, .pinned: throw StoreError.readOnly(url: url)
     }
   }
 }

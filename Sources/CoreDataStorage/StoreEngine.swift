@@ -53,12 +53,17 @@ package protocol StoreEngine: AnyObject, Sendable {
   func explain(_ plan: FetchPlan) throws -> ExplainedStatement?
   func explain(_ plan: TablePlan) throws -> ExplainedStatement?
 
+  /// A reader that goes on seeing the store as it is at this moment, whatever is written later; nil: this store has none. It holds what
+  /// it needs until it is released or the engine is closed. It reads only.
+  func pinned() throws -> (any StoreEngine)?
+
   /// Releases files. Later calls fail with an explained error.
   func close() throws
 }
 
 extension StoreEngine {
   package var holdsRowsAtHand: Bool { false }
+  package func pinned() throws -> (any StoreEngine)? { nil }
 }
 
 /// A row that is no longer what the saver had read.

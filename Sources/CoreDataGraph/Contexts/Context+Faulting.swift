@@ -99,17 +99,17 @@ extension NSManagedObjectContext {
     if let parent { return try load(object, from: parent) }
     guard let store = object.store else { return }
     let layout: EntityLayout = object.runtime.layout
-    if let row = store.cachedRow(of: layout, key: object.key, age: stalenessInterval) {
+    if let row = try store.cachedRow(of: layout, key: object.key, for: self) {
       object.faultBatch = nil
       object.row = row
       return
     }
     guard let batch = object.faultBatch, batch.keys.count > 1 else {
       object.faultBatch = nil
-      object.row = try store.rows(of: layout, keys: [object.key]).first
+      object.row = try store.rows(of: layout, keys: [object.key], for: self).first
       return
     }
-    let rows: RowBatch = try store.rows(of: batch.layout, keys: batch.keys)
+    let rows: RowBatch = try store.rows(of: batch.layout, keys: batch.keys, for: self)
     rows.forEach { row in
       let root: Int = layout.rootIndex
       guard let known = registry.object(store: store.ordinal, root: root, key: row.key) else { return }
@@ -129,7 +129,7 @@ extension NSManagedObjectContext {
       return []
     }
     let ids: [RowID] =
-      try store.engine.members(
+      try store.reader(for: self).members(
         of: object.runtime.layout, slot: slot, owners: [RowID(entity: object.runtime.index, key: object.key)]
       )
       .first ?? []
@@ -261,9 +261,9 @@ extension NSManagedObjectContext {
   /// A row that is at hand may be older than what the object was given by a fetch.
   private func newestRow(of object: NSManagedObject, in store: NSPersistentStore) throws -> RowRef? {
     let layout: EntityLayout = object.runtime.layout
-    let known: RowRef? = store.cachedRow(of: layout, key: object.key, age: stalenessInterval)
+    let known: RowRef? = try store.cachedRow(of: layout, key: object.key, for: self)
     if let known, known.version &- (object.row?.version ?? known.version) >= 0 { return known }
-    return try store.rows(of: layout, keys: [object.key]).first
+    return try store.rows(of: layout, keys: [object.key], for: self).first
   }
 
   /// Refreshes every object, keeping unsaved changes.
@@ -278,6 +278,7 @@ extension NSManagedObjectContext {
   public final func reset() {
     requireQueue("reset() was called")
     undoManager?.removeAllActions(withTarget: self)
+    movePin()
     let objects: [NSManagedObject] = registry.allObjects
     for object in objects {
       object.turnIntoFault()

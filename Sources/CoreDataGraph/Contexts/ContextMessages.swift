@@ -86,13 +86,16 @@ extension NSManagedObjectContext {
     public let inserted: Set<NSManagedObject>
     public let updated: Set<NSManagedObject>
     public let deleted: Set<NSManagedObject>
+    /// The state that a pinned context reads afterwards; nil where it is not pinned.
+    public let queryGeneration: NSQueryGenerationToken?
 
     @MainActor public static func makeMessage(_ notification: Notification) -> Self? {
       guard let context = notification.object as? NSManagedObjectContext else { return nil }
       return Self(
         context: context, inserted: notification.objects(NSInsertedObjectsKey),
-        updated: notification.objects(NSUpdatedObjectsKey), deleted: notification.objects(NSDeletedObjectsKey)
-      )
+        updated: notification.objects(NSUpdatedObjectsKey),
+        deleted: notification.objects(NSDeletedObjectsKey),
+        queryGeneration: notification.generation)
     }
 
     @MainActor public static func makeNotification(_ message: Self) -> Notification {
@@ -101,7 +104,7 @@ extension NSManagedObjectContext {
         userInfo: [
           NSInsertedObjectsKey: message.inserted, NSUpdatedObjectsKey: message.updated,
           NSDeletedObjectsKey: message.deleted,
-        ])
+        ].withGeneration(message.queryGeneration))
     }
   }
 
@@ -116,6 +119,8 @@ extension NSManagedObjectContext {
     public var deletedIDs: Set<NSManagedObjectID> { changes.deleted }
     public var refreshedIDs: Set<NSManagedObjectID> { changes.refreshed }
     public var invalidatedIDs: Set<NSManagedObjectID> { changes.invalidated }
+    /// The state that a pinned context reads afterwards; nil where it is not pinned.
+    public var queryGeneration: NSQueryGenerationToken? { changes.generation }
     fileprivate let changes: ChangedIDs
 
     @MainActor public static func makeMessage(_ notification: Notification) -> Self? {
@@ -138,6 +143,8 @@ extension NSManagedObjectContext {
     public var deletedIDs: Set<NSManagedObjectID> { changes.deleted }
     public var refreshedIDs: Set<NSManagedObjectID> { changes.refreshed }
     public var invalidatedIDs: Set<NSManagedObjectID> { changes.invalidated }
+    /// The state that a pinned context reads afterwards; nil where it is not pinned.
+    public var queryGeneration: NSQueryGenerationToken? { changes.generation }
     fileprivate let changes: ChangedIDs
 
     public static func makeMessage(_ notification: Notification) -> Self? {
@@ -160,6 +167,8 @@ extension NSManagedObjectContext {
     public var deletedIDs: Set<NSManagedObjectID> { changes.deleted }
     public var refreshedIDs: Set<NSManagedObjectID> { changes.refreshed }
     public var invalidatedIDs: Set<NSManagedObjectID> { changes.invalidated }
+    /// The state that a pinned context reads afterwards; nil where it is not pinned.
+    public var queryGeneration: NSQueryGenerationToken? { changes.generation }
     fileprivate let changes: ChangedIDs
 
     @MainActor public static func makeMessage(_ notification: Notification) -> Self? {
@@ -182,6 +191,8 @@ extension NSManagedObjectContext {
     public var deletedIDs: Set<NSManagedObjectID> { changes.deleted }
     public var refreshedIDs: Set<NSManagedObjectID> { changes.refreshed }
     public var invalidatedIDs: Set<NSManagedObjectID> { changes.invalidated }
+    /// The state that a pinned context reads afterwards; nil where it is not pinned.
+    public var queryGeneration: NSQueryGenerationToken? { changes.generation }
     fileprivate let changes: ChangedIDs
 
     public static func makeMessage(_ notification: Notification) -> Self? {
@@ -237,6 +248,7 @@ private struct ChangedIDs: Sendable {
   let deleted: Set<NSManagedObjectID>
   let refreshed: Set<NSManagedObjectID>
   let invalidated: Set<NSManagedObjectID>
+  let generation: NSQueryGenerationToken?
 
   init?(_ notification: Notification) {
     guard let context = notification.object as? NSManagedObjectContext else { return nil }
@@ -249,6 +261,7 @@ private struct ChangedIDs: Sendable {
     deleted = ids(NSDeletedObjectIDsKey)
     refreshed = ids(NSRefreshedObjectIDsKey)
     invalidated = ids(NSInvalidatedObjectIDsKey)
+    generation = notification.generation
   }
 
   func notification(_ name: Notification.Name) -> Notification {
@@ -257,13 +270,25 @@ private struct ChangedIDs: Sendable {
       userInfo: [
         NSInsertedObjectIDsKey: inserted, NSUpdatedObjectIDsKey: updated, NSDeletedObjectIDsKey: deleted,
         NSRefreshedObjectIDsKey: refreshed, NSInvalidatedObjectIDsKey: invalidated,
-      ])
+      ].withGeneration(generation))
   }
 }
 
 extension Notification {
   fileprivate func objects(_ key: String) -> Set<NSManagedObject> {
     userInfo?[key] as? Set<NSManagedObject> ?? []
+  }
+
+  fileprivate var generation: NSQueryGenerationToken? {
+    userInfo?[NSManagedObjectContextQueryGenerationKey] as? NSQueryGenerationToken
+  }
+}
+
+extension [AnyHashable: Any] {
+  /// The payload of a notification of a context that is pinned.
+  fileprivate func withGeneration(_ token: NSQueryGenerationToken?) -> Self {
+    guard let token else { return self }
+    return merging([NSManagedObjectContextQueryGenerationKey: token]) { _, new in new }
   }
 }
 
@@ -306,18 +331,21 @@ extension NSManagedObjectContext {
   }
 
   final func postDidSave(_ info: [AnyHashable: Any]) {
-    let notification = Notification(name: DidSaveMessage.name, object: self, userInfo: info)
+    let notification = Notification(
+      name: DidSaveMessage.name, object: self, userInfo: info.withGeneration(pinToken))
     MessagePosting.post(notification, by: self, isMain: isOfMainQueue, DidSaveMessage.self)
   }
 
   final func postDidSave(_ ids: SavedIDs) {
-    let notification = Notification(name: DidSaveObjectIDsMessage.name, object: self, userInfo: ids.userInfo)
+    let notification = Notification(
+      name: DidSaveObjectIDsMessage.name, object: self, userInfo: ids.userInfo.withGeneration(pinToken))
     MessagePosting.post(notification, by: self, isMain: isOfMainQueue, DidSaveObjectIDsMessage.self)
     MessagePosting.post(later: notification, by: self, DidSaveObjectIDsAsyncMessage.self)
   }
 
   final func postDidMerge(_ info: [AnyHashable: Any]) {
-    let notification = Notification(name: DidMergeChangesMessage.name, object: self, userInfo: info)
+    let notification = Notification(
+      name: DidMergeChangesMessage.name, object: self, userInfo: info.withGeneration(pinToken))
     MessagePosting.post(notification, by: self, isMain: isOfMainQueue, DidMergeChangesMessage.self)
     MessagePosting.post(later: notification, by: self, DidMergeChangesAsyncMessage.self)
   }

@@ -156,6 +156,9 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     }
   }
 
+  /// See ``queryGenerationToken``.
+  final var pin: ContextPin = .none
+
   /// For people who debug.
   public final var name: String?
   /// Room for the program's own values.

@@ -43,6 +43,8 @@ public let NSUpdatedObjectIDsKey: String = "updated_objectIDs"
 public let NSDeletedObjectIDsKey: String = "deleted_objectIDs"
 public let NSRefreshedObjectIDsKey: String = "refreshed_objectIDs"
 public let NSInvalidatedObjectIDsKey: String = "invalidated_objectIDs"
+/// Of contexts that are pinned: the state that they read after the save or the merge, an ``NSQueryGenerationToken``.
+public let NSManagedObjectContextQueryGenerationKey: String = "newQueryGeneration"
 /// Stores in the notifications of a coordinator.
 public let NSAddedPersistentStoresKey: String = "added"
 public let NSRemovedPersistentStoresKey: String = "removed"
@@ -69,5 +71,7 @@ extension NSManagedObjectContext {
     case refreshedObjectIDs = "refreshed_objectIDs"
     case invalidatedObjectIDs = "invalidated_objectIDs"
     case invalidatedAllObjects = "invalidatedAll"
+    /// Of contexts that are pinned: the state that they read after the save or the merge, an ``NSQueryGenerationToken``.
+    case queryGeneration = "newQueryGeneration"
   }
 }

@@ -87,21 +87,21 @@ extension NSManagedObjectContext {
     if scope.remainder != nil {
       if let count = scope.sufficientCount { return try first(count, scope, plan, store) }
       return try scope.matches(
-        objects(for: try store.fetch(plan), store: store, refresh: scope.request.refreshes), store)
+        objects(for: try store.fetch(plan, for: self), store: store, refresh: scope.request.refreshes), store)
     }
     if scope.request.batchSize > 0 || !scope.request.includesPropertyValues {
       return objects(
-        for: try store.engine.fetchIDs(plan), store: store, layout: scope.runtime.layout,
+        for: try store.reader(for: self).fetchIDs(plan), store: store, layout: scope.runtime.layout,
         pageSize: max(1, scope.request.batchSize))
     }
-    return objects(for: try store.fetch(plan), store: store, refresh: scope.request.refreshes)
+    return objects(for: try store.fetch(plan, for: self), store: store, refresh: scope.request.refreshes)
   }
 
   /// The first objects for which the rest of the predicate holds: reads page after page until there are enough.
   private final func first(
     _ count: Int, _ scope: FetchScope, _ plan: FetchPlan, _ store: NSPersistentStore
   ) throws -> [NSManagedObject] {
-    var ids: ArraySlice<RowID> = try store.engine.fetchIDs(plan)[...]
+    var ids: ArraySlice<RowID> = try store.reader(for: self).fetchIDs(plan)[...]
     var found: [NSManagedObject] = []
     let size: Int = NSManagedObjectContext.memberPageSize
     while !ids.isEmpty, found.count < count {
@@ -119,7 +119,7 @@ extension NSManagedObjectContext {
       if scope.needsObjects { return try objects(scope).map(\.objectID) }
       var ids: [NSManagedObjectID] = []
       for store in scope.stores {
-        for id in try store.engine.fetchIDs(try scope.plan(for: store)) {
+        for id in try store.reader(for: self).fetchIDs(try scope.plan(for: store)) {
           ids.append(
             NSManagedObjectID(runtime: store.runtime.entities[Int(id.entity)], key: id.key, store: store))
         }
@@ -141,7 +141,7 @@ extension NSManagedObjectContext {
     }
     return try withScope(request) { scope in
       if scope.needsObjects { return try objects(scope).count }
-      return try scope.stores.reduce(0) { try $0 + $1.engine.count(try scope.plan(for: $1)) }
+      return try scope.stores.reduce(0) { try $0 + $1.reader(for: self).count(try scope.plan(for: $1)) }
     }
   }
 
@@ -179,7 +179,7 @@ extension NSManagedObjectContext {
       }) {
         guard let store = group[0].store else { continue }
         let destination: Int = entity.layout.slots[slot].destination ?? entity.index
-        let members: [[RowID]] = try store.engine.members(
+        let members: [[RowID]] = try store.reader(for: self).members(
           of: entity.layout, slot: slot, owners: group.map { RowID(entity: $0.runtime.index, key: $0.key) })
         for (object, ids) in zip(group, members) {
           object.toManyState(slot).load(
@@ -196,7 +196,7 @@ extension NSManagedObjectContext {
     }) {
       guard let store = group[0].store else { continue }
       let layout: EntityLayout = group[0].runtime.model.entities[group[0].runtime.layout.rootIndex].layout
-      let rows: RowBatch = try store.rows(of: layout, keys: group.map(\.key))
+      let rows: RowBatch = try store.rows(of: layout, keys: group.map(\.key), for: self)
       _ = self.objects(for: rows, store: store)
     }
     return targets

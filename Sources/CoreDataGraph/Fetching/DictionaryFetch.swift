@@ -85,7 +85,7 @@ struct DictionaryFetch {
       let store: NSPersistentStore = scope.stores[0]
       let table: ValueTable
       do {
-        table = try store.engine.fetch(try plan(for: store))
+        table = try store.reader(for: context).fetch(try plan(for: store))
       } catch let error as StoreError {
         // Of rows that the store can't choose alone it can make no table.
         guard case .unsupported = error, try scope.divided()?.remainder != nil else { throw error }
@@ -113,8 +113,7 @@ struct DictionaryFetch {
 
   /// Values must be those of the stores even where objects of the context are changed, so the objects are another context's.
   private func runOverObjects() throws -> [NSDictionary] {
-    let reader = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-    reader.persistentStoreCoordinator = context.persistentStoreCoordinator
+    let reader: NSManagedObjectContext = try context.makeReader()
     var rows: FetchDescription = request
     rows.resultType = .managedObjectResultType
     (rows.limit, rows.offset, rows.propertiesToGroupBy, rows.havingPredicate) = (0, 0, [], nil)

@@ -125,8 +125,7 @@ struct FetchScope {
     }
     let paths: [String] = remainder.relationshipPaths(from: runtime)
     // What the store holds is asked for, and the objects here may say something else.
-    let reader = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-    reader.persistentStoreCoordinator = context.persistentStoreCoordinator
+    let reader: NSManagedObjectContext = try context.makeReader()
     let twins: [NSManagedObject] = reader.objects(
       for: stored.map { RowID(entity: $0.runtime.index, key: $0.key) }, store: store, layout: runtime.layout,
       pageSize: NSManagedObjectContext.memberPageSize)

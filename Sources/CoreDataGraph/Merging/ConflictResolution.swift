@@ -21,7 +21,7 @@ struct ConflictResolution {
     guard let context = object.managedObjectContext, let store = object.store else { return }
     // A conflict that somebody else made says nothing of the row: look.
     let stored: RowRef? =
-      try conflict.stored ?? store.rows(of: object.runtime.layout, keys: [object.key]).first
+      try conflict.stored ?? store.rows(of: object.runtime.layout, keys: [object.key], for: context).first
     switch (object.isDeleted, stored) {
     case (true, nil): context.forgetDeletedElsewhere(object)
     case (true, let row?):

@@ -149,7 +149,7 @@ struct UniquenessSearch {
       }
       var plan = FetchPlan(entity: runtime.layout)
       plan.predicate = .compound(.or, tests)
-      for object in context.objects(for: try part.store.fetch(plan), store: part.store)
+      for object in context.objects(for: try part.store.fetch(plan, for: context), store: part.store)
       where !object.isDeleted {
         if let key = key(of: object, slots), keys.contains(key) { result[key] = object }
       }

@@ -34,7 +34,7 @@ extension NSManagedObjectContext {
       if let parent {
         if !changes.isEmpty { try push(changes, to: parent) }
       } else {
-        takeOver(try writeMerging(&changes, to: coordinator))
+        try writingNewest { takeOver(try writeMerging(&changes, to: coordinator)) }
       }
       clearChanges()
       finish(changes, coordinator)
@@ -349,6 +349,7 @@ extension NSManagedObjectContext {
   }
 
   final func merge(_ ids: SavedIDs) {
+    movePin()
     var info: [AnyHashable: Any] = ids.userInfo
     var refreshed: Set<NSManagedObjectID> = []
     for id in ids.updated {

@@ -79,26 +79,33 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
 // MARK: Rows, through the cache
 
 extension NSPersistentStore {
-  /// The rows a plan finds, as they are stored now.
-  final func fetch(_ plan: FetchPlan) throws -> RowBatch {
+  /// What a context reads: the store as it is now, or the state that the context is pinned to.
+  final func reader(for context: NSManagedObjectContext) throws -> any StoreEngine {
+    try context.pinnedReader(of: self) ?? engine
+  }
+
+  /// The rows a plan finds. Those of an earlier state are no news to the cache.
+  final func fetch(_ plan: FetchPlan, for context: NSManagedObjectContext) throws -> RowBatch {
+    if let pinned = try context.pinnedReader(of: self) { return try pinned.fetch(plan) }
     guard let rowCache else { return try engine.fetch(plan) }
     return try rowCache.listing(plan.entity.rootIndex) { try engine.fetch(plan) }
   }
 
-  /// The rows with these keys, as they are stored now.
-  final func rows(of layout: EntityLayout, keys: [Int64]) throws -> RowBatch {
+  /// The rows with these keys, not from the cache.
+  final func rows(of layout: EntityLayout, keys: [Int64], for context: NSManagedObjectContext) throws
+    -> RowBatch
+  {
+    if let pinned = try context.pinnedReader(of: self) { return try pinned.rows(of: layout, keys: keys) }
     guard let rowCache else { return try engine.rows(of: layout, keys: keys) }
     return try rowCache.listing(layout.rootIndex) { try engine.rows(of: layout, keys: keys) }
   }
 
-  /// The row with a key, from the cache if it has been read or saved in the last `age` seconds (negative: at any time), else from the
-  /// store; nil: there is none.
-  final func row(of layout: EntityLayout, key: Int64, age: TimeInterval) throws -> RowRef? {
-    try cachedRow(of: layout, key: key, age: age) ?? rows(of: layout, keys: [key]).first
-  }
-
-  final func cachedRow(of layout: EntityLayout, key: Int64, age: TimeInterval) -> RowRef? {
-    rowCache?.row(root: layout.rootIndex, key: key, age: age)
+  /// The row that the cache has for a key, if it is not too old for the context; none for a context that is pinned to an earlier state.
+  final func cachedRow(of layout: EntityLayout, key: Int64, for context: NSManagedObjectContext) throws
+    -> RowRef?
+  {
+    guard let rowCache, try context.pinnedReader(of: self) == nil else { return nil }
+    return rowCache.row(root: layout.rootIndex, key: key, age: context.stalenessInterval)
   }
 
   /// Forgets rows that others than this coordinator's contexts have changed.

@@ -61,7 +61,6 @@ struct UntestedRule: Sendable {
 
   private static let batch = "there are no batch requests yet"
   private static let history = "there is no persistent history yet"
-  private static let generations = "there are no query generations yet"
   private static let migration = "there is no migration yet: a store of another model is refused"
   private static let appKit = "a controller of AppKit's bindings"
 
@@ -72,8 +71,6 @@ struct UntestedRule: Sendable {
     UntestedRule(
       id: "EVENT-12", text: "Of the context's sets none is key-value observable, hasChanges is.",
       reason: "there is no key-value observing off Apple's platforms"),
-    UntestedRule(id: "MERGE-13", text: "Automatic merging into a pinned context.", reason: generations),
-    UntestedRule(id: "MERGE-14", text: "Children have no generation of their own.", reason: generations),
     UntestedRule(
       id: "UNIQ-6", text: "A store that can't enforce constraints refuses the model.",
       reason: "both kinds of store enforce them"),
@@ -86,9 +83,6 @@ struct UntestedRule: Sendable {
     UntestedRule(id: "HIST-4", text: "Changes and tombstones.", reason: history),
     UntestedRule(id: "HIST-5", text: "History can be asked by predicate.", reason: history),
     UntestedRule(id: "HIST-6", text: "Notifications of writes by others.", reason: history),
-    UntestedRule(id: "HIST-7", text: "Generations need write-ahead logging.", reason: generations),
-    UntestedRule(id: "HIST-8", text: "Pinning to the current one is lazy.", reason: generations),
-    UntestedRule(id: "HIST-9", text: "Saves, merges and reset move the pin.", reason: generations),
     UntestedRule(
       id: "STORE-7", text: "migratePersistentStore moves a store.", reason: "there is no such method yet"),
     UntestedRule(

@@ -1,0 +1,110 @@
+import CoreDataStorage
+import Foundation
+
+/// Which state of the stores a context reads.
+enum ContextPin {
+  /// What is stored at each read.
+  case none
+  /// The state at the next read, and that one from then on.
+  case atNextRead
+  case at(QueryGeneration)
+}
+
+extension NSManagedObjectContext {
+  /// The state of the stores that this context reads: nil (default) for what is stored at each read,
+  /// ``NSQueryGenerationToken/current`` until a context pinned to it has read something, then a token of that state.
+  public final var queryGenerationToken: NSQueryGenerationToken? {
+    requireQueue("queryGenerationToken was read")
+    return pinToken
+  }
+
+  final var pinToken: NSQueryGenerationToken? {
+    switch pin {
+    case .none: nil
+    case .atNextRead: .current
+    case .at(let generation): NSQueryGenerationToken(generation)
+    }
+  }
+
+  /// Pins the context to a state of the stores: to that of its next read (``NSQueryGenerationToken/current``), to that of another
+  /// context of the same coordinator (its ``queryGenerationToken``), or to none (nil).
+  ///
+  /// Fetches and faults read that state, past the row cache. Objects that are loaded already are not touched: refresh them, or
+  /// `reset()`. A save writes to the newest state, and is refused like any other where rows have changed since; afterwards
+  /// the context is pinned to what it has saved. Merging another context's save, and `reset()`, pin it to the state of the next read.
+  /// Stores that keep no earlier states (in memory, read-only, without write-ahead logging) are read as they are.
+  ///
+  /// Throws when the context has a parent, whose state is its own, and for a token of another coordinator. See Apple's page
+  /// [setQueryGenerationFrom(_:)](https://developer.apple.com/documentation/coredata/nsmanagedobjectcontext/setquerygenerationfrom(_:)).
+  public final func setQueryGenerationFrom(_ generation: NSQueryGenerationToken?) throws {
+    requireQueue("setQueryGenerationFrom(_:) was called")
+    if parent != nil {
+      throw GraphError.unsupported(
+        "Setting the query generation of a context with a parent",
+        advice: "Such a context reads its parent's objects: pin the context at the top."
+      ).asCocoaError
+    }
+    guard let generation else {
+      pin = .none
+      return
+    }
+    guard let wanted = generation.generation else {
+      pin = .atNextRead
+      return
+    }
+    guard let coordinator = persistentStoreCoordinator, wanted.coordinator == ObjectIdentifier(coordinator)
+    else {
+      throw GraphError.unsupported(
+        "A query generation of another coordinator",
+        advice: "Use the queryGenerationToken of a context with the same coordinator, or .current."
+      ).asCocoaError
+    }
+    pin = .at(wanted)
+  }
+
+  /// What to read of a store instead of what is stored now; nil where the context is not pinned. The first read of a pinned context
+  /// takes the state.
+  final func pinnedReader(of store: NSPersistentStore) throws -> (any StoreEngine)? {
+    switch try takenPin() {
+    case .at(let generation): return generation.readers[store.ordinal]
+    case .none, .atNextRead: return nil
+    }
+  }
+
+  /// The pin at a read.
+  private func takenPin() throws -> ContextPin {
+    guard case .atNextRead = pin, let coordinator = persistentStoreCoordinator else { return pin }
+    pin = .at(try QueryGeneration.make(of: coordinator))
+    return pin
+  }
+
+  /// Lets a pinned context see the newest state from its next read on.
+  final func movePin() {
+    if case .at = pin { pin = .atNextRead }
+  }
+
+  /// Runs a save's writing, which meets the newest state. A pinned context is pinned to what it has written then; to what it was if that
+  /// fails.
+  final func writingNewest(_ body: () throws -> Void) rethrows {
+    let before: ContextPin = pin
+    pin = .none
+    do {
+      try body()
+    } catch {
+      pin = before
+      throw error
+    }
+    if case .none = before { return }
+    let saved: QueryGeneration? = persistentStoreCoordinator.flatMap { try? QueryGeneration.make(of: $0) }
+    // Where the state can't be taken the next read tries again, and can say why.
+    pin = saved.map { .at($0) } ?? .atNextRead
+  }
+
+  /// A context that reads what this one reads.
+  final func makeReader() throws -> NSManagedObjectContext {
+    let reader = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+    reader.persistentStoreCoordinator = persistentStoreCoordinator
+    reader.pin = try takenPin()
+    return reader
+  }
+}

@@ -1,0 +1,112 @@
+import CoreDataStorage
+import Foundation
+import Synchronization
+
+/// A state of the stores of a coordinator that contexts may go on reading while others write.
+///
+/// Pin a context to ``current`` and ask it for its `queryGenerationToken` after it has read something; pin others of the same
+/// coordinator to that token, and all of them read the same state:
+///
+/// ```swift
+/// try context.setQueryGenerationFrom(.current)
+/// let items = try context.fetch(request)
+/// try other.setQueryGenerationFrom(context.queryGenerationToken)
+/// ```
+///
+/// Only SQLite stores with write-ahead logging (the default) keep earlier states. Such a state holds a connection with a read transaction
+/// until the last token and the last context that is pinned to it go; until then SQLite can't start its log over, so that the file beside
+/// the store grows with what is written meanwhile. Keep tokens as long as they are needed and no longer.
+///
+/// See Apple's page
+/// [NSQueryGenerationToken](https://developer.apple.com/documentation/coredata/nsquerygenerationtoken).
+open class NSQueryGenerationToken: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
+  // Sendable: immutable.
+
+  /// nil: the state at the next read.
+  final let generation: QueryGeneration?
+
+  init(_ generation: QueryGeneration?) {
+    self.generation = generation
+    super.init()
+  }
+
+  /// The state of the moment at which a context that is pinned to it reads next.
+  public class var current: NSQueryGenerationToken { currentToken }
+  private static let currentToken = NSQueryGenerationToken(nil)
+
+  open func copy(with zone: NSZone? = nil) -> Any { self }
+
+  open override func isEqual(_ object: Any?) -> Bool {
+    guard let other = object as? NSQueryGenerationToken else { return false }
+    return generation === other.generation
+  }
+
+  open override var hash: Int { generation.map { ObjectIdentifier($0).hashValue } ?? 0 }
+
+  open override var description: String {
+    "<NSQueryGenerationToken: \(generation.map { $0.identifier.uuidString } ?? "current")>"
+  }
+
+  // MARK: Archiving
+
+  open class var supportsSecureCoding: Bool { true }
+  private static let key: String = "generation"
+
+  /// A token lives in its process: what is archived is a name for it.
+  open func encode(with coder: NSCoder) {
+    coder.encode(generation?.identifier.uuidString as NSString?, forKey: Self.key)
+  }
+
+  /// The token that was archived; nil when nobody in this process holds it any more.
+  public required init?(coder: NSCoder) {
+    guard coder.containsValue(forKey: Self.key),
+      let name = coder.decodeObject(of: NSString.self, forKey: Self.key)
+    else {
+      generation = nil
+      super.init()
+      return
+    }
+    guard let identifier = UUID(uuidString: "\(name)"), let known = QueryGeneration.living(identifier) else {
+      return nil
+    }
+    generation = known
+    super.init()
+  }
+}
+
+/// One state of the stores of a coordinator.
+final class QueryGeneration: Sendable {
+  let identifier = UUID()
+  let coordinator: ObjectIdentifier
+  /// By the ordinals of the stores; those that keep no earlier state are left out, and read as they are now.
+  let readers: [Int: any StoreEngine]
+
+  /// Takes the state as it is now.
+  static func make(of coordinator: NSPersistentStoreCoordinator) throws -> QueryGeneration {
+    var readers: [Int: any StoreEngine] = [:]
+    for store in coordinator.persistentStores { readers[store.ordinal] = try store.engine.pinned() }
+    let made = QueryGeneration(ObjectIdentifier(coordinator), readers)
+    known.withLock { $0[made.identifier] = Weak(generation: made) }
+    return made
+  }
+
+  private init(_ coordinator: ObjectIdentifier, _ readers: [Int: any StoreEngine]) {
+    self.coordinator = coordinator
+    self.readers = readers
+  }
+
+  deinit { _ = Self.known.withLock { $0.removeValue(forKey: identifier) } }
+
+  // MARK: By name, for archives
+
+  private struct Weak {
+    weak var generation: QueryGeneration?
+  }
+
+  /// An entry lives as long as its generation.
+  private static let known = Mutex<[UUID: Weak]>([:])
+
+  static func living(_ identifier: UUID) -> QueryGeneration? {
+    known.withLock { $0[identifier]?.generation }
+  }
+}
