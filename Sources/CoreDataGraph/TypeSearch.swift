@@ -1,7 +1,7 @@
+import CoreDataStorage
 import Foundation
 
 #if (os(Linux) || os(Android)) && !(arch(arm) || arch(i386))
-  import Synchronization
 #endif
 
 // Finding a class by its bare name
@@ -301,9 +301,9 @@ extension TypeSearch {
     /// Whether a search can find anything on this platform.
     static let isSupported: Bool = true
 
-    // A Mutex makes this safe between threads, so nothing here needs to be `@unchecked Sendable`; addresses
+    // The lock makes this safe between threads, so nothing here needs to be `@unchecked Sendable`; addresses
     // are kept as integers for the same reason.
-    private static let cache = Mutex<ClassIndex?>(nil)
+    private static let cache = Guarded<ClassIndex?>(nil)
 
     private static func accessors(named bareName: String) -> [UInt] {
       // Asked before the lock is taken: the dynamic linker holds its own lock while it runs the initialisers

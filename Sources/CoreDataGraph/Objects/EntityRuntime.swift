@@ -1,7 +1,6 @@
 import CoreDataModel
 import CoreDataStorage
 import Foundation
-import Synchronization
 
 /// A model as the object graph uses it: layouts plus classes and starting values. One per model, made on first use.
 final class ModelRuntime: @unchecked Sendable {
@@ -36,13 +35,13 @@ final class ModelRuntime: @unchecked Sendable {
 
   private struct Weak { weak var runtime: ModelRuntime? }
 
-  private struct Registry: ~Copyable {
+  private struct Registry {
     var nextSerial: UInt32 = 0
     /// Models in use, oldest first, for `entity()` and `fetchRequest()` of classes, which name no model.
     var live: [Weak] = []
   }
 
-  private static let registry = Mutex(Registry())
+  private static let registry = Guarded(Registry())
   /// Guards `runtimeStorage` of models and entities.
   private static let making = NSLock()
 

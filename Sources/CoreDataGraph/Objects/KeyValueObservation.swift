@@ -1,4 +1,5 @@
 import CoreDataPredicates
+import CoreDataStorage
 import Foundation
 import Synchronization
 
@@ -54,14 +55,14 @@ public struct NSKeyValueObservedChange<Value> {
 /// ``invalidate()``, on any thread. It does not keep the observed object alive.
 public final class NSKeyValueObservation: NSObject, Sendable {
   // The closure's calls are made on the queue of the object's context only; other threads can do no more than let go of it.
-  private let held: Mutex<Held>
+  private let held: Guarded<Held>
 
   private struct Held: @unchecked Sendable {
     // Sendable: see above.
     var closure: ObservingClosure?
   }
 
-  init(_ closure: ObservingClosure) { held = Mutex(Held(closure: closure)) }
+  init(_ closure: ObservingClosure) { held = Guarded(Held(closure: closure)) }
 
   /// Ends the observation. A call that is being made on another thread goes on.
   public func invalidate() {

@@ -18,7 +18,7 @@ final class ObjectRegistry: @unchecked Sendable {
   // Sendable: `tables` and `overtaking` are reached under `lock` only; `context` is set once before the registry is shared; `marks` is used on the
   // context's queue.
 
-  private let lock = Mutex(())
+  private let lock = Guarded(())
   private var tables: [[KeyTable]] = []
   private var overtaking: [Place: RowSlab] = [:]
 

@@ -1,7 +1,6 @@
 import CSwiftRuntime
 import CoreDataStorage
 import Foundation
-import Synchronization
 
 /// The rows of one store that objects of any context hold, by key: what faults are filled from instead of the store
 /// (Decisions/0025).
@@ -20,7 +19,7 @@ final class RowCache: SlabIndex, @unchecked Sendable {
   // Sendable: `hierarchies` is reached under `lock` only; the rest is immutable. No other lock is taken under it, since a slab may go
   // while any other is held.
 
-  private let lock = Mutex(())
+  private let lock = Guarded(())
   /// By the index of the root entity.
   private var hierarchies: [Hierarchy]
   /// By the index of the root entity: the store computes values of such rows when they or others are saved, so that a row that was

@@ -1,6 +1,6 @@
 import CoreData
+import CoreDataStorage
 import Foundation
-import Synchronization
 import Testing
 
 /// The store kinds that the behaviour suite runs over.
@@ -23,7 +23,7 @@ final class TemporaryFolder: Sendable {
   }
 
   /// Removed when the process ends, not with the instance: stores open further connections as long as they live.
-  private static let made = Mutex<[URL]>([])
+  private static let made = Guarded<[URL]>([])
   private static let cleanUp: Void = {
     atexit {
       for url in TemporaryFolder.made.withLock({ $0 }) { try? FileManager.default.removeItem(at: url) }

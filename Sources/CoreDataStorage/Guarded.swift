@@ -1,0 +1,52 @@
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Bionic)
+  import Bionic
+#else
+  import Darwin
+#endif
+
+/// A value that is reached by one thread at a time.
+///
+/// The lock is of pthreads, which ThreadSanitizer knows. Off Apple's platforms it does not see `Synchronization.Mutex` being taken
+/// and reports whatever that guards as a race, in every program that uses this package.
+///
+/// Not re-entrant: taking it again inside `withLock` waits for ever.
+@frozen
+public struct Guarded<Value>: @unchecked Sendable {
+  // Sendable: the storage's value is reached while its mutex is held only.
+  @usableFromInline let storage: Storage
+
+  @usableFromInline
+  final class Storage {
+    @usableFromInline let mutex: UnsafeMutablePointer<pthread_mutex_t>
+    @usableFromInline var value: Value
+
+    @usableFromInline
+    init(_ value: consuming sending Value) {
+      mutex = .allocate(capacity: 1)
+      mutex.initialize(to: pthread_mutex_t())
+      let code: Int32 = pthread_mutex_init(mutex, nil)
+      precondition(code == 0, "pthread_mutex_init failed with code \(code)")
+      self.value = value
+    }
+
+    deinit {
+      pthread_mutex_destroy(mutex)
+      mutex.deallocate()
+    }
+  }
+
+  @inlinable
+  public init(_ value: consuming sending Value) { storage = Storage(value) }
+
+  /// Runs `body` with the value, while no other thread can reach it.
+  @inlinable
+  public func withLock<Result>(_ body: (inout Value) throws -> Result) rethrows -> Result {
+    pthread_mutex_lock(storage.mutex)
+    defer { pthread_mutex_unlock(storage.mutex) }
+    return try body(&storage.value)
+  }
+}
