@@ -1,6 +1,7 @@
 # make demo     the main job, start to end, on a fresh folder
 # make test     every test (debug)
-# make soak     the same with the slow suites
+# make soak     the same with the slow suites, then make threads
+# make threads  what runs on several threads, under ThreadSanitizer
 # make bench    the benchmarks (release); ROWS=… ROUNDS=… or BENCH="--json" for more
 # make compat   writes COMPATIBILITY.md
 # make fuzz     ten minutes of fuzzing the predicates; SECONDS=60 FUZZERS="text tree archive sql" for less
@@ -11,7 +12,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test soak bench compat fuzz lint format clean stores
+.PHONY: help setup demo test soak threads bench compat fuzz lint format clean stores
 
 SWIFT ?= swift
 # SwiftPM keeps its plan of a build until the root package changes; files added to the library would be missed by the
@@ -39,6 +40,15 @@ test: setup
 soak: setup
 	$(SWIFT) build --build-tests
 	CLARUS_SOAK=1 $(SWIFT) test --skip-build --disable-xctest
+	$(MAKE) --no-print-directory threads
+
+# One test at a time: the sanitizer makes each some ten times slower, and tests that wait for one another would run out of threads.
+SANITIZED := --skip-build --sanitize thread --scratch-path .build-tsan --disable-xctest --no-parallel
+
+threads: setup
+	$(SWIFT) build --build-tests --sanitize thread --scratch-path .build-tsan
+	CLARUS_SOAK=1 $(SWIFT) test $(SANITIZED) --filter '^CoreDataTests\.ThreadTests'
+	$(SWIFT) test $(SANITIZED) --filter '^(CoreDataTests|CoreDataSQLiteTests|CoreDataStorageTests)\.'
 
 bench: setup
 	$(SWIFT) build -c release --package-path Benchmarks --scratch-path .build-bench $(FRESH)
