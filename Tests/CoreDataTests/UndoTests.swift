@@ -232,6 +232,30 @@ struct UndoTests {
   }
 
   @Test(arguments: StoreKind.allCases)
+  func `deleted objects that point at each other go with the last action that could bring them back`(
+    kind: StoreKind
+  )
+    throws
+  {
+    try withUndo(kind) { _, context, manager in
+      weak var first: NSManagedObject?
+      weak var second: NSManagedObject?
+      do {
+        let pair: [NSManagedObject] = ["a", "b"].map { context.make("Employee", ["name": $0]) }
+        pair[0].setValue(pair[1], forKey: "spouse")
+        (first, second) = (pair[0], pair[1])
+        try context.save()
+        context.undo()
+        try context.save()
+      }
+      #expect(manager.canRedo && first != nil && second != nil)
+      _ = context.item("the way forward ends")
+      context.processPendingChanges()
+      #expect(!manager.canRedo && first == nil && second == nil)
+    }
+  }
+
+  @Test(arguments: StoreKind.allCases)
   func `explicit groups span events`(kind: StoreKind) throws {
     try withUndo(kind) { _, context, manager in
       manager.groupsByEvent = false

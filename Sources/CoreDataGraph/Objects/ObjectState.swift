@@ -40,6 +40,8 @@ struct ObjectFlags: OptionSet {
   static let observed = ObjectFlags(rawValue: 1 << 19)
   /// `awakeFromInsert` was called: once in an object's life, however often it is inserted.
   static let awoken = ObjectFlags(rawValue: 1 << 20)
+  /// An undo can bring the deleted object back, with its relationships: see `Recall`.
+  static let recallable = ObjectFlags(rawValue: 1 << 22)
 
   /// What an event leaves behind.
   static let event: ObjectFlags = [

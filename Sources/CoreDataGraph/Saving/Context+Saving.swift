@@ -213,11 +213,8 @@ extension NSManagedObjectContext {
       other.perform { [weak other] in other?.merge(ids) }
     }
     // An undo brings a deleted object back with its relationships.
-    if undoManager != nil {
-      parted.append(changes.deleted)
-    } else {
-      for object in changes.deleted { object.letRelationshipsGo() }
-    }
+    parted.append(changes.deleted.filter { $0.flags.contains(.recallable) })
+    for object in changes.deleted where !object.flags.contains(.recallable) { object.letRelationshipsGo() }
   }
 
   // MARK: Permanent ids ahead of a save

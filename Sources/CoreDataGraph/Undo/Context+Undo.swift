@@ -51,7 +51,8 @@ extension NSManagedObjectContext {
         memento = ObjectMemento(object: object, life: .leaves, changes: [], row: nil)
       } else if flags.contains(.eventDeleted) {
         guard flags.contains(.deleted), !flags.contains(.inaccessible) else { continue }
-        memento = ObjectMemento(object: object, life: .returns, changes: changes, row: object.row)
+        memento = ObjectMemento(
+          object: object, life: .returns, changes: changes, row: object.row, recall: Recall(object))
       } else if changes.isEmpty {
         continue
       }
@@ -91,7 +92,8 @@ extension NSManagedObjectContext {
         case .leaves: .returns
         case .returns: .leaves
         }
-      forward.append(ObjectMemento(object: object, life: life, changes: changes, row: row))
+      let recall: Recall? = memento.recall ?? (life == .returns ? Recall(object) : nil)
+      forward.append(ObjectMemento(object: object, life: life, changes: changes, row: row, recall: recall))
       announce(memento)
     }
     return forward

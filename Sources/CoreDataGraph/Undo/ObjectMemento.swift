@@ -17,6 +17,24 @@ struct ObjectMemento {
   let changes: [EventChange]
   /// What an unset value of `changes` stands for.
   let row: RowRef?
+  /// For an object that was deleted: lives as long as an undo can bring it back.
+  var recall: Recall?
+}
+
+/// Lets a deleted object keep its relationships while an undo may bring it back. When no action has this any more, the object, if
+/// it has left its context for good, lets them go: deleted objects that point at each other would live for ever.
+final class Recall {
+  private let object: NSManagedObject
+
+  init(_ object: NSManagedObject) {
+    self.object = object
+    object.flags.insert(.recallable)
+  }
+
+  deinit {
+    object.flags.remove(.recallable)
+    object.letRelationshipsGo()
+  }
 }
 
 extension NSManagedObject {
