@@ -287,7 +287,7 @@ extension NSManagedObjectContext {
     clearLists()
     for object in objects { object.letRelationshipsGo() }
     parted.letGo()
-    postChange([NSInvalidatedAllObjectsKey: [Any]()])
+    postChange([NSInvalidatedAllObjectsKey: objects])
   }
 
   /// A store was removed: its objects here, and in children, can't be used any more. Those who observe the context are told.
