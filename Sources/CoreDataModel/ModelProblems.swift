@@ -189,12 +189,55 @@ private struct ModelLint {
         report(.error, entity, name, error.message)
       }
     }
-    if let composite = attribute as? NSCompositeAttributeDescription, composite.elements.isEmpty {
-      report(.error, entity, name, "the composite attribute has no elements")
+    if let composite = attribute as? NSCompositeAttributeDescription {
+      checkElements(composite, path: name, of: entity)
     }
     if let value = attribute.defaultValue, let expected = Self.misfit(value, type) {
       report(.error, entity, name, "its default value is no \(expected)")
     }
+  }
+
+  private mutating func checkElements(
+    _ composite: NSCompositeAttributeDescription, path: String, of entity: NSEntityDescription
+  ) {
+    if composite.elements.isEmpty { report(.error, entity, path, "the composite attribute has no elements") }
+    var seen: Set<String> = []
+    for element in composite.elements {
+      let path = "\(path).\(element.name)"
+      if !seen.insert(element.name.uppercased()).inserted {
+        report(.error, entity, path, "there are two elements of this name, case ignored; rename one")
+      }
+      if !Self.isIdentifier(element.name) {
+        report(
+          .error, entity, path,
+          "an element's name starts with a letter and has letters, digits and underscores only")
+      }
+      if element is NSDerivedAttributeDescription {
+        report(.error, entity, path, "an element of a composite attribute can't be derived")
+      } else if element.isTransient || element.attributeType == .undefinedAttributeType
+        || element.attributeType == .objectIDAttributeType
+      {
+        report(.error, entity, path, "an element needs a type that is stored, and can't be transient")
+      }
+      if let inner = element as? NSCompositeAttributeDescription {
+        checkElements(inner, path: path, of: entity)
+      }
+    }
+  }
+
+  /// The stored value that a constraint names: a property, or an element of a composite attribute by its path.
+  private static func property(_ name: String, of entity: NSEntityDescription) -> NSPropertyDescription? {
+    if let property = entity.propertiesByName[name] { return property }
+    let path: [String] = name.split(separator: ".").map(String.init)
+    guard path.count > 1, var found: NSPropertyDescription = entity.propertiesByName[path[0]] else {
+      return nil
+    }
+    for name in path.dropFirst() {
+      let elements: [NSAttributeDescription] = (found as? NSCompositeAttributeDescription)?.elements ?? []
+      guard let element = elements.first(where: { $0.name == name }) else { return nil }
+      found = element
+    }
+    return found
   }
 
   /// What a default value should be, nil if it is.
@@ -260,17 +303,18 @@ private struct ModelLint {
   // MARK: Constraints, indexes, requests, configurations
 
   private mutating func checkConstraints(_ entity: NSEntityDescription) {
-    let properties = entity.propertiesByName
     for constraint in entity.uniquenessConstraintNames {
       let label = constraint.joined(separator: ", ")
       if constraint.isEmpty { report(.error, entity, nil, "a uniqueness constraint names no attribute") }
       for name in constraint {
-        switch properties[name] {
+        switch Self.property(name, of: entity) {
         case nil:
           report(
             .error, entity, name,
             "the uniqueness constraint (\(label)) names '\(name)', which the entity doesn't have")
-        case let attribute as NSAttributeDescription where !attribute.isTransient: break
+        case let attribute as NSAttributeDescription
+        where !attribute.isTransient && !(attribute is NSCompositeAttributeDescription):
+          break
         case let relationship as NSRelationshipDescription where !relationship.isToMany: break
         default:
           report(

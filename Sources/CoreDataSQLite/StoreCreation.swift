@@ -39,7 +39,7 @@ enum StoreCreation {
     let metadata: StoreMetadata
 
     init(layout: ModelLayout, options: SQLiteOptions) throws {
-      try checkModel(layout, entityNames: options.entityNames)
+      try layout.checkComposites(entityNames: options.entityNames)
       model = layout.model
       let creation = SchemaCreation(try StoreSchema(layout: layout, entities: options.entityNames))
       let derived: [DerivedSlot] = try layout.derivedSlots(entityNames: options.entityNames)
@@ -59,17 +59,6 @@ enum StoreCreation {
         try contents.metadata.write(database, url: url)
         try writeModelCache(contents.model, database, url: url)
         return .commit
-      }
-    }
-  }
-
-  /// Refuses what rows have no place for.
-  private static func checkModel(_ layout: ModelLayout, entityNames: Set<String>?) throws {
-    for entity in layout.entities where entityNames?.contains(entity.name) ?? true {
-      for slot in entity.slots where slot.role == .composite {
-        throw StoreError.unsupportedModel(
-          entity: entity.name, property: slot.name,
-          reason: "composite attributes can't be stored yet; use one attribute for each part")
       }
     }
   }

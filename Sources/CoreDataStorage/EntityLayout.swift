@@ -11,7 +11,7 @@ public enum SlotRole: Sendable, Equatable {
   case transient
   /// A fetched property: computed by a fetch.
   case fetched
-  /// A composite attribute; its parts are not stored by any engine yet.
+  /// A composite attribute: nothing of its own, its elements have slots.
   case composite
 }
 
@@ -27,11 +27,18 @@ public struct PropertySlot: @unchecked Sendable {
   public let destination: Int?
   /// For a relationship with an inverse: the inverse's slot in the destination's layout.
   public internal(set) var inverseSlot: Int?
+  /// For a composite attribute: the slots of its elements, stored values and further composites.
+  public internal(set) var elements: [Int] = []
+  /// For an element: the slot of the composite attribute it is part of. Its name is the path there, `address.city`.
+  public internal(set) var container: Int?
 
   public var attribute: NSAttributeDescription? { property as? NSAttributeDescription }
   public var relationship: NSRelationshipDescription? { property as? NSRelationshipDescription }
   /// Whether the value is kept up to date by the store (a derived attribute).
   public var isDerived: Bool { property is NSDerivedAttributeDescription }
+
+  /// Whether it is no property of the entity but a part of one.
+  public var isElement: Bool { container != nil }
 
   public var isToOne: Bool {
     if case .stored(.toOne, _) = role { return true }
@@ -45,7 +52,7 @@ public struct PropertySlot: @unchecked Sendable {
 ///
 /// Slots of the super-entity come first, in its order, so a slot number (and a word) of an entity is
 /// right for every sub-entity. Own slots follow: stored attributes by name, to-one relationships by name,
-/// then everything that has no place in the row.
+/// then everything that has no place in the row. The elements of a composite attribute have slots of their own behind it.
 ///
 /// A row of the entity is, in bytes (see `RowSlab`):
 ///
@@ -132,6 +139,9 @@ public final class ModelLayout: @unchecked Sendable {
             name: property.name, role: role, property: property, declaringEntity: draft.index,
             destination: relationship?.destinationEntity?.name.flatMap { indexByName[$0] },
             inverseSlot: nil))
+        if role == .composite {
+          PropertySlot.appendElements(of: slots.count - 1, to: &slots, nextWord: &words)
+        }
       }
       slotsByEntity.append(slots)
       wordsByEntity.append(words)
@@ -161,6 +171,74 @@ public final class ModelLayout: @unchecked Sendable {
     }
     entities = layouts
     byName = Dictionary(layouts.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+  }
+}
+
+extension PropertySlot {
+  /// Gives the elements of a composite attribute slots, by name as properties are, and theirs in turn.
+  fileprivate static func appendElements(
+    of composite: Int, to slots: inout [PropertySlot], nextWord words: inout Int
+  ) {
+    guard let attribute = slots[composite].property as? NSCompositeAttributeDescription else { return }
+    for element in attribute.elements.sorted(by: { $0.name < $1.name }) {
+      let number: Int = slots.count
+      let role: SlotRole = .make(element, nextWord: &words)
+      var slot = PropertySlot(
+        name: "\(slots[composite].name).\(element.name)", role: role, property: element,
+        declaringEntity: slots[composite].declaringEntity, destination: nil, inverseSlot: nil)
+      slot.container = composite
+      slots.append(slot)
+      slots[composite].elements.append(number)
+      if role == .composite { appendElements(of: number, to: &slots, nextWord: &words) }
+    }
+  }
+}
+
+extension EntityLayout {
+  /// The stored slots that a slot stands for: the values of a composite attribute, or the slot itself.
+  package func storedSlots(of slot: Int) -> [Int] {
+    slots[slot].role == .composite ? slots[slot].elements.flatMap(storedSlots) : [slot]
+  }
+
+  /// The property that a slot is part of.
+  package func property(of slot: Int) -> Int {
+    var slot: Int = slot
+    while let container = slots[slot].container { slot = container }
+    return slot
+  }
+
+  /// Takes the longest beginning of a path that leads into a composite attribute for one name: `address.city.length` gives
+  /// `address.city` and `length`.
+  package func joinElements(_ path: [String]) -> [String] {
+    guard let first = path.first, slot(named: first)?.role == .composite else { return path }
+    var name: String = first
+    var rest: ArraySlice<String> = path.dropFirst()
+    while let next = rest.first, slotByName["\(name).\(next)"] != nil {
+      name += ".\(next)"
+      rest.removeFirst()
+    }
+    return [name] + rest
+  }
+}
+
+extension ModelLayout {
+  /// Throws `StoreError.unsupportedModel` for a composite attribute that a store can't keep.
+  package func checkComposites(entityNames: Set<String>? = nil) throws {
+    for entity in entities where entityNames?.contains(entity.name) ?? true {
+      for slot in entity.slots where slot.role == .composite || slot.isElement {
+        func refusal(_ reason: String) -> StoreError {
+          StoreError.unsupportedModel(entity: entity.name, property: slot.name, reason: reason)
+        }
+        if slot.role == .composite, slot.elements.isEmpty {
+          throw refusal("the composite attribute has no elements; give it some, or remove it")
+        }
+        if slot.isDerived { throw refusal("an element of a composite attribute can't be derived") }
+        if slot.isElement, slot.role == .transient {
+          throw refusal(
+            "an element of a composite attribute needs a type that is stored, and can't be transient")
+        }
+      }
+    }
   }
 }
 

@@ -94,9 +94,13 @@ struct InMemoryQuery {
     let comparison = SortTerm(key: order.keyPath, ascending: order.ascending, comparison: order.comparison)
     var entity: EntityLayout = plan.entity
     var steps: [Int] = []
-    let components: [String] = order.keyPath.split(separator: ".", omittingEmptySubsequences: false)
+    var components: [String] = order.keyPath.split(separator: ".", omittingEmptySubsequences: false)
       .map(String.init)
-    for (place, name) in components.enumerated() {
+    var place: Int = -1
+    while place + 1 < components.count {
+      place += 1
+      components = components[..<place] + entity.joinElements(Array(components[place...]))
+      let name: String = components[place]
       let isLast: Bool = place == components.count - 1
       if name.lowercased() == "self" || isLast && name == "objectID" { continue }
       guard let slot = entity.slot(named: name) else {
@@ -114,6 +118,12 @@ struct InMemoryQuery {
             part: "sort by \(order.keyPath)",
             reason: "to-many key not allowed here: \(entity.name).\(name) has many values",
             advice: "Sort by an attribute, by one of a to-one relationship, or by the members' @count.")
+        }
+        if slot.role == .composite {
+          throw StoreError.invalid(
+            part: "sort by \(order.keyPath)",
+            reason: "\(entity.name).\(name) is a composite attribute, and dictionaries have no order",
+            advice: "Sort by an element of it.")
         }
         throw StoreError.unsupported(
           part: "sort by \(order.keyPath)", reason: "\(entity.name).\(name) is not stored",

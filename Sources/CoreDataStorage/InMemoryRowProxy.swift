@@ -97,10 +97,18 @@ final class InMemoryRowProxy: NSObject, KeyValueReadable {
         .map { InMemoryRowProxy(id: $0, source: source) }
       // The classes that managed objects give, so that paths go on from them in the same way.
       return slot.relationship?.isOrdered == true ? NSOrderedSet(array: members) : NSSet(array: members)
-    case .transient, .fetched, .composite:
+    case .composite:
+      var entries: [PredicateValue: PredicateValue] = [:]
+      for element in slot.elements {
+        guard let value = try value(ofSlot: element, entity: entity, row: row) as? PredicateValue else {
+          continue
+        }
+        entries[.string(entity.slots[element].property.name)] = value
+      }
+      return entries.isEmpty ? nil : PredicateValue.dictionary(entries)
+    case .transient, .fetched:
       throw StoreError.unsupported(
-        part: "\(entity.name).\(slot.name)",
-        reason: "a store does not hold \(slot.role == .composite ? "composite" : "transient") properties",
+        part: "\(entity.name).\(slot.name)", reason: "a store does not hold transient properties",
         advice: "Fetch through a context, which evaluates the condition over objects.")
     }
   }

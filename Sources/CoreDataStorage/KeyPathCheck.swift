@@ -10,8 +10,12 @@ struct KeyPathCheck {
   func check(_ path: String) throws -> Bool {
     var entity: EntityLayout = self.entity
     var isCollection = false
-    let components: [Substring] = path.split(separator: ".", omittingEmptySubsequences: false)
-    for (place, component) in components.enumerated() {
+    var components: [Substring] = path.split(separator: ".", omittingEmptySubsequences: false)
+    var place: Int = -1
+    while place + 1 < components.count {
+      place += 1
+      joinElements(&components, at: place, of: entity)
+      let component: Substring = components[place]
       let name: String = component.hasPrefix("#") ? String(component.dropFirst()) : String(component)
       if name.lowercased() == "self" || name == "objectID" { continue }
       if name.hasPrefix("@") {
@@ -38,9 +42,14 @@ struct KeyPathCheck {
           part: path, reason: "\(entity.name).\(name) is not stored",
           advice: "Fetch through a context, which evaluates the condition over objects.")
       case .composite:
-        throw StoreError.invalid(
-          part: path, reason: "\(entity.name).\(name) is a composite attribute, which stores don't keep yet",
-          advice: "Use plain attributes.")
+        guard place + 1 < components.count else { return isCollection }
+        throw StoreError.unknownKeyPath(
+          path, entity: self.entity.name,
+          advice:
+            "\(entity.name).\(name) is a composite attribute without an element \"\(components[place + 1])\". "
+            + NearestNames.advice(
+              for: String(components[place + 1]), among: slot.elements.map { entity.slots[$0].property.name })
+        )
       case .toMany: isCollection = true
       case .stored(let kind, _):
         guard slot.destination == nil else { break }
@@ -50,6 +59,17 @@ struct KeyPathCheck {
       if let destination = slot.destination { entity = layout.entities[destination] }
     }
     return isCollection
+  }
+
+  /// The elements of a composite attribute are one step with it.
+  private func joinElements(_ components: inout [Substring], at place: Int, of entity: EntityLayout) {
+    let rest: [String] = components[place...].map(String.init)
+    for member in entity.family.lazy.map({ layout.entities[$0] }) {
+      let joined: [String] = member.joinElements(rest)
+      guard joined.count < rest.count else { continue }
+      components.replaceSubrange(place..., with: joined.map { Substring($0) })
+      return
+    }
   }
 
   /// The keys behind an attribute, such as `length`.

@@ -148,13 +148,4 @@ import Testing
     #expect(SQLIdentifier.quoted("") == "\"\"")
     #expect(SQLIdentifier.quoted("a\0b") == "\"a\u{FFFD}b\"")
   }
-
-  @Test func `a composite attribute is refused for a fresh store`() throws {
-    let model = ModelBuilder()
-    let entity: NSEntityDescription = model.entity("Place")
-    let composite = NSCompositeAttributeDescription()
-    composite.name = "position"
-    entity.properties = [composite]
-    #expect(throws: StoreError.self) { try StoreSchema(layout: model.layout()) }
-  }
 }

@@ -11,6 +11,8 @@ struct DictionaryColumn {
   let resultType: NSAttributeType
   /// For a plain path to an attribute.
   let attribute: NSAttributeDescription?
+  /// Where the value goes in dictionaries within the dictionary: an element of a composite attribute that was asked for as a whole.
+  private(set) var nesting: [String] = []
   private let kind: ColumnKind?
 
   init(name: String, expression: ExpressionNode, resultType: NSAttributeType, in runtime: EntityRuntime) {
@@ -26,16 +28,38 @@ struct DictionaryColumn {
     guard case .keyPath(let path) = expression else { return (nil, nil) }
     var entity: EntityLayout? = runtime.layout
     var found: (NSAttributeDescription?, ColumnKind?) = (nil, nil)
-    for name in path.split(separator: ".", omittingEmptySubsequences: false) {
-      guard let slot = entity?.slot(named: String(name)) else { return (nil, nil) }
+    var names: [String] = path.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+    while !names.isEmpty {
+      names = entity?.joinElements(names) ?? names
+      guard let slot = entity?.slot(named: names.removeFirst()) else { return (nil, nil) }
       entity = slot.destination.map { runtime.model.layout.entities[$0] }
       if case .stored(let kind, _) = slot.role { found = (slot.attribute, kind) }
     }
     return found
   }
 
-  /// A property to fetch or to group by: a name, a key path or a description.
-  static func make(_ property: Any, in runtime: EntityRuntime, of list: String) throws -> DictionaryColumn {
+  /// A property to fetch or to group by: a name, a key path or a description. A composite attribute is a column an element.
+  static func make(_ property: Any, in runtime: EntityRuntime, of list: String) throws -> [DictionaryColumn] {
+    let name: String? = property as? String ?? (property as? NSCompositeAttributeDescription)?.name
+    if let name, let slot = runtime.layout.slotByName[name], runtime.brief[slot].role == .composite {
+      return runtime.layout.storedSlots(of: slot).map { element(of: $0, in: runtime) }
+    }
+    return [try makeOne(property, in: runtime, of: list)]
+  }
+
+  /// The column of a stored slot; an element of a composite attribute goes into its dictionary.
+  static func element(of slot: Int, in runtime: EntityRuntime) -> DictionaryColumn {
+    let described: PropertySlot = runtime.layout.slots[slot]
+    var column = DictionaryColumn(
+      name: described.name, expression: .keyPath(described.name), resultType: .undefinedAttributeType,
+      in: runtime)
+    if described.isElement { column.nesting = described.name.split(separator: ".").map(String.init) }
+    return column
+  }
+
+  private static func makeOne(_ property: Any, in runtime: EntityRuntime, of list: String) throws
+    -> DictionaryColumn
+  {
     switch property {
     case let name as String:
       return DictionaryColumn(

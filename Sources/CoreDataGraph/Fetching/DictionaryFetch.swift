@@ -25,19 +25,17 @@ struct DictionaryFetch {
     self.context = context
     scope = try FetchScope(stored, context: context)
     let runtime: EntityRuntime = scope.runtime
-    groups = try request.propertiesToGroupBy.map {
+    groups = try request.propertiesToGroupBy.flatMap {
       try DictionaryColumn.make($0, in: runtime, of: "propertiesToGroupBy")
     }
     if !request.propertiesToFetch.isEmpty {
-      columns = try request.propertiesToFetch.map {
+      columns = try request.propertiesToFetch.flatMap {
         try DictionaryColumn.make($0, in: runtime, of: "propertiesToFetch")
       }
     } else if !groups.isEmpty {
       columns = groups
     } else {
-      columns = try runtime.storedAttributeSlots.map {
-        try DictionaryColumn.make(runtime.layout.slots[$0].name, in: runtime, of: "propertiesToFetch")
-      }
+      columns = runtime.storedAttributeSlots.map { DictionaryColumn.element(of: $0, in: runtime) }
     }
     let names = ColumnNames(columns: columns, groups: groups.map(\.expression))
     try request.havingPredicate?.checkEvaluationAllowed()
@@ -134,11 +132,27 @@ struct DictionaryFetch {
       let values = NSMutableDictionary(capacity: columns.count)
       for (number, column) in columns.enumerated() {
         if let value = try column.value(table[row, number], object: object, isStored: isStored) {
-          values[column.name] = value
+          DictionaryFetch.put(
+            value, into: values, at: column.nesting.isEmpty ? [column.name] : column.nesting[...])
         }
       }
       return values
     }
+  }
+
+  private static func put(_ value: Any, into values: NSMutableDictionary, at path: ArraySlice<String>) {
+    guard let key = path.first else { return }
+    var inner: [String: Any] = path.count > 1 ? values[key] as? [String: Any] ?? [:] : [:]
+    values[key] = path.count > 1 ? nested(value, in: &inner, at: path.dropFirst()) : value
+  }
+
+  private static func nested(_ value: Any, in values: inout [String: Any], at path: ArraySlice<String>)
+    -> [String: Any]
+  {
+    guard let key = path.first else { return values }
+    var inner: [String: Any] = values[key] as? [String: Any] ?? [:]
+    values[key] = path.count > 1 ? nested(value, in: &inner, at: path.dropFirst()) : value
+    return values
   }
 
   /// Groups that a comparator sorts are sorted by their columns.

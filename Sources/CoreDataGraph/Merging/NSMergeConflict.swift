@@ -124,9 +124,18 @@ extension NSManagedObject {
 
   private final func snapshot(_ value: (Int, Int, ColumnKind) -> Any?) -> [String: Any] {
     var result: [String: Any] = [:]
-    for (number, slot) in runtime.layout.slots.enumerated() {
-      guard case .stored(let kind, let word) = slot.role else { continue }
-      result[slot.name] = value(number, word, kind) ?? NSNull()
+    func read(_ number: Int) -> Any? {
+      let slot: PropertySlot = runtime.layout.slots[number]
+      if case .stored(let kind, let word) = slot.role { return value(number, word, kind) }
+      var elements: [String: Any] = [:]
+      for element in slot.elements { elements[runtime.layout.slots[element].property.name] = read(element) }
+      return elements.isEmpty ? nil : elements
+    }
+    for (number, slot) in runtime.layout.slots.enumerated() where !slot.isElement {
+      switch slot.role {
+      case .stored, .composite: result[slot.name] = read(number) ?? NSNull()
+      case .toMany, .transient, .fetched: continue
+      }
     }
     return result
   }

@@ -85,7 +85,7 @@ enum SlotForm: UInt8 {
 /// A slot in a few bytes.
 struct SlotBrief {
   enum Role: UInt8 {
-    case attribute, toOne, toMany, transient, other
+    case attribute, toOne, toMany, transient, composite, other
   }
 
   /// The first word in the row, −1 for a slot without one.
@@ -98,6 +98,8 @@ struct SlotBrief {
   let isRequired: Bool
   let hasPredicates: Bool
   let isDerived: Bool
+  /// A part of a composite attribute, which is checked as a whole.
+  let isElement: Bool
 
   /// Whether the word holds the bits of a double.
   var isFloatingPoint: Bool {
@@ -109,6 +111,7 @@ struct SlotBrief {
     hasPredicates = !(attribute?.validationPredicates.isEmpty ?? true)
     isRequired = !slot.property.isOptional
     isDerived = slot.isDerived
+    isElement = slot.isElement
     switch slot.role {
     case .stored(let kind, let word):
       self.word = Int32(word)
@@ -122,7 +125,8 @@ struct SlotBrief {
       }
     case .toMany: (word, kind, role, form) = (-1, .toOne, .toMany, .other)
     case .transient: (word, kind, role, form) = (-1, .transformable, .transient, .other)
-    case .fetched, .composite: (word, kind, role, form) = (-1, .transformable, .other, .other)
+    case .composite: (word, kind, role, form) = (-1, .transformable, .composite, .other)
+    case .fetched: (word, kind, role, form) = (-1, .transformable, .other, .other)
     }
   }
 }
@@ -166,7 +170,7 @@ final class EntityRuntime: @unchecked Sendable {
       if slot.relationship != nil { return slot.isToOne ? .null : .unset }
       guard let attribute = slot.attribute else { return .unset }
       switch slot.role {
-      case .stored(let kind, _): return .make(attribute.defaultValue, kind: kind)
+      case .stored(let kind, _): return .make(Self.defaultValue(of: slot, in: layout), kind: kind)
       case .transient:
         return SlotValue.unwrapped(attribute.defaultValue).map { .object(Box<Any>($0)) } ?? .null
       default: return .null
@@ -185,6 +189,17 @@ final class EntityRuntime: @unchecked Sendable {
   }
 
   deinit { brief.deallocate() }
+
+  /// An element's default value may be said by the composite attribute it is part of.
+  private static func defaultValue(of slot: PropertySlot, in layout: EntityLayout) -> Any? {
+    if let container = slot.container,
+      let whole = defaultValue(of: layout.slots[container], in: layout) as? [String: Any],
+      let value = whole[slot.property.name]
+    {
+      return value
+    }
+    return slot.attribute?.defaultValue
+  }
 
   static func of(_ entity: NSEntityDescription) -> EntityRuntime {
     if let made = entity.runtimeStorage { return unsafeDowncast(made, to: EntityRuntime.self) }

@@ -246,7 +246,7 @@ extension NSManagedObject {
     managedObjectValue(key, as: NSDecimalNumber.self)?.decimalValue
   }
 
-  /// A transformable or transient value of any type.
+  /// A transformable or transient value of any type; the dictionary of a composite attribute.
   public final func managedObjectValue<Value>(_ key: ManagedKey, as type: Value.Type = Value.self) -> Value? {
     if needsAttention, let recorder = recorderOrAttend(key) { return recorder.value(key.name) }
     return attributeValue(key.slot(in: runtime)) as? Value
@@ -265,8 +265,7 @@ extension NSManagedObject {
   public final func setManagedObjectValue(_ value: Any?, _ key: ManagedKey) { setAny(value, key) }
 
   private final func setAny(_ value: Any?, _ key: ManagedKey) {
-    let slot: Int = key.slot(in: runtime)
-    setSlot(slot, makeSlotValue(value, slot: slot))
+    setAttribute(key.slot(in: runtime), value)
   }
 }
 

@@ -91,6 +91,20 @@ extension NSManagedObject {
     }
   }
 
+  /// Sets the value at the end of a path of to-one relationships, or an element of a composite attribute:
+  /// `category.name`, `address.city`. Nothing happens where an object on the way is nil.
+  public final func setValue(_ value: Any?, forKeyPath keyPath: String) {
+    let path: [String] = runtime.layout.joinElements(keyPath.split(separator: ".").map(String.init))
+    guard path.count > 1 else { return setValue(value, forKey: path.first ?? keyPath) }
+    guard let next = self.value(forKey: path[0]) else { return }
+    guard let target = next as? NSManagedObject else {
+      fatalError(
+        "'\(path[0])' in the key path '\(keyPath)' of entity '\(runtime.layout.name)' leads to no object: "
+          + "end the path with a property of an object, or with an element of a composite attribute.")
+    }
+    target.setValue(value, forKeyPath: path.dropFirst().joined(separator: "."))
+  }
+
   /// Sets a property and keeps the inverse of a relationship. A value of a type that the attribute does not take is
   /// kept and refused by the next save, which names it.
   public final func setValue(_ value: Any?, forKey key: String) {
@@ -115,7 +129,7 @@ extension NSManagedObject {
           "The fetched property '\(runtime.layout.name).\(described.name)' can't be set: it is what its request finds."
         )
       }
-      setSlot(slot, makeSlotValue(value, slot: slot))
+      setAttribute(slot, value)
       return
     }
     if relationship.isToMany {
@@ -188,11 +202,15 @@ extension NSManagedObject {
     } else if described.isToOne {
       let target: NSManagedObject? = NSManagedObject.object(in: value, of: described)
       ensureState().values[slot] = target.map { .object($0) } ?? .null
+    } else if described.role == .composite {
+      for (element, value) in splitComposite(slot, value) { ensureState().values[element] = value }
     } else {
       ensureState().values[slot] = makeSlotValue(value, slot: slot)
     }
     // Not a recorded change, but the value must reach the store with the next save of the object.
-    if row != nil || flags.contains(.inserted) { state?.changed.insert(slot) }
+    if row != nil || flags.contains(.inserted) {
+      for stored in runtime.layout.storedSlots(of: slot) { state?.changed.insert(stored) }
+    }
   }
 
   /// Before a value is changed by primitive access. A key that the model does not have is a property of the class's own, see
@@ -210,7 +228,9 @@ extension NSManagedObject {
       old = .attribute
     }
     let state: ObjectState = ensureState()
-    if isRecorded, !described.isToMany { state.rememberValue(slot) }
+    if isRecorded, !described.isToMany {
+      for stored in runtime.layout.storedSlots(of: slot) { state.rememberValue(stored) }
+    }
     state.noted.append((slot, old))
     if flags.contains(.observed), !flags.contains(.untracked) { observation?.willChange(self, slot) }
   }
@@ -254,7 +274,7 @@ extension NSManagedObject {
       fatalError("didChangeValue(forKey: \"\(key)\") without willChangeValue(forKey:) before it.")
     }
     let old: NotedValue = state.noted.remove(at: place).value
-    markChanged(slot)
+    for stored in runtime.layout.storedSlots(of: slot) { markChanged(stored) }
     guard !flags.contains(.untracked) else { return }
     defer { if flags.contains(.observed) { observation?.didChange(self, slot) } }
     switch old {
@@ -292,7 +312,8 @@ extension NSManagedObject {
   public final func changedValues() -> [String: Any] {
     guard let state else { return [:] }
     var result: [String: Any] = [:]
-    for slot in state.changed.members where runtime.layout.slots[slot].role != .transient {
+    for slot in Set(state.changed.members.map(runtime.layout.property))
+    where runtime.layout.slots[slot].role != .transient {
       result[runtime.layout.slots[slot].name] = objectValue(slot) ?? NSNull()
     }
     return result
@@ -305,6 +326,7 @@ extension NSManagedObject {
     var result: [String: Any] = [:]
     for (number, slot) in runtime.layout.slots.enumerated() {
       if let keys, !keys.contains(slot.name) { continue }
+      if keys == nil, slot.isElement { continue }
       switch slot.role {
       case .stored(.toOne, let word):
         if let base = state?.base?[number], !base.isUnset {
@@ -327,7 +349,9 @@ extension NSManagedObject {
         result[slot.name] =
           slot.relationship?.isOrdered == true
           ? NSOrderedSet(array: list.objects) : NSSet(array: list.objects)
-      case .transient, .fetched, .composite: continue
+      case .composite:
+        result[slot.name] = committedSlotValue(number).attributeValue(kind: .transformable) ?? NSNull()
+      case .transient, .fetched: continue
       }
     }
     return result

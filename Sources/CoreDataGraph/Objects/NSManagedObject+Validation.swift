@@ -20,6 +20,10 @@ extension NSManagedObject {
     var failures: [any Error] = []
     let described: PropertySlot = runtime.layout.slots[slot]
     if described.attribute != nil {
+      if described.role == .composite {
+        try checkGivenComposite(slot, value)
+        return
+      }
       let made: SlotValue = makeSlotValue(value, slot: slot)
       checkAttribute(slot, made, &failures)
       if failures.isEmpty, case .stored(let kind, _) = described.role {
@@ -31,6 +35,21 @@ extension NSManagedObject {
       checkCount(described, count: CollectionCount.of(value), value, &failures)
     }
     try NSManagedObject.throwFailures(failures)
+  }
+
+  /// Checks a dictionary that may not be the object's own yet.
+  private final func checkGivenComposite(_ slot: Int, _ value: Any?) throws {
+    let probe = NSManagedObject(entity: entity, insertInto: nil)
+    for (number, made) in probe.splitComposite(slot, value) { probe.ensureState().values[number] = made }
+    var failures: [any Error] = []
+    probe.checkComposite(slot, &failures)
+    try NSManagedObject.throwFailures(
+      failures.map { failure in
+        guard let failure = failure as? CocoaError else { return failure }
+        var info: [String: Any] = failure.userInfo
+        info[NSValidationObjectErrorKey] = self
+        return CocoaError(failure.code, userInfo: info)
+      })
   }
 
   /// Asks a class that has its own checks about one property, and takes over a value that it replaces.
@@ -77,6 +96,11 @@ extension NSManagedObject {
     let isNew: Bool = flags.contains(.inserted)
     for slot in 0..<runtime.slotCount {
       let brief: SlotBrief = runtime.brief[slot]
+      if brief.isElement { continue }
+      if brief.role == .composite {
+        if isNew || isTouched(slot) { checkComposite(slot, asksClass: runtime.validatesValues, &failures) }
+        continue
+      }
       // An untouched value was valid when it was saved.
       if brief.role != .toMany, !isNew, state?.changed.contains(slot) != true { continue }
       if runtime.validatesValues {
@@ -106,10 +130,31 @@ extension NSManagedObject {
         {
           checkCount(described, count: members(slot).count, nil, &failures)
         }
-      case .other: continue
+      case .composite, .other: continue
       }
     }
     try NSManagedObject.throwFailures(failures)
+  }
+
+  private final func isTouched(_ composite: Int) -> Bool {
+    guard let state else { return false }
+    return state.changed.contains(composite)
+      || runtime.layout.storedSlots(of: composite).contains(where: state.changed.contains)
+  }
+
+  /// A composite attribute as a whole, then its elements: those of one without a value may be missing.
+  private final func checkComposite(_ slot: Int, asksClass: Bool = false, _ failures: inout [any Error]) {
+    if asksClass { return askClass(slot, &failures) }
+    let value: SlotValue = compositeValue(slot)
+    checkAttribute(slot, value, &failures)
+    guard case .object(let object) = value, !(object is ForeignValue) else { return }
+    for element in runtime.layout.slots[slot].elements {
+      if runtime.brief[element].role == .composite {
+        checkComposite(element, &failures)
+      } else {
+        checkAttribute(element, slotValue(element), &failures)
+      }
+    }
   }
 
   /// Whether a set attribute needs no closer look: the common case, decided without touching a description.
@@ -170,8 +215,10 @@ extension NSManagedObject {
         failure(
           NSManagedObjectValidationError, described,
           because:
-            "It is of type \(attribute.attributeType.editorNameForMessages) and can't take a value of type "
-            + "\(type(of: foreign.value)).", value: foreign.value))
+            "It is of type \(attribute.attributeType.editorNameForMessages) and can't take "
+            + (described.role == .composite
+              ? compositeComplaint(slot, foreign.value) : "a value of type \(type(of: foreign.value))."),
+          value: foreign.value))
       return
     }
     if case .stored(let kind, _) = described.role, case .integer(let number) = value {

@@ -97,6 +97,7 @@ extension NSManagedObject {
   /// The value of an attribute slot. Decodes from the row unless the slot was set.
   final func slotValue(_ slot: Int) -> SlotValue {
     fireFault(slot)
+    if runtime.brief[slot].role == .composite { return compositeValue(slot) }
     if let state {
       let value: SlotValue = state.values[slot]
       if !value.isUnset { return value }
@@ -120,6 +121,10 @@ extension NSManagedObject {
   /// Decodes a transformable attribute for readers that can throw what stops the program elsewhere: a value that its
   /// transformer can't read, or a transformer that nobody registered.
   final func checkTransformed(_ slot: Int) throws {
+    if runtime.brief[slot].role == .composite {
+      for element in runtime.layout.slots[slot].elements { try checkTransformed(element) }
+      return
+    }
     guard case .stored(.transformable, let word) = runtime.layout.slots[slot].role else { return }
     fireFault(slot)
     guard let row, state?.values[slot].isUnset ?? true else { return }
@@ -136,6 +141,9 @@ extension NSManagedObject {
 
   /// The committed value of a stored attribute slot.
   final func committedSlotValue(_ slot: Int) -> SlotValue {
+    if runtime.brief[slot].role == .composite {
+      return makeDictionary(slot, of: committedSlotValue).map { .object(Box<Any>($0)) } ?? .null
+    }
     if let base = state?.base?[slot], !base.isUnset { return base }
     let described: PropertySlot = runtime.layout.slots[slot]
     guard let row, case .stored(let kind, let word) = described.role, kind != .toOne else { return .null }

@@ -167,7 +167,7 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
     } else {
       contents =
         "{"
-        + runtime.layout.slots.indices.map { slot in
+        + runtime.layout.slots.indices.filter { !runtime.layout.slots[$0].isElement }.map { slot in
           let name: String = runtime.layout.slots[slot].name
           return "\(name): \(describe(slot))"
         }.joined(separator: "; ") + "}"

@@ -184,6 +184,9 @@ extension SlotValue {
         {
           return AnyHashable(left) == AnyHashable(right)
         }
+        if let left = a.value as? [String: Any], let right = b.value as? [String: Any] {
+          return PredicateValue(normalizing: left) == PredicateValue(normalizing: right)
+        }
         guard let left = a.value as? NSObject, let right = b.value as? NSObject else { return false }
         return left.isEqual(right)
       default: return false

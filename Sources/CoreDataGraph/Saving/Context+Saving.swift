@@ -273,6 +273,7 @@ extension NSManagedObject {
         return false
       }
       return true
+    case .composite: return false
     case .toOne, .transient, .toMany, .other:
       guard case .object = state.values[slot] else { return false }
       return true

@@ -182,17 +182,29 @@ extension NSManagedObject {
     var result: [String: Any] = [:]
     // Backwards over what to-many relationships have now; the first change of a value is the one that counts.
     var lists: [Int: ObjectList] = [:]
+    var elements: [Int: SlotValue] = [:]
     for change in (told + (state?.event ?? [])).reversed() {
       switch change {
       case .value(let slot, let old):
         guard case .stored(let kind, _) = runtime.layout.slots[slot].role else { continue }
         let value: SlotValue = old.isUnset ? row.map { self.value(slot, in: $0, of: store) } ?? .null : old
+        if runtime.brief[slot].isElement {
+          elements[slot] = value
+          continue
+        }
         result[runtime.layout.slots[slot].name] =
           (kind == .toOne ? value.target : value.attributeValue(kind: kind)) ?? NSNull()
       case .order(let slot, let old): lists[slot] = old
       case .added(let slot, let member): lists[slot, default: knownMembers(slot)].remove(member)
       case .removed(let slot, let member): lists[slot, default: knownMembers(slot)].append(member)
       }
+    }
+    func before(_ slot: Int) -> SlotValue {
+      guard runtime.brief[slot].role == .composite else { return elements[slot] ?? slotValue(slot) }
+      return makeDictionary(slot, of: before).map { .object(Box<Any>($0)) } ?? .null
+    }
+    for slot in Set(elements.keys.map(runtime.layout.property)) {
+      result[runtime.layout.slots[slot].name] = before(slot).attributeValue(kind: .transformable) ?? NSNull()
     }
     for (slot, list) in lists {
       result[runtime.layout.slots[slot].name] =

@@ -15,8 +15,13 @@ struct KeyPathResolver {
   func read(_ path: some Sequence<String>, from start: Operand, text: String) throws -> Operand {
     var rest: ArraySlice<String> = Array(path)[...]
     var current: Operand = start
-    while let name = rest.first {
+    while var name = rest.first {
       rest = rest.dropFirst()
+      // The elements of a composite attribute have the path as their name.
+      while let next = rest.first, let path = element(next, of: name, in: current) {
+        name = path
+        rest = rest.dropFirst()
+      }
       if name.hasPrefix("@") {
         let behind: ArraySlice<String> = rest
         return try current.mapBranches { try collect(name, $0, behind, text) }
@@ -24,6 +29,22 @@ struct KeyPathResolver {
       current = try current.mapBranches { try step(name, from: $0, text) }
     }
     return current
+  }
+
+  /// The path that names an element, if the operand's entity has a composite attribute of that name.
+  private func element(_ name: String, of composite: String, in operand: Operand) -> String? {
+    let entity: Int
+    switch operand {
+    case .object(let place): entity = place.entity
+    case .members(let members):
+      guard case .object(let place) = members.element else { return nil }
+      entity = place.entity
+    default: return nil
+    }
+    let layout: EntityLayout = schema.layout.entities[entity]
+    guard layout.slot(named: composite)?.role == .composite else { return nil }
+    let path = "\(composite).\(name)"
+    return layout.slotByName[path] == nil ? nil : path
   }
 
   // MARK: Steps
@@ -190,9 +211,13 @@ struct KeyPathResolver {
   private func notStored(_ slot: PropertySlot, entity: EntityLayout, path: String) -> StoreError {
     switch slot.role {
     case .composite:
-      return .invalid(
-        part: path, reason: "'\(slot.name)' is a composite attribute, which stores don't keep yet",
-        advice: "use plain attributes")
+      // A comparison of whole dictionaries, or a key that is no element and reads as nil.
+      return .unsupported(
+        part: path,
+        reason: "'\(slot.name)' is a composite attribute, and a statement knows its elements only",
+        advice:
+          "compare an element, such as \(slot.name).\(slot.elements.first.map { entity.slots[$0].property.name } ?? "name")"
+      )
     case .fetched:
       return .unsupported(
         part: path, reason: "'\(slot.name)' is a fetched property", advice: "repeat its predicate here")

@@ -8,12 +8,16 @@ import CoreDataStorage
 ///     to-one owner                    ZOWNER, Z<n>_OWNER (n: number of the declared destination), Z_FOK_OWNER
 ///     to-many without inverse         Z<n>DOCUMENTS in the members' table (n: number of the declaring entity)
 ///     many-to-many tags ↔ carePlans   Z_1TAGS (Z_1CAREPLANS, Z_13TAGS), Z_FOK_13TAGS
+///     element city of address         ZADDRESS_CITY (Decisions/0023)
 ///
 /// Two sub-entities of one table may ask for the same name; the later one, in depth-first order, gets a number: `ZTEXT1`.
 enum AppleNames {
   static func upper(_ name: String) -> String { name.uppercased() }
   static func table(_ entity: String) -> String { "Z" + upper(entity) }
-  static func column(_ property: String) -> String { "Z" + upper(property) }
+  /// The name of an element is its path.
+  static func column(_ property: String) -> String {
+    "Z" + upper(property.contains(".") ? property.replacing(".", with: "_") : property)
+  }
   static func toOneEntity(_ property: String, destination: Int) -> String {
     "Z\(destination)_" + upper(property)
   }

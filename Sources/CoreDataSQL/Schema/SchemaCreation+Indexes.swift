@@ -108,7 +108,11 @@ extension SchemaCreation {
   ) -> IndexText? {
     let elements: [NSFetchIndexElementDescription] = index.elements
     let columns: [String] = elements.compactMap { element in
-      element.propertyName.flatMap { column($0, of: entity) }
+      // An element of a composite attribute is known by its description; its name is that of others, too.
+      if let slot = entity.slots.first(where: { $0.isElement && $0.property === element.property }) {
+        return column(slot.name, of: entity)
+      }
+      return element.propertyName.flatMap { column($0, of: entity) }
     }
     guard !columns.isEmpty, columns.count == elements.count else { return nil }
     if elements.allSatisfy({ $0.collationType == .rTree }) {

@@ -5,15 +5,7 @@ extension StoreSchema {
   /// The schema of a fresh store in Apple's layout.
   ///
   /// `entities`: names of the entities of the store's configuration, nil for all.
-  /// Throws `StoreError.unsupportedModel` for a composite attribute, whose parts have no place in rows yet.
   package init(layout: ModelLayout, entities: Set<String>? = nil) throws {
-    for entity in layout.entities where entities?.contains(entity.name) ?? true {
-      for slot in entity.slots where slot.role == .composite {
-        throw StoreError.unsupportedModel(
-          entity: entity.name, property: slot.name,
-          reason: "composite attributes can't be stored yet; use one attribute per part")
-      }
-    }
     self = AppleLayout(
       layout: layout, entities: entities, numbers: layout.entities.map { $0.index + 1 }
     ).build()

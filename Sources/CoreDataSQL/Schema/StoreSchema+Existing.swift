@@ -156,7 +156,9 @@ private struct DatabaseMatcher {
     switch predicted {
     case .none, .toMany(.joinTable): return predicted
     case .attribute(var attribute):
-      attribute.name = try column(attribute.name, in: table)
+      attribute.name =
+        try elementColumn(attribute.name, of: slot, in: entity, table: table)
+        ?? column(attribute.name, in: table)
       return .attribute(attribute)
     case .toOne(var columns):
       let key: String = columns.key
@@ -181,6 +183,20 @@ private struct DatabaseMatcher {
       if let name = members.order { members.order = try column(name, in: members.table) }
       return .toMany(.foreignKey(members))
     }
+  }
+
+  /// How Apple's framework names the column of an element is not known: one of the element's own name will do where nothing else
+  /// can be meant by it.
+  private func elementColumn(
+    _ predicted: String, of slot: PropertySlot, in entity: EntityLayout, table: String
+  ) -> String? {
+    guard slot.isElement, names.column(predicted, in: table) == nil else { return nil }
+    let name: String = AppleNames.column(slot.property.name)
+    let family: ClosedRange<Int> = schema.layout.entities[entity.rootIndex].family
+    let namesakes: Set<String> = Set(
+      family.flatMap { schema.layout.entities[$0].slots }
+        .filter { AppleNames.column($0.property.name) == name }.map(\.name))
+    return namesakes.count == 1 ? names.column(name, in: table) : nil
   }
 
   /// The column with the target's entity number may carry the number that the destination had before a migration, or the

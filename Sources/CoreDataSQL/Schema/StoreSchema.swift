@@ -108,7 +108,7 @@ package struct JoinTable: Sendable, Hashable {
 
 /// What the database keeps of a property.
 package enum SlotStorage: Sendable, Hashable {
-  /// Nothing: transient, fetched and composite properties.
+  /// Nothing: transient and fetched properties, and composites, whose elements have columns.
   case none
   case attribute(AttributeColumn)
   case toOne(ToOneColumns)

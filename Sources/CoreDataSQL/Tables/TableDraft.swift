@@ -139,14 +139,27 @@ struct TableDraft {
   /// The column of a plain path to an attribute.
   func storedColumn(_ expression: ExpressionNode) throws -> (AttributeColumn, ObjectPlace)? {
     guard case .keyPath(let path) = expression, !path.contains("@") else { return nil }
-    let components: [String] = KeyPathResolver.components(path)
     let paths: KeyPathResolver = compiler.paths
+    let components: [String] = joinElements(KeyPathResolver.components(path), paths.schema.layout)
     guard let name = components.last,
       case .object(let place) = try paths.read(components.dropLast(), from: .object(root), text: path),
       let slot = paths.schema.layout.entities[place.entity].slotByName[name],
       case .attribute(let column) = paths.schema.storage(of: place.entity, slot: slot)
     else { return nil }
     return (column, place)
+  }
+
+  /// The path with an element of a composite attribute as one component.
+  private func joinElements(_ path: [String], _ layout: ModelLayout) -> [String] {
+    var entity: EntityLayout = layout.entities[root.entity]
+    var done: [String] = []
+    var rest: [String] = entity.joinElements(path)
+    while rest.count > 1, let destination = entity.slot(named: rest[0])?.destination {
+      done.append(rest.removeFirst())
+      entity = layout.entities[destination]
+      rest = entity.joinElements(rest)
+    }
+    return done + rest
   }
 
   private func value(of operand: Operand, _ expression: ExpressionNode) throws -> TableValue {
