@@ -287,9 +287,15 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
     let engine: SQLiteEngine = try SQLiteErrors.translating(url: url) {
       SQLiteEngine(self, at: try pool.makeSnapshot())
     }
-    lock.withLock {
+    let isOpen: Bool = lock.withLock {
       pins.removeAll { $0.engine == nil }
-      pins.append(Pin(engine: engine))
+      if access != nil { pins.append(Pin(engine: engine)) }
+      return access != nil
+    }
+    if !isOpen {
+      // Closed while the state was taken: the state goes with its store.
+      try engine.close()
+      _ = try currentAccess()
     }
     return engine
   }

@@ -76,6 +76,17 @@ struct FaultingTests {
       context.retainsRegisteredObjects = true
       _ = try context.all(Item.self, "Item")
       #expect(context.registeredObjects.count == 2)
+      do {
+        _ = context.item("new")
+        try context.save()
+        let gone: Item = context.item("new and gone")
+        context.delete(gone)
+        context.processPendingChanges()
+      }
+      #expect(context.registeredObjects.count == 3)
+      for item in try context.all(Item.self, "Item") { context.delete(item) }
+      try context.save()
+      #expect(context.registeredObjects.isEmpty)
       context.retainsRegisteredObjects = false
       #expect(context.registeredObjects.isEmpty)
     }

@@ -171,6 +171,27 @@ struct RowCacheTests {
     }
   }
 
+  @Test func `a remote save is merged into contexts of several coordinators`() throws {
+    let stack: Stack = try filled()
+    let second: NSManagedObjectContext = try stack.stranger()
+    try stack.run { context in
+      let ours: [Item] = try items(context)
+      try second.performAndWait {
+        let theirs: [Item] = try items(second)
+        #expect(theirs[0].price != 9 && ours[0].price != 9)
+        let third: NSManagedObjectContext = try stack.stranger()
+        try third.performAndWait {
+          try items(third)[0].price = 9
+          try third.save()
+        }
+        NSManagedObjectContext.mergeChanges(
+          fromRemoteContextSave: [NSUpdatedObjectsKey: [ours[0].objectID.uriRepresentation()]],
+          into: [context, second])
+        #expect(ours[0].price == 9 && theirs[0].price == 9)
+      }
+    }
+  }
+
   @Test(arguments: StoreKind.allCases)
   func `members that are not loaded are those of the last save`(kind: StoreKind) throws {
     let stack = try Stack(kind)

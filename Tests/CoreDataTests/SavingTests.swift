@@ -5,6 +5,43 @@ import Testing
 /// What a save tells whom, and what is left when it fails.
 @Suite
 struct SavingTests {
+  @Test(arguments: StoreKind.allCases)
+  func `what willSave makes is saved, though its event has ended`(kind: StoreKind) throws {
+    let stack = try Stack(kind)
+    try stack.run { context in
+      let item: Item = context.item("a")
+      stack.journal.onWillSave = { object in
+        guard object === item, (try? context.count(for: context.request(Item.self, "Item"))) == 1 else {
+          return
+        }
+        _ = context.item("made in willSave")
+        context.processPendingChanges()
+      }
+      try context.save()
+      #expect(!context.hasChanges && context.insertedObjects.isEmpty)
+    }
+    #expect(try stack.titles() == ["a", "made in willSave"])
+  }
+
+  @Test(arguments: StoreKind.allCases)
+  func `a save within a save is an error, and the changes stay`(kind: StoreKind) throws {
+    let stack = try Stack(kind)
+    try stack.run { context in
+      _ = context.item("a")
+      var told: NSError?
+      stack.journal.onDidSave = { _ in
+        guard told == nil else { return }
+        _ = context.item("b")
+        told = errorThrown { try context.save() }
+      }
+      try context.save()
+      #expect(told?.localizedDescription.contains("perform") == true)
+      #expect(context.hasChanges)
+      try context.save()
+    }
+    #expect(try stack.titles() == ["a", "b"])
+  }
+
   private static let saveNames: [Notification.Name] = [
     .NSManagedObjectContextWillSave, .NSManagedObjectContextObjectsDidChange,
     .NSManagedObjectContextDidSave, .NSManagedObjectContextDidSaveObjectIDs,

@@ -43,6 +43,21 @@ struct TransformerTests {
     }
   }
 
+  @Test(arguments: StoreKind.allCases, [nil, "NSSecureUnarchiveFromData"])
+  func `what could not be read again is not saved`(kind: StoreKind, name: String?) throws {
+    let stack: Stack = try stack(transformer: name, kind)
+    try stack.run { context in
+      let object: NSManagedObject = context.make("Holder", ["thing": ["inside": SecretThing()]])
+      let error: NSError? = errorThrown { try context.save() }
+      #expect(error?.localizedDescription.contains("Holder.thing") == true)
+      #expect(error?.localizedDescription.contains("allowedTopLevelClasses") == true)
+      #expect(object.isInserted && context.hasChanges)
+      object.setValue(["a"], forKey: "thing")
+      try context.save()
+    }
+    #expect(try stack.count("Holder") == 1)
+  }
+
   @Test(arguments: StoreKind.allCases)
   func `a class is found by its name`(kind: StoreKind) throws {
     let stack: Stack = try stack(transformer: "BackwardsTransformer", kind)
@@ -69,4 +84,12 @@ struct TransformerTests {
       context.rollback()
     }
   }
+}
+
+/// A class that no transformer of Foundation's allows; not nested, since Foundation's archiver can't name nested ones here.
+final class SecretThing: NSObject, NSSecureCoding {
+  static let supportsSecureCoding: Bool = true
+  override init() { super.init() }
+  init?(coder: NSCoder) { super.init() }
+  func encode(with coder: NSCoder) {}
 }

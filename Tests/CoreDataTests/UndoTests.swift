@@ -271,6 +271,20 @@ struct UndoTests {
     }
   }
 
+  @Test(arguments: StoreKind.allCases)
+  func `a name given after a change is the change's, though its event goes on`(kind: StoreKind) throws {
+    try withUndo(kind) { _, context, manager in
+      let item: Item = context.item("a")
+      context.processPendingChanges()
+      manager.setActionName("Add")
+      item.title = "b"
+      manager.setActionName("Rename")
+      #expect(manager.undoActionName == "Rename")
+      context.undo()
+      #expect(item.title == "a" && manager.undoActionName == "Add" && manager.redoActionName == "Rename")
+    }
+  }
+
   @Test(.rule("STATE-4", "NSManagedObject.changedValuesForCurrentEvent()"), arguments: StoreKind.allCases)
   func `the values before the event are told while it is told`(kind: StoreKind) throws {
     let stack = try Stack(kind)

@@ -63,6 +63,9 @@ extension NSManagedObjectContext {
       for target in targets { separate(object, slot, target) }
     case .cascadeDeleteRule:
       for target in targets where !target.flags.contains(.deleted) {
+        // Loaded like what is deleted by hand, and for the same reason.
+        target.fireFault()
+        guard !target.flags.contains(.inaccessible) else { continue }
         target.prepareForDeletion()
         markDeleted(target)
       }
@@ -127,6 +130,7 @@ extension NSManagedObjectContext {
       inserted.removeAll { $0.registry !== registry }
       updated.removeAll { $0.registry !== registry }
       deleted.removeAll { $0.registry !== registry }
+      retained.removeAll { $0.registry !== registry }
     }
     let insertions: Set<NSManagedObject> = Set(insertedNow)
     lastInserted = isSaving ? insertions : []
@@ -173,6 +177,7 @@ extension NSManagedObjectContext {
     }
     processPendingChanges()
     for object in changed { object.letRelationshipsGo() }
+    retained.removeAll { $0.registry !== registry }
     parted.letGo()
   }
 

@@ -91,7 +91,11 @@ extension NSManagedObjectContext {
     do {
       try body()
     } catch {
-      pin = before
+      // A save that was written in part has moved the pin already.
+      switch (before, pin) {
+      case (.at, .atNextRead), (.atNextRead, .atNextRead): break
+      default: pin = before
+      }
       throw error
     }
     if case .none = before { return }

@@ -14,7 +14,8 @@ extension NSManagedObjectContext {
   public class func mergeChanges(
     fromRemoteContextSave changeNotificationData: [AnyHashable: Any], into contexts: [NSManagedObjectContext]
   ) {
-    var forgotten: Set<NSManagedObjectID> = []
+    // Each coordinator has a row cache of its own.
+    var forgotten: [ObjectIdentifier: Set<NSManagedObjectID>] = [:]
     for context in contexts.sorted(by: { $0.depth < $1.depth }) {
       context.performAndWait {
         let ids = SavedIDs(
@@ -24,7 +25,11 @@ extension NSManagedObjectContext {
             [NSUpdatedObjectsKey, NSUpdatedObjectIDsKey, NSRefreshedObjectsKey, NSRefreshedObjectIDsKey]),
           deleted: context.ids(in: changeNotificationData, [NSDeletedObjectsKey, NSDeletedObjectIDsKey]))
         // Nobody has told the row cache.
-        context.forgetRows(of: (ids.updated + ids.deleted).filter { forgotten.insert($0).inserted })
+        if let coordinator = context.persistentStoreCoordinator.map(ObjectIdentifier.init) {
+          let changed: [NSManagedObjectID] = ids.updated + ids.deleted
+          context.forgetRows(
+            of: changed.filter { forgotten[coordinator, default: []].insert($0).inserted })
+        }
         context.merge(ids)
       }
     }
@@ -33,7 +38,10 @@ extension NSManagedObjectContext {
   /// Takes rows out of the cache that this coordinator has not changed itself.
   final func forgetRows(of ids: [NSManagedObjectID]) {
     for id in ids where !id.isTemporaryID {
-      store(of: id)?.forgetRows(of: id.runtime.layout, keys: [id.key])
+      // The id may be of another model with the same entity.
+      guard let store = store(of: id), let runtime = store.runtime.runtime(named: id.runtime.layout.name)
+      else { continue }
+      store.forgetRows(of: runtime.layout, keys: [id.key])
     }
   }
 

@@ -44,6 +44,8 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   /// Deleted objects whose deletion has not been passed on along relationships.
   final var undelivered: [NSManagedObject] = []
   final var isSaving = false
+  /// Rises with every change: whether something has changed meanwhile, be its event told already or not.
+  final var eventCount: UInt64 = 0
   final var isProcessing = false
   /// A main-queue context will end the event when the main queue gets to it.
   final var isEventEndScheduled = false
@@ -272,6 +274,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     if !object.flags.contains(.inInsertedList) {
       object.flags.insert(.inInsertedList)
       inserted.append(object)
+      if retainsRegisteredObjects { retained.append(object) }
     }
     noteEvent(.eventInserted, of: object)
   }
@@ -291,6 +294,8 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   }
 
   final func noteEvent(_ flag: ObjectFlags, of object: NSManagedObject) {
+    eventCount &+= 1
+    object.flags.remove(.toldWillSave)
     object.flags.insert(flag)
     if !object.flags.contains(.inEventList) {
       object.flags.insert(.inEventList)

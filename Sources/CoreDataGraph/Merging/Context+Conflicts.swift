@@ -46,11 +46,12 @@ extension NSManagedObjectContext {
           persisted: nil, new: conflict.stored)
       }
       let cached: RowRef? = cache.row(root: root, key: conflict.id.key)
-      if let cached, conflict.stored != nil, cached.version &- read.version > 0 {
-        // Another context of this coordinator has changed it. If somebody else has as well, the next try will meet that.
+      if let cached, let stored = conflict.stored, cached.version &- read.version > 0 {
+        // Another context of this coordinator has changed it. If somebody else has as well, the next try will meet that. If not, the
+        // stored row is the better one: it has what the store computes.
         return NSMergeConflict(
           source: object, expectedVersion: conflict.expectedVersion, cached: cached, persisted: nil,
-          new: cached)
+          new: stored.version == cached.version ? stored : cached)
       }
       // The cache has learnt something, and others who ask it are told.
       cache.replace(

@@ -35,12 +35,12 @@ extension NSManagedObject {
     if flags.contains(.confined) { requireQueue(slot, access) }
     if flags.contains(.orphaned) { requireContext(slot, access) }
     if flags.contains(.tracked), access == .read, slot >= 0 { noteRead(slot) }
-    if flags.contains(.fault) { fulfill() }
+    if flags.contains(.fault) { fulfill(slot) }
   }
 
-  private final func fulfill() {
+  private final func fulfill(_ slot: Int) {
     do {
-      try fulfillFault()
+      try fulfillFault(slot)
     } catch {
       fatalError(
         """
@@ -50,7 +50,8 @@ extension NSManagedObject {
     }
   }
 
-  final func fulfillFault() throws {
+  /// Loads the values. `slot`: of the property whose access asks for it, if one does.
+  final func fulfillFault(_ slot: Int = -1) throws {
     guard flags.contains(.fault) else { return }
     if flags.contains(.inserted), row == nil, state != nil {
       // A new object that was refreshed: its values are the entity's default ones, which it has already.
@@ -66,7 +67,9 @@ extension NSManagedObject {
       }
       try context.loadRow(of: self)
       if !hasSource {
-        guard context.shouldHandleInaccessibleFault(self, for: objectID, triggeredByProperty: nil) else {
+        let property: NSPropertyDescription? =
+          slot < 0 ? nil : entity.propertiesByName[runtime.layout.slots[slot].name]
+        guard context.shouldHandleInaccessibleFault(self, for: objectID, triggeredByProperty: property) else {
           throw GraphError.referentialIntegrity(objectID)
         }
         flags.remove(.fault)

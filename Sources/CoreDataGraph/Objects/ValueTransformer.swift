@@ -1,4 +1,5 @@
 import CoreDataModel
+import CoreDataPredicates
 import Foundation
 
 /// Turns objects into data and back, for transformable attributes. Linux Foundation has none.
@@ -98,9 +99,11 @@ open class NSSecureUnarchiveFromDataTransformer: ValueTransformer, @unchecked Se
 
   /// Data to object.
   open override func transformedValue(_ value: Any?) -> Any? {
-    guard let data = value as? Data else { return nil }
-    return try? NSKeyedUnarchiver.unarchivedObject(
-      ofClasses: type(of: self).allowedTopLevelClasses, from: data)
+    let allowed: [AnyClass] = type(of: self).allowedTopLevelClasses
+    guard let data = value as? Data, let archive = try? KeyedArchive(data),
+      archive.strangeClass(allowed: allowed) == nil
+    else { return nil }
+    return try? NSKeyedUnarchiver.unarchivedObject(ofClasses: allowed, from: data)
   }
 
   /// Object to data.
@@ -116,7 +119,11 @@ enum Transformation {
     let label: String = "\(attribute?.entity?.name ?? "").\(attribute?.name ?? "")"
     guard let transformer = try transformer(attribute, label) else {
       do {
-        return try NSKeyedArchiver.archivedData(withRootObject: object, requiringSecureCoding: true)
+        let data: Data = try NSKeyedArchiver.archivedData(withRootObject: object, requiringSecureCoding: true)
+        try refuseStrangeClass(in: data, of: label, NSSecureUnarchiveFromDataTransformer.self)
+        return data
+      } catch let error as GraphError {
+        throw error
       } catch {
         throw GraphError.transformation(
           "The value of \(label) (\(type(of: object))) can't be archived: \(error.localizedDescription). Give the attribute "
@@ -130,15 +137,34 @@ enum Transformation {
       throw GraphError.transformation(
         "The value transformer of \(label) made no data of a \(type(of: object)).")
     }
+    if let secure = transformer as? NSSecureUnarchiveFromDataTransformer {
+      try refuseStrangeClass(in: data, of: label, type(of: secure))
+    }
     return data
+  }
+
+  /// What can't be read again would be lost: better said before it is written, and before Foundation stops over it.
+  private static func refuseStrangeClass(
+    in data: Data, of label: String, _ transformer: NSSecureUnarchiveFromDataTransformer.Type
+  ) throws {
+    guard let archive = try? KeyedArchive(data),
+      let name = archive.strangeClass(allowed: transformer.allowedTopLevelClasses)
+    else { return }
+    throw GraphError.transformation(
+      "The value of \(label) is, or holds, a \(name), which is not among the allowedTopLevelClasses of \(transformer), "
+        + "so it can't be read again. Register a subclass of NSSecureUnarchiveFromDataTransformer that allows the class, and name it "
+        + "in the model.")
   }
 
   static func object(from data: Data, attribute: NSAttributeDescription?) throws -> Any? {
     let label: String = "\(attribute?.entity?.name ?? "").\(attribute?.name ?? "")"
     guard let transformer = try transformer(attribute, label) else {
       do {
+        try refuseStrangeClass(in: data, of: label, NSSecureUnarchiveFromDataTransformer.self)
         return try NSKeyedUnarchiver.unarchivedObject(
           ofClasses: NSSecureUnarchiveFromDataTransformer.allowedTopLevelClasses, from: data)
+      } catch let error as GraphError {
+        throw error
       } catch {
         throw GraphError.transformation(
           "The stored value of \(label) can't be unarchived: \(error.localizedDescription). Register a value transformer "

@@ -11,11 +11,18 @@ extension NSManagedObjectContext {
   ///
   /// All or nothing for each store; the object graph and its changes are untouched when it throws. Throws validation errors (1550 –
   /// 1690, several as 1560), 133020 when a row was changed meanwhile, 133021 for a uniqueness constraint, 133010 for a
-  /// relationship across stores, and what the store reports. See Apple's page
+  /// relationship across stores, what the store reports, and an error when it is called from within a save of the same context (in
+  /// `willSave()` or an observer of its notifications), which Apple's ends. See Apple's page
   /// [save()](https://developer.apple.com/documentation/coredata/nsmanagedobjectcontext/save()).
   public final func save() throws {
     requireQueue("save() was called")
-    if isSaving { return }
+    guard !isSaving else {
+      throw GraphError.unsupported(
+        "Saving a context while it saves",
+        advice:
+          "What willSave() changes is saved anyway; save what observers change in a later perform block."
+      ).asCocoaError
+    }
     isSaving = true
     defer { isSaving = false }
     processPendingChanges()
@@ -33,7 +40,7 @@ extension NSManagedObjectContext {
       try validate(&changes)
       if let parent {
         if !changes.isEmpty { try push(changes, to: parent) }
-      } else {
+      } else if !changes.isEmpty {
         try writingNewest { takeOver(try writeMerging(&changes, to: coordinator)) }
       }
       clearChanges()
@@ -59,15 +66,14 @@ extension NSManagedObjectContext {
       if rounds > NSManagedObjectContext.mostWillSaveRounds {
         throw GraphError.runawayWillSave(rounds: rounds - 1, object: "\(waiting[0].objectID)")
       }
-      // Whatever changes during the calls gets an event flag: those objects are asked again.
-      let before: Int = eventObjects.count
+      // Whatever changes during the calls loses its flag: those objects are asked again.
+      let before: UInt64 = eventCount
       for object in waiting {
         object.flags.insert(.toldWillSave)
         object.willSave()
       }
       everTold += waiting
-      if eventObjects.count == before { return changes }
-      for object in eventObjects.dropFirst(before) { object.flags.remove(.toldWillSave) }
+      if eventCount == before { return changes }
       processPendingChanges()
     }
   }
@@ -79,7 +85,7 @@ extension NSManagedObjectContext {
   }
 
   private func validate(_ changes: inout PendingChanges) throws {
-    let before: Int = eventObjects.count
+    let before: UInt64 = eventCount
     var failures: [any Error] = []
     func check(_ objects: [NSManagedObject], _ validate: (NSManagedObject) throws -> Void) {
       for object in objects {
@@ -91,7 +97,7 @@ extension NSManagedObjectContext {
     check(changes.updated) { try $0.validateForUpdate() }
     try NSManagedObject.throwFailures(failures)
     // A check may have replaced a value: the other side of a relationship is to be saved too.
-    if eventObjects.count != before {
+    if eventCount != before {
       processPendingChanges()
       changes = pendingChanges()
     }
@@ -138,6 +144,8 @@ extension NSManagedObjectContext {
       } catch let error as StoreError {
         if place == 0 { throw SaveRefusal(error: error, store: store, part: parts[place]) }
         keepSaved(parts[..<place])
+        // What the earlier stores have now is newer than what the context was pinned to.
+        pin = .atNextRead
         throw SaveErrors.error(for: error, store: store, context: self, partly: place > 0)
       }
       parts[place].keys = parts[place].inserted.map(\.pendingKey)
@@ -202,6 +210,7 @@ extension NSManagedObjectContext {
       object.flags.remove(.deleted)
       object.registry = nil
     }
+    if !changes.deleted.isEmpty { retained.removeAll { $0.registry !== registry } }
     let ids = SavedIDs(changes)
     postDidSave(changes.userInfo(lastInserted: lastInserted))
     lastInserted = []

@@ -52,7 +52,7 @@ extension NSManagedObjectContext {
     watched = locked
     defer { watched = before.filter { $0.registry === registry } }
     do {
-      keepSaved(try write(changes, to: coordinator)[...])
+      try writingNewest { keepSaved(try write(changes, to: coordinator)[...]) }
     } catch let refusal as SaveRefusal {
       throw SaveErrors.error(for: refusal.error, store: refusal.store, context: self, partly: false)
     }

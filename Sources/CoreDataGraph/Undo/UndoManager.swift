@@ -263,7 +263,7 @@ open class UndoManager: NSObject {
   // MARK: Names
 
   /// Names the open group, or the last closed one when none is open. The empty string names nothing.
-  open func setActionName(_ actionName: String) { (open ?? undoStack.last)?.name = actionName }
+  open func setActionName(_ actionName: String) { describedGroup()?.name = actionName }
 
   /// The name of what ``undo()`` would undo; empty when it has none.
   open var undoActionName: String { undoGroup?.name ?? "" }
@@ -285,13 +285,20 @@ open class UndoManager: NSObject {
     actionName.isEmpty ? "Redo" : "Redo \(actionName)"
   }
 
+  /// The group that a name or a mark is for. Where none is open `NSUndoManagerCheckpoint` is posted first, so that changes that
+  /// contexts have not told of yet make theirs.
+  private func describedGroup() -> UndoGroup? {
+    if open == nil { post(.NSUndoManagerCheckpoint) }
+    return open ?? undoStack.last
+  }
+
   private var undoGroup: UndoGroup? { open?.top ?? undoStack.last }
 
   // MARK: What is known of an action
 
   /// Says that the open group (or the last closed one) may be thrown away when a document is saved automatically.
   open func setActionIsDiscardable(_ discardable: Bool) {
-    (open ?? undoStack.last)?.isDiscardable = discardable
+    describedGroup()?.isDiscardable = discardable
   }
 
   open var undoActionIsDiscardable: Bool { undoGroup?.isDiscardable ?? false }
@@ -299,7 +306,7 @@ open class UndoManager: NSObject {
 
   /// Keeps a value with the open group, or the last closed one; nil takes it away.
   open func setActionUserInfoValue(_ info: Any?, forKey key: UserInfoKey) {
-    (open ?? undoStack.last)?.userInfo[key] = info
+    describedGroup()?.userInfo[key] = info
   }
 
   open func undoActionUserInfoValue(forKey key: UserInfoKey) -> Any? { undoGroup?.userInfo[key] }

@@ -54,6 +54,20 @@ extension KeyedArchive {
       ]))
   }
 
+  /// The name of a class in the archive that the program lacks, or that is neither one of the allowed ones nor below one of them; nil:
+  /// there is none. Foundation's unarchiver stops the program where it meets one.
+  package func strangeClass(allowed: [AnyClass]) -> String? {
+    for node in objects {
+      guard case .dictionary(let fields) = node, case .string(let name)? = fields["$classname"] else {
+        continue
+      }
+      guard let found = Self.existingClass(name),
+        allowed.contains(where: { ClassTest.isClass(found, below: $0) })
+      else { return name }
+    }
+    return nil
+  }
+
   /// The class of that name. Only plain names are looked up: the runtime's demangler is not made for anything else.
   private static func existingClass(_ name: String) -> AnyClass? {
     if let mapped = NSKeyedUnarchiver.class(forClassName: name) { return mapped }

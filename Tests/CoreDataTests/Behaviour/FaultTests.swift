@@ -100,11 +100,13 @@ extension Behaviour {
     private final class Asked: NSManagedObjectContext, @unchecked Sendable {
       // Sendable: as its superclass; the count is used on the context's queue.
       var count: Int = 0
+      var properties: [String?] = []
       override func shouldHandleInaccessibleFault(
         _ fault: NSManagedObject, for oid: NSManagedObjectID,
         triggeredByProperty property: NSPropertyDescription?
       ) -> Bool {
         count += 1
+        properties.append(property?.name)
         return true
       }
     }
@@ -122,6 +124,7 @@ extension Behaviour {
         let code: Int = codeThrown { _ = try context.existingObject(with: id) }
         #expect(code == NSManagedObjectReferentialIntegrityError && context.count == 0)
         #expect(context.object(with: id).value(forKey: "name") == nil && context.count == 1)
+        #expect(context.properties == ["name"])
       }
     }
 
