@@ -243,7 +243,9 @@ struct DerivedAttributeTests {
     }
   }
 
-  @Test(arguments: [NSSQLiteStoreType, NSInMemoryStoreType])
+  @Test(
+    .rule("UNIQ-6", "NSEntityDescription.uniquenessConstraints", "stores that can't enforce them"),
+    arguments: [NSSQLiteStoreType, NSInMemoryStoreType])
   func `a uniqueness constraint over a derived attribute is kept by a file, and refused in memory`(
     type: String
   ) throws {
