@@ -246,11 +246,14 @@ extension NSManagedObjectContext {
       noteEvent(.eventInvalidated, of: object)
       return
     }
+    // A value that was set back to what was read is no change: the new one counts.
+    let own: SlotSet = object.persistentChanges()
     object.row = row
     if let state = object.state {
-      for (number, slot) in object.runtime.layout.slots.enumerated() where !state.changed.contains(number) {
+      for (number, slot) in object.runtime.layout.slots.enumerated() where !own.contains(number) {
         if slot.role == .transient { continue }
         state.values[number] = .unset
+        state.changed.remove(number)
       }
       // Members that were added or removed stay so over the members read anew.
       for number in state.changed.members { state.toMany(number)?.members = nil }
