@@ -35,7 +35,7 @@ demo: setup
 
 test: setup
 	$(SWIFT) build --build-tests
-	$(SWIFT) test --skip-build --disable-xctest
+	@scripts/watched 20 $(SWIFT) test --skip-build --disable-xctest
 
 soak: setup
 	$(SWIFT) build --build-tests

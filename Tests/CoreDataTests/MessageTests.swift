@@ -75,7 +75,7 @@ struct MessageTests {
     withExtendedLifetime(token) {}
   }
 
-  @Test(arguments: StoreKind.allCases)
+  @Test(.timeLimit(.minutes(1)), arguments: StoreKind.allCases)
   func `asynchronous messages carry ids to any thread`(kind: StoreKind) async throws {
     let stack = try Stack(kind)
     let context: NSManagedObjectContext = stack.context
@@ -100,7 +100,7 @@ struct MessageTests {
     withExtendedLifetime((first, second)) {}
   }
 
-  @Test func `a coordinator tells of its stores`() async throws {
+  @Test(.timeLimit(.minutes(1))) func `a coordinator tells of its stores`() async throws {
     let stack = try Stack(.inMemory)
     let (changes, change) = AsyncStream.makeStream(
       of: NSPersistentStoreCoordinator.StoresDidChangeAsyncMessage.self)
@@ -115,6 +115,34 @@ struct MessageTests {
     let removed = try #require(await changes.first { _ in true })
     #expect(removed.removedStores == [store] && removed.persistentStoreCoordinator === stack.coordinator)
     withExtendedLifetime(token) {}
+  }
+
+  /// A process of its own, so that they are its first ones.
+  @Test func `the first messages of many threads all arrive`() async {
+    await #expect(processExitsWith: .success) {
+      alarm(60)
+      let stack = try Stack(.inMemory)
+      let (ids, id) = AsyncStream.makeStream(of: Set<NSManagedObjectID>.self)
+      let token = NotificationCenter.default.addObserver(
+        for: NSManagedObjectContext.DidSaveObjectIDsAsyncMessage.self
+      ) { message in id.yield(message.insertedIDs) }
+      let contexts: [NSManagedObjectContext] = (0..<8).map { _ in stack.other() }
+      for context in contexts { context.performAndWait { _ = context.item("a") } }
+      let start = DispatchSemaphore(value: 0)
+      for context in contexts {
+        Thread.detachNewThread {
+          start.wait()
+          try? context.performAndWait { try context.save() }
+        }
+      }
+      for _ in contexts { start.signal() }
+      var inserted: Set<NSManagedObjectID> = []
+      for await some in ids {
+        inserted.formUnion(some)
+        if inserted.count == contexts.count { break }
+      }
+      withExtendedLifetime(token) {}
+    }
   }
 
   @MainActor

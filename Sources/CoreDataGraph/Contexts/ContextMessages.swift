@@ -313,7 +313,22 @@ enum MessagePosting {
     later notification: Notification, by subject: Subject, _ type: Message.Type
   ) where Message.Subject == Subject {
     guard let message = Message.makeMessage(notification) else { return }
+    _ = deliversWholly
     NotificationCenter.default.post(message, subject: subject)
+  }
+
+  /// Foundation's centre makes its queue of asynchronous messages when the first one has an observer, without a lock: of two threads that
+  /// post their first ones at once, one loses its message (Swift 6.3). So the queue is made here, by one thread, before any is posted.
+  private static let deliversWholly: Bool = {
+    let center: NotificationCenter = .default
+    let token = center.addObserver(for: FirstMessage.self) { _ in }
+    center.post(FirstMessage())
+    center.removeObserver(token)
+    return true
+  }()
+
+  private struct FirstMessage: NotificationCenter.AsyncMessage {
+    typealias Subject = NSManagedObjectContext
   }
 }
 
