@@ -67,22 +67,14 @@ final class BenchItem: NSManagedObject {
 
   /// The model: one entity, ten attributes, a fetch index on `number` and one on `section`.
   static func makeModel() -> NSManagedObjectModel {
-    let entity = NSEntityDescription()
-    entity.name = "Item"
-    entity.managedObjectClassName = NSStringFromClass(BenchItem.self)
-    let attributes: KeyValuePairs<String, NSAttributeType> = [
-      "number": .integer64AttributeType, "section": .integer32AttributeType,
-      "quantity": .integer32AttributeType, "priority": .integer16AttributeType,
-      "price": .doubleAttributeType, "weight": .doubleAttributeType, "code": .stringAttributeType,
-      "title": .stringAttributeType, "note": .stringAttributeType, "done": .booleanAttributeType,
-    ]
-    entity.properties = attributes.map { name, type in
-      let attribute = NSAttributeDescription()
-      attribute.name = name
-      attribute.attributeType = type
-      attribute.isOptional = false
-      return attribute
-    }
+    let entity: NSEntityDescription = BenchStore.entity(
+      "Item", BenchItem.self,
+      [
+        "number": .integer64AttributeType, "section": .integer32AttributeType,
+        "quantity": .integer32AttributeType, "priority": .integer16AttributeType,
+        "price": .doubleAttributeType, "weight": .doubleAttributeType, "code": .stringAttributeType,
+        "title": .stringAttributeType, "note": .stringAttributeType, "done": .booleanAttributeType,
+      ], optional: false)
     entity.indexes = ["number", "section"].map { name in
       NSFetchIndexDescription(
         name: name,

@@ -7,29 +7,13 @@ struct ClarusContestant: Contestant {
   private var samples: [Sample] = []
 
   init(store: URL) throws {
-    container = try Self.open(store)
+    container = try BenchStore.open(store, BenchItem.makeModel())
     context = container.newBackgroundContext()
   }
 
   /// Makes an empty store, for everyone to copy.
   static func makeStore(at url: URL) throws {
-    let container: NSPersistentContainer = try open(url)
-    try Self.close(container)
-  }
-
-  private static func open(_ url: URL) throws -> NSPersistentContainer {
-    let container = NSPersistentContainer(name: "Benchmark", managedObjectModel: BenchItem.makeModel())
-    container.persistentStoreDescriptions = [NSPersistentStoreDescription(url: url)]
-    var failure: (any Error)?
-    container.loadPersistentStores { _, error in failure = error }
-    if let failure { throw failure }
-    return container
-  }
-
-  private static func close(_ container: NSPersistentContainer) throws {
-    for store in container.persistentStoreCoordinator.persistentStores {
-      try container.persistentStoreCoordinator.remove(store)
-    }
+    try BenchStore.close(try BenchStore.open(url, BenchItem.makeModel()))
   }
 
   mutating func prepare(_ samples: [Sample]) { self.samples = samples }
@@ -93,7 +77,7 @@ struct ClarusContestant: Contestant {
 
   func close() throws {
     context.performAndWait { context.reset() }
-    try Self.close(container)
+    try BenchStore.close(container)
   }
 }
 

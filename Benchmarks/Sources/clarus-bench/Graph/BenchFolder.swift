@@ -19,36 +19,14 @@ final class BenchFolder: NSManagedObject {
 
   /// Folder ≪ Document, cascading; an index on the relationship, as every to-one has.
   static func makeModel() -> NSManagedObjectModel {
-    let folder = NSEntityDescription()
-    folder.name = "Folder"
-    folder.managedObjectClassName = NSStringFromClass(BenchFolder.self)
-    let document = NSEntityDescription()
-    document.name = "Document"
-    document.managedObjectClassName = NSStringFromClass(BenchDocument.self)
-    let documents = NSRelationshipDescription()
-    documents.name = "documents"
-    documents.destinationEntity = document
-    documents.maxCount = 0
-    documents.deleteRule = .cascadeDeleteRule
-    let owner = NSRelationshipDescription()
-    owner.name = "folder"
-    owner.destinationEntity = folder
-    owner.maxCount = 1
-    (documents.inverseRelationship, owner.inverseRelationship) = (owner, documents)
-    folder.properties = [attribute("number", .integer64AttributeType), documents]
-    document.properties = [
-      attribute("number", .integer64AttributeType), attribute("title", .stringAttributeType), owner,
-    ]
+    let folder: NSEntityDescription = BenchStore.entity(
+      "Folder", BenchFolder.self, ["number": .integer64AttributeType])
+    let document: NSEntityDescription = BenchStore.entity(
+      "Document", BenchDocument.self, ["number": .integer64AttributeType, "title": .stringAttributeType])
+    BenchStore.pair(folder, "documents", document, "folder", deleteRule: .cascadeDeleteRule)
     let model = NSManagedObjectModel()
     model.entities = [folder, document]
     return model
-  }
-
-  private static func attribute(_ name: String, _ type: NSAttributeType) -> NSAttributeDescription {
-    let attribute = NSAttributeDescription()
-    attribute.name = name
-    attribute.attributeType = type
-    return attribute
   }
 }
 
@@ -80,10 +58,11 @@ final class FolderStack {
   let context: NSManagedObjectContext
   let folders: [BenchFolder]
   let documents: [BenchDocument]
+  private var made: [BenchDocument] = []
   private let container: NSPersistentContainer
 
   init(store: URL, undo: Bool = false) throws {
-    container = try Self.open(store)
+    container = try BenchStore.open(store, BenchFolder.makeModel())
     context = container.newBackgroundContext()
     (folders, documents) = try context.performAndWait { [context] in
       let request: NSFetchRequest<BenchFolder> = BenchFolder.fetchRequest()
@@ -112,9 +91,17 @@ final class FolderStack {
     context.performAndWait {
       switch change {
       case .set: for document in documents { document.number += 1 }
-      case .link:
+      case .move:
         for (place, document) in documents.enumerated() {
           document.folder = folders[GraphChange.newFolder(of: place, among: folders.count)]
+        }
+      case .link:
+        made = documents.indices.map { place in
+          let document = BenchDocument(context: context)
+          document.number = Int64(documents.count + place)
+          document.title = NewDocument.title
+          document.folder = folders[GraphChange.newFolder(of: place, among: folders.count)]
+          return document
         }
       case .delete: for folder in folders { context.delete(folder) }
       }
@@ -136,7 +123,8 @@ final class FolderStack {
   var sum: Int {
     context.performAndWait {
       var sum = GraphSum()
-      for (place, document) in documents.enumerated() where !document.isDeleted {
+      for (place, document) in (documents + made).enumerated()
+      where document.managedObjectContext != nil && !document.isDeleted {
         sum.add(place, number: document.number, folder: document.folder?.number ?? -1)
       }
       return sum.value
@@ -148,23 +136,12 @@ final class FolderStack {
       context.undoManager = nil
       context.reset()
     }
-    for store in container.persistentStoreCoordinator.persistentStores {
-      try container.persistentStoreCoordinator.remove(store)
-    }
-  }
-
-  private static func open(_ url: URL) throws -> NSPersistentContainer {
-    let container = NSPersistentContainer(name: "Folders", managedObjectModel: BenchFolder.makeModel())
-    container.persistentStoreDescriptions = [NSPersistentStoreDescription(url: url)]
-    var failure: (any Error)?
-    container.loadPersistentStores { _, error in failure = error }
-    if let failure { throw failure }
-    return container
+    try BenchStore.close(container)
   }
 
   /// Writes `count` documents and a hundredth as many folders.
   static func write(_ count: Int, to url: URL) throws {
-    let container: NSPersistentContainer = try open(url)
+    let container: NSPersistentContainer = try BenchStore.open(url, BenchFolder.makeModel())
     let context: NSManagedObjectContext = container.newBackgroundContext()
     try context.performAndWait {
       var folder: BenchFolder?
@@ -181,8 +158,6 @@ final class FolderStack {
       try context.save()
       context.reset()
     }
-    for store in container.persistentStoreCoordinator.persistentStores {
-      try container.persistentStoreCoordinator.remove(store)
-    }
+    try BenchStore.close(container)
   }
 }

@@ -23,9 +23,16 @@ struct FolderFloor: GraphSaver {
       try step("UPDATE ZDOCUMENT SET ZNUMBER = ?, Z_OPT = Z_OPT + 1 WHERE Z_PK = ?", documents.count) {
         (documents[$0].number + 1, documents[$0].key)
       }
-    case .link:
+    case .move:
       try step("UPDATE ZDOCUMENT SET ZFOLDER = ?, Z_OPT = Z_OPT + 1 WHERE Z_PK = ?", documents.count) {
         (folders[GraphChange.newFolder(of: $0, among: folders.count)], documents[$0].key)
+      }
+    case .link:
+      let (count, most): (Int, Int64) = (documents.count, documents.map(\.key).max() ?? 0)
+      try Self.execute(
+        database, "UPDATE Z_PRIMARYKEY SET Z_MAX = \(most + Int64(count)) WHERE Z_NAME = 'Document'")
+      try step(Self.insertion(after: most - Int64(count)), count) {
+        (Int64(count + $0), folders[GraphChange.newFolder(of: $0, among: folders.count)])
       }
     case .delete:
       try step("DELETE FROM ZDOCUMENT WHERE ZFOLDER = ?", folders.count) { (folders[$0], nil) }
@@ -35,6 +42,15 @@ struct FolderFloor: GraphSaver {
   }
 
   func close() { sqlite3_close_v2(database) }
+
+  /// Numbers go up with keys.
+  private static func insertion(after offset: Int64) -> String {
+    """
+    INSERT INTO ZDOCUMENT (Z_PK, Z_ENT, Z_OPT, ZNUMBER, ZFOLDER, ZTITLE)
+    VALUES (?1 + 1 + \(offset), (SELECT Z_ENT FROM Z_PRIMARYKEY WHERE Z_NAME = 'Document'), 1, ?1, ?2,
+      '\(NewDocument.title)')
+    """
+  }
 
   /// What is in the store.
   static func sum(of store: URL) throws -> Int {
@@ -123,12 +139,24 @@ struct FolderRecords: GraphSaver {
           document.version += 1
           try document.update(database, columns: ["ZNUMBER", "Z_OPT"])
         }
-      case .link:
+      case .move:
         for (place, var document) in documents.enumerated() {
           document.folder = folders[GraphChange.newFolder(of: place, among: folders.count)].key
           document.version += 1
           try document.update(database, columns: ["ZFOLDER", "Z_OPT"])
         }
+      case .link:
+        var key: Int64 = documents.map(\.key).max() ?? 0
+        for place in documents.indices {
+          key += 1
+          try DocumentRecord(
+            key: key, entity: documents[place].entity, version: 1, number: Int64(documents.count + place),
+            title: NewDocument.title,
+            folder: folders[GraphChange.newFolder(of: place, among: folders.count)].key
+          ).insert(database)
+        }
+        try database.execute(
+          sql: "UPDATE Z_PRIMARYKEY SET Z_MAX = ? WHERE Z_NAME = 'Document'", arguments: [key])
       case .delete:
         for document in documents { try document.delete(database) }
         for folder in folders { try folder.delete(database) }
@@ -153,21 +181,25 @@ private struct DocumentRecord: FetchableRecord, PersistableRecord {
   static let databaseTableName = "ZDOCUMENT"
 
   var key: Int64
+  var entity: Int64
   var version: Int64
   var number: Int64
   var title: String
   var folder: Int64
 
-  init(row: Row) {
-    (key, version, number) = (row["Z_PK"], row["Z_OPT"], row["ZNUMBER"])
-    (title, folder) = (row["ZTITLE"], row["ZFOLDER"])
-  }
-
   func encode(to container: inout PersistenceContainer) {
     container["Z_PK"] = key
+    container["Z_ENT"] = entity
     container["Z_OPT"] = version
     container["ZNUMBER"] = number
     container["ZTITLE"] = title
     container["ZFOLDER"] = folder
+  }
+}
+
+extension DocumentRecord {
+  init(row: Row) {
+    (key, entity, version, number) = (row["Z_PK"], row["Z_ENT"], row["Z_OPT"], row["ZNUMBER"])
+    (title, folder) = (row["ZTITLE"], row["ZFOLDER"])
   }
 }

@@ -2,12 +2,13 @@ import Foundation
 
 /// What is done to the graph.
 enum GraphChange: CaseIterable {
-  case set, link, delete
+  case set, move, link, delete
 
   var title: String {
     switch self {
     case .set: "set one property of each document"
-    case .link: "move each document to another folder, inverses kept"
+    case .move: "move each document to another folder, inverses kept"
+    case .link: "make as many documents again and link each to a folder, inverses kept"
     case .delete: "delete the folders, which cascades to each document"
     }
   }
@@ -16,6 +17,11 @@ enum GraphChange: CaseIterable {
   static func newFolder(of document: Int, among folders: Int) -> Int {
     (document / BenchFolder.membersEach + 1) % folders
   }
+}
+
+/// What documents that are made get.
+enum NewDocument {
+  static let title: String = "New document"
 }
 
 /// What a graph looks like, so that all contestants can be seen to have done the same.
@@ -69,19 +75,42 @@ struct GraphSuite {
   }
 
   private func raceChange(_ change: GraphChange, _ template: URL) throws -> Race.Outcome {
-    try race(.change, change).run([
-      plain("Swift objects", change, undo: false), plain("Swift objects, undo", change, undo: true),
-      managed("Clarus", against: "Swift objects", change, template, undo: false),
-      managed("Clarus, undo", against: "Swift objects, undo", change, template, undo: true),
+    func plain(_ name: String, undo: Bool) -> Race.Contestant {
+      self.plain(name, undo: undo) { $0.apply(change) }
+    }
+    func managed(_ name: String, against base: String, undo: Bool) -> Race.Contestant {
+      self.managed(name, against: base, template, undo: undo) { $0.apply(change) }
+    }
+    return try race(.change, change).run([
+      plain("Swift objects", undo: false), plain("Swift objects, undo", undo: true),
+      managed("Clarus", against: "Swift objects", undo: false),
+      managed("Clarus, undo", against: "Swift objects, undo", undo: true),
     ])
   }
 
-  private func plain(_ name: String, _ change: GraphChange, undo: Bool) -> Race.Contestant {
+  private func raceUndo(_ change: GraphChange, _ template: URL) throws -> Race.Outcome {
+    try race(.undo, change).run([
+      plain("Swift objects", undo: true, first: { $0.apply(change) }) { $0.undo() },
+      managed("Clarus", against: "Swift objects", template, undo: true, first: { $0.apply(change) }) {
+        $0.undo()
+      },
+    ])
+  }
+
+  /// `body` is measured, `first` is done before the clock starts.
+  private func plain(
+    _ name: String, undo: Bool, first: @escaping (PlainGraph) -> Void = { _ in },
+    body: @escaping (PlainGraph) -> Void
+  ) -> Race.Contestant {
     var graph: PlainGraph?
     return Race.Contestant(
-      name, prepare: { graph = PlainGraph(count: count, undo: undo) },
+      name,
+      prepare: {
+        graph = PlainGraph(count: count, undo: undo)
+        graph.map(first)
+      },
       body: {
-        graph?.apply(change)
+        graph.map(body)
         return 0
       },
       finish: {
@@ -91,13 +120,18 @@ struct GraphSuite {
   }
 
   private func managed(
-    _ name: String, against base: String, _ change: GraphChange, _ template: URL, undo: Bool
+    _ name: String, against base: String, _ template: URL, undo: Bool,
+    first: @escaping (FolderStack) -> Void = { _ in }, body: @escaping (FolderStack) -> Void
   ) -> Race.Contestant {
     var stack: FolderStack?
     return Race.Contestant(
-      name, against: base, prepare: { stack = try FolderStack(store: template, undo: undo) },
+      name, against: base,
+      prepare: {
+        stack = try FolderStack(store: template, undo: undo)
+        stack.map(first)
+      },
       body: {
-        stack?.apply(change)
+        stack.map(body)
         return 0
       },
       finish: {
@@ -106,43 +140,6 @@ struct GraphSuite {
         try stack?.close()
         return sum
       })
-  }
-
-  private func raceUndo(_ change: GraphChange, _ template: URL) throws -> Race.Outcome {
-    var graph: PlainGraph?
-    var stack: FolderStack?
-    return try race(.undo, change).run([
-      Race.Contestant(
-        "Swift objects",
-        prepare: {
-          graph = PlainGraph(count: count, undo: true)
-          graph?.apply(change)
-        },
-        body: {
-          graph?.undo()
-          return 0
-        },
-        finish: {
-          defer { graph = nil }
-          return graph?.sum
-        }),
-      Race.Contestant(
-        "Clarus", against: "Swift objects",
-        prepare: {
-          stack = try FolderStack(store: template, undo: true)
-          stack?.apply(change)
-        },
-        body: {
-          stack?.undo()
-          return 0
-        },
-        finish: {
-          defer { stack = nil }
-          let sum: Int? = stack?.sum
-          try stack?.close()
-          return sum
-        }),
-    ])
   }
 
   private func raceSave(_ change: GraphChange, _ template: URL) throws -> Race.Outcome {

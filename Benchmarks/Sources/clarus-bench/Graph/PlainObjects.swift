@@ -46,9 +46,13 @@ final class PlainGraph {
   func apply(_ change: GraphChange) {
     switch change {
     case .set: for document in documents { set(document, document.number + 1) }
-    case .link:
+    case .move:
       for (place, document) in documents.enumerated() {
-        link(document, folders[GraphChange.newFolder(of: place, among: folders.count)])
+        move(document, folders[GraphChange.newFolder(of: place, among: folders.count)])
+      }
+    case .link:
+      for place in documents.indices {
+        link(folders[GraphChange.newFolder(of: place, among: folders.count)])
       }
     case .delete: for folder in folders { delete(folder) }
     }
@@ -75,7 +79,18 @@ final class PlainGraph {
     undos?.append { document.number = old }
   }
 
-  private func link(_ document: PlainDocument, _ folder: PlainFolder) {
+  private func link(_ folder: PlainFolder) {
+    let document = PlainDocument(
+      number: Int64(documents.count), title: NewDocument.title, folder: folder)
+    documents.append(document)
+    folder.documents.insert(document)
+    undos?.append {
+      document.isDeleted = true
+      folder.documents.remove(document)
+    }
+  }
+
+  private func move(_ document: PlainDocument, _ folder: PlainFolder) {
     let old: PlainFolder = document.folder
     old.documents.remove(document)
     document.folder = folder

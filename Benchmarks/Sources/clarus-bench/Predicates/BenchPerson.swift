@@ -92,52 +92,21 @@ final class BenchOrder: NSManagedObject {
 extension BenchPerson {
   /// Person ≫ Department, Person ≪ Order. No index beside those of the relationships: each predicate looks at every row.
   static func makeModel() -> NSManagedObjectModel {
-    let person: NSEntityDescription = entity(
+    let person: NSEntityDescription = BenchStore.entity(
       "Person", BenchPerson.self,
       [
         "name": .stringAttributeType, "city": .stringAttributeType, "note": .stringAttributeType,
         "age": .integer16AttributeType, "active": .booleanAttributeType, "salary": .doubleAttributeType,
         "rating": .doubleAttributeType, "joined": .dateAttributeType,
       ])
-    let department: NSEntityDescription = entity(
+    let department: NSEntityDescription = BenchStore.entity(
       "Department", BenchDepartment.self, ["name": .stringAttributeType])
-    let order: NSEntityDescription = entity("Order", BenchOrder.self, ["total": .doubleAttributeType])
-    pair(department, "people", person, "department")
-    pair(person, "orders", order, "person")
+    let order: NSEntityDescription = BenchStore.entity(
+      "Order", BenchOrder.self, ["total": .doubleAttributeType])
+    BenchStore.pair(department, "people", person, "department")
+    BenchStore.pair(person, "orders", order, "person")
     let model = NSManagedObjectModel()
     model.entities = [department, order, person]
     return model
-  }
-
-  private static func entity(
-    _ name: String, _ type: NSManagedObject.Type, _ attributes: KeyValuePairs<String, NSAttributeType>
-  ) -> NSEntityDescription {
-    let entity = NSEntityDescription()
-    entity.name = name
-    entity.managedObjectClassName = NSStringFromClass(type)
-    entity.properties = attributes.map { name, type in
-      let attribute = NSAttributeDescription()
-      attribute.name = name
-      attribute.attributeType = type
-      return attribute
-    }
-    return entity
-  }
-
-  /// A to-many relationship and its to-one inverse.
-  private static func pair(
-    _ owner: NSEntityDescription, _ members: String, _ member: NSEntityDescription, _ inverse: String
-  ) {
-    let many = NSRelationshipDescription()
-    many.name = members
-    many.destinationEntity = member
-    many.maxCount = 0
-    let one = NSRelationshipDescription()
-    one.name = inverse
-    one.destinationEntity = owner
-    one.maxCount = 1
-    (many.inverseRelationship, one.inverseRelationship) = (one, many)
-    owner.properties.append(many)
-    member.properties.append(one)
   }
 }

@@ -26,7 +26,7 @@ struct FetchingBench {
     try queue.close()
     floor.close()
     context.performAndWait { context.reset() }
-    try PeopleStore.close(container)
+    try BenchStore.close(container)
     return outcomes
   }
 

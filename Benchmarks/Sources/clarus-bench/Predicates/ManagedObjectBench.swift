@@ -15,7 +15,7 @@ struct ManagedObjectBench {
       return try PredicateCase.allCases.map { try race($0, people) }
     }
     context.performAndWait { context.reset() }
-    try PeopleStore.close(container)
+    try BenchStore.close(container)
     return outcomes
   }
 

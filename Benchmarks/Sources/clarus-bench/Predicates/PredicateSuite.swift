@@ -52,18 +52,7 @@ struct PredicateSuite {
 /// The store of the people.
 enum PeopleStore {
   static func open(_ store: URL) throws -> NSPersistentContainer {
-    let container = NSPersistentContainer(name: "People", managedObjectModel: BenchPerson.makeModel())
-    container.persistentStoreDescriptions = [NSPersistentStoreDescription(url: store)]
-    var failure: (any Error)?
-    container.loadPersistentStores { _, error in failure = error }
-    if let failure { throw failure }
-    return container
-  }
-
-  static func close(_ container: NSPersistentContainer) throws {
-    for store in container.persistentStoreCoordinator.persistentStores {
-      try container.persistentStoreCoordinator.remove(store)
-    }
+    try BenchStore.open(store, BenchPerson.makeModel())
   }
 
   static func write(_ samples: [PersonSample], to store: URL) throws {
@@ -96,6 +85,6 @@ enum PeopleStore {
       try context.save()
       context.reset()
     }
-    try close(container)
+    try BenchStore.close(container)
   }
 }
