@@ -38,6 +38,33 @@ extension Behaviour {
       #expect(try stored()[NSStoreUUIDKey] as? String == given)
     }
 
+    @Test(.rule("MIG-2", "NSMigratePersistentStoresAutomaticallyOption"))
+    func `a store that the model can use is never migrated`() throws {
+      let stack = try Stack(.sqlite, model: Witness.model)
+      let file: URL = stack.folder.file("World.sqlite")
+      try stack.run { context in
+        _ = Witness("a", context)
+        try context.save()
+      }
+      try stack.coordinator.remove(stack.store)
+      let before = try Data(contentsOf: file)
+      let model = Witness.model.copy() as! NSManagedObjectModel
+      let entity = try #require(model.entitiesByName["Witness"])
+      entity.userInfo = ["for": "the program only"]
+      entity.versionHashModifier = nil
+      model.versionIdentifiers = ["2"]
+      let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+      let store: NSPersistentStore = try coordinator.addPersistentStore(
+        ofType: NSSQLiteStoreType, configurationName: nil, at: file,
+        options: [
+          NSMigratePersistentStoresAutomaticallyOption: true, NSInferMappingModelAutomaticallyOption: true,
+        ])
+      #expect(store.identifier == stack.store.identifier)
+      try coordinator.remove(store)
+      // The first hundred bytes count changes and openings for writing.
+      #expect(try Data(contentsOf: file).dropFirst(100) == before.dropFirst(100))
+    }
+
     @Test(.rule("STORE-11", "NSPersistentContainer"))
     func
       `a container's name is that of its file, which is migrated and opened at once unless told otherwise`()
