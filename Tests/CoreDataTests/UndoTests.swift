@@ -210,22 +210,51 @@ struct UndoTests {
     }
   }
 
+  /// How a context comes to have nothing that could be undone.
+  enum Forgetting: CaseIterable {
+    case noManager, noRegistration, removed, limited
+
+    var manager: UndoManager? {
+      let manager = UndoManager()
+      switch self {
+      case .noManager: return nil
+      case .noRegistration: manager.disableUndoRegistration()
+      case .removed: break
+      case .limited: manager.levelsOfUndo = 1
+      }
+      return manager
+    }
+  }
+
   @Test(
-    .rule("UNDO-3", "NSManagedObjectContext.undoManager", "nil unless set"), arguments: StoreKind.allCases)
-  func `without an undo manager nothing is kept`(kind: StoreKind) throws {
+    .rule("UNDO-3", "NSManagedObjectContext.undoManager", "nil unless set"), arguments: StoreKind.allCases,
+    Forgetting.allCases)
+  func `what can't be undone any more is not kept`(kind: StoreKind, forgetting: Forgetting) throws {
     let stack = try Stack(kind)
     try stack.run { context in
       #expect(context.undoManager == nil)
+      context.undoManager = forgetting.manager
       weak var gone: Item?
+      weak var kept: Tag?
       do {
         let item: Item = context.item("a")
+        let tag = context.make("Tag", ["name": "t"]) as? Tag
+        item.tags = [try #require(tag)]
         try context.save()
         item.title = "b"
         context.delete(item)
         try context.save()
-        gone = item
+        (gone, kept) = (item, tag)
       }
-      #expect(gone == nil)
+      if forgetting == .removed {
+        #expect(gone != nil && kept != nil, "they could come back")
+        context.undoManager?.removeAllActions()
+      } else if forgetting == .limited {
+        _ = context.item("c")
+        context.processPendingChanges()
+      }
+      #expect(gone == nil && kept == nil)
+      if forgetting != .limited { #expect(context.undoManager?.canUndo != true) }
       context.undo()
       context.redo()
     }
