@@ -39,7 +39,7 @@ test: setup
 
 soak: setup
 	$(SWIFT) build --build-tests
-	CLARUS_SOAK=1 $(SWIFT) test --skip-build --disable-xctest
+	@CLARUS_SOAK=1 scripts/watched 120 $(SWIFT) test --skip-build --disable-xctest
 	$(MAKE) --no-print-directory threads
 
 # One test at a time: the sanitizer makes each some ten times slower, and tests that wait for one another would run out of threads.
@@ -47,8 +47,8 @@ SANITIZED := --skip-build --sanitize thread --scratch-path .build-tsan --disable
 
 threads: setup
 	$(SWIFT) build --build-tests --sanitize thread --scratch-path .build-tsan
-	CLARUS_SOAK=1 $(SWIFT) test $(SANITIZED) --filter '^CoreDataTests\.ThreadTests'
-	$(SWIFT) test $(SANITIZED) --filter '^(CoreDataTests|CoreDataSQLiteTests|CoreDataStorageTests)\.'
+	@CLARUS_SOAK=1 scripts/watched 30 $(SWIFT) test $(SANITIZED) --filter '^CoreDataTests\.ThreadTests'
+	@scripts/watched 120 $(SWIFT) test $(SANITIZED) --filter '^(CoreDataTests|CoreDataSQLiteTests|CoreDataStorageTests)\.'
 
 bench: setup
 	$(SWIFT) build -c release --package-path Benchmarks --scratch-path .build-bench $(FRESH)
