@@ -75,7 +75,7 @@ struct MessageTests {
     withExtendedLifetime(token) {}
   }
 
-  @Test(.timeLimit(.minutes(1)), arguments: StoreKind.allCases)
+  @Test(.timeLimit(.minutes(10)), arguments: StoreKind.allCases)
   func `asynchronous messages carry ids to any thread`(kind: StoreKind) async throws {
     let stack = try Stack(kind)
     let context: NSManagedObjectContext = stack.context
@@ -100,7 +100,7 @@ struct MessageTests {
     withExtendedLifetime((first, second)) {}
   }
 
-  @Test(.timeLimit(.minutes(1))) func `a coordinator tells of its stores`() async throws {
+  @Test(.timeLimit(.minutes(10))) func `a coordinator tells of its stores`() async throws {
     let stack = try Stack(.inMemory)
     let (changes, change) = AsyncStream.makeStream(
       of: NSPersistentStoreCoordinator.StoresDidChangeAsyncMessage.self)

@@ -181,7 +181,7 @@ extension Behaviour {
       #expect(text.contains("queue"), "\(text)")
     }
 
-    @Test(.rule("QUEUE-3", "NSManagedObjectContext.perform(schedule:_:)"), .timeLimit(.minutes(1)))
+    @Test(.rule("QUEUE-3", "NSManagedObjectContext.perform(schedule:_:)"), .timeLimit(.minutes(10)))
     @MainActor
     func `an immediate block runs at once on the right queue, an enqueued one after those that wait`()
       async throws
