@@ -6,6 +6,39 @@ import Testing
 @Suite
 struct MutableCollectionTests {
   @Test(arguments: StoreKind.allCases)
+  func `a mutable array changes the attribute that holds it`(kind: StoreKind) throws {
+    let stack = try Stack(kind)
+    try stack.run { context in
+      let kinds: NSManagedObject = context.make("Kinds", ["i16": 1])
+      let array: NSMutableArray = kinds.mutableArrayValue(forKey: "thing")
+      #expect(array.count == 0 && kinds.value(forKey: "thing") == nil)
+      array.add("b")
+      array.insert("a", at: 0)
+      array.addObjects(from: ["c", "d", "e"])
+      try context.save()
+      #expect(!context.hasChanges)
+      array.removeLastObject()
+      array.replaceObject(at: 2, with: "C")
+      array.exchangeObject(at: 0, withObjectAt: 1)
+      #expect(context.updatedObjects == [kinds])
+      #expect(kinds.value(forKey: "thing") as? [String] == ["b", "a", "C", "d"])
+      array.remove("a")
+      array.removeObjects(in: ["d"])
+      #expect(array.compactMap { $0 as? String } == ["b", "C"])
+      #expect(array.contains("C") && array.index(of: "C") == 1)
+      kinds.setValue(["x"], forKey: "thing")
+      #expect(array.count == 1 && array[0] as? String == "x", "what the attribute holds now")
+      kinds.mutableArrayValue(forKeyPath: "thing").add("y")
+      #expect((array.copy() as? NSArray)?.count == 2)
+      try context.save()
+    }
+    try stack.elsewhere { context in
+      let kinds = try #require(context.all(NSManagedObject.self, "Kinds").first)
+      #expect(kinds.value(forKey: "thing") as? [String] == ["x", "y"])
+    }
+  }
+
+  @Test(arguments: StoreKind.allCases)
   func `a mutable set changes the relationship and its inverse`(kind: StoreKind) throws {
     let stack = try Stack(kind)
     try stack.run { context in

@@ -28,6 +28,44 @@ struct TrapTests {
       }, ["Item", "titel", "title"])
   }
 
+  @Test func `nil for a property that takes none, and a value that it can't be made of`() async {
+    check(
+      await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+        try Stack(.inMemory, model: CustomAccessorTests.model).run {
+          $0.make("Member").setValue(nil, forKey: "level")
+        }
+      }, ["level", "Member", "setNilValueForKey"])
+    check(
+      await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+        try Stack(.inMemory, model: CustomAccessorTests.model).run {
+          $0.make("Member").setValue([1], forKey: "nickname")
+        }
+      }, ["nickname", "String", "Array"])
+    check(
+      await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+        try Stack(.inMemory, model: CustomAccessorTests.model).run {
+          $0.make("Member").setValue("x", forKey: "initials")
+        }
+      }, ["initials", "no setter"])
+    check(
+      await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+        try Stack(.inMemory, model: CustomAccessorTests.model).run {
+          _ = $0.make("Member").value(forUndefinedKey: "lst")
+        }
+      }, ["lst", "last"])
+  }
+
+  @Test func `a mutable array of what is none`() async {
+    check(
+      await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+        try Stack(.inMemory).run { _ = $0.make("Category").mutableArrayValue(forKey: "items") }
+      }, ["Category", "items", "mutableSetValue"])
+    check(
+      await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+        try Stack(.inMemory).run { _ = $0.item("a").mutableArrayValue(forKey: "title") }
+      }, ["Item.title", "String"])
+  }
+
   @Test func `an object of an abstract entity`() async {
     check(
       await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {

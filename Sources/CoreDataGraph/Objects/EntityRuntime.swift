@@ -143,6 +143,8 @@ final class EntityRuntime: @unchecked Sendable {
   let objectClass: NSManagedObject.Type
   /// Whether the class has its own `validateValue(_:forKey:)`, so that saving calls it for every property.
   let validatesValues: Bool
+  /// What the class tells of its own accessors, by key; nil for nearly all classes.
+  let accessors: [String: CustomAccessor]?
   /// What a new object's slots hold: default values, null, and nothing for relationships.
   let template: [SlotValue]
   /// For each slot what the hot paths need to know, without a reference to count.
@@ -166,6 +168,7 @@ final class EntityRuntime: @unchecked Sendable {
     index = layout.index
     objectClass = ClassResolver.objectClass(for: layout.entity)
     validatesValues = ValidationOverride.isMade(by: objectClass)
+    accessors = CustomAccessor.all(of: objectClass)
     template = layout.slots.map { slot in
       if slot.relationship != nil { return slot.isToOne ? .null : .unset }
       guard let attribute = slot.attribute else { return .unset }
@@ -189,6 +192,11 @@ final class EntityRuntime: @unchecked Sendable {
   }
 
   deinit { brief.deallocate() }
+
+  /// Whether the class of this entity, or of one of its sub-entities, has an accessor of its own for a key.
+  func isCustom(_ key: String) -> Bool {
+    layout.family.contains { model.entities[$0].accessors?[key] != nil }
+  }
 
   /// An element's default value may be said by the composite attribute it is part of.
   private static func defaultValue(of slot: PropertySlot, in layout: EntityLayout) -> Any? {

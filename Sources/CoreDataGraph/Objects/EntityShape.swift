@@ -5,7 +5,7 @@ import Foundation
 /// An entity as predicates see it: where the values of its objects lie.
 ///
 /// A reader does what the typed accessors of `ManagedKey` do, and sends the evaluator to key-value coding where they would:
-/// for values that are not scalars, for values of a wrong type, for objects without a row.
+/// for values that are not scalars, for values of a wrong type, for objects without a row; and for keys whose accessors are the class's own.
 struct EntityShape: ObjectShape {
   private let runtime: EntityRuntime
 
@@ -14,7 +14,7 @@ struct EntityShape: ObjectShape {
   let whole: @Sendable (Subject) -> Any = { NSManagedObject.of($0) { $0 } }
 
   func property(_ key: String) -> ShapeProperty? {
-    guard let number = runtime.layout.slotByName[key] else { return nil }
+    guard let number = runtime.layout.slotByName[key], !runtime.isCustom(key) else { return nil }
     let slot: PropertySlot = runtime.layout.slots[number]
     switch slot.role {
     case .stored(.toOne, _):

@@ -193,7 +193,8 @@ extension NSManagedObject {
   ) -> NSKeyValueObservation {
     let slot: Int = requireObservable(key)
     let closure = TypedObservingClosure<NSManagedObject, Any>(
-      slot: slot, options: options, read: { $0.objectValue(slot) }, handler: changeHandler)
+      slot: slot, options: options, read: { $0.customValue(key).map(\.value) ?? $0.objectValue(slot) },
+      handler: changeHandler)
     return start(closure, self)
   }
 

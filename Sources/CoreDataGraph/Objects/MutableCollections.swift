@@ -3,7 +3,7 @@ import CoreDataStorage
 import Foundation
 
 // To-many relationships as mutable collections of Foundation's. What is changed in them is changed in the relationship at once, with
-// its inverse.
+// its inverse. Arrays that attributes hold, likewise.
 
 extension NSManagedObject {
   /// A to-many relationship as a set that changes it. It holds the members of the moment when it was asked for, and what is changed
@@ -35,6 +35,28 @@ extension NSManagedObject {
   public final func mutableOrderedSetValue(forKeyPath keyPath: String) -> NSMutableOrderedSet {
     let (owner, key) = lastOwner(keyPath)
     return owner.mutableOrderedSetValue(forKey: key)
+  }
+
+  /// An array that an attribute holds, transformable or transient, or that an accessor of ``customAccessors`` gives, as an array that
+  /// changes it: each change sets the property as ``setValue(_:forKey:)`` does. Reads what the property has at the time; nil reads as
+  /// empty, and the first member that is added makes an array. Stops for a property that holds anything else, and for relationships,
+  /// whose members are a set.
+  public final func mutableArrayValue(forKey key: String) -> NSMutableArray {
+    if let slot = runtime.layout.slotByName[key], runtime.layout.slots[slot].relationship != nil {
+      fatalError(
+        "NSManagedObjects of entity '\(runtime.layout.name)' do not support mutableArrayValue(forKey:) for the relationship "
+          + "'\(key)', whose members are a set: use mutableSetValue(forKey:), or mutableOrderedSetValue(forKey:) for an ordered one."
+      )
+    }
+    let array = ManagedMutableArray(owner: self, key: key)
+    _ = array.members
+    return array
+  }
+
+  /// The array at the end of a path of to-one relationships.
+  public final func mutableArrayValue(forKeyPath keyPath: String) -> NSMutableArray {
+    let (owner, key) = lastOwner(keyPath)
+    return owner.mutableArrayValue(forKey: key)
   }
 
   private final func requireToMany(_ key: String) -> Int {
@@ -159,6 +181,77 @@ private final class ManagedMutableOrderedSet: NSMutableOrderedSet {
   {
     change { super.sort(options: opts, usingComparator: cmptr) }
   }
+}
+
+private final class ManagedMutableArray: NSMutableArray {
+  private let owner: NSManagedObject?
+  private let key: String
+  /// The members of an array that belongs to no object.
+  private var own: [Any] = []
+
+  init(owner: NSManagedObject, key: String) {
+    self.owner = owner
+    self.key = key
+    super.init(capacity: 0)
+  }
+
+  required init?(coder: NSCoder) { nil }
+
+  /// What Foundation makes copies with.
+  override init(capacity numItems: Int) {
+    (owner, key) = (nil, "")
+    super.init(capacity: numItems)
+  }
+
+  required init(arrayLiteral elements: Any...) {
+    (owner, key) = (nil, "")
+    super.init(capacity: elements.count)
+    own = elements
+  }
+
+  required init(objects: UnsafePointer<AnyObject>?, count cnt: Int) {
+    (owner, key) = (nil, "")
+    super.init(capacity: cnt)
+    own = UnsafeBufferPointer(start: objects, count: objects == nil ? 0 : cnt).map { $0 }
+  }
+
+  fileprivate var members: [Any] {
+    get {
+      guard let owner else { return own }
+      switch owner.value(forKey: key) {
+      case nil: return []
+      case let array as [Any]: return array
+      case let array as NSArray: return array.map { $0 }
+      case let other?:
+        fatalError(
+          "\(owner.runtime.layout.name).\(key) holds a \(type(of: other)), so it has no mutable array; use setValue(_:forKey:)."
+        )
+      }
+    }
+    set {
+      guard let owner else {
+        own = newValue
+        return
+      }
+      owner.setValue(newValue, forKey: key)
+    }
+  }
+
+  override var count: Int { members.count }
+  override func object(at index: Int) -> Any { members[index] }
+
+  // Foundation's other mutators come down to these.
+
+  override func insert(_ anObject: Any, at index: Int) { members.insert(anObject, at: index) }
+  override func removeObject(at index: Int) { members.remove(at: index) }
+  override func add(_ anObject: Any) { members.append(anObject) }
+  override func removeLastObject() { members.removeLast() }
+  override func replaceObject(at index: Int, with anObject: Any) { members[index] = anObject }
+  // One change each.
+  override func removeAllObjects() { members = [] }
+  override func setArray(_ otherArray: [Any]) { members = otherArray }
+  override func addObjects(from otherArray: [Any]) { members += otherArray }
+  override func exchangeObject(at idx1: Int, withObjectAt idx2: Int) { members.swapAt(idx1, idx2) }
 }
 
 extension NSManagedObject {

@@ -52,6 +52,7 @@ extension NSManagedObject: KeyValueReadable {
   /// transformed.
   public final func readValue(forKey key: String) throws -> Any? {
     if needsAttention, let recorder = runtime.recorder { return recorder.anyValue(key) }
+    if let answer = customValue(key) { return answer.value }
     if let slot = runtime.layout.slotByName[key] {
       fireFault(slot, .read)
       try checkTransformed(slot)
@@ -61,17 +62,87 @@ extension NSManagedObject: KeyValueReadable {
     case "objectID": return objectID
     case "self": return self
     case "entity": return entity
+    case "managedObjectContext": return managedObjectContext
+    case "hasChanges": return NSNumber(value: hasChanges)
+    case "isInserted": return NSNumber(value: isInserted)
+    case "isUpdated": return NSNumber(value: isUpdated)
+    case "isDeleted": return NSNumber(value: isDeleted)
+    case "isFault": return NSNumber(value: isFault)
     default: break
     }
-    for child in Mirror(reflecting: self).children where child.label == key { return child.value }
-    throw GraphError.unknownKey(key, runtime.layout)
+    var mirror: Mirror? = Mirror(reflecting: self)
+    while let current = mirror, current.subjectType != NSManagedObject.self {
+      for child in current.children where child.label == key { return SlotValue.unwrapped(child.value) }
+      mirror = current.superclassMirror
+    }
+    return try undefinedValue(key)
+  }
+
+  /// What the class's own accessor gives; nil where there is none, or it is what is asking.
+  @inline(__always)
+  final func customValue(_ key: String) -> CustomAccessor.Answer? {
+    guard let accessors = runtime.accessors else { return nil }
+    return accessors[key]?.read(self)
+  }
+}
+
+// MARK: - Keys that stand for nothing
+
+/// What `value(forUndefinedKey:)` answers while somebody waits who can throw.
+private final class Refusal: Sendable {
+  @TaskLocal static var isAwaited: Bool = false
+  static let answer = Refusal()
+}
+
+extension NSManagedObject {
+  private final func undefinedValue(_ key: String) throws -> Any? {
+    let value: Any? = Refusal.$isAwaited.withValue(true) { self.value(forUndefinedKey: key) }
+    if value is Refusal { throw GraphError.unknownKey(key, runtime.layout) }
+    return value
+  }
+
+  /// The base class's `value(forUndefinedKey:)`.
+  final func refuseKey(_ key: String) -> Any? {
+    if Refusal.isAwaited { return Refusal.answer }
+    fatalError(GraphError.unknownKey(key, runtime.layout).description)
+  }
+
+  /// The base class's `setValue(_:forUndefinedKey:)`.
+  final func refuseValue(forKey key: String) {
+    // What is written to a recording instance is never read.
+    if runtime.recorder != nil { return }
+    if runtime.accessors?[key] != nil {
+      fatalError(
+        "\(type(of: self)).customAccessors names a property for '\(key)' that has no setter, so it can't be set. Give it one, or "
+          + "override setValue(_:forUndefinedKey:).")
+    }
+    fatalError(GraphError.unknownKey(key, runtime.layout).description)
+  }
+
+  /// The base class's `setNilValueForKey(_:)`.
+  final func removeValue(forKey key: String) {
+    if let accessor = runtime.accessors?[key], accessor.refusesNil {
+      fatalError(
+        "nil can't be set for the key '\(key)' of \(type(of: self)), whose property is not optional. Set a value, or override "
+          + "setNilValueForKey(_:) to say what stands for nil.")
+    }
+    setObjectValue(nil, requireSlot(key))
+  }
+
+  private final func isNumber(_ slot: Int) -> Bool {
+    switch runtime.layout.slots[slot].attribute?.attributeType {
+    case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType, .doubleAttributeType,
+      .floatAttributeType, .booleanAttributeType:
+      true
+    default: false
+    }
   }
 }
 
 extension NSManagedObject {
-  /// The value of a property: numbers as `NSNumber`, decimals as `NSDecimalNumber`, a to-one target as its object, to-many members
-  /// as `NSSet` or `NSOrderedSet`, nil for no value. Loads the object if it is a fault. An unknown key stops with
-  /// the nearest names; ``readValue(forKey:)`` throws instead.
+  /// The value of a property, by the class's own accessor if ``customAccessors`` names one: numbers as `NSNumber`, decimals as `NSDecimalNumber`, a to-one target as its object, to-many members
+  /// as `NSSet` or `NSOrderedSet`, nil for no value. Loads the object if it is a fault. An unknown key goes to
+  /// ``value(forUndefinedKey:)``, which stops with the nearest names; ``readValue(forKey:)`` throws instead.
   public final func value(forKey key: String) -> Any? {
     do {
       return try readValue(forKey: key)
@@ -105,10 +176,32 @@ extension NSManagedObject {
     target.setValue(value, forKeyPath: path.dropFirst().joined(separator: "."))
   }
 
-  /// Sets a property and keeps the inverse of a relationship. A value of a type that the attribute does not take is
-  /// kept and refused by the next save, which names it.
+  /// Sets a property, by the class's own accessor if ``customAccessors`` names one, and keeps the inverse of a relationship. A value
+  /// of a type that the attribute does not take is kept and refused by the next save, which names it. nil for a number or a
+  /// Boolean goes to ``setNilValueForKey(_:)``, an unknown key to ``setValue(_:forUndefinedKey:)``.
   public final func setValue(_ value: Any?, forKey key: String) {
-    setObjectValue(value, requireSlot(key))
+    let slot: Int? = runtime.layout.slotByName[key]
+    if let accessor = runtime.accessors?[key], set(value, by: accessor, slot) { return }
+    guard let slot else { return setValue(value, forUndefinedKey: key) }
+    if SlotValue.unwrapped(value) == nil, isNumber(slot) { return setNilValueForKey(key) }
+    setObjectValue(value, slot)
+  }
+
+  /// False for what is to go to the slot.
+  private final func set(_ value: Any?, by accessor: CustomAccessor, _ slot: Int?) -> Bool {
+    switch accessor.write(value, to: self) {
+    case .written: return true
+    case .unavailable: return false
+    case .refusesNil:
+      setNilValueForKey(accessor.key)
+      return true
+    case .wrongType(let wanted):
+      // A modelled property keeps it, and the next save names it.
+      if slot != nil { return false }
+      fatalError(
+        "Unacceptable type of value for the key '\(accessor.key)' of \(type(of: self)): its property takes \(wanted), not "
+          + "\(SlotValue.unwrapped(value).map { "\(type(of: $0))" } ?? "nil").")
+    }
   }
 
   /// Sets several properties.

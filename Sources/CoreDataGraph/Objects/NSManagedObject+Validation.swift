@@ -73,6 +73,9 @@ extension NSManagedObject {
     {
       return NSNumber(value: number)
     }
+    if runtime.brief[slot].role == .transient, let answer = customValue(runtime.layout.slots[slot].name) {
+      return answer.value
+    }
     return objectValue(slot)
   }
 
@@ -113,7 +116,7 @@ extension NSManagedObject {
       case .attribute, .transient:
         if brief.isDerived || isPlainlyValid(slot, brief) { continue }
         if runtime.layout.slots[slot].relationship != nil { continue }
-        checkAttribute(slot, slotValue(slot), &failures)
+        checkAttribute(slot, validatedValue(slot, brief), &failures)
       case .toOne:
         if brief.isRequired {
           checkToOne(runtime.layout.slots[slot], isNil: toOneTarget(slot) == nil, &failures)
@@ -134,6 +137,14 @@ extension NSManagedObject {
       }
     }
     try NSManagedObject.throwFailures(failures)
+  }
+
+  /// A transient attribute is what its accessor makes of it; of a stored one what is stored has to be valid.
+  private final func validatedValue(_ slot: Int, _ brief: SlotBrief) -> SlotValue {
+    guard brief.role == .transient, let answer = customValue(runtime.layout.slots[slot].name) else {
+      return slotValue(slot)
+    }
+    return makeSlotValue(answer.value, slot: slot)
   }
 
   private final func isTouched(_ composite: Int) -> Bool {

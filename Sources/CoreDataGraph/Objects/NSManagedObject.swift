@@ -106,6 +106,53 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
   /// made-up values; list it here if it would stop on them.
   open class var keyPathNames: [AnyKeyPath: String] { [:] }
 
+  /// The class's own accessors that key-value coding is to call, by key: those that do more than hand a managed value through.
+  ///
+  /// On Apple's platforms ``value(forKey:)`` and ``setValue(_:forKey:)`` call a property's getter and setter, which the Objective-C
+  /// runtime finds by name. Elsewhere a class names the ones that matter:
+  ///
+  /// ```swift
+  /// final class Person: NSManagedObject {
+  ///   /// A transient attribute, made when it is first asked for.
+  ///   var fullName: String {
+  ///     willAccessValue(forKey: "fullName")
+  ///     defer { didAccessValue(forKey: "fullName") }
+  ///     if let known = primitiveValue(forKey: "fullName") as? String { return known }
+  ///     let made = "\(firstName) \(lastName)"
+  ///     setPrimitiveValue(made, forKey: "fullName")
+  ///     return made
+  ///   }
+  ///   /// A stored attribute that is kept in one form.
+  ///   var email: String? {
+  ///     get { managedValue(Self.emailKey) }
+  ///     set { setManagedValue(newValue?.lowercased(), Self.emailKey) }
+  ///   }
+  ///   /// Not in the model at all.
+  ///   var initials: String { … }
+  ///
+  ///   override class var customAccessors: [String: AnyKeyPath] {
+  ///     ["fullName": \Person.fullName, "email": \Person.email, "initials": \Person.initials]
+  ///   }
+  /// }
+  /// ```
+  ///
+  /// They are used wherever a property is named: ``value(forKey:)``, ``setValue(_:forKey:)``, key paths and their operators,
+  /// predicates and sort descriptors that are evaluated over objects, ``observe(_:options:changeHandler:)``, and the other way round for
+  /// `#Predicate` and sort descriptors written with these key paths. Key-value coding gives their values as it gives all:
+  /// numbers as `NSNumber`, decimals as `NSDecimalNumber`, sets as `NSSet`, a value with a raw value as that; values on their way in are
+  /// converted back. nil for a property that is not optional goes to ``setNilValueForKey(_:)``. A modelled property without a
+  /// setter is set in its slot.
+  ///
+  /// The stored value is what ``primitiveValue(forKey:)`` gives, what ``changedValues()`` and ``committedValues(forKeys:)`` tell, what
+  /// is validated (but for transient attributes) and saved, and what stores compare: a fetch whose predicate or order names the key
+  /// goes by the stored value, except for objects with unsaved changes, which it asks as any predicate does. Stores do not know
+  /// keys that are not in the model; filter the objects that were fetched.
+  ///
+  /// Accessors are written with ``ManagedKey``s or primitive values. One that asks ``value(forKey:)`` for its own key asks itself; it is
+  /// given the stored value the second time, so that this ends. Inherited accessors are found without being listed again, and an overriding property is called. Read once per entity while a model is prepared: name key
+  /// paths in it and do nothing else. Classes that do not override this pay nothing; a call through it costs several times one that goes to the slot.
+  open class var customAccessors: [String: AnyKeyPath] { [:] }
+
   /// Whether changes of properties that the model does not have, announced by ``willChangeValue(forKey:)`` and
   /// ``didChangeValue(forKey:)``, leave the object unchanged in its context's eyes. Default true. Override to return false for a class
   /// whose other properties decide what is saved (in `willSave()`, for instance): then the object counts as updated.
@@ -228,6 +275,23 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
   /// After the object became a fault.
   open func didTurnIntoFault() {}
 
+  // MARK: Key-value coding, for subclasses
+
+  /// Called by ``setValue(_:forKey:)`` for nil where a property takes a number or a Boolean: an attribute of such a type, or an accessor of
+  /// the class's own whose property is not optional. Override it to put something in place of nil; call super for other keys.
+  ///
+  /// An attribute can do without a value, so super removes it, and a property that isn't optional reads as 0 or false then. Where an
+  /// accessor of ``customAccessors`` takes no nil super stops the program, as Apple's does.
+  open func setNilValueForKey(_ key: String) { removeValue(forKey: key) }
+
+  /// What a key stands for that is neither a property of the model, nor one of ``customAccessors``, nor a stored property of the class.
+  /// Override it to answer such keys; ``value(forKey:)``, key paths, predicates and sort descriptors ask it. Super stops the program
+  /// with the nearest names; where errors can be thrown, as from `evaluateThrowing(with:substitutionVariables:)`, it makes them be thrown.
+  open func value(forUndefinedKey key: String) -> Any? { refuseKey(key) }
+
+  /// Takes what ``setValue(_:forKey:)`` was given for a key that stands for nothing. Super stops the program with the nearest names.
+  open func setValue(_ value: Any?, forUndefinedKey key: String) { refuseValue(forKey: key) }
+
   // MARK: Validation, for subclasses
 
   /// Checks one value, given or replaced, against the model. Nothing is checked when a property is set: saving calls this for every property
@@ -252,6 +316,8 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
   /// See Apple's page
   /// [validateValue(_:forKey:)](https://developer.apple.com/documentation/coredata/nsmanagedobject/validatevalue(_:forkey:)).
   open func validateValue(_ value: inout Any?, forKey key: String) throws {
+    // The model has nothing to say about a key that is an accessor's only.
+    if runtime.layout.slotByName[key] == nil, runtime.accessors?[key] != nil { return }
     try checkValue(&value, requireSlot(key))
   }
 

@@ -32,7 +32,7 @@ struct RuleSection: Sendable {
     RuleSection(id: "STATE", title: "State flags and change dictionaries", count: 8),
     RuleSection(id: "FAULT", title: "Faults", count: 12),
     RuleSection(id: "ID", title: "Object ids", count: 5),
-    RuleSection(id: "ACC", title: "Accessors", count: 4),
+    RuleSection(id: "ACC", title: "Accessors", count: 7),
     RuleSection(id: "REL", title: "Relationships", count: 12),
     RuleSection(id: "DEL", title: "Delete rules", count: 7),
     RuleSection(id: "EVENT", title: "Pending changes, saving, notifications", count: 12),

@@ -1,0 +1,250 @@
+import CoreDataModel
+import CoreDataPredicates
+import Foundation
+
+// Accessors of the program's own, as key-value coding finds them. On Apple's platforms `value(forKey: "fullName")` calls the method
+// `fullName` of the object's class, which the Objective-C runtime finds by its name. Here a class names the accessors that do more than hand
+// a slot through (`customAccessors`), as key paths, and an entity's runtime keeps them (Decisions/0028).
+//
+//     value(forKey:) ─▶ runtime.accessors ─▶ nil, as for nearly all classes ───────────▶ slot
+//                            │
+//                            └─▶ one for this key ─▶ key path of the class ─▶ getter ─▶ as key-value coding gives it
+//                                     │
+//                                     └─ that getter is running for this object already (it asks itself) ─▶ slot
+
+/// One accessor that a class has told, taken apart once.
+final class CustomAccessor: @unchecked Sendable {
+  // Sendable: immutable after init, and its key path captures nothing.
+
+  let key: String
+  let keyPath: AnyKeyPath
+  private let reading: any ReadingKeyPath
+  /// nil for a property without a setter.
+  private let writing: (any WritingKeyPath)?
+
+  /// nil for a key path that starts at no managed object.
+  init?(_ key: String, _ keyPath: AnyKeyPath) {
+    guard let reading = keyPath as? any ReadingKeyPath, reading.startsAtManagedObject else { return nil }
+    self.key = key
+    self.keyPath = keyPath
+    self.reading = reading
+    writing = keyPath as? any WritingKeyPath
+  }
+
+  /// The accessors of a class and of those it inherits from, by key; a class's own go before inherited ones. nil when there are none.
+  static func all(of type: NSManagedObject.Type) -> [String: CustomAccessor]? {
+    var found: [String: CustomAccessor] = [:]
+    var current: NSManagedObject.Type? = type
+    while let type = current, type != NSManagedObject.self {
+      for (key, keyPath) in type.customAccessors where found[key] == nil {
+        guard let accessor = CustomAccessor(key, keyPath) else {
+          fatalError(
+            "\(type).customAccessors names a key path for '\(key)' that does not start at a managed object: write "
+              + "\\\(type).\(key), or the property that the key stands for.")
+        }
+        found[key] = accessor
+      }
+      current = _getSuperclass(type) as? NSManagedObject.Type
+    }
+    return found.isEmpty ? nil : found
+  }
+
+  // MARK: Use
+
+  /// What a getter has given, maybe nil.
+  struct Answer {
+    let value: Any?
+  }
+
+  /// Whether there is a setter, for a property that is not optional.
+  var refusesNil: Bool { writing?.refusesNil ?? false }
+
+  /// What came of writing through an accessor.
+  enum Outcome {
+    case written
+    /// There is no setter, or it is what is running.
+    case unavailable
+    /// The property is not optional, and the value is nil.
+    case refusesNil
+    case wrongType(Any.Type)
+  }
+
+  /// The value as key-value coding gives it; nil when the accessor is running for this object already, or is not one of its class.
+  func read(_ object: NSManagedObject) -> Answer? {
+    let frame = RunningAccessor(self, object, isWriting: false)
+    if frame.isRepeated { return nil }
+    return RunningAccessor.$innermost.withValue(frame) { reading.read(object) }
+      .map { Answer(value: KeyValueForm.outward($0.value)) }
+  }
+
+  func write(_ value: Any?, to object: NSManagedObject) -> Outcome {
+    guard let writing else { return .unavailable }
+    let frame = RunningAccessor(self, object, isWriting: true)
+    if frame.isRepeated { return .unavailable }
+    return RunningAccessor.$innermost.withValue(frame) { writing.write(value, to: object) }
+  }
+}
+
+/// An accessor that runs on this thread, with those around it.
+private final class RunningAccessor: Sendable {
+  @TaskLocal static var innermost: RunningAccessor?
+
+  private let accessor: ObjectIdentifier
+  private let object: ObjectIdentifier
+  private let isWriting: Bool
+  private let outer: RunningAccessor?
+
+  init(_ accessor: CustomAccessor, _ object: NSManagedObject, isWriting: Bool) {
+    self.accessor = ObjectIdentifier(accessor)
+    self.object = ObjectIdentifier(object)
+    self.isWriting = isWriting
+    outer = Self.innermost
+  }
+
+  /// Whether the very same accessor runs further out, so that running it again would never end.
+  var isRepeated: Bool {
+    var frame: RunningAccessor? = outer
+    while let current = frame {
+      if current.accessor == accessor, current.object == object, current.isWriting == isWriting {
+        return true
+      }
+      frame = current.outer
+    }
+    return false
+  }
+}
+
+// MARK: - Key paths by value type
+
+private protocol ReadingKeyPath {
+  var startsAtManagedObject: Bool { get }
+  /// nil when the object is not of the class that the key path starts at.
+  func read(_ object: NSManagedObject) -> CustomAccessor.Answer?
+}
+
+extension KeyPath: ReadingKeyPath {
+  fileprivate var startsAtManagedObject: Bool { Root.self is NSManagedObject.Type }
+
+  fileprivate func read(_ object: NSManagedObject) -> CustomAccessor.Answer? {
+    (object as? Root).map { CustomAccessor.Answer(value: $0[keyPath: self]) }
+  }
+}
+
+private protocol WritingKeyPath {
+  var refusesNil: Bool { get }
+  func write(_ value: Any?, to object: NSManagedObject) -> CustomAccessor.Outcome
+}
+
+extension ReferenceWritableKeyPath: WritingKeyPath {
+  fileprivate var refusesNil: Bool { !(Value.self is any NilTaking.Type) }
+
+  fileprivate func write(_ value: Any?, to object: NSManagedObject) -> CustomAccessor.Outcome {
+    guard let root = object as? Root else { return .unavailable }
+    guard let given = SlotValue.unwrapped(value) else {
+      guard let empty = (Value.self as? any NilTaking.Type)?.empty as? Value else { return .refusesNil }
+      root[keyPath: self] = empty
+      return .written
+    }
+    guard let made = KeyValueForm.inward(given, KeyPathSamples.unwrapped(Value.self)) as? Value else {
+      return .wrongType(Value.self)
+    }
+    root[keyPath: self] = made
+    return .written
+  }
+}
+
+private protocol NilTaking {
+  static var empty: Any { get }
+}
+
+extension Optional: NilTaking {
+  fileprivate static var empty: Any { Wrapped?.none as Any }
+}
+
+// MARK: - Values
+
+/// The forms that values have in key-value coding and in Swift properties.
+private enum KeyValueForm {
+  /// Numbers as `NSNumber`, decimals as `NSDecimalNumber`, a value with a raw value as that, sets as `NSSet`.
+  static func outward(_ value: Any?) -> Any? {
+    guard let value = SlotValue.unwrapped(value) else { return nil }
+    switch value {
+    case let object as NSManagedObject: return object
+    case let decimal as Decimal: return NSDecimalNumber(decimal: decimal)
+    case let number as any FixedWidthInteger: return (number as Any) as? NSNumber ?? value
+    case let flag as Bool: return NSNumber(value: flag)
+    case let number as Double: return NSNumber(value: number)
+    case let number as Float: return NSNumber(value: number)
+    case let set as Set<NSManagedObject>: return NSSet(array: Array(set))
+    case is any RawRepresentable: return outward(KeyPathSamples.rawValue(of: value))
+    default: return value
+    }
+  }
+
+  /// A value for a property of this type: numbers in its width, raw values as cases, members in its kind of collection. What
+  /// does not fit is given back as it is.
+  static func inward(_ value: Any, _ wanted: Any.Type) -> Any {
+    switch wanted {
+    case is Bool.Type:
+      if case .integer(let number) = SlotValue.make(value, kind: .bool) { return number != 0 }
+    case let type as any FixedWidthInteger.Type:
+      if case .integer(let number) = SlotValue.make(value, kind: .int64) { return cut(number, type) }
+    case let type as any BinaryFloatingPoint.Type:
+      if case .double(let number) = SlotValue.make(value, kind: .double) { return round(number, type) }
+    case is Decimal.Type:
+      if case .object(let box as Box<Decimal>) = SlotValue.make(value, kind: .decimal) { return box.value }
+    case is NSDecimalNumber.Type:
+      if case .object(let box as Box<Decimal>) = SlotValue.make(value, kind: .decimal) {
+        return NSDecimalNumber(decimal: box.value)
+      }
+    case let type as any RawRepresentable.Type: return made(value, type) ?? value
+    case let type as any FilledByMembers.Type: return members(of: value).flatMap(type.filled) ?? value
+    case is NSSet.Type: return members(of: value).map { NSSet(array: $0) } ?? value
+    case is NSOrderedSet.Type: return members(of: value).map { NSOrderedSet(array: $0) } ?? value
+    default: break
+    }
+    return value
+  }
+
+  private static func cut<Number: FixedWidthInteger>(_ value: Int64, _ type: Number.Type) -> Any {
+    Number(truncatingIfNeeded: value)
+  }
+
+  private static func round<Number: BinaryFloatingPoint>(_ value: Double, _ type: Number.Type) -> Any {
+    Number(value)
+  }
+
+  private static func made<Type: RawRepresentable>(_ value: Any, _ type: Type.Type) -> Any? {
+    if let value = value as? Type { return value }
+    return (inward(value, Type.RawValue.self) as? Type.RawValue).flatMap(Type.init(rawValue:))
+  }
+
+  private static func members(of value: Any) -> [Any]? {
+    switch value {
+    case let set as NSOrderedSet: set.array
+    case let set as NSSet: set.allObjects
+    case let set as Set<AnyHashable>: set.map(\.base)
+    case let array as [Any]: array
+    default: nil
+    }
+  }
+}
+
+private protocol FilledByMembers {
+  /// nil when a member is of another type.
+  static func filled(_ members: [Any]) -> Any?
+}
+
+extension Array: FilledByMembers {
+  fileprivate static func filled(_ members: [Any]) -> Any? {
+    let typed: [Element] = members.compactMap { $0 as? Element }
+    return typed.count == members.count ? typed : nil
+  }
+}
+
+extension Set: FilledByMembers {
+  fileprivate static func filled(_ members: [Any]) -> Any? {
+    let typed: [Element] = members.compactMap { $0 as? Element }
+    return typed.count == members.count ? Set(typed) : nil
+  }
+}
