@@ -30,9 +30,9 @@ extension NSManagedObject {
         value = made.attributeValue(kind: kind)
       }
     } else if described.isToOne {
-      checkToOne(described, isNil: SlotValue.unwrapped(value) == nil, &failures)
+      checkToOne(described, SlotValue.unwrapped(value), &failures)
     } else {
-      checkCount(described, count: CollectionCount.of(value), value, &failures)
+      checkToMany(described, count: CollectionCount.of(value), value, &failures)
     }
     try NSManagedObject.throwFailures(failures)
   }
@@ -118,20 +118,20 @@ extension NSManagedObject {
         if runtime.layout.slots[slot].relationship != nil { continue }
         checkAttribute(slot, validatedValue(slot, brief), &failures)
       case .toOne:
-        if brief.isRequired {
-          checkToOne(runtime.layout.slots[slot], isNil: toOneTarget(slot) == nil, &failures)
+        if brief.isRequired || brief.hasPredicates {
+          checkToOne(runtime.layout.slots[slot], toOneTarget(slot), &failures)
         }
       case .toMany:
         let described: PropertySlot = runtime.layout.slots[slot]
         guard let many = state?.toMany(slot) else {
-          if isNew { checkCount(described, count: 0, nil, &failures) }
+          if isNew { checkToMany(described, count: 0, nil, &failures) }
           continue
         }
         guard many.isChanged || isNew else { continue }
         if let relationship = described.relationship,
-          relationship.minCount > 0 || relationship.maxCount > 0 || !relationship.isOptional
+          relationship.minCount > 0 || relationship.maxCount > 0 || brief.isRequired || brief.hasPredicates
         {
-          checkCount(described, count: members(slot).count, nil, &failures)
+          checkToMany(described, count: members(slot).count, nil, &failures)
         }
       case .composite, .other: continue
       }
@@ -249,17 +249,27 @@ extension NSManagedObject {
       }
     }
     if attribute.validationPredicates.isEmpty { return }
-    let object: Any? = currentValue(value, described)
-    for (number, predicate) in attribute.validationPredicates.enumerated() {
-      let holds: Bool = (try? predicate.evaluateThrowing(with: object, substitutionVariables: nil)) ?? false
-      if holds { continue }
+    checkPredicates(described, currentValue(value, described), &failures)
+  }
+
+  /// The validation predicates of a property over a value that is not nil: of an attribute its value, of a to-one relationship the
+  /// target, of a to-many one the members as a set. A warning is the code of the error, or what it says.
+  private final func checkPredicates(_ slot: PropertySlot, _ value: Any?, _ failures: inout [any Error]) {
+    let property: NSPropertyDescription = slot.property
+    for (number, predicate) in property.validationPredicates.enumerated() {
+      var reason: String = "It does not satisfy \(predicate.formatText)."
+      do {
+        if try predicate.evaluateThrowing(with: value, substitutionVariables: nil) { continue }
+      } catch {
+        reason = "Its validation predicate \(predicate.formatText) can't be evaluated: \(error)"
+      }
       let warning: Any? =
-        number < attribute.validationWarnings.count ? attribute.validationWarnings[number] : nil
+        number < property.validationWarnings.count ? property.validationWarnings[number] : nil
       failures.append(
         failure(
-          ValidationCode.of(warning), described,
+          ValidationCode.of(warning), slot,
           (warning as? String).flatMap { Int($0) == nil && !$0.isEmpty ? $0 : nil },
-          because: "It does not satisfy \(predicate.formatText).", value: object, predicate: predicate))
+          because: reason, value: value, predicate: predicate))
     }
   }
 
@@ -268,22 +278,34 @@ extension NSManagedObject {
     return value.attributeValue(kind: .transformable)
   }
 
-  private final func checkToOne(_ slot: PropertySlot, isNil: Bool, _ failures: inout [any Error]) {
-    guard isNil, let relationship = slot.relationship, !relationship.isOptional else { return }
-    failures.append(
-      failure(NSValidationMissingMandatoryPropertyError, slot, value: nil))
+  private final func checkToOne(_ slot: PropertySlot, _ target: Any?, _ failures: inout [any Error]) {
+    if let target { return checkPredicates(slot, target, &failures) }
+    guard slot.relationship?.isOptional == false else { return }
+    failures.append(failure(NSValidationMissingMandatoryPropertyError, slot, value: nil))
   }
 
   /// `given`: the members to be checked; nil for those that the object has.
+  private final func checkToMany(
+    _ slot: PropertySlot, count: Int, _ given: Any?, _ failures: inout [any Error]
+  ) {
+    checkCount(slot, count: count, given, &failures)
+    if count > 0, !slot.property.validationPredicates.isEmpty {
+      checkPredicates(slot, given ?? ownMembers(slot), &failures)
+    }
+  }
+
+  /// An optional relationship may be empty whatever its minimum. A required one that is empty lacks that minimum (1580), or, if it has
+  /// none, its value (1570).
   private final func checkCount(
     _ slot: PropertySlot, count: Int, _ given: Any?, _ failures: inout [any Error]
   ) {
     guard let relationship = slot.relationship else { return }
     if count == 0 {
-      if !relationship.isOptional {
+      if relationship.isOptional { return }
+      if relationship.minCount <= 0 {
         failures.append(failure(NSValidationMissingMandatoryPropertyError, slot, value: nil))
+        return
       }
-      return
     }
     let isTooFew: Bool = count < relationship.minCount
     guard isTooFew || (relationship.maxCount > 0 && count > relationship.maxCount) else { return }
@@ -294,7 +316,11 @@ extension NSManagedObject {
         slot,
         because:
           "It has \(count) object(s), \(isTooFew ? "fewer than \(relationship.minCount)" : "more than \(relationship.maxCount)").",
-        value: given ?? runtime.layout.slotByName[slot.name].flatMap { objectValue($0) }))
+        value: given ?? ownMembers(slot)))
+  }
+
+  private final func ownMembers(_ slot: PropertySlot) -> Any? {
+    runtime.layout.slotByName[slot.name].flatMap { objectValue($0) }
   }
 
   /// The error for one property: a sentence that a person can be shown, with names as the model's localisation has them, and beside it

@@ -41,7 +41,7 @@ struct RuleSection: Sendable {
     RuleSection(id: "MERGE", title: "Merging and child contexts", count: 14),
     RuleSection(id: "QUEUE", title: "Queues", count: 5),
     RuleSection(id: "FETCH", title: "Fetching", count: 20),
-    RuleSection(id: "VALID", title: "Validation", count: 10),
+    RuleSection(id: "VALID", title: "Validation", count: 12),
     RuleSection(id: "CONF", title: "Conflicts and merge policies", count: 9),
     RuleSection(id: "UNIQ", title: "Uniqueness constraints", count: 6),
     RuleSection(id: "BATCH", title: "Batch requests", count: 3),
