@@ -254,6 +254,14 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
         its sub-entities: \(object.entity.subentities.compactMap(\.name).sorted().joined(separator: ", ")).
         """)
     }
+    // Made without a context, by a description that is another model's: its places are not those of this context's stores.
+    if let model = persistentStoreCoordinator?.runtime, model !== object.runtime.model {
+      fatalError(
+        """
+        The object's entity '\(object.runtime.layout.name)' belongs to another model than the context's. Make it with init(context:), or \
+        with the description that NSEntityDescription.entity(forEntityName:in:) gives for this context.
+        """)
+    }
     object.key = ObjectRegistry.makeTemporaryKey()
     // An object that left the context unsaved may have had a permanent id; it starts anew.
     object.store = nil

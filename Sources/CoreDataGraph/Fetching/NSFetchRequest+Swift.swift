@@ -22,7 +22,8 @@ extension NSFetchRequest where ResultType: NSManagedObject {
   {
     let name: String
     do {
-      name = try ModelRuntime.entity(of: ResultType.self).layout.name
+      name = try ModelRuntime.forName { Result { try ModelRuntime.entity(of: ResultType.self).layout.name } }
+        .get()
     } catch let error as GraphError {
       throw error.asCocoaError
     }

@@ -65,15 +65,66 @@ final class ModelRuntime: @unchecked Sendable {
     return live.reversed().flatMap { $0.byClass[ObjectIdentifier(objectClass)] ?? [] }
   }
 
-  /// The one entity that a class stands for, as the newest model that has it describes it.
+  /// The one entity that a class stands for: in the model of the context whose block is running, if that has one; else in the models in
+  /// use, as the newest describes it. Of several that describe it differently one is a guess, which is told once.
   static func entity(of objectClass: AnyClass) throws -> EntityRuntime {
-    let found: [EntityRuntime] = entities(of: objectClass)
-    guard let first = found.first else { throw GraphError.noEntity(of: "\(objectClass)") }
+    let found: [EntityRuntime] = try candidates(for: objectClass)
+    if let other = found.first(where: { $0.layout.entity.versionHash != found[0].layout.entity.versionHash })
+    {
+      AmbiguousClass.tell(objectClass, found[0], other)
+    }
+    return found[0]
+  }
+
+  /// Runs what asks a class for its entity but needs only the name, which is unambiguous: the context that runs a request looks the
+  /// entity up in its own model.
+  static func forName<T>(_ body: () -> T) -> T { AmbiguousClass.$isNoMatter.withValue(true, operation: body) }
+
+  /// The entities of one name that a class may stand for, never none.
+  private static func candidates(for objectClass: AnyClass) throws -> [EntityRuntime] {
+    let here: ModelRuntime? = RunningBlock.context?.persistentStoreCoordinator?.runtime
+    var found: [EntityRuntime] = here?.byClass[ObjectIdentifier(objectClass)] ?? []
+    if found.isEmpty { found = entities(of: objectClass) }
+    guard !found.isEmpty else { throw GraphError.noEntity(of: "\(objectClass)") }
     let names: Set<String> = Set(found.map(\.layout.name))
     guard names.count == 1 else {
       throw GraphError.severalEntities(names.sorted(), of: "\(objectClass)")
     }
-    return first
+    return found
+  }
+}
+
+/// Tells once that two models in use describe the entity of a class differently.
+private enum AmbiguousClass {
+  private static let told = Guarded<Set<String>>([])
+  @TaskLocal static var isNoMatter: Bool = false
+
+  static func tell(_ objectClass: AnyClass, _ taken: EntityRuntime, _ other: EntityRuntime) {
+    if isNoMatter { return }
+    let name: String = taken.layout.name
+    let pair: [String] = [taken, other].map { $0.layout.entity.versionHash.base64EncodedString() }
+    guard told.withLock({ $0.insert("\(objectClass) \(name) \(pair)").inserted }) else { return }
+    Warning.write(
+      """
+      the class \(objectClass) stands for the entity '\(name)' in two models in use that describe it differently: \
+      \(describe(taken)), and \(describe(other)). \(objectClass).entity() takes the first, the newest. Call it in a block of the \
+      context concerned, or use NSEntityDescription.entity(forEntityName:in:); init(context:) and fetchRequest() need neither.
+      """)
+  }
+
+  private static func describe(_ runtime: EntityRuntime) -> String {
+    let model: NSManagedObjectModel = runtime.layout.entity.managedObjectModel
+    let names: [String] = model.versionIdentifiers.map { "\($0)" }.sorted()
+    let properties: String = runtime.layout.slots.map(\.name).sorted().joined(separator: ", ")
+    return
+      "model \(names.isEmpty ? "" : "'\(names.joined(separator: "', '"))' ")with checksum \(model.versionChecksum) (\(properties))"
+  }
+}
+
+/// What a person should know and nobody can be thrown.
+enum Warning {
+  static func write(_ text: String) {
+    FileHandle.standardError.write(Data("clarus: \(text)\n".utf8))
   }
 }
 
@@ -107,8 +158,7 @@ struct SlotBrief {
   }
 
   init(_ slot: PropertySlot) {
-    let attribute: NSAttributeDescription? = slot.attribute
-    hasPredicates = !(attribute?.validationPredicates.isEmpty ?? true)
+    hasPredicates = !slot.property.validationPredicates.isEmpty
     isRequired = !slot.property.isOptional
     isDerived = slot.isDerived
     isElement = slot.isElement
@@ -209,6 +259,23 @@ final class EntityRuntime: @unchecked Sendable {
     return slot.attribute?.defaultValue
   }
 
+  /// The entity as a context's model has it, for an object that is to live there. Where two stacks hold models that describe an entity alike,
+  /// the description of either will do; any other would be taken for an entity that the context's stores do not have.
+  func inModel(of context: NSManagedObjectContext) -> EntityRuntime {
+    guard let wanted = context.persistentStoreCoordinator?.runtime, wanted !== model else { return self }
+    let same: EntityRuntime? = wanted.runtime(named: layout.name)
+    if let same, same.objectClass == objectClass, same.layout.entity.versionHash == layout.entity.versionHash
+    {
+      return same
+    }
+    fatalError(
+      """
+      The entity '\(layout.name)' belongs to another model than the context's, which \
+      \(same == nil ? "has no such entity" : "describes it differently"). Use init(context:), or the description that \
+      NSEntityDescription.entity(forEntityName:in:) gives for this context.
+      """)
+  }
+
   static func of(_ entity: NSEntityDescription) -> EntityRuntime {
     if let made = entity.runtimeStorage { return unsafeDowncast(made, to: EntityRuntime.self) }
     let model: NSManagedObjectModel = entity.managedObjectModel
@@ -238,9 +305,9 @@ enum ClassResolver {
     let found = TypeSearch.classes(named: bare, subclassOf: NSManagedObject.self)
     switch found.count {
     case 0:
-      warn(
+      Warning.write(
         """
-        clarus: no class '\(written)' for entity '\(entity.name ?? "")' in this process; \
+        no class '\(written)' for entity '\(entity.name ?? "")' in this process; \
         its objects are plain NSManagedObject.
         """)
       return NSManagedObject.self
@@ -257,9 +324,5 @@ enum ClassResolver {
         \(found.map(\.qualifiedName).sorted().joined(separator: ", ")). Write the module into the model's class name.
         """)
     }
-  }
-
-  private static func warn(_ text: String) {
-    FileHandle.standardError.write(Data((text + "\n").utf8))
   }
 }

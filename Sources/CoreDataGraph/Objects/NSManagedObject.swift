@@ -59,10 +59,13 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
 
   /// Makes an object of `entity` and, unless `context` is nil, inserts it there.
   ///
+  /// An entity of another model is taken for the context's own if both models describe it alike; any other stops the program.
+  ///
   /// `required`, so that the framework can make objects of subclasses; a subclass that overrides it calls super and
   /// changes no property in it (use ``awakeFromInsert()``).
   public required init(entity: NSEntityDescription, insertInto context: NSManagedObjectContext?) {
-    runtime = EntityRuntime.of(entity)
+    let described: EntityRuntime = .of(entity)
+    runtime = context.map { described.inModel(of: $0) } ?? described
     key = 0
     super.init()
     if let context { context.insert(self) }
@@ -83,6 +86,10 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
   }
 
   /// The entity this class stands for. The class must stand for one entity of the models in use.
+  ///
+  /// Where several stacks with models of their own have the class, a block of a context means the context's model. Elsewhere the newest model
+  /// is taken, which makes no difference as long as all describe the entity alike; if they do not, a line on standard error says so once, with
+  /// both. ``init(context:)`` and requests always go by the context's model.
   open class func entity() -> NSEntityDescription {
     do {
       return try ModelRuntime.entity(of: self).layout.entity
@@ -96,7 +103,7 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
   @_disfavoredOverload
   open class func fetchRequest() -> NSFetchRequest<any NSFetchRequestResult> {
     // By name: the context that runs the request looks the entity up in its own model.
-    NSFetchRequest(entityName: entity().name ?? "")
+    NSFetchRequest(entityName: ModelRuntime.forName { entity().name ?? "" })
   }
 
   /// Names of properties by key path, for those that can't be found by themselves; see ``KeyPathNaming``.
