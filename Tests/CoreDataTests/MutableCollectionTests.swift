@@ -146,7 +146,7 @@ struct MutableCollectionTests {
       context.performAndWait {
         let items: [Item] = context.userInfo["items"] as? [Item] ?? []
         #expect(items[0].title == "a2" && !context.hasChanges)
-        #expect(items[1].managedObjectContext == nil)
+        #expect(items[1].isDeleted && context.deletedObjects == [items[1]])
       }
     }
   }

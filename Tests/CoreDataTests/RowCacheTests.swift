@@ -163,7 +163,7 @@ struct RowCacheTests {
       } else {
         context.mergeChanges(fromContextDidSave: try #require(recorder.received.first))
       }
-      #expect(read[0].price == 9 && read[1].managedObjectContext == nil)
+      #expect(read[0].price == 9 && read[1].isDeleted)
       let code: Int = try stack.elsewhere { other in
         codeThrown { _ = try other.existingObject(with: read[1].objectID) }
       }

@@ -156,11 +156,13 @@ extension NSManagedObjectContext {
   // MARK: Taking changes back
 
   /// Throws all changes since the last save away: new objects leave the context, deleted ones come back, changed ones have the values
-  /// of the last fetch or save again. Does not go to the store.
+  /// of the last fetch or save again. Does not go to the store. What another context has deleted stays deleted.
   public final func rollback() {
     requireQueue("rollback() was called")
     undoManager?.removeAllActions(withTarget: self)
-    let changed: [NSManagedObject] = inserted + updated + deleted
+    let changed: [NSManagedObject] = (inserted + updated + deleted).filter {
+      !$0.flags.contains(.deletedElsewhere)
+    }
     let events: [NSManagedObject] = eventObjects
     inserted = []
     updated = []
@@ -178,7 +180,7 @@ extension NSManagedObjectContext {
     processPendingChanges()
     for object in changed { object.letRelationshipsGo() }
     retained.removeAll { $0.registry !== registry }
-    parted.letGo()
+    parted.letRelationshipsGo()
   }
 
   private func rollBack(_ object: NSManagedObject) {
@@ -192,13 +194,16 @@ extension NSManagedObjectContext {
       noteRolledBack(object, removed: true)
       return
     }
-    if parent != nil {
-      // What it was is with the parent; it is asked again.
+    if parent != nil, object.row == nil {
+      // New in the parent: members that were changed here are known there only.
       object.turnIntoFault()
-      noteRolledBack(object, removed: false)
-      return
+    } else if let base = object.state?.base {
+      let state = ObjectState(values: base)
+      state.base = base
+      object.state = state
+    } else {
+      object.discardState(keepingTransients: false)
     }
-    object.discardState(keepingTransients: false)
     object.awakeQuietly { object.awake(fromSnapshotEvents: .rollback) }
     noteRolledBack(object, removed: false)
   }

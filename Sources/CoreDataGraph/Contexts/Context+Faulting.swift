@@ -39,8 +39,8 @@ extension NSManagedObjectContext {
     let root: Int = store.runtime.entities[first.entity].layout.rootIndex
     let runtimes: [EntityRuntime] = store.runtime.entities
     var result: [NSManagedObject] = []
-    // Told when the registry's lock is open again.
-    var observed: [(NSManagedObject, ObservedValues)] = []
+    // Those whose row is taken over when the registry's lock is open again: what observers have seen may ask the registry for more.
+    var later: [(object: NSManagedObject, row: RowRef)] = []
     let count: Int = batch.count
     result.reserveCapacity(count)
     registry.withTable(store: store.ordinal, root: root) { table in
@@ -53,9 +53,10 @@ extension NSManagedObjectContext {
           let key: Int64 = row.key
           if !isFresh, let known = ObjectRegistry.find(key, in: table) {
             // A changed object keeps the row its changes are against: that is what optimistic locking compares.
-            if known.row == nil || known.flags.contains(.fault) || (refresh && !known.hasChanges) {
-              if let values = known.observedValues() { observed.append((known, values)) }
-              known.row = row
+            if known.flags.contains(.deletedElsewhere) {
+              later.append((known, row))
+            } else if known.row == nil || known.flags.contains(.fault) || (refresh && !known.hasChanges) {
+              if known.flags.contains(.observed) { later.append((known, row)) } else { known.row = row }
             }
             result.append(known)
             continue
@@ -67,7 +68,12 @@ extension NSManagedObjectContext {
         }
       }
     }
-    for (object, values) in observed { object.tellObservers(since: values) }
+    for (object, row) in later {
+      let seen: ObservedValues? = object.observedValues()
+      bringBackDeletedElsewhere(object)
+      object.row = row
+      object.tellObservers(since: seen)
+    }
     return result
   }
 
@@ -213,6 +219,8 @@ extension NSManagedObjectContext {
   /// processes have: set ``stalenessInterval`` to 0 to have it read from the store.
   public final func refresh(_ object: NSManagedObject, mergeChanges flag: Bool) {
     requireQueue("refresh(_:mergeChanges:) was called")
+    // There is nothing that it could be in step with.
+    if object.flags.contains(.deletedElsewhere) { return }
     guard object.registry === registry else { return }
     if !flag {
       object.flags.subtract([.updated, .deleted, .propagated])
@@ -289,7 +297,7 @@ extension NSManagedObjectContext {
     }
     clearLists()
     for object in objects { object.letRelationshipsGo() }
-    parted.letGo()
+    parted.letRelationshipsGo()
     postChange([NSInvalidatedAllObjectsKey: objects])
   }
 
@@ -340,5 +348,6 @@ extension NSManagedObjectContext {
     assignedStores = [:]
     retained = []
     lastInserted = []
+    deletedElsewhere = WeakObjects()
   }
 }

@@ -55,8 +55,10 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   final var assignedStores: [ObjectIdentifier: NSPersistentStore] = [:]
   /// The inserted objects of the last objects-did-change notification, for the did-save one.
   final var lastInserted: Set<NSManagedObject> = []
-  /// Saved deletions that an undo may bring back.
-  final var parted = PartedObjects()
+  /// Saved deletions that an undo may bring back: they have left with their relationships, which keep them alive until they are let go.
+  final var parted = WeakObjects()
+  /// Objects whose deletion by another context was merged since the last save.
+  final var deletedElsewhere = WeakObjects()
   /// With `retainsRegisteredObjects`: every object the context has met.
   final var retained: [NSManagedObject] = []
 
@@ -86,7 +88,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
       if object.hasChanges { object.row = nil }
       object.state = nil
     }
-    parted.letGo()
+    parted.letRelationshipsGo()
   }
 
   // MARK: Configuration
@@ -203,11 +205,11 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
 
   // MARK: What there is
 
-  /// Whether there is anything to save.
+  /// Whether there is anything to save. Deletions that another context has saved and that were merged into this one are not.
   public final var hasChanges: Bool {
     requireQueue("hasChanges was read")
     return inserted.contains { $0.isInserted && !$0.isDeleted } || updated.contains { $0.isUpdated }
-      || deleted.contains { $0.isDeleted && !$0.isInserted }
+      || deleted.contains(where: \.isToBeDeleted)
   }
 
   /// New objects, without those that are deleted already.
@@ -220,10 +222,11 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     requireQueue("updatedObjects was read")
     return Set(updated.filter(\.isUpdated))
   }
-  /// Objects the next save deletes. A new object that is deleted was never stored, so it is not among them.
+  /// Objects the next save deletes, and those that another context has deleted, as long as somebody holds them, until the next save
+  /// of this one. A new object that is deleted was never stored, so it is not among them.
   public final var deletedObjects: Set<NSManagedObject> {
     requireQueue("deletedObjects was read")
-    return Set(deleted.filter { $0.isDeleted && !$0.isInserted })
+    return Set(deleted.filter(\.isToBeDeleted) + deletedElsewhere.objects.filter(\.isDeleted))
   }
   /// Every object the context knows and somebody holds.
   public final var registeredObjects: Set<NSManagedObject> {
@@ -236,6 +239,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   /// Puts a new object into the context. `init(context:)` and `init(entity:insertInto:)` do it already.
   public final func insert(_ object: NSManagedObject) {
     requireQueue("insert(_:) was called")
+    if object.flags.contains(.deletedElsewhere) { leave(object) }
     if object.registry === registry {
       // Inserting an object that was deleted before its first save brings it back.
       if object.flags.contains(.deleted), object.row == nil { object.flags.remove(.deleted) }
@@ -268,7 +272,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     object.cachedID = nil
     object.registry = registry
     object.flags.formUnion(registry.marks)
-    object.flags.remove(.orphaned)
+    object.flags.subtract([.orphaned, .deletedElsewhere, .inaccessible])
     registry.insert(object, store: 0, root: object.runtime.layout.rootIndex, key: object.key)
     if object.state == nil { object.state = ObjectState(values: object.runtime.template) }
     noteInsertion(of: object)

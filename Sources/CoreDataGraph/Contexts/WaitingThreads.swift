@@ -14,9 +14,7 @@ final class WaitingThread: @unchecked Sendable {
 
   /// For the main queue: what is to run there.
   var request: (() -> Void)?
-  private var isTaken = false
-  /// The request will be run by the waiting holder of the main queue.
-  fileprivate var isPromised = false
+  fileprivate private(set) var isTaken = false
   /// The queue came from this thread, which waits itself, and goes back to it; 0: its turn had come.
   var lender: UInt = 0
   fileprivate var mayGoOn = false
@@ -35,17 +33,21 @@ final class WaitingThread: @unchecked Sendable {
 
   /// Runs the request, on the main queue, unless that was done.
   func serve() {
-    let me: UInt = WorkQueue.thisThread
-    let before: (served: UInt?, waiting: WaitingThread?)? = WaitingThreads.lock.withLock {
-      if isTaken { return nil }
-      isTaken = true
-      return WaitingThreads.begin(serving: thread, on: me)
-    }
-    guard let before else { return }
+    if let service = WaitingThreads.lock.withLock({ take() }) { serve(service) }
+  }
+
+  /// Takes the request, for the calling thread to run; nil if that was done. With the lock held.
+  fileprivate func take() -> Service? {
+    if isTaken { return nil }
+    isTaken = true
+    return WaitingThreads.beginServing(thread)
+  }
+
+  fileprivate func serve(_ service: Service) {
     runRequest()
     WaitingThreads.lock.withLock {
-      WaitingThreads.end(serving: before, on: me)
       goOn()
+      WaitingThreads.end(service)
     }
   }
 
@@ -56,10 +58,11 @@ final class WaitingThread: @unchecked Sendable {
     request = nil
   }
 
-  /// The waiting thread that holds the wanted queue; nil when its holder is running, so that the wait will end.
+  /// The waiting thread that holds the wanted queue; nil when its holder is running, or about to run a request, so that the wait may
+  /// end.
   fileprivate var holder: WaitingThread? {
-    if isPromised { return nil }
-    return wanted.isMain ? WaitingThreads.onMain : WaitingThreads.all[wanted.holder]
+    let holder: WaitingThread? = wanted.isMain ? WaitingThreads.onMain : WaitingThreads.all[wanted.holder]
+    return holder?.requests.isEmpty == true ? holder : nil
   }
 
   /// Whether this thread wants what blocks of its queues rely on: the queue of a parent or of the coordinator. `known` is a queue that
@@ -72,6 +75,15 @@ final class WaitingThread: @unchecked Sendable {
     let name: String = wanted.owner?.nameInMessages ?? "a context"
     return "  thread 0x\(String(thread, radix: 16))\(isOnMain ? " (the main queue's)" : "") waits for \(name)"
   }
+}
+
+/// What a thread did before it ran a request for another one.
+private struct Service {
+  let thread: UInt
+  /// Whom it served.
+  let served: UInt?
+  /// What it waited for.
+  let waiting: WaitingThread?
 }
 
 /// Who waits for whom: the threads that wait for queues, in the whole process.
@@ -106,15 +118,17 @@ enum WaitingThreads {
     if isDone { return }
     while true {
       waiting.bell.wait()
-      let (isDone, request) = lock.withLock { () -> (Bool, WaitingThread?) in
-        guard let request = waiting.requests.first else { return (waiting.mayGoOn, nil) }
-        waiting.requests.removeFirst()
-        return (false, request)
+      // In one step: between taking a request and serving it the thread would look as if it only waited.
+      let (isDone, next) = lock.withLock { () -> (Bool, (request: WaitingThread, service: Service)?) in
+        while let request = waiting.requests.first {
+          waiting.requests.removeFirst()
+          if let service = request.take() { return (false, (request, service)) }
+        }
+        openCircle(of: waiting)
+        return (waiting.mayGoOn, nil)
       }
       if isDone { return }
-      guard let request else { continue }
-      request.serve()
-      lock.withLock { openCircle(of: waiting) }
+      if let next { next.request.serve(next.service) }
     }
   }
 
@@ -131,22 +145,22 @@ enum WaitingThreads {
 
   // MARK: Serving
 
-  /// The thread serves, so it does not wait meanwhile. Returns what was.
-  fileprivate static func begin(serving thread: UInt, on me: UInt) -> (served: UInt?, waiting: WaitingThread?)
-  {
-    let before: (UInt?, WaitingThread?) = (served[me], all[me])
-    before.1.map(remove)
+  /// The calling thread serves another one, so it does not wait meanwhile.
+  fileprivate static func beginServing(_ thread: UInt) -> Service {
+    let me: UInt = WorkQueue.thisThread
+    let service = Service(thread: me, served: served[me], waiting: all[me])
+    service.waiting.map(remove)
     served[me] = thread
     servedCount.add(1, ordering: .acquiringAndReleasing)
-    return before
+    return service
   }
 
-  fileprivate static func end(serving before: (served: UInt?, waiting: WaitingThread?), on me: UInt) {
-    served[me] = before.served
+  /// The thread waits again, and may close a circle by that.
+  fileprivate static func end(_ service: Service) {
+    served[service.thread] = service.served
     servedCount.subtract(1, ordering: .acquiringAndReleasing)
-    guard let waiting = before.waiting, !waiting.mayGoOn else { return }
-    all[me] = waiting
-    if waiting.isOnMain { onMain = waiting }
+    guard let waiting = service.waiting, !waiting.mayGoOn else { return }
+    begin(waiting)
   }
 
   // MARK: Circles
@@ -157,6 +171,8 @@ enum WaitingThreads {
     var circle: [WaitingThread] = [waiting]
     while let holder = circle[circle.count - 1].holder {
       if holder === waiting { return open(circle) }
+      // A circle that this thread only leads to is not closed by it.
+      if circle.contains(where: { $0 === holder }) { return }
       circle.append(holder)
     }
   }
@@ -167,8 +183,9 @@ enum WaitingThreads {
       let before: WaitingThread = circle[place == 0 ? circle.count - 1 : place - 1]
       guard member.looksUp(holding: before.wanted) else { continue }
       guard member.wanted.isMain else { return member.wanted.lend(to: member) }
+      // One that is being run already has closed the circle itself.
+      if member.isTaken { continue }
       let holder: WaitingThread = circle[place == circle.count - 1 ? 0 : place + 1]
-      member.isPromised = true
       holder.requests.append(member)
       holder.bell.signal()
       return

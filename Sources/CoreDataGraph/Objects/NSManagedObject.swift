@@ -248,8 +248,13 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
   public final var isUpdated: Bool {
     flags.contains(.updated) && flags.isDisjoint(with: [.inserted, .deleted])
   }
-  /// To be deleted by the next save. Not a test for "was deleted once".
+  /// To be deleted by the next save, or deleted by another context whose save was merged, until this one's next save. Not a test
+  /// for "was deleted once".
   public final var isDeleted: Bool { flags.contains(.deleted) }
+  /// Whether the next save is to delete the row.
+  final var isToBeDeleted: Bool {
+    flags.contains(.deleted) && flags.isDisjoint(with: [.inserted, .deletedElsewhere])
+  }
   /// Whether the values are still to be loaded.
   public final var isFault: Bool { flags.contains(.fault) }
   /// Inserted, updated or deleted.

@@ -42,6 +42,8 @@ struct ObjectFlags: OptionSet {
   static let awoken = ObjectFlags(rawValue: 1 << 20)
   /// An undo can bring the deleted object back, with its relationships: see `Recall`.
   static let recallable = ObjectFlags(rawValue: 1 << 22)
+  /// Another context has deleted the row, and a merge has told: there is nothing to be saved for it. Stays when the object has left.
+  static let deletedElsewhere = ObjectFlags(rawValue: 1 << 23)
 
   /// What an event leaves behind.
   static let event: ObjectFlags = [
@@ -173,6 +175,18 @@ final class ToManyState {
     for object in removed { list.remove(object) }
     for object in added { list.append(object) }
     members = list
+  }
+
+  /// Forgets objects whose rows are gone, whatever was done with them. False if there are none.
+  func drop(where isGone: (NSManagedObject) -> Bool) -> Bool {
+    let gone: [NSManagedObject] = [members ?? ObjectList(), added, removed].flatMap { $0.filter(isGone) }
+    for object in gone {
+      members?.remove(object)
+      added.remove(object)
+      removed.remove(object)
+      uncertain.remove(ObjectIdentifier(object))
+    }
+    return !gone.isEmpty
   }
 
   /// What is now is what the store has.

@@ -39,8 +39,8 @@ extension NSManagedObject {
   }
 }
 
-/// Objects that have left their context with their relationships, which keep each other alive until it lets them go.
-struct PartedObjects {
+/// Objects that a context remembers as long as somebody else holds them.
+struct WeakObjects {
   private struct Member {
     weak var object: NSManagedObject?
   }
@@ -56,7 +56,9 @@ struct PartedObjects {
     limit = max(64, 2 * members.count)
   }
 
-  mutating func letGo() {
+  var objects: [NSManagedObject] { members.compactMap(\.object) }
+
+  mutating func letRelationshipsGo() {
     for member in members { member.object?.letRelationshipsGo() }
     members = []
   }

@@ -81,7 +81,7 @@ extension NSManagedObjectContext {
   private func pendingChanges() -> PendingChanges {
     PendingChanges(
       inserted: inserted.filter { $0.isInserted && !$0.isDeleted }, updated: updated.filter(\.isUpdated),
-      deleted: deleted.filter { $0.isDeleted && !$0.isInserted && ($0.store != nil || parent != nil) })
+      deleted: deleted.filter { $0.isToBeDeleted && ($0.store != nil || parent != nil) })
   }
 
   private func validate(_ changes: inout PendingChanges) throws {
@@ -203,6 +203,7 @@ extension NSManagedObjectContext {
         object, store: object.store?.ordinal ?? 0, root: object.runtime.layout.rootIndex, key: object.key)
       object.flags.subtract([.inDeletedList, .propagated, .updated, .inUpdatedList])
     }
+    letDeletedElsewhereGo()
     for object in changes.inserted + changes.updated { object.didSave() }
     // What a deleted object changes of itself is lost with it.
     for object in changes.deleted { object.awakeQuietly { object.didSave() } }
@@ -338,7 +339,9 @@ struct SavedIDs: Sendable {
 
 extension NSManagedObjectContext {
   /// Takes over what another context of the same coordinator has saved: changed objects that are known here are read anew with
-  /// local changes kept, deleted ones are deleted.
+  /// local changes kept. Deleted ones are deleted here too (Decisions/0030): ``NSManagedObject/isDeleted`` is true and
+  /// ``deletedObjects`` holds them until the next save, which writes nothing for them; relationships let go of them, an undo does
+  /// not bring them back, and what was changed of them is lost. Alone they are nothing to save: ``hasChanges`` stays false.
   public final func mergeChanges(fromContextDidSave notification: Notification) {
     requireQueue("mergeChanges(fromContextDidSave:) was called")
     func ids(_ objectsKey: String, _ idsKey: String) -> [NSManagedObjectID] {
@@ -361,46 +364,20 @@ extension NSManagedObjectContext {
     var refreshed: Set<NSManagedObjectID> = []
     for id in ids.updated {
       guard let object = registeredObject(for: id) else { continue }
+      bringBackDeletedElsewhere(object)
       refreshed.insert(id)
       refresh(object, mergeChanges: !object.isFault)
       // Somebody has seen its values and waits to hear of others.
       if object.isFault, object.observation?.awaitsValues == true { try? object.fulfillFault() }
     }
-    for id in ids.deleted {
-      guard let object = registeredObject(for: id), !object.isDeleted else { continue }
-      forgetDeletedElsewhere(object)
+    takeOverDeletions(of: ids.deleted.compactMap { registeredObject(for: $0) })
+    for id in ids.inserted {
+      let object: NSManagedObject = self.object(with: id)
+      bringBackDeletedElsewhere(object)
+      noteEvent(.eventInserted, of: object)
     }
-    for id in ids.inserted { noteEvent(.eventInserted, of: object(with: id)) }
     processPendingChanges()
     info[NSRefreshedObjectIDsKey] = refreshed
     postDidMerge(info)
-  }
-
-  /// An object that is gone from the store already leaves the graph, and nothing is to be saved for it.
-  final func forgetDeletedElsewhere(_ object: NSManagedObject) {
-    for slot in object.runtime.relationshipSlots {
-      guard let inverse = object.runtime.layout.slots[slot].inverseSlot, let known = object.state else {
-        continue
-      }
-      // Members loaded here still list the object; both sides were cleared in the store.
-      let targets: [NSManagedObject]
-      if let many = known.toMany(slot) {
-        targets = many.members?.objects ?? []
-      } else if case .object(let one) = known.values[slot], let one = one as? NSManagedObject {
-        targets = [one]
-      } else {
-        continue
-      }
-      for target in targets where !target.hasChanges && !target.isFault {
-        withObservedValues(of: [target]) {
-          target.awakeQuietly { target.state?.values[inverse] = .unset }
-        }
-      }
-    }
-    noteEvent(.eventDeleted, of: object)
-    processPendingChanges()
-    detach(object)
-    object.letRelationshipsGo()
-    object.flags.insert(.inaccessible)
   }
 }

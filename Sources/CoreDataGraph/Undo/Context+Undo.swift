@@ -50,7 +50,9 @@ extension NSManagedObjectContext {
         guard flags.contains(.inserted), !flags.contains(.deleted) else { continue }
         memento = ObjectMemento(object: object, life: .leaves, changes: [], row: nil)
       } else if flags.contains(.eventDeleted) {
-        guard flags.contains(.deleted), !flags.contains(.inaccessible) else { continue }
+        guard flags.contains(.deleted), flags.isDisjoint(with: [.inaccessible, .deletedElsewhere]) else {
+          continue
+        }
         memento = ObjectMemento(
           object: object, life: .returns, changes: changes, row: object.row, recall: Recall(object))
       } else if changes.isEmpty {
@@ -81,10 +83,11 @@ extension NSManagedObjectContext {
     forward.reserveCapacity(mementos.count)
     for memento in mementos {
       let object: NSManagedObject = memento.object
-      guard object.registry === registry else { continue }
+      guard object.registry === registry, !object.flags.contains(.deletedElsewhere) else { continue }
       object.fireFault()
       let row: RowRef? = object.row
       var changes: [EventChange] = object.revert(memento)
+      object.dropDeletedElsewhere()
       if memento.life == .leaves, row != nil { changes += object.clearMembers() }
       let life: ObjectMemento.Life =
         switch memento.life {
@@ -127,7 +130,9 @@ extension NSManagedObjectContext {
   }
 
   private func bringBack(_ object: NSManagedObject) {
-    object.flags.subtract([.deleted, .propagated, .inaccessible])
+    // The row is gone, as if a save here had deleted it.
+    if object.flags.contains(.deletedElsewhere) { leave(object) }
+    object.flags.subtract([.deleted, .propagated, .inaccessible, .deletedElsewhere])
     if object.registry === registry {
       noteEvent(.eventInserted, of: object)
       return

@@ -156,6 +156,64 @@ extension Behaviour {
       }
     }
 
+    @Test(
+      .rule("LIFE-7", "NSManagedObject.awake(fromSnapshotEvents:)", "in child contexts"),
+      arguments: StoreKind.allCases, [false, true])
+    func `a child's objects are told the same, be the parent's saved or not`(
+      kind: StoreKind, isSaved: Bool
+    ) throws {
+      try Witness.with(kind) { stack, context, hooks in
+        let boss = Witness("boss", context)
+        let original = Witness("a", context)
+        original["number"] = 1
+        original["boss"] = boss
+        if isSaved { try context.save() } else { context.processPendingChanges() }
+        let (id, bossID): (NSManagedObjectID, NSManagedObjectID) = (original.objectID, boss.objectID)
+        let child = NSManagedObjectContext(.privateQueue)
+        child.parent = context
+        child.userInfo["hooks"] = hooks
+        try child.performAndWait {
+          child.undoManager = UndoManager()
+          let witness = try #require(try child.existingObject(with: id) as? Witness)
+          let theirBoss = try #require(try child.existingObject(with: bossID) as? Witness)
+          func check(_ event: NSSnapshotEventType, _ body: () throws -> Void) rethrows {
+            hooks.lines = []
+            try body()
+            let told: [String] = hooks.take().filter { $0.hasPrefix("awake") }
+            #expect(told == ["awake \(event.rawValue)"], "isSaved \(isSaved)")
+          }
+          witness["number"] = 2
+          check(.undoUpdate) { child.undo() }
+          check(.undoUpdate) { child.redo() }
+          check(.rollback) { child.rollback() }
+          #expect(witness["number"] as? Int == 1 && witness["boss"] as? Witness === theirBoss)
+          witness["boss"] = nil
+          _ = theirBoss["members"]
+          child.rollback()
+          #expect(witness["boss"] as? Witness === theirBoss)
+          #expect(theirBoss["members"] as? Set<Witness> == [witness] && !child.hasChanges)
+          child.delete(witness)
+          child.processPendingChanges()
+          #expect((theirBoss["members"] as? Set<Witness>)?.isEmpty == true)
+          child.rollback()
+          #expect(!witness.isDeleted && witness["number"] as? Int == 1 && !child.hasChanges)
+          #expect(theirBoss["members"] as? Set<Witness> == [witness])
+          witness["number"] = 3
+          check(.refresh) { child.refresh(witness, mergeChanges: true) }
+          #expect(witness["number"] as? Int == 3)
+          child.processPendingChanges()
+          let fresh = Witness("b", child)
+          child.processPendingChanges()
+          check(.undoInsertion) { child.undo() }
+          check(.undoDeletion) { child.redo() }
+          #expect(fresh.isInserted)
+          try child.save()
+        }
+        #expect(original["number"] as? Int == 3)
+        try context.save()
+      }
+    }
+
     @Test(.rule("LIFE-8", "NSManagedObject.prepareForDeletion()"), arguments: StoreKind.allCases)
     func `prepareForDeletion comes at once, before anything is passed on; for members, while it is passed on`(
       kind: StoreKind

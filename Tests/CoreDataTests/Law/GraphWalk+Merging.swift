@@ -25,6 +25,11 @@ extension GraphWalk {
     if let failure { throw failure }
     self = walk
     guard let told else { return }
+    // Held, so that what becomes of them shows.
+    let doomed: [Int: NSManagedObject] = objects.filter { number, object in
+      !saved.has(number) && before.has(number) && object.managedObjectContext != nil
+    }
+    let wasChanged: Bool = context.hasChanges
     if Bool.random(using: &random) {
       context.mergeChanges(fromContextDidSave: told)
     } else {
@@ -35,6 +40,11 @@ extension GraphWalk {
       }
       NSManagedObjectContext.mergeChanges(fromRemoteContextSave: changes, into: [context])
     }
+    for (number, object) in doomed {
+      guard object.isDeleted, object.managedObjectContext === context, context.deletedObjects.contains(object)
+      else { throw GraphDifference(text: "\(number) is not deleted after the merge") }
+    }
+    if !wasChanged, context.hasChanges { throw GraphDifference(text: "the merge made changes") }
     take(over: before)
     // What can be undone is known by property; here it is known as whole graphs.
     forgetUndo()
@@ -55,6 +65,9 @@ extension GraphWalk {
       if let mine = now.items[item], mine == old { now.items[item] = price }
     }
     now.tags.formUnion(saved.tags.subtracting(before.tags))
+    for gone in before.items.keys where saved.items[gone] == nil { now.leave(item: gone) }
+    for gone in before.details.subtracting(saved.details) { now.delete(detail: gone) }
+    for gone in before.tags.subtracting(saved.tags) { now.delete(tag: gone) }
   }
 
   private mutating func make(_ change: ForeignChange, in other: NSManagedObjectContext) throws -> Bool {
@@ -79,9 +92,10 @@ extension GraphWalk {
       ids[next] = made.objectID
       if isTag { saved.tags.insert(next) } else { saved.items[next] = 0 }
     case .delete:
-      // What happens to changes of an object that is deleted elsewhere is the business of merge policies.
-      guard !context.hasChanges, let gone = any(Array(saved.items.keys) + saved.categories + saved.tags)
-      else { return false }
+      // Below a category that is deleted may be what only this context has put there.
+      let gone: Int? = any(
+        Array(saved.items.keys) + saved.tags + (context.hasChanges ? [] : Array(saved.categories)))
+      guard let gone else { return false }
       log.append("elsewhere: delete \(gone)")
       other.delete(try stored(gone))
       if saved.categories.contains(gone) {

@@ -230,9 +230,7 @@ extension GraphWalk {
       now.playlists.remove(gone)
       now.order[gone] = nil
     case "Song": now.delete(song: gone)
-    default:
-      now.details.remove(gone)
-      now.detail = now.detail.filter { $0.value != gone }
+    default: now.delete(detail: gone)
     }
   }
 }

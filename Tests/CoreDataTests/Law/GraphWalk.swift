@@ -115,6 +115,9 @@ struct GraphWalk {
     }
     if context.hasChanges { throw GraphDifference(text: "changes are left after the save") }
     saved = now
+    for (number, object) in objects where !now.has(number) && object.managedObjectContext != nil {
+      throw GraphDifference(text: "\(number) is deleted and still there after the save")
+    }
     for (number, object) in objects where object.managedObjectContext != nil {
       if object.objectID.isTemporaryID {
         throw GraphDifference(text: "\(number) has a temporary id after the save")

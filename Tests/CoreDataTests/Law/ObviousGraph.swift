@@ -23,6 +23,24 @@ struct ObviousGraph: Equatable {
     tagged = tagged.filter { $0[0] != item }
   }
 
+  func has(_ number: Int) -> Bool {
+    items[number] != nil
+      || [categories, tags, playlists, songs, details].contains { $0.contains(number) }
+  }
+
+  /// Deleted elsewhere: what the store has of it goes, what is set here only stays.
+  mutating func leave(item: Int) {
+    items[item] = nil
+    category[item] = nil
+    detail[item] = nil
+    tagged = tagged.filter { $0[0] != item }
+  }
+
+  mutating func delete(detail gone: Int) {
+    details.remove(gone)
+    detail = detail.filter { $0.value != gone }
+  }
+
   mutating func delete(category gone: Int) {
     for item in category.filter({ $0.value == gone }).keys { delete(item: item) }
     categories.remove(gone)

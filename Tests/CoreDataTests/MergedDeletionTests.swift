@@ -1,0 +1,246 @@
+import CoreData
+import Foundation
+import Testing
+
+/// What another context has deleted and a merge tells of (Decisions/0030).
+@Suite
+struct MergedDeletionTests {
+  enum Way: CaseIterable {
+    case byHand, byItself, remote
+  }
+
+  /// A context with a category and its items, and a second one that deletes some of them.
+  private final class Scene {
+    let stack: Stack
+    let context: NSManagedObjectContext
+    let category: Category
+    let items: [Item]
+
+    init(_ kind: StoreKind, _ titles: [String] = ["a", "b"]) throws {
+      stack = try Stack(kind)
+      context = stack.context
+      (category, items) = try stack.run { context in
+        let category: Category = context.category("c")
+        let items: [Item] = titles.map { context.item($0, category) }
+        try context.save()
+        return (category, items)
+      }
+    }
+
+    /// Deletes objects in another context, whose save is then merged.
+    func deleteElsewhere(_ objects: [NSManagedObject], _ way: Way = .byHand) throws {
+      nonisolated(unsafe) var told: Notification?
+      let other: NSManagedObjectContext = stack.other()
+      let recorder = Recorder([.NSManagedObjectContextDidSave], of: other) { told = $0 }
+      context.automaticallyMergesChangesFromParent = way == .byItself
+      let ids: [NSManagedObjectID] = context.performAndWait { objects.map(\.objectID) }
+      try other.performAndWait {
+        for id in ids { other.delete(try other.existingObject(with: id)) }
+        try other.save()
+      }
+      _ = recorder
+      let notification: Notification = try #require(told)
+      // What merges by itself was enqueued before this.
+      context.performAndWait {
+        switch way {
+        case .byHand: context.mergeChanges(fromContextDidSave: notification)
+        case .byItself: break
+        case .remote:
+          NSManagedObjectContext.mergeChanges(
+            fromRemoteContextSave: [NSDeletedObjectsKey: ids], into: [context])
+        }
+      }
+    }
+  }
+
+  @Test(
+    .rule("MERGE-3", "NSManagedObjectContext.mergeChanges(fromContextDidSave:)", "delete(_:) is applied"),
+    arguments: StoreKind.allCases, Way.allCases)
+  func `what another context has deleted is deleted here until the next save`(kind: StoreKind, way: Way)
+    throws
+  {
+    let scene = try Scene(kind)
+    let context: NSManagedObjectContext = scene.context
+    let gone: Item = scene.items[0]
+    let changes = Recorder([.NSManagedObjectContextObjectsDidChange], of: context)
+    try scene.deleteElsewhere([gone], way)
+    try scene.stack.run { context in
+      #expect(changes.received.indices.map { changes.objects(NSDeletedObjectsKey, at: $0) } == [[gone]])
+      #expect(gone.isDeleted && gone.managedObjectContext === context && gone.title == "a")
+      #expect(context.deletedObjects == [gone] && context.registeredObjects.contains(gone))
+      #expect(!context.hasChanges && context.updatedObjects.isEmpty)
+      #expect(scene.category.items == [scene.items[1]])
+      #expect(try context.all(Item.self, "Item") == [scene.items[1]])
+      #expect(errorThrown { _ = try context.existingObject(with: gone.objectID) } != nil)
+      context.refreshAllObjects()
+      context.rollback()
+      #expect(gone.isDeleted && context.deletedObjects == [gone], "a rollback has nothing to take back")
+      let journal: Int = scene.stack.journal.lines.count
+      let saves = Recorder([.NSManagedObjectContextDidSave], of: context)
+      try context.save()
+      #expect(scene.stack.journal.lines.count == journal, "nothing is saved, so nobody is called")
+      #expect(saves.received.count == 1 && saves.objects(NSDeletedObjectsKey) == [])
+      #expect(gone.managedObjectContext == nil && !gone.isDeleted && context.deletedObjects.isEmpty)
+      #expect(scene.category.items == [scene.items[1]])
+    }
+  }
+
+  @Test(arguments: StoreKind.allCases)
+  func `changes of others are saved beside a merged deletion, and lose what pointed at it`(kind: StoreKind)
+    throws
+  {
+    let scene = try Scene(kind)
+    let (gone, kept): (Item, Item) = (scene.items[0], scene.items[1])
+    let tag: NSManagedObject = try scene.stack.run { context in
+      let tag: NSManagedObject = context.make("Tag", ["name": "t", "items": NSSet(array: [gone, kept])])
+      gone.title = "lost"
+      return tag
+    }
+    try scene.deleteElsewhere([gone])
+    try scene.stack.run { context in
+      #expect(tag.value(forKey: "items") as? Set<NSManagedObject> == [kept])
+      #expect(context.updatedObjects == [kept] && context.insertedObjects == [tag])
+      try context.save()
+      #expect(gone.managedObjectContext == nil)
+    }
+    #expect(try scene.stack.titles() == ["b"])
+    #expect(
+      try scene.stack.elsewhere { try $0.all(Item.self, "Item").first?.tags.map { $0.value(forKey: "name") } }
+        as? [String] == ["t"])
+  }
+
+  @Test(arguments: StoreKind.allCases)
+  func `deleting what another context has deleted already is no conflict once that is merged`(kind: StoreKind)
+    throws
+  {
+    let scene = try Scene(kind)
+    try scene.stack.run { $0.delete(scene.items[0]) }
+    try scene.deleteElsewhere([scene.items[0]])
+    try scene.stack.run { context in
+      #expect(context.deletedObjects == [scene.items[0]])
+      scene.items[1].price = 2
+      try context.save()
+      #expect(!context.hasChanges && context.deletedObjects.isEmpty)
+    }
+    #expect(try scene.stack.titles() == ["b"])
+  }
+
+  @Test(arguments: StoreKind.allCases)
+  func `an undo neither brings back what another context has deleted nor what pointed at it`(kind: StoreKind)
+    throws
+  {
+    let scene = try Scene(kind)
+    let manager = UndoManager()
+    let (gone, kept): (Item, Item) = (scene.items[0], scene.items[1])
+    try scene.stack.run { context in
+      context.undoManager = manager
+      kept.price = 1
+      context.processPendingChanges()
+      gone.category = nil
+      gone.price = 5
+      context.processPendingChanges()
+    }
+    try scene.deleteElsewhere([gone])
+    try scene.stack.run { context in
+      #expect(manager.undoCount == 2, "the merge is no event that could be undone")
+      context.undo()
+      #expect(gone.isDeleted && context.deletedObjects == [gone] && scene.category.items == [kept])
+      context.undo()
+      #expect(kept.price == 0)
+      context.redo()
+      context.redo()
+      #expect(kept.price == 1 && gone.isDeleted)
+      try context.save()
+      #expect(gone.managedObjectContext == nil && scene.category.items == [kept])
+    }
+    #expect(try scene.stack.titles() == ["b"])
+  }
+
+  @Test(arguments: StoreKind.allCases, [false, true])
+  func `undoing one's own deletion makes what another context has deleted too anew`(
+    kind: StoreKind, savesFirst: Bool
+  ) throws {
+    let scene = try Scene(kind)
+    let gone: Item = scene.items[0]
+    try scene.stack.run { context in
+      context.undoManager = UndoManager()
+      context.delete(gone)
+    }
+    try scene.deleteElsewhere([gone])
+    try scene.stack.run { context in
+      if savesFirst { try context.save() }
+      context.undo()
+      #expect(gone.isInserted && gone.managedObjectContext === context && scene.category.items.contains(gone))
+      try context.save()
+    }
+    #expect(try scene.stack.titles() == ["a", "b"])
+  }
+
+  @Test(arguments: StoreKind.allCases)
+  func `members that were never loaded leave a loaded relationship too`(kind: StoreKind) throws {
+    let scene = try Scene(kind, ["a", "b", "c"])
+    try scene.stack.run { context in
+      context.reset()
+      let category: Category = try #require(try context.all(Category.self, "Category").first)
+      let members: Set<Item> = category.items
+      let ids: [NSManagedObjectID] = Array(members.map(\.objectID).prefix(2))
+      try scene.stack.elsewhere { other in
+        for id in ids { other.delete(try other.existingObject(with: id)) }
+        try other.save()
+      }
+      NSManagedObjectContext.mergeChanges(
+        fromRemoteContextSave: [NSDeletedObjectsKey: ids], into: [context])
+      #expect(category.items.count == 1 && !context.hasChanges)
+      #expect(context.deletedObjects == members.subtracting(category.items))
+    }
+  }
+
+  @Test(arguments: StoreKind.allCases)
+  func `a context keeps nothing alive for a merged deletion`(kind: StoreKind) throws {
+    let stack = try Stack(kind)
+    let context: NSManagedObjectContext = stack.context
+    for number in 0..<200 {
+      nonisolated(unsafe) weak var object: Item?
+      let id: NSManagedObjectID = try stack.run { context in
+        let item: Item = context.item("\(number)")
+        object = item
+        try context.save()
+        return item.objectID
+      }
+      nonisolated(unsafe) var held: NSManagedObject? = context.performAndWait { context.object(with: id) }
+      try stack.elsewhere { other in
+        other.delete(try other.existingObject(with: id))
+        try other.save()
+      }
+      context.performAndWait {
+        NSManagedObjectContext.mergeChanges(
+          fromRemoteContextSave: [NSDeletedObjectsKey: [id]], into: [context])
+        #expect(context.deletedObjects == [held])
+        held = nil
+        #expect(context.deletedObjects.isEmpty && context.registeredObjects.isEmpty)
+      }
+      #expect(object == nil)
+    }
+  }
+
+  @Test(arguments: StoreKind.allCases)
+  func `what is there again under its id comes back`(kind: StoreKind) throws {
+    let scene = try Scene(kind)
+    let gone: Item = scene.items[0]
+    let third: NSManagedObjectContext = scene.stack.other()
+    third.mergePolicy = NSMergePolicy.overwrite
+    let id: NSManagedObjectID = gone.objectID
+    try third.performAndWait { (try third.existingObject(with: id) as? Item)?.title = "again" }
+    try scene.deleteElsewhere([gone])
+    // Changed there and deleted meanwhile: the overwriting save inserts it again.
+    try third.performAndWait { try third.save() }
+    try scene.stack.run { context in
+      #expect(gone.isDeleted)
+      #expect(try context.all(Item.self, "Item", sort: ["title"]) == [gone, scene.items[1]])
+      #expect(!gone.isDeleted && gone.title == "again" && context.deletedObjects.isEmpty)
+      gone.price = 4
+      try context.save()
+    }
+    #expect(try scene.stack.titles() == ["again", "b"])
+  }
+}
