@@ -195,6 +195,26 @@ struct ConcurrencyTests {
       try stack.elsewhere { try $0.all(Item.self, "Item", sort: ["title"]).map(\.price) } == [3, 0])
   }
 
+  @MainActor
+  @Test func `a merge that waits for its turn does not keep the context`() throws {
+    let stack = try Stack(.inMemory)
+    weak var gone: NSManagedObjectContext?
+    do {
+      let context = NSManagedObjectContext(.mainQueue)
+      context.persistentStoreCoordinator = stack.coordinator
+      context.automaticallyMergesChangesFromParent = true
+      let child = NSManagedObjectContext(.mainQueue)
+      child.parent = context
+      gone = context
+      try stack.run { other in
+        _ = other.item("a")
+        try other.save()
+      }
+      #expect(gone != nil)
+    }
+    #expect(gone == nil, "the main queue is here and has not come to the merge")
+  }
+
   @Test(arguments: StoreKind.allCases)
   func `many contexts read and write one store at once`(kind: StoreKind) async throws {
     let stack = try Stack(kind)

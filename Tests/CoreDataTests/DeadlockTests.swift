@@ -196,6 +196,71 @@ struct DeadlockTests {
     }
   }
 
+  /// The main thread waits for a child and runs the child's save meanwhile; an observer of that waits for `asked`, whose block waits for
+  /// the child.
+  @MainActor
+  private static func askInObserver(_ family: Family, _ asked: NSManagedObjectContext) async throws {
+    let observer = Recorder([.NSManagedObjectContextObjectsDidChange], of: family.parent) { _ in
+      asked.performAndWait {}
+    }
+    let (first, second) = (Meeting(), Meeting())
+    try await Self.bothAroundMain(
+      {
+        try Self.both(
+          {
+            asked.performAndWait {
+              first.come(0)
+              family.child.performAndWait {}
+            }
+          },
+          {
+            try family.child.performAndWait {
+              first.come(1)
+              second.come(0)
+              (family.child.object(with: family.id) as? Item)?.price += 1
+              try family.child.save()
+            }
+          })
+      },
+      {
+        family.parent.performAndWait {
+          second.come(1)
+          family.child.performAndWait {}
+        }
+      })
+    withExtendedLifetime(observer) {}
+  }
+
+  @Test func `what a served save tells may wait for a grandchild, which needs the one that saves`() async {
+    await #expect(processExitsWith: .success) { @MainActor in
+      alarm(Self.secondsToHang)
+      let family = try Family(.parent)
+      for round in 1...20 {
+        let leaf = NSManagedObjectContext(.privateQueue)
+        leaf.parent = family.child
+        try await Self.askInObserver(family, leaf)
+        let price: Double? = (family.parent.object(with: family.id) as? Item)?.price
+        #expect(price == Double(round))
+      }
+    }
+  }
+
+  @Test func `a circle through what a served save tells is told where it can't be opened`() async {
+    let result: ExitTest.Result? = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) { @MainActor in
+      alarm(Self.secondsToHang)
+      let family = try Family(.parent)
+      let stranger: NSManagedObjectContext = family.stack.other()
+      stranger.name = "stranger"
+      try await Self.askInObserver(family, stranger)
+    }
+    let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+    for part in ["CoreData deadlock", "waits for \"stranger\"", "in a block of \"stranger\""] {
+      #expect(text.contains(part), "\(text)")
+    }
+  }
+
   @Test func `a parent waits for one child, whose block waits for another, which needs the parent`() async {
     await #expect(processExitsWith: .success) { @MainActor in
       alarm(Self.secondsToHang)

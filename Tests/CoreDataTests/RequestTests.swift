@@ -141,6 +141,8 @@ struct RequestTests {
         wanted.predicate = NSPredicate(format: format)
         let asynchronous = NSAsynchronousFetchRequest(fetchRequest: wanted) { result in
           #expect(result.finalResult == nil)
+          let ended: [Bool?] = [result.progress?.isFinished, result.progress?.isCancelled]
+          #expect(ended == (format.hasPrefix("title") ? [false, true] : [true, false]))
           end.yield((result.operationError as? CocoaError)?.code)
         }
         let result = try #require(

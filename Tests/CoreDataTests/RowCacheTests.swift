@@ -55,6 +55,32 @@ struct RowCacheTests {
     }
   }
 
+  @Test(arguments: [false, true])
+  func `refreshing does not go back to an older row of another context`(isIndexed: Bool) throws {
+    let stack: Stack = try filled()
+    try stack.run { context in
+      let old: [Item] = try items(context)
+      if isIndexed {
+        try stack.elsewhere { other in
+          for item in old { #expect((other.object(with: item.objectID) as? Item)?.price == 0) }
+        }
+      }
+      try reprice(stack, 9)
+      try stack.elsewhere { other in
+        let read: [Item] = try items(other)
+        #expect(read.map(\.price) == [9, 9, 9])
+        other.refreshAllObjects()
+        #expect(read.map(\.price) == [9, 9, 9])
+        // Faults that have their rows.
+        other.reset()
+        let faults: [Item] = try other.all(Item.self, "Item", sort: ["title"])
+        for item in faults { other.refresh(item, mergeChanges: true) }
+        #expect(faults.map(\.price) == [9, 9, 9])
+      }
+      #expect(old.map(\.price) == [0, 0, 0])
+    }
+  }
+
   @Test func `a fetch sees the store, and what it reads is new to the cache`() throws {
     let stack: Stack = try filled()
     try stack.run { context in

@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import GRDB
 import Testing
 
 /// Two stores in one coordinator, and two stacks in one process.
@@ -155,6 +156,66 @@ struct SeveralStoresTests {
         let count: Int = try fresh.count(for: fresh.request(NSManagedObject.self, "Unique"))
         #expect(count == 2)
       }
+    }
+  }
+
+  @Test func `a save that fails in a later store pins to the state of the next read`() throws {
+    let (_, coordinator, context) = try pair(.sqlite, configured: false)
+    let stores: [NSPersistentStore] = coordinator.persistentStores
+    try context.performAndWait {
+      context.assign(context.make("Unique", ["code": "x"]), to: stores[1])
+      context.assign(context.item("a"), to: stores[0])
+      try context.save()
+      try context.setQueryGenerationFrom(.current)
+      #expect(try context.count(for: context.request(Item.self, "Item")) == 1)
+      let before: NSQueryGenerationToken? = context.queryGenerationToken
+      try inFreshContext(coordinator) { other in
+        other.assign(other.item("b"), to: stores[0])
+        try other.save()
+      }
+      context.assign(context.item("c"), to: stores[0])
+      context.assign(context.make("Unique", ["code": "x"]), to: stores[1])
+      #expect(codeThrown { try context.save() } == NSPersistentStoreIncompleteSaveError)
+      #expect(before != .current && context.queryGenerationToken == .current)
+      context.rollback()
+      #expect(try context.all(Item.self, "Item", sort: ["title"]).map(\.title) == ["a", "b", "c"])
+    }
+  }
+
+  @Test func `metadata that a store can't write stops the save before anything is saved or told`() throws {
+    let folder = try TemporaryFolder()
+    let coordinator = NSPersistentStoreCoordinator(managedObjectModel: World.shared)
+    let stores: [NSPersistentStore] = try ["a", "b"].map { name in
+      try coordinator.addPersistentStore(
+        ofType: NSSQLiteStoreType, configurationName: nil, at: folder.file("\(name).sqlite"),
+        options: [NSPersistentStoreTimeoutOption: 0.01])
+    }
+    let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+    context.persistentStoreCoordinator = coordinator
+    try context.performAndWait {
+      let item: Item = context.item("a")
+      context.assign(item, to: stores[0])
+      coordinator.setMetadata(["note": "b"], for: stores[1])
+      let told = Recorder([.NSManagedObjectContextDidSave], of: context)
+      let writer = try DatabaseQueue(path: folder.file("b.sqlite").path)
+      try writer.inTransaction(.immediate) { _ in
+        let error: NSError = try #require(errorThrown { try context.save() })
+        #expect(error.userInfo[NSAffectedStoresErrorKey] as? [NSPersistentStore] == [stores[1]])
+        return .rollback
+      }
+      #expect(told.received.isEmpty && item.isInserted && item.objectID.isTemporaryID)
+      try inFreshContext(coordinator) { fresh in
+        let count: Int = try fresh.count(for: fresh.request(Item.self, "Item"))
+        #expect(count == 0)
+      }
+      try context.save()
+      #expect(told.received.count == 1 && !item.objectID.isTemporaryID)
+      // Of a save without changes too.
+      coordinator.setMetadata(["note": "c"], for: stores[1])
+      try context.save()
+      let stored: [String: Any] = try NSPersistentStoreCoordinator.metadataForPersistentStore(
+        ofType: NSSQLiteStoreType, at: folder.file("b.sqlite"), options: nil)
+      #expect(stored["note"] as? String == "c")
     }
   }
 

@@ -105,6 +105,32 @@ struct UndoTests {
     }
   }
 
+  @Test(arguments: StoreKind.allCases)
+  func `a deletion that is made again after it was undone comes back with its relationships`(kind: StoreKind)
+    throws
+  {
+    try withUndo(kind) { stack, context, _ in
+      let item: Item = context.item("a")
+      let tag = context.make("Tag") as! Tag
+      item.tags = [tag]
+      try context.save()
+      for _ in 0..<3 {
+        context.delete(item)
+        context.undo()
+        #expect(context.undoManager?.canRedo == true)
+        // What could be made again is thrown away, with what it knew of the object.
+        context.delete(item)
+        context.processPendingChanges()
+        #expect(context.undoManager?.canRedo == false)
+        try context.save()
+        context.undo()
+        #expect(item.tags == [tag] && tag.items == [item] && item.isInserted)
+        try context.save()
+      }
+      #expect(try stack.count("Item") == 1)
+    }
+  }
+
   @Test(.rule("UNDO-4", "NSManagedObjectContext.undoManager"), arguments: StoreKind.allCases)
   func `undo goes back past a save and dirties the objects again`(kind: StoreKind) throws {
     try withUndo(kind) { stack, context, manager in

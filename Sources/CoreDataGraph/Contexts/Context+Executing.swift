@@ -92,7 +92,7 @@ extension NSAsynchronousFetchRequest: ContextRequest {
     let result = NSAsynchronousFetchResult(self, context: context)
     let request: NSFetchRequest<ResultType> = snapshot
     context.perform { [completionBlock] in
-      do { try result.fill(request) } catch { result.operationError = error }
+      do { try result.fill(request) } catch { result.fail(error) }
       completionBlock?(result)
     }
     return result

@@ -223,6 +223,7 @@ extension NSManagedObjectContext {
     if object.flags.contains(.deletedElsewhere) { return }
     guard object.registry === registry else { return }
     if !flag {
+      forgetOlderRow(of: object)
       object.flags.subtract([.updated, .deleted, .propagated])
       object.turnIntoFault()
       if object.isInserted { object.state = ObjectState(values: object.runtime.template) }
@@ -231,6 +232,7 @@ extension NSManagedObjectContext {
     }
     guard !object.isInserted, object.store != nil || parent != nil else { return }
     if object.flags.contains(.fault) {
+      forgetOlderRow(of: object)
       object.row = nil
       if parent != nil { object.state = nil }
       return
@@ -267,6 +269,16 @@ extension NSManagedObjectContext {
       for number in state.changed.members { state.toMany(number)?.members = nil }
     }
     object.awakeQuietly { object.awake(fromSnapshotEvents: .refresh) }
+  }
+
+  /// A row is let go of. Another context may have an older one, which the cache would take for the newest once this one is gone.
+  private func forgetOlderRow(of object: NSManagedObject) {
+    guard let row = object.row, let store = object.store, let cache = store.rowCache else { return }
+    let layout: EntityLayout = object.runtime.layout
+    // The look-up alone makes the cache forget what this row replaces.
+    guard let known = cache.row(root: layout.rootIndex, key: object.key), known.version &- row.version < 0
+    else { return }
+    store.forgetRows(of: layout, keys: [object.key])
   }
 
   /// A row that is at hand may be older than what the object was given by a fetch.
@@ -322,9 +334,7 @@ extension NSManagedObjectContext {
   /// Runs now on the context's queue, else there later.
   final func onQueue(_ block: @escaping (NSManagedObjectContext) -> Void) {
     if isOnQueue { return block(self) }
-    perform { [weak self] in
-      if let self { block(self) }
-    }
+    performIfAlive(block)
   }
 
   /// Takes an object out of the context.

@@ -338,7 +338,7 @@ extension NSManagedObjectContext {
     newPermanentIDs = [:]
     permanentIDs.merge(ids) { _, new in new }
     for child in children.all {
-      child.perform { [weak child] in child?.rename(ids) }
+      child.performIfAlive { $0.rename(ids) }
     }
   }
 

@@ -83,6 +83,13 @@ extension NSManagedObjectContext: WorkQueueOwner {
     queue.run { [self] in runUnit(block) }
   }
 
+  /// Runs a block on the context's queue, later, unless the context is gone by then: what waits does not keep it.
+  final func performIfAlive(_ block: @escaping (NSManagedObjectContext) -> Void) {
+    queue.run { [weak self] in
+      if let self { runUnit { block(self) } }
+    }
+  }
+
   /// Runs a block on the context's queue and waits. Re-entrant: inside a block of the same context it runs at once. Rethrows
   /// what the block throws.
   ///

@@ -59,6 +59,10 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   final var parted = WeakObjects()
   /// Objects whose deletion by another context was merged since the last save.
   final var deletedElsewhere = WeakObjects()
+  /// Whether there ever was one: an undo has to look for them then.
+  final var hasMetDeletions = false
+  /// By objects whose deletion an undo or redo can take back.
+  final var recalls: [ObjectIdentifier: Recall.Known] = [:]
   /// With `retainsRegisteredObjects`: every object the context has met.
   final var retained: [NSManagedObject] = []
 

@@ -90,4 +90,11 @@ open class NSAsynchronousFetchResult<ResultType: NSFetchRequestResult>: NSPersis
     progress?.totalUnitCount = Int64(max(1, found.count))
     progress?.completedUnitCount = Int64(max(1, found.count))
   }
+
+  /// There will be no result. Nobody is to wait for the rest of the work either, unless it was cancelled, which is told otherwise.
+  final func fail(_ error: any Error) {
+    operationError = error
+    guard let progress, !progress.isCancelled else { return }
+    progress.completedUnitCount = progress.totalUnitCount
+  }
 }

@@ -17,6 +17,7 @@ extension NSManagedObjectContext {
       noteEvent(.eventDeleted, of: object)
     }
     deletedElsewhere.append(gone)
+    hasMetDeletions = true
     var others: [NSManagedObject] = gone.flatMap { $0.knownNeighbours() }
     // Whose values were never loaded does not know who lists it.
     if gone.contains(where: { !$0.hasSource && $0.state == nil }) {

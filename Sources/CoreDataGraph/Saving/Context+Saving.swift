@@ -40,12 +40,13 @@ extension NSManagedObjectContext {
       try validate(&changes)
       if let parent {
         if !changes.isEmpty { try push(changes, to: parent) }
-      } else if !changes.isEmpty {
+      } else if changes.isEmpty {
+        try writeMetadata(of: coordinator, besides: [])
+      } else {
         try writingNewest { takeOver(try writeMerging(&changes, to: coordinator)) }
       }
       clearChanges()
       finish(changes, coordinator)
-      if parent == nil { try writeMetadata(of: coordinator) }
     }
   }
 
@@ -128,6 +129,7 @@ extension NSManagedObjectContext {
   {
     var parts: [StoreChanges] = try StoreChanges.split(changes, context: self, coordinator: coordinator)
     try StoreChanges.refuseExternalRelationships(parts)
+    try writeMetadata(of: coordinator, besides: parts)
     defer { for object in changes.inserted { object.pendingKey = 0 } }
     for place in parts.indices {
       let store: NSPersistentStore = parts[place].store
@@ -153,10 +155,17 @@ extension NSManagedObjectContext {
     return parts
   }
 
-  /// Metadata goes with what is saved to its store; of stores that nothing was saved to it is left.
-  private func writeMetadata(of coordinator: NSPersistentStoreCoordinator) throws {
-    for store in coordinator.persistentStores where store.engine.hasUnsavedMetadata {
-      try store.engine.save { _ in SavePlan() }
+  /// Metadata goes with what is saved to its store. That of other stores is written first: if it can't be, nothing is saved.
+  private func writeMetadata(of coordinator: NSPersistentStoreCoordinator, besides parts: [StoreChanges])
+    throws
+  {
+    for store in coordinator.persistentStores
+    where store.engine.hasUnsavedMetadata && !parts.contains(where: { $0.store === store }) {
+      do {
+        try store.engine.save { _ in SavePlan() }
+      } catch let error as StoreError {
+        throw SaveErrors.error(for: error, store: store, context: self, partly: false)
+      }
     }
   }
 
@@ -220,7 +229,7 @@ extension NSManagedObjectContext {
     let siblings: ContextList = parent?.children ?? coordinator.contexts
     for other in siblings.all + children.all
     where other !== self && other.automaticallyMergesChangesFromParent {
-      other.perform { [weak other] in other?.merge(ids) }
+      other.performIfAlive { $0.merge(ids) }
     }
     // An undo brings a deleted object back with its relationships.
     parted.append(changes.deleted.filter { $0.flags.contains(.recallable) })

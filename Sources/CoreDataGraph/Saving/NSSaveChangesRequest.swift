@@ -41,7 +41,7 @@ extension NSManagedObjectContext {
   final func write(_ request: NSSaveChangesRequest, to coordinator: NSPersistentStoreCoordinator) throws {
     let changes = PendingChanges(
       inserted: Array(request.insertedObjects ?? []), updated: Array(request.updatedObjects ?? []),
-      deleted: Array(request.deletedObjects ?? []))
+      deleted: (request.deletedObjects ?? []).filter { !$0.flags.contains(.deletedElsewhere) })
     let locked = Array(request.lockedObjects ?? [])
     try requireOwn(changes.all + locked)
     guard parent == nil else {

@@ -54,7 +54,8 @@ extension NSManagedObjectContext {
           continue
         }
         memento = ObjectMemento(
-          object: object, life: .returns, changes: changes, row: object.row, recall: Recall(object))
+          object: object, life: .returns, changes: changes, row: object.row,
+          recall: Recall.of(object, in: self))
       } else if changes.isEmpty {
         continue
       }
@@ -87,7 +88,7 @@ extension NSManagedObjectContext {
       object.fireFault()
       let row: RowRef? = object.row
       var changes: [EventChange] = object.revert(memento)
-      object.dropDeletedElsewhere()
+      if hasMetDeletions { object.dropDeletedElsewhere() }
       if memento.life == .leaves, row != nil { changes += object.clearMembers() }
       let life: ObjectMemento.Life =
         switch memento.life {
@@ -95,7 +96,7 @@ extension NSManagedObjectContext {
         case .leaves: .returns
         case .returns: .leaves
         }
-      let recall: Recall? = memento.recall ?? (life == .returns ? Recall(object) : nil)
+      let recall: Recall? = memento.recall ?? (life == .returns ? Recall.of(object, in: self) : nil)
       forward.append(ObjectMemento(object: object, life: life, changes: changes, row: row, recall: recall))
       announce(memento)
     }

@@ -23,15 +23,31 @@ struct ObjectMemento {
 
 /// Lets a deleted object keep its relationships while an undo may bring it back. When no action has this any more, the object, if
 /// it has left its context for good, lets them go: deleted objects that point at each other would live for ever.
+///
+/// There is one for an object at a time, whichever actions have it: the first to be thrown away must not speak for the others.
 final class Recall {
   private let object: NSManagedObject
+  private weak var context: NSManagedObjectContext?
 
-  init(_ object: NSManagedObject) {
+  private init(_ object: NSManagedObject, _ context: NSManagedObjectContext) {
     self.object = object
+    self.context = context
     object.flags.insert(.recallable)
   }
 
+  static func of(_ object: NSManagedObject, in context: NSManagedObjectContext) -> Recall {
+    if let known = context.recalls[ObjectIdentifier(object)]?.recall { return known }
+    let made = Recall(object, context)
+    context.recalls[ObjectIdentifier(object)] = Known(recall: made)
+    return made
+  }
+
+  struct Known {
+    weak var recall: Recall?
+  }
+
   deinit {
+    context?.recalls[ObjectIdentifier(object)] = nil
     object.flags.remove(.recallable)
     object.letRelationshipsGo()
   }

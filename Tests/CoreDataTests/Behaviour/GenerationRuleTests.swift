@@ -156,6 +156,49 @@ extension Behaviour {
       }
     }
 
+    @Test(.rule("HIST-9", "NSManagedObjectContext.save()", "a save without changes moves no pin"))
+    func `a save without changes leaves the pin where it is`() throws {
+      let stack: Stack = try filled()
+      try stack.run { context in
+        try context.setQueryGenerationFrom(.current)
+        #expect(try prices(context) == [0, 0])
+        let before: NSQueryGenerationToken? = context.queryGenerationToken
+        try change(stack, 1)
+        try context.save()
+        #expect(context.queryGenerationToken == before && before != .current)
+        #expect(try prices(context) == [0, 0])
+        try context.setQueryGenerationFrom(.current)
+        try context.save()
+        #expect(context.queryGenerationToken == .current)
+      }
+    }
+
+    @Test(.rule("HIST-9", "NSPersistentStoreCoordinator.execute(_:with:)", "save requests"))
+    func `a save request pins to what it has written, and one that fails moves nothing`() throws {
+      let stack: Stack = try filled()
+      try stack.run { context in
+        try context.setQueryGenerationFrom(.current)
+        let items: [Item] = try context.all(Item.self, "Item", sort: ["title"])
+        #expect(items.map(\.price) == [0, 0])
+        let before: NSQueryGenerationToken? = context.queryGenerationToken
+        try change(stack, 1)
+        items[0].price = 2
+        let refused = NSSaveChangesRequest(inserted: nil, updated: [items[0]], deleted: nil, locked: nil)
+        #expect(codeThrown { _ = try stack.coordinator.execute(refused, with: context) } != 0)
+        #expect(context.queryGenerationToken == before)
+        context.rollback()
+        let new: Item = context.item("new")
+        let save = NSSaveChangesRequest(inserted: [new], updated: nil, deleted: nil, locked: nil)
+        _ = try stack.coordinator.execute(save, with: context)
+        let after: NSQueryGenerationToken? = context.queryGenerationToken
+        #expect(after != before && after != .current)
+        try change(stack, 3)
+        #expect(try context.count(for: context.request(Item.self, "Item")) == 4, "not what came later")
+        context.refresh(items[0], mergeChanges: false)
+        #expect(items[0].price == 1)
+      }
+    }
+
     @Test(.rule("MERGE-14", "NSManagedObjectContext.setQueryGenerationFrom(_:)"))
     func `a child has no generation of its own and reads its parent's`() throws {
       let stack: Stack = try filled()

@@ -7,7 +7,11 @@ import Testing
 @Suite
 struct GraphLawTests {
   private static let seeds: [UInt64] = {
-    if let given = ProcessInfo.processInfo.environment["CLARUS_SEED"].flatMap(UInt64.init) { return [given] }
+    // One seed, or the first and the last of many: 1-3000.
+    let given: [UInt64] =
+      ProcessInfo.processInfo.environment["CLARUS_SEED"]?.split(separator: "-").compactMap { UInt64($0) }
+      ?? []
+    if let first = given.first, let last = given.last, first <= last { return Array(first...last) }
     return Array(1...(Soak.isOn ? 10_000 : 100))
   }()
 
