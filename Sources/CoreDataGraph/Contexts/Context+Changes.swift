@@ -7,9 +7,7 @@ import Foundation
 extension NSManagedObjectContext {
   // MARK: Deletion
 
-  /// Marks an object for deletion by the next save. Delete rules run at the end of the event (or by the save, see
-  /// ``propagatesDeletesAtEndOfEvent``). A new object is simply taken out.
-  public final func delete(_ object: NSManagedObject) {
+  final func deleteObject(_ object: NSManagedObject) {
     requireQueue("delete(_:) was called")
     guard object.registry === registry else {
       if object.registry == nil { return }
@@ -83,11 +81,7 @@ extension NSManagedObjectContext {
 
   // MARK: The end of an event
 
-  /// Ends an event: passes deletions on and posts ``NSManagedObjectContextObjectsDidChange``. Runs after every block of
-  /// `perform`, before a save, and when called. What code on the main queue changes in a main-queue context outside of such blocks is an
-  /// event too, which ends when the main queue next comes to run something (`RunLoop.main`, `dispatchMain()` or an async `main`
-  /// serve it).
-  public final func processPendingChanges() {
+  final func endEvent() {
     requireQueue("processPendingChanges() was called")
     guard !isProcessing else { return }
     if !undelivered.isEmpty, propagatesDeletesAtEndOfEvent || isSaving { propagateDeletes() }
@@ -155,9 +149,7 @@ extension NSManagedObjectContext {
 
   // MARK: Taking changes back
 
-  /// Throws all changes since the last save away: new objects leave the context, deleted ones come back, changed ones have the values
-  /// of the last fetch or save again. Does not go to the store. What another context has deleted stays deleted.
-  public final func rollback() {
+  final func throwChangesAway() {
     requireQueue("rollback() was called")
     undoManager?.removeAllActions(withTarget: self)
     let changed: [NSManagedObject] = (inserted + updated + deleted).filter {
@@ -177,7 +169,7 @@ extension NSManagedObjectContext {
     withObservedValues(of: changed) {
       for object in changed where seen.insert(ObjectIdentifier(object)).inserted { rollBack(object) }
     }
-    processPendingChanges()
+    endEvent()
     for object in changed { object.letRelationshipsGo() }
     retained.removeAll { $0.registry !== registry }
     parted.letRelationshipsGo()

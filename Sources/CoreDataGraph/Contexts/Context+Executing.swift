@@ -9,13 +9,7 @@ protocol ContextRequest: NSPersistentStoreRequest {
 }
 
 extension NSManagedObjectContext {
-  /// Executes a request. A fetch request gives an ``NSAsynchronousFetchResult`` that is complete; an
-  /// ``NSAsynchronousFetchRequest`` gives one that will be, when its block is called.
-  ///
-  /// Throws what ``fetch(_:)`` throws, and 134091 for requests that no context executes: save requests (call ``save()``) and those of
-  /// classes of one's own.
-  @discardableResult
-  public final func execute(_ request: NSPersistentStoreRequest) throws -> NSPersistentStoreResult {
+  final func run(_ request: NSPersistentStoreRequest) throws -> NSPersistentStoreResult {
     requireQueue("execute(_:) was called")
     if request is NSSaveChangesRequest {
       throw GraphError.unsupportedRequest(
@@ -53,7 +47,7 @@ extension NSPersistentStoreCoordinator {
         advice: "Use the context's own coordinator."
       ).asCocoaError
     }
-    return try context.performAndWait { () throws -> [Any] in
+    return try context.runAndWait { () throws -> [Any] in
       if let request = request as? NSSaveChangesRequest {
         try withCocoaErrors { try context.write(request, to: self) }
         return []
@@ -91,7 +85,7 @@ extension NSAsynchronousFetchRequest: ContextRequest {
   func run(in context: NSManagedObjectContext) throws -> NSPersistentStoreResult {
     let result = NSAsynchronousFetchResult(self, context: context)
     let request: NSFetchRequest<ResultType> = snapshot
-    context.perform { [completionBlock] in
+    context.enqueue { [completionBlock] in
       do { try result.fill(request) } catch { result.fail(error) }
       completionBlock?(result)
     }

@@ -146,11 +146,9 @@ extension NSManagedObjectContext {
 
   // MARK: Public look-ups
 
-  /// The object for an id: a registered one, or a fault. Never does I/O, never fails; whether there is such a row shows when
-  /// the fault is fired. Use ``existingObject(with:)`` to find out.
-  public final func object(with objectID: NSManagedObjectID) -> NSManagedObject {
+  final func lookUp(_ objectID: NSManagedObjectID) -> NSManagedObject {
     requireQueue("object(with:) was called")
-    if let known = registeredObject(for: objectID) { return known }
+    if let known = lookUpRegistered(objectID) { return known }
     let objectID: NSManagedObjectID = permanentIDs[objectID.key] ?? objectID
     guard
       let store = store(of: objectID),
@@ -179,12 +177,11 @@ extension NSManagedObjectContext {
     return persistentStoreCoordinator?.store(identifier: objectID.storeIdentifier)
   }
 
-  /// The object for an id if the context knows it. No I/O.
-  public final func registeredObject(for objectID: NSManagedObjectID) -> NSManagedObject? {
+  final func lookUpRegistered(_ objectID: NSManagedObjectID) -> NSManagedObject? {
     requireQueue("registeredObject(for:) was called")
     let ordinal: Int
     if objectID.isTemporaryID {
-      if let permanent = permanentIDs[objectID.key] { return registeredObject(for: permanent) }
+      if let permanent = permanentIDs[objectID.key] { return lookUpRegistered(permanent) }
       ordinal = 0
     } else if let store = store(of: objectID) {
       ordinal = store.ordinal
@@ -194,9 +191,8 @@ extension NSManagedObjectContext {
     return registry.object(store: ordinal, root: objectID.runtime.layout.rootIndex, key: objectID.key)
   }
 
-  /// The object for an id, loaded. Throws ``NSManagedObjectReferentialIntegrityError`` when there is no such row.
-  public final func existingObject(with objectID: NSManagedObjectID) throws -> NSManagedObject {
-    let object: NSManagedObject = self.object(with: objectID)
+  final func loadExisting(_ objectID: NSManagedObjectID) throws -> NSManagedObject {
+    let object: NSManagedObject = self.lookUp(objectID)
     if object.flags.contains(.deleted) { throw GraphError.referentialIntegrity(objectID).asCocoaError }
     guard object.flags.contains(.fault) else { return object }
     try withCocoaErrors(object.store?.url) {
@@ -211,13 +207,7 @@ extension NSManagedObjectContext {
 
   // MARK: Refreshing
 
-  /// Brings an object in step with the store. With `mergeChanges` false its changes are thrown away and it becomes a fault;
-  /// with true it gets its row anew now and its changes are laid on top. A new object has no row to be got anew: without merging it
-  /// stays inserted, a fault that is filled with its entity's default values, with merging it stays as it is.
-  ///
-  /// The row may come from the coordinator's cache, which knows what the other contexts of the coordinator have saved but not what other
-  /// processes have: set ``stalenessInterval`` to 0 to have it read from the store.
-  public final func refresh(_ object: NSManagedObject, mergeChanges flag: Bool) {
+  final func refreshObject(_ object: NSManagedObject, keepsChanges flag: Bool) {
     requireQueue("refresh(_:mergeChanges:) was called")
     // There is nothing that it could be in step with.
     if object.flags.contains(.deletedElsewhere) { return }
@@ -289,16 +279,14 @@ extension NSManagedObjectContext {
     return try store.rows(of: layout, keys: [object.key], for: self).first
   }
 
-  /// Refreshes every object, keeping unsaved changes.
-  public final func refreshAllObjects() {
+  final func refreshEveryObject() {
     requireQueue("refreshAllObjects() was called")
     for object in registry.allObjects where object.store != nil {
-      refresh(object, mergeChanges: object.hasChanges)
+      refreshObject(object, keepsChanges: object.hasChanges)
     }
   }
 
-  /// Forgets everything: all objects of the context become faults that nothing can fill any more, so they read as nil.
-  public final func reset() {
+  final func forgetEveryObject() {
     requireQueue("reset() was called")
     undoManager?.removeAllActions(withTarget: self)
     movePin()

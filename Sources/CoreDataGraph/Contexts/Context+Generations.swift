@@ -26,17 +26,7 @@ extension NSManagedObjectContext {
     }
   }
 
-  /// Pins the context to a state of the stores: to that of its next read (``NSQueryGenerationToken/current``), to that of another
-  /// context of the same coordinator (its ``queryGenerationToken``), or to none (nil).
-  ///
-  /// Fetches and faults read that state, past the row cache. Objects that are loaded already are not touched: refresh them, or
-  /// `reset()`. A save writes to the newest state, and is refused like any other where rows have changed since; afterwards
-  /// the context is pinned to what it has saved. Merging another context's save, and `reset()`, pin it to the state of the next read.
-  /// Stores that keep no earlier states (in memory, read-only, without write-ahead logging) are read as they are.
-  ///
-  /// Throws when the context has a parent, whose state is its own, and for a token of another coordinator. See Apple's page
-  /// [setQueryGenerationFrom(_:)](https://developer.apple.com/documentation/coredata/nsmanagedobjectcontext/setquerygenerationfrom(_:)).
-  public final func setQueryGenerationFrom(_ generation: NSQueryGenerationToken?) throws {
+  final func pin(to generation: NSQueryGenerationToken?) throws {
     requireQueue("setQueryGenerationFrom(_:) was called")
     if parent != nil {
       throw GraphError.unsupported(

@@ -82,10 +82,10 @@ extension NSManagedObjectContext {
       switch value {
       case .attribute(let value): (state.values[slot], base[slot]) = (value, value)
       case .toOne(let id):
-        let value: SlotValue = id.map { .object(self.object(with: $0)) } ?? .null
+        let value: SlotValue = id.map { .object(self.lookUp($0)) } ?? .null
         (state.values[slot], base[slot]) = (value, value)
       case .toMany(let ids):
-        state.values[slot] = .object(ToManyState(members: ObjectList(ids.map { self.object(with: $0) })))
+        state.values[slot] = .object(ToManyState(members: ObjectList(ids.map { self.lookUp($0) })))
       }
     }
     if !carried.values.isEmpty || carried.row == nil { state.base = base }
@@ -113,16 +113,16 @@ extension NSManagedObjectContext {
 
   final func load(_ object: NSManagedObject, from parent: NSManagedObjectContext) throws {
     let id: NSManagedObjectID = object.objectID
-    let carried: CarriedObject? = try parent.performAndWait {
-      try parent.carry(parent.object(with: id), loading: true)
+    let carried: CarriedObject? = try parent.runAndWait {
+      try parent.carry(parent.lookUp(id), loading: true)
     }
     if let carried { take(carried, into: object) }
   }
 
   final func reload(_ object: NSManagedObject, from parent: NSManagedObjectContext) throws {
     let id: NSManagedObjectID = object.objectID
-    let carried: CarriedObject? = try parent.performAndWait {
-      try parent.carry(parent.object(with: id), loading: true)
+    let carried: CarriedObject? = try parent.runAndWait {
+      try parent.carry(parent.lookUp(id), loading: true)
     }
     guard let carried else {
       object.flags.insert(.inaccessible)
@@ -137,8 +137,8 @@ extension NSManagedObjectContext {
     -> [NSManagedObject]
   {
     let id: NSManagedObjectID = object.objectID
-    let members: [CarriedObject] = try parent.performAndWait {
-      let theirs: NSManagedObject = parent.object(with: id)
+    let members: [CarriedObject] = try parent.runAndWait {
+      let theirs: NSManagedObject = parent.lookUp(id)
       try theirs.fulfillFault()
       return try theirs.members(slot).compactMap { try parent.carry($0, loading: false) }
     }
@@ -147,7 +147,7 @@ extension NSManagedObjectContext {
 
   /// The object here for one of the parent's; what is loaded here stays as it is.
   private func object(for carried: CarriedObject, refresh: Bool = false) -> NSManagedObject {
-    let object: NSManagedObject = self.object(with: carried.id)
+    let object: NSManagedObject = self.lookUp(carried.id)
     let isNew: Bool = object.isFault && !object.hasSource
     if !carried.isFault, isNew || (refresh && !object.hasChanges) { take(carried, into: object) }
     return object
@@ -167,7 +167,7 @@ extension NSManagedObjectContext {
       request.predicate = remainder.stored.map { makePredicate($0.mapConstants(FetchDescription.ids)) }
     }
     let asked = Transfer(value: request)
-    let found: [CarriedObject] = try parent.performAndWait {
+    let found: [CarriedObject] = try parent.runAndWait {
       try parent.fetchObjects(asked.value).compactMap { try parent.carry($0, loading: false) }
     }
     var objects: [NSManagedObject] = found.map { object(for: $0, refresh: scope.request.refreshes) }
@@ -209,7 +209,7 @@ extension NSManagedObjectContext {
     let inserted: [PushedObject] = changes.inserted.map { pushed($0, isNew: true) }
     let updated: [PushedObject] = changes.updated.map { pushed($0, isNew: false) }
     let deleted: [NSManagedObjectID] = changes.deleted.map(\.objectID)
-    try parent.performAndWait { try parent.receive(inserted, updated, deleted) }
+    try parent.runAndWait { try parent.receive(inserted, updated, deleted) }
     for object in changes.inserted + changes.updated { object.commitToParent() }
   }
 
@@ -252,7 +252,7 @@ extension NSManagedObjectContext {
     throws
   {
     let known: [NSManagedObject] = try updated.map { change in
-      let object: NSManagedObject = object(with: change.id)
+      let object: NSManagedObject = lookUp(change.id)
       try object.fulfillFault()
       if object.isDeleted || object.flags.contains(.inaccessible) {
         throw GraphError.deletedInParent(object.objectID)
@@ -261,12 +261,12 @@ extension NSManagedObjectContext {
     }
     let made: [NSManagedObject] = inserted.map { makeInserted($0.id) }
     for (object, change) in zip(made + known, inserted + updated) { apply(change, to: object) }
-    for id in deleted { delete(object(with: id)) }
-    processPendingChanges()
+    for id in deleted { deleteObject(lookUp(id)) }
+    endEvent()
   }
 
   private func makeInserted(_ id: NSManagedObjectID) -> NSManagedObject {
-    if let known = registeredObject(for: id) { return known }
+    if let known = lookUpRegistered(id) { return known }
     let object: NSManagedObject = id.runtime.objectClass.init(entity: id.entity, insertInto: nil)
     object.key = id.key
     object.store = id.isTemporaryID ? nil : id.store
@@ -285,16 +285,16 @@ extension NSManagedObjectContext {
     for (slot, value) in change.values {
       switch value {
       case .attribute(let value): object.setSlot(slot, value)
-      case .toOne(let id): object.writeToOne(slot, id.map { self.object(with: $0) })
+      case .toOne(let id): object.writeToOne(slot, id.map { self.lookUp($0) })
       case .toMany: continue
       }
     }
     for edit in change.edits {
-      for id in edit.removed { object.removeMember(edit.slot, self.object(with: id)) }
-      for id in edit.added { object.addMember(edit.slot, self.object(with: id), isCertain: false) }
+      for id in edit.removed { object.removeMember(edit.slot, self.lookUp(id)) }
+      for id in edit.added { object.addMember(edit.slot, self.lookUp(id), isCertain: false) }
       if let order = edit.order {
         _ = object.members(edit.slot)
-        object.reorder(edit.slot, ObjectList(order.map { self.object(with: $0) }))
+        object.reorder(edit.slot, ObjectList(order.map { self.lookUp($0) }))
       }
     }
   }
@@ -371,9 +371,9 @@ extension NSManagedObjectContext {
   final func obtainParentsIDs(for objects: [NSManagedObject]) throws {
     guard let parent else { return }
     let ids: [NSManagedObjectID] = objects.map(\.objectID)
-    let permanent: [NSManagedObjectID] = try parent.performAndWait {
-      let theirs: [NSManagedObject] = ids.map { parent.object(with: $0) }
-      try parent.obtainPermanentIDs(for: theirs)
+    let permanent: [NSManagedObjectID] = try parent.runAndWait {
+      let theirs: [NSManagedObject] = ids.map { parent.lookUp($0) }
+      try parent.obtainIDs(for: theirs)
       return theirs.map(\.objectID)
     }
     for (object, id) in zip(objects, permanent) { rename(object, id) }

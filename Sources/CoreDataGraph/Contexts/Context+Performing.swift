@@ -68,18 +68,17 @@ extension NSManagedObjectContext: WorkQueueOwner {
     isEventEndScheduled = true
     DispatchQueue.main.async { [weak self] in
       self?.isEventEndScheduled = false
-      self?.processPendingChanges()
+      self?.endEvent()
     }
   }
 
   /// Runs `body` as one unit of work: afterwards pending changes are processed.
   private func runUnit<T, E: Error>(_ body: () throws(E) -> T) throws(E) -> T {
-    defer { processPendingChanges() }
+    defer { endEvent() }
     return try RunningBlock.run(in: queue, of: self, body)
   }
 
-  /// Runs a block on the context's queue, later. Blocks run one after another, in the order they were given.
-  public final func perform(_ block: @escaping () -> Void) {
+  final func enqueue(_ block: @escaping () -> Void) {
     queue.run { [self] in runUnit(block) }
   }
 
@@ -90,13 +89,24 @@ extension NSManagedObjectContext: WorkQueueOwner {
     }
   }
 
-  /// Runs a block on the context's queue and waits. Re-entrant: inside a block of the same context it runs at once. Rethrows
-  /// what the block throws.
-  ///
-  /// The block runs on the calling thread; on the main one for main-queue contexts. Parents and children may wait for each other from
-  /// different threads: a context that waits for one below it lends its queue to what that one needs of it. Contexts that
-  /// have nothing to do with each other must not; if their blocks wait in a circle, the program stops and says so.
+  /// Runs a block as ``performAndWait(_:)`` does, and gives or throws what the block does.
   public final func performAndWait<T, E: Error>(_ block: () throws(E) -> T) throws(E) -> T {
+    // By way of the method that can be overridden.
+    var outcome: Result<T, E>?
+    performAndWait { () -> Void in
+      do throws(E) {
+        outcome = .success(try block())
+      } catch {
+        outcome = .failure(error)
+      }
+    }
+    guard let outcome else {
+      fatalError("\(type(of: self)) overrides performAndWait(_:) and has not run the block; call super.")
+    }
+    return try outcome.get()
+  }
+
+  final func runAndWait<T, E: Error>(_ block: () throws(E) -> T) throws(E) -> T {
     if isOnQueue { return try RunningBlock.run(in: queue, of: self, block) }
     return try queue.runAndWait { () throws(E) -> T in try runUnit(block) }
   }

@@ -17,7 +17,7 @@ extension NSManagedObjectContext {
     // Each coordinator has a row cache of its own.
     var forgotten: [ObjectIdentifier: Set<NSManagedObjectID>] = [:]
     for context in contexts.sorted(by: { $0.depth < $1.depth }) {
-      context.performAndWait {
+      context.runAndWait {
         let ids = SavedIDs(
           inserted: context.ids(in: changeNotificationData, [NSInsertedObjectsKey, NSInsertedObjectIDsKey]),
           updated: context.ids(

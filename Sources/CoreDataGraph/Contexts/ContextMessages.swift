@@ -25,12 +25,18 @@ extension NSManagedObjectContext {
   /// For main-queue contexts only: observers run on the main actor, before the call that posted it goes on. Other contexts post the
   /// notification ``didChangeObjectsNotification``.
   public struct ObjectsDidChangeMessage: NotificationCenter.MainActorMessage, MainActorNotificationMessage {
+    /// Contexts post it: observe one, or the class for all.
     public typealias Subject = NSManagedObjectContext
+    /// The notification that the message stands for.
     public static var name: Notification.Name { didChangeObjectsNotification }
 
+    /// The context whose objects have changed.
     public let context: NSManagedObjectContext
+    /// Objects that were inserted.
     public let inserted: Set<NSManagedObject>
+    /// Objects that were changed.
     public let updated: Set<NSManagedObject>
+    /// Objects that were deleted.
     public let deleted: Set<NSManagedObject>
     /// Objects whose values were read anew.
     public let refreshed: Set<NSManagedObject>
@@ -39,6 +45,7 @@ extension NSManagedObjectContext {
     /// True when the context was reset, so that none of its objects can be used any more.
     public let invalidatedAll: Bool?
 
+    /// The message of a notification; nil when no context has posted it.
     @MainActor public static func makeMessage(_ notification: Notification) -> Self? {
       guard let context = notification.object as? NSManagedObjectContext else { return nil }
       return Self(
@@ -50,6 +57,7 @@ extension NSManagedObjectContext {
         invalidatedAll: notification.userInfo?[NSInvalidatedAllObjectsKey].map { _ in true })
     }
 
+    /// The notification that the message stands for.
     @MainActor public static func makeNotification(_ message: Self) -> Notification {
       var info: [AnyHashable: Any] = [
         NSInsertedObjectsKey: message.inserted, NSUpdatedObjectsKey: message.updated,
@@ -63,15 +71,20 @@ extension NSManagedObjectContext {
 
   /// Posted before a main-queue context saves, on the main actor.
   public struct WillSaveMessage: NotificationCenter.MainActorMessage, MainActorNotificationMessage {
+    /// Contexts post it: observe one, or the class for all.
     public typealias Subject = NSManagedObjectContext
+    /// The notification that the message stands for.
     public static var name: Notification.Name { willSaveObjectsNotification }
 
+    /// The context that is going to save.
     public let context: NSManagedObjectContext
 
+    /// The message of a notification; nil when no context has posted it.
     @MainActor public static func makeMessage(_ notification: Notification) -> Self? {
       (notification.object as? NSManagedObjectContext).map { Self(context: $0) }
     }
 
+    /// The notification that the message stands for.
     @MainActor public static func makeNotification(_ message: Self) -> Notification {
       Notification(name: name, object: message.context)
     }
@@ -79,16 +92,23 @@ extension NSManagedObjectContext {
 
   /// Posted after a main-queue context has saved, on the main actor.
   public struct DidSaveMessage: NotificationCenter.MainActorMessage, MainActorNotificationMessage {
+    /// Contexts post it: observe one, or the class for all.
     public typealias Subject = NSManagedObjectContext
+    /// The notification that the message stands for.
     public static var name: Notification.Name { didSaveObjectsNotification }
 
+    /// The context that has saved.
     public let context: NSManagedObjectContext
+    /// New objects that were saved.
     public let inserted: Set<NSManagedObject>
+    /// Changed objects that were saved.
     public let updated: Set<NSManagedObject>
+    /// Objects whose deletion was saved.
     public let deleted: Set<NSManagedObject>
     /// The state that a pinned context reads afterwards; nil where it is not pinned.
     public let queryGeneration: NSQueryGenerationToken?
 
+    /// The message of a notification; nil when no context has posted it.
     @MainActor public static func makeMessage(_ notification: Notification) -> Self? {
       guard let context = notification.object as? NSManagedObjectContext else { return nil }
       return Self(
@@ -98,6 +118,7 @@ extension NSManagedObjectContext {
         queryGeneration: notification.generation)
     }
 
+    /// The notification that the message stands for.
     @MainActor public static func makeNotification(_ message: Self) -> Notification {
       Notification(
         name: name, object: message.context,
@@ -110,23 +131,33 @@ extension NSManagedObjectContext {
 
   /// Posted after a main-queue context has saved, with ids instead of objects; on the main actor.
   public struct DidSaveObjectIDsMessage: NotificationCenter.MainActorMessage, MainActorNotificationMessage {
+    /// Contexts post it: observe one, or the class for all.
     public typealias Subject = NSManagedObjectContext
+    /// The notification that the message stands for.
     public static var name: Notification.Name { didSaveObjectIDsNotification }
 
+    /// The context that has saved.
     public var context: NSManagedObjectContext { changes.context }
+    /// The ids of objects that are new in the stores.
     public var insertedIDs: Set<NSManagedObjectID> { changes.inserted }
+    /// The ids of objects that are changed in the stores.
     public var updatedIDs: Set<NSManagedObjectID> { changes.updated }
+    /// The ids of objects that are no longer in the stores.
     public var deletedIDs: Set<NSManagedObjectID> { changes.deleted }
+    /// The ids of objects whose values were read anew.
     public var refreshedIDs: Set<NSManagedObjectID> { changes.refreshed }
+    /// The ids of objects that can't be used any more: their rows are gone, or their store was removed.
     public var invalidatedIDs: Set<NSManagedObjectID> { changes.invalidated }
     /// The state that a pinned context reads afterwards; nil where it is not pinned.
     public var queryGeneration: NSQueryGenerationToken? { changes.generation }
     fileprivate let changes: ChangedIDs
 
+    /// The message of a notification; nil when no context has posted it.
     @MainActor public static func makeMessage(_ notification: Notification) -> Self? {
       ChangedIDs(notification).map { Self(changes: $0) }
     }
 
+    /// The notification that the message stands for.
     @MainActor public static func makeNotification(_ message: Self) -> Notification {
       message.changes.notification(name)
     }
@@ -134,23 +165,33 @@ extension NSManagedObjectContext {
 
   /// Posted after any context has saved, with the ids of what was saved. Observers run later, in a task.
   public struct DidSaveObjectIDsAsyncMessage: NotificationCenter.AsyncMessage, AsyncNotificationMessage {
+    /// Contexts post it: observe one, or the class for all.
     public typealias Subject = NSManagedObjectContext
+    /// The notification that the message stands for.
     public static var name: Notification.Name { didSaveObjectIDsNotification }
 
+    /// The context that has saved. Use it on its own queue only.
     public var context: NSManagedObjectContext { changes.context }
+    /// The ids of objects that are new in the stores.
     public var insertedIDs: Set<NSManagedObjectID> { changes.inserted }
+    /// The ids of objects that are changed in the stores.
     public var updatedIDs: Set<NSManagedObjectID> { changes.updated }
+    /// The ids of objects that are no longer in the stores.
     public var deletedIDs: Set<NSManagedObjectID> { changes.deleted }
+    /// The ids of objects whose values were read anew.
     public var refreshedIDs: Set<NSManagedObjectID> { changes.refreshed }
+    /// The ids of objects that can't be used any more: their rows are gone, or their store was removed.
     public var invalidatedIDs: Set<NSManagedObjectID> { changes.invalidated }
     /// The state that a pinned context reads afterwards; nil where it is not pinned.
     public var queryGeneration: NSQueryGenerationToken? { changes.generation }
     fileprivate let changes: ChangedIDs
 
+    /// The message of a notification; nil when no context has posted it.
     public static func makeMessage(_ notification: Notification) -> Self? {
       ChangedIDs(notification).map { Self(changes: $0) }
     }
 
+    /// The notification that the message stands for.
     public static func makeNotification(_ message: Self) -> Notification {
       message.changes.notification(name)
     }
@@ -158,23 +199,33 @@ extension NSManagedObjectContext {
 
   /// Posted after a main-queue context has taken over what others saved; on the main actor.
   public struct DidMergeChangesMessage: NotificationCenter.MainActorMessage, MainActorNotificationMessage {
+    /// Contexts post it: observe one, or the class for all.
     public typealias Subject = NSManagedObjectContext
+    /// The notification that the message stands for.
     public static var name: Notification.Name { didMergeChangesObjectIDsNotification }
 
+    /// The context that has taken the changes over.
     public var context: NSManagedObjectContext { changes.context }
+    /// The ids of objects that are new in the stores.
     public var insertedIDs: Set<NSManagedObjectID> { changes.inserted }
+    /// The ids of objects that are changed in the stores.
     public var updatedIDs: Set<NSManagedObjectID> { changes.updated }
+    /// The ids of objects that are no longer in the stores.
     public var deletedIDs: Set<NSManagedObjectID> { changes.deleted }
+    /// The ids of objects whose values were read anew.
     public var refreshedIDs: Set<NSManagedObjectID> { changes.refreshed }
+    /// The ids of objects that can't be used any more: their rows are gone, or their store was removed.
     public var invalidatedIDs: Set<NSManagedObjectID> { changes.invalidated }
     /// The state that a pinned context reads afterwards; nil where it is not pinned.
     public var queryGeneration: NSQueryGenerationToken? { changes.generation }
     fileprivate let changes: ChangedIDs
 
+    /// The message of a notification; nil when no context has posted it.
     @MainActor public static func makeMessage(_ notification: Notification) -> Self? {
       ChangedIDs(notification).map { Self(changes: $0) }
     }
 
+    /// The notification that the message stands for.
     @MainActor public static func makeNotification(_ message: Self) -> Notification {
       message.changes.notification(name)
     }
@@ -182,23 +233,33 @@ extension NSManagedObjectContext {
 
   /// Posted after any context has taken over what others saved. Observers run later, in a task.
   public struct DidMergeChangesAsyncMessage: NotificationCenter.AsyncMessage, AsyncNotificationMessage {
+    /// Contexts post it: observe one, or the class for all.
     public typealias Subject = NSManagedObjectContext
+    /// The notification that the message stands for.
     public static var name: Notification.Name { didMergeChangesObjectIDsNotification }
 
+    /// The context that has taken the changes over. Use it on its own queue only.
     public var context: NSManagedObjectContext { changes.context }
+    /// The ids of objects that are new in the stores.
     public var insertedIDs: Set<NSManagedObjectID> { changes.inserted }
+    /// The ids of objects that are changed in the stores.
     public var updatedIDs: Set<NSManagedObjectID> { changes.updated }
+    /// The ids of objects that are no longer in the stores.
     public var deletedIDs: Set<NSManagedObjectID> { changes.deleted }
+    /// The ids of objects whose values were read anew.
     public var refreshedIDs: Set<NSManagedObjectID> { changes.refreshed }
+    /// The ids of objects that can't be used any more: their rows are gone, or their store was removed.
     public var invalidatedIDs: Set<NSManagedObjectID> { changes.invalidated }
     /// The state that a pinned context reads afterwards; nil where it is not pinned.
     public var queryGeneration: NSQueryGenerationToken? { changes.generation }
     fileprivate let changes: ChangedIDs
 
+    /// The message of a notification; nil when no context has posted it.
     public static func makeMessage(_ notification: Notification) -> Self? {
       ChangedIDs(notification).map { Self(changes: $0) }
     }
 
+    /// The notification that the message stands for.
     public static func makeNotification(_ message: Self) -> Notification {
       message.changes.notification(name)
     }
@@ -207,36 +268,43 @@ extension NSManagedObjectContext {
 
 extension NotificationCenter.MessageIdentifier
 where Self == NotificationCenter.BaseMessageIdentifier<NSManagedObjectContext.ObjectsDidChangeMessage> {
+  /// Names the message that objects of a main-queue context were changed.
   public static var objectsDidChange: Self { Self() }
 }
 
 extension NotificationCenter.MessageIdentifier
 where Self == NotificationCenter.BaseMessageIdentifier<NSManagedObjectContext.WillSaveMessage> {
+  /// Names the message that a main-queue context is going to save.
   public static var willSave: Self { Self() }
 }
 
 extension NotificationCenter.MessageIdentifier
 where Self == NotificationCenter.BaseMessageIdentifier<NSManagedObjectContext.DidSaveMessage> {
+  /// Names the message that a main-queue context has saved.
   public static var didSave: Self { Self() }
 }
 
 extension NotificationCenter.MessageIdentifier
 where Self == NotificationCenter.BaseMessageIdentifier<NSManagedObjectContext.DidSaveObjectIDsMessage> {
+  /// Names the message that a main-queue context has saved, by ids.
   public static var didSaveObjectIDs: Self { Self() }
 }
 
 extension NotificationCenter.MessageIdentifier
 where Self == NotificationCenter.BaseMessageIdentifier<NSManagedObjectContext.DidSaveObjectIDsAsyncMessage> {
+  /// Names the message that any context has saved, by ids.
   public static var didSaveObjectIDsAsync: Self { Self() }
 }
 
 extension NotificationCenter.MessageIdentifier
 where Self == NotificationCenter.BaseMessageIdentifier<NSManagedObjectContext.DidMergeChangesMessage> {
+  /// Names the message that a main-queue context has taken changes over.
   public static var didMergeChanges: Self { Self() }
 }
 
 extension NotificationCenter.MessageIdentifier
 where Self == NotificationCenter.BaseMessageIdentifier<NSManagedObjectContext.DidMergeChangesAsyncMessage> {
+  /// Names the message that any context has taken changes over.
   public static var didMergeChangesAsync: Self { Self() }
 }
 

@@ -21,6 +21,10 @@ public enum NSManagedObjectContextConcurrencyType: UInt, Sendable {
 /// Hold a context as long as its objects are used. When it goes, objects keep the values that were loaded and never changed, and
 /// objects that were never saved their attributes; asking one of them for anything else stops the program with an explanation.
 ///
+/// A subclass may override the methods that change, find and save, and those that run blocks; call super. It sees what the program calls: what the
+/// framework does to a context on its own account (a save that ends the event, a child that reads from its parent) goes past overrides.
+/// ``fetch(_:)``, ``count(for:)`` and the asynchronous ``perform(schedule:_:)`` are generic and can't be overridden, as Apple's can't in Swift.
+///
 /// See Apple's page [NSManagedObjectContext](https://developer.apple.com/documentation/coredata/nsmanagedobjectcontext).
 open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   // Sendable: the parts that cross queues (`queue`, `registry`) are immutable or synchronised themselves; all else is used on the
@@ -77,7 +81,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   }
 
   public convenience init(_ type: ConcurrencyType) {
-    self.init(concurrencyType: type == .mainQueue ? .mainQueueConcurrencyType : .privateQueueConcurrencyType)
+    self.init(concurrencyType: type.rawValue)
   }
 
   deinit {
@@ -210,7 +214,9 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   // MARK: What there is
 
   /// Whether there is anything to save. Deletions that another context has saved and that were merged into this one are not.
-  public final var hasChanges: Bool {
+  open var hasChanges: Bool { hasUnsavedChanges }
+
+  final var hasUnsavedChanges: Bool {
     requireQueue("hasChanges was read")
     return inserted.contains { $0.isInserted && !$0.isDeleted } || updated.contains { $0.isUpdated }
       || deleted.contains(where: \.isToBeDeleted)
@@ -241,7 +247,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   // MARK: Insertion
 
   /// Puts a new object into the context. `init(context:)` and `init(entity:insertInto:)` do it already.
-  public final func insert(_ object: NSManagedObject) {
+  open func insert(_ object: NSManagedObject) {
     requireQueue("insert(_:) was called")
     if object.flags.contains(.deletedElsewhere) { leave(object) }
     if object.registry === registry {
@@ -335,7 +341,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   }
 
   /// Chooses the store for an object that has not been saved yet.
-  public final func assign(_ object: Any, to store: NSPersistentStore) {
+  open func assign(_ object: Any, to store: NSPersistentStore) {
     requireQueue("assign(_:to:) was called")
     guard let object = object as? NSManagedObject, object.store == nil else {
       fatalError(
@@ -344,14 +350,133 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     }
     assignedStores[ObjectIdentifier(object)] = store
   }
+
+  // MARK: Finding objects
+
+  /// The object for an id: a registered one, or a fault. Never does I/O, never fails; whether there is such a row shows when
+  /// the fault is fired. Use ``existingObject(with:)`` to find out.
+  open func object(with objectID: NSManagedObjectID) -> NSManagedObject { lookUp(objectID) }
+
+  /// The object for an id if the context knows it. No I/O.
+  open func registeredObject(for objectID: NSManagedObjectID) -> NSManagedObject? {
+    lookUpRegistered(objectID)
+  }
+
+  /// The object for an id, loaded. Throws ``NSManagedObjectReferentialIntegrityError`` when there is no such row.
+  open func existingObject(with objectID: NSManagedObjectID) throws -> NSManagedObject {
+    try loadExisting(objectID)
+  }
+
+  // MARK: Changing objects
+
+  /// Marks an object for deletion by the next save. Delete rules run at the end of the event (or by the save, see
+  /// ``propagatesDeletesAtEndOfEvent``). A new object is simply taken out.
+  open func delete(_ object: NSManagedObject) { deleteObject(object) }
+
+  /// Brings an object in step with the store. With `mergeChanges` false its changes are thrown away and it becomes a fault;
+  /// with true it gets its row anew now and its changes are laid on top. A new object has no row to be got anew: without merging it
+  /// stays inserted, a fault that is filled with its entity's default values, with merging it stays as it is.
+  ///
+  /// The row may come from the coordinator's cache, which knows what the other contexts of the coordinator have saved but not what other
+  /// processes have: set ``stalenessInterval`` to 0 to have it read from the store.
+  open func refresh(_ object: NSManagedObject, mergeChanges flag: Bool) {
+    refreshObject(object, keepsChanges: flag)
+  }
+
+  /// Refreshes every object, keeping unsaved changes.
+  open func refreshAllObjects() { refreshEveryObject() }
+
+  /// Forgets everything: all objects of the context become faults that nothing can fill any more, so they read as nil.
+  open func reset() { forgetEveryObject() }
+
+  /// Throws all changes since the last save away: new objects leave the context, deleted ones come back, changed ones have the values
+  /// of the last fetch or save again. Does not go to the store. What another context has deleted stays deleted.
+  open func rollback() { throwChangesAway() }
+
+  /// Takes over what another context of the same coordinator has saved: changed objects that are known here are read anew with
+  /// local changes kept. Deleted ones are deleted here too (Decisions/0030): ``NSManagedObject/isDeleted`` is true and
+  /// ``deletedObjects`` holds them until the next save, which writes nothing for them; relationships let go of them, an undo does
+  /// not bring them back, and what was changed of them is lost. Alone they are nothing to save: ``hasChanges`` stays false.
+  open func mergeChanges(fromContextDidSave notification: Notification) { merge(saved: notification) }
+
+  /// Lets the next save check that an object is still what was read, though nothing is changed in it. A save without any change
+  /// checks nothing.
+  open func detectConflicts(for object: NSManagedObject) { watch(object) }
+
+  // MARK: Events and undo
+
+  /// Ends an event: passes deletions on and posts ``NSManagedObjectContextObjectsDidChange``. Runs after every block of
+  /// `perform`, before a save, and when called. What code on the main queue changes in a main-queue context outside of such blocks is an
+  /// event too, which ends when the main queue next comes to run something (`RunLoop.main`, `dispatchMain()` or an async `main`
+  /// serve it).
+  open func processPendingChanges() { endEvent() }
+
+  /// Takes the last group of changes back. Pending changes are processed first. Without an ``undoManager`` nothing happens.
+  open func undo() { takeGroupBack() }
+
+  /// Makes the last group of changes that was taken back again. Without an ``undoManager`` nothing happens.
+  open func redo() { bringGroupBack() }
+
+  // MARK: Saving, and requests
+
+  /// Writes all changes to the stores, and metadata that was set. Without changes it only tells, as Apple's does: will-save and
+  /// did-save notifications go out, these with empty sets. Ask ``hasChanges`` first to spare that.
+  ///
+  /// All or nothing for each store; the object graph and its changes are untouched when it throws. Throws validation errors (1550 –
+  /// 1690, several as 1560), 133020 when a row was changed meanwhile, 133021 for a uniqueness constraint, 133010 for a
+  /// relationship across stores, what the store reports, and an error when it is called from within a save of the same context (in
+  /// `willSave()` or an observer of its notifications), which Apple's ends. See Apple's page
+  /// [save()](https://developer.apple.com/documentation/coredata/nsmanagedobjectcontext/save()).
+  open func save() throws { try saveChanges() }
+
+  /// Gives new objects their permanent ids now. Objects that have one are skipped; ``NSManagedObject/isInserted`` stays true.
+  open func obtainPermanentIDs(for objects: [NSManagedObject]) throws { try obtainIDs(for: objects) }
+
+  /// Executes a request. A fetch request gives an ``NSAsynchronousFetchResult`` that is complete; an
+  /// ``NSAsynchronousFetchRequest`` gives one that will be, when its block is called.
+  ///
+  /// Throws what ``fetch(_:)`` throws, and 134091 for requests that no context executes: save requests (call ``save()``) and those of
+  /// classes of one's own.
+  @discardableResult
+  open func execute(_ request: NSPersistentStoreRequest) throws -> NSPersistentStoreResult {
+    try run(request)
+  }
+
+  /// Pins the context to a state of the stores: to that of its next read (``NSQueryGenerationToken/current``), to that of another
+  /// context of the same coordinator (its ``queryGenerationToken``), or to none (nil).
+  ///
+  /// Fetches and faults read that state, past the row cache. Objects that are loaded already are not touched: refresh them, or
+  /// `reset()`. A save writes to the newest state, and is refused like any other where rows have changed since; afterwards
+  /// the context is pinned to what it has saved. Merging another context's save, and `reset()`, pin it to the state of the next read.
+  /// Stores that keep no earlier states (in memory, read-only, without write-ahead logging) are read as they are.
+  ///
+  /// Throws when the context has a parent, whose state is its own, and for a token of another coordinator. See Apple's page
+  /// [setQueryGenerationFrom(_:)](https://developer.apple.com/documentation/coredata/nsmanagedobjectcontext/setquerygenerationfrom(_:)).
+  open func setQueryGenerationFrom(_ generation: NSQueryGenerationToken?) throws { try pin(to: generation) }
+
+  // MARK: Working on the queue
+
+  /// Runs a block on the context's queue, later. Blocks run one after another, in the order they were given.
+  open func perform(_ block: @escaping () -> Void) { enqueue(block) }
+
+  /// Runs a block on the context's queue and waits. Re-entrant: inside a block of the same context it runs at once.
+  ///
+  /// The block runs on the calling thread; on the main one for main-queue contexts. Parents and children may wait for each other from
+  /// different threads: a context that waits for one below it lends its queue to what that one needs of it. Contexts that
+  /// have nothing to do with each other must not; if their blocks wait in a circle, the program stops and says so.
+  open func performAndWait(_ block: () -> Void) { runAndWait(block) }
 }
 
 extension NSManagedObjectContext {
   /// The kinds of queue in the modern spelling.
-  public struct ConcurrencyType: Hashable, Sendable {
-    private let isMain: Bool
-    public static let mainQueue = ConcurrencyType(isMain: true)
-    public static let privateQueue = ConcurrencyType(isMain: false)
+  public struct ConcurrencyType: RawRepresentable, Hashable, Sendable {
+    public var rawValue: NSManagedObjectContextConcurrencyType
+    public init(rawValue: NSManagedObjectContextConcurrencyType) { self.rawValue = rawValue }
+
+    /// The context's objects are used on the main queue.
+    public static let mainQueue = ConcurrencyType(rawValue: .mainQueueConcurrencyType)
+    /// The context has a queue of its own.
+    public static let privateQueue = ConcurrencyType(rawValue: .privateQueueConcurrencyType)
   }
 
   /// When an async ``NSManagedObjectContext/perform(schedule:_:)`` runs its block.

@@ -137,7 +137,7 @@ extension NSManagedObjectContext {
       guard scope.pending.isEmpty, scope.remainder == nil else {
         return try fetchObjects(scope, from: parent).count
       }
-      return try parent.performAndWait { try parent.countMatches(request.withIDs()) }
+      return try parent.runAndWait { try parent.countMatches(request.withIDs()) }
     }
     return try withScope(request) { scope in
       if scope.needsObjects { return try objects(scope).count }

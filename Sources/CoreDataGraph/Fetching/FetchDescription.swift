@@ -145,9 +145,9 @@ extension FetchDescription {
     switch value {
     case .object(let box):
       switch box.value {
-      case let id as NSManagedObjectID: return .object(ObjectBox(context.object(with: id)))
+      case let id as NSManagedObjectID: return .object(ObjectBox(context.lookUp(id)))
       case let object as NSManagedObject where object.registry !== context.registry && object.store != nil:
-        return .object(ObjectBox(context.object(with: object.objectID)))
+        return .object(ObjectBox(context.lookUp(object.objectID)))
       case let entity as NSEntityDescription:
         return context.persistentStoreCoordinator.flatMap { own(entity, $0.runtime) } ?? value
       default: return value

@@ -120,7 +120,7 @@ struct FetchScope {
 
   /// Those of a store's objects for which the rest of the predicate holds, in order.
   func matches(_ stored: [NSManagedObject], _ store: NSPersistentStore) throws -> [NSManagedObject] {
-    guard let remainder, !request.includesPendingChanges, context.hasChanges else {
+    guard let remainder, !request.includesPendingChanges, context.hasUnsavedChanges else {
       return try matches(stored)
     }
     let paths: [String] = remainder.relationshipPaths(from: runtime)

@@ -67,7 +67,7 @@ struct ConflictResolution {
         continue
       }
       if mergesByProperty { winner.inherit(from: loser, attributes: objectWins) }
-      context.delete(loser)
+      context.deleteObject(loser)
     }
   }
 }

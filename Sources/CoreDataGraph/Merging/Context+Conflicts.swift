@@ -29,7 +29,7 @@ extension NSManagedObjectContext {
       throw SaveErrors.error(for: refusal.error, store: refusal.store, context: self, partly: false)
     }
     try policy.resolve(mergeConflicts: conflicts)
-    processPendingChanges()
+    endEvent()
   }
 
   private func lockingConflicts(_ rows: [RowConflict], _ store: NSPersistentStore) -> [NSMergeConflict] {
@@ -62,9 +62,7 @@ extension NSManagedObjectContext {
     }
   }
 
-  /// Lets the next save check that an object is still what was read, though nothing is changed in it. A save without any change
-  /// checks nothing.
-  public final func detectConflicts(for object: NSManagedObject) {
+  final func watch(_ object: NSManagedObject) {
     requireQueue("detectConflicts(for:) was called")
     guard object.registry === registry, object.store != nil else { return }
     object.fireFault()

@@ -32,7 +32,7 @@ extension NSManagedObjectContext {
   /// A merge policy has found that the row is gone: the object leaves within the running save.
   final func forgetDeletedElsewhere(_ object: NSManagedObject) {
     takeOverDeletions(of: [object])
-    processPendingChanges()
+    endEvent()
     leave(object)
   }
 

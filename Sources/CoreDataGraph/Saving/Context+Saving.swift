@@ -6,15 +6,7 @@ import Foundation
 // store, take the rows over, tell everybody.
 
 extension NSManagedObjectContext {
-  /// Writes all changes to the stores, and metadata that was set. Without changes it only tells, as Apple's does: will-save and
-  /// did-save notifications go out, these with empty sets. Ask ``hasChanges`` first to spare that.
-  ///
-  /// All or nothing for each store; the object graph and its changes are untouched when it throws. Throws validation errors (1550 –
-  /// 1690, several as 1560), 133020 when a row was changed meanwhile, 133021 for a uniqueness constraint, 133010 for a
-  /// relationship across stores, what the store reports, and an error when it is called from within a save of the same context (in
-  /// `willSave()` or an observer of its notifications), which Apple's ends. See Apple's page
-  /// [save()](https://developer.apple.com/documentation/coredata/nsmanagedobjectcontext/save()).
-  public final func save() throws {
+  final func saveChanges() throws {
     requireQueue("save() was called")
     guard !isSaving else {
       throw GraphError.unsupported(
@@ -25,13 +17,13 @@ extension NSManagedObjectContext {
     }
     isSaving = true
     defer { isSaving = false }
-    processPendingChanges()
+    endEvent()
     guard let coordinator = persistentStoreCoordinator else {
-      if hasChanges { throw GraphError.noCoordinator.asCocoaError }
+      if hasUnsavedChanges { throw GraphError.noCoordinator.asCocoaError }
       return
     }
     if coordinator.persistentStores.isEmpty {
-      if hasChanges { throw GraphError.noStores.asCocoaError }
+      if hasUnsavedChanges { throw GraphError.noStores.asCocoaError }
       return
     }
     postWillSave()
@@ -75,7 +67,7 @@ extension NSManagedObjectContext {
       }
       everTold += waiting
       if eventCount == before { return changes }
-      processPendingChanges()
+      endEvent()
     }
   }
 
@@ -99,7 +91,7 @@ extension NSManagedObjectContext {
     try NSManagedObject.throwFailures(failures)
     // A check may have replaced a value: the other side of a relationship is to be saved too.
     if eventCount != before {
-      processPendingChanges()
+      endEvent()
       changes = pendingChanges()
     }
   }
@@ -238,8 +230,7 @@ extension NSManagedObjectContext {
 
   // MARK: Permanent ids ahead of a save
 
-  /// Gives new objects their permanent ids now. Objects that have one are skipped; ``NSManagedObject/isInserted`` stays true.
-  public final func obtainPermanentIDs(for objects: [NSManagedObject]) throws {
+  final func obtainIDs(for objects: [NSManagedObject]) throws {
     requireQueue("obtainPermanentIDs(for:) was called")
     guard let coordinator = persistentStoreCoordinator else { throw GraphError.noCoordinator.asCocoaError }
     try withCocoaErrors {
@@ -347,11 +338,7 @@ struct SavedIDs: Sendable {
 }
 
 extension NSManagedObjectContext {
-  /// Takes over what another context of the same coordinator has saved: changed objects that are known here are read anew with
-  /// local changes kept. Deleted ones are deleted here too (Decisions/0030): ``NSManagedObject/isDeleted`` is true and
-  /// ``deletedObjects`` holds them until the next save, which writes nothing for them; relationships let go of them, an undo does
-  /// not bring them back, and what was changed of them is lost. Alone they are nothing to save: ``hasChanges`` stays false.
-  public final func mergeChanges(fromContextDidSave notification: Notification) {
+  final func merge(saved notification: Notification) {
     requireQueue("mergeChanges(fromContextDidSave:) was called")
     func ids(_ objectsKey: String, _ idsKey: String) -> [NSManagedObjectID] {
       if let ids = notification.userInfo?[idsKey] as? Set<NSManagedObjectID> { return Array(ids) }
@@ -372,20 +359,20 @@ extension NSManagedObjectContext {
     var info: [AnyHashable: Any] = ids.userInfo
     var refreshed: Set<NSManagedObjectID> = []
     for id in ids.updated {
-      guard let object = registeredObject(for: id) else { continue }
+      guard let object = lookUpRegistered(id) else { continue }
       bringBackDeletedElsewhere(object)
       refreshed.insert(id)
-      refresh(object, mergeChanges: !object.isFault)
+      refreshObject(object, keepsChanges: !object.isFault)
       // Somebody has seen its values and waits to hear of others.
       if object.isFault, object.observation?.awaitsValues == true { try? object.fulfillFault() }
     }
-    takeOverDeletions(of: ids.deleted.compactMap { registeredObject(for: $0) })
+    takeOverDeletions(of: ids.deleted.compactMap { lookUpRegistered($0) })
     for id in ids.inserted {
-      let object: NSManagedObject = self.object(with: id)
+      let object: NSManagedObject = lookUp(id)
       bringBackDeletedElsewhere(object)
       noteEvent(.eventInserted, of: object)
     }
-    processPendingChanges()
+    endEvent()
     info[NSRefreshedObjectIDsKey] = refreshed
     postDidMerge(info)
   }

@@ -3,11 +3,16 @@ import Foundation
 extension NSPersistentStoreCoordinator {
   /// Posted on the main actor when stores were added or removed there.
   public struct StoresDidChangeMessage: NotificationCenter.MainActorMessage, MainActorNotificationMessage {
+    /// Coordinators post it: observe one, or the class for all.
     public typealias Subject = NSPersistentStoreCoordinator
+    /// The notification that the message stands for.
     public static var name: Notification.Name { .NSPersistentStoreCoordinatorStoresDidChange }
 
+    /// The coordinator whose stores have changed.
     public var persistentStoreCoordinator: NSPersistentStoreCoordinator { changes.coordinator }
+    /// The stores that were added; empty when none were.
     public var addedStores: [NSPersistentStore] { changes.added }
+    /// The stores that were removed; they can't be read any more.
     public var removedStores: [NSPersistentStore] { changes.removed }
     /// The store before and after, when its UUID has changed.
     public var uuidChangedStores: (oldValue: NSPersistentStore, newValue: NSPersistentStore)? {
@@ -15,10 +20,12 @@ extension NSPersistentStoreCoordinator {
     }
     fileprivate let changes: ChangedStores
 
+    /// The message of a notification; nil when no coordinator has posted it.
     @MainActor public static func makeMessage(_ notification: Notification) -> Self? {
       ChangedStores(notification).map { Self(changes: $0) }
     }
 
+    /// The notification that the message stands for.
     @MainActor public static func makeNotification(_ message: Self) -> Notification {
       message.changes.notification(name)
     }
@@ -26,11 +33,16 @@ extension NSPersistentStoreCoordinator {
 
   /// Posted when stores were added or removed, wherever that was. Observers run later, in a task.
   public struct StoresDidChangeAsyncMessage: NotificationCenter.AsyncMessage, AsyncNotificationMessage {
+    /// Coordinators post it: observe one, or the class for all.
     public typealias Subject = NSPersistentStoreCoordinator
+    /// The notification that the message stands for.
     public static var name: Notification.Name { .NSPersistentStoreCoordinatorStoresDidChange }
 
+    /// The coordinator whose stores have changed.
     public var persistentStoreCoordinator: NSPersistentStoreCoordinator { changes.coordinator }
+    /// The stores that were added; empty when none were.
     public var addedStores: [NSPersistentStore] { changes.added }
+    /// The stores that were removed; they can't be read any more.
     public var removedStores: [NSPersistentStore] { changes.removed }
     /// The store before and after, when its UUID has changed.
     public var uuidChangedStores: (oldValue: NSPersistentStore, newValue: NSPersistentStore)? {
@@ -38,10 +50,12 @@ extension NSPersistentStoreCoordinator {
     }
     fileprivate let changes: ChangedStores
 
+    /// The message of a notification; nil when no coordinator has posted it.
     public static func makeMessage(_ notification: Notification) -> Self? {
       ChangedStores(notification).map { Self(changes: $0) }
     }
 
+    /// The notification that the message stands for.
     public static func makeNotification(_ message: Self) -> Notification {
       message.changes.notification(name)
     }
@@ -56,6 +70,7 @@ extension NSPersistentStoreCoordinator {
 
 extension NotificationCenter.MessageIdentifier
 where Self == NotificationCenter.BaseMessageIdentifier<NSPersistentStoreCoordinator.StoresDidChangeMessage> {
+  /// Names the message that a coordinator's stores have changed, on the main actor.
   public static var storesDidChange: Self { Self() }
 }
 
@@ -63,6 +78,7 @@ extension NotificationCenter.MessageIdentifier
 where
   Self == NotificationCenter.BaseMessageIdentifier<NSPersistentStoreCoordinator.StoresDidChangeAsyncMessage>
 {
+  /// Names the message that a coordinator's stores have changed, wherever that was.
   public static var storesDidChangeAsync: Self { Self() }
 }
 

@@ -5,17 +5,15 @@ import Foundation
 // brings it forward again, over the same objects.
 
 extension NSManagedObjectContext {
-  /// Takes the last group of changes back. Pending changes are processed first. Without an ``undoManager`` nothing happens.
-  public final func undo() {
+  final func takeGroupBack() {
     requireQueue("undo() was called")
-    processPendingChanges()
+    endEvent()
     undoManager?.undo()
   }
 
-  /// Makes the last group of changes that was taken back again. Without an ``undoManager`` nothing happens.
-  public final func redo() {
+  final func bringGroupBack() {
     requireQueue("redo() was called")
-    processPendingChanges()
+    endEvent()
     undoManager?.redo()
   }
 
@@ -29,7 +27,7 @@ extension NSManagedObjectContext {
     weak let context: NSManagedObjectContext? = self
     undoCheckpoint = NotificationCenter.default.addObserver(
       forName: .NSUndoManagerCheckpoint, object: undoManager, queue: nil
-    ) { _ in context?.processPendingChanges() }
+    ) { _ in context?.endEvent() }
   }
 
   // MARK: Recording
@@ -75,7 +73,7 @@ extension NSManagedObjectContext {
     for memento in mementos where memento.life == .returns { bringBack(memento.object) }
     withObservedValues(of: mementos.map(\.object)) { forward = takeBackEach(mementos) }
     undoManager?.registerUndo(withTarget: self) { $0.takeBack(forward.reversed()) }
-    processPendingChanges()
+    endEvent()
   }
 
   /// Returns the way forward again.

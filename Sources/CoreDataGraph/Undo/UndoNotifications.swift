@@ -20,5 +20,9 @@ extension NSNotification.Name {
   public static let NSUndoManagerDidRedoChange = NSNotification.Name("NSUndoManagerDidRedoChangeNotification")
 }
 
+/// Where in the order of a run loop's turn Apple's undo manager closes the group of an event: behind what has a lower number. Run loops
+/// off Apple's platforms have no such order; there the group is closed when the main queue next comes to run something.
+public let NSUndoCloseGroupingRunLoopOrdering: Int = 350_000
+
 /// In the `userInfo` of `NSUndoManagerWillCloseUndoGroup`: whether the group is discardable, as an `NSNumber`.
 public let NSUndoManagerGroupIsDiscardableKey: String = "NSUndoManagerGroupIsDiscardableKey"
