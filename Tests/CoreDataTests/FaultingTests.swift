@@ -358,6 +358,38 @@ struct FaultingTests {
     _ = items.map { "\($0) \($0.objectID) \($0.hasChanges) \($0.changedValues())" }
   }
 
+  @Test(.rule("FETCH-15", "NSFetchRequest.shouldRefreshRefetchedObjects"), arguments: StoreKind.allCases)
+  func `a fetch that refreshes reads relationships anew, those that are looked at too`(kind: StoreKind) async
+  {
+    // What observers see was asked for under the lock of the identity map: such a fetch never ended.
+    await #expect(processExitsWith: .success) { [kind = kind.rawValue as String] in
+      alarm(60)
+      let stack = try Stack(try #require(StoreKind(rawValue: kind)))
+      try stack.run { context in
+        for title in ["a", "b"] { context.item(title).category = context.category(title) }
+        try context.save()
+        context.reset()
+        let request: NSFetchRequest<Item> = context.request(Item.self, "Item", sort: ["title"])
+        let items: [Item] = try context.fetch(request)
+        // The second has been asked for its category, the first has not.
+        #expect(items[0].title == "a" && items[1].category?.name == "b")
+        var told: [String?] = []
+        let tokens = items.map { item in
+          item.observe(\.category) { item, _ in told.append(item.category?.name) }
+        }
+        try stack.elsewhere { other in
+          for item in try other.all(Item.self, "Item") { item.category = other.category("new") }
+          try other.save()
+        }
+        #expect(try context.fetch(request).map { $0.category?.name } == ["a", "b"])
+        request.shouldRefreshRefetchedObjects = true
+        #expect(try context.fetch(request).map { $0.category?.name } == ["new", "new"])
+        #expect(told == ["new", "new"] && !context.hasChanges)
+        withExtendedLifetime(tokens) {}
+      }
+    }
+  }
+
   @Test(arguments: StoreKind.allCases)
   func `objects and contexts may be let go on any thread`(kind: StoreKind) throws {
     let stack = try Stack(kind)

@@ -224,6 +224,29 @@ struct MergedDeletionTests {
   }
 
   @Test(arguments: StoreKind.allCases)
+  func `nothing that points at what another context has deleted is saved`(kind: StoreKind) throws {
+    let scene = try Scene(kind)
+    let (gone, kept): (Category, Item) = try scene.stack.run { context in
+      let gone: Category = context.category("gone")
+      try context.save()
+      return (gone, scene.items[0])
+    }
+    try scene.deleteElsewhere([gone])
+    try scene.stack.run { context in
+      kept.category = gone
+      let error: NSError = try #require(errorThrown { try context.save() })
+      #expect(error.localizedDescription.contains("category") && context.hasChanges)
+      kept.category = scene.category
+      try context.save()
+      kept.category = gone
+      #expect(gone.managedObjectContext == nil, "it has left with that save")
+      #expect(errorThrown { try context.save() } != nil)
+      context.rollback()
+      #expect(kept.category === scene.category)
+    }
+  }
+
+  @Test(arguments: StoreKind.allCases)
   func `what is there again under its id comes back`(kind: StoreKind) throws {
     let scene = try Scene(kind)
     let gone: Item = scene.items[0]

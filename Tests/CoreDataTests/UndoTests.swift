@@ -114,7 +114,11 @@ struct UndoTests {
       let tag = context.make("Tag") as! Tag
       item.tags = [tag]
       try context.save()
-      for _ in 0..<3 {
+      for round in 0..<3 {
+        // Not in the row.
+        let category: Category = context.category("\(round)")
+        item.category = category
+        context.processPendingChanges()
         context.delete(item)
         context.undo()
         #expect(context.undoManager?.canRedo == true)
@@ -125,6 +129,7 @@ struct UndoTests {
         try context.save()
         context.undo()
         #expect(item.tags == [tag] && tag.items == [item] && item.isInserted)
+        #expect(item.category === category && category.items == [item])
         try context.save()
       }
       #expect(try stack.count("Item") == 1)

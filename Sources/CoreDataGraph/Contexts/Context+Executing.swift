@@ -63,7 +63,12 @@ extension NSPersistentStoreCoordinator {
 extension NSFetchRequest: ContextRequest {
   func run(in context: NSManagedObjectContext) throws -> NSPersistentStoreResult {
     let result = NSAsynchronousFetchResult(NSAsynchronousFetchRequest(fetchRequest: self), context: context)
-    try result.fill(self)
+    do {
+      try result.fill(self)
+    } catch {
+      result.fail(error)
+      throw error
+    }
     return result
   }
 

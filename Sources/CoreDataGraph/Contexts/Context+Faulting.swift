@@ -39,7 +39,8 @@ extension NSManagedObjectContext {
     let root: Int = store.runtime.entities[first.entity].layout.rootIndex
     let runtimes: [EntityRuntime] = store.runtime.entities
     var result: [NSManagedObject] = []
-    // Those whose row is taken over when the registry's lock is open again: what observers have seen may ask the registry for more.
+    // Those whose row is taken over when the registry's lock is open again: what observers have seen may ask the registry for more, and
+    // objects that are let go of leave it.
     var later: [(object: NSManagedObject, row: RowRef)] = []
     let count: Int = batch.count
     result.reserveCapacity(count)
@@ -56,7 +57,11 @@ extension NSManagedObjectContext {
             if known.flags.contains(.deletedElsewhere) {
               later.append((known, row))
             } else if known.row == nil || known.flags.contains(.fault) || (refresh && !known.hasChanges) {
-              if known.flags.contains(.observed) { later.append((known, row)) } else { known.row = row }
+              if known.flags.contains(.observed) || (refresh && known.state != nil) {
+                later.append((known, row))
+              } else {
+                known.row = row
+              }
             }
             result.append(known)
             continue
@@ -72,6 +77,7 @@ extension NSManagedObjectContext {
       let seen: ObservedValues? = object.observedValues()
       bringBackDeletedElsewhere(object)
       object.row = row
+      if refresh, !object.flags.contains(.fault) { object.letValuesGo(except: object.persistentChanges()) }
       object.tellObservers(since: seen)
     }
     return result
@@ -249,15 +255,7 @@ extension NSManagedObjectContext {
     // A value that was set back to what was read is no change: the new one counts.
     let own: SlotSet = object.persistentChanges()
     object.row = row
-    if let state = object.state {
-      for (number, slot) in object.runtime.layout.slots.enumerated() where !own.contains(number) {
-        if slot.role == .transient { continue }
-        state.values[number] = .unset
-        state.changed.remove(number)
-      }
-      // Members that were added or removed stay so over the members read anew.
-      for number in state.changed.members { state.toMany(number)?.members = nil }
-    }
+    object.letValuesGo(except: own)
     object.awakeQuietly { object.awake(fromSnapshotEvents: .refresh) }
   }
 
@@ -347,5 +345,19 @@ extension NSManagedObjectContext {
     retained = []
     lastInserted = []
     deletedElsewhere = WeakObjects()
+  }
+}
+
+extension NSManagedObject {
+  /// The row is another one: what was read before is read anew, what was changed here stays.
+  fileprivate final func letValuesGo(except own: SlotSet) {
+    guard let state else { return }
+    for (number, slot) in runtime.layout.slots.enumerated() where !own.contains(number) {
+      if slot.role == .transient { continue }
+      state.values[number] = .unset
+      state.changed.remove(number)
+    }
+    // Members that were added or removed stay so over the members read anew.
+    for number in state.changed.members { state.toMany(number)?.members = nil }
   }
 }

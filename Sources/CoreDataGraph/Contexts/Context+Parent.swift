@@ -148,6 +148,7 @@ extension NSManagedObjectContext {
   /// The object here for one of the parent's; what is loaded here stays as it is.
   private func object(for carried: CarriedObject, refresh: Bool = false) -> NSManagedObject {
     let object: NSManagedObject = self.lookUp(carried.id)
+    bringBackDeletedElsewhere(object)
     let isNew: Bool = object.isFault && !object.hasSource
     if !carried.isFault, isNew || (refresh && !object.hasChanges) { take(carried, into: object) }
     return object

@@ -226,6 +226,11 @@ struct SavePlanner {
   /// The row a target has, or will have after this save.
   private func id(of target: NSManagedObject, from source: NSManagedObject, _ slot: Int) throws -> RowID {
     let name: String = source.runtime.layout.slots[slot].name
+    if target.flags.contains(.deletedElsewhere) {
+      throw GraphError.unsavedTarget(
+        object: source.objectID, relationship: name,
+        targetDescription: "\(target.objectID), which another context has deleted")
+    }
     if let theirs = target.store {
       guard theirs === store else {
         throw GraphError.externalRelationship(
@@ -272,7 +277,9 @@ struct SavePlanner {
       let owner = RowID(
         entity: object.runtime.index, key: object.pendingKey > 0 ? object.pendingKey : object.key)
       var added: [RowID] = try many.added.map { try id(of: $0, from: object, slot) }
-      var removed: [RowID] = try many.removed.filter { $0.store != nil }.map {
+      var removed: [RowID] = try many.removed.filter {
+        $0.store != nil && !$0.flags.contains(.deletedElsewhere)
+      }.map {
         try id(of: $0, from: object, slot)
       }
       if let inverse = relationship.inverseRelationship, inverse.isToMany {
