@@ -90,6 +90,7 @@ let package: Package = Package(
         "PredicateVectors", "Soaking", "CoreData", "CoreDataGraph", "CoreDataPredicates", "CoreDataSQLite",
         "CoreDataStorage",
         .product(name: "GRDB", package: "GRDB.swift"),
+        .product(name: "GRDBSQLite", package: "GRDB.swift"),
       ]),
     .testTarget(
       name: "clarusTests",

@@ -238,4 +238,67 @@ extension SQLiteEngine {
     for twin in twins { result[twin.to] = result[twin.from] }
     return result
   }
+
+  package func members(of layout: EntityLayout, slot: Int, owner: RowID, among candidates: [RowID]) throws
+    -> [RowID]
+  {
+    var result: [RowID] = []
+    try read(isSingleStatement: candidates.count <= 1000) { database in
+      result = []
+      try forEachList(candidates.map(\.key)) { list, size in
+        let filled: [Int64] = list + Array(repeating: list.last ?? 0, count: size - list.count)
+        try forEachMember(of: layout, slot: slot, owner: owner, among: filled, database) { member in
+          result.append(member)
+          return true
+        }
+      }
+    }
+    return result
+  }
+
+  package func member(
+    of layout: EntityLayout, slot: Int, owner: RowID, after member: RowID, leftOut: Set<RowID>
+  ) throws -> RowID? {
+    try read(isSingleStatement: true) { database in
+      var isBehind: Bool = false
+      var result: RowID?
+      try forEachMember(of: layout, slot: slot, owner: owner, among: nil, database) { other in
+        if isBehind, !leftOut.contains(other) { result = other }
+        if other.key == member.key { isBehind = true }
+        return result == nil
+      }
+      return result
+    }
+  }
+
+  /// An owner's members inside an access to the database that is under way.
+  func members(of layout: EntityLayout, slot: Int, owner: RowID, _ database: Database) throws -> [RowID] {
+    var result: [RowID] = []
+    try forEachMember(of: layout, slot: slot, owner: owner, among: nil, database) { member in
+      result.append(member)
+      return true
+    }
+    return result
+  }
+
+  /// Steps over an owner's members in their order, as long as `body` wants more.
+  private func forEachMember(
+    of layout: EntityLayout, slot: Int, owner: RowID, among candidates: [Int64]?, _ database: Database,
+    _ body: (RowID) throws -> Bool
+  ) throws {
+    let compiled: CompiledStatement = try fetchCompiler.members(
+      of: layout, slot: slot, owners: [owner.key], among: candidates
+    ).statement
+    let statement: RawStatement = try prepared(compiled, database)
+    defer { statement.reset() }
+    try logged(compiled, database) {
+      var count: Int = 0
+      while try statement.step() {
+        guard let entity = schema.entityIndex(ofNumber: Int(statement.integer(2))) else { continue }
+        count += 1
+        if try !body(RowID(entity: entity, key: statement.integer(1))) { break }
+      }
+      return ((), count)
+    }
+  }
 }

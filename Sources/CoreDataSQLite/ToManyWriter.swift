@@ -15,7 +15,11 @@ struct ToManyWriter {
   func run(_ edits: [ToManyEdit]) throws {
     for edit in edits { try writeMembership(edit) }
     for edit in edits {
-      if let ordering = edit.ordering { try writeOrder(ordering, edit) }
+      if let ordering = edit.ordering {
+        try writeOrder(ordering, edit)
+      } else if !edit.appended.isEmpty {
+        try appendToOrder(edit)
+      }
     }
   }
 
@@ -38,6 +42,26 @@ struct ToManyWriter {
     for member in edit.added {
       for sql in statements.add { try run(sql, edit.owner.key, member.key) }
     }
+  }
+
+  /// Gives members the order keys after the last one; reads none but that.
+  private func appendToOrder(_ edit: ToManyEdit) throws {
+    let statements: ToManyStatements = try statements(edit)
+    guard let place = statements.place, let lastKey = statements.lastKey else { return }
+    let select = try RawStatement(database, lastKey, url: engine.url)
+    defer { select.reset() }
+    try select.bind(1, edit.owner.key)
+    let last: Int64? = try select.step() && !select.isNull(0) ? select.integer(0) : nil
+    select.reset()
+    guard let keys = OrderKeys.append(edit.appended.count, after: last) else {
+      // No numbers left at the end: all members get new ones.
+      let layout: EntityLayout = engine.layout.entities[Int(edit.owner.entity)]
+      let stored: [RowID] =
+        try engine.members(of: layout, slot: edit.slot, owner: edit.owner, database)
+      let appended = Set(edit.appended)
+      return try writeOrder(stored.filter { !appended.contains($0) } + edit.appended, edit)
+    }
+    for (member, key) in zip(edit.appended, keys) { try run(place, key, edit.owner.key, member.key) }
   }
 
   /// Gives every member of the ordering its order key, touching as few rows as possible.

@@ -103,6 +103,21 @@ package final class InMemoryEngine: StoreEngine, @unchecked Sendable {
     return owners.map { state.members(of: $0, slot: slot) }
   }
 
+  package func members(of layout: EntityLayout, slot: Int, owner: RowID, among candidates: [RowID]) throws
+    -> [RowID]
+  {
+    let state: InMemoryState = try snapshot()
+    return candidates.filter { state.isMember($0, of: owner, slot: slot) }
+  }
+
+  package func member(
+    of layout: EntityLayout, slot: Int, owner: RowID, after member: RowID, leftOut: Set<RowID>
+  ) throws -> RowID? {
+    let members: [RowID] = try snapshot().members(of: owner, slot: slot)
+    guard let place = members.firstIndex(where: { $0.key == member.key }) else { return nil }
+    return members[(place + 1)...].first { !leftOut.contains($0) }
+  }
+
   private func batch(of rows: [RowRef], layout: EntityLayout) -> RowBatch {
     guard !rows.isEmpty else { return RowBatch() }
     let root: EntityLayout = self.layout.entities[layout.rootIndex]

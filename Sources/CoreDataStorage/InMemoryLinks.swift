@@ -26,6 +26,13 @@ struct InMemoryLink: Sendable {
       .map(\.1)
   }
 
+  /// Whether a key is at the other end.
+  func contains(_ member: Int64, at key: Int64, isForward: Bool) -> Bool {
+    let keys: [Int64] = (isForward ? forward[key] : backward[key]) ?? []
+    let place: Int = Self.place(of: member, in: keys)
+    return place < keys.count && keys[place] == member
+  }
+
   // MARK: Changing
 
   /// For an index over a to-one: a row's target has changed.
@@ -88,16 +95,26 @@ struct InMemoryLink: Sendable {
     }
   }
 
-  /// Gives members that were added without an order the places after the last one.
-  mutating func appendToOrder(of key: Int64, added: [Int64], isForward: Bool) {
+  /// Gives members the places after the last one; where `keepsPlaces`, only those that have none.
+  mutating func appendToOrder(of key: Int64, added: [Int64], isForward: Bool, keepsPlaces: Bool = false) {
     let members: [Int64] = (isForward ? forward[key] : backward[key]) ?? []
-    let order: [Pair: Int] = isForward ? forwardOrder : backwardOrder
-    var last: Int = members.compactMap { order[Pair(owner: key, member: $0)] }.max() ?? -1
+    if isForward {
+      Self.append(added, to: &forwardOrder, of: key, after: members, keepsPlaces)
+    } else {
+      Self.append(added, to: &backwardOrder, of: key, after: members, keepsPlaces)
+    }
+  }
+
+  private static func append(
+    _ added: [Int64], to order: inout [Pair: Int], of key: Int64, after members: [Int64], _ keepsPlaces: Bool
+  ) {
+    if added.isEmpty { return }
+    var last: Int = members.reduce(-1) { max($0, order[Pair(owner: key, member: $1)] ?? -1) }
     for member in added {
       let pair = Pair(owner: key, member: member)
-      guard order[pair] == nil else { continue }
+      if keepsPlaces, order[pair] != nil { continue }
       last += 1
-      if isForward { forwardOrder[pair] = last } else { backwardOrder[pair] = last }
+      order[pair] = last
     }
   }
 

@@ -50,6 +50,15 @@ struct InMemoryState: Sendable {
       }
   }
 
+  /// Whether a row is a member of a to-many slot. Costs a binary search.
+  func isMember(_ member: RowID, of owner: RowID, slot: Int) -> Bool {
+    guard let side = schema.sides[Int(owner.entity)][slot],
+      links[side.link].contains(member.key, at: owner.key, isForward: side.isForward)
+    else { return false }
+    let destination: EntityLayout = schema.layout.entities[side.destination]
+    return table(of: destination).row(member.key).map { destination.family.contains($0.entity) } ?? false
+  }
+
   // MARK: Checking a plan
 
   /// Throws what would stop the plan. Changes nothing, so a plan that passes is applied without a way to fail.
@@ -213,14 +222,15 @@ struct InMemoryState: Sendable {
           of: edit.owner.key, to: ordering.map(\.key), isForward: side.isForward)
       } else {
         links[side.link].appendToOrder(
-          of: edit.owner.key, added: edit.added.map(\.key), isForward: side.isForward)
+          of: edit.owner.key, added: edit.appended.map(\.key), isForward: side.isForward)
       }
     }
     // The other side of a pair may be ordered without an edit of its own: there the owner goes last.
     let link: InMemorySchema.Link = schema.links[side.link]
     guard link.kind == .join, side.isForward ? link.isBackwardOrdered : link.isForwardOrdered else { return }
     for member in edit.added {
-      links[side.link].appendToOrder(of: member.key, added: [edit.owner.key], isForward: !side.isForward)
+      links[side.link].appendToOrder(
+        of: member.key, added: [edit.owner.key], isForward: !side.isForward, keepsPlaces: true)
     }
   }
 }

@@ -84,22 +84,29 @@ package struct RowDelete: Sendable {
 ///
 /// Made for every changed to-many that is many-to-many, ordered, or without inverse. A plain one-to-many needs none:
 /// the to-one word of the member's row carries it. For a many-to-many pair the graph makes the edit once, on either
-/// side; each ordered side whose order changed adds an edit (with `ordering`) of its own.
+/// side; each ordered side whose order changed adds an edit (with `ordering` or `appended`) of its own.
 package struct ToManyEdit: Sendable {
   package var owner: RowID
   /// The relationship's slot in the owner's layout.
   package var slot: Int
   package var added: [RowID]
   package var removed: [RowID]
-  /// For an ordered relationship: all members in their new order.
+  /// For an ordered relationship whose members were moved: all of them in their new order.
   package var ordering: [RowID]?
+  /// For an ordered relationship without `ordering`: members that go last, one after the other. They are new to this owner, or their
+  /// pairs are told by the edit of the other side.
+  package var appended: [RowID]
 
-  package init(owner: RowID, slot: Int, added: [RowID], removed: [RowID], ordering: [RowID]? = nil) {
+  package init(
+    owner: RowID, slot: Int, added: [RowID], removed: [RowID], ordering: [RowID]? = nil,
+    appended: [RowID]? = nil
+  ) {
     self.owner = owner
     self.slot = slot
     self.added = added
     self.removed = removed
     self.ordering = ordering
+    self.appended = appended ?? added
   }
 }
 

@@ -42,6 +42,13 @@ package protocol StoreEngine: AnyObject, Sendable {
   /// The members of a to-many relationship for several owners at once, in the owners' order; ordered relationships in
   /// their order, others by key. All owners are of `layout` or its sub-entities; `slot` is a to-many slot of `layout`.
   func members(of layout: EntityLayout, slot: Int, owners: [RowID]) throws -> [[RowID]]
+  /// Those of `candidates` that are members of one owner's to-many relationship, in no particular order. Reads nothing of the others.
+  func members(of layout: EntityLayout, slot: Int, owner: RowID, among candidates: [RowID]) throws -> [RowID]
+  /// The member that follows `member` in an owner's ordered relationship, those of `leftOut` not counted; nil: it is the last one, or
+  /// no member. Makes no list of the members.
+  func member(of layout: EntityLayout, slot: Int, owner: RowID, after member: RowID, leftOut: Set<RowID>)
+    throws
+    -> RowID?
 
   /// Hands out permanent keys outside a save.
   func allocateKeys(for root: EntityLayout, count: Int) throws -> Int64

@@ -56,13 +56,16 @@ import Testing
     #expect(try statements("Person", "books") == ToManyStatements())
     #expect(
       try statements("Book", "chapters")
-        == ToManyStatements(place: "UPDATE ZCHAPTER SET Z_FOK_BOOK = ?1 WHERE ZBOOK = ?2 AND Z_PK = ?3"))
+        == ToManyStatements(
+          place: "UPDATE ZCHAPTER SET Z_FOK_BOOK = ?1 WHERE ZBOOK = ?2 AND Z_PK = ?3",
+          lastKey: "SELECT MAX(Z_FOK_BOOK) FROM ZCHAPTER WHERE ZBOOK = ?1"))
     #expect(
       try statements("Person", "tags")
         == ToManyStatements(
           add: ["INSERT OR IGNORE INTO Z_4TAGS(Z_4PEOPLE, Z_5TAGS) VALUES(?1, ?2)"],
           remove: ["DELETE FROM Z_4TAGS WHERE Z_4PEOPLE = ?1 AND Z_5TAGS = ?2"],
           place: "UPDATE Z_4TAGS SET Z_FOK_5TAGS = ?1 WHERE Z_4PEOPLE = ?2 AND Z_5TAGS = ?3",
+          lastKey: "SELECT MAX(Z_FOK_5TAGS) FROM Z_4TAGS WHERE Z_4PEOPLE = ?1",
           clear: ["DELETE FROM Z_4TAGS WHERE Z_4PEOPLE = ?1"]))
     #expect(
       try statements("Person", "friends").add == [

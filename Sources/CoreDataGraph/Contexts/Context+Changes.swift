@@ -53,13 +53,12 @@ extension NSManagedObjectContext {
   private func propagate(_ object: NSManagedObject, _ slot: Int) {
     let described: PropertySlot = object.runtime.layout.slots[slot]
     guard let relationship = described.relationship else { return }
-    let targets: [NSManagedObject] =
-      described.isToMany ? object.members(slot).objects : object.toOneTarget(slot).map { [$0] } ?? []
     switch relationship.deleteRule {
     case .noActionDeleteRule, .denyDeleteRule: return
     case .nullifyDeleteRule:
-      for target in targets { separate(object, slot, target) }
+      for target in nullified(object, slot) { separate(object, slot, target) }
     case .cascadeDeleteRule:
+      let targets: [NSManagedObject] = targets(of: object, slot)
       for target in targets where !target.flags.contains(.deleted) {
         // Loaded like what is deleted by hand, and for the same reason.
         target.fireFault()
@@ -70,6 +69,21 @@ extension NSManagedObjectContext {
       for target in targets { separate(object, slot, target) }
     @unknown default: return
     }
+  }
+
+  private func targets(of object: NSManagedObject, _ slot: Int) -> [NSManagedObject] {
+    object.runtime.layout.slots[slot].isToMany
+      ? object.members(slot).objects : object.toOneTarget(slot).map { [$0] } ?? []
+  }
+
+  /// Whose side must change when an object goes. Members that keep a key of it do; where the store keeps pairs, or a key that the
+  /// members' class knows nothing of, these go with its row.
+  private func nullified(_ object: NSManagedObject, _ slot: Int) -> [NSManagedObject] {
+    let described: PropertySlot = object.runtime.layout.slots[slot]
+    guard described.isToMany, let relationship = described.relationship,
+      relationship.inverseRelationship?.isToMany != false
+    else { return targets(of: object, slot) }
+    return object.knownMembers(slot)
   }
 
   /// Clears both sides of a relationship of a deleted object. The deleted object's own to-one values stay readable.
@@ -169,6 +183,7 @@ extension NSManagedObjectContext {
     withObservedValues(of: changed) {
       for object in changed where seen.insert(ObjectIdentifier(object)).inserted { rollBack(object) }
     }
+    unloadShortened()
     endEvent()
     for object in changed { object.letRelationshipsGo() }
     retained.removeAll { $0.registry !== registry }

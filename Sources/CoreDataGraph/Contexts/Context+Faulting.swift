@@ -140,14 +140,39 @@ extension NSManagedObjectContext {
     guard let store = object.store, let destination = object.runtime.layout.slots[slot].destination else {
       return []
     }
-    let ids: [RowID] =
-      try store.reader(for: self).members(
-        of: object.runtime.layout, slot: slot, owners: [RowID(entity: object.runtime.index, key: object.key)]
-      )
-      .first ?? []
+    let ids: [RowID] = try storedMemberIDs(of: object, slot: slot, in: store)
     return objects(
       for: ids, store: store, layout: store.runtime.entities[destination].layout,
       pageSize: NSManagedObjectContext.memberPageSize)
+  }
+
+  /// Deletions are taken back: lists that were loaded without the objects are loaded anew.
+  final func unloadShortened() {
+    for many in shortened where many.members != nil { many.unload() }
+    shortened = []
+  }
+
+  /// The members of a relationship as the store has them.
+  final func storedMemberIDs(of object: NSManagedObject, slot: Int, in store: NSPersistentStore) throws
+    -> [RowID]
+  {
+    try store.reader(for: self).members(
+      of: object.runtime.layout, slot: slot, owners: [RowID(entity: object.runtime.index, key: object.key)]
+    ).first ?? []
+  }
+
+  /// Those of the objects that are members in the store, or with the parent. Reads nothing of the other members.
+  final func storedMembers(of object: NSManagedObject, slot: Int, among objects: [NSManagedObject]) throws
+    -> [NSManagedObject]
+  {
+    if let parent { return try storedMembers(of: object, slot: slot, among: objects, from: parent) }
+    guard let store = object.store else { return [] }
+    let asked: [NSManagedObject] = objects.filter { $0.store === store }
+    let found: [RowID] = try store.reader(for: self).members(
+      of: object.runtime.layout, slot: slot, owner: RowID(entity: object.runtime.index, key: object.key),
+      among: asked.map { RowID(entity: $0.runtime.index, key: $0.key) })
+    let keys: Set<Int64> = Set(found.map(\.key))
+    return asked.filter { keys.contains($0.key) }
   }
 
   // MARK: Public look-ups
@@ -224,6 +249,7 @@ extension NSManagedObjectContext {
       object.turnIntoFault()
       if object.isInserted { object.state = ObjectState(values: object.runtime.template) }
       noteEvent(.eventRefreshed, of: object)
+      unloadShortened()
       return
     }
     guard !object.isInserted, object.store != nil || parent != nil else { return }
@@ -345,6 +371,7 @@ extension NSManagedObjectContext {
     retained = []
     lastInserted = []
     deletedElsewhere = WeakObjects()
+    shortened = []
   }
 }
 
@@ -358,6 +385,6 @@ extension NSManagedObject {
       state.changed.remove(number)
     }
     // Members that were added or removed stay so over the members read anew.
-    for number in state.changed.members { state.toMany(number)?.members = nil }
+    for number in state.changed.members { state.toMany(number)?.unload() }
   }
 }

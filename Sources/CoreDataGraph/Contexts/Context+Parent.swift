@@ -60,7 +60,9 @@ extension NSManagedObjectContext {
           carried.values.append((number, .attribute(value.isUnset ? .null : value)))
         }
       case .toMany:
-        if object.row == nil || state?.toMany(number)?.isChanged == true {
+        // What is not loaded here the child asks for when it wants it.
+        let many: ToManyState? = state?.toMany(number)
+        if object.row == nil || many?.isChanged == true && many?.members != nil {
           carried.values.append((number, .toMany(object.members(number).map(\.objectID))))
         }
       case .transient, .fetched, .composite: continue
@@ -85,7 +87,10 @@ extension NSManagedObjectContext {
         let value: SlotValue = id.map { .object(self.lookUp($0)) } ?? .null
         (state.values[slot], base[slot]) = (value, value)
       case .toMany(let ids):
-        state.values[slot] = .object(ToManyState(members: ObjectList(ids.map { self.lookUp($0) })))
+        state.values[slot] = .object(
+          ToManyState(
+            members: ObjectList(ids.map { self.lookUp($0) }),
+            isOrdered: object.runtime.layout.slots[slot].relationship?.isOrdered == true))
       }
     }
     if !carried.values.isEmpty || carried.row == nil { state.base = base }
@@ -104,7 +109,7 @@ extension NSManagedObjectContext {
       guard let many = old.toMany(number) else { continue }
       // The parent's members, with what was added and removed here.
       let stored: ToManyState? = state.toMany(number)
-      many.members = nil
+      many.unload()
       if let members = stored?.members { many.load(members.objects) }
       state.values[number] = .object(many)
     }
@@ -143,6 +148,20 @@ extension NSManagedObjectContext {
       return try theirs.members(slot).compactMap { try parent.carry($0, loading: false) }
     }
     return members.map { self.object(for: $0) }
+  }
+
+  final func storedMembers(
+    of object: NSManagedObject, slot: Int, among objects: [NSManagedObject],
+    from parent: NSManagedObjectContext
+  ) throws -> [NSManagedObject] {
+    let id: NSManagedObjectID = object.objectID
+    let asked: [NSManagedObjectID] = objects.map(\.objectID)
+    let found: Set<NSManagedObjectID> = try parent.runAndWait {
+      let theirs: NSManagedObject = parent.lookUp(id)
+      try theirs.fulfillFault()
+      return Set(asked.filter { theirs.isMember(slot, parent.lookUp($0)) })
+    }
+    return zip(objects, asked).filter { found.contains($1) }.map(\.0)
   }
 
   /// The object here for one of the parent's; what is loaded here stays as it is.
@@ -231,11 +250,10 @@ extension NSManagedObjectContext {
         if !state.values[number].isUnset { pushed.values.append((number, .attribute(state.values[number]))) }
       case .toMany:
         guard let many = state.toMany(number), many.isChanged else { continue }
-        let isOrdered: Bool = object.runtime.layout.slots[number].relationship?.isOrdered == true
         pushed.edits.append(
           (
             number, many.added.map(\.objectID), many.removed.map(\.objectID),
-            isOrdered ? object.members(number).map(\.objectID) : nil
+            many.isReordered ? object.members(number).map(\.objectID) : nil
           ))
       case .transient:
         let value: SlotValue = state.values[number]
@@ -291,10 +309,13 @@ extension NSManagedObjectContext {
       }
     }
     for edit in change.edits {
-      for id in edit.removed { object.removeMember(edit.slot, self.lookUp(id)) }
-      for id in edit.added { object.addMember(edit.slot, self.lookUp(id), isCertain: false) }
+      for member in edit.removed.map({ self.lookUp($0) }) where object.isMemberHere(edit.slot, member) {
+        object.removeMember(edit.slot, member)
+      }
+      for member in edit.added.map({ self.lookUp($0) }) where !object.isMemberHere(edit.slot, member) {
+        object.addMember(edit.slot, member)
+      }
       if let order = edit.order {
-        _ = object.members(edit.slot)
         object.reorder(edit.slot, ObjectList(order.map { self.lookUp($0) }))
       }
     }

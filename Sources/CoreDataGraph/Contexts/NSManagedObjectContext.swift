@@ -55,6 +55,8 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   final var isEventEndScheduled = false
   /// Unchanged objects that the next save checks.
   final var watched: [NSManagedObject] = []
+  /// Lists of members that were loaded without some that are to be deleted.
+  final var shortened: [ToManyState] = []
   /// Stores chosen by `assign(_:to:)` for objects not saved yet.
   final var assignedStores: [ObjectIdentifier: NSPersistentStore] = [:]
   /// The inserted objects of the last objects-did-change notification, for the did-save one.

@@ -182,7 +182,8 @@ extension NSManagedObjectContext {
         let members: [[RowID]] = try store.reader(for: self).members(
           of: entity.layout, slot: slot, owners: group.map { RowID(entity: $0.runtime.index, key: $0.key) })
         for (object, ids) in zip(group, members) {
-          object.toManyState(slot).load(
+          object.load(
+            slot,
             self.objects(
               for: ids, store: store, layout: store.runtime.entities[destination].layout,
               pageSize: NSManagedObjectContext.memberPageSize))

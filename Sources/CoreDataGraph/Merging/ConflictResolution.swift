@@ -82,6 +82,7 @@ extension NSManagedObjectContext {
     let seen: ObservedValues? = object.observedValues()
     defer { object.tellObservers(since: seen) }
     object.flags.subtract([.deleted, .propagated, .updated])
+    unloadShortened()
     object.discardState(keepingTransients: true)
     object.row = row
     object.awakeQuietly { object.awake(fromSnapshotEvents: .mergePolicy) }
@@ -129,7 +130,7 @@ extension NSManagedObject {
     guard let state else { return }
     for slot in runtime.relationshipSlots {
       guard let many = state.toMany(slot) else { continue }
-      if many.isChanged { many.members = nil } else { state.values[slot] = .unset }
+      if many.isChanged { many.unload() } else { state.values[slot] = .unset }
     }
   }
 

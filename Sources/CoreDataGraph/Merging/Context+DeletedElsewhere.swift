@@ -19,8 +19,8 @@ extension NSManagedObjectContext {
     deletedElsewhere.append(gone)
     hasMetDeletions = true
     var others: [NSManagedObject] = gone.flatMap { $0.knownNeighbours() }
-    // Whose values were never loaded does not know who lists it.
-    if gone.contains(where: { !$0.hasSource && $0.state == nil }) {
+    // Whose values or members were never loaded does not know who lists it.
+    if gone.contains(where: { !$0.hasSource && $0.state == nil || $0.hasUnloadedPartners }) {
       others += registry.allObjects.filter { $0.listsDeletedElsewhere }
     }
     others = ObjectList(others).filter { !$0.flags.contains(.deletedElsewhere) && !$0.isFault }
@@ -75,6 +75,15 @@ extension NSManagedObject {
         return (many.members?.objects ?? []) + many.added.objects + many.removed.objects
       }
       return [state?.values[slot].target, state?.base?[slot].target, targetInRow(slot)].compactMap { $0 }
+    }
+  }
+
+  /// Whether there is a many-to-many relationship whose members have not been read.
+  fileprivate final var hasUnloadedPartners: Bool {
+    runtime.relationshipSlots.contains { slot in
+      runtime.layout.slots[slot].isToMany
+        && runtime.layout.slots[slot].relationship?.inverseRelationship?.isToMany == true
+        && state?.toMany(slot)?.members == nil
     }
   }
 

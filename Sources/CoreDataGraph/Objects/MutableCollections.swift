@@ -6,15 +6,18 @@ import Foundation
 // its inverse. Arrays that attributes hold, likewise.
 
 extension NSManagedObject {
-  /// A to-many relationship as a set that changes it. It holds the members of the moment when it was asked for, and what is changed
-  /// through it; ask again after other changes. Stops for a key that is no to-many relationship.
+  /// A to-many relationship, ordered or not, as a set that changes it. It always shows what the relationship holds. Adding, removing and
+  /// asking for single members (`contains`) do not load the others; counting and enumerating do. Stops for a key that is no to-many
+  /// relationship.
   ///
   /// Foundation on Linux makes an empty Swift `Set` of it in a cast; take its `allObjects`, or read the property.
   public final func mutableSetValue(forKey key: String) -> NSMutableSet {
     ManagedMutableSet(owner: self, slot: requireToMany(key))
   }
 
-  /// An ordered to-many relationship as an ordered set that changes it; see ``mutableSetValue(forKey:)``.
+  /// An ordered to-many relationship as an ordered set that changes it. It loads the members, holds those of the moment when it was asked
+  /// for, and what is changed through it; ask again after other changes. To add or remove single members of a large relationship without
+  /// loading it, use ``mutableSetValue(forKey:)`` (new ones go last) or the class's own methods.
   public final func mutableOrderedSetValue(forKey key: String) -> NSMutableOrderedSet {
     let slot: Int = requireToMany(key)
     guard runtime.layout.slots[slot].relationship?.isOrdered == true else {
@@ -83,52 +86,64 @@ extension NSManagedObject {
 private final class ManagedMutableSet: NSMutableSet {
   private let owner: NSManagedObject?
   private let slot: Int
-  private let members = NSMutableSet()
+  /// Of a copy, which is a set of no relationship.
+  private let copied = NSMutableSet()
 
   init(owner: NSManagedObject, slot: Int) {
     self.owner = owner
     self.slot = slot
     super.init(capacity: 0)
-    for member in owner.members(slot) { members.add(member) }
   }
 
   required init?(coder: NSCoder) { nil }
 
-  /// What Foundation makes copies with: a set of no relationship.
+  /// What Foundation makes copies with.
   required init(capacity numItems: Int) {
     owner = nil
     slot = 0
     super.init(capacity: numItems)
   }
 
-  override var count: Int { members.count }
-  override func member(_ object: Any) -> Any? { members.member(object) }
-  override func objectEnumerator() -> NSEnumerator { members.objectEnumerator() }
+  override var count: Int { owner?.members(slot).count ?? copied.count }
+
+  override func member(_ object: Any) -> Any? {
+    guard let owner else { return copied.member(object) }
+    guard let object = object as? NSManagedObject, owner.fits(object, slot) else { return nil }
+    return owner.isMember(slot, object) ? object : nil
+  }
+
+  override func objectEnumerator() -> NSEnumerator {
+    guard let owner else { return copied.objectEnumerator() }
+    return NSArray(array: owner.members(slot).objects).objectEnumerator()
+  }
 
   // Foundation's other mutators come down to these two.
 
   override func add(_ object: Any) {
-    if let owner, !members.contains(object) { owner.link(slot, .member(object, of: owner, slot)) }
-    members.add(object)
+    guard let owner else { return copied.add(object) }
+    owner.link(slot, .member(object, of: owner, slot))
   }
 
   override func remove(_ object: Any) {
-    if let owner, let member = object as? NSManagedObject, members.contains(member) {
-      owner.unlinkMember(slot, member)
-    }
-    members.remove(object)
+    guard let owner else { return copied.remove(object) }
+    if let member = object as? NSManagedObject { owner.unlinkMember(slot, member) }
   }
 }
 
 private final class ManagedMutableOrderedSet: NSMutableOrderedSet {
+  // Foundation on Linux reads its own storage where nobody can step in (`firstObject`, enumerators), so the members have to be there.
   private let owner: NSManagedObject?
   private let slot: Int
+  /// How many of the changes below are under way: one may be made of others.
+  private var depth: Int = 0
 
   init(owner: NSManagedObject, slot: Int) {
     self.owner = owner
     self.slot = slot
     super.init(capacity: 0)
+    depth = 1
     for member in owner.members(slot) { super.add(member) }
+    depth = 0
   }
 
   required init?(coder: NSCoder) { nil }
@@ -138,18 +153,45 @@ private final class ManagedMutableOrderedSet: NSMutableOrderedSet {
 
   /// Changes the storage, and makes the relationship what the storage is then.
   private func change(_ body: () -> Void) {
+    depth += 1
     body()
-    guard let owner else { return }
+    depth -= 1
+    guard depth == 0, let owner else { return }
     owner.setMembers(slot, array.compactMap { NSManagedObject.member($0, of: owner, slot) })
   }
 
-  override func insert(_ object: Any, at idx: Int) { change { super.insert(object, at: idx) } }
-  override func removeObject(at idx: Int) { change { super.removeObject(at: idx) } }
+  // Changes of one member change that one only.
+
+  override func insert(_ object: Any, at idx: Int) {
+    guard depth == 0, let owner else { return super.insert(object, at: idx) }
+    let member: NSManagedObject = .member(object, of: owner, slot)
+    if contains(member) { return }
+    let next: NSManagedObject? = idx < count ? self.object(at: idx) as? NSManagedObject : nil
+    super.insert(member, at: idx)
+    owner.link(slot, member)
+    if let next { owner.moveMember(slot, member, before: next) }
+  }
+
+  override func removeObject(at idx: Int) {
+    let member: Any? = depth == 0 ? object(at: idx) : nil
+    super.removeObject(at: idx)
+    if let member = member as? NSManagedObject { owner?.unlinkMember(slot, member) }
+  }
+
+  override func add(_ object: Any) {
+    guard depth == 0 else { return super.add(object) }
+    insert(object, at: count)
+  }
+
+  override func remove(_ object: Any) {
+    guard depth == 0, contains(object) else { return super.remove(object) }
+    super.remove(object)
+    if let member = object as? NSManagedObject { owner?.unlinkMember(slot, member) }
+  }
+
   override func replaceObject(at idx: Int, with obj: Any) {
     change { super.replaceObject(at: idx, with: obj) }
   }
-  override func add(_ object: Any) { change { super.add(object) } }
-  override func remove(_ object: Any) { change { super.remove(object) } }
   override func removeAllObjects() { change { super.removeAllObjects() } }
   override func addObjects(from array: [Any]) { change { super.addObjects(from: array) } }
   override func removeObjects(in array: [Any]) { change { super.removeObjects(in: array) } }

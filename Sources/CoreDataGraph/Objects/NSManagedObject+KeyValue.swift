@@ -382,21 +382,9 @@ extension NSManagedObject {
       let hadSet: Set<ObjectIdentifier> = Set(had.map { ObjectIdentifier($0) })
       for object in had where !nowSet.contains(ObjectIdentifier(object)) { object.unlink(inverse, self) }
       for object in now where !hadSet.contains(ObjectIdentifier(object)) {
-        linkInverse(slot, object, isCertain: true)
+        linkInverse(slot, object)
       }
     }
-  }
-
-  private final func recordMembers(_ slot: Int, before: [NSManagedObject]) {
-    guard isRecorded, let state else { return }
-    let now: ObjectList = members(slot)
-    let had = ObjectList(before)
-    if runtime.layout.slots[slot].relationship?.isOrdered == true {
-      state.rememberOrder(slot, had)
-      return
-    }
-    for object in had where !now.contains(object) { state.event.append(.removed(slot, object)) }
-    for object in now where !had.contains(object) { state.event.append(.added(slot, object)) }
   }
 
   // MARK: Differences

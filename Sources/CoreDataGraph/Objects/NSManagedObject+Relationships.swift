@@ -3,7 +3,7 @@ import CoreDataStorage
 import Foundation
 
 // Relationships, with both sides kept in step at once. `write…` and `add/removeMember` change one side; `set…` and
-// `link` change both.
+// `link` change both. Nothing here loads members to change one of them: see `ToManyState`.
 
 extension NSManagedObject {
   // MARK: To-one
@@ -81,7 +81,7 @@ extension NSManagedObject {
     let state: ObjectState = ensureState()
     if let known = state.toMany(slot) { return known }
     // An object without row has no members anywhere else.
-    let made = ToManyState(members: row == nil ? ObjectList() : nil)
+    let made = ToManyState(members: row == nil ? ObjectList() : nil, isOrdered: isOrdered(slot))
     state.values[slot] = .object(made)
     return made
   }
@@ -96,54 +96,149 @@ extension NSManagedObject {
       many.load([])
       return many.members ?? ObjectList()
     }
+    load(slot, reading(slot) { try context.loadMembers(of: self, slot: slot) })
+    return many.members ?? ObjectList()
+  }
+
+  /// Takes over the members that the store has.
+  final func load(_ slot: Int, _ stored: [NSManagedObject]) {
+    let many: ToManyState = toManyState(slot)
+    if many.load(stored, except: { isSeparated($0, slot) }) { registry?.context?.shortened.append(many) }
+  }
+
+  /// Whether a member was deleted, and its side of the relationship cleared, before anybody had looked here.
+  private final func isSeparated(_ member: NSManagedObject, _ slot: Int) -> Bool {
+    guard member.flags.isSuperset(of: [.deleted, .propagated]),
+      let inverse = runtime.layout.slots[slot].relationship?.inverseRelationship, inverse.isToMany
+    else { return false }
+    return inverse.deleteRule != .noActionDeleteRule && inverse.deleteRule != .denyDeleteRule
+  }
+
+  /// Whether an object is a member. Asks the store only where neither side tells, and then for this one object.
+  final func isMember(_ slot: Int, _ object: NSManagedObject) -> Bool {
+    if let known = toManyState(slot).knows(object) { return known }
+    guard let inverse = runtime.layout.slots[slot].inverseSlot else { return isMemberHere(slot, object) }
+    if object.runtime.layout.slots[inverse].isToOne { return object.toOneTarget(inverse) === self }
+    return object.state?.toMany(inverse)?.knows(self) ?? isMemberHere(slot, object)
+  }
+
+  /// The same, as far as this side goes: the other one may be about to follow.
+  final func isMemberHere(_ slot: Int, _ object: NSManagedObject) -> Bool {
+    toManyState(slot).knows(object) ?? !storedMembers(slot, among: [object]).isEmpty
+  }
+
+  /// Those of the objects that the store has as members.
+  private final func storedMembers(_ slot: Int, among objects: [NSManagedObject]) -> [NSManagedObject] {
+    let asked: [NSManagedObject] = objects.filter { !$0.flags.contains(.inserted) }
+    guard !asked.isEmpty, !flags.contains(.inserted), case .toMany = runtime.layout.slots[slot].role,
+      let context = registry?.context
+    else { return [] }
+    return reading(slot) { try context.storedMembers(of: self, slot: slot, among: asked) }
+  }
+
+  /// Reads of a relationship have no way to throw.
+  private final func reading<Result>(_ slot: Int, _ body: () throws -> Result) -> Result {
     do {
-      many.load(try context.loadMembers(of: self, slot: slot))
+      return try body()
     } catch {
       fatalError(
         """
         CoreData could not load \(runtime.layout.name).\(runtime.layout.slots[slot].name) of '\(objectID)': \(error)
         """)
     }
-    return many.members ?? ObjectList()
   }
 
-  /// Adds to this side only, at the end.
-  ///
-  /// - Parameter isCertain: it is known not to be a member, loaded or not.
-  final func addMember(_ slot: Int, _ object: NSManagedObject, isCertain: Bool = true) {
-    _ = changeMembers(slot, object, isAdded: true, isCertain: isCertain)
+  /// How many members there are, found out without making objects of them where that is possible.
+  final func memberCount(_ slot: Int) -> Int {
+    let many: ToManyState = toManyState(slot)
+    guard let stored = storedMemberIDs(slot) else { return members(slot).count }
+    let gone: Int = stored.known.reduce(0) {
+      $0 + (many.knows($1) == nil && isSeparated($1, slot) ? 1 : 0)
+    }
+    let pairs = many.pairs
+    return stored.ids.count - gone + pairs.added.count - pairs.removed.count
   }
 
-  final func removeMember(_ slot: Int, _ object: NSManagedObject) {
-    _ = changeMembers(slot, object, isAdded: false)
+  /// The members whose side has to be told when this object goes for good: all that are loaded, else those that the context knows. Makes
+  /// no objects of the others, which nobody holds: the store forgets their pairs together with the row.
+  final func knownMembers(_ slot: Int) -> [NSManagedObject] {
+    let many: ToManyState = toManyState(slot)
+    guard let stored = storedMemberIDs(slot) else { return members(slot).objects }
+    let known: [NSManagedObject] = stored.known.filter {
+      // A fault without values has nothing that could be wrong.
+      many.knows($0) == nil && !($0.flags.contains(.fault) && $0.row == nil)
+    }
+    return known + many.added.objects
   }
 
-  /// Adds or removes a member on this side and records it; false if there was nothing to do.
-  private final func changeMembers(
-    _ slot: Int, _ object: NSManagedObject, isAdded: Bool, isCertain: Bool = true
-  ) -> Bool {
-    fireFault(slot, .write)
-    guard isChange(slot, object, isAdded: isAdded) else { return false }
-    return withObservers(of: slot) {
-      let many: ToManyState = toManyState(slot)
-      let before: ObjectList? = isRecorded && isOrdered(slot) ? members(slot) : nil
-      guard isAdded ? many.add(object, isCertain: isCertain) : many.remove(object) else { return false }
-      if let before {
-        state?.rememberOrder(slot, before)
-      } else if isRecorded {
-        state?.event.append(isAdded ? .added(slot, object) : .removed(slot, object))
-      }
-      markChanged(slot)
-      return true
+  /// The store's members of a relationship that is not loaded, and the objects that there are of them; nil: ask `members`.
+  private final func storedMemberIDs(_ slot: Int) -> (ids: [RowID], known: [NSManagedObject])? {
+    guard toManyState(slot).members == nil, let context = registry?.context, context.parent == nil, let store,
+      let destination = runtime.layout.slots[slot].destination,
+      case .toMany = runtime.layout.slots[slot].role
+    else { return nil }
+    let ids: [RowID] = reading(slot) { try context.storedMemberIDs(of: self, slot: slot, in: store) }
+    let root: Int = store.runtime.layout.entities[destination].rootIndex
+    return (ids, ids.compactMap { context.registry.object(store: store.ordinal, root: root, key: $0.key) })
+  }
+
+  /// Before the object's row is deleted: keeps what an undo will need to bring back members that are not loaded.
+  final func keepStoredMembers() {
+    for slot in runtime.relationshipSlots where runtime.layout.slots[slot].isToMany {
+      if let stored = storedMemberIDs(slot) { toManyState(slot).lastStored = stored.ids }
     }
   }
 
-  /// Whether there is something to add or remove, for observers, who are to be told before. Without any it shows when it is done.
-  private final func isChange(_ slot: Int, _ object: NSManagedObject, isAdded: Bool) -> Bool {
-    guard flags.contains(.observed) else { return true }
-    let many: ToManyState = toManyState(slot)
-    if let members = many.members { return members.contains(object) != isAdded }
-    return isAdded ? !many.added.contains(object) : !many.removed.contains(object)
+  /// Adds to this side only, at the end. The object is known not to be a member.
+  final func addMember(_ slot: Int, _ object: NSManagedObject) {
+    fireFault(slot, .write)
+    guard toManyState(slot).knows(object) != true else { return }
+    withObservers(of: slot) {
+      let many: ToManyState = toManyState(slot)
+      guard many.knows(object) != true else { return }
+      if isRecorded { state?.event.append(.added(slot, object, .end, many.mark)) }
+      many.insert(object)
+      markChanged(slot)
+    }
+  }
+
+  /// Removes from this side only. The object is known to be a member.
+  final func removeMember(_ slot: Int, _ object: NSManagedObject) {
+    fireFault(slot, .write)
+    guard toManyState(slot).knows(object) != false else { return }
+    withObservers(of: slot) {
+      let many: ToManyState = toManyState(slot)
+      guard many.knows(object) != false else { return }
+      let mark: MembersMark = many.mark
+      // Undo after a save will have to know where it was.
+      let isAsked: Bool = many.members == nil && many.isOrdered && many.knows(object) == nil && isUndoable
+      let next: NSManagedObject? = isAsked ? storedSuccessor(slot, object, many) : nil
+      var place: MemberPlace = many.remove(object)
+      if let next { place.before = next }
+      if isRecorded { state?.event.append(.removed(slot, object, place, mark)) }
+      markChanged(slot)
+    }
+  }
+
+  private final var isUndoable: Bool {
+    isRecorded && registry?.context?.undoManager?.isUndoRegistrationEnabled == true
+  }
+
+  /// The member behind one that only the store knows.
+  private final func storedSuccessor(_ slot: Int, _ object: NSManagedObject, _ many: ToManyState)
+    -> NSManagedObject?
+  {
+    guard let context = registry?.context, let store, context.parent == nil else {
+      _ = members(slot)
+      return nil
+    }
+    let leftOut = Set(many.removed.map { RowID(entity: $0.runtime.index, key: $0.key) })
+    let next: RowID? = reading(slot) {
+      try store.reader(for: context).member(
+        of: runtime.layout, slot: slot, owner: RowID(entity: runtime.index, key: key),
+        after: RowID(entity: object.runtime.index, key: object.key), leftOut: leftOut)
+    }
+    return next.map { context.object($0, store: store) } ?? many.added.first
   }
 
   private final func isOrdered(_ slot: Int) -> Bool {
@@ -154,45 +249,31 @@ extension NSManagedObject {
   final func link(_ slot: Int, _ object: NSManagedObject) {
     requireFitting(object, slot)
     fireFault(slot, .write)
-    guard isChange(slot, object, isAdded: true) else { return }
-    // What is a member already must not be remembered as added. A to-one inverse tells without loading; elsewhere an undo manager is
-    // worth loading for, since it would take the member out again.
-    var isCertain: Bool = true
-    if let inverse = runtime.layout.slots[slot].inverseSlot, object.runtime.layout.slots[inverse].isToOne {
-      guard object.toOneTarget(inverse) !== self else { return }
-    } else if registry?.context?.undoManager != nil {
-      _ = members(slot)
-    } else {
-      isCertain = !toManyState(slot).isUncertain(of: object)
-    }
+    // What is a member already must not be remembered as added.
+    guard !isMember(slot, object) else { return }
     withObservers(of: slot) {
-      guard changeMembers(slot, object, isAdded: true, isCertain: isCertain), !flags.contains(.untracked)
-      else { return }
-      linkInverse(slot, object, isCertain: isCertain)
+      addMember(slot, object)
+      guard !flags.contains(.untracked) else { return }
+      linkInverse(slot, object)
     }
   }
 
   /// Removes a member and clears its side.
   final func unlinkMember(_ slot: Int, _ object: NSManagedObject) {
-    // Whether it is a member must be known: taking out what is not in would be remembered as a change.
-    if let inverse = runtime.layout.slots[slot].inverseSlot, object.runtime.layout.slots[inverse].isToOne {
-      guard object.toOneTarget(inverse) === self else { return }
-    } else {
-      _ = members(slot)
-    }
-    guard isChange(slot, object, isAdded: false) else { return }
+    fireFault(slot, .write)
+    // Taking out what is not in would be remembered as a change.
+    guard fits(object, slot), isMember(slot, object) else { return }
     withObservers(of: slot) {
-      guard changeMembers(slot, object, isAdded: false), !flags.contains(.untracked),
-        let inverse = runtime.layout.slots[slot].inverseSlot
-      else { return }
+      removeMember(slot, object)
+      guard !flags.contains(.untracked), let inverse = runtime.layout.slots[slot].inverseSlot else { return }
       object.unlink(inverse, self)
     }
   }
 
-  final func linkInverse(_ slot: Int, _ object: NSManagedObject, isCertain: Bool) {
+  final func linkInverse(_ slot: Int, _ object: NSManagedObject) {
     guard let inverse = runtime.layout.slots[slot].inverseSlot else { return }
     if object.runtime.layout.slots[inverse].isToMany {
-      object.addMember(inverse, self, isCertain: isCertain)
+      object.addMember(inverse, self)
     } else {
       let previous: NSManagedObject? = object.toOneTarget(inverse)
       guard previous !== self else { return }
@@ -218,14 +299,25 @@ extension NSManagedObject {
 
   /// Gives an ordered relationship's members a new order.
   final func reorder(_ slot: Int, _ wanted: ObjectList) {
-    guard isOrdered(slot) else { return }
-    let many: ToManyState = toManyState(slot)
-    let now: [NSManagedObject] = many.members?.objects ?? []
-    guard !now.elementsEqual(wanted.objects, by: ===) else { return }
+    guard isOrdered(slot), !members(slot).elementsEqual(wanted, by: ===) else { return }
     withObservers(of: slot) {
-      if isRecorded, let members = many.members { state?.rememberOrder(slot, members) }
-      many.members = wanted
-      many.isReordered = true
+      let many: ToManyState = toManyState(slot)
+      let mark: MembersMark = many.mark
+      for move in many.reorder(wanted) where isRecorded {
+        state?.event.append(.moved(slot, move.object, move.before, mark))
+      }
+      markChanged(slot)
+    }
+  }
+
+  /// Moves one member of an ordered relationship before another; nil: to the end.
+  final func moveMember(_ slot: Int, _ object: NSManagedObject, before next: NSManagedObject?) {
+    guard isOrdered(slot), members(slot).contains(object), object !== next else { return }
+    withObservers(of: slot) {
+      let many: ToManyState = toManyState(slot)
+      let mark: MembersMark = many.mark
+      let old: NSManagedObject? = many.move(object, before: next)
+      if isRecorded { state?.event.append(.moved(slot, object, old, mark)) }
       markChanged(slot)
     }
   }
@@ -237,20 +329,41 @@ extension NSManagedObject {
     let many: ToManyState = toManyState(slot)
     let keep: Set<ObjectIdentifier> = Set(wanted.map { ObjectIdentifier($0) })
     for object in old where !keep.contains(ObjectIdentifier(object)) { _ = many.remove(object) }
-    for object in wanted { _ = many.add(object, isCertain: true) }
-    if isOrdered(slot), !old.elementsEqual(wanted, by: ===) {
-      many.members = wanted
-      many.isReordered = true
-    }
+    for object in wanted where many.knows(object) != true { many.insert(object) }
+    if isOrdered(slot) { _ = many.reorder(wanted) }
     if !flags.contains(.untracked) { state?.changed.insert(slot) }
+  }
+
+  /// Records what became of the members by primitive access, for undo.
+  final func recordMembers(_ slot: Int, before: [NSManagedObject]) {
+    guard isRecorded, let state else { return }
+    let now: ObjectList = members(slot)
+    var list = ObjectList(before)
+    let kept: Set<ObjectIdentifier> = Set(now.map { ObjectIdentifier($0) })
+    for object in before where !kept.contains(ObjectIdentifier(object)) {
+      let place = MemberPlace(before: isOrdered(slot) ? list.successor(of: object) : nil, isStored: false)
+      list.remove(object)
+      state.event.append(.removed(slot, object, place, .none))
+    }
+    for object in now where list.append(object) { state.event.append(.added(slot, object, .end, .none)) }
+    guard isOrdered(slot) else { return }
+    for move in list.arrange(like: now) {
+      state.event.append(.moved(slot, move.object, move.before, .none))
+    }
+  }
+
+  /// Whether an object is of an entity that a relationship leads to.
+  final func fits(_ other: NSManagedObject, _ slot: Int) -> Bool {
+    // Entities of an equal model in another instance have the same indexes but are not compared.
+    guard other.runtime.model === runtime.model, let wanted = runtime.layout.slots[slot].destination else {
+      return true
+    }
+    return runtime.model.layout.entities[wanted].family.contains(other.runtime.index)
   }
 
   /// Stops when an object of another entity or context is to become a target.
   private final func requireFitting(_ other: NSManagedObject, _ slot: Int) {
-    // Entities of an equal model in another instance have the same indexes but are not compared.
-    if other.runtime.model === runtime.model, let wanted = runtime.layout.slots[slot].destination,
-      !runtime.model.layout.entities[wanted].family.contains(other.runtime.index)
-    {
+    if !fits(other, slot), let wanted = runtime.layout.slots[slot].destination {
       fatalError(
         """
         Unacceptable type of value for relationship: property = "\(runtime.layout.slots[slot].name)" of \

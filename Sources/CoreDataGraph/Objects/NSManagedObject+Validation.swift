@@ -131,7 +131,7 @@ extension NSManagedObject {
         if let relationship = described.relationship,
           relationship.minCount > 0 || relationship.maxCount > 0 || brief.isRequired || brief.hasPredicates
         {
-          checkToMany(described, count: members(slot).count, nil, &failures)
+          checkToMany(described, count: memberCount(slot), nil, &failures)
         }
       case .composite, .other: continue
       }

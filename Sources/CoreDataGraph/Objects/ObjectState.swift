@@ -78,13 +78,6 @@ final class ObjectState {
     event.append(.value(slot, values[slot]))
   }
 
-  /// Keeps the order of a to-many's members before its first change in an event.
-  func rememberOrder(_ slot: Int, _ members: ObjectList) {
-    if eventSlots.contains(slot) { return }
-    eventSlots.insert(slot)
-    event.append(.order(slot, members))
-  }
-
   /// Ends the event: hands over what was changed in it.
   func takeEvent() -> [EventChange] {
     eventSlots = SlotSet()
@@ -103,10 +96,12 @@ final class ObjectState {
 enum EventChange {
   /// An attribute or to-one: what the slot held; unset: what the row of that time holds.
   case value(Int, SlotValue)
-  /// The members of an ordered to-many.
-  case order(Int, ObjectList)
-  case added(Int, NSManagedObject)
-  case removed(Int, NSManagedObject)
+  /// A member that came into a to-many, and where it was put.
+  case added(Int, NSManagedObject, MemberPlace, MembersMark)
+  /// A member that went, and where it was.
+  case removed(Int, NSManagedObject, MemberPlace, MembersMark)
+  /// A member of an ordered to-many that went elsewhere in it, and the one that it stood before; nil: it was the last.
+  case moved(Int, NSManagedObject, NSManagedObject?, MembersMark)
 }
 
 /// A value as it was before a change.
@@ -114,164 +109,6 @@ enum NotedValue {
   case attribute
   case toOne(NSManagedObject?)
   case toMany([NSManagedObject])
-}
-
-/// The members of a to-many relationship of one object, as far as they are known.
-final class ToManyState {
-  /// nil: not loaded; then the members are those of the store, less `removed`, with `added`. Unchecked as
-  /// `NSManagedObject.state` is.
-  @exclusivity(unchecked) var members: ObjectList?
-  /// Against the last committed state. Not loaded, they may repeat what the store has anyway; no object is in both.
-  var added = ObjectList()
-  var removed = ObjectList()
-  /// Those of `added` and `removed` that the store may or may not have as members; for the others it is known.
-  private var uncertain: Set<ObjectIdentifier> = []
-  /// An ordered relationship was given a new order.
-  var isReordered = false
-
-  init(members: ObjectList?) { self.members = members }
-
-  var isChanged: Bool { !added.isEmpty || !removed.isEmpty || isReordered }
-
-  /// Adds at the end; false if it was a member already, as far as that is known.
-  ///
-  /// - Parameter isCertain: it is known not to be a member.
-  func add(_ object: NSManagedObject, isCertain: Bool) -> Bool {
-    if members != nil {
-      guard members!.append(object) else { return false }
-    } else if added.contains(object) {
-      return false
-    } else if !isCertain, !removed.contains(object) {
-      uncertain.insert(ObjectIdentifier(object))
-    }
-    if !removed.remove(object) || uncertain.contains(ObjectIdentifier(object)) { added.append(object) }
-    return true
-  }
-
-  /// False if it was no member, as far as that is known.
-  func remove(_ object: NSManagedObject) -> Bool {
-    if members != nil {
-      guard members!.remove(object) else { return false }
-    } else if removed.contains(object) {
-      return false
-    }
-    if !added.remove(object) || uncertain.contains(ObjectIdentifier(object)) { removed.append(object) }
-    return true
-  }
-
-  /// Whether adding the object changes anything can't be told without the store's members.
-  func isUncertain(of object: NSManagedObject) -> Bool {
-    members == nil && !added.contains(object) && !removed.contains(object)
-  }
-
-  /// Takes the store's members and lays what was changed meanwhile on top.
-  func load(_ stored: [NSManagedObject]) {
-    var list = ObjectList(stored)
-    if !uncertain.isEmpty {
-      removed = ObjectList(removed.filter { list.contains($0) })
-      added = ObjectList(added.filter { !list.contains($0) })
-      uncertain = []
-    }
-    for object in removed { list.remove(object) }
-    for object in added { list.append(object) }
-    members = list
-  }
-
-  /// Forgets objects whose rows are gone, whatever was done with them. False if there are none.
-  func drop(where isGone: (NSManagedObject) -> Bool) -> Bool {
-    let gone: [NSManagedObject] = [members ?? ObjectList(), added, removed].flatMap { $0.filter(isGone) }
-    for object in gone {
-      members?.remove(object)
-      added.remove(object)
-      removed.remove(object)
-      uncertain.remove(ObjectIdentifier(object))
-    }
-    return !gone.isEmpty
-  }
-
-  /// What is now is what the store has.
-  func commit() {
-    added = ObjectList()
-    removed = ObjectList()
-    uncertain = []
-    isReordered = false
-  }
-}
-
-/// Objects in order, each once. Appending, removing and membership cost O(1); positions are kept from the first time they
-/// are asked for.
-struct ObjectList: Sequence {
-  private var places: [NSManagedObject?] = []
-  private var positions: [ObjectIdentifier: Int]?
-  private(set) var count: Int = 0
-
-  init() {}
-
-  init(_ objects: [NSManagedObject]) {
-    var seen: Set<ObjectIdentifier> = []
-    seen.reserveCapacity(objects.count)
-    places = objects.filter { seen.insert(ObjectIdentifier($0)).inserted }
-    count = places.count
-  }
-
-  var isEmpty: Bool { count == 0 }
-
-  private mutating func index() -> [ObjectIdentifier: Int] {
-    if let positions { return positions }
-    var made: [ObjectIdentifier: Int] = [:]
-    made.reserveCapacity(places.count)
-    for (place, object) in places.enumerated() {
-      if let object { made[ObjectIdentifier(object)] = place }
-    }
-    positions = made
-    return made
-  }
-
-  func contains(_ object: NSManagedObject) -> Bool {
-    if let positions { return positions[ObjectIdentifier(object)] != nil }
-    return places.contains { $0 === object }
-  }
-
-  @discardableResult
-  mutating func append(_ object: NSManagedObject) -> Bool {
-    if positions == nil { _ = index() }
-    guard positions?[ObjectIdentifier(object)] == nil else { return false }
-    positions?[ObjectIdentifier(object)] = places.count
-    places.append(object)
-    count += 1
-    return true
-  }
-
-  @discardableResult
-  mutating func remove(_ object: NSManagedObject) -> Bool {
-    if count == 0 { return false }
-    if positions == nil { _ = index() }
-    guard let place = positions?.removeValue(forKey: ObjectIdentifier(object)) else { return false }
-    places[place] = nil
-    count -= 1
-    if places.count > 32, count < places.count / 2 { compact() }
-    return true
-  }
-
-  private mutating func compact() {
-    places = places.filter { $0 != nil }
-    positions = nil
-  }
-
-  var objects: [NSManagedObject] { places.compactMap { $0 } }
-
-  struct Iterator: IteratorProtocol {
-    fileprivate var places: IndexingIterator<[NSManagedObject?]>
-
-    mutating func next() -> NSManagedObject? {
-      while let place = places.next() {
-        if let place { return place }
-      }
-      return nil
-    }
-  }
-
-  func makeIterator() -> Iterator { Iterator(places: places.makeIterator()) }
 }
 
 /// Faults that were made together (the members of a relationship, a page of a fetch); firing one loads all.

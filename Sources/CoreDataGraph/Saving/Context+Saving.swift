@@ -122,6 +122,7 @@ extension NSManagedObjectContext {
     var parts: [StoreChanges] = try StoreChanges.split(changes, context: self, coordinator: coordinator)
     try StoreChanges.refuseExternalRelationships(parts)
     try writeMetadata(of: coordinator, besides: parts)
+    for object in changes.deleted where object.flags.contains(.recallable) { object.keepStoredMembers() }
     defer { for object in changes.inserted { object.pendingKey = 0 } }
     for place in parts.indices {
       let store: NSPersistentStore = parts[place].store
@@ -171,6 +172,7 @@ extension NSManagedObjectContext {
   private func clearChanges() {
     assignedStores = [:]
     watched = []
+    shortened = []
     // Those that were in a list and had nothing to save after all (undone, merged) leave it too.
     for object in updated { object.flags.remove(.inUpdatedList) }
     for object in deleted where !object.flags.contains(.deleted) { object.flags.remove(.inDeletedList) }

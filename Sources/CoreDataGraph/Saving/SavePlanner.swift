@@ -273,14 +273,16 @@ struct SavePlanner {
       guard case .toMany = described.role, let relationship = described.relationship else { continue }
       let inverseIsToOne: Bool = relationship.inverseRelationship.map { !$0.isToMany } ?? false
       // The member's own row carries a plain one-to-many.
-      if inverseIsToOne, !relationship.isOrdered { continue }
+      if inverseIsToOne, !relationship.isOrdered || object.isDeleted { continue }
       let owner = RowID(
         entity: object.runtime.index, key: object.pendingKey > 0 ? object.pendingKey : object.key)
-      var added: [RowID] = try many.added.map { try id(of: $0, from: object, slot) }
-      var removed: [RowID] = try many.removed.filter {
-        $0.store != nil && !$0.flags.contains(.deletedElsewhere)
-      }.map {
-        try id(of: $0, from: object, slot)
+      var (added, removed): ([RowID], [RowID]) = ([], [])
+      if !inverseIsToOne {
+        let pairs = many.pairs
+        added = try pairs.added.map { try id(of: $0, from: object, slot) }
+        removed = try pairs.removed.filter { $0.store != nil && !$0.flags.contains(.deletedElsewhere) }.map {
+          try id(of: $0, from: object, slot)
+        }
       }
       if let inverse = relationship.inverseRelationship, inverse.isToMany {
         // Both sides of a pair tell of it; the store hears of it once.
@@ -288,12 +290,18 @@ struct SavePlanner {
         removed = removed.filter { joined.insert(pair(owner, $0, relationship, inverse, false)).inserted }
       }
       var ordering: [RowID]?
+      var appended: [RowID] = []
       if relationship.isOrdered, !object.isDeleted {
-        ordering = try object.members(slot).map { try id(of: $0, from: object, slot) }
+        if many.isReordered {
+          ordering = try object.members(slot).map { try id(of: $0, from: object, slot) }
+        } else {
+          appended = try many.added.map { try id(of: $0, from: object, slot) }
+        }
       }
-      if added.isEmpty, removed.isEmpty, ordering == nil { continue }
+      if added.isEmpty, removed.isEmpty, ordering == nil, appended.isEmpty { continue }
       plan.toMany.append(
-        ToManyEdit(owner: owner, slot: slot, added: added, removed: removed, ordering: ordering))
+        ToManyEdit(
+          owner: owner, slot: slot, added: added, removed: removed, ordering: ordering, appended: appended))
     }
   }
 

@@ -80,11 +80,13 @@ extension NSManagedObjectContext {
   private func takeBackEach(_ mementos: [ObjectMemento]) -> [ObjectMemento] {
     var forward: [ObjectMemento] = []
     forward.reserveCapacity(mementos.count)
+    var partners: [Partner] = []
     for memento in mementos {
       let object: NSManagedObject = memento.object
       guard object.registry === registry, !object.flags.contains(.deletedElsewhere) else { continue }
       object.fireFault()
       let row: RowRef? = object.row
+      if memento.life == .leaves { partners += self.partners(of: object) }
       var changes: [EventChange] = object.revert(memento)
       if hasMetDeletions { object.dropDeletedElsewhere() }
       if memento.life == .leaves, row != nil { changes += object.clearMembers() }
@@ -98,7 +100,51 @@ extension NSManagedObjectContext {
       forward.append(ObjectMemento(object: object, life: life, changes: changes, row: row, recall: recall))
       announce(memento)
     }
+    unloadShortened()
+    for memento in mementos where memento.life == .returns && memento.object.row == nil {
+      partners += self.partners(of: memento.object)
+    }
+    for partner in partners { bringInStep(partner) }
     return forward
+  }
+
+  /// A member of an object that comes or goes, which was not there when that was recorded: it has no memento.
+  private struct Partner {
+    let object: NSManagedObject
+    /// The object that comes or goes, and the relationship that has it as a member.
+    let member: NSManagedObject
+    let slot: Int
+  }
+
+  private func partners(of object: NSManagedObject) -> [Partner] {
+    guard object.registry === registry else { return [] }
+    return object.runtime.relationshipSlots.flatMap { slot -> [Partner] in
+      guard object.runtime.layout.slots[slot].isToMany,
+        let inverse = object.runtime.layout.slots[slot].inverseSlot,
+        object.runtime.layout.slots[slot].relationship?.inverseRelationship?.isToMany == true
+      else { return [] }
+      return object.knownMembers(slot).map { Partner(object: $0, member: object, slot: inverse) }
+    }
+  }
+
+  private func bringInStep(_ partner: Partner) {
+    let (object, member): (NSManagedObject, NSManagedObject) = (partner.object, partner.member)
+    // What comes and goes together keeps what it has of each other.
+    guard !object.flags.contains(.deleted) else { return }
+    let isMember: Bool = !member.flags.contains(.deleted)
+    if member.row != nil {
+      // The store tells who is a member, less those that are deleted.
+      if let many = object.state?.toMany(partner.slot), many.members != nil, many.knows(member) != isMember {
+        many.unload()
+      }
+      return
+    }
+    let many: ToManyState = object.toManyState(partner.slot)
+    guard (many.knows(member) ?? false) != isMember else { return }
+    if isMember { many.insert(member) } else { _ = many.remove(member) }
+    object.state?.changed.insert(partner.slot)
+    noteChange(of: object)
+    settle(object)
   }
 
   private func announce(_ memento: ObjectMemento) {
@@ -198,9 +244,12 @@ extension NSManagedObject {
         }
         result[runtime.layout.slots[slot].name] =
           (kind == .toOne ? value.target : value.attributeValue(kind: kind)) ?? NSNull()
-      case .order(let slot, let old): lists[slot] = old
-      case .added(let slot, let member): lists[slot, default: knownMembers(slot)].remove(member)
-      case .removed(let slot, let member): lists[slot, default: knownMembers(slot)].append(member)
+      case .added(let slot, let member, _, _): lists[slot, default: listedMembers(slot)].remove(member)
+      case .removed(let slot, let member, let place, _):
+        lists[slot, default: listedMembers(slot)].insert(member, before: place.before)
+      case .moved(let slot, let member, let next, _):
+        guard lists[slot, default: listedMembers(slot)].remove(member) else { continue }
+        lists[slot]?.insert(member, before: next)
       }
     }
     func before(_ slot: Int) -> SlotValue {
@@ -219,7 +268,7 @@ extension NSManagedObject {
   }
 
   /// The members as far as they are loaded; of an unloaded relationship those that were added.
-  private final func knownMembers(_ slot: Int) -> ObjectList {
+  private final func listedMembers(_ slot: Int) -> ObjectList {
     state?.toMany(slot).map { $0.members ?? $0.added } ?? ObjectList()
   }
 }

@@ -57,27 +57,56 @@ extension NSManagedObject {
   /// Goes back over changes, the last one first. Returns the way forward again.
   final func revert(_ memento: ObjectMemento) -> [EventChange] {
     let state: ObjectState = ensureState()
-    let forward: [EventChange] = memento.changes.reversed().map { change in
+    return memento.changes.reversed().compactMap { change in
       switch change {
       case .value(let slot, let old):
         let now: SlotValue = state.values[slot]
         restore(slot, old, of: memento.row, state)
         return .value(slot, now)
-      case .order(let slot, let old):
-        let now: ObjectList = members(slot)
-        writeMembers(slot, old.objects)
-        return .order(slot, now)
-      case .added(let slot, let member):
-        _ = toManyState(slot).remove(member)
+      case .added(let slot, let member, let place, let mark): return takeOut(member, slot, from: place, mark)
+      case .removed(let slot, let member, let place, let mark): return putBack(member, slot, at: place, mark)
+      case .moved(let slot, let member, let next, let mark):
+        _ = members(slot)
+        let many: ToManyState = toManyState(slot)
+        let now: MembersMark = many.mark
+        guard many.knows(member) == true else { return nil }
+        let old: NSManagedObject? = many.move(member, before: next)
+        many.settle(mark)
         state.changed.insert(slot)
-        return .removed(slot, member)
-      case .removed(let slot, let member):
-        _ = toManyState(slot).add(member, isCertain: true)
-        state.changed.insert(slot)
-        return .added(slot, member)
+        return .moved(slot, member, old, now)
       }
     }
-    return forward
+  }
+
+  /// Takes back that a member was added. nil: it is none any more.
+  private final func takeOut(
+    _ member: NSManagedObject, _ slot: Int, from known: MemberPlace, _ mark: MembersMark
+  ) -> EventChange? {
+    let many: ToManyState = toManyState(slot)
+    guard many.knows(member) != false else { return nil }
+    let now: MembersMark = many.mark
+    let isLoaded: Bool = many.members != nil
+    var place: MemberPlace = many.remove(member)
+    // Where it went when it was put back, though the members are not there to tell.
+    if !isLoaded, place.isStored { place.before = known.before }
+    many.settle(mark)
+    state?.changed.insert(slot)
+    return .removed(slot, member, place, now)
+  }
+
+  /// Takes back that a member was removed. nil: it is one again.
+  private final func putBack(
+    _ member: NSManagedObject, _ slot: Int, at place: MemberPlace, _ mark: MembersMark
+  ) -> EventChange? {
+    let many: ToManyState = toManyState(slot)
+    // Its place was in members that a save has made others since.
+    if many.needsMembers(toInsert: member, at: place) { _ = members(slot) }
+    guard many.knows(member) != true else { return nil }
+    let now: MembersMark = many.mark
+    many.insert(member, at: place)
+    many.settle(mark)
+    state?.changed.insert(slot)
+    return .added(slot, member, place, now)
   }
 
   private final func restore(_ slot: Int, _ old: SlotValue, of oldRow: RowRef?, _ state: ObjectState) {
@@ -109,15 +138,16 @@ extension NSManagedObject {
     return .object(context.object(row.target(word), store: store))
   }
 
-  /// Takes all members out of this side's relationships, so that the row leaves nothing behind in the store. Returns the way back.
+  /// Takes all members out of this side's loaded relationships. Returns the way back.
   final func clearMembers() -> [EventChange] {
-    runtime.relationshipSlots.compactMap { slot in
-      guard runtime.layout.slots[slot].isToMany else { return nil }
-      let now: ObjectList = members(slot)
-      if now.isEmpty { return nil }
-      writeMembers(slot, [])
-      return .order(slot, now)
+    var changes: [EventChange] = []
+    for slot in runtime.relationshipSlots where state?.toMany(slot)?.members != nil {
+      let all: [NSManagedObject] = members(slot).objects
+      let many: ToManyState = toManyState(slot)
+      for member in all { changes.append(.removed(slot, member, many.remove(member), .none)) }
+      if !all.isEmpty { state?.changed.insert(slot) }
     }
+    return changes
   }
 
   /// Turns an object whose row was deleted into a new one with the same values.
@@ -128,19 +158,22 @@ extension NSManagedObject {
         state.values[slot] = value(slot, in: old, of: store)
       }
       // The store has no members for it any more: those it has are all new to it.
-      if let many = state.toMany(slot) { state.values[slot] = .object(ToManyState(all: many)) }
+      if let many = state.toMany(slot) {
+        state.values[slot] = .object(
+          ToManyState(all: everyMember(of: many, store), isOrdered: many.isOrdered))
+      }
       if !state.values[slot].isUnset, runtime.layout.slots[slot].role != .fetched {
         state.changed.insert(slot)
       }
     }
     row = nil
   }
-}
 
-extension ToManyState {
-  /// The same members, as those of an object that was never stored.
-  convenience init(all other: ToManyState) {
-    self.init(members: ObjectList())
-    for object in other.members ?? other.added { _ = add(object, isCertain: true) }
+  /// The members of an object that the store has no more, loaded or not.
+  private final func everyMember(of many: ToManyState, _ store: NSPersistentStore?) -> ObjectList {
+    if let members = many.members { return members }
+    guard let store, let context = registry?.context else { return many.added }
+    let stored: [NSManagedObject] = many.lastStored.map { context.object($0, store: store) }
+    return ObjectList(stored.filter { many.knows($0) == nil } + many.added.objects)
   }
 }

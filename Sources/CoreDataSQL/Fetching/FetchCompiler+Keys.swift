@@ -23,8 +23,10 @@ extension FetchCompiler {
       statement: SQLRenderer.statement(draft.assembled(), dialect: dialect), columns: columns)
   }
 
-  /// The members of a to-many relationship of `entity` for owners with these keys.
-  package func members(of entity: EntityLayout, slot: Int, owners: [Int64]) throws -> MembersStatement {
+  /// The members of a to-many relationship of `entity` for owners with these keys; with `candidates` those of them only.
+  package func members(
+    of entity: EntityLayout, slot: Int, owners: [Int64], among candidates: [Int64]? = nil
+  ) throws -> MembersStatement {
     let property: PropertySlot = entity.slots[slot]
     guard case .toMany(let storage) = schema.storage(of: entity.index, slot: slot),
       let destination = property.destination
@@ -34,20 +36,21 @@ extension FetchCompiler {
         advice: "check that the relationship is to-many and its inverse is not transient")
     }
     let table: TableSchema = try schema.table(of: destination)
-    let keys: [SQLValue] = owners.map(SQLValue.integer)
+    let asked = AskedMembers(
+      owners: owners.map(SQLValue.integer), candidates: candidates?.map(SQLValue.integer))
     var select: SelectStatement
     var hasOrder: Bool
     switch storage {
     case .foreignKey(let members):
-      select = foreignKeyMembers(members, table, keys)
+      select = foreignKeyMembers(members, table, asked)
       hasOrder = members.order != nil
     case .joinTable(let members):
-      select = joinTableMembers(members, table, keys)
+      select = joinTableMembers(members, table, asked)
       hasOrder = members.order != nil
       if members.isReflexive, !hasOrder {
         var flipped: JoinTableMembers = members
         (flipped.owner, flipped.member) = (members.member, members.owner)
-        select.union = [joinTableMembers(flipped, table, keys)]
+        select.union = [joinTableMembers(flipped, table, asked)]
       }
     }
     // By position: terms of a union must name result columns.
@@ -57,20 +60,20 @@ extension FetchCompiler {
   }
 
   private func foreignKeyMembers(
-    _ members: ForeignKeyMembers, _ table: TableSchema, _ owners: [SQLValue]
+    _ members: ForeignKeyMembers, _ table: TableSchema, _ asked: AskedMembers
   ) -> SelectStatement {
     func column(_ name: String) -> SQLExpression { .column("t0", name) }
     var select = SelectStatement(
       columns: [column(members.key), column(table.key), column(table.entity)]
         + (members.order.map { [column($0)] } ?? []),
       source: .table(members.table, alias: "t0"))
-    select.condition = ListMembership.condition(column(members.key), owners)
+    select.condition = asked.condition(owner: column(members.key), member: column(table.key))
     return select
   }
 
   /// Joined with the members' table: for their entities, and so that a pair whose member is gone stays out.
   private func joinTableMembers(
-    _ members: JoinTableMembers, _ table: TableSchema, _ owners: [SQLValue]
+    _ members: JoinTableMembers, _ table: TableSchema, _ asked: AskedMembers
   ) -> SelectStatement {
     func column(_ name: String) -> SQLExpression { .column("t0", name) }
     var select = SelectStatement(
@@ -82,7 +85,19 @@ extension FetchCompiler {
         kind: .inner, table: table.name, alias: "t1",
         condition: .binary(.equal, .column("t1", table.key), column(members.member)))
     ]
-    select.condition = ListMembership.condition(column(members.owner), owners)
+    select.condition = asked.condition(owner: column(members.owner), member: column(members.member))
     return select
+  }
+}
+
+/// Whose members are asked for, and among which.
+private struct AskedMembers {
+  let owners: [SQLValue]
+  let candidates: [SQLValue]?
+
+  func condition(owner: SQLExpression, member: SQLExpression) -> SQLExpression {
+    let ofOwners: SQLExpression = ListMembership.condition(owner, owners)
+    guard let candidates else { return ofOwners }
+    return .conjunction([ofOwners, ListMembership.condition(member, candidates)])
   }
 }

@@ -10,6 +10,8 @@ package struct ToManyStatements: Sendable, Hashable {
   package var remove: [String] = []
   /// (order key, owner key, member key): places a member. nil for an unordered relationship.
   package var place: String?
+  /// (owner key): the highest order key among the members. nil for an unordered relationship.
+  package var lastKey: String?
   /// (owner key): unties all members; run it when an owner is deleted.
   package var clear: [String] = []
 }
@@ -41,6 +43,7 @@ extension SaveCompiler {
     if let order = members.order {
       result.place =
         "UPDATE \(target) SET \(name(order)) = ?1 WHERE \(owner) = ?2 AND \(member) = ?3"
+      result.lastKey = "SELECT MAX(\(name(order))) FROM \(target) WHERE \(owner) = ?1"
     }
     guard members.isHidden else { return result }
     let noOrder: String = members.order.map { ", \(name($0)) = NULL" } ?? ""
@@ -67,6 +70,7 @@ extension SaveCompiler {
     }
     if let order = members.order {
       result.place = "UPDATE \(table) SET \(name(order)) = ?1 WHERE \(owner) = ?2 AND \(member) = ?3"
+      result.lastKey = "SELECT MAX(\(name(order))) FROM \(table) WHERE \(owner) = ?1"
     }
     return result
   }

@@ -1,3 +1,5 @@
+import CoreDataStorage
+
 /// The sparse integers behind ordered relationships: 2048, 3072, 4096 …, so that a member can go between two others
 /// without touching them.
 package enum OrderKeys {
@@ -9,7 +11,7 @@ package enum OrderKeys {
   ///
   /// Cost: n log n.
   package static func assign(current: [Int64?]) -> [Int64] {
-    let kept: [Bool] = longestAscendingRun(current)
+    let kept: [Bool] = AscendingRun.longest(in: current)
     var result: [Int64] = current.map { $0 ?? 0 }
     var index: Int = 0
     var previous: Int64?
@@ -47,26 +49,11 @@ package enum OrderKeys {
 
   private static func fresh(_ count: Int) -> [Int64] { (0..<Int64(count)).map { first + $0 * step } }
 
-  private static func longestAscendingRun(_ keys: [Int64?]) -> [Bool] {
-    var tails: [Int] = []
-    var previous = [Int](repeating: -1, count: keys.count)
-    for (index, key) in keys.enumerated() {
-      guard let key else { continue }
-      var low: Int = 0
-      var high: Int = tails.count
-      while low < high {
-        let middle: Int = (low + high) / 2
-        if keys[tails[middle]]! < key { low = middle + 1 } else { high = middle }
-      }
-      if low > 0 { previous[index] = tails[low - 1] }
-      if low == tails.count { tails.append(index) } else { tails[low] = index }
-    }
-    var kept = [Bool](repeating: false, count: keys.count)
-    var index: Int = tails.last ?? -1
-    while index >= 0 {
-      kept[index] = true
-      index = previous[index]
-    }
-    return kept
+  /// The keys of `count` members after the last one; nil when there are no numbers left.
+  package static func append(_ count: Int, after last: Int64?) -> [Int64]? {
+    guard let last else { return (0..<Int64(count)).map { first + $0 * step } }
+    let (end, overflow) = last.addingReportingOverflow(Int64(count) * step)
+    if overflow { return nil }
+    return Array(stride(from: last + step, through: end, by: Int(step)))
   }
 }

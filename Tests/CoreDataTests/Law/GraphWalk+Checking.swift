@@ -12,6 +12,10 @@ extension GraphWalk {
     func related(_ object: NSManagedObject, _ key: String) -> Set<Int> {
       Set((object.value(forKey: key) as? Set<NSManagedObject> ?? []).map(number))
     }
+    func listed(_ object: NSManagedObject) -> [Int] {
+      (object.value(forKey: "songs") as? NSOrderedSet)?.array.map { self.number($0 as! NSManagedObject) }
+        ?? []
+    }
     func invert(_ pairs: [Int: Int]) -> [Int: Set<Int>] {
       Dictionary(grouping: pairs.keys) { pairs[$0] ?? 0 }.mapValues(Set.init)
     }
@@ -31,6 +35,8 @@ extension GraphWalk {
     try compare("playlists", keys("Playlist"), wanted.playlists)
     try compare("songs", keys("Song"), wanted.songs)
     try compare("details", keys("Detail"), wanted.details)
+    try compare("albums", keys("Album"), Set(wanted.tracks.keys))
+    try compare("people", keys("Employee"), wanted.people)
     let members: [Int: Set<Int>] = invert(wanted.category)
     for (number, object) in found["Category"] ?? [:] {
       try compare("items of category \(number)", related(object, "items"), members[number] ?? [])
@@ -60,16 +66,23 @@ extension GraphWalk {
         Set(wanted.tagged.filter { $0[1] == number }.map { $0[0] }))
     }
     for (number, object) in found["Playlist"] ?? [:] {
-      let songs: [Int] =
-        (object.value(forKey: "songs") as? NSOrderedSet)?.array.map {
-          self.number($0 as! NSManagedObject)
-        } ?? []
-      try compare("songs of playlist \(number)", songs, wanted.order[number] ?? [])
+      try compare("songs of playlist \(number)", listed(object), wanted.order[number] ?? [])
+    }
+    for (number, object) in found["Album"] ?? [:] {
+      try compare("songs of album \(number)", listed(object), wanted.tracks[number] ?? [])
+    }
+    for (number, object) in found["Employee"] ?? [:] {
+      try compare(
+        "friends of \(number)", related(object, "friends"),
+        Set(wanted.friends.filter { $0.contains(number) }.flatMap { $0.subtracting([number]) }))
     }
     for (number, object) in found["Song"] ?? [:] {
       try compare(
         "playlists of song \(number)", related(object, "playlists"),
         Set(wanted.order.filter { $0.value.contains(number) }.keys))
+      try compare(
+        "album of song \(number)", (object.value(forKey: "album") as? NSManagedObject).map(self.number),
+        wanted.tracks.first { $0.value.contains(number) }?.key)
     }
     // What queries say, must be what the objects say.
     for category in wanted.categories.sorted().prefix(2) {

@@ -4,7 +4,7 @@ import Foundation
 // What a second context saves, and the first one merges.
 extension GraphWalk {
   enum ForeignChange {
-    case setPrice, insert, delete, setCategory
+    case setPrice, insert, delete, setCategory, setPair
   }
 
   /// Changes the store through another context and merges its save, in one of the ways there are.
@@ -94,7 +94,9 @@ extension GraphWalk {
     case .delete:
       // Below a category that is deleted may be what only this context has put there.
       let gone: Int? = any(
-        Array(saved.items.keys) + saved.tags + (context.hasChanges ? [] : Array(saved.categories)))
+        Array(saved.items.keys) + saved.tags
+          + (context.hasChanges
+            ? [] : Array(saved.categories) + saved.songs + saved.people + saved.playlists))
       guard let gone else { return false }
       log.append("elsewhere: delete \(gone)")
       other.delete(try stored(gone))
@@ -102,6 +104,12 @@ extension GraphWalk {
         saved.delete(category: gone)
       } else if saved.tags.contains(gone) {
         saved.delete(tag: gone)
+      } else if saved.songs.contains(gone) {
+        saved.delete(song: gone)
+      } else if saved.people.contains(gone) {
+        saved.delete(person: gone)
+      } else if saved.playlists.contains(gone) {
+        saved.delete(playlist: gone)
       } else {
         saved.delete(item: gone)
       }
@@ -111,6 +119,24 @@ extension GraphWalk {
       log.append("elsewhere: category of \(item) = \(category)")
       try stored(item).setValue(try stored(category), forKey: "category")
       saved.category[item] = category
+    case .setPair:
+      guard !context.hasChanges else { return false }
+      if Bool.random(using: &random) {
+        guard let item = any(saved.items.keys), let tag = any(saved.tags) else { return false }
+        let isTagged: Bool = saved.tagged.contains([item, tag])
+        log.append("elsewhere: \(isTagged ? "untag" : "tag") \(item) \(tag)")
+        let tags: NSMutableSet = try stored(item).mutableSetValue(forKey: "tags")
+        if isTagged { tags.remove(try stored(tag)) } else { tags.add(try stored(tag)) }
+        if isTagged { saved.tagged.remove([item, tag]) } else { saved.tagged.insert([item, tag]) }
+      } else {
+        guard let playlist = any(saved.playlists), let song = any(saved.songs) else { return false }
+        let isIn: Bool = saved.order[playlist]?.contains(song) == true
+        log.append("elsewhere: \(isIn ? "take" : "add") \(song) to \(playlist)")
+        let songs: NSMutableSet = try stored(playlist).mutableSetValue(forKey: "songs")
+        if isIn { songs.remove(try stored(song)) } else { songs.add(try stored(song)) }
+        saved.order[playlist]?.removeAll { $0 == song }
+        if !isIn { saved.order[playlist]?.append(song) }
+      }
     }
     return true
   }

@@ -6,25 +6,28 @@ extension GraphWalk {
 
   mutating func take(_ step: Int) throws {
     switch step {
-    case 0..<22: insert()
-    case 22..<34: try setCategory()
-    case 34..<44: try setDetail()
-    case 44..<60: try setTags()
-    case 60..<72: try setSongs()
+    case 0..<24: insert()
+    case 24..<34: try setCategory()
+    case 34..<42: try setDetail()
+    case 42..<58: try setTags()
+    case 58..<72: try setSongs()
     case 72..<80: try delete()
-    case 80..<86: try setPrice()
-    case 86..<90: try moveSongs()
-    case 90..<92: try change(.setPrice)
-    case 92..<94: try change(.insert)
-    case 94..<96: try change(.delete)
-    case 96..<98: try change(.setCategory)
-    case 98..<102:
+    case 80..<84: try setPrice()
+    case 84..<88: try moveSongs()
+    case 88..<98: try setTracks()
+    case 98..<106: try setFriends()
+    case 106..<108: try change(.setPrice)
+    case 108..<110: try change(.insert)
+    case 110..<113: try change(.delete)
+    case 113..<115: try change(.setCategory)
+    case 115..<119: try change(.setPair)
+    case 119..<123:
       log.append("process")
       context.processPendingChanges()
-    case 102..<106:
+    case 123..<128:
       log.append("save")
       try save()
-    case Self.firstUndoStep..<112: try undo()
+    case Self.firstUndoStep..<136: try undo()
     default: try leave(step)
     }
   }
@@ -32,32 +35,32 @@ extension GraphWalk {
   /// Steps that change nothing of the graph, or take everything back.
   private mutating func leave(_ step: Int) throws {
     switch step {
-    case 112..<114:
+    case 136..<138:
       log.append("rollback")
       context.rollback()
       now = saved
       forgetUndo()
       objects = objects.filter { $0.value.managedObjectContext != nil }
-    case 114:
+    case 138:
       log.append("reset")
       context.reset()
       now = saved
       forgetUndo()
       objects = [:]
-    case 115:
+    case 139:
       guard !hasUndo else { return }
       log.append("forget")
       context.processPendingChanges()
       objects = objects.filter { $0.value.isInserted }
-    case 116:
+    case 140:
       guard !context.hasChanges else { return }
       log.append("refresh all")
       context.refreshAllObjects()
-    case 117:
-      guard let number = any(now.items.keys) else { return }
+    case 141..<148:
+      guard let number = any(now.numbers) else { return }
       log.append("refresh \(number)")
-      let item: NSManagedObject = try object(number)
-      context.refresh(item, mergeChanges: item.hasChanges || Bool.random(using: &random))
+      let object: NSManagedObject = try object(number)
+      context.refresh(object, mergeChanges: object.hasChanges || Bool.random(using: &random))
     default:
       log.append("check")
       try check(context, now, "in the walk")
@@ -65,7 +68,7 @@ extension GraphWalk {
   }
 
   /// Where the steps that are no events of their own begin.
-  static let firstUndoStep: Int = 106
+  static let firstUndoStep: Int = 128
 
   private mutating func undo() throws {
     guard hasUndo else { return }
@@ -82,11 +85,11 @@ extension GraphWalk {
       now = graph
       context.redo()
     }
-    try check(context, now, "after \(log.last ?? "")")
+    if Bool.random(using: &random) { try check(context, now, "after \(log.last ?? "")") }
   }
 
   mutating func insert() {
-    switch Int.random(in: 0..<6, using: &random) {
+    switch Int.random(in: 0..<9, using: &random) {
     case 0, 1:
       let made: Int = make("Item")
       now.items[made] = 0
@@ -96,6 +99,10 @@ extension GraphWalk {
       let made: Int = make("Playlist")
       now.playlists.insert(made)
       now.order[made] = []
+    case 5:
+      let made: Int = make("Album")
+      now.tracks[made] = []
+    case 6: now.people.insert(make("Employee"))
     default: now.songs.insert(make("Song"))
     }
     log.append("insert \(next) \(objects[next]?.entity.name ?? "")")
@@ -147,7 +154,15 @@ extension GraphWalk {
   mutating func setTags() throws {
     guard let item = any(now.items.keys), let tag = any(now.tags) else { return }
     let pair: [Int] = [item, tag]
-    switch Int.random(in: 0..<5, using: &random) {
+    switch Int.random(in: 0..<8, using: &random) {
+    case 5:
+      log.append("tag \(pair) from the tag's side")
+      try object(tag).mutableSetValue(forKey: "items").add(try object(item))
+      now.tagged.insert(pair)
+    case 6, 7:
+      log.append("untag \(pair) from the tag's side")
+      try object(tag).mutableSetValue(forKey: "items").remove(try object(item))
+      now.tagged.remove(pair)
     case 0, 1:
       log.append("tag \(pair)")
       (try object(item) as? Item)?.addToTags(try object(tag) as! Tag)
@@ -172,7 +187,24 @@ extension GraphWalk {
   mutating func setSongs() throws {
     guard let playlist = any(now.playlists), let song = any(now.songs) else { return }
     var order: [Int] = now.order[playlist] ?? []
-    switch Int.random(in: 0..<4, using: &random) {
+    switch Int.random(in: 0..<10, using: &random) {
+    case 4, 5:
+      log.append("add \(song) to \(playlist)")
+      try object(playlist).mutableSetValue(forKey: "songs").add(try object(song))
+      if !order.contains(song) { order.append(song) }
+    case 6, 7:
+      log.append("take \(song) out of \(playlist)")
+      try object(playlist).mutableSetValue(forKey: "songs").remove(try object(song))
+      order.removeAll { $0 == song }
+    case 8:
+      log.append("take \(song) out of \(playlist) from the song's side")
+      try object(song).mutableSetValue(forKey: "playlists").remove(try object(playlist))
+      order.removeAll { $0 == song }
+    case 9:
+      log.append("put \(song) into \(playlist)")
+      let place: Int = Int.random(in: 0...order.count, using: &random)
+      try object(playlist).mutableOrderedSetValue(forKey: "songs").insert(try object(song), at: place)
+      if !order.contains(song) { order.insert(song, at: place) }
     case 0:
       log.append("songs of \(playlist) shuffled")
       order = order.shuffled(using: &random)
@@ -213,10 +245,66 @@ extension GraphWalk {
     now.order[playlist] = order
   }
 
+  mutating func setTracks() throws {
+    guard let album = any(now.tracks.keys), let song = any(now.songs) else { return }
+    var order: [Int] = now.tracks[album] ?? []
+    let isMember: Bool = order.contains(song)
+    switch Int.random(in: 0..<8, using: &random) {
+    case 0, 1:
+      log.append("album of \(song) = \(album)")
+      try object(song).setValue(try object(album), forKey: "album")
+      if !isMember { order.append(song) }
+    case 2, 3:
+      log.append("add track \(song) to \(album)")
+      try object(album).mutableSetValue(forKey: "songs").add(try object(song))
+      if !isMember { order.append(song) }
+    case 4:
+      log.append("take track \(song) out of \(album)")
+      try object(album).mutableSetValue(forKey: "songs").remove(try object(song))
+      now.tracks[album]?.removeAll { $0 == song }
+      return
+    case 5:
+      log.append("album of \(song) = nil")
+      try object(song).setValue(nil, forKey: "album")
+      return now.takeOut(song: song)
+    case 6:
+      log.append("tracks of \(album) shuffled")
+      order = order.shuffled(using: &random)
+      try object(album).setValue(NSOrderedSet(array: try order.map { try object($0) }), forKey: "songs")
+      now.tracks[album] = order
+      return
+    default:
+      let place: Int = Int.random(in: 0...order.count, using: &random)
+      log.append("put track \(song) into \(album) at \(place)")
+      try object(album).mutableOrderedSetValue(forKey: "songs").insert(try object(song), at: place)
+      if !isMember { order.insert(song, at: place) }
+    }
+    now.takeOut(song: song)
+    now.tracks[album] = order
+  }
+
+  mutating func setFriends() throws {
+    guard let one = any(now.people), let other = any(now.people), one != other else { return }
+    let set: NSMutableSet = try object(one).mutableSetValue(forKey: "friends")
+    switch Int.random(in: 0..<5, using: &random) {
+    case 0, 1:
+      log.append("friends \(one) \(other)")
+      set.add(try object(other))
+    case 2, 3:
+      log.append("no friends \(one) \(other)")
+      set.remove(try object(other))
+      now.friends.remove([one, other])
+      return
+    default:
+      log.append("friends of \(one) = [\(other)]")
+      try object(one).setValue(NSSet(array: [try object(other)]), forKey: "friends")
+      now.friends = now.friends.filter { !$0.contains(one) }
+    }
+    now.friends.insert([one, other])
+  }
+
   mutating func delete() throws {
-    let all: [Int] =
-      Array(now.items.keys) + now.categories + now.tags + now.playlists + now.songs + now.details
-    guard let gone = any(all) else { return }
+    guard let gone = any(now.numbers) else { return }
     let object: NSManagedObject = try object(gone)
     log.append("delete \(gone) \(object.entity.name ?? "")")
     context.delete(object)
@@ -226,9 +314,9 @@ extension GraphWalk {
     case "Item": now.delete(item: gone)
     case "Category": now.delete(category: gone)
     case "Tag": now.delete(tag: gone)
-    case "Playlist":
-      now.playlists.remove(gone)
-      now.order[gone] = nil
+    case "Playlist": now.delete(playlist: gone)
+    case "Album": now.delete(album: gone)
+    case "Employee": now.delete(person: gone)
     case "Song": now.delete(song: gone)
     default: now.delete(detail: gone)
     }

@@ -12,7 +12,7 @@ struct GraphDifference: Error {
 struct GraphWalk {
   let stack: Stack
   let context: NSManagedObjectContext
-  let entities: [String] = ["Item", "Category", "Tag", "Playlist", "Song", "Detail"]
+  let entities: [String] = ["Item", "Category", "Tag", "Playlist", "Song", "Detail", "Album", "Employee"]
   var random: SeededRandom
   var now = ObviousGraph()
   var saved = ObviousGraph()
@@ -37,7 +37,7 @@ struct GraphWalk {
 
   mutating func run(steps: Int) throws {
     for _ in 0..<steps {
-      let step: Int = Int.random(in: 0..<120, using: &random)
+      let step: Int = Int.random(in: 0..<150, using: &random)
       try inContext { (walk) throws in try walk.takeEvent(step) }
     }
     try inContext { (walk) throws in
@@ -126,8 +126,14 @@ struct GraphWalk {
     }
     // An object whose deletion can be undone comes back as itself.
     if !hasUndo { objects = objects.filter { $0.value.managedObjectContext != nil } }
-    try check(context, now, "after the save")
     let fresh: NSManagedObjectContext = stack.other()
     try fresh.performAndWait { try check(fresh, now, "in a second context") }
+    if Bool.random(using: &random) {
+      try check(context, now, "after the save")
+    } else {
+      // What comes next is to find nothing loaded.
+      log.append("refresh all after the save")
+      context.refreshAllObjects()
+    }
   }
 }

@@ -15,6 +15,16 @@ struct ObviousGraph: Equatable {
   var tagged: Set<[Int]> = []
   /// playlist → songs
   var order: [Int: [Int]] = [:]
+  /// album → songs, each in one album at most
+  var tracks: [Int: [Int]] = [:]
+  var people: Set<Int> = []
+  /// pairs of people
+  var friends: Set<Set<Int>> = []
+
+  /// All objects.
+  var numbers: [Int] {
+    Array(items.keys) + categories + tags + playlists + songs + details + Array(tracks.keys) + people
+  }
 
   mutating func delete(item: Int) {
     items[item] = nil
@@ -23,10 +33,7 @@ struct ObviousGraph: Equatable {
     tagged = tagged.filter { $0[0] != item }
   }
 
-  func has(_ number: Int) -> Bool {
-    items[number] != nil
-      || [categories, tags, playlists, songs, details].contains { $0.contains(number) }
-  }
+  func has(_ number: Int) -> Bool { numbers.contains(number) }
 
   /// Deleted elsewhere: what the store has of it goes, what is set here only stays.
   mutating func leave(item: Int) {
@@ -54,5 +61,25 @@ struct ObviousGraph: Equatable {
   mutating func delete(song: Int) {
     songs.remove(song)
     for playlist in order.keys { order[playlist]?.removeAll { $0 == song } }
+    takeOut(song: song)
+  }
+
+  mutating func delete(album: Int) {
+    for song in tracks.removeValue(forKey: album) ?? [] { delete(song: song) }
+  }
+
+  mutating func delete(person: Int) {
+    people.remove(person)
+    friends = friends.filter { !$0.contains(person) }
+  }
+
+  mutating func delete(playlist: Int) {
+    playlists.remove(playlist)
+    order[playlist] = nil
+  }
+
+  /// Out of the album that it is in.
+  mutating func takeOut(song: Int) {
+    for album in tracks.keys { tracks[album]?.removeAll { $0 == song } }
   }
 }

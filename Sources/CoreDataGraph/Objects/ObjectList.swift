@@ -1,0 +1,204 @@
+import CoreDataStorage
+import Foundation
+
+/// Objects in order, each once. Whatever is done to one object costs O(1), spread over many; what it takes for that (positions, links
+/// from each to the next) is made when it is first needed.
+struct ObjectList: Sequence {
+  /// In order while there are no links; nil where an object was taken out.
+  private var places: [NSManagedObject?] = []
+  private var positions: [ObjectIdentifier: Int]?
+  private var links: Links?
+  private(set) var count: Int = 0
+
+  /// The order of places; -1 at its ends.
+  private struct Links {
+    var next: [Int32]
+    var previous: [Int32]
+    var first: Int32 = -1
+    var last: Int32 = -1
+
+    /// Puts a place in front of another; -1: at the end.
+    mutating func insert(_ place: Int32, before other: Int32) {
+      let previous: Int32 = other < 0 ? last : self.previous[Int(other)]
+      self.previous[Int(place)] = previous
+      next[Int(place)] = other
+      if previous < 0 { first = place } else { next[Int(previous)] = place }
+      if other < 0 { last = place } else { self.previous[Int(other)] = place }
+    }
+
+    mutating func remove(_ place: Int) {
+      let (before, after): (Int32, Int32) = (previous[place], next[place])
+      if before < 0 { first = after } else { next[Int(before)] = after }
+      if after < 0 { last = before } else { previous[Int(after)] = before }
+    }
+  }
+
+  init() {}
+
+  init(_ objects: [NSManagedObject]) {
+    var seen: Set<ObjectIdentifier> = []
+    seen.reserveCapacity(objects.count)
+    places = objects.filter { seen.insert(ObjectIdentifier($0)).inserted }
+    count = places.count
+  }
+
+  var isEmpty: Bool { count == 0 }
+
+  // MARK: Looking up
+
+  func contains(_ object: NSManagedObject) -> Bool {
+    if let positions { return positions[ObjectIdentifier(object)] != nil }
+    return places.contains { $0 === object }
+  }
+
+  /// The same, by an index from the first question on if there are many.
+  mutating func indexes(_ object: NSManagedObject) -> Bool {
+    if positions == nil, places.count > 8 { makePositions() }
+    return contains(object)
+  }
+
+  private mutating func makePositions() {
+    guard positions == nil else { return }
+    var made: [ObjectIdentifier: Int] = [:]
+    made.reserveCapacity(places.count)
+    for (place, object) in places.enumerated() {
+      if let object { made[ObjectIdentifier(object)] = place }
+    }
+    positions = made
+  }
+
+  private mutating func makeLinks() {
+    guard links == nil else { return }
+    let blank = [Int32](repeating: -1, count: places.count)
+    var made = Links(next: blank, previous: blank)
+    for (place, object) in places.enumerated() where object != nil { made.insert(Int32(place), before: -1) }
+    links = made
+  }
+
+  /// The object behind a member.
+  mutating func successor(of object: NSManagedObject) -> NSManagedObject? {
+    makePositions()
+    guard let place = positions?[ObjectIdentifier(object)] else { return nil }
+    if links == nil {
+      if place + 1 == places.count { return nil }
+      if let next = places[place + 1] { return next }
+      makeLinks()
+    }
+    guard let next = links?.next[place], next >= 0 else { return nil }
+    return places[Int(next)]
+  }
+
+  // MARK: Changing
+
+  @discardableResult
+  mutating func append(_ object: NSManagedObject) -> Bool {
+    makePositions()
+    guard positions?[ObjectIdentifier(object)] == nil else { return false }
+    addPlace(object, before: -1)
+    return true
+  }
+
+  /// Puts an object that is no member before a member; at the end if that is none. Returns whether it is the last one then.
+  @discardableResult
+  mutating func insert(_ object: NSManagedObject, before next: NSManagedObject?) -> Bool {
+    makePositions()
+    guard positions?[ObjectIdentifier(object)] == nil else { return false }
+    guard let next, let place = positions?[ObjectIdentifier(next)] else {
+      addPlace(object, before: -1)
+      return true
+    }
+    makeLinks()
+    addPlace(object, before: Int32(place))
+    return false
+  }
+
+  private mutating func addPlace(_ object: NSManagedObject, before next: Int32) {
+    let place: Int = places.count
+    positions?[ObjectIdentifier(object)] = place
+    places.append(object)
+    count += 1
+    guard links != nil else { return }
+    links?.next.append(-1)
+    links?.previous.append(-1)
+    links?.insert(Int32(place), before: next)
+  }
+
+  @discardableResult
+  mutating func remove(_ object: NSManagedObject) -> Bool {
+    if count == 0 { return false }
+    makePositions()
+    guard let place = positions?.removeValue(forKey: ObjectIdentifier(object)) else { return false }
+    places[place] = nil
+    count -= 1
+    if links != nil {
+      links?.remove(place)
+    } else {
+      while let last = places.last, last == nil { places.removeLast() }
+    }
+    if places.count > 32, count < places.count / 2 { compact() }
+    return true
+  }
+
+  private mutating func compact() {
+    places = objects
+    positions = nil
+    links = nil
+  }
+
+  /// Gives the members the order that they have in another list; what is in one list only is left where it is. Returns who was moved,
+  /// in the order of moving, and before whom it stood then.
+  mutating func arrange(like wanted: ObjectList) -> [(object: NSManagedObject, before: NSManagedObject?)] {
+    var ranks: [ObjectIdentifier: Int64] = [:]
+    ranks.reserveCapacity(count)
+    for (rank, object) in enumerated() { ranks[ObjectIdentifier(object)] = Int64(rank) }
+    let order: [NSManagedObject] = wanted.filter { ranks[ObjectIdentifier($0)] != nil }
+    let stays: [Bool] = AscendingRun.longest(in: order.map { ranks[ObjectIdentifier($0)] })
+    var moves: [(object: NSManagedObject, before: NSManagedObject?)] = []
+    var next: NSManagedObject?
+    for (place, object) in order.enumerated().reversed() {
+      if !stays[place] {
+        moves.append((object, successor(of: object)))
+        remove(object)
+        insert(object, before: next)
+      }
+      next = object
+    }
+    return moves
+  }
+
+  // MARK: Reading
+
+  var objects: [NSManagedObject] {
+    var result: [NSManagedObject] = []
+    result.reserveCapacity(count)
+    for object in self { result.append(object) }
+    return result
+  }
+
+  var first: NSManagedObject? { first { _ in true } }
+
+  var underestimatedCount: Int { count }
+
+  struct Iterator: IteratorProtocol {
+    fileprivate let places: [NSManagedObject?]
+    fileprivate let following: [Int32]?
+    fileprivate var place: Int
+
+    mutating func next() -> NSManagedObject? {
+      if let following {
+        guard place >= 0 else { return nil }
+        defer { place = Int(following[place]) }
+        return places[place]
+      }
+      while place < places.count {
+        defer { place += 1 }
+        if let object = places[place] { return object }
+      }
+      return nil
+    }
+  }
+
+  func makeIterator() -> Iterator {
+    Iterator(places: places, following: links?.next, place: links.map { Int($0.first) } ?? 0)
+  }
+}
