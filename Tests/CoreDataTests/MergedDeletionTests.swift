@@ -5,58 +5,14 @@ import Testing
 /// What another context has deleted and a merge tells of (Decisions/0030).
 @Suite
 struct MergedDeletionTests {
-  enum Way: CaseIterable {
-    case byHand, byItself, remote
-  }
-
-  /// A context with a category and its items, and a second one that deletes some of them.
-  private final class Scene {
-    let stack: Stack
-    let context: NSManagedObjectContext
-    let category: Category
-    let items: [Item]
-
-    init(_ kind: StoreKind, _ titles: [String] = ["a", "b"]) throws {
-      stack = try Stack(kind)
-      context = stack.context
-      (category, items) = try stack.run { context in
-        let category: Category = context.category("c")
-        let items: [Item] = titles.map { context.item($0, category) }
-        try context.save()
-        return (category, items)
-      }
-    }
-
-    /// Deletes objects in another context, whose save is then merged.
-    func deleteElsewhere(_ objects: [NSManagedObject], _ way: Way = .byHand) throws {
-      nonisolated(unsafe) var told: Notification?
-      let other: NSManagedObjectContext = stack.other()
-      let recorder = Recorder([.NSManagedObjectContextDidSave], of: other) { told = $0 }
-      context.automaticallyMergesChangesFromParent = way == .byItself
-      let ids: [NSManagedObjectID] = context.performAndWait { objects.map(\.objectID) }
-      try other.performAndWait {
-        for id in ids { other.delete(try other.existingObject(with: id)) }
-        try other.save()
-      }
-      _ = recorder
-      let notification: Notification = try #require(told)
-      // What merges by itself was enqueued before this.
-      context.performAndWait {
-        switch way {
-        case .byHand: context.mergeChanges(fromContextDidSave: notification)
-        case .byItself: break
-        case .remote:
-          NSManagedObjectContext.mergeChanges(
-            fromRemoteContextSave: [NSDeletedObjectsKey: ids], into: [context])
-        }
-      }
-    }
-  }
+  private typealias Scene = DeletionScene
 
   @Test(
     .rule("MERGE-3", "NSManagedObjectContext.mergeChanges(fromContextDidSave:)", "delete(_:) is applied"),
-    arguments: StoreKind.allCases, Way.allCases)
-  func `what another context has deleted is deleted here until the next save`(kind: StoreKind, way: Way)
+    arguments: StoreKind.allCases, DeletionScene.Way.allCases)
+  func `what another context has deleted is deleted here until the next save`(
+    kind: StoreKind, way: DeletionScene.Way
+  )
     throws
   {
     let scene = try Scene(kind)

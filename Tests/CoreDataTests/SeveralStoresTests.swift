@@ -182,6 +182,67 @@ struct SeveralStoresTests {
     }
   }
 
+  @Test func `metadata of another store is not written by a save that is refused`() throws {
+    let folder = try TemporaryFolder()
+    let coordinator = NSPersistentStoreCoordinator(managedObjectModel: World.shared)
+    let stores: [NSPersistentStore] = try ["a", "b"].map { name in
+      try coordinator.addPersistentStore(
+        ofType: NSSQLiteStoreType, configurationName: nil, at: folder.file("\(name).sqlite"), options: nil)
+    }
+    func stored() throws -> String? {
+      try NSPersistentStoreCoordinator.metadataForPersistentStore(
+        ofType: NSSQLiteStoreType, at: folder.file("b.sqlite"), options: nil)["token"] as? String
+    }
+    let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+    context.persistentStoreCoordinator = coordinator
+    try context.performAndWait {
+      let item: Item = context.item("a")
+      context.assign(item, to: stores[0])
+      try context.save()
+      try inFreshContext(coordinator) { other in
+        try other.existingObject(with: item.objectID).setValue("theirs", forKey: "title")
+        try other.save()
+      }
+      item.title = "mine"
+      coordinator.setMetadata(["token": "5"], for: stores[1])
+      let error: NSError = try #require(errorThrown { try context.save() })
+      #expect(error.code == NSManagedObjectMergeError)
+      #expect(try stored() == nil)
+      context.mergePolicy = NSMergePolicy.overwrite
+      try context.save()
+      #expect(try stored() == "5")
+    }
+  }
+
+  @Test func `metadata that a store can't take is refused by saves until other is set`() throws {
+    let folder = try TemporaryFolder()
+    let file: URL = folder.file("a.sqlite")
+    let coordinator = NSPersistentStoreCoordinator(managedObjectModel: World.shared)
+    func open(_ options: [String: Any]?) throws -> NSPersistentStore {
+      try coordinator.addPersistentStore(
+        ofType: NSSQLiteStoreType, configurationName: nil, at: file, options: options)
+    }
+    try coordinator.remove(try open(nil))
+    let store: NSPersistentStore = try open([NSReadOnlyPersistentStoreOption: true])
+    let writable: NSPersistentStore = try coordinator.addPersistentStore(
+      ofType: NSSQLiteStoreType, configurationName: nil, at: folder.file("b.sqlite"), options: nil)
+    try inFreshContext(coordinator) { context in
+      coordinator.setMetadata(["a": "b"], for: store)
+      #expect(coordinator.metadata(for: store)["a"] == nil)
+      let item: Item = context.item("a")
+      var error: NSError = try #require(errorThrown { try context.save() })
+      #expect(error.userInfo[NSAffectedStoresErrorKey] as? [NSPersistentStore] == [store])
+      #expect(item.isInserted)
+      store.metadata = store.metadata
+      writable.metadata = ["object": context]
+      error = try #require(errorThrown { try context.save() })
+      #expect(error.userInfo[NSAffectedStoresErrorKey] as? [NSPersistentStore] == [writable])
+      writable.metadata = ["mine": "c"]
+      try context.save()
+      #expect(!item.isInserted && writable.metadata["mine"] as? String == "c")
+    }
+  }
+
   @Test func `metadata that a store can't write stops the save before anything is saved or told`() throws {
     let folder = try TemporaryFolder()
     let coordinator = NSPersistentStoreCoordinator(managedObjectModel: World.shared)

@@ -45,7 +45,7 @@ extension NSManagedObjectContext {
     }
   }
 
-  private func propagate(_ object: NSManagedObject) {
+  final func propagate(_ object: NSManagedObject) {
     object.flags.insert(.propagated)
     for slot in object.runtime.relationshipSlots { propagate(object, slot) }
   }
@@ -166,9 +166,10 @@ extension NSManagedObjectContext {
   final func throwChangesAway() {
     requireQueue("rollback() was called")
     undoManager?.removeAllActions(withTarget: self)
-    let changed: [NSManagedObject] = (inserted + updated + deleted).filter {
-      !$0.flags.contains(.deletedElsewhere)
-    }
+    let pending: [NSManagedObject] = inserted + updated + deleted
+    let changed: [NSManagedObject] = pending.filter { !$0.flags.contains(.deletedElsewhere) }
+    // The lists are emptied for those too that have nothing to be taken back to; what comes back will be listed anew.
+    for object in pending { object.flags.subtract([.inInsertedList, .inUpdatedList, .inDeletedList]) }
     let events: [NSManagedObject] = eventObjects
     inserted = []
     updated = []

@@ -95,6 +95,8 @@ extension NSManagedObjectContext {
       let batch = FaultBatch(layout: layout, store: store, keys: ids[start..<end].map(\.key))
       for id in ids[start..<end] {
         let object: NSManagedObject = self.object(id, store: store)
+        // The store has just named it.
+        bringBackDeletedElsewhere(object)
         if object.flags.contains(.fault), object.row == nil { object.faultBatch = batch }
         result.append(object)
       }
@@ -109,6 +111,10 @@ extension NSManagedObjectContext {
   /// the other faults of its batch theirs. Leaves the row nil if it is gone from the store.
   final func loadRow(of object: NSManagedObject) throws {
     if let parent { return try load(object, from: parent) }
+    if object.flags.contains(.deletedElsewhere) {
+      _ = try findAgain(object)
+      return
+    }
     guard let store = object.store else { return }
     let layout: EntityLayout = object.runtime.layout
     if let row = try store.cachedRow(of: layout, key: object.key, for: self) {
@@ -125,7 +131,9 @@ extension NSManagedObjectContext {
     rows.forEach { row in
       let root: Int = layout.rootIndex
       guard let known = registry.object(store: store.ordinal, root: root, key: row.key) else { return }
-      if known.flags.contains(.fault), known.row == nil { known.row = row }
+      if known.flags.contains(.fault), known.row == nil, !known.flags.contains(.deletedElsewhere) {
+        known.row = row
+      }
       known.faultBatch = nil
     }
     object.faultBatch = nil
@@ -224,9 +232,11 @@ extension NSManagedObjectContext {
 
   final func loadExisting(_ objectID: NSManagedObjectID) throws -> NSManagedObject {
     let object: NSManagedObject = self.lookUp(objectID)
-    if object.flags.contains(.deleted) { throw GraphError.referentialIntegrity(objectID).asCocoaError }
-    guard object.flags.contains(.fault) else { return object }
     try withCocoaErrors(object.store?.url) {
+      if try !findAgain(object) || object.flags.contains(.deleted) {
+        throw GraphError.referentialIntegrity(objectID)
+      }
+      guard object.flags.contains(.fault) else { return }
       if !object.hasSource, !object.isInserted {
         if object.store != nil || parent != nil { try loadRow(of: object) }
         guard object.hasSource else { throw GraphError.referentialIntegrity(objectID) }

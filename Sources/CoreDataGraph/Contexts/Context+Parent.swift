@@ -121,7 +121,9 @@ extension NSManagedObjectContext {
     let carried: CarriedObject? = try parent.runAndWait {
       try parent.carry(parent.lookUp(id), loading: true)
     }
-    if let carried { take(carried, into: object) }
+    guard let carried else { return }
+    bringBackDeletedElsewhere(object)
+    take(carried, into: object)
   }
 
   final func reload(_ object: NSManagedObject, from parent: NSManagedObjectContext) throws {

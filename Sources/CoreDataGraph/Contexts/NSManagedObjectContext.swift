@@ -421,7 +421,8 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
 
   // MARK: Saving, and requests
 
-  /// Writes all changes to the stores, and metadata that was set. Without changes it only tells, as Apple's does: will-save and
+  /// Writes all changes to the stores, and metadata that was set: together with the rows of its store, or after all rows where a store
+  /// has none to write, so that it is never newer than they are. Without changes it only tells, as Apple's does: will-save and
   /// did-save notifications go out, these with empty sets. Ask ``hasChanges`` first to spare that.
   ///
   /// All or nothing for each store; the object graph and its changes are untouched when it throws. Throws validation errors (1550 –

@@ -16,6 +16,7 @@ enum GraphError: Error, CustomStringConvertible {
   case deletedInParent(NSManagedObjectID)
   case externalRelationship(object: NSManagedObjectID, relationship: String, target: NSManagedObjectID)
   case unsavedTarget(object: NSManagedObjectID, relationship: String, targetDescription: String)
+  case deletedTarget(object: NSManagedObjectID, relationship: String, target: NSManagedObjectID)
   case runawayWillSave(rounds: Int, object: String)
   case unsupported(String, advice: String)
   case unsupportedRequest(String, advice: String)
@@ -68,6 +69,10 @@ enum GraphError: Error, CustomStringConvertible {
       return
         "\(object.entity.name ?? "").\(relationship) of \(object) points at an object that is in no context (\(target)). "
         + "Insert it into the context, or clear the relationship."
+    case .deletedTarget(let object, let relationship, let target):
+      return
+        "\(object.entity.name ?? "").\(relationship) of \(object) points at \(target), which another context has deleted. "
+        + "Set the relationship to another object, or take that one out of it."
     case .runawayWillSave(let rounds, let object):
       return
         "Objects were still changing after \(rounds) rounds of willSave; the last one was \(object). In willSave set a "
@@ -97,7 +102,7 @@ enum GraphError: Error, CustomStringConvertible {
     case .referentialIntegrity: return NSManagedObjectReferentialIntegrityError
     case .deletedInParent: return NSManagedObjectMergeError
     case .externalRelationship: return NSManagedObjectExternalRelationshipError
-    case .unsavedTarget: return NSManagedObjectValidationError
+    case .unsavedTarget, .deletedTarget: return NSManagedObjectValidationError
     case .transformation: return NSCoreDataError
     case .store(let error, _): return StoreErrorText.code(error)
     }
@@ -108,7 +113,8 @@ enum GraphError: Error, CustomStringConvertible {
     var info: [String: Any] = [NSLocalizedDescriptionKey: description]
     switch self {
     case .referentialIntegrity(let id), .deletedInParent(let id): info[NSAffectedObjectsErrorKey] = [id]
-    case .externalRelationship(let id, let relationship, _), .unsavedTarget(let id, let relationship, _):
+    case .externalRelationship(let id, let relationship, _), .unsavedTarget(let id, let relationship, _),
+      .deletedTarget(let id, let relationship, _):
       info[NSAffectedObjectsErrorKey] = [id]
       info[NSValidationKeyErrorKey] = relationship
     case .predicate(let problems): info[PredicateProblem.errorKey] = problems

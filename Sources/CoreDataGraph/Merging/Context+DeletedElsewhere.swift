@@ -11,22 +11,58 @@ extension NSManagedObjectContext {
       $0.flags.isDisjoint(with: [.inserted, .deletedElsewhere])
     }
     if gone.isEmpty { return }
+    // What was deleted here too takes along what only this context knows of.
+    while let object = gone.first(where: { $0.flags.isPending }) { propagate(object) }
     for object in gone {
       // Those who deleted the row have passed the deletion on.
       object.flags.formUnion([.deleted, .propagated, .deletedElsewhere])
+      object.flags.subtract([.updated, .inUpdatedList, .inDeletedList])
       noteEvent(.eventDeleted, of: object)
+    }
+    for list in [\NSManagedObjectContext.updated, \.deleted, \.undelivered, \.watched] {
+      self[keyPath: list].removeAll { $0.flags.contains(.deletedElsewhere) }
     }
     deletedElsewhere.append(gone)
     hasMetDeletions = true
-    var others: [NSManagedObject] = gone.flatMap { $0.knownNeighbours() }
-    // Whose values or members were never loaded does not know who lists it.
-    if gone.contains(where: { !$0.hasSource && $0.state == nil || $0.hasUnloadedPartners }) {
-      others += registry.allObjects.filter { $0.listsDeletedElsewhere }
-    }
-    others = ObjectList(others).filter { !$0.flags.contains(.deletedElsewhere) && !$0.isFault }
+    let others: [NSManagedObject] = neighbours(of: gone)
     withObservedValues(of: others) {
-      for object in others { object.dropDeletedElsewhere() }
+      for object in others where object.dropDeletedElsewhere() && !object.isFault {
+        noteEvent(.eventRefreshed, of: object)
+      }
     }
+    tellChildren(ofDeleted: gone)
+  }
+
+  /// The objects whose relationships, as they were read or changed here, lead to some that were deleted. All that could are asked:
+  /// the deleted ones may never have heard of them.
+  private func neighbours(of gone: [NSManagedObject]) -> [NSManagedObject] {
+    let roots: Set<Int> = Set(gone.map(\.runtime.layout.rootIndex))
+    var slots: [ObjectIdentifier: [Int]] = [:]
+    return registry.allObjects.filter { object in
+      if object.flags.contains(.deletedElsewhere) || !object.hasSource && object.state == nil { return false }
+      let runtime: EntityRuntime = object.runtime
+      let asked: [Int]
+      if let known = slots[ObjectIdentifier(runtime)] {
+        asked = known
+      } else {
+        asked = runtime.relationshipSlots.filter { slot in
+          runtime.layout.slots[slot].destination.map {
+            roots.contains(runtime.model.layout.entities[$0].rootIndex)
+          }
+            ?? false
+        }
+        slots[ObjectIdentifier(runtime)] = asked
+      }
+      return asked.contains(where: object.leadsToDeletedElsewhere)
+    }
+  }
+
+  /// Children read through this context, so they have lost the objects too.
+  private func tellChildren(ofDeleted gone: [NSManagedObject]) {
+    let merging: [NSManagedObjectContext] = children.all.filter(\.automaticallyMergesChangesFromParent)
+    if merging.isEmpty { return }
+    let ids = SavedIDs(inserted: [], updated: [], deleted: gone.map(\.objectID))
+    for child in merging { child.performIfAlive { $0.merge(ids) } }
   }
 
   /// A merge policy has found that the row is gone: the object leaves within the running save.
@@ -57,7 +93,7 @@ extension NSManagedObjectContext {
     }
   }
 
-  /// A row is there again under the id of one that was deleted.
+  /// A row is there again under the id of one that was deleted: the object comes back as a fault.
   final func bringBackDeletedElsewhere(_ object: NSManagedObject) {
     guard object.flags.contains(.deletedElsewhere) else { return }
     object.flags.subtract([
@@ -65,25 +101,37 @@ extension NSManagedObjectContext {
     ])
     object.turnIntoFault()
   }
+
+  /// Looks whether the row of a deleted object is there again; then the object comes back. True for all others.
+  final func findAgain(_ object: NSManagedObject) throws -> Bool {
+    guard object.flags.contains(.deletedElsewhere) else { return true }
+    if let parent {
+      try load(object, from: parent)
+      return !object.flags.contains(.deletedElsewhere)
+    }
+    guard let row = try object.store?.rows(of: object.runtime.layout, keys: [object.key], for: self).first
+    else { return false }
+    bringBackDeletedElsewhere(object)
+    object.row = row
+    return true
+  }
+
+  /// For what is merged: it may be older than the deletion. What can't be read does not come back.
+  final func isThere(_ object: NSManagedObject) -> Bool { (try? findAgain(object)) ?? false }
+}
+
+extension ObjectFlags {
+  /// Deleted here, and not passed on along relationships yet.
+  fileprivate var isPending: Bool { contains(.deleted) && isDisjoint(with: [.propagated, .inaccessible]) }
 }
 
 extension NSManagedObject {
-  /// The objects at the other ends of relationships, as far as they are known: those of now, and those of the last fetch or save.
-  fileprivate final func knownNeighbours() -> [NSManagedObject] {
-    runtime.relationshipSlots.flatMap { slot -> [NSManagedObject] in
-      if let many = state?.toMany(slot) {
-        return (many.members?.objects ?? []) + many.added.objects + many.removed.objects
-      }
-      return [state?.values[slot].target, state?.base?[slot].target, targetInRow(slot)].compactMap { $0 }
-    }
-  }
-
-  /// Whether there is a many-to-many relationship whose members have not been read.
-  fileprivate final var hasUnloadedPartners: Bool {
-    runtime.relationshipSlots.contains { slot in
-      runtime.layout.slots[slot].isToMany
-        && runtime.layout.slots[slot].relationship?.inverseRelationship?.isToMany == true
-        && state?.toMany(slot)?.members == nil
+  /// Whether a relationship has an object that another context has deleted, now or in what was read.
+  fileprivate final func leadsToDeletedElsewhere(_ slot: Int) -> Bool {
+    if let many = state?.toMany(slot) { return many.has { $0.flags.contains(.deletedElsewhere) } }
+    guard runtime.layout.slots[slot].isToOne else { return false }
+    return [state?.values[slot].target, state?.base?[slot].target, targetInRow(slot)].contains {
+      $0?.flags.contains(.deletedElsewhere) == true
     }
   }
 
@@ -97,32 +145,37 @@ extension NSManagedObject {
     return registry.object(store: store.ordinal, root: root, key: id.key)
   }
 
-  /// Whether a loaded to-many has a member that another context has deleted.
-  fileprivate final var listsDeletedElsewhere: Bool {
-    guard let state else { return false }
-    return runtime.relationshipSlots.contains { slot in
-      state.toMany(slot)?.members?.contains { $0.flags.contains(.deletedElsewhere) } == true
-    }
-  }
-
-  /// Takes objects that another context has deleted out of the relationships. That is no change: it is what the store says.
-  final func dropDeletedElsewhere() {
-    var isLess = false
-    for slot in runtime.relationshipSlots {
+  /// Takes objects that another context has deleted out of the relationships, and out of what was read, to which a rollback goes back.
+  /// That is no change: it is what the store says. False if there are none.
+  @discardableResult
+  final func dropDeletedElsewhere() -> Bool {
+    let slots: [Int] = runtime.relationshipSlots.filter(leadsToDeletedElsewhere)
+    if slots.isEmpty { return false }
+    for slot in slots {
       if let many = state?.toMany(slot) {
-        guard many.drop(where: { $0.flags.contains(.deletedElsewhere) }) else { continue }
-        isLess = true
-      } else if let target = known(slot), target.flags.contains(.deletedElsewhere) {
-        ensureState().values[slot] = .null
-        isLess = true
+        many.drop(where: { $0.flags.contains(.deletedElsewhere) })
+        continue
       }
+      // Read later, a row says it all.
+      if state?.values[slot].target?.flags.contains(.deletedElsewhere) == true { state?.values[slot] = .null }
+      if state?.base?[slot].target?.flags.contains(.deletedElsewhere) == true { state?.base?[slot] = .null }
     }
-    if isLess, flags.contains(.updated) { registry?.context?.settle(self) }
+    let targets: [Int] = slots.filter { targetInRow($0)?.flags.contains(.deletedElsewhere) == true }
+    if !targets.isEmpty, let row { self.row = row.without(targets, of: runtime) }
+    if flags.contains(.updated) { registry?.context?.settle(self) }
+    return true
   }
+}
 
-  private final func known(_ slot: Int) -> NSManagedObject? {
-    guard runtime.layout.slots[slot].isToOne else { return nil }
-    guard let value = state?.values[slot], !value.isUnset else { return targetInRow(slot) }
-    return value.target
+extension RowRef {
+  /// The same row without the targets of some to-one relationships.
+  fileprivate func without(_ targets: [Int], of runtime: EntityRuntime) -> RowRef {
+    let slab = RowSlab(layout: runtime.layout, family: false, rowCapacity: 1)
+    let row: UnsafeMutableRawPointer = slab.appendRow(
+      key: key, entity: runtime.layout.index, version: version)
+    for slot in 0..<runtime.slotCount where runtime.brief[slot].word >= 0 && !targets.contains(slot) {
+      slab.copy(Int(runtime.brief[slot].word), runtime.brief[slot].kind, from: self, to: row)
+    }
+    return slab.row(0)
   }
 }

@@ -22,6 +22,8 @@ extension NSManagedObject {
       let row, row.hasValue(word), let store, let context = registry?.context
     else { return nil }
     let target: NSManagedObject = context.object(row.target(word), store: store)
+    // The row is older than the deletion.
+    if target.flags.contains(.deletedElsewhere) { return nil }
     // Kept: reading it again must give the same object, and its loaded values must live as long as this one points at it.
     ensureState().values[slot] = .object(target)
     return target

@@ -138,15 +138,20 @@ final class ToManyState {
     commits += 1
   }
 
-  /// Forgets objects whose rows are gone, whatever was done with them. False if there are none.
-  func drop(where isGone: (NSManagedObject) -> Bool) -> Bool {
+  /// Whether there is such an object among the members, or among those added or removed.
+  func has(where isSought: (NSManagedObject) -> Bool) -> Bool {
+    members?.contains(where: isSought) == true || added.contains(where: isSought)
+      || removed.contains(where: isSought)
+  }
+
+  /// Forgets objects whose rows are gone, whatever was done with them.
+  func drop(where isGone: (NSManagedObject) -> Bool) {
     let gone: [NSManagedObject] = [members ?? ObjectList(), added, removed].flatMap { $0.filter(isGone) }
     for object in gone {
       members?.remove(object)
       added.remove(object)
       removed.remove(object)
     }
-    return !gone.isEmpty
   }
 
   /// The store's members before their owner is deleted there, for an undo that brings it back.

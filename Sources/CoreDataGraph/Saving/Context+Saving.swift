@@ -33,7 +33,7 @@ extension NSManagedObjectContext {
       if let parent {
         if !changes.isEmpty { try push(changes, to: parent) }
       } else if changes.isEmpty {
-        try writeMetadata(of: coordinator, besides: [])
+        try writeMetadata(of: coordinator)
       } else {
         try writingNewest { takeOver(try writeMerging(&changes, to: coordinator)) }
       }
@@ -121,7 +121,11 @@ extension NSManagedObjectContext {
   {
     var parts: [StoreChanges] = try StoreChanges.split(changes, context: self, coordinator: coordinator)
     try StoreChanges.refuseExternalRelationships(parts)
-    try writeMetadata(of: coordinator, besides: parts)
+    // Metadata goes with the rows of its store. Where there are none it goes last: what it says of the rows is true then.
+    let others: [NSPersistentStore] = storesWithMetadata(of: coordinator, besides: parts)
+    try refuseMetadata(of: coordinator)
+    for store in others { try checkWritable(store) }
+    parts += others.map { StoreChanges(store: $0) }
     for object in changes.deleted where object.flags.contains(.recallable) { object.keepStoredMembers() }
     defer { for object in changes.inserted { object.pendingKey = 0 } }
     for place in parts.indices {
@@ -148,12 +152,38 @@ extension NSManagedObjectContext {
     return parts
   }
 
-  /// Metadata goes with what is saved to its store. That of other stores is written first: if it can't be, nothing is saved.
-  private func writeMetadata(of coordinator: NSPersistentStoreCoordinator, besides parts: [StoreChanges])
-    throws
-  {
-    for store in coordinator.persistentStores
-    where store.engine.hasUnsavedMetadata && !parts.contains(where: { $0.store === store }) {
+  private func storesWithMetadata(
+    of coordinator: NSPersistentStoreCoordinator, besides parts: [StoreChanges]
+  ) -> [NSPersistentStore] {
+    coordinator.persistentStores.filter { store in
+      store.engine.hasUnsavedMetadata && !parts.contains { $0.store === store }
+    }
+  }
+
+  /// What was set and could not be taken is told now.
+  private func refuseMetadata(of coordinator: NSPersistentStoreCoordinator) throws {
+    for store in coordinator.persistentStores {
+      guard let refusal = store.refusedMetadata.withLock({ $0 }) else { continue }
+      throw SaveErrors.error(for: refusal, store: store, context: self, partly: false)
+    }
+  }
+
+  private struct WritableStore: Error {}
+
+  /// Begins a transaction, so that what is going to fail fails before anything is saved elsewhere.
+  private func checkWritable(_ store: NSPersistentStore) throws {
+    do {
+      try store.engine.save { _ in throw WritableStore() }
+    } catch is WritableStore {
+    } catch let error as StoreError {
+      throw SaveErrors.error(for: error, store: store, context: self, partly: false)
+    }
+  }
+
+  /// Of a save that has no changes.
+  private func writeMetadata(of coordinator: NSPersistentStoreCoordinator) throws {
+    try refuseMetadata(of: coordinator)
+    for store in storesWithMetadata(of: coordinator, besides: []) {
       do {
         try store.engine.save { _ in SavePlan() }
       } catch let error as StoreError {
@@ -195,9 +225,18 @@ extension NSManagedObjectContext {
   final func keepSaved(_ saved: ArraySlice<StoreChanges>) {
     commit(saved)
     for object in saved.flatMap(\.deleted) { detach(object) }
-    inserted.removeAll { !$0.flags.contains(.inserted) }
-    updated.removeAll { !$0.flags.contains(.updated) }
-    deleted.removeAll { !$0.flags.contains(.deleted) }
+    unlist(.inserted, \.inserted, .inInsertedList)
+    unlist(.updated, \.updated, .inUpdatedList)
+    unlist(.deleted, \.deleted, .inDeletedList)
+  }
+
+  /// Takes those out of a list that have nothing to save any more.
+  private func unlist(
+    _ flag: ObjectFlags, _ list: ReferenceWritableKeyPath<NSManagedObjectContext, [NSManagedObject]>,
+    _ mark: ObjectFlags
+  ) {
+    for object in self[keyPath: list] where !object.flags.contains(flag) { object.flags.remove(mark) }
+    self[keyPath: list].removeAll { !$0.flags.contains(flag) }
   }
 
   private func finish(_ changes: PendingChanges, _ coordinator: NSPersistentStoreCoordinator) {
@@ -361,8 +400,7 @@ extension NSManagedObjectContext {
     var info: [AnyHashable: Any] = ids.userInfo
     var refreshed: Set<NSManagedObjectID> = []
     for id in ids.updated {
-      guard let object = lookUpRegistered(id) else { continue }
-      bringBackDeletedElsewhere(object)
+      guard let object = lookUpRegistered(id), isThere(object) else { continue }
       refreshed.insert(id)
       refreshObject(object, keepsChanges: !object.isFault)
       // Somebody has seen its values and waits to hear of others.
@@ -371,7 +409,7 @@ extension NSManagedObjectContext {
     takeOverDeletions(of: ids.deleted.compactMap { lookUpRegistered($0) })
     for id in ids.inserted {
       let object: NSManagedObject = lookUp(id)
-      bringBackDeletedElsewhere(object)
+      guard isThere(object) else { continue }
       noteEvent(.eventInserted, of: object)
     }
     endEvent()

@@ -197,7 +197,7 @@ struct SavePlanner {
       let value: SlotValue = state?.values[number] ?? .unset
       let isSet: Bool = !value.isUnset && (all || state?.changed.contains(number) == true)
       if !isSet {
-        copy(word, kind, from: object.row, into: slab, row)
+        slab.copy(word, kind, from: object.row, to: row)
       } else if kind == .toOne {
         if case .object(let target) = value, let target = target as? NSManagedObject {
           slab.set(row, word: word, toTarget: try id(of: target, from: object, number))
@@ -209,27 +209,11 @@ struct SavePlanner {
     }
   }
 
-  private func copy(
-    _ word: Int, _ kind: ColumnKind, from old: RowRef?, into slab: RowSlab, _ row: UnsafeMutableRawPointer
-  ) {
-    guard let old, old.hasValue(word) else { return }
-    if kind.isInTail {
-      let bytes: UnsafeRawBufferPointer = old.bytes(word)
-      slab.set(row, word: word, to: slab.appendTail(bytes.baseAddress, count: bytes.count))
-    } else if kind == .toOne {
-      slab.set(row, word: word, toTarget: old.target(word))
-    } else {
-      slab.set(row, word: word, to: old.word(word))
-    }
-  }
-
   /// The row a target has, or will have after this save.
   private func id(of target: NSManagedObject, from source: NSManagedObject, _ slot: Int) throws -> RowID {
     let name: String = source.runtime.layout.slots[slot].name
     if target.flags.contains(.deletedElsewhere) {
-      throw GraphError.unsavedTarget(
-        object: source.objectID, relationship: name,
-        targetDescription: "\(target.objectID), which another context has deleted")
+      throw GraphError.deletedTarget(object: source.objectID, relationship: name, target: target.objectID)
     }
     if let theirs = target.store {
       guard theirs === store else {
@@ -321,6 +305,21 @@ struct SavePlanner {
     return mine < theirs
       ? JoinedPair(left: owner, right: member, relationship: mine, isAddition: isAddition)
       : JoinedPair(left: member, right: owner, relationship: theirs, isAddition: isAddition)
+  }
+}
+
+extension RowSlab {
+  /// Gives a row the value that another one has.
+  func copy(_ word: Int, _ kind: ColumnKind, from old: RowRef?, to row: UnsafeMutableRawPointer) {
+    guard let old, old.hasValue(word) else { return }
+    if kind.isInTail {
+      let bytes: UnsafeRawBufferPointer = old.bytes(word)
+      set(row, word: word, to: appendTail(bytes.baseAddress, count: bytes.count))
+    } else if kind == .toOne {
+      set(row, word: word, toTarget: old.target(word))
+    } else {
+      set(row, word: word, to: old.word(word))
+    }
   }
 }
 

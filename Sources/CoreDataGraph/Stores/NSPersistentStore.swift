@@ -6,7 +6,7 @@ import Foundation
 ///
 /// See Apple's page [NSPersistentStore](https://developer.apple.com/documentation/coredata/nspersistentstore).
 open class NSPersistentStore: NSObject, @unchecked Sendable {
-  // Sendable: immutable but for metadata, which the engine guards, and the weak coordinator.
+  // Sendable: immutable but for metadata, which the engine guards, its refusal, which is guarded here, and the weak coordinator.
 
   final let engine: any StoreEngine
   final let runtime: ModelRuntime
@@ -48,17 +48,29 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
 
   /// The metadata: Apple's keys and the program's own. Setting it is written with the next save; the keys for type, UUID and
   /// version hashes are kept right by the store.
+  ///
+  /// What the store can't take (values that are no property lists, anything if it is read-only) leaves the metadata as it was, and saves
+  /// throw the reason until something else is set, be it `metadata` itself.
   public final var metadata: [String: Any]! {
     get { engine.metadata }
     set {
+      let given: [String: Any] = newValue ?? [:]
+      var refusal: StoreError?
       do {
-        try engine.setMetadata(newValue ?? [:])
+        try engine.setMetadata(given)
       } catch {
-        fatalError(
-          "The metadata of \(self) can't be set: \(error). Metadata holds property list values only.")
+        let isSame: Bool = NSDictionary(dictionary: given).isEqual(NSDictionary(dictionary: engine.metadata))
+        let reason: StoreError =
+          error as? StoreError
+          ?? .unsupported(
+            part: "the metadata", reason: "\(error)", advice: "set property-list values with string keys")
+        if !isSame { refusal = reason }
       }
+      refusedMetadata.withLock { $0 = refusal }
     }
   }
+  /// Why the metadata that was set last could not be taken: the setter has no way to throw.
+  final let refusedMetadata = Guarded<StoreError?>(nil)
 
   /// False once the store was removed (or its coordinator is gone).
   final var isInCoordinator: Bool { persistentStoreCoordinator != nil }
