@@ -188,11 +188,11 @@ struct FaultingTests {
       let item: Item = context.item("a")
       try context.save()
       item.title = "b"
-      _ = context.item("c")
+      let new: Item = context.item("c")
       let changes = Recorder([.NSManagedObjectContextObjectsDidChange], of: context)
       context.reset()
-      let told = changes.received.last?.userInfo?[NSInvalidatedAllObjectsKey] as? [NSManagedObject]
-      #expect(told.map { Set($0).count } == 2)
+      let told = changes.received.last?.userInfo?[NSInvalidatedAllObjectsKey] as? [NSManagedObjectID]
+      #expect(told.map { Set($0) } == [item.objectID, new.objectID])
       #expect(!context.hasChanges && context.registeredObjects.isEmpty)
       #expect(item.managedObjectContext == nil)
       let again: Item = try #require(try context.all(Item.self, "Item").first)

@@ -332,7 +332,7 @@ extension NSManagedObjectContext {
     clearLists()
     for object in objects { object.letRelationshipsGo() }
     parted.letRelationshipsGo()
-    postChange([NSInvalidatedAllObjectsKey: objects])
+    postChange([NSInvalidatedAllObjectsKey: objects.map(\.objectID)])
   }
 
   /// A store was removed: its objects here, and in children, can't be used any more. Those who observe the context are told.

@@ -37,6 +37,7 @@ public let NSUpdatedObjectsKey: String = "updated"
 public let NSDeletedObjectsKey: String = "deleted"
 public let NSRefreshedObjectsKey: String = "refreshed"
 public let NSInvalidatedObjectsKey: String = "invalidated"
+/// Of a context that was reset: an array of the ids of the objects that it had.
 public let NSInvalidatedAllObjectsKey: String = "invalidatedAll"
 public let NSInsertedObjectIDsKey: String = "inserted_objectIDs"
 public let NSUpdatedObjectIDsKey: String = "updated_objectIDs"
