@@ -175,7 +175,7 @@ struct CustomAccessorTests {
   // MARK: Fetching
 
   @Test(arguments: StoreKind.allCases)
-  func `a fetch goes by the stored value, and asks objects with changes`(kind: StoreKind) throws {
+  func `a fetch goes by the stored value, also of objects with changes`(kind: StoreKind) throws {
     let stack = try stack(kind)
     try stack.run { context in
       let ann = try member(context, "Ann", "Lee", "Honorary")
@@ -186,8 +186,9 @@ struct CustomAccessorTests {
       #expect(try context.all(Member.self, "Member", stored).count == 1)
       #expect(try context.all(Member.self, "Member", made).isEmpty)
       ann.setValue(3, forKey: "visits")
-      #expect(try context.all(Member.self, "Member", stored).isEmpty)
-      #expect(try context.all(Member.self, "Member", made).count == 1)
+      #expect(try context.all(Member.self, "Member", stored).count == 1)
+      #expect(try context.all(Member.self, "Member", made).isEmpty)
+      #expect(made.evaluate(with: ann))
       let unknown: NSError? = errorThrown {
         _ = try context.all(Member.self, "Member", NSPredicate(format: "initials == 'AL'"))
       }
@@ -234,7 +235,7 @@ struct CustomAccessorTests {
   @Test(
     .rule("ACC-6", "setNilValueForKey(_:)", "nil for a property that takes none"),
     arguments: StoreKind.allCases)
-  func `nil for a number goes to setNilValueForKey`(kind: StoreKind) throws {
+  func `nil for an accessor that takes none goes to setNilValueForKey`(kind: StoreKind) throws {
     try stack(kind).run { context in
       let ann = try member(context, "Ann", "Lee")
       ann.visits = 5
@@ -243,11 +244,10 @@ struct CustomAccessorTests {
       #expect(ann.nils == ["visits"])
       ann.setValue(3, forKey: "points")
       ann.setValue(NSNull(), forKey: "points")
-      #expect(ann.primitiveValue(forKey: "points") == nil, "the base class removes an attribute's value")
-      #expect(ann.nils == ["visits", "points"])
+      #expect(ann.primitiveValue(forKey: "points") == nil, "an attribute without a setter of the class's own")
       ann.setValue(nil, forKey: "email")
       #expect(ann.email == nil)
-      #expect(ann.nils.count == 2, "text takes nil")
+      #expect(ann.nils == ["visits"])
     }
   }
 

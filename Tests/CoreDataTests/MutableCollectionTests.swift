@@ -38,6 +38,91 @@ struct MutableCollectionTests {
     }
   }
 
+  /// Every mutator of Foundation's, and what it makes of b, a, d, c. (Foundation's own array stops in some of them.)
+  private static let mutations: [(String, String, @Sendable (NSMutableArray) -> Void)] = [
+    ("sort(using:)", "dcba", { $0.sort(using: [NSSortDescriptor(key: "self", ascending: false)]) }),
+    ("sort(comparator:)", "abcd", { $0.sort { "\($0)".compare("\($1)") } }),
+    ("sort(options:)", "dcba", { $0.sort(options: .stable) { "\($1)".compare("\($0)") } }),
+    ("sort(context:)", "abcd", { $0.sort({ a, b, _ in "\(a)".compare("\(b)").rawValue }, context: nil) }),
+    (
+      "replace range", "bxc",
+      { $0.replaceObjects(in: NSRange(location: 1, length: 2), withObjectsFrom: ["x"]) }
+    ),
+    (
+      "replace range by range", "yzadc",
+      {
+        $0.replaceObjects(
+          in: NSRange(location: 0, length: 1), withObjectsFrom: ["x", "y", "z"],
+          range: NSRange(location: 1, length: 2))
+      }
+    ),
+    ("replace at", "xayc", { $0.replaceObjects(at: [0, 2], with: ["x", "y"]) }),
+    ("insert at indexes", "xbyadc", { $0.insert(["x", "y"], at: [0, 2]) }),
+    ("remove at indexes", "ad", { $0.removeObjects(at: [0, 3]) }),
+    ("remove range", "bc", { $0.removeObjects(in: NSRange(location: 1, length: 2)) }),
+    ("remove", "bdc", { $0.remove("a") }),
+    ("remove in range", "badc", { $0.remove("a", in: NSRange(location: 2, length: 2)) }),
+    ("remove identical", "badc", { $0.removeObject(identicalTo: "q") }),
+    ("remove members", "bc", { $0.removeObjects(in: ["a", "d"]) }),
+    ("remove last", "bad", { $0.removeLastObject() }),
+    ("remove at", "bdc", { $0.removeObject(at: 1) }),
+    ("replace one", "bxdc", { $0.replaceObject(at: 1, with: "x") }),
+    ("subscript", "baxc", { $0[2] = "x" }),
+    ("exchange", "cadb", { $0.exchangeObject(at: 0, withObjectAt: 3) }),
+    ("filter", "dc", { $0.filter(using: NSPredicate(format: "SELF > 'b'")) }),
+    ("set", "xy", { $0.setArray(["x", "y"]) }),
+    ("add", "badcx", { $0.add("x") }),
+    ("add all", "badcxy", { $0.addObjects(from: ["x", "y"]) }),
+    ("insert", "bxadc", { $0.insert("x", at: 1) }),
+    ("remove all", "", { $0.removeAllObjects() }),
+    (
+      "remove last of none", "",
+      {
+        $0.removeAllObjects()
+        $0.removeLastObject()
+      }
+    ),
+  ]
+
+  @Test func `every mutator of a mutable array works on the attribute`() throws {
+    try Stack(.inMemory).run { context in
+      let kinds: NSManagedObject = context.make("Kinds", ["i16": 1])
+      for (name, expected, mutate) in Self.mutations {
+        kinds.setValue(["b", "a", "d", "c"], forKey: "thing")
+        mutate(kinds.mutableArrayValue(forKey: "thing"))
+        let now: [String]? = kinds.value(forKey: "thing") as? [String]
+        #expect(now?.joined() == expected, "\(name)")
+      }
+    }
+  }
+
+  @Test func `a mutable array is read, copied and archived as what it holds`() throws {
+    try Stack(.inMemory).run { context in
+      let kinds: NSManagedObject = context.make("Kinds", ["thing": ["b", "a", "c"]])
+      let array: NSMutableArray = kinds.mutableArrayValue(forKey: "thing")
+      let plain = NSArray(array: ["b", "a", "c"])
+      #expect(array.isEqual(to: ["b", "a", "c"]) && array.isEqual(plain) && array.hash == plain.hash)
+      #expect(array.objects(at: [0, 2]) as? [String] == ["b", "c"])
+      #expect(array.objectEnumerator().allObjects as? [String] == ["b", "a", "c"])
+      #expect(array.reverseObjectEnumerator().allObjects as? [String] == ["c", "a", "b"])
+      let data = try NSKeyedArchiver.archivedData(withRootObject: array, requiringSecureCoding: false)
+      let read = try NSKeyedUnarchiver.unarchivedObject(
+        ofClasses: [NSArray.self, NSMutableArray.self, NSString.self], from: data)
+      #expect(read as? NSArray == plain)
+      let copy: NSMutableArray? = array.mutableCopy() as? NSMutableArray
+      copy?.add("d")
+      #expect(copy?.count == 4 && array.count == 3)
+      // What the slot holds is read again when it was set, loaded or taken back.
+      try context.save()
+      kinds.setValue(["z"], forKey: "thing")
+      #expect(array.compactMap { $0 as? String } == ["z"])
+      context.rollback()
+      #expect(array.compactMap { $0 as? String } == ["b", "a", "c"])
+      context.refresh(kinds, mergeChanges: false)
+      #expect(array[1] as? String == "a")
+    }
+  }
+
   @Test(arguments: StoreKind.allCases)
   func `a mutable set changes the relationship and its inverse`(kind: StoreKind) throws {
     let stack = try Stack(kind)

@@ -34,9 +34,24 @@ struct RelationshipValidationTests {
     return model
   }()
 
-  private func crew(_ context: NSManagedObjectContext, _ name: String = "Argo") -> NSManagedObject {
+  /// The model without the predicates of `sailors`.
+  private static func lenient() throws -> NSManagedObjectModel {
+    let model = try #require(Self.model.copy() as? NSManagedObjectModel)
+    model.entitiesByName["Crew"]?.relationshipsByName["sailors"]?.setValidationPredicates(
+      nil, withValidationWarnings: nil)
+    return model
+  }
+
+  private func crew(
+    _ context: NSManagedObjectContext, _ name: String = "Argo", ranks: [Int] = [1]
+  ) -> NSManagedObject {
     func parts(_ count: Int) -> NSSet { NSSet(array: (0..<count).map { _ in context.make("ShipPart") }) }
-    return context.make("Crew", ["name": name, "masts": parts(2), "flags": parts(1)])
+    return context.make(
+      "Crew",
+      [
+        "name": name, "masts": parts(2), "flags": parts(1), "sailors": sailors(context, ranks),
+        "ports": NSOrderedSet(object: context.make("Port", ["name": "Home"])),
+      ])
   }
 
   private func sailors(_ context: NSManagedObjectContext, _ ranks: [Int]) -> NSSet {
@@ -51,7 +66,7 @@ struct RelationshipValidationTests {
       let crew: NSManagedObject = crew(context)
       try context.save()
       for (ranks, codes) in [
-        ([1, 2, 3], []), ([], []), ([2], [NSManagedObjectValidationError]),
+        ([1, 2, 3], []), ([], [NSManagedObjectValidationError]), ([2], [NSManagedObjectValidationError]),
         ([1, 1], [NSManagedObjectValidationError]), ([1, 9], [NSValidationNumberTooLargeError]),
         ([9], [NSManagedObjectValidationError, NSValidationNumberTooLargeError]),
       ] as [([Int], [Int])] {
@@ -77,6 +92,28 @@ struct RelationshipValidationTests {
   }
 
   @Test(arguments: StoreKind.allCases)
+  func `an empty relationship is checked as an empty collection`(kind: StoreKind) throws {
+    try Stack(kind, model: Self.model).run { context in
+      let crew: NSManagedObject = crew(context)
+      try context.save()
+      for empty in [NSSet(), nil] as [NSSet?] {
+        var given: Any? = empty
+        #expect(
+          codeThrown { try crew.validateValue(&given, forKey: "sailors") } == NSManagedObjectValidationError)
+      }
+      crew.setValue(nil, forKey: "sailors")
+      #expect(errorThrown { try context.save() }?.localizedDescription == "Crew.sailors needs one captain.")
+      context.rollback()
+      _ = context.make("Crew", ["name": "none"])
+      let error: NSError = try #require(errorThrown { try context.save() })
+      let keys: [String] = (error.userInfo[NSDetailedErrorsKey] as? [any Error] ?? []).compactMap {
+        ($0 as NSError).userInfo[NSValidationKeyErrorKey] as? String
+      }
+      #expect(keys.sorted() == ["flags", "masts", "ports", "sailors"])
+    }
+  }
+
+  @Test(arguments: StoreKind.allCases)
   func `the members of an ordered relationship are checked in order`(kind: StoreKind) throws {
     try Stack(kind, model: Self.model).run { context in
       let crew: NSManagedObject = crew(context)
@@ -91,8 +128,8 @@ struct RelationshipValidationTests {
 
   @Test(arguments: StoreKind.allCases)
   func `the target of a to-one relationship is checked when it is set`(kind: StoreKind) throws {
-    try Stack(kind, model: Self.model).run { context in
-      let (good, cursed) = (crew(context), crew(context, "Flying Dutchman"))
+    try Stack(kind, model: Self.lenient()).run { context in
+      let (good, cursed) = (crew(context), crew(context, "Flying Dutchman", ranks: []))
       let sailor: NSManagedObject = context.make("Sailor", ["rank": 1])
       try context.save()
       sailor.setValue(cursed, forKey: "crew")
@@ -132,7 +169,12 @@ struct RelationshipValidationTests {
         #expect(error?.userInfo[NSValidationKeyErrorKey] as? String == key)
         context.rollback()
       }
-      let bare: NSManagedObject = context.make("Crew")
+      let bare: NSManagedObject = context.make(
+        "Crew",
+        [
+          "sailors": sailors(context, [1]),
+          "ports": NSOrderedSet(object: context.make("Port", ["name": "Home"])),
+        ])
       let error: NSError = try #require(errorThrown { try context.save() })
       let codes: [Int] = (error.userInfo[NSDetailedErrorsKey] as? [any Error] ?? []).map {
         ($0 as NSError).code
@@ -147,11 +189,11 @@ struct RelationshipValidationTests {
   }
 
   @Test func `a predicate that can't be evaluated fails and says why`() throws {
-    let model = try #require(Self.model.copy() as? NSManagedObjectModel)
+    let model: NSManagedObjectModel = try Self.lenient()
     model.entitiesByName["Sailor"]?.relationshipsByName["crew"]?.setValidationPredicates(
       [NSPredicate(format: "nmae == 'x'")], withValidationWarnings: nil)
     try Stack(.inMemory, model: model).run { context in
-      _ = context.make("Sailor", ["crew": crew(context), "rank": 1])
+      _ = context.make("Sailor", ["crew": crew(context, ranks: []), "rank": 1])
       let error: NSError = try #require(errorThrown { try context.save() })
       #expect(error.code == NSManagedObjectValidationError)
       #expect(error.localizedFailureReason?.contains("nmae") == true)

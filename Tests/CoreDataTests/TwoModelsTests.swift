@@ -64,6 +64,80 @@ struct TwoModelsTests {
     #expect(try left.count("Zebra") == 0)
   }
 
+  /// A context that knows no coordinator yet, or a parent that doesn't.
+  @Test(arguments: StoreKind.allCases, [false, true])
+  func `objects inserted before there is a coordinator become its model's`(kind: StoreKind, isChild: Bool)
+    throws
+  {
+    let (left, right) = try Self.stacks(kind, ["title"], ["title"])
+    let foreign = try #require(right.coordinator.managedObjectModel.entitiesByName["Guestbook"])
+    let own = try #require(left.coordinator.managedObjectModel.entitiesByName["Guestbook"])
+    let root = NSManagedObjectContext(.privateQueue)
+    let context: NSManagedObjectContext = isChild ? NSManagedObjectContext(.privateQueue) : root
+    if isChild { context.parent = root }
+    let book: NSManagedObjectID = context.performAndWait {
+      let book = Guestbook(entity: foreign, insertInto: context)
+      book.title = "early"
+      return book.objectID
+    }
+    root.persistentStoreCoordinator = left.coordinator
+    try context.performAndWait {
+      let found = try #require(context.insertedObjects.first as? Guestbook)
+      #expect(found.entity === own)
+      #expect(found.objectID == book)
+      #expect(context.object(with: found.objectID) === found)
+      try context.save()
+    }
+    if isChild { try root.performAndWait { try root.save() } }
+    let titles: [String?] = try left.elsewhere { context in
+      try context.all(Guestbook.self, "Guestbook").map(\.title)
+    }
+    #expect(titles == ["early"])
+    #expect(try left.count("Aardvark") == 0)
+    #expect(try left.count("Zebra") == 0)
+  }
+
+  @Test(arguments: StoreKind.allCases)
+  func `an object made by a like description without a context can be inserted`(kind: StoreKind) throws {
+    let (left, right) = try Self.stacks(kind, ["title"], ["title"])
+    let foreign = try #require(right.coordinator.managedObjectModel.entitiesByName["Guestbook"])
+    try left.run { context in
+      let book = Guestbook(entity: foreign, insertInto: nil)
+      book.title = "late"
+      context.insert(book)
+      #expect(book.entity === left.coordinator.managedObjectModel.entitiesByName["Guestbook"])
+      #expect(book.title == "late")
+      try context.save()
+    }
+    let titles: [String?] = try left.elsewhere { context in
+      try context.all(Guestbook.self, "Guestbook").map(\.title)
+    }
+    #expect(titles == ["late"])
+  }
+
+  @Test func `a coordinator of another model stops for objects that are there already`() async {
+    for text in [
+      Self.text(
+        await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+          let (left, right) = try TwoModelsTests.stacks(.inMemory)
+          let context = NSManagedObjectContext(.privateQueue)
+          let foreign = right.coordinator.managedObjectModel.entitiesByName["Guestbook"]
+          context.performAndWait { if let foreign { _ = Guestbook(entity: foreign, insertInto: context) } }
+          context.persistentStoreCoordinator = left.coordinator
+        }),
+      Self.text(
+        await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+          let (left, right) = try TwoModelsTests.stacks(.inMemory)
+          let context = NSManagedObjectContext(.privateQueue)
+          let foreign = right.coordinator.managedObjectModel.entitiesByName["Guestbook"]
+          context.performAndWait { if let foreign { _ = Guestbook(entity: foreign, insertInto: context) } }
+          context.parent = left.context
+        }),
+    ] {
+      for part in ["Guestbook", "another model", "reset()"] { #expect(text.contains(part), "\(text)") }
+    }
+  }
+
   private static func text(_ result: ExitTest.Result?) -> String {
     String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
   }

@@ -22,11 +22,12 @@ final class ResultTracker {
   private var entity: NSEntityDescription?
   private var includesSubentities: Bool = true
   private var predicate: NSPredicate?
-  private var sortDescriptors: [NSSortDescriptor] = []
+  private var order: StoredOrder
 
   init(context: NSManagedObjectContext, sectionNameKeyPath: String?) {
     self.context = context
     self.sectionNameKeyPath = sectionNameKeyPath
+    order = StoredOrder([], in: context)
   }
 
   deinit { if let observer { NotificationCenter.default.removeObserver(observer) } }
@@ -41,7 +42,7 @@ final class ResultTracker {
     entity = request.entity ?? NSEntityDescription.entity(forEntityName: name, in: context)
     includesSubentities = request.includesSubentities
     predicate = request.predicate
-    sortDescriptors = request.sortDescriptors ?? []
+    order = StoredOrder(request.sortDescriptors ?? [], in: context)
     set(list)
     if request.resultType == .managedObjectResultType, observer == nil { observe() }
   }
@@ -129,7 +130,7 @@ final class ResultTracker {
       .map { ($0, position(of: $0) ?? .max, $0.objectID.uriRepresentation().absoluteString) }
       .sorted { ($0.1, $0.2) < ($1.1, $1.2) }.map(\.0)
     for object in candidates {
-      if let predicate, try !predicate.evaluateThrowing(with: object) { continue }
+      if let predicate, try !StoredReading.holds(predicate, for: object) { continue }
       result.insert(object, at: try place(for: object, in: result))
     }
     return result
@@ -146,12 +147,10 @@ final class ResultTracker {
   }
 
   private func comesBefore(_ left: NSManagedObject, _ right: NSManagedObject) throws -> Bool {
-    for descriptor in sortDescriptors {
-      switch try descriptor.compareThrowing(left, to: right) {
-      case .orderedAscending: return true
-      case .orderedDescending: return false
-      case .orderedSame: continue
-      }
+    switch try order.compare(left, right) {
+    case .orderedAscending: return true
+    case .orderedDescending: return false
+    case .orderedSame: break
     }
     // Equal ones stay in the order they had.
     return (position(of: left) ?? .max) < (position(of: right) ?? .max)

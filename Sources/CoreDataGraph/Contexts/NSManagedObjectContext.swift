@@ -114,6 +114,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
           "A context with a parent reads and saves through it; it can't have a coordinator of its own.")
       }
       guard newValue !== ownCoordinator else { return }
+      if let newValue { takeObjects(to: newValue.runtime) }
       ownCoordinator?.contexts.remove(self)
       ownCoordinator = newValue
       newValue?.contexts.add(self)
@@ -140,7 +141,25 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
           "Parent contexts must have a queue: make the parent with a private-queue or main-queue type.")
       }
     }
-    didSet { parent?.children.add(self) }
+    didSet {
+      parent?.children.add(self)
+      if let model = persistentStoreCoordinator?.runtime { takeObjects(to: model) }
+    }
+  }
+
+  /// Objects that were inserted before there was a coordinator may be of another model than its: they become the model's own where
+  /// that says the same, and stop the program where it doesn't.
+  private final func takeObjects(to model: ModelRuntime) {
+    for object in registry.allObjects where object.runtime.model !== model {
+      let root: Int = object.runtime.layout.rootIndex
+      object.move(
+        to: model,
+        cure: "Set the context's coordinator before objects are inserted, or reset() the context first.")
+      registry.remove(object, store: object.store?.ordinal ?? 0, root: root, key: object.key)
+      registry.insert(
+        object, store: object.store?.ordinal ?? 0, root: object.runtime.layout.rootIndex, key: object.key)
+    }
+    for child in children.all { child.takeObjects(to: model) }
   }
   final let children = ContextList()
   /// Keys that objects had before they were saved, while there are children that may ask by them.
@@ -270,13 +289,13 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
         its sub-entities: \(object.entity.subentities.compactMap(\.name).sorted().joined(separator: ", ")).
         """)
     }
-    // Made without a context, by a description that is another model's: its places are not those of this context's stores.
-    if let model = persistentStoreCoordinator?.runtime, model !== object.runtime.model {
-      fatalError(
-        """
-        The object's entity '\(object.runtime.layout.name)' belongs to another model than the context's. Make it with init(context:), or \
-        with the description that NSEntityDescription.entity(forEntityName:in:) gives for this context.
-        """)
+    // Made without a context, maybe by a description that is another model's: its places are not those of this context's stores.
+    if let model = persistentStoreCoordinator?.runtime {
+      object.move(
+        to: model,
+        cure:
+          "Make the object with init(context:), or with the description that NSEntityDescription.entity(forEntityName:in:) gives for "
+          + "this context.")
     }
     object.key = ObjectRegistry.makeTemporaryKey()
     // An object that left the context unsaved may have had a permanent id; it starts anew.

@@ -130,7 +130,7 @@ struct FetchScope {
       for: stored.map { RowID(entity: $0.runtime.index, key: $0.key) }, store: store, layout: runtime.layout,
       pageSize: NSManagedObjectContext.memberPageSize)
     try reader.prefetch(paths, of: twins, runtime)
-    let test: PredicateProgram = program(remainder.evaluated, in: reader)
+    let test: StoredTest = storedTest(remainder.evaluated, in: reader)
     return try zip(stored, twins).filter { try test.evaluate($1) }.map(\.0)
   }
 
@@ -138,12 +138,12 @@ struct FetchScope {
   func matches(_ objects: [NSManagedObject]) throws -> [NSManagedObject] {
     guard let remainder else { return objects }
     try context.prefetch(remainder.relationshipPaths(from: runtime), of: objects, runtime)
-    return try program(remainder.evaluated, in: context).filter(objects)
+    return try storedTest(remainder.evaluated, in: context).filter(objects)
   }
 
   /// A predicate for objects of a context, under the rules of stores.
-  private func program(_ node: PredicateNode, in context: NSManagedObjectContext) -> PredicateProgram {
-    PredicateProgram(FetchDescription.bind(node, to: context), rules: .store)
+  private func storedTest(_ node: PredicateNode, in context: NSManagedObjectContext) -> StoredTest {
+    StoredTest(FetchDescription.bind(node, to: context), hasAccessors: runtime.model.hasAccessors)
   }
 
   /// Lays unsaved changes over what the stores gave, sorts and cuts where they could not.
@@ -153,7 +153,7 @@ struct FetchScope {
     if !pending.isEmpty {
       var changed: Set<ObjectIdentifier> = []
       var matches: [NSManagedObject] = []
-      let test: PredicateProgram? = predicate.map { program($0, in: context) }
+      let test: StoredTest? = predicate.map { storedTest($0, in: context) }
       for object in pending where changed.insert(ObjectIdentifier(object)).inserted {
         if object.isDeleted { continue }
         if try test?.evaluate(object) ?? true { matches.append(object) }
@@ -161,7 +161,8 @@ struct FetchScope {
       objects = objects.filter { !changed.contains(ObjectIdentifier($0)) } + matches
     }
     if !request.sortDescriptors.isEmpty, !comesInOrder {
-      objects = try objects.sortedThrowing(using: request.sortDescriptors)
+      let order = StoredOrder(request.sortDescriptors, in: context)
+      objects = try objects.sorted { try order.compare($0, $1) == .orderedAscending }
     }
     let rest: ArraySlice<NSManagedObject> = objects.dropFirst(request.offset)
     return Array(request.limit > 0 ? rest.prefix(request.limit) : rest)

@@ -22,9 +22,9 @@ final class CustomAccessor: @unchecked Sendable {
   /// nil for a property without a setter.
   private let writing: (any WritingKeyPath)?
 
-  /// nil for a key path that starts at no managed object.
-  init?(_ key: String, _ keyPath: AnyKeyPath) {
-    guard let reading = keyPath as? any ReadingKeyPath, reading.startsAtManagedObject else { return nil }
+  /// nil for a key path that does not start at the class, or one that it inherits from.
+  init?(_ key: String, _ keyPath: AnyKeyPath, of type: NSManagedObject.Type) {
+    guard let reading = keyPath as? any ReadingKeyPath, reading.starts(at: type) else { return nil }
     self.key = key
     self.keyPath = keyPath
     self.reading = reading
@@ -36,17 +36,31 @@ final class CustomAccessor: @unchecked Sendable {
     var found: [String: CustomAccessor] = [:]
     var current: NSManagedObject.Type? = type
     while let type = current, type != NSManagedObject.self {
-      for (key, keyPath) in type.customAccessors where found[key] == nil {
-        guard let accessor = CustomAccessor(key, keyPath) else {
+      for (key, keyPath) in told(by: type) where found[key] == nil {
+        guard let accessor = CustomAccessor(key, keyPath, of: type) else {
           fatalError(
-            "\(type).customAccessors names a key path for '\(key)' that does not start at a managed object: write "
-              + "\\\(type).\(key), or the property that the key stands for.")
+            "\(type).customAccessors names a key path for '\(key)' that starts at \(Swift.type(of: keyPath).rootType), which no "
+              + "\(type) is: write \\\(type).\(key), or the property that the key stands for.")
         }
         found[key] = accessor
       }
       current = _getSuperclass(type) as? NSManagedObject.Type
     }
     return found.isEmpty ? nil : found
+  }
+
+  /// The key that a class, or one that it inherits from, has given a key path. Of several one that a model in use has, and then the first
+  /// in the order of text: the same each time.
+  static func key(of keyPath: AnyKeyPath, in type: NSManagedObject.Type) -> String? {
+    let keys: [String] = all(of: type)?.values.filter { $0.keyPath == keyPath }.map(\.key).sorted() ?? []
+    if keys.count < 2 { return keys.first }
+    let models: [EntityRuntime] = ModelRuntime.entities(of: type)
+    return keys.first { key in models.contains { $0.layout.slotByName[key] != nil } } ?? keys.first
+  }
+
+  /// What a class says, which is asked while its model is prepared, under a lock.
+  private static func told(by type: NSManagedObject.Type) -> [String: AnyKeyPath] {
+    ThreadNotes.ofThisThread.with(\.asked, type) { type.customAccessors }
   }
 
   // MARK: Use
@@ -69,61 +83,50 @@ final class CustomAccessor: @unchecked Sendable {
     case wrongType(Any.Type)
   }
 
-  /// The value as key-value coding gives it; nil when the accessor is running for this object already, or is not one of its class.
+  /// The value as key-value coding gives it; nil when the accessor is running for this object already, or stored values are asked for.
   func read(_ object: NSManagedObject) -> Answer? {
-    let frame = RunningAccessor(self, object, isWriting: false)
-    if frame.isRepeated { return nil }
-    return RunningAccessor.$innermost.withValue(frame) { reading.read(object) }
-      .map { Answer(value: KeyValueForm.outward($0.value)) }
+    let notes: ThreadNotes = .ofThisThread
+    if notes.readsStored, object.isStored(key) { return nil }
+    return run(for: object, isWriting: false, notes) { reading.read(object) }
+      .flatMap { $0 }.map { Answer(value: KeyValueForm.outward($0.value)) }
   }
 
   func write(_ value: Any?, to object: NSManagedObject) -> Outcome {
     guard let writing else { return .unavailable }
-    let frame = RunningAccessor(self, object, isWriting: true)
-    if frame.isRepeated { return .unavailable }
-    return RunningAccessor.$innermost.withValue(frame) { writing.write(value, to: object) }
-  }
-}
-
-/// An accessor that runs on this thread, with those around it.
-private final class RunningAccessor: Sendable {
-  @TaskLocal static var innermost: RunningAccessor?
-
-  private let accessor: ObjectIdentifier
-  private let object: ObjectIdentifier
-  private let isWriting: Bool
-  private let outer: RunningAccessor?
-
-  init(_ accessor: CustomAccessor, _ object: NSManagedObject, isWriting: Bool) {
-    self.accessor = ObjectIdentifier(accessor)
-    self.object = ObjectIdentifier(object)
-    self.isWriting = isWriting
-    outer = Self.innermost
+    return run(for: object, isWriting: true, .ofThisThread) { writing.write(value, to: object) }
+      ?? .unavailable
   }
 
-  /// Whether the very same accessor runs further out, so that running it again would never end.
-  var isRepeated: Bool {
-    var frame: RunningAccessor? = outer
-    while let current = frame {
-      if current.accessor == accessor, current.object == object, current.isWriting == isWriting {
-        return true
-      }
-      frame = current.outer
+  /// nil when the very same accessor runs further out, so that running it again would never end.
+  private func run<Result>(
+    for object: NSManagedObject, isWriting: Bool, _ notes: ThreadNotes, _ body: () -> Result
+  ) -> Result? {
+    let frame = RunningAccessor(
+      accessor: ObjectIdentifier(self), object: ObjectIdentifier(object), isWriting: isWriting)
+    guard notes.running.insert(frame).inserted else { return nil }
+    // What the accessor asks for is the program's question, whoever asks for the accessor.
+    let readsStored: Bool = notes.readsStored
+    notes.readsStored = false
+    defer {
+      notes.running.remove(frame)
+      notes.readsStored = readsStored
     }
-    return false
+    return body()
   }
 }
 
 // MARK: - Key paths by value type
 
 private protocol ReadingKeyPath {
-  var startsAtManagedObject: Bool { get }
+  func starts(at type: NSManagedObject.Type) -> Bool
   /// nil when the object is not of the class that the key path starts at.
   func read(_ object: NSManagedObject) -> CustomAccessor.Answer?
 }
 
 extension KeyPath: ReadingKeyPath {
-  fileprivate var startsAtManagedObject: Bool { Root.self is NSManagedObject.Type }
+  fileprivate func starts(at type: NSManagedObject.Type) -> Bool {
+    Root.self is NSManagedObject.Type && type is Root.Type
+  }
 
   fileprivate func read(_ object: NSManagedObject) -> CustomAccessor.Answer? {
     (object as? Root).map { CustomAccessor.Answer(value: $0[keyPath: self]) }
@@ -188,9 +191,13 @@ private enum KeyValueForm {
     case is Bool.Type:
       if case .integer(let number) = SlotValue.make(value, kind: .bool) { return number != 0 }
     case let type as any FixedWidthInteger.Type:
-      if case .integer(let number) = SlotValue.make(value, kind: .int64) { return cut(number, type) }
+      if case .integer(let number) = SlotValue.make(value, kind: .int64) {
+        return exactly(number, type) ?? value
+      }
     case let type as any BinaryFloatingPoint.Type:
-      if case .double(let number) = SlotValue.make(value, kind: .double) { return round(number, type) }
+      if case .double(let number) = SlotValue.make(value, kind: .double) {
+        return round(number, type) ?? value
+      }
     case is Decimal.Type:
       if case .object(let box as Box<Decimal>) = SlotValue.make(value, kind: .decimal) { return box.value }
     case is NSDecimalNumber.Type:
@@ -206,12 +213,14 @@ private enum KeyValueForm {
     return value
   }
 
-  private static func cut<Number: FixedWidthInteger>(_ value: Int64, _ type: Number.Type) -> Any {
-    Number(truncatingIfNeeded: value)
+  private static func exactly<Number: FixedWidthInteger>(_ value: Int64, _ type: Number.Type) -> Any? {
+    Number(exactly: value)
   }
 
-  private static func round<Number: BinaryFloatingPoint>(_ value: Double, _ type: Number.Type) -> Any {
-    Number(value)
+  /// To the nearest number there is; nil for a number that is out of range.
+  private static func round<Number: BinaryFloatingPoint>(_ value: Double, _ type: Number.Type) -> Any? {
+    let rounded = Number(value)
+    return value.isFinite && !rounded.isFinite ? nil : rounded
   }
 
   private static func made<Type: RawRepresentable>(_ value: Any, _ type: Type.Type) -> Any? {

@@ -11,6 +11,8 @@ final class ModelRuntime: @unchecked Sendable {
   let serial: UInt32
   private(set) var entities: [EntityRuntime] = []
   private(set) var byClass: [ObjectIdentifier: [EntityRuntime]] = [:]
+  /// Whether a class of the model has accessors of its own.
+  private(set) var hasAccessors: Bool = false
 
   private init(model: NSManagedObjectModel) {
     layout = ModelLayout(model: model)
@@ -19,6 +21,7 @@ final class ModelRuntime: @unchecked Sendable {
       return registry.nextSerial
     }
     entities = layout.entities.map { EntityRuntime(model: self, layout: $0) }
+    hasAccessors = entities.contains { $0.accessors != nil }
     for runtime in entities {
       byClass[ObjectIdentifier(runtime.objectClass), default: []].append(runtime)
     }
@@ -46,6 +49,11 @@ final class ModelRuntime: @unchecked Sendable {
   private static let making = NSLock()
 
   static func of(_ model: NSManagedObjectModel) -> ModelRuntime {
+    if let type = ThreadNotes.ofThisThread.asked {
+      fatalError(
+        "\(type).customAccessors used a model while one was being prepared: name key paths in it, and do nothing else."
+      )
+    }
     making.lock()
     defer { making.unlock() }
     if let made = model.runtimeStorage as? ModelRuntime { return made }
@@ -78,7 +86,7 @@ final class ModelRuntime: @unchecked Sendable {
 
   /// Runs what asks a class for its entity but needs only the name, which is unambiguous: the context that runs a request looks the
   /// entity up in its own model.
-  static func forName<T>(_ body: () -> T) -> T { AmbiguousClass.$isNoMatter.withValue(true, operation: body) }
+  static func forName<T>(_ body: () -> T) -> T { ThreadNotes.ofThisThread.with(\.needsNameOnly, true, body) }
 
   /// The entities of one name that a class may stand for, never none.
   private static func candidates(for objectClass: AnyClass) throws -> [EntityRuntime] {
@@ -97,10 +105,9 @@ final class ModelRuntime: @unchecked Sendable {
 /// Tells once that two models in use describe the entity of a class differently.
 private enum AmbiguousClass {
   private static let told = Guarded<Set<String>>([])
-  @TaskLocal static var isNoMatter: Bool = false
 
   static func tell(_ objectClass: AnyClass, _ taken: EntityRuntime, _ other: EntityRuntime) {
-    if isNoMatter { return }
+    if ThreadNotes.ofThisThread.needsNameOnly { return }
     let name: String = taken.layout.name
     let pair: [String] = [taken, other].map { $0.layout.entity.versionHash.base64EncodedString() }
     guard told.withLock({ $0.insert("\(objectClass) \(name) \(pair)").inserted }) else { return }
@@ -259,21 +266,33 @@ final class EntityRuntime: @unchecked Sendable {
     return slot.attribute?.defaultValue
   }
 
-  /// The entity as a context's model has it, for an object that is to live there. Where two stacks hold models that describe an entity alike,
-  /// the description of either will do; any other would be taken for an entity that the context's stores do not have.
+  /// The entity as a context's model has it, for an object that is to live there.
   func inModel(of context: NSManagedObjectContext) -> EntityRuntime {
-    guard let wanted = context.persistentStoreCoordinator?.runtime, wanted !== model else { return self }
+    guard let wanted = context.persistentStoreCoordinator?.runtime else { return self }
+    return inModel(
+      wanted,
+      cure:
+        "Use init(context:), or the description that NSEntityDescription.entity(forEntityName:in:) gives for this context."
+    )
+  }
+
+  /// The entity as another model has it. Where two stacks hold models that describe an entity alike, the description of either will do; any
+  /// other would be taken for an entity that the context's stores do not have, and stops the program.
+  func inModel(_ wanted: ModelRuntime, cure: String) -> EntityRuntime {
+    if wanted === model { return self }
     let same: EntityRuntime? = wanted.runtime(named: layout.name)
-    if let same, same.objectClass == objectClass, same.layout.entity.versionHash == layout.entity.versionHash
-    {
-      return same
-    }
+    if let same, isInterchangeable(with: same) { return same }
     fatalError(
       """
       The entity '\(layout.name)' belongs to another model than the context's, which \
-      \(same == nil ? "has no such entity" : "describes it differently"). Use init(context:), or the description that \
-      NSEntityDescription.entity(forEntityName:in:) gives for this context.
+      \(same == nil ? "has no such entity" : "describes it differently"). \(cure)
       """)
+  }
+
+  /// Whether an object of this entity may be taken for one of another: the same class and the same slots.
+  private func isInterchangeable(with other: EntityRuntime) -> Bool {
+    other.objectClass == objectClass && other.layout.entity.versionHash == layout.entity.versionHash
+      && other.layout.slots.map(\.name) == layout.slots.map(\.name)
   }
 
   static func of(_ entity: NSEntityDescription) -> EntityRuntime {

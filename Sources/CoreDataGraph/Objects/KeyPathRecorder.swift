@@ -144,9 +144,7 @@ extension ModelRuntime {
 
 extension NSManagedObject: KeyPathNaming, KeyPathRecording {
   package static func recordedName(of keyPath: AnyKeyPath) -> KeyPathName {
-    if let told = CustomAccessor.all(of: self)?.values.first(where: { $0.keyPath == keyPath }) {
-      return .named(told.key)
-    }
+    if let key = CustomAccessor.key(of: keyPath, in: self) { return .named(key) }
     let wanted: Any.Type = KeyPathSamples.unwrapped(type(of: keyPath).valueType)
     var name: String?
     guard let rounds = KeyPathSamples.rounds(for: wanted) else {

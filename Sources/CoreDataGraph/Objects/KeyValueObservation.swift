@@ -165,6 +165,9 @@ extension ManagedPropertyObserving {
   /// The property is one that hands a managed value through, or that ``NSManagedObject/keyPathNames`` names; any other stops the
   /// program. Observing a to-many relationship with `.old` or `.new` loads its members. Loads the object.
   ///
+  /// A key of ``NSManagedObject/customAccessors`` that the model does not have is told of by ``NSManagedObject/willChangeValue(forKey:)`` and
+  /// ``NSManagedObject/didChangeValue(forKey:)`` around its changes, and by nothing else: not when a property that it is made of changes.
+  ///
   /// Off Apple's platforms there is no `addObserver(_:forKeyPath:options:context:)`: key-value observing by class needs the Objective-C
   /// runtime. This is its place, in the shape of Foundation's
   /// [observe(_:options:changeHandler:)](https://developer.apple.com/documentation/swift/using-key-value-observing-in-swift).
@@ -193,7 +196,11 @@ extension NSManagedObject {
   ) -> NSKeyValueObservation {
     let slot: Int = requireObservable(key)
     let closure = TypedObservingClosure<NSManagedObject, Any>(
-      slot: slot, options: options, read: { $0.customValue(key).map(\.value) ?? $0.objectValue(slot) },
+      slot: slot, options: options,
+      read: { object in
+        object.customValue(key).map(\.value)
+          ?? (slot < object.runtime.slotCount ? object.objectValue(slot) : nil)
+      },
       handler: changeHandler)
     return start(closure, self)
   }
@@ -202,7 +209,7 @@ extension NSManagedObject {
     _ closure: TypedObservingClosure<Object, Value>, _ object: Object
   ) -> NSKeyValueObservation {
     // Loaded, so that later changes have something to be compared with.
-    fireFault(closure.slot)
+    fireFault(closure.slot < runtime.slotCount ? closure.slot : -1)
     ensureObservation().add(closure)
     closure.start(object)
     return NSKeyValueObservation(closure)
@@ -212,6 +219,6 @@ extension NSManagedObject {
     guard !key.contains(".") else {
       fatalError("'\(key)' leads to another object: observe the property of that object.")
     }
-    return requireSlot(key)
+    return observedPlace(key) ?? requireSlot(key)
   }
 }

@@ -42,7 +42,8 @@ extension NSManagedObject {
 
   /// An array that an attribute holds, transformable or transient, or that an accessor of ``customAccessors`` gives, as an array that
   /// changes it: each change sets the property as ``setValue(_:forKey:)`` does. Reads what the property has at the time; nil reads as
-  /// empty, and the first member that is added makes an array. Stops for a property that holds anything else, and for relationships,
+  /// empty, and the first member that is added makes an array. An accessor is asked again for every member of a loop: loop over a
+  /// copy where that is dear. Stops for a property that holds anything else, and for relationships,
   /// whose members are a set.
   public final func mutableArrayValue(forKey key: String) -> NSMutableArray {
     if let slot = runtime.layout.slotByName[key], runtime.layout.slots[slot].relationship != nil {
@@ -230,6 +231,8 @@ private final class ManagedMutableArray: NSMutableArray {
   private let key: String
   /// The members of an array that belongs to no object.
   private var own: [Any] = []
+  /// What was read last, and the object that held it.
+  private var last: (held: AnyObject, members: [Any])?
 
   init(owner: NSManagedObject, key: String) {
     self.owner = owner
@@ -260,9 +263,13 @@ private final class ManagedMutableArray: NSMutableArray {
   fileprivate var members: [Any] {
     get {
       guard let owner else { return own }
-      switch owner.value(forKey: key) {
+      if let known = known(owner) { return known }
+      let value: Any? = owner.value(forKey: key)
+      switch value {
       case nil: return []
-      case let array as [Any]: return array
+      case let array as [Any]:
+        keep(array, of: value)
+        return array
       case let array as NSArray: return array.map { $0 }
       case let other?:
         fatalError(
@@ -279,6 +286,25 @@ private final class ManagedMutableArray: NSMutableArray {
     }
   }
 
+  // Foundation iterates by `object(at:)`, which would read the whole attribute for every member. What a slot holds is a new object
+  // each time it is set or loaded, so the same object means the same members. An accessor may answer otherwise each time.
+
+  private func known(_ owner: NSManagedObject) -> [Any]? {
+    guard let last, let slot = owner.runtime.layout.slotByName[key] else { return nil }
+    owner.fireFault(slot, .read)
+    guard case .object(let held)? = owner.state?.values[slot], held === last.held else { return nil }
+    return last.members
+  }
+
+  private func keep(_ members: [Any], of value: Any?) {
+    last = nil
+    guard let owner, owner.runtime.accessors?[key] == nil, let slot = owner.runtime.layout.slotByName[key],
+      // An object of a class may change from within.
+      let value, !(type(of: value) is AnyClass), case .object(let held)? = owner.state?.values[slot]
+    else { return }
+    last = (held, members)
+  }
+
   override var count: Int { members.count }
   override func object(at index: Int) -> Any { members[index] }
 
@@ -287,13 +313,61 @@ private final class ManagedMutableArray: NSMutableArray {
   override func insert(_ anObject: Any, at index: Int) { members.insert(anObject, at: index) }
   override func removeObject(at index: Int) { members.remove(at: index) }
   override func add(_ anObject: Any) { members.append(anObject) }
-  override func removeLastObject() { members.removeLast() }
+  override func removeLastObject() { if !members.isEmpty { members.removeLast() } }
   override func replaceObject(at index: Int, with anObject: Any) { members[index] = anObject }
-  // One change each.
+
+  // One change each, and those that Foundation makes for its own class alone.
+
   override func removeAllObjects() { members = [] }
   override func setArray(_ otherArray: [Any]) { members = otherArray }
   override func addObjects(from otherArray: [Any]) { members += otherArray }
   override func exchangeObject(at idx1: Int, withObjectAt idx2: Int) { members.swapAt(idx1, idx2) }
+  override func insert(_ objects: [Any], at indexes: IndexSet) {
+    var changed: [Any] = members
+    for (index, object) in zip(indexes, objects) { changed.insert(object, at: index) }
+    members = changed
+  }
+  override func removeObjects(at indexes: IndexSet) {
+    members = members.enumerated().filter { !indexes.contains($0.offset) }.map(\.element)
+  }
+  override func removeObjects(in range: NSRange) { replaceObjects(in: range, withObjectsFrom: []) }
+  override func replaceObjects(in range: NSRange, withObjectsFrom otherArray: [Any]) {
+    members.replaceSubrange(range.location..<range.location + range.length, with: otherArray)
+  }
+  override func replaceObjects(
+    in range: NSRange, withObjectsFrom otherArray: [Any], range otherRange: NSRange
+  ) {
+    replaceObjects(
+      in: range,
+      withObjectsFrom: Array(otherArray[otherRange.location..<otherRange.location + otherRange.length]))
+  }
+  override func replaceObjects(at indexes: IndexSet, with objects: [Any]) {
+    var changed: [Any] = members
+    for (index, object) in zip(indexes, objects) { changed[index] = object }
+    members = changed
+  }
+  override func sort(options opts: NSSortOptions, usingComparator cmptr: (Any, Any) -> ComparisonResult) {
+    members = plain.sortedArray(options: opts, usingComparator: cmptr)
+  }
+  override func sort(comparator cmptr: (Any, Any) -> ComparisonResult) {
+    sort(options: [], usingComparator: cmptr)
+  }
+
+  // Read once, not once a member.
+
+  private var plain: NSArray { NSArray(array: members) }
+  override func objects(at indexes: IndexSet) -> [Any] {
+    let members: [Any] = members
+    return indexes.map { members[$0] }
+  }
+  override func objectEnumerator() -> NSEnumerator { plain.objectEnumerator() }
+  override func reverseObjectEnumerator() -> NSEnumerator { plain.reverseObjectEnumerator() }
+  override func contains(_ anObject: Any) -> Bool { plain.contains(anObject) }
+  override func index(of anObject: Any) -> Int { plain.index(of: anObject) }
+  override func copy(with zone: NSZone? = nil) -> Any { plain }
+  override func mutableCopy(with zone: NSZone? = nil) -> Any { NSMutableArray(array: members) }
+  /// In an archive it is an array of the members of the time.
+  override var classForCoder: AnyClass { NSMutableArray.self }
 }
 
 extension NSManagedObject {

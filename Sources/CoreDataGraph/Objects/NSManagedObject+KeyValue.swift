@@ -78,6 +78,12 @@ extension NSManagedObject: KeyValueReadable {
     return try undefinedValue(key)
   }
 
+  /// Whether a key is a property that stores keep, which is to say that it is not one that only objects have.
+  final func isStored(_ key: String) -> Bool {
+    guard let slot = runtime.layout.slotByName[key] else { return false }
+    return runtime.brief[slot].role != .transient
+  }
+
   /// What the class's own accessor gives; nil where there is none, or it is what is asking.
   @inline(__always)
   final func customValue(_ key: String) -> CustomAccessor.Answer? {
@@ -88,23 +94,24 @@ extension NSManagedObject: KeyValueReadable {
 
 // MARK: - Keys that stand for nothing
 
-/// What `value(forUndefinedKey:)` answers while somebody waits who can throw.
-private final class Refusal: Sendable {
-  @TaskLocal static var isAwaited: Bool = false
-  static let answer = Refusal()
-}
-
 extension NSManagedObject {
+  /// What the class answers for a key that stands for nothing. Whatever it makes of the base class's refusal: where that would have stopped
+  /// the program, it is thrown.
   private final func undefinedValue(_ key: String) throws -> Any? {
-    let value: Any? = Refusal.$isAwaited.withValue(true) { self.value(forUndefinedKey: key) }
-    if value is Refusal { throw GraphError.unknownKey(key, runtime.layout) }
+    let notes: ThreadNotes = .ofThisThread
+    notes.refusals.append(nil)
+    let value: Any? = self.value(forUndefinedKey: key)
+    if let refusal = notes.refusals.removeLast() { throw refusal }
     return value
   }
 
   /// The base class's `value(forUndefinedKey:)`.
   final func refuseKey(_ key: String) -> Any? {
-    if Refusal.isAwaited { return Refusal.answer }
-    fatalError(GraphError.unknownKey(key, runtime.layout).description)
+    let notes: ThreadNotes = .ofThisThread
+    let refusal: GraphError = .unknownKey(key, runtime.layout)
+    if notes.refusals.isEmpty { fatalError(refusal.description) }
+    notes.refusals[notes.refusals.count - 1] = refusal
+    return nil
   }
 
   /// The base class's `setValue(_:forUndefinedKey:)`.
@@ -127,15 +134,6 @@ extension NSManagedObject {
           + "setNilValueForKey(_:) to say what stands for nil.")
     }
     setObjectValue(nil, requireSlot(key))
-  }
-
-  private final func isNumber(_ slot: Int) -> Bool {
-    switch runtime.layout.slots[slot].attribute?.attributeType {
-    case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType, .doubleAttributeType,
-      .floatAttributeType, .booleanAttributeType:
-      true
-    default: false
-    }
   }
 }
 
@@ -177,13 +175,13 @@ extension NSManagedObject {
   }
 
   /// Sets a property, by the class's own accessor if ``customAccessors`` names one, and keeps the inverse of a relationship. A value
-  /// of a type that the attribute does not take is kept and refused by the next save, which names it. nil for a number or a
-  /// Boolean goes to ``setNilValueForKey(_:)``, an unknown key to ``setValue(_:forUndefinedKey:)``.
+  /// that the attribute does not take, or the accessor's property (a number out of its range, a raw value without a case), is kept and
+  /// refused by the next save, which names it. nil for an accessor whose property is not optional goes to ``setNilValueForKey(_:)``, an
+  /// unknown key to ``setValue(_:forUndefinedKey:)``.
   public final func setValue(_ value: Any?, forKey key: String) {
     let slot: Int? = runtime.layout.slotByName[key]
     if let accessor = runtime.accessors?[key], set(value, by: accessor, slot) { return }
     guard let slot else { return setValue(value, forUndefinedKey: key) }
-    if SlotValue.unwrapped(value) == nil, isNumber(slot) { return setNilValueForKey(key) }
     setObjectValue(value, slot)
   }
 
@@ -196,12 +194,24 @@ extension NSManagedObject {
       setNilValueForKey(accessor.key)
       return true
     case .wrongType(let wanted):
-      // A modelled property keeps it, and the next save names it.
-      if slot != nil { return false }
+      if let slot {
+        keep(value, slot, for: wanted)
+        return true
+      }
       fatalError(
         "Unacceptable type of value for the key '\(accessor.key)' of \(type(of: self)): its property takes \(wanted), not "
           + "\(SlotValue.unwrapped(value).map { "\(type(of: $0))" } ?? "nil").")
     }
+  }
+
+  /// Keeps a value that an accessor can't take, so that the next save names it: for what the attribute takes neither, for what the
+  /// accessor wants.
+  private final func keep(_ value: Any?, _ slot: Int, for wanted: Any.Type) {
+    let described: PropertySlot = runtime.layout.slots[slot]
+    guard let given = SlotValue.unwrapped(value), described.attribute != nil, described.role != .composite,
+      takes(makeSlotValue(given, slot: slot), slot)
+    else { return setObjectValue(value, slot) }
+    setSlot(slot, .object(ForeignValue(given, wanted: wanted)))
   }
 
   /// Sets several properties.
@@ -309,7 +319,10 @@ extension NSManagedObject {
   /// Before a value is changed by primitive access. A key that the model does not have is a property of the class's own, see
   /// ``contextShouldIgnoreUnmodeledPropertyChanges``.
   public final func willChangeValue(forKey key: String) {
-    guard let slot = modelledSlot(key) else { return }
+    guard let slot = modelledSlot(key) else {
+      if flags.contains(.observed), let place = observedPlace(key) { observation?.willChange(self, place) }
+      return
+    }
     fireFault(slot, .write)
     let described: PropertySlot = runtime.layout.slots[slot]
     let old: NotedValue
@@ -362,7 +375,11 @@ extension NSManagedObject {
 
   /// After a value was changed by primitive access: records the change and keeps inverses.
   public final func didChangeValue(forKey key: String) {
-    guard let slot = modelledSlot(key) else { return noteUnmodelledChange() }
+    guard let slot = modelledSlot(key) else {
+      noteUnmodelledChange()
+      if flags.contains(.observed), let place = observedPlace(key) { observation?.didChange(self, place) }
+      return
+    }
     guard let state, let place = state.noted.lastIndex(where: { $0.slot == slot }) else {
       fatalError("didChangeValue(forKey: \"\(key)\") without willChangeValue(forKey:) before it.")
     }

@@ -105,7 +105,9 @@ extension NSManagedObject {
         continue
       }
       // An untouched value was valid when it was saved.
-      if brief.role != .toMany, !isNew, state?.changed.contains(slot) != true { continue }
+      if brief.role != .toMany, !isNew, state?.changed.contains(slot) != true, !isMade(slot, brief) {
+        continue
+      }
       if runtime.validatesValues {
         let isUntouched: Bool = brief.role == .toMany && !isNew && state?.toMany(slot)?.isChanged != true
         if brief.isDerived || brief.role == .other || isUntouched { continue }
@@ -114,7 +116,7 @@ extension NSManagedObject {
       }
       switch brief.role {
       case .attribute, .transient:
-        if brief.isDerived || isPlainlyValid(slot, brief) { continue }
+        if brief.isDerived || (isPlainlyValid(slot, brief) && !isMade(slot, brief)) { continue }
         if runtime.layout.slots[slot].relationship != nil { continue }
         checkAttribute(slot, validatedValue(slot, brief), &failures)
       case .toOne:
@@ -139,10 +141,19 @@ extension NSManagedObject {
     try NSManagedObject.throwFailures(failures)
   }
 
+  /// Whether a value is what an accessor makes at the time: neither the slot nor what was changed in it tells what it is now.
+  @inline(__always)
+  private final func isMade(_ slot: Int, _ brief: SlotBrief) -> Bool {
+    guard brief.role == .transient, let accessors = runtime.accessors else { return false }
+    return accessors[runtime.layout.slots[slot].name] != nil
+  }
+
   /// A transient attribute is what its accessor makes of it; of a stored one what is stored has to be valid.
   private final func validatedValue(_ slot: Int, _ brief: SlotBrief) -> SlotValue {
+    let held: SlotValue = slotValue(slot)
+    if case .object(let object) = held, object is ForeignValue { return held }
     guard brief.role == .transient, let answer = customValue(runtime.layout.slots[slot].name) else {
-      return slotValue(slot)
+      return held
     }
     return makeSlotValue(answer.value, slot: slot)
   }
@@ -211,6 +222,22 @@ extension NSManagedObject {
 
   // MARK: Single checks
 
+  /// Whether the model has nothing against a value.
+  final func takes(_ value: SlotValue, _ slot: Int) -> Bool {
+    if case .object(let object) = value, object is ForeignValue { return false }
+    guard case .stored(let kind, _) = runtime.layout.slots[slot].role, case .integer(let number) = value
+    else { return true }
+    return NSManagedObject.range(of: kind).contains(number)
+  }
+
+  private static func range(of kind: ColumnKind) -> ClosedRange<Int64> {
+    switch kind {
+    case .int16: Int64(Int16.min)...Int64(Int16.max)
+    case .int32: Int64(Int32.min)...Int64(Int32.max)
+    default: .min ... .max
+    }
+  }
+
   private final func checkAttribute(_ slot: Int, _ value: SlotValue, _ failures: inout [any Error]) {
     let described: PropertySlot = runtime.layout.slots[slot]
     guard let attribute = described.attribute else { return }
@@ -225,20 +252,17 @@ extension NSManagedObject {
       failures.append(
         failure(
           NSManagedObjectValidationError, described,
-          because:
-            "It is of type \(attribute.attributeType.editorNameForMessages) and can't take "
+          because: foreign.wanted.map {
+            "The property of \(type(of: self)) is of type \($0), which can't be made of the value that was set, a "
+              + "\(type(of: foreign.value)). Set a value that it has."
+          } ?? "It is of type \(attribute.attributeType.editorNameForMessages) and can't take "
             + (described.role == .composite
               ? compositeComplaint(slot, foreign.value) : "a value of type \(type(of: foreign.value))."),
           value: foreign.value))
       return
     }
     if case .stored(let kind, _) = described.role, case .integer(let number) = value {
-      let range: ClosedRange<Int64>
-      switch kind {
-      case .int16: range = Int64(Int16.min)...Int64(Int16.max)
-      case .int32: range = Int64(Int32.min)...Int64(Int32.max)
-      default: range = .min ... .max
-      }
+      let range: ClosedRange<Int64> = NSManagedObject.range(of: kind)
       if !range.contains(number) {
         failures.append(
           failure(
@@ -253,7 +277,7 @@ extension NSManagedObject {
   }
 
   /// The validation predicates of a property over a value that is not nil: of an attribute its value, of a to-one relationship the
-  /// target, of a to-many one the members as a set. A warning is the code of the error, or what it says.
+  /// target, of a to-many one the members as a set, which may be empty: `@count >= 1` says that it may not. A warning is the code of the error, or what it says.
   private final func checkPredicates(_ slot: PropertySlot, _ value: Any?, _ failures: inout [any Error]) {
     let property: NSPropertyDescription = slot.property
     for (number, predicate) in property.validationPredicates.enumerated() {
@@ -289,9 +313,10 @@ extension NSManagedObject {
     _ slot: PropertySlot, count: Int, _ given: Any?, _ failures: inout [any Error]
   ) {
     checkCount(slot, count: count, given, &failures)
-    if count > 0, !slot.property.validationPredicates.isEmpty {
-      checkPredicates(slot, given ?? ownMembers(slot), &failures)
-    }
+    if slot.property.validationPredicates.isEmpty { return }
+    // An empty relationship is an empty collection, whatever it was given as.
+    let none: NSObject = slot.relationship?.isOrdered == true ? NSOrderedSet() : NSSet()
+    checkPredicates(slot, count == 0 ? none : given ?? ownMembers(slot), &failures)
   }
 
   /// An optional relationship may be empty whatever its minimum. A required one that is empty lacks that minimum (1580), or, if it has

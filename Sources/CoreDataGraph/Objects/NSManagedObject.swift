@@ -22,7 +22,9 @@ import Foundation
 ///
 /// See Apple's page [NSManagedObject](https://developer.apple.com/documentation/coredata/nsmanagedobject).
 open class NSManagedObject: NSObject, NSFetchRequestResult {
-  final let runtime: EntityRuntime
+  /// Its entity in the model of its context; an object without one may be taken over into another model that says the same.
+  // Unchecked as `state` is.
+  @exclusivity(unchecked) final private(set) var runtime: EntityRuntime
   /// The identity map that holds the object; nil outside a context.
   final var registry: ObjectRegistry?
   /// The store that holds the row; nil before the first save.
@@ -76,6 +78,17 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
   /// `required`, so that generic code can write `Model(context: context)`.
   public required convenience init(context moc: NSManagedObjectContext) {
     self.init(entity: Self.entityRuntime(in: moc).layout.entity, insertInto: moc)
+  }
+
+  /// Makes the object one of a context's model, or stops the program. `cure`: what to do, for people.
+  final func move(to model: ModelRuntime, cure: String) {
+    let moved: EntityRuntime = runtime.inModel(model, cure: cure)
+    if moved === runtime { return }
+    if row != nil {
+      fatalError("The object \(objectID) was stored with another model than the context's. \(cure)")
+    }
+    cachedID = nil
+    runtime = moved
   }
 
   deinit {
@@ -145,18 +158,22 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
   ///
   /// They are used wherever a property is named: ``value(forKey:)``, ``setValue(_:forKey:)``, key paths and their operators,
   /// predicates and sort descriptors that are evaluated over objects, ``observe(_:options:changeHandler:)``, and the other way round for
-  /// `#Predicate` and sort descriptors written with these key paths. Key-value coding gives their values as it gives all:
+  /// `#Predicate` and sort descriptors written with these key paths. `\Person.email` names the property for `Person` alone: a key path that
+  /// starts at a subclass (`\Editor.email`) or goes over a relationship (`\Person.boss?.email`) is another one, whose getter can't be
+  /// compared; list the former in the subclass, the latter in ``keyPathNames``, if they are written. Key-value coding gives their values as it gives all:
   /// numbers as `NSNumber`, decimals as `NSDecimalNumber`, sets as `NSSet`, a value with a raw value as that; values on their way in are
-  /// converted back. nil for a property that is not optional goes to ``setNilValueForKey(_:)``. A modelled property without a
+  /// converted back, where the property has room for them: a number out of its range, or a raw value without a case, is kept for the next
+  /// save to refuse. nil for a property that is not optional goes to ``setNilValueForKey(_:)``. A modelled property without a
   /// setter is set in its slot.
   ///
   /// The stored value is what ``primitiveValue(forKey:)`` gives, what ``changedValues()`` and ``committedValues(forKeys:)`` tell, what
   /// is validated (but for transient attributes) and saved, and what stores compare: a fetch whose predicate or order names the key
-  /// goes by the stored value, except for objects with unsaved changes, which it asks as any predicate does. Stores do not know
-  /// keys that are not in the model; filter the objects that were fetched.
+  /// goes by the stored value, of objects with unsaved changes by what is in their slots. So does a fetched results controller. Predicates and
+  /// sort descriptors that the program itself uses on objects ask the accessor. Stores do not know keys that are not in the model; filter
+  /// the objects that were fetched.
   ///
   /// Accessors are written with ``ManagedKey``s or primitive values. One that asks ``value(forKey:)`` for its own key asks itself; it is
-  /// given the stored value the second time, so that this ends. Inherited accessors are found without being listed again, and an overriding property is called. Read once per entity while a model is prepared: name key
+  /// given the stored value the second time, so that this ends. Key-value coding finds inherited accessors without their being listed again, and an overriding property is called. Read once per entity while a model is prepared: name key
   /// paths in it and do nothing else. Classes that do not override this pay nothing; a call through it costs several times one that goes to the slot.
   open class var customAccessors: [String: AnyKeyPath] { [:] }
 
@@ -289,11 +306,11 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
 
   // MARK: Key-value coding, for subclasses
 
-  /// Called by ``setValue(_:forKey:)`` for nil where a property takes a number or a Boolean: an attribute of such a type, or an accessor of
-  /// the class's own whose property is not optional. Override it to put something in place of nil; call super for other keys.
+  /// Called by ``setValue(_:forKey:)`` for nil where an accessor of ``customAccessors`` has a property that is not optional. Override it to
+  /// put something in place of nil; call super for other keys.
   ///
-  /// An attribute can do without a value, so super removes it, and a property that isn't optional reads as 0 or false then. Where an
-  /// accessor of ``customAccessors`` takes no nil super stops the program, as Apple's does.
+  /// Super stops the program, as Apple's does. Attributes without such an accessor can do without a value: nil removes it, and a
+  /// property that isn't optional reads as 0 or false then.
   open func setNilValueForKey(_ key: String) { removeValue(forKey: key) }
 
   /// What a key stands for that is neither a property of the model, nor one of ``customAccessors``, nor a stored property of the class.
@@ -324,13 +341,17 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
   /// ``NSValidationMultipleErrorsError`` with all of them, flat, under ``NSDetailedErrorsKey``. Numbers may be given as any
   /// numeric type. Do not set the property in here, and do not call this method from a check that it calls.
   ///
-  /// Throws the model's first failure as itself, several as 1560. Cost: classes that do not override it pay nothing for it in a save.
+  /// Throws the model's first failure as itself, several as 1560; for a key that is neither a property nor an accessor's, an error with the
+  /// nearest names. Cost: classes that do not override it pay nothing for it in a save.
   /// See Apple's page
   /// [validateValue(_:forKey:)](https://developer.apple.com/documentation/coredata/nsmanagedobject/validatevalue(_:forkey:)).
   open func validateValue(_ value: inout Any?, forKey key: String) throws {
-    // The model has nothing to say about a key that is an accessor's only.
-    if runtime.layout.slotByName[key] == nil, runtime.accessors?[key] != nil { return }
-    try checkValue(&value, requireSlot(key))
+    guard let slot = runtime.layout.slotByName[key] else {
+      // The model has nothing to say about a key that is an accessor's only.
+      if runtime.accessors?[key] != nil || runtime.recorder != nil { return }
+      throw GraphError.unknownKey(key, runtime.layout)
+    }
+    try checkValue(&value, slot)
   }
 
   /// Checks a new object before its first save. Call super, then check what the model can't say.

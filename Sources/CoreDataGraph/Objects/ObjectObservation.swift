@@ -160,7 +160,16 @@ extension NSManagedObject {
     return made
   }
 
+  /// The number that observers know a property by: its slot; for an accessor's key that the model does not have, a number behind those of
+  /// all slots. nil for a key that is neither.
+  final func observedPlace(_ key: String) -> Int? {
+    if let slot = runtime.layout.slotByName[key] { return slot }
+    return runtime.accessors?.keys.sorted().firstIndex(of: key).map { runtime.slotCount + $0 }
+  }
+
   fileprivate final func seen(_ slot: Int) -> SeenValue {
+    // Nobody knows what decides what an accessor gives.
+    if slot >= runtime.slotCount { return .unknown }
     let described: PropertySlot = runtime.layout.slots[slot]
     if described.isToMany {
       return state?.toMany(slot)?.members.map { .members($0.objects) }

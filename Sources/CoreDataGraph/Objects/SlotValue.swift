@@ -38,10 +38,16 @@ final class Box<Value> {
   init(_ value: Value) { self.value = value }
 }
 
-/// A value whose type the attribute does not take. It is kept, so that saving can name it.
+/// A value that the attribute does not take, or the class's own accessor for it. It is kept, so that saving can name it.
 final class ForeignValue {
   let value: Any
-  init(_ value: Any) { self.value = value }
+  /// What the accessor's property takes, where it is that which can't be made of the value.
+  let wanted: Any.Type?
+
+  init(_ value: Any, wanted: Any.Type? = nil) {
+    self.value = value
+    self.wanted = wanted
+  }
 }
 
 extension SlotValue {

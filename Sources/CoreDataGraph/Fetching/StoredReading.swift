@@ -1,0 +1,88 @@
+import CoreDataPredicates
+import Foundation
+
+// Stores compare what is stored, and know nothing of a class's own accessors. What a fetch weighs here (objects with unsaved changes, what a
+// store could not do) it weighs by the slots too: else the answer would be another one as soon as any object of the entity had changed
+// (Decisions/0028). Code of the program that takes part, a block or a comparator, is run here for every object, and sees accessors.
+
+/// Reads of properties by name that go to slots, past accessors.
+package enum StoredReading {
+  package static func run<Result>(_ body: () throws -> Result) rethrows -> Result {
+    let notes: ThreadNotes = .ofThisThread
+    let before: Bool = notes.readsStored
+    notes.readsStored = true
+    defer { notes.readsStored = before }
+    return try body()
+  }
+
+  /// Whether a fetch of the predicate would find the object.
+  package static func holds(_ predicate: NSPredicate, for object: NSManagedObject) throws -> Bool {
+    guard object.runtime.model.hasAccessors, predicate.structureNode().firstProgramCode == nil else {
+      return try predicate.evaluateThrowing(with: object)
+    }
+    return try run { try predicate.evaluateThrowing(with: object) }
+  }
+}
+
+/// A fetch's order for objects of the graph.
+package struct StoredOrder {
+  private let steps: [(descriptor: NSSortDescriptor, readsStored: Bool)]
+
+  package init(_ descriptors: [NSSortDescriptor], in context: NSManagedObjectContext) {
+    let hasAccessors: Bool = context.persistentStoreCoordinator?.runtime.hasAccessors ?? false
+    steps = descriptors.map { descriptor in
+      guard hasAccessors, let term = descriptor.sortTerm else { return (descriptor, false) }
+      // By name: a key path would call the getter.
+      return (NSSortDescriptor.makeSortDescriptor(term), true)
+    }
+  }
+
+  package func compare(_ left: NSManagedObject, _ right: NSManagedObject) throws -> ComparisonResult {
+    for step in steps {
+      let result: ComparisonResult =
+        step.readsStored
+        ? try StoredReading.run { try step.descriptor.compareThrowing(left, to: right) }
+        : try step.descriptor.compareThrowing(left, to: right)
+      if result != .orderedSame { return result }
+    }
+    return .orderedSame
+  }
+}
+
+/// A fetch's predicate for objects of the graph.
+struct StoredTest {
+  private let parts: [(program: PredicateProgram, readsStored: Bool)]
+
+  /// `node`: with the constants of the objects' context.
+  init(_ node: PredicateNode, hasAccessors: Bool) {
+    func part(_ node: PredicateNode, _ readsStored: Bool) -> (PredicateProgram, Bool) {
+      (PredicateProgram(node, rules: .store), readsStored)
+    }
+    guard hasAccessors, node.firstProgramCode != nil else {
+      parts = [part(node, hasAccessors)]
+      return
+    }
+    let conjuncts: [PredicateNode] = node.conjuncts
+    let plain: [PredicateNode] = conjuncts.filter { $0.firstProgramCode == nil }
+    parts =
+      (plain.isEmpty ? [] : [part(.all(plain), true)])
+      + [part(.all(conjuncts.filter { $0.firstProgramCode != nil }), false)]
+  }
+
+  func evaluate(_ object: NSManagedObject) throws -> Bool {
+    for part in parts {
+      let holds: Bool =
+        part.readsStored
+        ? try StoredReading.run { try part.program.evaluate(object) } : try part.program.evaluate(object)
+      if !holds { return false }
+    }
+    return true
+  }
+
+  func filter(_ objects: [NSManagedObject]) throws -> [NSManagedObject] {
+    try parts.reduce(objects) { left, part in
+      part.readsStored
+        ? try StoredReading.run { try part.program.filter(left) } : try part.program.filter(left)
+    }
+  }
+}
