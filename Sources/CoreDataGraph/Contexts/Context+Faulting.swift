@@ -395,6 +395,6 @@ extension NSManagedObject {
       state.changed.remove(number)
     }
     // Members that were added or removed stay so over the members read anew.
-    for number in state.changed.members { state.toMany(number)?.unload() }
+    for number in state.changed.members { unloadMembers(number) }
   }
 }

@@ -96,6 +96,7 @@ extension NSManagedObjectContext {
     if !carried.values.isEmpty || carried.row == nil { state.base = base }
     keepChanges(of: old, in: state, object)
     object.state = state.base == nil && old == nil ? nil : state
+    for slot in state.changed.members where state.toMany(slot)?.members == nil { object.unloadMembers(slot) }
   }
 
   private func keepChanges(of old: ObjectState?, in state: ObjectState, _ object: NSManagedObject) {

@@ -130,7 +130,7 @@ extension NSManagedObject {
     guard let state else { return }
     for slot in runtime.relationshipSlots {
       guard let many = state.toMany(slot) else { continue }
-      if many.isChanged { many.unload() } else { state.values[slot] = .unset }
+      if many.isChanged { unloadMembers(slot) } else { state.values[slot] = .unset }
     }
   }
 

@@ -130,12 +130,23 @@ extension NSManagedObject {
   }
 
   /// Those of the objects that the store has as members.
-  private final func storedMembers(_ slot: Int, among objects: [NSManagedObject]) -> [NSManagedObject] {
+  final func storedMembers(_ slot: Int, among objects: [NSManagedObject]) -> [NSManagedObject] {
     let asked: [NSManagedObject] = objects.filter { !$0.flags.contains(.inserted) }
     guard !asked.isEmpty, !flags.contains(.inserted), case .toMany = runtime.layout.slots[slot].role,
       let context = registry?.context
     else { return [] }
     return reading(slot) { try context.storedMembers(of: self, slot: slot, among: asked) }
+  }
+
+  /// The store may have other members by now: they are read anew when they are asked for. What was added and removed here stays so over
+  /// them, less what the store has already; that is asked now, because the next change counts on it.
+  final func unloadMembers(_ slot: Int) {
+    guard let many = state?.toMany(slot) else { return }
+    many.unload()
+    if many.added.isEmpty && many.removed.isEmpty { return }
+    let asked = ObjectList(many.added.objects + many.removed.objects)
+    var stored = ObjectList(storedMembers(slot, among: asked.objects))
+    many.leaveOut(doneIn: &stored)
   }
 
   /// Reads of a relationship have no way to throw.
@@ -154,11 +165,10 @@ extension NSManagedObject {
   final func memberCount(_ slot: Int) -> Int {
     let many: ToManyState = toManyState(slot)
     guard let stored = storedMemberIDs(slot) else { return members(slot).count }
-    let gone: Int = stored.known.reduce(0) {
-      $0 + (many.knows($1) == nil && isSeparated($1, slot) ? 1 : 0)
-    }
-    let pairs = many.pairs
-    return stored.ids.count - gone + pairs.added.count - pairs.removed.count
+    // A set of both: somebody else may have stored what was added or removed here.
+    let known: Set<ObjectIdentifier> = Set(stored.known.map { ObjectIdentifier($0) })
+    let gone: Int = stored.known.count { !(many.knows($0) ?? !isSeparated($0, slot)) }
+    return stored.ids.count - gone + many.added.filter { !known.contains(ObjectIdentifier($0)) }.count
   }
 
   /// The members whose side has to be told when this object goes for good: all that are loaded, else those that the context knows. Makes

@@ -16,8 +16,10 @@ final class ToManyState {
   private(set) var isReordered = false
   /// The order that was given to members which are to be loaded anew.
   private var order: ObjectList?
-  /// How often the members were committed or let go.
-  private var commits: Int = 0
+  /// Stands for all that happens until the next commit; made for the first mark.
+  private var era: MembersMark.Era?
+  /// How often the members were let go.
+  private var unloads: Int = 0
 
   init(members: ObjectList?, isOrdered: Bool) {
     self.members = members
@@ -69,6 +71,7 @@ final class ToManyState {
   /// Takes a member out. Of one that only the store knows the place is not found out.
   func remove(_ object: NSManagedObject) -> MemberPlace {
     let isStored: Bool = !added.indexes(object)
+    order?.remove(object)
     var next: NSManagedObject?
     if members != nil {
       if isOrdered { next = members!.successor(of: object) }
@@ -100,12 +103,19 @@ final class ToManyState {
 
   // MARK: Undo
 
-  var mark: MembersMark { MembersMark(isReordered: isReordered, commits: commits) }
+  var mark: MembersMark {
+    let era: MembersMark.Era = self.era ?? MembersMark.Era()
+    self.era = era
+    return MembersMark(isReordered: isReordered, era: era, unloads: unloads)
+  }
 
   /// What was changed since a mark has been taken back.
   func settle(_ mark: MembersMark) {
-    if mark.commits == commits { isReordered = mark.isReordered }
+    if isOfNow(mark), mark.unloads == unloads { isReordered = mark.isReordered }
   }
+
+  /// Whether nothing was committed since a mark.
+  func isOfNow(_ mark: MembersMark) -> Bool { mark.era != nil && mark.era === era }
 
   // MARK: Loading and saving
 
@@ -115,9 +125,7 @@ final class ToManyState {
   func load(_ stored: [NSManagedObject], except isGone: (NSManagedObject) -> Bool = { _ in false }) -> Bool {
     var list = ObjectList(stored)
     if !removed.isEmpty || !added.isEmpty {
-      // Somebody else may have done the same in the store.
-      removed = ObjectList(removed.filter { list.indexes($0) })
-      added = ObjectList(added.filter { !list.indexes($0) || removed.indexes($0) })
+      leaveOut(doneIn: &list)
       for object in removed { list.remove(object) }
       for object in added { list.append(object) }
     }
@@ -131,11 +139,19 @@ final class ToManyState {
     return !gone.isEmpty
   }
 
-  /// Lets the members go, to be loaded anew; what was changed stays so.
+  /// Leaves out what somebody else has done in the store as well: what is recorded is exact again. `stored` need not have members that
+  /// were neither added nor removed.
+  func leaveOut(doneIn stored: inout ObjectList) {
+    removed = ObjectList(removed.filter { stored.indexes($0) })
+    added = ObjectList(added.filter { !stored.indexes($0) || removed.indexes($0) })
+  }
+
+  /// Lets the members go, to be loaded anew; what was changed stays so. Where the store may have others by now, `leaveOut` has to follow
+  /// before anything is changed.
   func unload() {
     if isReordered, let members { order = members }
     members = nil
-    commits += 1
+    unloads += 1
   }
 
   /// Whether there is such an object among the members, or among those added or removed.
@@ -163,7 +179,7 @@ final class ToManyState {
     removed = ObjectList()
     isReordered = false
     order = nil
-    commits += 1
+    era = nil
   }
 
   /// Who is a member, and was not; and the other way round. Moves to the end are neither.
@@ -185,8 +201,12 @@ struct MemberPlace {
 
 /// What a change of members can't be taken back by itself.
 struct MembersMark {
-  static let none = MembersMark(isReordered: true, commits: -1)
+  /// The time between two commits. An object and no number: the members may have been made anew since, and count from the beginning.
+  final class Era: Sendable {}
+
+  static let none = MembersMark(isReordered: true, era: nil, unloads: 0)
 
   let isReordered: Bool
-  let commits: Int
+  let era: Era?
+  let unloads: Int
 }

@@ -83,7 +83,7 @@ extension NSManagedObject {
     _ member: NSManagedObject, _ slot: Int, from known: MemberPlace, _ mark: MembersMark
   ) -> EventChange? {
     let many: ToManyState = toManyState(slot)
-    guard many.knows(member) != false else { return nil }
+    guard isMemberHere(slot, member) else { return nil }
     let now: MembersMark = many.mark
     let isLoaded: Bool = many.members != nil
     var place: MemberPlace = many.remove(member)
@@ -99,9 +99,11 @@ extension NSManagedObject {
     _ member: NSManagedObject, _ slot: Int, at place: MemberPlace, _ mark: MembersMark
   ) -> EventChange? {
     let many: ToManyState = toManyState(slot)
+    var place: MemberPlace = place
     // Its place was in members that a save has made others since.
+    if !many.isOfNow(mark) { place.isStored = false }
     if many.needsMembers(toInsert: member, at: place) { _ = members(slot) }
-    guard many.knows(member) != true else { return nil }
+    guard !isMemberHere(slot, member) else { return nil }
     let now: MembersMark = many.mark
     many.insert(member, at: place)
     many.settle(mark)
@@ -144,7 +146,10 @@ extension NSManagedObject {
     for slot in runtime.relationshipSlots where state?.toMany(slot)?.members != nil {
       let all: [NSManagedObject] = members(slot).objects
       let many: ToManyState = toManyState(slot)
-      for member in all { changes.append(.removed(slot, member, many.remove(member), .none)) }
+      for member in all {
+        let mark: MembersMark = many.mark
+        changes.append(.removed(slot, member, many.remove(member), mark))
+      }
       if !all.isEmpty { state?.changed.insert(slot) }
     }
     return changes

@@ -4,7 +4,7 @@ import Foundation
 // What a second context saves, and the first one merges.
 extension GraphWalk {
   enum ForeignChange {
-    case setPrice, insert, delete, setCategory, setPair
+    case setPrice, insert, delete, setCategory, setPair, setTogether
   }
 
   /// Changes the store through another context and merges its save, in one of the ways there are.
@@ -46,6 +46,7 @@ extension GraphWalk {
     }
     if !wasChanged, context.hasChanges { throw GraphDifference(text: "the merge made changes") }
     take(over: before)
+    if change == .setTogether, Bool.random(using: &random) { try takeBackTogether(before) }
     // What can be undone is known by property; here it is known as whole graphs.
     forgetUndo()
     try check(context, now, "after the merge")
@@ -65,9 +66,68 @@ extension GraphWalk {
       if let mine = now.items[item], mine == old { now.items[item] = price }
     }
     now.tags.formUnion(saved.tags.subtracting(before.tags))
+    let (tagged, friends) = (now.tagged, now.friends)
+    now.tagged = saved.tagged.union(tagged.subtracting(before.tagged))
+      .subtracting(before.tagged.subtracting(tagged))
+    now.friends = saved.friends.union(friends.subtracting(before.friends))
+      .subtracting(before.friends.subtracting(friends))
     for gone in before.items.keys where saved.items[gone] == nil { now.leave(item: gone) }
     for gone in before.details.subtracting(saved.details) { now.delete(detail: gone) }
     for gone in before.tags.subtracting(saved.tags) { now.delete(tag: gone) }
+  }
+
+  /// A pair of a many-to-many relationship that both contexts know: an item and a tag, or two people.
+  private struct Together: Hashable {
+    let pair: [Int]
+    let isTag: Bool
+
+    var key: String { isTag ? "tags" : "friends" }
+
+    func isIn(_ graph: ObviousGraph) -> Bool {
+      isTag ? graph.tagged.contains(pair) : graph.friends.contains(Set(pair))
+    }
+
+    func toggle(_ graph: inout ObviousGraph) {
+      if isTag {
+        graph.tagged.formSymmetricDifference([pair])
+      } else {
+        graph.friends.formSymmetricDifference([Set(pair)])
+      }
+    }
+  }
+
+  /// One of the pairs that two graphs differ in, or any one.
+  private mutating func anyTogether(_ one: ObviousGraph, _ other: ObviousGraph) -> Together? {
+    let tagged: [Together] = one.tagged.symmetricDifference(other.tagged).map {
+      Together(pair: $0, isTag: true)
+    }
+    let friends: [Together] = one.friends.symmetricDifference(other.friends).map {
+      Together(pair: $0.sorted(), isTag: false)
+    }
+    let known: [Together] = (tagged + friends)
+      .filter { $0.pair.allSatisfy { saved.has($0) && now.has($0) } }
+      .sorted { $0.pair.lexicographicallyPrecedes($1.pair) }
+    if let one = known.randomElement(using: &random) { return one }
+    let people: Set<Int> = now.people.intersection(saved.people)
+    if Bool.random(using: &random), let one = any(people), let other = any(people.subtracting([one])) {
+      return Together(pair: [one, other], isTag: false)
+    }
+    guard let item = any(saved.items.keys.filter { now.items[$0] != nil }),
+      let tag = any(saved.tags.intersection(now.tags))
+    else { return nil }
+    return Together(pair: [item, tag], isTag: true)
+  }
+
+  /// After a merge, before anything is loaded: what the other context has done to a pair is done the other way round here.
+  private mutating func takeBackTogether(_ before: ObviousGraph) throws {
+    guard let together = anyTogether(before, saved) else { return }
+    let isIn: Bool = together.isIn(now)
+    log.append("then \(isIn ? "part" : "join") \(together.pair) here")
+    let set: NSMutableSet = try object(together.pair[0]).mutableSetValue(forKey: together.key)
+    let member: NSManagedObject = try object(together.pair[1])
+    if isIn { set.remove(member) } else { set.add(member) }
+    together.toggle(&now)
+    context.processPendingChanges()
   }
 
   private mutating func make(_ change: ForeignChange, in other: NSManagedObjectContext) throws -> Bool {
@@ -119,6 +179,15 @@ extension GraphWalk {
       log.append("elsewhere: category of \(item) = \(category)")
       try stored(item).setValue(try stored(category), forKey: "category")
       saved.category[item] = category
+    case .setTogether:
+      // Also what this context has done and not saved.
+      guard let together = anyTogether(saved, now) else { return false }
+      let isIn: Bool = together.isIn(saved)
+      log.append("elsewhere: \(isIn ? "part" : "join") \(together.pair)")
+      let set: NSMutableSet = try stored(together.pair[0]).mutableSetValue(forKey: together.key)
+      let member: NSManagedObject = try stored(together.pair[1])
+      if isIn { set.remove(member) } else { set.add(member) }
+      together.toggle(&saved)
     case .setPair:
       guard !context.hasChanges else { return false }
       if Bool.random(using: &random) {

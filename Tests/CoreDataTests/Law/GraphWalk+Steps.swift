@@ -20,7 +20,8 @@ extension GraphWalk {
     case 108..<110: try change(.insert)
     case 110..<113: try change(.delete)
     case 113..<115: try change(.setCategory)
-    case 115..<119: try change(.setPair)
+    case 115..<117: try change(.setPair)
+    case 117..<119: try change(.setTogether)
     case 119..<123:
       log.append("process")
       context.processPendingChanges()
