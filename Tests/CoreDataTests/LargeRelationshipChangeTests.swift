@@ -183,6 +183,37 @@ struct LargeRelationshipChangeTests {
   }
 
   @Test(arguments: StoreKind.allCases, ["Album", "Playlist"])
+  func `many removals with an undo manager load the list instead of asking for each place`(
+    store: StoreKind, entity: String
+  ) throws {
+    let stack = try Stack(store)
+    let names: [String] = (0..<30).map { String(UnicodeScalar(UInt8(65 + $0))) }
+    try stack.run { context in
+      let list: NSManagedObject = context.make(entity, ["name": "list"])
+      list.setValue(NSOrderedSet(array: names.map { context.make("Song", ["name": $0]) }), forKey: "songs")
+      try context.save()
+    }
+    try stack.elsewhere { context in
+      context.undoManager = UndoManager()
+      let list: NSManagedObject = try Self.find("list", entity, context)
+      let songs: NSMutableSet = list.mutableSetValue(forKey: "songs")
+      for (place, name) in (names[3..<13].reversed() + names[18..<24]).enumerated() {
+        let song: NSManagedObject = try Self.find(name, "Song", context)
+        #expect(list.hasFault(forRelationshipNamed: "songs") == (place <= 8))
+        songs.remove(song)
+      }
+      context.processPendingChanges()
+      try context.save()
+      #expect(Self.names(list) == (names[..<3] + names[13..<18] + names[24...]).joined())
+      context.undo()
+      #expect(Self.names(list) == names.joined())
+      try context.save()
+    }
+    let stored: String = try stack.elsewhere { Self.names(try Self.find("list", entity, $0)) }
+    #expect(stored == names.joined())
+  }
+
+  @Test(arguments: StoreKind.allCases, ["Album", "Playlist"])
   func `an undo before a save leaves nothing to save`(store: StoreKind, entity: String) throws {
     let stack: Stack = try Self.music(store)
     try stack.elsewhere { context in

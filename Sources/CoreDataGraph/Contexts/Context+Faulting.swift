@@ -218,6 +218,7 @@ extension NSManagedObjectContext {
 
   final func lookUpRegistered(_ objectID: NSManagedObjectID) -> NSManagedObject? {
     requireQueue("registeredObject(for:) was called")
+    takeNewIDs()
     let ordinal: Int
     if objectID.isTemporaryID {
       if let permanent = permanentIDs[objectID.key] { return lookUpRegistered(permanent) }

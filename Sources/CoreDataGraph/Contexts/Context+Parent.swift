@@ -73,7 +73,12 @@ extension NSManagedObjectContext {
 
   /// Gives an object here what the parent has of it; what was changed here stays.
   private func take(_ carried: CarriedObject, into object: NSManagedObject) {
-    if object.key != carried.id.key { rename(object, carried.id) }
+    // Looked up by an id that it had before this context was there to be told.
+    if object.key != carried.id.key {
+      let old: Int64 = object.key
+      rename(object, carried.id)
+      if object.key == carried.id.key { handDown([old: carried.id]) }
+    }
     let seen: ObservedValues? = object.observedValues()
     defer { object.tellObservers(since: seen) }
     object.row = carried.row
@@ -119,7 +124,7 @@ extension NSManagedObjectContext {
 
   final func load(_ object: NSManagedObject, from parent: NSManagedObjectContext) throws {
     let id: NSManagedObjectID = object.objectID
-    let carried: CarriedObject? = try parent.runAndWait {
+    let carried: CarriedObject? = try reading(parent) {
       try parent.carry(parent.lookUp(id), loading: true)
     }
     guard let carried else { return }
@@ -129,7 +134,7 @@ extension NSManagedObjectContext {
 
   final func reload(_ object: NSManagedObject, from parent: NSManagedObjectContext) throws {
     let id: NSManagedObjectID = object.objectID
-    let carried: CarriedObject? = try parent.runAndWait {
+    let carried: CarriedObject? = try reading(parent) {
       try parent.carry(parent.lookUp(id), loading: true)
     }
     guard let carried else {
@@ -145,7 +150,7 @@ extension NSManagedObjectContext {
     -> [NSManagedObject]
   {
     let id: NSManagedObjectID = object.objectID
-    let members: [CarriedObject] = try parent.runAndWait {
+    let members: [CarriedObject] = try reading(parent) {
       let theirs: NSManagedObject = parent.lookUp(id)
       try theirs.fulfillFault()
       return try theirs.members(slot).compactMap { try parent.carry($0, loading: false) }
@@ -159,7 +164,7 @@ extension NSManagedObjectContext {
   ) throws -> [NSManagedObject] {
     let id: NSManagedObjectID = object.objectID
     let asked: [NSManagedObjectID] = objects.map(\.objectID)
-    let found: Set<NSManagedObjectID> = try parent.runAndWait {
+    let found: Set<NSManagedObjectID> = try reading(parent) {
       let theirs: NSManagedObject = parent.lookUp(id)
       try theirs.fulfillFault()
       return Set(asked.filter { theirs.isMember(slot, parent.lookUp($0)) })
@@ -190,7 +195,7 @@ extension NSManagedObjectContext {
       request.predicate = remainder.stored.map { makePredicate($0.mapConstants(FetchDescription.ids)) }
     }
     let asked = Transfer(value: request)
-    let found: [CarriedObject] = try parent.runAndWait {
+    let found: [CarriedObject] = try reading(parent) {
       try parent.fetchObjects(asked.value).compactMap { try parent.carry($0, loading: false) }
     }
     var objects: [NSManagedObject] = found.map { object(for: $0, refresh: scope.request.refreshes) }
@@ -348,43 +353,72 @@ extension NSManagedObject {
 
 // MARK: Ids
 
+// A saved object has a new id in its context at once. Contexts below hear of it before that context runs anything else, so before
+// an object can reach them under the new id; they rename their own objects on their own queues, before they look for any
+// (Decisions/0019). So a context never has two objects for one row.
+
 extension NSManagedObjectContext {
-  /// Remembers under which keys children know objects that are being saved.
-  final func note(_ objects: [NSManagedObject], keys: [Int64], store: NSPersistentStore) {
+  /// What is asked of the parent, answered with ids that this context knows.
+  private func reading<Result>(_ parent: NSManagedObjectContext, _ body: () throws -> Result) throws -> Result
+  {
+    let result: Result = try parent.runAndWait(body)
+    takeNewIDs()
+    return result
+  }
+
+  /// The ids that objects are about to get, by the keys under which children may know them.
+  final func newIDs(of objects: [NSManagedObject], keys: [Int64], store: NSPersistentStore) -> [Int64:
+    NSManagedObjectID]
+  {
+    if children.isEmpty { return [:] }
+    var ids: [Int64: NSManagedObjectID] = [:]
     for (object, key) in zip(objects, keys) where object.key < 0 {
-      newPermanentIDs[object.key] = NSManagedObjectID(runtime: object.runtime, key: key, store: store)
+      ids[object.key] = NSManagedObjectID(runtime: object.runtime, key: key, store: store)
     }
+    return ids
   }
 
-  /// Lets the children's objects take permanent ids over.
-  final func renameInChildren() {
-    guard !newPermanentIDs.isEmpty else { return }
-    let ids: [Int64: NSManagedObjectID] = newPermanentIDs
-    newPermanentIDs = [:]
+  /// Lets all contexts below know which ids objects have got.
+  final func handDown(_ ids: [Int64: NSManagedObjectID]) {
+    if ids.isEmpty { return }
     permanentIDs.merge(ids) { _, new in new }
+    announce(ids)
+  }
+
+  /// To grandchildren directly: an id may come to them by other ways than through the child.
+  private func announce(_ ids: [Int64: NSManagedObjectID]) {
     for child in children.all {
-      child.performIfAlive { $0.rename(ids) }
+      let isFirst: Bool = child.idsToTake.withLock { waiting in
+        defer { waiting.merge(ids) { _, new in new } }
+        return waiting.isEmpty
+      }
+      child.announce(ids)
+      if isFirst { child.performIfAlive { $0.takeNewIDs() } }
     }
   }
 
-  private func rename(_ ids: [Int64: NSManagedObjectID]) {
-    for (key, id) in ids {
-      guard let object = registry.object(store: 0, root: id.runtime.layout.rootIndex, key: key) else {
-        continue
-      }
-      rename(object, id)
+  /// Gives objects the ids that the contexts above have announced. Nothing is to be looked up before.
+  final func takeNewIDs() {
+    if parent == nil { return }
+    let ids: [Int64: NSManagedObjectID] = idsToTake.withLock { waiting in
+      if waiting.isEmpty { return [:] }
+      defer { waiting = [:] }
+      return waiting
     }
-    // Children may hold objects that nobody holds here any more.
-    if !children.isEmpty { newPermanentIDs.merge(ids) { _, new in new } }
-    renameInChildren()
+    if ids.isEmpty { return }
+    for (key, id) in ids {
+      let root: Int = id.runtime.layout.rootIndex
+      if let object = registry.object(store: 0, root: root, key: key) { rename(object, id) }
+    }
+    // What was on its way up or down still goes by the old keys. Children may have met such objects since they were told.
+    handDown(ids)
   }
 
   private func rename(_ object: NSManagedObject, _ id: NSManagedObjectID) {
     guard object.key < 0, let store = id.store, object.registry === registry else { return }
     let root: Int = object.runtime.layout.rootIndex
-    // Met under its new id already: then this one stays what it was.
+    // Another context of the coordinator can have read the row, and a program have brought its id here, while the save was under way.
     guard registry.object(store: store.ordinal, root: root, key: id.key) == nil else { return }
-    if !children.isEmpty { newPermanentIDs[object.key] = id }
     registry.remove(object, store: 0, root: root, key: object.key)
     object.store = store
     object.key = id.key
@@ -394,13 +428,11 @@ extension NSManagedObjectContext {
 
   /// Permanent ids for objects that came from the parent with temporary ones.
   final func obtainParentsIDs(for objects: [NSManagedObject]) throws {
-    guard let parent else { return }
+    guard let parent, !objects.isEmpty else { return }
     let ids: [NSManagedObjectID] = objects.map(\.objectID)
-    let permanent: [NSManagedObjectID] = try parent.runAndWait {
-      let theirs: [NSManagedObject] = ids.map { parent.lookUp($0) }
-      try parent.obtainIDs(for: theirs)
-      return theirs.map(\.objectID)
+    // The parent tells its children.
+    try reading(parent) {
+      try parent.obtainIDs(for: ids.map { parent.lookUp($0) })
     }
-    for (object, id) in zip(objects, permanent) { rename(object, id) }
   }
 }

@@ -162,10 +162,11 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     for child in children.all { child.takeObjects(to: model) }
   }
   final let children = ContextList()
-  /// Keys that objects had before they were saved, while there are children that may ask by them.
+  /// Keys that objects had before they were saved, where there are children that may ask by them, or a parent that has answered with
+  /// them just before.
   final var permanentIDs: [Int64: NSManagedObjectID] = [:]
-  /// Those the children have not been told yet.
-  final var newPermanentIDs: [Int64: NSManagedObjectID] = [:]
+  /// Those that contexts above have announced and this one has not given its objects yet. Written on any thread.
+  final let idsToTake = Guarded<[Int64: NSManagedObjectID]>([:])
 
   /// Records the context's changes, one group an event, so that they can be taken back; nil (default): nothing is recorded and
   /// nothing is kept for it.

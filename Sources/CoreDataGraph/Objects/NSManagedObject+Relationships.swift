@@ -240,7 +240,8 @@ extension NSManagedObject {
   private final func storedSuccessor(_ slot: Int, _ object: NSManagedObject, _ many: ToManyState)
     -> NSManagedObject?
   {
-    guard let context = registry?.context, let store, context.parent == nil else {
+    // Each question goes through the members from the start: where many are taken out it is cheaper to load them all.
+    guard let context = registry?.context, let store, context.parent == nil, many.removed.count < 8 else {
       _ = members(slot)
       return nil
     }

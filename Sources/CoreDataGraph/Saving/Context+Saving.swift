@@ -35,7 +35,7 @@ extension NSManagedObjectContext {
       } else if changes.isEmpty {
         try writeMetadata(of: coordinator)
       } else {
-        try writingNewest { takeOver(try writeMerging(&changes, to: coordinator)) }
+        try writingNewest { commit(try writeMerging(&changes, to: coordinator)) }
       }
       clearChanges()
       finish(changes, coordinator)
@@ -192,12 +192,6 @@ extension NSManagedObjectContext {
     }
   }
 
-  /// The saved rows become what the objects are.
-  private func takeOver(_ saved: [StoreChanges]) {
-    commit(saved)
-    renameInChildren()
-  }
-
   /// Nothing is left to save.
   private func clearChanges() {
     assignedStores = [:]
@@ -211,10 +205,12 @@ extension NSManagedObjectContext {
     deleted = []
   }
 
+  /// The saved rows become what the objects are.
   private func commit(_ saved: some Sequence<StoreChanges>) {
     for part in saved {
-      if !children.isEmpty { note(part.inserted, keys: part.keys, store: part.store) }
+      let ids: [Int64: NSManagedObjectID] = newIDs(of: part.inserted, keys: part.keys, store: part.store)
       registry.makePermanent(part.inserted, keys: part.keys, store: part.store)
+      handDown(ids)
       for (place, object) in part.inserted.enumerated() { object.commit(row: part.insertedRows[place]) }
       for (place, object) in part.updated.enumerated() { object.commit(row: part.updatedRows[place]) }
     }
@@ -281,11 +277,13 @@ extension NSManagedObjectContext {
           for: object, context: self, coordinator: coordinator)
         let root: EntityLayout = store.runtime.layout.entities[object.runtime.layout.rootIndex]
         let key: Int64 = try store.engine.allocateKeys(for: root, count: 1)
+        let ids: [Int64: NSManagedObjectID] = newIDs(of: [object], keys: [key], store: store)
         registry.remove(object, store: 0, root: root.index, key: object.key)
         object.store = store
         object.key = key
         object.cachedID = nil
         registry.insert(object, store: store.ordinal, root: root.index, key: key)
+        handDown(ids)
       }
     }
   }

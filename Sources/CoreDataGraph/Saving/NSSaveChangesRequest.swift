@@ -56,7 +56,6 @@ extension NSManagedObjectContext {
     } catch let refusal as SaveRefusal {
       throw SaveErrors.error(for: refusal.error, store: refusal.store, context: self, partly: false)
     }
-    renameInChildren()
   }
 
   private func requireOwn(_ objects: [NSManagedObject]) throws {
