@@ -238,6 +238,47 @@ struct LargeRelationshipChangeTests {
     }
   }
 
+  @Test(arguments: StoreKind.allCases, ["Album", "Playlist"])
+  func `members before their changes are told in the order of the store`(store: StoreKind, entity: String)
+    throws
+  {
+    let stack: Stack = try Self.music(store)
+    func text(_ values: [String: Any]) -> String {
+      let songs: [Any] = (values["songs"] as? NSOrderedSet)?.array ?? []
+      return songs.compactMap { ($0 as? NSManagedObject)?.value(forKey: "name") as? String }.joined()
+    }
+    for isLoaded in [false, true] {
+      try stack.elsewhere { context in
+        let list: NSManagedObject = try Self.find("list", entity, context)
+        if isLoaded { #expect(Self.names(list) == "abcde") }
+        let songs: NSMutableSet = list.mutableSetValue(forKey: "songs")
+        songs.add(context.make("Song", ["name": "x"]))
+        if isLoaded { list.mutableOrderedSetValue(forKey: "songs").moveObjects(at: [3], to: 0) }
+        for name in ["b", "e"] { songs.remove(try Self.find(name, "Song", context)) }
+        if isLoaded { #expect(text(list.changedValuesForCurrentEvent()) == "abcde") }
+        #expect(text(list.committedValues(forKeys: ["songs"])) == "abcde", "loaded: \(isLoaded)")
+        #expect(Self.names(list) == (isLoaded ? "dacx" : "acdx"))
+      }
+    }
+  }
+
+  @Test(arguments: StoreKind.allCases)
+  func `changes of an event name all members that were there before, or none`(store: StoreKind) throws {
+    let stack: Stack = try Self.music(store)
+    try stack.elsewhere { context in
+      let song: NSManagedObject = try Self.find("b", "Song", context)
+      let list: NSManagedObject = try Self.find("list", "Playlist", context)
+      #expect(song.hasFault(forRelationshipNamed: "playlists"))
+      let new: NSManagedObject = context.make("Playlist", ["name": "new"])
+      context.processPendingChanges()
+      song.mutableSetValue(forKey: "playlists").add(new)
+      #expect(song.changedValuesForCurrentEvent()["playlists"] == nil)
+      #expect(song.hasFault(forRelationshipNamed: "playlists"))
+      #expect(Set(Self.members(song, "playlists")) == [list, new])
+      #expect(song.changedValuesForCurrentEvent()["playlists"] as? Set<NSManagedObject> == [list])
+    }
+  }
+
   @Test func `moves are recorded as moves`() throws {
     let stack = try Stack(.inMemory)
     try stack.run { context in

@@ -439,11 +439,7 @@ extension NSManagedObject {
       case .stored(let kind, _):
         result[slot.name] = committedSlotValue(number).attributeValue(kind: kind) ?? NSNull()
       case .toMany:
-        _ = members(number)
-        let many: ToManyState = toManyState(number)
-        var list = ObjectList(many.members?.objects ?? [])
-        for object in many.added { list.remove(object) }
-        for object in many.removed { list.append(object) }
+        let list: ObjectList = committedMembers(number)
         result[slot.name] =
           slot.relationship?.isOrdered == true
           ? NSOrderedSet(array: list.objects) : NSSet(array: list.objects)

@@ -102,6 +102,20 @@ extension NSManagedObject {
     return many.members ?? ObjectList()
   }
 
+  /// The members without what was changed here; in the store's order for an ordered relationship.
+  final func committedMembers(_ slot: Int) -> ObjectList {
+    var list: ObjectList = members(slot)
+    let many: ToManyState = toManyState(slot)
+    for object in many.added { list.remove(object) }
+    for object in many.removed { list.append(object) }
+    guard many.isOrdered, many.isChanged, row != nil || registry?.context?.parent != nil,
+      let context = registry?.context
+    else { return list }
+    // What became of the order here is not kept with the members.
+    let stored: [NSManagedObject] = reading(slot) { try context.loadMembers(of: self, slot: slot) }
+    return ObjectList(stored.filter { list.indexes($0) } + list.objects)
+  }
+
   /// Takes over the members that the store has.
   final func load(_ slot: Int, _ stored: [NSManagedObject]) {
     let many: ToManyState = toManyState(slot)

@@ -226,7 +226,8 @@ struct ToldEvent {
 
 extension NSManagedObject {
   /// Stored properties changed since the last objects-did-change notification, with their values before (`NSNull` for nil). While
-  /// that notification is posted: the changes it tells of. Empty for an object that is new in the event. Loads no relationship.
+  /// that notification is posted: the changes it tells of. Empty for an object that is new in the event. Loads no
+  /// relationship: a to-many whose members were not read is left out.
   public final func changedValuesForCurrentEvent() -> [String: Any] {
     let told: [EventChange] = registry?.context?.lastEvent.changes(of: self) ?? []
     var result: [String: Any] = [:]
@@ -259,7 +260,7 @@ extension NSManagedObject {
     for slot in Set(elements.keys.map(runtime.layout.property)) {
       result[runtime.layout.slots[slot].name] = before(slot).attributeValue(kind: .transformable) ?? NSNull()
     }
-    for (slot, list) in lists {
+    for (slot, list) in lists where state?.toMany(slot)?.members != nil {
       result[runtime.layout.slots[slot].name] =
         runtime.layout.slots[slot].relationship?.isOrdered == true
         ? NSOrderedSet(array: list.objects) : NSSet(array: list.objects)
@@ -267,8 +268,6 @@ extension NSManagedObject {
     return result
   }
 
-  /// The members as far as they are loaded; of an unloaded relationship those that were added.
-  private final func listedMembers(_ slot: Int) -> ObjectList {
-    state?.toMany(slot).map { $0.members ?? $0.added } ?? ObjectList()
-  }
+  /// The members, empty while they are not loaded: then the relationship is not told of.
+  private final func listedMembers(_ slot: Int) -> ObjectList { state?.toMany(slot)?.members ?? ObjectList() }
 }
