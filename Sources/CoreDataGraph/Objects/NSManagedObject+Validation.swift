@@ -319,19 +319,12 @@ extension NSManagedObject {
     checkPredicates(slot, count == 0 ? none : given ?? ownMembers(slot), &failures)
   }
 
-  /// An optional relationship may be empty whatever its minimum. A required one that is empty lacks that minimum (1580), or, if it has
-  /// none, its value (1570).
+  /// An optional relationship may be empty whatever its minimum. A required one may be empty too unless it has a minimum: "required"
+  /// makes the minimum count, and the missing value (1570) is for attributes and to-one relationships.
   private final func checkCount(
     _ slot: PropertySlot, count: Int, _ given: Any?, _ failures: inout [any Error]
   ) {
-    guard let relationship = slot.relationship else { return }
-    if count == 0 {
-      if relationship.isOptional { return }
-      if relationship.minCount <= 0 {
-        failures.append(failure(NSValidationMissingMandatoryPropertyError, slot, value: nil))
-        return
-      }
-    }
+    guard let relationship = slot.relationship, count > 0 || !relationship.isOptional else { return }
     let isTooFew: Bool = count < relationship.minCount
     guard isTooFew || (relationship.maxCount > 0 && count > relationship.maxCount) else { return }
     failures.append(
