@@ -92,6 +92,8 @@ let package: Package = Package(
         .product(name: "GRDB", package: "GRDB.swift"),
         .product(name: "GRDBSQLite", package: "GRDB.swift"),
       ]),
+    // The code of the pages in Documentation; a client like any other.
+    .testTarget(name: "DocumentationTests", dependencies: ["CoreData"]),
     .testTarget(
       name: "clarusTests",
       dependencies: [
