@@ -1,5 +1,6 @@
 import CoreDataGraph
 import CoreDataModel
+import CoreDataPredicates
 import Foundation
 
 /// A whole stack: model, coordinator, stores, and a context for the main queue.
@@ -65,7 +66,12 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {
           do {
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
           } catch {
-            block(description, error)
+            let cause = error as NSError
+            let message = ErrorMessage(
+              "The folder \(folder.path) for the store \(url.lastPathComponent) can't be created: "
+                + ErrorMessage.reason(of: error),
+              advice: "Create it, or give the store's description a URL in a folder that permits writing.")
+            block(description, message.cocoaError(cause.code, cause.userInfo))
             continue
           }
         }

@@ -19,9 +19,10 @@ public struct ModelFileError: Error, LocalizedError, CustomStringConvertible, Se
     line.map { "\(file):\($0): \(reason)" } ?? "\(file): \(reason)"
   }
 
-  public var errorDescription: String? {
-    description
-  }
+  public var errorDescription: String? { description }
+
+  /// The same text as ``description``.
+  public var failureReason: String? { description }
 }
 
 /// Something in a model file that was understood only in part. The model is usable without it.

@@ -43,7 +43,7 @@ extension NSManagedObjectModel {
       data = try Data(contentsOf: file.url)
     } catch {
       throw ModelFileError(
-        file: file.url.path, reason: "The file can't be read: \(error.localizedDescription)")
+        file: file.url.path, reason: "The file can't be read: \(ErrorMessage.reason(of: error))")
     }
     let (model, warnings) =
       switch file.kind {
@@ -144,7 +144,8 @@ enum ModelFileLocator {
     do {
       names = try FileManager.default.contentsOfDirectory(atPath: url.path)
     } catch {
-      throw ModelFileError(file: url.path, reason: "The folder can't be read: \(error.localizedDescription)")
+      throw ModelFileError(
+        file: url.path, reason: "The folder can't be read: \(ErrorMessage.reason(of: error))")
     }
     var result: [String: ModelFile] = [:]
     for name in names where name.hasSuffix(".\(suffix)") && !name.hasPrefix("._") {

@@ -36,25 +36,7 @@ enum SQLiteErrors {
         advice: "Join its parts in one AND or OR, use IN for alternatives, or filter the fetched objects.")
     default: break
     }
-    return .database(code: code & 0xFF, message: message + advice(code), sql: sql, url: url)
-  }
-
-  /// What to do about it, for codes where there is something to do.
-  private static func advice(_ code: Int32) -> String {
-    switch code & 0xFF {
-    case SQLITE_BUSY, SQLITE_LOCKED:
-      ". Another connection or process kept the store locked for the whole waiting time; let it finish its "
-        + "transaction, or raise the busy timeout (pragma busy_timeout, in milliseconds)."
-    case SQLITE_FULL:
-      ". The disk is full; nothing of this save was kept. Free some space and save again."
-    case SQLITE_CANTOPEN:
-      ". The file or its folder can't be opened; check that the folder exists and permits writing (SQLite puts "
-        + "its journal beside the file)."
-    case SQLITE_IOERR:
-      ". The disk reported an error; the store is in its last saved state once the disk works again."
-    case SQLITE_TOOBIG: ". A value is larger than SQLite's limit of 1,000,000,000 bytes."
-    default: ""
-    }
+    return .database(code: code & 0xFF, message: message, sql: sql, url: url)
   }
 
   /// Runs a body and translates errors of GRDB that leave it.

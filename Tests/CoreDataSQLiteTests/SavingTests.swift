@@ -251,9 +251,10 @@ struct SavingTests {
       do {
         try other.insert("Owner", [[:]])
         Issue.record("two writers at once")
-      } catch StoreError.database(let code, let message, _, _) {
+      } catch let error as StoreError {
+        guard case .database(let code, _, _, _) = error else { throw error }
         #expect(code == 5)
-        #expect(message.contains("busy timeout"))
+        #expect(error.message().advice?.contains("busy timeout") == true)
       }
       return SavePlan()
     }

@@ -122,7 +122,7 @@ struct ValidationHookTests {
       #expect(tooLong.userInfo[NSValidationKeyErrorKey] as? String == "name")
       #expect(tooLong.userInfo[NSValidationValueErrorKey] as? String == "much too long")
       #expect(tooLong.userInfo[NSValidationPredicateErrorKey] is NSPredicate)
-      #expect(tooLong.localizedDescription == "Guest.name is too long.")
+      #expect(tooLong.localizedDescription == "Guest.name is too long: it does not satisfy length <= 8.")
       #expect(tooLong.localizedFailureReason?.contains("length <= 8") == true)
       #expect(details.contains { $0.domain == "GuestErrors" && $0.code == 7 }, "the class's own")
       #expect(details.contains { $0.code == NSValidationNumberTooSmallError })
@@ -160,8 +160,14 @@ struct ValidationHookTests {
       let table: NSManagedObject = context.make("Table", ["name": "t"])
       let guests: [NSManagedObject] = (0..<4).map { context.make("Guest", ["name": "g\($0)"]) }
       for (count, code, message) in [
-        (1, NSValidationRelationshipLacksMinimumCountError, "Table.guests has too few objects."),
-        (4, NSValidationRelationshipExceedsMaximumCountError, "Table.guests has too many objects."),
+        (
+          1, NSValidationRelationshipLacksMinimumCountError,
+          "Table.guests has too few objects: it has 1, fewer than 2."
+        ),
+        (
+          4, NSValidationRelationshipExceedsMaximumCountError,
+          "Table.guests has too many objects: it has 4, more than 3."
+        ),
       ] {
         table.setValue(NSSet(array: Array(guests.prefix(count))), forKey: "guests")
         let error: NSError = try #require(errorThrown { try context.save() })

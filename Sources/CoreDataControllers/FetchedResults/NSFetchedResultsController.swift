@@ -1,5 +1,6 @@
 import CoreDataGraph
 import CoreDataModel
+import CoreDataPredicates
 import Foundation
 
 /// The results of a fetch as a list with sections, kept up to date while its context changes.
@@ -76,13 +77,10 @@ open class NSFetchedResultsController<ResultType: NSFetchRequestResult>: NSObjec
   /// Throws what the fetch throws, and an explained error if the request has no sort descriptors or does not sort by section.
   open func performFetch() throws {
     guard fetchRequest.sortDescriptors != nil else {
-      throw CocoaError(
-        CocoaError.Code(rawValue: NSCoreDataError),
-        userInfo: [
-          NSLocalizedDescriptionKey:
-            "An instance of NSFetchedResultsController requires a fetch request with sort descriptors. Set "
-            + "sortDescriptors; an empty list leaves the order to the store."
-        ])
+      throw ErrorMessage(
+        "An instance of NSFetchedResultsController requires a fetch request with sort descriptors.",
+        advice: "Set sortDescriptors; an empty list leaves the order to the store."
+      ).cocoaError(NSCoreDataError)
     }
     try tracker.take(try managedObjectContext.fetch(fetchRequest), of: fetchRequest)
   }

@@ -37,12 +37,11 @@ struct ResultList {
   func checkSections(_ keyPath: String) throws {
     var seen: Set<String> = []
     for section in sections where !seen.insert(section.name).inserted {
-      let text: String =
-        "The fetched object at index \(section.range.lowerBound) has an out of order section name '\(section.name)'. "
-        + "Objects must be sorted by section name: let the first sort descriptor sort by '\(keyPath)', or by what it is "
-        + "made of."
-      throw CocoaError(
-        CocoaError.Code(rawValue: NSCoreDataError), userInfo: [NSLocalizedDescriptionKey: text])
+      throw ErrorMessage(
+        "The fetched object at index \(section.range.lowerBound) has an out of order section name '\(section.name)': "
+          + "objects must be sorted by section name.",
+        advice: "Let the first sort descriptor sort by '\(keyPath)', or by what it is made of."
+      ).cocoaError(NSCoreDataError)
     }
   }
 

@@ -23,72 +23,89 @@ enum GraphError: Error, CustomStringConvertible {
   /// A predicate that can't be evaluated over an entity, and why; never empty.
   case predicate([PredicateProblem])
   case store(StoreError, URL?)
-  case transformation(String)
+  case transformation(String, advice: String)
 
   static func unknownKeyText(_ key: String, _ entity: EntityLayout) -> String {
-    let names: [String] = entity.slots.map(\.name)
-    return
-      "The entity \(entity.name) has no property '\(key)'. "
-      + NearestNames.advice(for: key, among: names)
+    GraphError.unknownKey(key, entity).description
   }
 
-  var description: String {
+  var description: String { message.description }
+
+  /// What the error says.
+  var message: ErrorMessage {
     switch self {
-    case .unknownKey(let key, let entity): return GraphError.unknownKeyText(key, entity)
-    case .unknownEntity(let name, let names):
-      guard let name else {
-        return "The fetch request has no entity; set its entity or make it with an entityName."
-      }
-      return "The model has no entity '\(name)'. " + NearestNames.advice(for: name, among: names)
+    case .unknownKey(let key, let entity):
+      return ErrorMessage(
+        "The entity \(entity.name) has no property '\(key)'.",
+        advice: NearestNames.advice(for: key, among: entity.slots.map(\.name)))
+    case .unknownEntity(let name?, let names):
+      return ErrorMessage(
+        "The model has no entity '\(name)'.", advice: NearestNames.advice(for: name, among: names))
+    case .unknownEntity(nil, _):
+      return ErrorMessage(
+        "The fetch request has no entity.", advice: "Set its entity or make it with an entityName.")
     case .noEntity(let name):
-      return
-        "No entity found for class \(name): load the model (make its container or coordinator) first, and check that its "
-        + "entity names this class."
+      return ErrorMessage(
+        "No entity found for class \(name).",
+        advice:
+          "Load the model (make its container or coordinator) first, and check that its entity names this class."
+      )
     case .severalEntities(let names, let name):
-      return
-        "Class \(name) stands for several entities (\(names.joined(separator: ", "))); use "
-        + "NSEntityDescription.entity(forEntityName:in:), or NSFetchRequest(entityName:), to say which."
+      return ErrorMessage(
+        "Class \(name) stands for several entities (\(names.joined(separator: ", "))).",
+        advice:
+          "Use NSEntityDescription.entity(forEntityName:in:), or NSFetchRequest(entityName:), to say which.")
     case .noCoordinator:
-      return "The context has no persistent store coordinator; set persistentStoreCoordinator first."
+      return ErrorMessage(
+        "The context has no persistent store coordinator.", advice: "Set persistentStoreCoordinator first.")
     case .noStores:
-      return
-        "This NSPersistentStoreCoordinator has no persistent stores, so nothing can be read or saved. Add one first: "
-        + "addPersistentStore(ofType:configurationName:at:options:) or loadPersistentStores of the container."
-    case .noStore(let entity, let reason): return "No store can take objects of entity \(entity): \(reason)."
+      return ErrorMessage(
+        "This NSPersistentStoreCoordinator has no persistent stores, so nothing can be read or saved.",
+        advice:
+          "Add one first: addPersistentStore(ofType:configurationName:at:options:) or loadPersistentStores of the container."
+      )
+    case .noStore(let entity, let reason):
+      return ErrorMessage("No store can take objects of entity \(entity): \(reason)")
     case .referentialIntegrity(let id):
-      return "CoreData could not fulfill a fault for '\(id)': there is no such row in the store any more."
+      return ErrorMessage(
+        "CoreData could not fulfill a fault for '\(id)': there is no such row in the store any more.")
     case .deletedInParent(let id):
-      return
-        "'\(id)' was changed in a child context and deleted in its parent meanwhile. Refresh or delete it in the child, then "
-        + "save again."
+      return ErrorMessage(
+        "'\(id)' was changed in a child context and deleted in its parent meanwhile.",
+        advice: "Refresh or delete it in the child, then save again.")
     case .externalRelationship(let object, let relationship, let target):
-      return
-        "\(object.entity.name ?? "").\(relationship) of \(object) points at \(target), which lives in another store. "
-        + "Relationships can't cross stores; use assign(_:to:) to put both in one, or a fetched property."
+      return ErrorMessage(
+        "\(object.entity.name ?? "").\(relationship) of \(object) points at \(target), which lives in another store, and "
+          + "relationships can't cross stores.",
+        advice: "Use assign(_:to:) to put both in one, or a fetched property.")
     case .unsavedTarget(let object, let relationship, let target):
-      return
-        "\(object.entity.name ?? "").\(relationship) of \(object) points at an object that is in no context (\(target)). "
-        + "Insert it into the context, or clear the relationship."
+      return ErrorMessage(
+        "\(object.entity.name ?? "").\(relationship) of \(object) points at an object that is in no context (\(target)).",
+        advice: "Insert it into the context, or clear the relationship.")
     case .deletedTarget(let object, let relationship, let target):
-      return
-        "\(object.entity.name ?? "").\(relationship) of \(object) points at \(target), which another context has deleted. "
-        + "Set the relationship to another object, or take that one out of it."
+      return ErrorMessage(
+        "\(object.entity.name ?? "").\(relationship) of \(object) points at \(target), which another context has deleted.",
+        advice: "Set the relationship to another object, or take that one out of it.")
     case .runawayWillSave(let rounds, let object):
-      return
-        "Objects were still changing after \(rounds) rounds of willSave; the last one was \(object). In willSave set a "
-        + "property only when its value differs, or use setPrimitiveValue(_:forKey:)."
-    case .unsupported(let part, let advice): return "\(part) is not supported. \(advice)"
+      return ErrorMessage(
+        "Objects were still changing after \(rounds) rounds of willSave; the last one was \(object).",
+        advice:
+          "In willSave set a property only when its value differs, or use setPrimitiveValue(_:forKey:).")
+    case .unsupported(let part, let advice):
+      return ErrorMessage("\(part) is not supported.", advice: advice)
     case .unsupportedRequest(let request, let advice):
-      return "Executing \(request) is not supported. \(advice)"
-    case .predicate(let problems): return GraphError.list(problems)
-    case .store(let error, let url): return StoreErrorText.text(error, url)
-    case .transformation(let text): return text
+      return ErrorMessage("Executing \(request) is not supported.", advice: advice)
+    case .predicate(let problems): return GraphError.message(problems)
+    case .store(let error, let url): return error.message(url: url)
+    case .transformation(let text, let advice): return ErrorMessage(text, advice: advice)
     }
   }
 
-  /// The first problem on the first line, since logs often show no more.
-  private static func list(_ problems: [PredicateProblem]) -> String {
-    problems.map(\.description).joined(separator: "\n")
+  /// The first problem as the reason, since logs often show no more; all of them as the whole, one a line.
+  private static func message(_ problems: [PredicateProblem]) -> ErrorMessage {
+    let first: String = problems.first.map { "\($0.part): \($0.reason)" } ?? "The predicate has problems"
+    return ErrorMessage(
+      first, advice: problems.first?.advice, whole: problems.map(\.description).joined(separator: "\n"))
   }
 
   /// Apple's code for the failure.
@@ -104,13 +121,13 @@ enum GraphError: Error, CustomStringConvertible {
     case .externalRelationship: return NSManagedObjectExternalRelationshipError
     case .unsavedTarget, .deletedTarget: return NSManagedObjectValidationError
     case .transformation: return NSCoreDataError
-    case .store(let error, _): return StoreErrorText.code(error)
+    case .store(let error, _): return error.code
     }
   }
 
   /// The error a caller sees: Apple's domain and code, a message that says what to do, and the parts in `userInfo`.
   var asCocoaError: CocoaError {
-    var info: [String: Any] = [NSLocalizedDescriptionKey: description]
+    var info: [String: Any] = [:]
     switch self {
     case .referentialIntegrity(let id), .deletedInParent(let id): info[NSAffectedObjectsErrorKey] = [id]
     case .externalRelationship(let id, let relationship, _), .unsavedTarget(let id, let relationship, _),
@@ -126,50 +143,14 @@ enum GraphError: Error, CustomStringConvertible {
       }
     default: break
     }
-    return CocoaError(CocoaError.Code(rawValue: code), userInfo: info)
+    return message.cocoaError(code, info)
   }
 }
 
-/// Words and codes for what an engine reports.
-enum StoreErrorText {
-  static func text(_ error: StoreError, _ url: URL?) -> String {
-    let file: String = url.map { " (\($0.path))" } ?? ""
-    switch error {
-    case .conflicts(let conflicts):
-      let ids: String = conflicts.prefix(3).map { "p\($0.id.key)" }.joined(separator: ", ")
-      return
-        "\(conflicts.count) object(s) were changed or deleted in the store after this context had read them (\(ids)). "
-        + "Refresh them and try again."
-    case .uniqueness(let entity, let constraint, _, _):
-      return
-        "The uniqueness constraint (\(constraint.joined(separator: ", "))) of entity \(entity) would be broken: another "
-        + "object has the same values. Change them, or delete one of the objects."
-    case .unsupported(let part, let reason, let advice):
-      return "The store can't evaluate '\(part)': \(reason). \(advice)"
-    case .invalid(let part, let reason, let advice):
-      return "The predicate can't be evaluated: '\(part)': \(reason). \(advice)"
-    case .unknownKeyPath(let path, let entity, let advice):
-      return "keypath \(path) not found in entity \(entity). \(advice)"
-    case .invalidFile(let url, let reason): return "\(url.path) can't be opened as a store: \(reason)"
-    case .incompatibleModel(let url, let differing, let missing, let unknown):
-      var parts: [String] = []
-      if !differing.isEmpty { parts.append("different: \(differing.sorted().joined(separator: ", "))") }
-      if !missing.isEmpty { parts.append("only in the model: \(missing.sorted().joined(separator: ", "))") }
-      if !unknown.isEmpty { parts.append("only in the store: \(unknown.sorted().joined(separator: ", "))") }
-      return
-        "The model used to open the store \(url.path) is incompatible with the one used to create it "
-        + "(entities \(parts.joined(separator: "; "))). Open it with the model version it was written with."
-    case .readOnly: return "The store\(file) is read-only."
-    case .unsupportedModel(let entity, let property, let reason):
-      return "\(entity)\(property.map { ".\($0)" } ?? ""): \(reason)"
-    case .database(let code, let message, let sql, _):
-      return "SQLite error \(code): \(message)\(file)\(sql.map { " in: \($0)" } ?? "")"
-    case .closed: return "The store\(file) was removed from its coordinator."
-    }
-  }
-
-  static func code(_ error: StoreError) -> Int {
-    switch error {
+extension StoreError {
+  /// Apple's code for what an engine reports.
+  fileprivate var code: Int {
+    switch self {
     case .conflicts: NSManagedObjectMergeError
     case .uniqueness: NSManagedObjectConstraintMergeError
     case .unsupported, .invalid, .unknownKeyPath: NSCoreDataError

@@ -1,4 +1,5 @@
 import CoreDataModel
+import CoreDataPredicates
 import Foundation
 
 /// What executing a request gives; subclasses say what that is.
@@ -83,12 +84,19 @@ open class NSAsynchronousFetchResult<ResultType: NSFetchRequestResult>: NSPersis
 
   /// Executes the request, on the context's queue.
   final func fill(_ request: NSFetchRequest<ResultType>) throws {
-    if progress?.isCancelled == true { throw CocoaError(.userCancelled) }
+    try stopIfCancelled(request)
     let found: [ResultType] = try managedObjectContext.fetch(request)
-    if progress?.isCancelled == true { throw CocoaError(.userCancelled) }
+    try stopIfCancelled(request)
     finalResult = found
     progress?.totalUnitCount = Int64(max(1, found.count))
     progress?.completedUnitCount = Int64(max(1, found.count))
+  }
+
+  private final func stopIfCancelled(_ request: NSFetchRequest<ResultType>) throws {
+    guard progress?.isCancelled == true else { return }
+    let entity: String = request.entityName ?? request.entity?.name ?? ""
+    throw ErrorMessage("The asynchronous fetch of \(entity) was cancelled.")
+      .cocoaError(CocoaError.Code.userCancelled.rawValue)
   }
 
   /// There will be no result. Nobody is to wait for the rest of the work either, unless it was cancelled, which is told otherwise.

@@ -1,3 +1,4 @@
+import CoreDataPredicates
 import CoreDataStorage
 import Foundation
 
@@ -147,8 +148,9 @@ enum MergeErrors {
     let names: String = conflicts.prefix(3).map { "\($0.sourceObject.objectID)" }.joined(separator: ", ")
     return error(
       NSManagedObjectMergeError, conflicts, conflicts.map(\.sourceObject),
-      "\(conflicts.count) object(s) were changed or deleted in the store after this context had read them (\(names)). "
-        + "Refresh them and try again, or set the context's mergePolicy.")
+      ErrorMessage(
+        "\(conflicts.count) object(s) were changed or deleted in the store after this context had read them (\(names)).",
+        advice: "Refresh them and try again, or set the context's mergePolicy."))
   }
 
   static func uniqueness(_ conflicts: [NSConstraintConflict]) -> CocoaError {
@@ -161,19 +163,18 @@ enum MergeErrors {
       } ?? ""
     return error(
       NSManagedObjectConstraintMergeError, conflicts, conflicts.flatMap(\.conflictingObjects),
-      first + (conflicts.count > 1 ? " And \(conflicts.count - 1) more." : "")
-        + " Change the values, delete one of the objects, or set the context's mergePolicy.")
+      ErrorMessage(
+        first + (conflicts.count > 1 ? " And \(conflicts.count - 1) more." : ""),
+        advice: "Change the values, delete one of the objects, or set the context's mergePolicy."))
   }
 
   private static func error(
-    _ code: Int, _ conflicts: [Any], _ objects: [NSManagedObject], _ text: String
+    _ code: Int, _ conflicts: [Any], _ objects: [NSManagedObject], _ message: ErrorMessage
   ) -> CocoaError {
     var info: [String: Any] = [
-      NSLocalizedDescriptionKey: text, NSPersistentStoreSaveConflictsErrorKey: conflicts,
-      NSAffectedObjectsErrorKey: objects,
+      NSPersistentStoreSaveConflictsErrorKey: conflicts, NSAffectedObjectsErrorKey: objects,
     ]
-    let stores: [NSPersistentStore] = objects.compactMap(\.store)
-    if let store = stores.first { info[NSAffectedStoresErrorKey] = [store] }
-    return CocoaError(CocoaError.Code(rawValue: code), userInfo: info)
+    if let store = objects.lazy.compactMap(\.store).first { info[NSAffectedStoresErrorKey] = [store] }
+    return message.cocoaError(code, info)
   }
 }

@@ -213,8 +213,8 @@ extension NSManagedObject {
         failures.append(
           failure(
             NSValidationRelationshipDeniedDeleteError, described,
-            because: "The delete rule is Deny, and \(left) object(s) are in it. Remove or delete them first.",
-            value: objectValue(slot)))
+            because: "its delete rule is Deny, and \(left) object(s) are in it",
+            advice: "Remove or delete them first.", value: objectValue(slot)))
       }
     }
     try NSManagedObject.throwFailures(failures)
@@ -253,11 +253,12 @@ extension NSManagedObject {
         failure(
           NSManagedObjectValidationError, described,
           because: foreign.wanted.map {
-            "The property of \(type(of: self)) is of type \($0), which can't be made of the value that was set, a "
-              + "\(type(of: foreign.value)). Set a value that it has."
-          } ?? "It is of type \(attribute.attributeType.editorNameForMessages) and can't take "
+            "the property of \(type(of: self)) is of type \($0), which can't be made of the value that was set, a "
+              + "\(type(of: foreign.value))"
+          } ?? "it is of type \(attribute.attributeType.editorNameForMessages) and can't take "
             + (described.role == .composite
-              ? compositeComplaint(slot, foreign.value) : "a value of type \(type(of: foreign.value))."),
+              ? compositeComplaint(slot, foreign.value) : "a value of type \(type(of: foreign.value))"),
+          advice: foreign.wanted == nil ? nil : "Set a value that it has.",
           value: foreign.value))
       return
     }
@@ -267,7 +268,7 @@ extension NSManagedObject {
         failures.append(
           failure(
             number > range.upperBound ? NSValidationNumberTooLargeError : NSValidationNumberTooSmallError,
-            described, because: "It takes \(range.lowerBound)…\(range.upperBound), not \(number).",
+            described, because: "it takes \(range.lowerBound)…\(range.upperBound), not \(number)",
             value: number))
         return
       }
@@ -281,11 +282,11 @@ extension NSManagedObject {
   private final func checkPredicates(_ slot: PropertySlot, _ value: Any?, _ failures: inout [any Error]) {
     let property: NSPropertyDescription = slot.property
     for (number, predicate) in property.validationPredicates.enumerated() {
-      var reason: String = "It does not satisfy \(predicate.formatText)."
+      var reason: String = "it does not satisfy \(predicate.formatText)"
       do {
         if try predicate.evaluateThrowing(with: value, substitutionVariables: nil) { continue }
       } catch {
-        reason = "Its validation predicate \(predicate.formatText) can't be evaluated: \(error)"
+        reason = "its validation predicate \(predicate.formatText) can't be evaluated: \(error)"
       }
       let warning: Any? =
         number < property.validationWarnings.count ? property.validationWarnings[number] : nil
@@ -333,7 +334,7 @@ extension NSManagedObject {
           ? NSValidationRelationshipLacksMinimumCountError : NSValidationRelationshipExceedsMaximumCountError,
         slot,
         because:
-          "It has \(count) object(s), \(isTooFew ? "fewer than \(relationship.minCount)" : "more than \(relationship.maxCount)").",
+          "it has \(count), \(isTooFew ? "fewer than \(relationship.minCount)" : "more than \(relationship.maxCount)")",
         value: given ?? ownMembers(slot)))
   }
 
@@ -341,23 +342,16 @@ extension NSManagedObject {
     runtime.layout.slotByName[slot.name].flatMap { objectValue($0) }
   }
 
-  /// The error for one property: a sentence that a person can be shown, with names as the model's localisation has them, and beside it
-  /// the reason for whoever looks closer.
+  /// The error for one property. `warning` is what the model says to people, `detail` what exactly is wrong, as part of a sentence.
   private final func failure(
-    _ code: Int, _ slot: PropertySlot, _ sentence: String? = nil, because reason: String? = nil, value: Any?,
-    predicate: NSPredicate? = nil
+    _ code: Int, _ slot: PropertySlot, _ warning: String? = nil, because detail: String? = nil,
+    advice: String? = nil, value: Any?, predicate: NSPredicate? = nil
   ) -> CocoaError {
     let words = ValidationWords(entity: runtime.layout.entity, property: slot.name)
-    var info: [String: Any] = [
-      NSLocalizedDescriptionKey:
-        "\(words.subject) \(sentence.map(words.localized) ?? words.sentence(for: code)).",
-      NSValidationObjectErrorKey: self,
-      NSValidationKeyErrorKey: slot.name,
-    ]
-    if let reason { info[NSLocalizedFailureReasonErrorKey] = reason }
+    var info: [String: Any] = [NSValidationObjectErrorKey: self, NSValidationKeyErrorKey: slot.name]
     if let value { info[NSValidationValueErrorKey] = value }
     if let predicate { info[NSValidationPredicateErrorKey] = predicate }
-    return CocoaError(CocoaError.Code(rawValue: code), userInfo: info)
+    return words.message(code, warning: warning, detail: detail, advice: advice).cocoaError(code, info)
   }
 
   /// One failure as itself, several as 1560.
@@ -378,55 +372,12 @@ extension NSManagedObject {
       }
       return [failure]
     }
-    let lines: String = flat.prefix(5).map { ($0 as NSError).localizedDescription }.joined(separator: " ")
-    return CocoaError(
-      CocoaError.Code(rawValue: NSValidationMultipleErrorsError),
-      userInfo: [
-        NSLocalizedDescriptionKey: "\(flat.count) validation errors: \(lines)\(flat.count > 5 ? " …" : "")",
-        NSDetailedErrorsKey: flat,
-      ])
-  }
-}
-
-/// What errors say to people. The model's `localizationDictionary` translates: `Property/name/Entity/Person` or `Property/name` for the
-/// property, `ErrorString/is too long` for what is wrong with it.
-private struct ValidationWords {
-  let entity: NSEntityDescription
-  let property: String
-
-  private func word(_ key: String) -> String? { entity.managedObjectModel.localizationDictionary?[key] }
-
-  var subject: String {
-    // Named by the entity that declares it, as Apple's dictionaries are, or by a sub-entity.
-    var declaring: NSEntityDescription? = entity
-    while let candidate = declaring {
-      if let name = word("Property/\(property)/Entity/\(candidate.name ?? "")") { return name }
-      declaring = candidate.superentity
-    }
-    return word("Property/\(property)") ?? "\(entity.name ?? "").\(property)"
-  }
-
-  func localized(_ sentence: String) -> String { word("ErrorString/\(sentence)") ?? sentence }
-
-  func sentence(for code: Int) -> String {
-    let plain: String =
-      switch code {
-      case NSValidationMissingMandatoryPropertyError: "is a required value"
-      case NSValidationRelationshipLacksMinimumCountError: "has too few objects"
-      case NSValidationRelationshipExceedsMaximumCountError: "has too many objects"
-      case NSValidationRelationshipDeniedDeleteError: "must be empty before the object can be deleted"
-      case NSValidationNumberTooLargeError: "is too large"
-      case NSValidationNumberTooSmallError: "is too small"
-      case NSValidationDateTooLateError: "is too late"
-      case NSValidationDateTooSoonError: "is too early"
-      case NSValidationInvalidDateError: "is not a valid date"
-      case NSValidationStringTooLongError: "is too long"
-      case NSValidationStringTooShortError: "is too short"
-      case NSValidationStringPatternMatchingError: "does not have the required form"
-      case NSValidationInvalidURIError: "is not a valid address"
-      default: "is not valid"
-      }
-    return localized(plain)
+    let most: Int = 20
+    let lines: String = flat.prefix(most).map { ErrorMessage.closed(($0 as NSError).localizedDescription) }
+      .joined(separator: " ")
+    let rest: String = flat.count > most ? " And \(flat.count - most) more." : ""
+    return ErrorMessage("\(flat.count) validation errors: \(lines)\(rest)")
+      .cocoaError(NSValidationMultipleErrorsError, [NSDetailedErrorsKey: flat])
   }
 }
 

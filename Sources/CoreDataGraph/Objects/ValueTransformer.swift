@@ -126,8 +126,8 @@ enum Transformation {
         throw error
       } catch {
         throw GraphError.transformation(
-          "The value of \(label) (\(type(of: object))) can't be archived: \(error.localizedDescription). Give the attribute "
-            + "a value transformer, or make the class NSSecureCoding.")
+          "The value of \(label) (\(type(of: object))) can't be archived: \(ErrorMessage.reason(of: error))",
+          advice: "Give the attribute a value transformer, or make the class NSSecureCoding.")
       }
     }
     let made: Any? =
@@ -135,7 +135,8 @@ enum Transformation {
       ? transformer.reverseTransformedValue(object) : transformer.transformedValue(object)
     guard let data = made as? Data else {
       throw GraphError.transformation(
-        "The value transformer of \(label) made no data of a \(type(of: object)).")
+        "The value transformer of \(label) made no data of a \(type(of: object)).",
+        advice: "Let it return Data, and name that as its transformedValueClass().")
     }
     if let secure = transformer as? NSSecureUnarchiveFromDataTransformer {
       try refuseStrangeClass(in: data, of: label, type(of: secure))
@@ -152,8 +153,10 @@ enum Transformation {
     else { return }
     throw GraphError.transformation(
       "The value of \(label) is, or holds, a \(name), which is not among the allowedTopLevelClasses of \(transformer), "
-        + "so it can't be read again. Register a subclass of NSSecureUnarchiveFromDataTransformer that allows the class, and name it "
-        + "in the model.")
+        + "so it can't be read again.",
+      advice:
+        "Register a subclass of NSSecureUnarchiveFromDataTransformer that allows the class, and name it in the model."
+    )
   }
 
   static func object(from data: Data, attribute: NSAttributeDescription?) throws -> Any? {
@@ -167,8 +170,8 @@ enum Transformation {
         throw error
       } catch {
         throw GraphError.transformation(
-          "The stored value of \(label) can't be unarchived: \(error.localizedDescription). Register a value transformer "
-            + "that allows its classes.")
+          "The stored value of \(label) can't be unarchived: \(ErrorMessage.reason(of: error))",
+          advice: "Register a value transformer that allows its classes.")
       }
     }
     return transformer is NSSecureUnarchiveFromDataTransformer
@@ -190,8 +193,8 @@ enum Transformation {
     }
     guard let transformer = ValueTransformer.named(NSValueTransformerName(name)) else {
       throw GraphError.transformation(
-        "\(label) names the value transformer '\(name)', which is not registered. Call "
-          + "ValueTransformer.setValueTransformer(_:forName:) before the store is used.")
+        "\(label) names the value transformer '\(name)', which is not registered.",
+        advice: "Call ValueTransformer.setValueTransformer(_:forName:) before the store is used.")
     }
     return transformer
   }

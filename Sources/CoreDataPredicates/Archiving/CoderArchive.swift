@@ -84,9 +84,8 @@ enum CoderArchive {
     } else {
       let reason: String = (error as? PlistError)?.reason ?? "\(error)"
       coder.failWithError(
-        CocoaError(
-          .coderReadCorrupt,
-          userInfo: [NSDebugDescriptionErrorKey: "A predicate can't be decoded: \(reason)"]))
+        ErrorMessage("A predicate can't be decoded: \(reason)")
+          .cocoaError(CocoaError.Code.coderReadCorrupt.rawValue))
     }
   }
 

@@ -39,7 +39,7 @@ public struct PredicateError: Error, Sendable, Equatable, LocalizedError, Custom
 
   /// The description under `NSLocalizedDescriptionKey`; for a format also `format` and `position`.
   public var errorUserInfo: [String: Any] {
-    var info: [String: Any] = [NSLocalizedDescriptionKey: description]
+    var info: [String: Any] = message.userInfo
     if case .parsing(let format, let position, _, _, _) = kind {
       info["format"] = format
       info["position"] = position
@@ -50,16 +50,23 @@ public struct PredicateError: Error, Sendable, Equatable, LocalizedError, Custom
   /// The same text as ``description``.
   public var errorDescription: String? { description }
 
+  /// What is wrong, without the hint.
+  public var failureReason: String? { message.reason }
+
+  /// The same text as ``hint``.
+  public var recoverySuggestion: String? { message.advice }
+
   /// The whole message.
-  public var description: String {
+  public var description: String { message.description }
+
+  private var message: ErrorMessage {
     switch kind {
     case .parsing(let format, let position, let found, let expected, let hint):
-      let text: String =
+      return ErrorMessage(
         "Unable to parse the format string \"\(Self.excerpt(format, around: position))\": "
-        + "at character \(position + 1) found \(found), expected \(expected)."
-      return hint.map { "\(text) \($0)" } ?? text
+          + "at character \(position + 1) found \(found), expected \(expected).", advice: hint)
     case .evaluation(let text), .unsupported(let text), .archive(let text):
-      return text
+      return ErrorMessage(text)
     }
   }
 

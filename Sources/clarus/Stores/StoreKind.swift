@@ -1,3 +1,4 @@
+import CoreDataPredicates
 import Foundation
 
 /// What a path holds, told by content, never by name.
@@ -27,7 +28,7 @@ enum StoreKind: Equatable {
     do {
       head = try file.read(upToCount: 4096) ?? Data()
     } catch {
-      throw CommandFailure("\(path): The file can't be read: \(error.localizedDescription)")
+      throw CommandFailure("\(path): The file can't be read: \(ErrorMessage.reason(of: error))")
     }
     if head.isEmpty { throw CommandFailure("\(path): The file is empty.") }
     return recognize(head)

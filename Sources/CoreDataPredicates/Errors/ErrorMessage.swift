@@ -1,0 +1,65 @@
+import Foundation
+
+/// What an error says to people, in two parts: what is wrong, with the names of what is concerned, and what to do.
+///
+/// Foundation shows the parts in different places, and prints `"(null)"` where a part is missing:
+///
+///     error.localizedDescription                     the whole
+///     print(error), "\(error)"                       begins with the reason: Error Domain=… Code=… "reason"
+///     (error as NSError).localizedFailureReason      the reason
+///     (error as NSError).localizedRecoverySuggestion the advice
+package struct ErrorMessage: Sendable, Hashable, CustomStringConvertible {
+  /// What is wrong: a sentence, or several.
+  package let reason: String
+  /// What to do about it: a sentence, or several; nil where there is nothing to say.
+  package let advice: String?
+  private let whole: String?
+
+  /// Parts that don't begin and end as sentences are made to. `whole` is what people are shown where it is more than both parts.
+  package init(_ reason: String, advice: String? = nil, whole: String? = nil) {
+    self.reason = ErrorMessage.closed(reason)
+    self.advice = advice.flatMap { $0.isEmpty ? nil : ErrorMessage.sentence($0) }
+    self.whole = whole.map(ErrorMessage.closed)
+  }
+
+  package var description: String {
+    whole ?? advice.map { "\(reason) \($0)" } ?? reason
+  }
+
+  /// The entries of an error's `userInfo` that Foundation takes its texts from.
+  package var userInfo: [String: Any] {
+    var info: [String: Any] = [
+      NSLocalizedDescriptionKey: description, NSLocalizedFailureReasonErrorKey: reason,
+    ]
+    if let advice { info[NSLocalizedRecoverySuggestionErrorKey] = advice }
+    return info
+  }
+
+  /// The error with this message. `info` is added to the message's own entries.
+  package func cocoaError(_ code: Int, _ info: [String: Any] = [:]) -> CocoaError {
+    CocoaError(CocoaError.Code(rawValue: code), userInfo: userInfo.merging(info) { _, given in given })
+  }
+
+  /// Why something failed, without Foundation's "The operation could not be completed": what the system said, if Foundation
+  /// has no words of its own.
+  package static func reason(of error: any Error) -> String {
+    let error = error as NSError
+    if let reason = error.localizedFailureReason { return closed(reason) }
+    if error.userInfo[NSLocalizedDescriptionKey] == nil {
+      if let cause = error.userInfo[NSUnderlyingErrorKey] as? any Error { return reason(of: cause) }
+      if let text = error.userInfo[NSDebugDescriptionErrorKey] as? String { return closed(text) }
+    }
+    return closed(error.localizedDescription)
+  }
+
+  /// With a capital letter at the beginning and a full stop at the end.
+  package static func sentence(_ text: String) -> String {
+    closed(text.prefix(1).uppercased() + text.dropFirst())
+  }
+
+  /// With a full stop at the end, unless the text has a sign of its own there.
+  package static func closed(_ text: String) -> String {
+    let ending: Character? = text.last { !"\"'’”»)".contains($0) }
+    return ending.map { ".!?…。！？".contains($0) } ?? true ? text : text + "."
+  }
+}

@@ -1,0 +1,76 @@
+import CoreDataPredicates
+import Foundation
+
+// Words for the facts that engines throw.
+
+extension StoreError {
+  /// What people are told. `url` is the store's file, for facts that don't have it; `name` names a row.
+  package func message(
+    url: URL? = nil, name: (RowID) -> String = { "p\($0.key)" }
+  ) -> ErrorMessage {
+    let file: String = url.map { " \($0.path)" } ?? ""
+    switch self {
+    case .conflicts(let conflicts):
+      let names: String = conflicts.prefix(3).map { name($0.id) }.joined(separator: ", ")
+      return ErrorMessage(
+        "\(conflicts.count) object(s) were changed or deleted in the store\(file) after this context had read them (\(names)).",
+        advice: "Refresh them and try again.")
+    case .uniqueness(let entity, let constraint, _, _):
+      return ErrorMessage(
+        "The uniqueness constraint (\(constraint.joined(separator: ", "))) of entity \(entity) would be broken: another "
+          + "object has the same values.", advice: "Change them, or delete one of the objects.")
+    case .unsupported(let part, let reason, let advice):
+      return ErrorMessage("The store can't evaluate '\(part)': \(reason)", advice: advice)
+    case .invalid(let part, let reason, let advice):
+      return ErrorMessage("The predicate can't be evaluated: '\(part)': \(reason)", advice: advice)
+    case .unknownKeyPath(let path, let entity, let advice):
+      return ErrorMessage("keypath \(path) not found in entity \(entity).", advice: advice)
+    case .invalidFile(let url, let reason):
+      return ErrorMessage("\(url.path) can't be opened as a store: \(reason)")
+    case .incompatibleModel(let url, let differing, let missing, let unknown):
+      return ErrorMessage(
+        "The model used to open the store \(url.path) is incompatible with the one used to create it "
+          + "(entities \(StoreError.difference(differing, missing, unknown))).",
+        advice: "Open it with the model version it was written with.")
+    case .readOnly(let own):
+      let path: String = (own ?? url).map { " \($0.path)" } ?? ""
+      return ErrorMessage("The store\(path) is read-only.")
+    case .unsupportedModel(let entity, let property, let reason):
+      return ErrorMessage("\(entity)\(property.map { ".\($0)" } ?? ""): \(reason)")
+    case .database(let code, let message, let sql, let own):
+      let path: String = (own ?? url).map { " (\($0.path))" } ?? ""
+      let statement: String = sql.map { ", in: \($0)" } ?? ""
+      return ErrorMessage(
+        "SQLite error \(code): \(message)\(path)\(statement)", advice: StoreError.advice(forSQLite: code))
+    case .closed: return ErrorMessage("The store\(file) was removed from its coordinator.")
+    }
+  }
+
+  private static func difference(_ differing: [String], _ missing: [String], _ unknown: [String]) -> String {
+    let parts: [(String, [String])] = [
+      ("different", differing), ("only in the model", missing), ("only in the store", unknown),
+    ]
+    return parts.filter { !$0.1.isEmpty }
+      .map { "\($0.0): \($0.1.sorted().joined(separator: ", "))" }.joined(separator: "; ")
+  }
+
+  /// What to do about an error of SQLite, for the primary result codes where there is something to do
+  /// (https://www.sqlite.org/rescode.html).
+  private static func advice(forSQLite code: Int32) -> String? {
+    switch code {
+    case 5, 6:  // BUSY, LOCKED
+      "Another connection or process kept the store locked for the whole waiting time; let it finish its transaction, or "
+        + "raise the busy timeout (pragma busy_timeout, in milliseconds)."
+    case 10:  // IOERR
+      "The disk reported an error; the store is in its last saved state once the disk works again."
+    case 13:  // FULL
+      "The disk is full; nothing of this save was kept. Free some space and save again."
+    case 14:  // CANTOPEN
+      "The file or its folder can't be opened; check that the folder exists and permits writing (SQLite puts its journal "
+        + "beside the file)."
+    case 18:  // TOOBIG
+      "A value is larger than SQLite's limit of 1,000,000,000 bytes."
+    default: nil
+    }
+  }
+}
