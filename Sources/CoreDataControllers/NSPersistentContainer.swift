@@ -60,20 +60,17 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {
     completionHandler block: @escaping (NSPersistentStoreDescription, (any Error)?) -> Void
   ) {
     for description in persistentStoreDescriptions {
-      if let url = description.url, description.type != NSInMemoryStoreType, !description.isReadOnly {
-        let folder: URL = url.deletingLastPathComponent()
-        if !FileManager.default.fileExists(atPath: folder.path) {
-          do {
-            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-          } catch {
-            let cause = error as NSError
-            let message = ErrorMessage(
-              "The folder \(folder.path) for the store \(url.lastPathComponent) can't be created: "
-                + ErrorMessage.reason(of: error),
-              advice: "Create it, or give the store's description a URL in a folder that permits writing.")
-            block(description, message.cocoaError(cause.code, cause.userInfo))
-            continue
-          }
+      if let folder = description.folderOfNewStore, !FileManager.default.fileExists(atPath: folder.path) {
+        do {
+          try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        } catch {
+          let cause = error as NSError
+          let message = ErrorMessage(
+            "The folder \(folder.path) for the store \(description.url?.lastPathComponent ?? "") can't be created: "
+              + ErrorMessage.reason(of: error),
+            advice: "Create it, or give the store's description a URL in a folder that permits writing.")
+          block(description, message.cocoaError(cause.code, cause.userInfo))
+          continue
         }
       }
       persistentStoreCoordinator.addPersistentStore(with: description, completionHandler: block)

@@ -1,7 +1,6 @@
 import CoreDataStorage
 import Foundation
 import GRDB
-import GRDBSQLite
 
 /// How every connection of a store is set up.
 enum Connections {
@@ -22,15 +21,44 @@ enum Connections {
     return configuration
   }
 
-  /// Runs the pragmas again that opening a pool has overwritten with its own choice.
-  static func restorePragmas(_ options: SQLiteOptions, url: URL, on database: Database) throws {
-    for pragma in try checkedPragmas(options, url: url) where pragma.name == "synchronous" {
-      try database.execute(sql: pragmaText(pragma))
+  /// The journal mode that the options ask for, in lower case; nil for none in particular.
+  static func journalMode(_ options: SQLiteOptions) throws -> String? {
+    guard
+      let mode = options.pragmas.first(where: { $0.key.lowercased() == "journal_mode" })?.value.lowercased()
+    else { return nil }
+    guard ["wal", "delete", "truncate", "persist", "memory", "off"].contains(mode) else {
+      throw StoreError.unsupported(
+        part: "pragma 'journal_mode'", reason: "'\(mode)' is no journal mode",
+        advice: "use WAL, DELETE, TRUNCATE or PERSIST")
+    }
+    return mode
+  }
+
+  /// Gives a database another journal mode, which needs the file alone for a moment.
+  static func setJournalMode(_ mode: String, _ options: SQLiteOptions, on queue: DatabaseQueue) throws {
+    let deadline = Date(timeIntervalSinceNow: busyTimeout(options))
+    while true {
+      do {
+        return try queue.writeWithoutTransaction {
+          _ = try String.fetchOne($0, sql: "PRAGMA journal_mode = \(mode)")
+        }
+      } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY && Date() < deadline {
+        // SQLite does not wait for the others here by itself.
+        Thread.sleep(forTimeInterval: 0.02)
+      }
     }
   }
 
-  static func journalMode(_ options: SQLiteOptions) -> String {
-    options.pragmas.first { $0.key.lowercased() == "journal_mode" }?.value.lowercased() ?? "wal"
+  /// Whether a database has a write-ahead log, so that others can read while one writes; if so, it is made fit for that.
+  static func prepareLog(_ options: SQLiteOptions, on queue: DatabaseQueue) throws -> Bool {
+    try queue.writeWithoutTransaction { database in
+      guard try String.fetchOne(database, sql: "PRAGMA journal_mode") == "wal" else { return false }
+      // A log survives the process without waiting for the disk at each save, and the file survives in any case.
+      if !options.pragmas.keys.contains(where: { $0.lowercased() == "synchronous" }) {
+        try database.execute(sql: "PRAGMA synchronous = NORMAL")
+      }
+      return true
+    }
   }
 
   private static func busyTimeout(_ options: SQLiteOptions) -> Double {

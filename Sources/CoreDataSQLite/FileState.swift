@@ -9,16 +9,42 @@ import GRDBSQLite
   import Darwin
 #endif
 
+/// What a path may name besides a file with bytes.
+enum FileKind: Sendable {
+  case file, folder, pipe, socket, device
+
+  init(_ info: stat) {
+    switch info.st_mode & S_IFMT {
+    case S_IFREG: self = .file
+    case S_IFDIR: self = .folder
+    case S_IFIFO: self = .pipe
+    case S_IFSOCK: self = .socket
+    default: self = .device
+    }
+  }
+
+  /// Why a store can't be read from it; nil for a file. Opening some of these would wait for somebody who writes.
+  var objection: String? {
+    switch self {
+    case .file: nil
+    case .folder: "It is a folder; name the store file inside it."
+    case .pipe: "It is a named pipe (FIFO), not a file; write what it gives to a file first."
+    case .socket: "It is a socket, not a file."
+    case .device: "It is a device, not a file."
+    }
+  }
+}
+
 /// What one file looked like at one moment. Two equal stamps mean that nobody wrote in between, as far as the file
 /// system's clock tells.
 struct FileStamp: Equatable, Sendable {
   var size: Int64
   var modifiedSeconds: Int
   var modifiedNanoseconds: Int
-  var inode: UInt64
-  var isFolder: Bool
+  var identity: FileIdentity
+  var kind: FileKind
 
-  /// nil if there is no such file. Follows symbolic links.
+  /// nil if there is no such file, or none that may be seen. Follows symbolic links.
   init?(path: String) {
     var info = stat()
     guard stat(path, &info) == 0 else { return nil }
@@ -30,8 +56,8 @@ struct FileStamp: Equatable, Sendable {
       modifiedSeconds = info.st_mtim.tv_sec
       modifiedNanoseconds = info.st_mtim.tv_nsec
     #endif
-    inode = UInt64(info.st_ino)
-    isFolder = info.st_mode & S_IFMT == S_IFDIR
+    identity = FileIdentity(info)
+    kind = FileKind(info)
   }
 
   /// Whether the file changed so short ago that one more change need not show in the stamp.
@@ -59,8 +85,10 @@ package struct StoreFileState: Sendable, Equatable {
   package let isWALMode: Bool
   package let pageSizeInBytes: Int
   let isJournalHot: Bool
-  /// A database that somebody has begun and not written anything to: its one page holds no table.
-  let isBlank: Bool
+  /// The first page of the file holds no table. Pages in a WAL or a journal may.
+  let isFirstPageBlank: Bool
+  /// Why the file can't be looked at; nil if it can, or if it is not there.
+  private let obstacle: String?
 
   init(url: URL) {
     self.url = url
@@ -68,17 +96,18 @@ package struct StoreFileState: Sendable, Equatable {
     file = FileStamp(path: path)
     wal = FileStamp(path: path + "-wal")
     journal = FileStamp(path: path + "-journal")
-    let header: [UInt8] = Self.firstBytes(of: path, count: 108)
+    let (header, failure): ([UInt8], Int32) =
+      file == nil ? ([], errno) : file?.kind == .file ? Self.firstBytes(of: path, count: 108) : ([], 0)
+    obstacle = failure == 0 || failure == ENOENT ? nil : Self.obstacle(failure, isSeen: file != nil)
     isHeaderValid = header.count >= 100 && header.starts(with: Array("SQLite format 3\0".utf8))
     isWALMode = isHeaderValid && (header[18] == 2 || header[19] == 2)
     let raw: Int = isHeaderValid ? Int(header[16]) << 8 | Int(header[17]) : 0
     pageSizeInBytes = raw == 1 ? 65536 : raw
     // Page 1 begins with the 100 bytes above; the b-tree page header after it has the number of cells at offset 3.
-    isBlank =
-      isHeaderValid && header.count == 108 && header[103] == 0 && header[104] == 0
-      && (file?.size ?? 0) <= Int64(pageSizeInBytes) && (wal?.size ?? 0) == 0
+    isFirstPageBlank = isHeaderValid && header.count == 108 && header[103] == 0 && header[104] == 0
     isJournalHot =
-      (journal?.size ?? 0) > 0 && (Self.firstBytes(of: path + "-journal", count: 1).first ?? 0) != 0
+      (journal?.size ?? 0) > 0 && journal?.kind == .file
+      && (Self.firstBytes(of: path + "-journal", count: 1).bytes.first ?? 0) != 0
   }
 
   /// Whether there are pages in a WAL file.
@@ -88,10 +117,16 @@ package struct StoreFileState: Sendable, Equatable {
   package var exists: Bool { file != nil }
   package var sizeInBytes: Int64 { file?.size ?? 0 }
 
+  /// A database that somebody has begun and not written anything to: its one page holds no table.
+  var isBlank: Bool { isFirstPageBlank && sizeInBytes <= Int64(pageSizeInBytes) && !hasWAL }
+  /// Why there can't be a store at the path, be it there or to be made; nil if there can.
+  var placeObjection: String? { obstacle ?? file?.kind.objection }
+
   /// Why this can't be opened as a database, nil if it might.
   var objection: String? {
+    if let obstacle { return obstacle }
     guard let file else { return "There is no file." }
-    if file.isFolder { return "It is a folder; name the store file inside it." }
+    if let objection = file.kind.objection { return objection }
     if file.size == 0 { return "The file is empty." }
     if file.size < 100 || !isHeaderValid {
       return "It is not an SQLite database: the file does not begin with \"SQLite format 3\". "
@@ -100,12 +135,26 @@ package struct StoreFileState: Sendable, Equatable {
     return nil
   }
 
-  private static func firstBytes(of path: String, count: Int) -> [UInt8] {
+  private static func obstacle(_ code: Int32, isSeen: Bool) -> String {
+    let reason = String(cString: strerror(code))
+    switch code {
+    case EACCES, EPERM:
+      return isSeen
+        ? "This process may not read the file (\(reason)); change its permissions or its owner."
+        : "This process may not look into the folder (\(reason)); change the folder's permissions or owner."
+    case ENOTDIR: return "A part of its path is a file, not a folder."
+    case ELOOP: return "Its symbolic links lead round in a circle."
+    default: return "It can't be read: \(reason)."
+    }
+  }
+
+  /// The bytes that a file begins with, and the number of the error that kept them from being read; 0 for none.
+  private static func firstBytes(of path: String, count: Int) -> (bytes: [UInt8], failure: Int32) {
     let file: Int32 = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-    guard file >= 0 else { return [] }
+    guard file >= 0 else { return ([], errno) }
     defer { close(file) }
     var bytes = [UInt8](repeating: 0, count: count)
     let got: Int = bytes.withUnsafeMutableBytes { read(file, $0.baseAddress, count) }
-    return Array(bytes.prefix(max(0, got)))
+    return (Array(bytes.prefix(max(0, got))), got < 0 ? errno : 0)
   }
 }

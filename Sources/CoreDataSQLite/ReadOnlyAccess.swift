@@ -13,8 +13,8 @@ import GRDBSQLite
 ///     a WAL or a hot journal      a private copy of file and companion in a temporary folder
 ///
 /// What a reader sees: the last committed state at the time of a read. The way in is chosen anew when file or companions
-/// changed since the last read (seen by size, time stamp and inode), so another process's saves show up with the next
-/// read; a read during which something changed is thrown away and repeated. In the copy that costs a copy for
+/// changed since the last read (seen by size and time stamp), so another process's saves show up with the next read, but what
+/// takes the file's place is another store, and refused. A read during which something changed is thrown away and repeated. In the copy that costs a copy for
 /// each change; a store that changes faster than it can be read gives an explained error after a few tries.
 final class ReadOnlyAccess: @unchecked Sendable {
   // Sendable: `current` and `isClosed` are guarded by `lock`.
@@ -32,6 +32,8 @@ final class ReadOnlyAccess: @unchecked Sendable {
   private let lock = NSLock()
   private var current: Opening?
   private var isClosed = false
+  /// Of the file that was read first.
+  private var identity: FileIdentity?
   private static let attempts: Int = 5
 
   init(url: URL, configuration: Configuration) {
@@ -90,11 +92,15 @@ final class ReadOnlyAccess: @unchecked Sendable {
 
   private func open() throws -> Opening {
     let state = StoreFileState(url: url)
+    if let identity, state.file?.identity != identity {
+      discard()
+      throw StoreError.fileChanged(url: url, path: url.path)
+    }
     if let current {
       if current.state == state { return current }
       // Locks tell SQLite about a writer's changes; only a change of the way in matters.
       if current.isLocked, !state.isWALMode, !state.hasHotJournal,
-        state.file?.inode == current.state.file?.inode
+        state.file?.identity == current.state.file?.identity
       {
         return current
       }
@@ -122,6 +128,7 @@ final class ReadOnlyAccess: @unchecked Sendable {
         queue: try openQueue(url.path, configuration, removing: nil), state: state, copy: nil, isLocked: true)
     }
     current = opening
+    identity = state.file?.identity
     return opening
   }
 

@@ -7,9 +7,9 @@ import GRDBSQLite
 
 /// A SQLite store in Apple's layout.
 ///
-/// Writable stores in WAL mode are read by several threads at once while one writes (GRDB's `DatabasePool`); writable
-/// stores in another journal mode are used by one thread at a time; read-only stores go through `ReadOnlyAccess`, which
-/// leaves no trace on disk.
+/// Writable stores in WAL mode are read by several threads at once while one writes (`ConnectionPool`); writable stores in
+/// another journal mode are used by one thread at a time; read-only stores go through `ReadOnlyAccess`, which leaves no
+/// trace on disk.
 ///
 ///     fetch   FetchPlan ─ compile ─▸ SQL ─ step ─▸ RowReader ─▸ slabs ─ resolve open targets ─▸ RowBatch
 ///     save    BEGIN IMMEDIATE ─▸ keys ─▸ makePlan ─▸ SaveExecution (deletes, updates, inserts, to-many) ─▸ COMMIT
@@ -36,10 +36,10 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
   private var pins: [Pin] = []
 
   enum Access {
-    case writable(any DatabaseWriter)
+    case writable(ConnectionPool)
     case readOnly(ReadOnlyAccess)
     /// One state of the store, by a read transaction that stays open (Decisions/0026).
-    case pinned(DatabaseSnapshot)
+    case pinned(PinnedConnection)
   }
 
   private struct Pin {
@@ -57,7 +57,10 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
   ///
   /// Throws `StoreError`: `.invalidFile` for anything that is no Core Data SQLite store, `.incompatibleModel` if the
   /// store was written with another model, `.unsupportedModel` for what can't be kept in a fresh store. A file the
-  /// process may not write is opened read-only. The URL of `/dev/null` makes a store in memory.
+  /// process may not write is opened read-only. The URL of `/dev/null`, or one below it, makes a store in memory.
+  ///
+  /// Opening changes nothing about a file, unless a pragma asks for another journal mode or a dead writer's journal has to be
+  /// played back. Fresh stores have a write-ahead log.
   package static func open(
     url: URL, layout: ModelLayout, options: SQLiteOptions = SQLiteOptions()
   ) throws -> SQLiteEngine {
@@ -65,29 +68,20 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
       throw StoreError.invalidFile(url: url, reason: "A SQLite store needs a file URL.")
     }
     let configuration: Configuration = try Connections.configuration(options, url: url)
-    if isNowhere(url) { return try openNowhere(url, layout, options, configuration) }
+    if SQLiteStoreFile.isNowhere(url) { return try openNowhere(url, layout, options, configuration) }
     var state = StoreFileState(url: url)
-    if state.hasHotJournal, options.createsIfMissing, !options.isReadOnly, Self.isWritable(url) {
-      // The writer that died may have been making the store: playing its journal back leaves no store then.
-      try SQLiteErrors.translating(url: url) {
-        let queue = try DatabaseQueue(path: url.path, configuration: configuration)
-        defer { try? queue.close() }
-        _ = try queue.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM sqlite_master") }
+    if let objection = state.placeObjection { throw StoreError.invalidFile(url: url, reason: objection) }
+    if options.createsIfMissing, !options.isReadOnly, state.file == nil || isWritable(url) {
+      if try StoreCreation.isVacant(state, configuration: configuration) {
+        try StoreCreation.create(url, layout: layout, options: options, configuration: configuration)
       }
-      state = StoreFileState(url: url)
-    }
-    if state.file == nil || state.isBlank || (state.file?.size == 0 && state.file?.isFolder == false) {
-      guard options.createsIfMissing, !options.isReadOnly else {
-        throw StoreError.invalidFile(
-          url: url,
-          reason: state.file == nil ? "There is no file." : "The file is empty; nothing was ever saved to it."
-        )
-      }
-      try StoreCreation.create(url, layout: layout, options: options, configuration: configuration)
       state = StoreFileState(url: url)
     }
     if let objection = state.objection { throw StoreError.invalidFile(url: url, reason: objection) }
-    guard !options.isReadOnly, Self.isWritable(url) else {
+    if state.isBlank {
+      throw StoreError.invalidFile(url: url, reason: "The file is empty; nothing was ever saved to it.")
+    }
+    guard !options.isReadOnly, isWritable(url) else {
       let reader = ReadOnlyAccess(url: url, configuration: configuration)
       do {
         let facts: Facts = try reader.read { try Facts.read($0, url: url, layout: layout, options: options) }
@@ -99,14 +93,17 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
       }
     }
     return try SQLiteErrors.translating(url: url) {
-      // One connection looks whether the file fits, before anything about the file is changed.
       let queue = try DatabaseQueue(path: url.path, configuration: configuration)
       do {
+        // Whether the file fits is known before anything about it is changed.
         let facts: Facts = try queue.read { try Facts.read($0, url: url, layout: layout, options: options) }
-        let writer: any DatabaseWriter = try writer(
-          for: url, probe: queue, options: options, configuration: configuration)
+        if let mode = try Connections.journalMode(options) {
+          try Connections.setJournalMode(mode, options, on: queue)
+        }
+        let hasLog: Bool = try Connections.prepareLog(options, on: queue)
+        let pool = try ConnectionPool(queue, url: url, readers: hasLog ? configuration : nil)
         return try SQLiteEngine(
-          url: url, layout: layout, options: options, facts: facts, access: .writable(writer))
+          url: url, layout: layout, options: options, facts: facts, access: .writable(pool))
       } catch {
         try? queue.close()
         throw error
@@ -119,9 +116,6 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
     FileManager.default.isWritableFile(atPath: url.path)
       && FileManager.default.isWritableFile(atPath: url.deletingLastPathComponent().path)
   }
-
-  /// `/dev/null` names no file: the store is a database in memory, gone when it is closed, and each opening makes another.
-  static func isNowhere(_ url: URL) -> Bool { url.path == "/dev/null" }
 
   private static func openNowhere(
     _ url: URL, _ layout: ModelLayout, _ options: SQLiteOptions, _ configuration: Configuration
@@ -136,37 +130,8 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
       try StoreCreation.fill(queue, contents, url: url)
       let facts: Facts = try queue.read { try Facts.read($0, url: url, layout: layout, options: options) }
       return try SQLiteEngine(
-        url: url, layout: layout, options: options, facts: facts, access: .writable(queue))
-    }
-  }
-
-  /// The connections of a writable store; closes the probe unless it goes on as the only connection.
-  private static func writer(
-    for url: URL, probe: DatabaseQueue, options: SQLiteOptions, configuration: Configuration
-  ) throws -> any DatabaseWriter {
-    let mode: String = Connections.journalMode(options)
-    guard mode == "wal" else {
-      try probe.writeWithoutTransaction { database in
-        guard ["delete", "truncate", "persist", "memory", "off"].contains(mode) else {
-          throw StoreError.unsupported(
-            part: "pragma 'journal_mode'", reason: "'\(mode)' is no journal mode",
-            advice: "use WAL, DELETE, TRUNCATE or PERSIST")
-        }
-        _ = try String.fetchOne(database, sql: "PRAGMA journal_mode = \(mode)")
-      }
-      return probe
-    }
-    let deadline = Date(timeIntervalSinceNow: options.busyTimeoutInSeconds)
-    while true {
-      do {
-        let pool = try DatabasePool(path: url.path, configuration: configuration)
-        try pool.writeWithoutTransaction { try Connections.restorePragmas(options, url: url, on: $0) }
-        try probe.close()
-        return pool
-      } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY && Date() < deadline {
-        // Changing the journal mode needs the file alone and does not wait by itself.
-        Thread.sleep(forTimeInterval: 0.02)
-      }
+        url: url, layout: layout, options: options, facts: facts,
+        access: .writable(ConnectionPool(inMemory: queue)))
     }
   }
 
@@ -204,7 +169,7 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
     hasHistory = facts.hasHistory
     metadataState = MetadataState(current: facts.metadata, isChanged: false)
     external = ExternalData(
-      store: url, missing: options.missingExternalData, keepsFiles: !SQLiteEngine.isNowhere(url))
+      store: url, missing: options.missingExternalData, keepsFiles: !SQLiteStoreFile.isNowhere(url))
     fetchCompiler = FetchCompiler(schema: facts.schema)
     saveCompiler = SaveCompiler(schema: facts.schema)
     texts = EngineTexts(
@@ -212,8 +177,8 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
     if case .readOnly = access { isReadOnly = true } else { isReadOnly = false }
   }
 
-  /// The same store, at the state that a snapshot sees.
-  private init(_ engine: SQLiteEngine, at snapshot: DatabaseSnapshot) {
+  /// The same store, at the state that a connection sees.
+  private init(_ engine: SQLiteEngine, at state: PinnedConnection) {
     url = engine.url
     layout = engine.layout
     options = engine.options
@@ -226,7 +191,7 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
     fetchCompiler = engine.fetchCompiler
     saveCompiler = engine.saveCompiler
     texts = engine.texts
-    access = .pinned(snapshot)
+    access = .pinned(state)
     isReadOnly = true
   }
 
@@ -271,22 +236,20 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
   func read<T>(isSingleStatement: Bool = false, _ body: (Database) throws -> T) throws -> T {
     switch try currentAccess() {
     case .readOnly(let reader): return try reader.read(body)
-    case .pinned(let snapshot): return try SQLiteErrors.translating(url: url) { try snapshot.read(body) }
-    case .writable(let writer):
+    case .pinned(let state): return try SQLiteErrors.translating(url: url) { try state.read(body) }
+    case .writable(let pool):
       return try SQLiteErrors.translating(url: url) {
-        isSingleStatement ? try writer.unsafeRead(body) : try writer.read(body)
+        try pool.read(isSingleStatement: isSingleStatement, body)
       }
     }
   }
 
   /// Only write-ahead logging keeps earlier states while others write.
   package func pinned() throws -> (any StoreEngine)? {
-    guard case .writable(let writer) = try currentAccess(), let pool = writer as? DatabasePool else {
-      return nil
-    }
-    let engine: SQLiteEngine = try SQLiteErrors.translating(url: url) {
-      SQLiteEngine(self, at: try pool.makeSnapshot())
-    }
+    guard case .writable(let pool) = try currentAccess(),
+      let state = try SQLiteErrors.translating(url: url, { try pool.pinned() })
+    else { return nil }
+    let engine = SQLiteEngine(self, at: state)
     let isOpen: Bool = lock.withLock {
       pins.removeAll { $0.engine == nil }
       if access != nil { pins.append(Pin(engine: engine)) }
@@ -318,7 +281,7 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
   // MARK: Saving
 
   package func save(_ makePlan: (any SaveTransaction) throws -> SavePlan) throws {
-    let writer: any DatabaseWriter = try writableAccess()
+    let writer: ConnectionPool = try writableAccess()
     let files = ExternalDataChanges(external: external)
     do {
       try SQLiteErrors.translating(url: url) {
@@ -335,6 +298,7 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
               try execution.run(plan)
             }
             try changed?.write(database, url: url)
+            try writer.checkFiles()
             return .commit
           }
         }
@@ -348,12 +312,13 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
   }
 
   package func allocateKeys(for root: EntityLayout, count: Int) throws -> Int64 {
-    let writer: any DatabaseWriter = try writableAccess()
+    let writer: ConnectionPool = try writableAccess()
     return try SQLiteErrors.translating(url: url) {
       try writer.writeWithoutTransaction { database in
         var first: Int64 = 0
         try database.inTransaction(.immediate) {
           first = try KeyAllocation(engine: self, database: database).allocateKeys(for: root, count: count)
+          try writer.checkFiles()
           return .commit
         }
         return first
@@ -361,7 +326,7 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
     }
   }
 
-  private func writableAccess() throws -> any DatabaseWriter {
+  private func writableAccess() throws -> ConnectionPool {
     switch try currentAccess() {
     case .writable(let writer): return writer
     case .readOnly, .pinned: throw StoreError.readOnly(url: url)

@@ -33,10 +33,20 @@ package struct SQLiteStoreFile: @unchecked Sendable {
     package var rows: Int
   }
 
+  /// Whether a URL names no file: at `/dev/null` and below it a store is a database in memory, gone when it is closed, and
+  /// each opening makes another.
+  package static func isNowhere(_ url: URL) -> Bool {
+    url.isFileURL && (url.path == "/dev/null" || url.path.hasPrefix("/dev/null/"))
+  }
+
   /// Looks into a file. Throws `StoreError.invalidFile` for what is no Core Data SQLite store, with the reason.
   package static func inspect(url: URL) throws -> SQLiteStoreFile {
     guard url.isFileURL else {
       throw StoreError.invalidFile(url: url, reason: "A SQLite store needs a file URL.")
+    }
+    if isNowhere(url) {
+      throw StoreError.invalidFile(
+        url: url, reason: "A store there is in memory, so there is nothing to look into.")
     }
     let options = SQLiteOptions(isReadOnly: true)
     let access = ReadOnlyAccess(url: url, configuration: try Connections.configuration(options, url: url))

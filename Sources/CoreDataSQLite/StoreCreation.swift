@@ -7,10 +7,24 @@ import GRDBSQLite
 
 /// Making a fresh store.
 ///
-/// All of it is one transaction in rollback-journal mode: a crash leaves an empty file, a blank database or one that its
-/// journal makes blank (all count as no store; setting `auto_vacuum` writes a first page before anything else), or a
-/// whole store, and of two processes that create the same store at once the second finds the first one's.
+/// All of it is one transaction, after the journal mode is set: a crash leaves an empty file, a blank database or one that its
+/// log or journal makes blank (all count as no store, see `isVacant`), or a whole store, and of two processes that create the
+/// same store at once the second finds the first one's.
 enum StoreCreation {
+  /// Whether there is no store yet at a path: no file, an empty one, or what a process has left, or is just making, that has begun
+  /// to write a store. Reads the database where the file alone does not tell.
+  static func isVacant(_ state: StoreFileState, configuration: Configuration) throws -> Bool {
+    guard let file = state.file, file.size > 0 else { return true }
+    if state.isBlank { return true }
+    guard state.hasHotJournal || (state.isFirstPageBlank && state.hasWAL) else { return false }
+    // Only SQLite can tell what its log or journal makes of the file. A journal is played back by that.
+    return try SQLiteErrors.translating(url: state.url) {
+      let queue = try DatabaseQueue(path: state.url.path, configuration: configuration)
+      defer { try? queue.close() }
+      return try queue.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM sqlite_master") } == 0
+    }
+  }
+
   static func create(_ url: URL, layout: ModelLayout, options: SQLiteOptions, configuration: Configuration)
     throws
   {
@@ -28,6 +42,7 @@ enum StoreCreation {
     try SQLiteErrors.translating(url: url) {
       let queue = try DatabaseQueue(path: url.path, configuration: configuration)
       defer { try? queue.close() }
+      try Connections.setJournalMode(try Connections.journalMode(options) ?? "wal", options, on: queue)
       try fill(queue, contents, url: url)
     }
   }

@@ -105,6 +105,8 @@ package enum StoreError: Error {
   /// The store's model is another one: entities that differ, are missing, or are unknown to the model.
   case incompatibleModel(url: URL, differing: [String], missing: [String], unknown: [String])
   case readOnly(url: URL?)
+  /// A file of the store was taken away or exchanged while it was open; `path` names the one.
+  case fileChanged(url: URL, path: String)
   /// A feature of the model the store kind can't hold.
   case unsupportedModel(entity: String, property: String?, reason: String)
   /// An error of the database, with the statement that met it.

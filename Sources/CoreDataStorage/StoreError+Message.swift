@@ -35,6 +35,12 @@ extension StoreError {
     case .readOnly(let own):
       let path: String = (own ?? url).map { " \($0.path)" } ?? ""
       return ErrorMessage("The store\(path) is read-only.")
+    case .fileChanged(_, let path):
+      return ErrorMessage(
+        "\(path) was removed, moved or replaced while the store was open. Nothing was saved or read: it would have gone to a "
+          + "file that has no name any more, or come from it.",
+        advice: "Put the file back, or take the store out of its coordinator (remove(_:)) and add it again "
+          + "(addPersistentStore(type:configuration:at:options:)).")
     case .unsupportedModel(let entity, let property, let reason):
       return ErrorMessage("\(entity)\(property.map { ".\($0)" } ?? ""): \(reason)")
     case .database(let code, let message, let sql, let own):

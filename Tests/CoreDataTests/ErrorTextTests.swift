@@ -93,7 +93,7 @@ import Testing
   /// The same for `StoreError`.
   enum StoreErrorKind: String, CaseIterable, Sendable {
     case conflicts, uniqueness, unsupported, invalid, unknownKeyPath, invalidFile, incompatibleModel, readOnly
-    case unsupportedModel, database, closed
+    case fileChanged, unsupportedModel, database, closed
   }
 
   private static func kind(of error: StoreError) -> StoreErrorKind {
@@ -106,6 +106,7 @@ import Testing
     case .invalidFile: .invalidFile
     case .incompatibleModel: .incompatibleModel
     case .readOnly: .readOnly
+    case .fileChanged: .fileChanged
     case .unsupportedModel: .unsupportedModel
     case .database: .database
     case .closed: .closed
@@ -135,6 +136,7 @@ import Testing
         (.incompatibleModel(url: url, differing: ["A"], missing: ["B"], unknown: []), [file, "A", "B"])
       ]
     case .readOnly: return [(.readOnly(url: url), [file]), (.readOnly(url: nil), [file])]
+    case .fileChanged: return [(.fileChanged(url: url, path: file + "-wal"), [file + "-wal"])]
     case .unsupportedModel:
       return [
         (.unsupportedModel(entity: "Item", property: "title", reason: "it has no column"), ["Item.title"])

@@ -159,7 +159,7 @@ extension StoreError {
     case .readOnly: NSPersistentStoreSaveError
     case .unsupportedModel: NSPersistentStoreIncompatibleSchemaError
     case .database: NSSQLiteError
-    case .closed: NSPersistentStoreOperationError
+    case .fileChanged, .closed: NSPersistentStoreOperationError
     }
   }
 }

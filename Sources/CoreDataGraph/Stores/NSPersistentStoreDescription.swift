@@ -1,3 +1,4 @@
+import CoreDataSQLite
 import Foundation
 
 /// How to open a store: type, place, configuration, options.
@@ -6,7 +7,7 @@ import Foundation
 open class NSPersistentStoreDescription: NSObject, NSCopying {
   open var type: String = NSSQLiteStoreType
   open var configuration: String?
-  /// `/dev/null` unless set, as Apple's: a store in memory.
+  /// `/dev/null` unless set, as Apple's: a store in memory. So is one at any name below it (`/dev/null/Shop.sqlite`).
   open var url: URL? = URL(fileURLWithPath: "/dev/null")
   open var shouldAddStoreAsynchronously: Bool = false
   open private(set) var options: [String: NSObject] = [
@@ -20,6 +21,14 @@ open class NSPersistentStoreDescription: NSObject, NSCopying {
   public init(url: URL) {
     self.url = url
     super.init()
+  }
+
+  /// The folder that has to be there before the store is made; nil for what needs none.
+  package var folderOfNewStore: URL? {
+    guard let url, type != NSInMemoryStoreType, !isReadOnly, !SQLiteStoreFile.isNowhere(url) else {
+      return nil
+    }
+    return url.deletingLastPathComponent()
   }
 
   open func setOption(_ option: NSObject?, forKey key: String) { options[key] = option }

@@ -1,0 +1,164 @@
+import CoreDataStorage
+import Foundation
+import GRDB
+
+/// The connections of a store that is open for writing: one that writes and, in WAL mode, others that read beside it.
+///
+/// GRDB's own pool makes and drops a table when it opens a database, so that the log is never empty: every look at a file would
+/// change its header. None of what needs that is used here, so opening and closing leaves a file as it was.
+final class ConnectionPool: @unchecked Sendable {
+  // Sendable: `idle`, `busyCount` and `isClosed` are guarded by `condition`; the rest is immutable.
+
+  private let writer: DatabaseQueue
+  /// nil: the writer reads too, because others could not read beside it.
+  private let readers: Configuration?
+  /// nil for a database in memory.
+  private let files: OpenedFiles?
+  private let path: String
+
+  private let condition = NSCondition()
+  private var idle: [DatabaseQueue] = []
+  private var busyCount: Int = 0
+  private var isClosed = false
+
+  /// Takes over a connection to a file. `readers` is how others are opened, if others can read beside it.
+  init(_ writer: DatabaseQueue, url: URL, readers: Configuration?) throws {
+    self.writer = writer
+    self.path = writer.path
+    self.files = try writer.unsafeRead { try OpenedFiles($0, url: url) }
+    self.readers = readers.map { configuration in
+      var configuration: Configuration = configuration
+      configuration.readonly = true
+      return configuration
+    }
+  }
+
+  /// Takes over a database in memory.
+  init(inMemory writer: DatabaseQueue) {
+    self.writer = writer
+    path = writer.path
+    files = nil
+    readers = nil
+  }
+
+  var canReadEarlierStates: Bool { readers != nil }
+
+  // MARK: Writing
+
+  func writeWithoutTransaction<T>(_ body: (Database) throws -> T) throws -> T {
+    do {
+      return try writer.writeWithoutTransaction(body)
+    } catch {
+      // A file that is gone shows in many errors ("read-only", "disk I/O error"), none of which says so.
+      try files?.checkAll()
+      throw error
+    }
+  }
+
+  /// To be asked inside a transaction before it is committed: throws `StoreError.fileChanged` if what is written would be lost.
+  func checkFiles() throws { try files?.checkAll() }
+
+  // MARK: Reading
+
+  /// Reads one state of the store. With `isSingleStatement` there is no transaction around the body.
+  func read<T>(isSingleStatement: Bool, _ body: (Database) throws -> T) throws -> T {
+    try files?.checkStore()
+    guard let readers else {
+      return isSingleStatement ? try writer.unsafeRead(body) : try writer.read(body)
+    }
+    let reader: DatabaseQueue = try take(readers)
+    defer { give(reader) }
+    return isSingleStatement ? try reader.unsafeRead(body) : try reader.read(body)
+  }
+
+  private func take(_ configuration: Configuration) throws -> DatabaseQueue {
+    condition.lock()
+    while busyCount >= configuration.maximumReaderCount, !isClosed { condition.wait() }
+    if isClosed {
+      condition.unlock()
+      throw StoreError.closed
+    }
+    busyCount += 1
+    let known: DatabaseQueue? = idle.popLast()
+    condition.unlock()
+    if let known { return known }
+    do {
+      return try open(configuration)
+    } catch {
+      give(nil)
+      throw error
+    }
+  }
+
+  private func give(_ reader: DatabaseQueue?) {
+    condition.withLock {
+      busyCount -= 1
+      if let reader { idle.append(reader) }
+      condition.broadcast()
+    }
+  }
+
+  /// A connection that reads. Its files must be those of the writer: a log that was exchanged would give it other rows.
+  private func open(_ configuration: Configuration) throws -> DatabaseQueue {
+    try files?.checkAll()
+    let reader = try DatabaseQueue(path: path, configuration: configuration)
+    do {
+      try files?.checkAll()
+      return reader
+    } catch {
+      try? reader.close()
+      throw error
+    }
+  }
+
+  // MARK: Earlier states
+
+  /// A connection that goes on seeing the store as it is now, by a transaction that stays open (Decisions/0026).
+  func pinned() throws -> PinnedConnection? {
+    guard var configuration = readers else { return nil }
+    try files?.checkStore()
+    configuration.allowsUnsafeTransactions = true
+    let reader: DatabaseQueue = try open(configuration)
+    try reader.unsafeRead { database in
+      try database.beginTransaction(.deferred)
+      // The state is taken with the first read.
+      try database.execute(sql: "SELECT rootpage FROM sqlite_master LIMIT 1")
+    }
+    return PinnedConnection(reader, files)
+  }
+
+  // MARK: Closing
+
+  /// Closes everything, when reads and writes that are under way are done. The writer goes last: it is the one that can fold the log
+  /// into the file and remove it.
+  func close() throws {
+    let readers: [DatabaseQueue] = condition.withLock {
+      isClosed = true
+      while busyCount > 0 { condition.wait() }
+      defer { idle = [] }
+      return idle
+    }
+    for reader in readers { try reader.close() }
+    try writer.close()
+  }
+}
+
+/// One state of a store.
+final class PinnedConnection: Sendable {
+  private let reader: DatabaseQueue
+  private let files: OpenedFiles?
+
+  fileprivate init(_ reader: DatabaseQueue, _ files: OpenedFiles?) {
+    self.reader = reader
+    self.files = files
+  }
+
+  deinit { try? close() }
+
+  func read<T>(_ body: (Database) throws -> T) throws -> T {
+    try files?.checkStore()
+    return try reader.unsafeRead(body)
+  }
+
+  func close() throws { try reader.close() }
+}
