@@ -393,7 +393,7 @@ extension NSManagedObject {
     for (number, slot) in runtime.layout.slots.enumerated() where !own.contains(number) {
       if slot.role == .transient { continue }
       state.values[number] = .unset
-      state.changed.remove(number)
+      state.forgetChange(number)
     }
     // Members that were added or removed stay so over the members read anew.
     for number in state.changed.members { unloadMembers(number) }

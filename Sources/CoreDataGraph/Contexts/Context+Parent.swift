@@ -111,7 +111,7 @@ extension NSManagedObjectContext {
         state.values[number] = old.values[number]
       }
       guard old.changed.contains(number) else { continue }
-      state.changed.insert(number)
+      state.noteChange(number, as: old)
       guard let many = old.toMany(number) else { continue }
       // The parent's members, with what was added and removed here.
       let stored: ToManyState? = state.toMany(number)
@@ -347,7 +347,7 @@ extension NSManagedObject {
       }
     }
     state.base = base
-    state.changed = SlotSet()
+    state.forgetChanges()
   }
 }
 

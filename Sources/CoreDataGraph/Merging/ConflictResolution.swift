@@ -108,7 +108,7 @@ extension NSManagedObject {
         state.values[number] =
           kind == .toOne ? toOneTarget(number).map { .object($0) } ?? .null : slotValue(number)
       }
-      state.changed.insert(number)
+      state.noteChange(number)
     }
   }
 
@@ -121,7 +121,7 @@ extension NSManagedObject {
       let isTheirs: Bool = !RowRef.sameValue(old, new, word: word, kind: kind)
       if mine.contains(number), objectWins || !isTheirs { continue }
       state.values[number] = .unset
-      state.changed.remove(number)
+      state.forgetChange(number)
     }
   }
 

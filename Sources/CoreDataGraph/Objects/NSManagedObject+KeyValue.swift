@@ -312,7 +312,7 @@ extension NSManagedObject {
     }
     // Not a recorded change, but the value must reach the store with the next save of the object.
     if row != nil || flags.contains(.inserted) {
-      for stored in runtime.layout.storedSlots(of: slot) { state?.changed.insert(stored) }
+      for stored in runtime.layout.storedSlots(of: slot) { state?.noteUnrecordedChange(stored) }
     }
   }
 
@@ -402,52 +402,5 @@ extension NSManagedObject {
         linkInverse(slot, object)
       }
     }
-  }
-
-  // MARK: Differences
-
-  /// Properties set since the last fetch or save, with their present values (`NSNull` for nil). Stored properties only.
-  public final func changedValues() -> [String: Any] {
-    guard let state else { return [:] }
-    var result: [String: Any] = [:]
-    for slot in Set(state.changed.members.map(runtime.layout.property))
-    where runtime.layout.slots[slot].role != .transient {
-      result[runtime.layout.slots[slot].name] = objectValue(slot) ?? NSNull()
-    }
-    return result
-  }
-
-  /// The values of the last fetch or save, `NSNull` for nil; all stored properties for nil keys. Empty for a new object.
-  public final func committedValues(forKeys keys: [String]?) -> [String: Any] {
-    fireFault()
-    guard hasSource else { return [:] }
-    var result: [String: Any] = [:]
-    for (number, slot) in runtime.layout.slots.enumerated() {
-      if let keys, !keys.contains(slot.name) { continue }
-      if keys == nil, slot.isElement { continue }
-      switch slot.role {
-      case .stored(.toOne, let word):
-        if let base = state?.base?[number], !base.isUnset {
-          result[slot.name] = base.target ?? NSNull()
-          continue
-        }
-        guard let row, let store, row.hasValue(word), let context = registry?.context else {
-          result[slot.name] = NSNull()
-          continue
-        }
-        result[slot.name] = context.object(row.target(word), store: store)
-      case .stored(let kind, _):
-        result[slot.name] = committedSlotValue(number).attributeValue(kind: kind) ?? NSNull()
-      case .toMany:
-        let list: ObjectList = committedMembers(number)
-        result[slot.name] =
-          slot.relationship?.isOrdered == true
-          ? NSOrderedSet(array: list.objects) : NSSet(array: list.objects)
-      case .composite:
-        result[slot.name] = committedSlotValue(number).attributeValue(kind: .transformable) ?? NSNull()
-      case .transient, .fetched: continue
-      }
-    }
-    return result
   }
 }

@@ -349,7 +349,7 @@ extension NSManagedObject {
     }
   }
 
-  /// Sets this side's members only (primitive access); what changed is recorded for saving.
+  /// Sets this side's members only (primitive access).
   final func writeMembers(_ slot: Int, _ objects: [NSManagedObject]) {
     let wanted = ObjectList(objects)
     let old: ObjectList = members(slot)
@@ -358,7 +358,6 @@ extension NSManagedObject {
     for object in old where !keep.contains(ObjectIdentifier(object)) { _ = many.remove(object) }
     for object in wanted where many.knows(object) != true { many.insert(object) }
     if isOrdered(slot) { _ = many.reorder(wanted) }
-    if !flags.contains(.untracked) { state?.changed.insert(slot) }
   }
 
   /// Records what became of the members by primitive access, for undo.

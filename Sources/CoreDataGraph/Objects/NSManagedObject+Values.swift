@@ -202,7 +202,7 @@ extension NSManagedObject {
   @inline(__always)
   final func markChanged(_ slot: Int) {
     if flags.contains(.untracked) { return }
-    state?.changed.insert(slot)
+    state?.noteChange(slot)
     if flags.isSuperset(of: [.inserted, .eventInserted]) { return }
     registry?.context?.noteChange(of: self)
   }
@@ -217,7 +217,7 @@ extension NSManagedObject {
     return result
   }
 
-  private final func differsFromRow(_ slot: Int, _ state: ObjectState) -> Bool {
+  final func differsFromRow(_ slot: Int, _ state: ObjectState) -> Bool {
     if let base = state.base?[slot], !base.isUnset { return !SlotValue.equal(state.values[slot], base) }
     let described: PropertySlot = runtime.layout.slots[slot]
     switch described.role {

@@ -279,12 +279,6 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
   /// 0 for a loaded object; otherwise the object is a fault.
   public final var faultingState: Int { flags.contains(.fault) ? 1 : 0 }
 
-  /// Whether a stored value differs from the last fetch or save (setting the same value is no difference).
-  public final var hasPersistentChangedValues: Bool {
-    if flags.contains(.inserted) { return true }
-    return !persistentChanges().isEmpty
-  }
-
   // MARK: Life cycle, for subclasses
 
   /// Once, when the object is first inserted. Call super first. Set starting values here.

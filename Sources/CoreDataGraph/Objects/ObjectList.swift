@@ -88,6 +88,13 @@ struct ObjectList: Sequence {
     return places[Int(next)]
   }
 
+  func hasSameMembers(as other: ObjectList, inOrder: Bool) -> Bool {
+    if count != other.count { return false }
+    if inOrder { return elementsEqual(other, by: ===) }
+    let members: Set<ObjectIdentifier> = Set(other.map { ObjectIdentifier($0) })
+    return allSatisfy { members.contains(ObjectIdentifier($0)) }
+  }
+
   // MARK: Changing
 
   @discardableResult

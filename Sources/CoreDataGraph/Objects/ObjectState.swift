@@ -57,8 +57,10 @@ struct ObjectFlags: OptionSet {
 final class ObjectState {
   /// One per slot of the layout. Unchecked as `NSManagedObject.state` is.
   @exclusivity(unchecked) var values: [SlotValue]
-  /// Slots set since the last fetch or save.
-  var changed = SlotSet()
+  /// Slots set since the last fetch or save: what the next save looks at.
+  private(set) var changed = SlotSet()
+  /// Those among them that only primitive access has set. They are saved, but nobody is told of them as changes.
+  private(set) var unrecorded = SlotSet()
   /// In a child context: what the parent has where it differs from the row, unset elsewhere. nil: the row tells all.
   var base: [SlotValue]?
   /// Values noted by `willChangeValue(forKey:)`, until `didChangeValue(forKey:)`; innermost last.
@@ -69,6 +71,42 @@ final class ObjectState {
   private var eventSlots = SlotSet()
 
   init(values: [SlotValue]) { self.values = values }
+
+  // MARK: What was set
+
+  @inline(__always)
+  func noteChange(_ slot: Int) {
+    changed.insert(slot)
+    if !unrecorded.isEmpty { unrecorded.remove(slot) }
+  }
+
+  /// By primitive access.
+  func noteUnrecordedChange(_ slot: Int) {
+    if changed.contains(slot) { return }
+    changed.insert(slot)
+    unrecorded.insert(slot)
+  }
+
+  /// Notes a slot as another state has it.
+  func noteChange(_ slot: Int, as other: ObjectState) {
+    if other.unrecorded.contains(slot) {
+      noteUnrecordedChange(slot)
+    } else if other.changed.contains(slot) {
+      noteChange(slot)
+    }
+  }
+
+  func forgetChange(_ slot: Int) {
+    changed.remove(slot)
+    if !unrecorded.isEmpty { unrecorded.remove(slot) }
+  }
+
+  func forgetChanges() {
+    changed = SlotSet()
+    unrecorded = SlotSet()
+  }
+
+  // MARK: The running event
 
   /// Keeps what a slot holds, before its first change in an event.
   @inline(__always)

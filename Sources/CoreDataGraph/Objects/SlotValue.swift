@@ -30,6 +30,9 @@ enum SlotValue {
     if case .unset = self { return true }
     return false
   }
+
+  /// The value of a slot that has no row to look into.
+  var orNull: SlotValue { isUnset ? .null : self }
 }
 
 /// A value type (or anything) as an object.

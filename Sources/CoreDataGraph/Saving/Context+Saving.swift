@@ -309,7 +309,7 @@ extension NSManagedObject {
       return
     }
     for number in 0..<runtime.slotCount where !isKept(number, state) { state.values[number] = .unset }
-    state.changed = SlotSet()
+    state.forgetChanges()
   }
 
   /// Whether a slot holds what can't be had from the row again at once: a relationship's object or members, a transformed

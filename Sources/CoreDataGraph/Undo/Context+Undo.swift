@@ -142,7 +142,7 @@ extension NSManagedObjectContext {
     let many: ToManyState = object.toManyState(partner.slot)
     guard (many.knows(member) ?? false) != isMember else { return }
     if isMember { many.insert(member) } else { _ = many.remove(member) }
-    object.state?.changed.insert(partner.slot)
+    object.state?.noteChange(partner.slot)
     noteChange(of: object)
     settle(object)
   }
@@ -222,52 +222,4 @@ struct ToldEvent {
     places = index
     return index[ObjectIdentifier(object)].map { changes[$0] } ?? []
   }
-}
-
-extension NSManagedObject {
-  /// Stored properties changed since the last objects-did-change notification, with their values before (`NSNull` for nil). While
-  /// that notification is posted: the changes it tells of. Empty for an object that is new in the event. Loads no
-  /// relationship: a to-many whose members were not read is left out.
-  public final func changedValuesForCurrentEvent() -> [String: Any] {
-    let told: [EventChange] = registry?.context?.lastEvent.changes(of: self) ?? []
-    var result: [String: Any] = [:]
-    // Backwards over what to-many relationships have now; the first change of a value is the one that counts.
-    var lists: [Int: ObjectList] = [:]
-    var elements: [Int: SlotValue] = [:]
-    for change in (told + (state?.event ?? [])).reversed() {
-      switch change {
-      case .value(let slot, let old):
-        guard case .stored(let kind, _) = runtime.layout.slots[slot].role else { continue }
-        let value: SlotValue = old.isUnset ? row.map { self.value(slot, in: $0, of: store) } ?? .null : old
-        if runtime.brief[slot].isElement {
-          elements[slot] = value
-          continue
-        }
-        result[runtime.layout.slots[slot].name] =
-          (kind == .toOne ? value.target : value.attributeValue(kind: kind)) ?? NSNull()
-      case .added(let slot, let member, _, _): lists[slot, default: listedMembers(slot)].remove(member)
-      case .removed(let slot, let member, let place, _):
-        lists[slot, default: listedMembers(slot)].insert(member, before: place.before)
-      case .moved(let slot, let member, let next, _):
-        guard lists[slot, default: listedMembers(slot)].remove(member) else { continue }
-        lists[slot]?.insert(member, before: next)
-      }
-    }
-    func before(_ slot: Int) -> SlotValue {
-      guard runtime.brief[slot].role == .composite else { return elements[slot] ?? slotValue(slot) }
-      return makeDictionary(slot, of: before).map { .object(Box<Any>($0)) } ?? .null
-    }
-    for slot in Set(elements.keys.map(runtime.layout.property)) {
-      result[runtime.layout.slots[slot].name] = before(slot).attributeValue(kind: .transformable) ?? NSNull()
-    }
-    for (slot, list) in lists where state?.toMany(slot)?.members != nil {
-      result[runtime.layout.slots[slot].name] =
-        runtime.layout.slots[slot].relationship?.isOrdered == true
-        ? NSOrderedSet(array: list.objects) : NSSet(array: list.objects)
-    }
-    return result
-  }
-
-  /// The members, empty while they are not loaded: then the relationship is not told of.
-  private final func listedMembers(_ slot: Int) -> ObjectList { state?.toMany(slot)?.members ?? ObjectList() }
 }

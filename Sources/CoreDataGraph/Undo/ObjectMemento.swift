@@ -72,7 +72,7 @@ extension NSManagedObject {
         guard many.knows(member) == true else { return nil }
         let old: NSManagedObject? = many.move(member, before: next)
         many.settle(mark)
-        state.changed.insert(slot)
+        state.noteChange(slot)
         return .moved(slot, member, old, now)
       }
     }
@@ -90,7 +90,7 @@ extension NSManagedObject {
     // Where it went when it was put back, though the members are not there to tell.
     if !isLoaded, place.isStored { place.before = known.before }
     many.settle(mark)
-    state?.changed.insert(slot)
+    state?.noteChange(slot)
     return .removed(slot, member, place, now)
   }
 
@@ -107,24 +107,24 @@ extension NSManagedObject {
     let now: MembersMark = many.mark
     many.insert(member, at: place)
     many.settle(mark)
-    state?.changed.insert(slot)
+    state?.noteChange(slot)
     return .added(slot, member, place, now)
   }
 
   private final func restore(_ slot: Int, _ old: SlotValue, of oldRow: RowRef?, _ state: ObjectState) {
     guard old.isUnset, let oldRow else {
       state.values[slot] = old
-      state.changed.insert(slot)
+      state.noteChange(slot)
       return
     }
     if oldRow.base == row?.base {
       state.values[slot] = .unset
-      state.changed.remove(slot)
+      state.forgetChange(slot)
       return
     }
     // Saved since: the row of now holds another value.
     state.values[slot] = value(slot, in: oldRow, of: store)
-    state.changed.insert(slot)
+    state.noteChange(slot)
   }
 
   /// The value that a row held for a slot; a to-one's as its object.
@@ -150,7 +150,7 @@ extension NSManagedObject {
         let mark: MembersMark = many.mark
         changes.append(.removed(slot, member, many.remove(member), mark))
       }
-      if !all.isEmpty { state?.changed.insert(slot) }
+      if !all.isEmpty { state?.noteChange(slot) }
     }
     return changes
   }
@@ -168,7 +168,7 @@ extension NSManagedObject {
           ToManyState(all: everyMember(of: many, store), isOrdered: many.isOrdered))
       }
       if !state.values[slot].isUnset, runtime.layout.slots[slot].role != .fetched {
-        state.changed.insert(slot)
+        state.noteChange(slot)
       }
     }
     row = nil
