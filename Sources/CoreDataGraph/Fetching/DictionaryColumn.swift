@@ -108,11 +108,7 @@ struct DictionaryColumn {
     switch value {
     case .integer(let integer): return SlotValue.integer(integer).attributeValue(kind: kind ?? .int64)
     case .double(let double) where kind == .float: return NSNumber(value: Float(double))
-    case .bool(let flag): return NSNumber(value: flag)
-    case .double(let double): return NSNumber(value: double)
-    case .unsigned(let number): return NSNumber(value: number)
-    case .decimal(let decimal): return NSDecimalNumber(decimal: decimal)
-    default: return value.anyValue
+    default: return value.objectValue
     }
   }
 

@@ -41,11 +41,11 @@ extension NSExpression {
     }
   }
 
-  /// The value of a constant.
+  /// The value of a constant. Numbers and Booleans are `NSNumber`s, which cast to every numeric type that can hold them.
   public var constantValue: Any? {
     guard case .constant(let value) = node else { wrongKind("constantValue") }
     if case .nullObject = value { return NSNull() }
-    return value.anyValue
+    return value.objectValue
   }
 
   /// The path of a key path expression.
@@ -111,7 +111,7 @@ extension NSExpression {
     switch node {
     case .aggregate(let members): return members.map(part)
     case .subquery(let collection, _, _): return part(collection)
-    case .constant(let value) where value.elements != nil: return value.anyValue ?? []
+    case .constant(let value) where value.elements != nil: return value.objectValue ?? []
     default: wrongKind("collection")
     }
   }

@@ -82,7 +82,7 @@ extension Compiler {
     case .block(let block, let arguments):
       let arguments = arguments.map { compile($0).raw }
       return CompiledExpression(raw: { context in
-        let values: [Any] = try arguments.map { try $0(context) ?? NSNull() }
+        let values: [Any] = try arguments.map { PredicateValue.objectValue(of: try $0(context)) ?? NSNull() }
         let bindings: NSMutableDictionary = NSMutableDictionary()
         for (name, value) in context.allBindings ?? [:] { bindings[name] = value }
         return block.body(context.object, values, bindings)

@@ -101,7 +101,7 @@ public enum PredicateFunctions {
     rules: EvaluationRules = .throwing
   ) throws -> PredicateValue {
     if let body = registry.body(selector) {
-      return PredicateValue(normalizing: try body(target.anyValue, arguments.map(\.anyValue)))
+      return PredicateValue(normalizing: try body(target.objectValue, arguments.map(\.objectValue)))
     }
     // A message to nil is answered with nil.
     if target.isNull, selector != "isEqual:" { return .null }

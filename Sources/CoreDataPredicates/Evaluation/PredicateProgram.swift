@@ -227,7 +227,7 @@ package final class ExpressionProgram: @unchecked Sendable {
     self.rules = rules
   }
 
-  /// The value for the object, as Foundation hands values around. What the expression assigns goes into `context`.
+  /// The value for the object, as programs get it. What the expression assigns goes into `context`.
   ///
   /// - Throws: ``PredicateError``, and whatever ``KeyValueReadable/readValue(forKey:)`` throws.
   package func evaluate(
@@ -240,7 +240,7 @@ package final class ExpressionProgram: @unchecked Sendable {
       for (name, value) in evaluation.assigned ?? [:] { context[name] = value }
     }
     if isNullObject(result) { return nil }
-    return (result as? PredicateValue).map(\.anyValue) ?? result
+    return PredicateValue.objectValue(of: result)
   }
 
   /// The normalised value for the object.

@@ -179,7 +179,7 @@ package enum ValueComparison {
   private static func sends(
     _ left: PredicateValue, _ node: ComparisonNode, _ right: PredicateValue
   ) throws -> Bool {
-    if let block = node.block { return try block.body(left.anyValue, right.anyValue) }
+    if let block = node.block { return try block.body(left.objectValue, right.objectValue) }
     let result: PredicateValue = try PredicateFunctions.send(node.selector ?? "", to: left, [right])
     guard let flag = NumberComparison.integer(result) else {
       if result.isNull { return false }

@@ -148,15 +148,7 @@ extension KeyedArchive {
     }
 
     private static func foundationValue(_ value: PredicateValue) -> Any? {
-      switch value {
-      case .bool(let value): NSNumber(value: value)
-      case .integer(let value): NSNumber(value: value)
-      case .unsigned(let value): NSNumber(value: value)
-      case .double(let value): NSNumber(value: value)
-      case .decimal(let value): NSDecimalNumber(decimal: value)
-      case .nullObject: NSNull()
-      default: value.anyValue
-      }
+      if case .nullObject = value { NSNull() } else { value.objectValue }
     }
 
     /// An instance of one of Foundation's classes for single values, nil for any other.

@@ -114,7 +114,8 @@ extension PredicateValue {
     }
   }
 
-  /// The value as Foundation hands it around: `NSNumber`-compatible Swift values, `[Any]`, `NSNull` for members that are nil.
+  /// The value as expressions read on from it: Swift values, `[Any]`, `NSNull` for members that are nil. Programs get
+  /// ``objectValue``.
   package var anyValue: Any? {
     switch self {
     case .null, .nullObject: nil
@@ -129,16 +130,15 @@ extension PredicateValue {
     case .uuid(let value): value
     case .url(let value): value
     case .array(let members): members.map { $0.anyValue ?? NSNull() }
-    case .set(let members): Set(members.map { $0.anyValue.flatMap { $0 as? AnyHashable } ?? AnyHashable($0) })
+    case .set(let members): Set(members.map(\.hashableValue))
     case .dictionary(let entries):
       Dictionary(
-        entries.map {
-          ($0.anyValue.flatMap { $0 as? AnyHashable } ?? AnyHashable($0), $1.anyValue ?? NSNull())
-        },
-        uniquingKeysWith: { first, _ in first })
+        entries.map { ($0.hashableValue, $1.anyValue ?? NSNull()) }, uniquingKeysWith: { first, _ in first })
     case .object(let box): box.value
     }
   }
+
+  var hashableValue: AnyHashable { anyValue.flatMap { $0 as? AnyHashable } ?? AnyHashable(self) }
 }
 
 extension PredicateValue: Hashable {
