@@ -13,7 +13,7 @@ struct InMemoryQuery {
     layout = state.schema.layout
   }
 
-  /// The rows, in order. Rows that the order leaves equal come by key, in the direction of the last term as in SQLite.
+  /// The rows, in order. Rows that the order leaves equal come as they were inserted.
   func run() throws -> [RowRef] {
     try checkPredicate()
     let terms: [Term] = try plan.order.map(term)
@@ -150,7 +150,6 @@ struct InMemoryQuery {
 
   private func sort(_ rows: [RowRef], by terms: [Term]) throws -> [RowRef] {
     // Values are decoded once a row, not once a comparison.
-    let isAscending: Bool = terms.last?.comparison.ascending ?? true
     let source = InMemoryRowProxy.Source(state)
     let values: [[PredicateValue]] = try rows.map { row in
       try terms.map { try value(of: row, $0, source) }
@@ -160,7 +159,7 @@ struct InMemoryQuery {
         let result: ComparisonResult = try term.comparison.order(values[left][number], values[right][number])
         if result != .orderedSame { return result == .orderedAscending }
       }
-      return isAscending ? left < right : left > right
+      return left < right
     }
     return positions.map { rows[$0] }
   }

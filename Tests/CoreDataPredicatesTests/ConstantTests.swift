@@ -26,8 +26,9 @@ struct ConstantTests {
 
   static var values: [Any] {
     [
-    true, 1, Int8(1), Int16(1), Int32(1), Int64(1), UInt8(1), UInt64(1), Float(1), 1.0, NSNumber(value: true),
-    NSNumber(value: 1), NSNumber(value: 1.0), UInt(1), PredicateValue.integer(1),
+      true, 1, Int8(1), Int16(1), Int32(1), Int64(1), UInt8(1), UInt64(1), Float(1), 1.0,
+      NSNumber(value: true),
+      NSNumber(value: 1), NSNumber(value: 1.0), UInt(1), PredicateValue.integer(1),
     ]
   }
 

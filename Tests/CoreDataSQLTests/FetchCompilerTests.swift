@@ -57,7 +57,7 @@ import Testing
     #expect(
       statement.sql
         == "SELECT t0.Z_PK, t0.Z_ENT FROM ZPERSON t0 LEFT JOIN ZPERSON t1 ON t1.Z_PK = t0.ZBOSS WHERE t0.ZAGE > ? "
-        + "ORDER BY t1.ZNAME COLLATE CLARUS_LOCALIZED_STANDARD, t0.ZAGE DESC, t0.Z_PK DESC LIMIT ? OFFSET ?")
+        + "ORDER BY t1.ZNAME COLLATE CLARUS_LOCALIZED_STANDARD, t0.ZAGE DESC, t0.Z_PK LIMIT ? OFFSET ?")
     #expect(statement.bindings == [.integer(3), .integer(10), .integer(20)])
     plan.limit = 0
     #expect(try sql(plan).hasSuffix(" LIMIT -1 OFFSET ?"))
@@ -77,7 +77,7 @@ import Testing
     #expect(
       try sql(plan)
         == "SELECT t0.Z_PK, t0.Z_ENT FROM ZPERSON t0 ORDER BY (SELECT COUNT(*) FROM ZBOOK t1 WHERE t1.ZAUTHOR = t0.Z_PK) "
-        + "DESC, t0.Z_PK DESC")
+        + "DESC, t0.Z_PK")
     plan.order = [FetchOrder(keyPath: "books.title")]
     #expect(throws: StoreError.self) { try sql(plan) }
     plan.order = [FetchOrder(keyPath: "nmae")]

@@ -158,7 +158,13 @@ struct FetchScope {
         if object.isDeleted { continue }
         if try test?.evaluate(object) ?? true { matches.append(object) }
       }
-      objects = objects.filter { !changed.contains(ObjectIdentifier($0)) } + matches
+      // Those that the store gave keep their places, which decide between objects that the order leaves equal.
+      var found: Set<ObjectIdentifier> = Set(matches.map(ObjectIdentifier.init))
+      objects = objects.filter {
+        let id = ObjectIdentifier($0)
+        return !changed.contains(id) || found.remove(id) != nil
+      }
+      objects += matches.filter { found.contains(ObjectIdentifier($0)) }
     }
     if !request.sortDescriptors.isEmpty, !comesInOrder {
       let order = StoredOrder(request.sortDescriptors, in: context)

@@ -16,7 +16,8 @@ extension PredicateValue {
     case .array(let members): members.map { $0.objectValue ?? NSNull() }
     case .dictionary(let entries):
       Dictionary(
-        entries.map { ($0.hashableValue, $1.objectValue ?? NSNull()) }, uniquingKeysWith: { first, _ in first })
+        entries.map { ($0.hashableValue, $1.objectValue ?? NSNull()) },
+        uniquingKeysWith: { first, _ in first })
     default: anyValue
     }
   }

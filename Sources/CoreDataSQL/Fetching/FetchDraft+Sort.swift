@@ -2,10 +2,9 @@ import CoreDataPredicates
 import CoreDataStorage
 
 extension FetchDraft {
-  /// Order terms. The key ends the order, in the direction of the last term: an index on that column already holds its
-  /// entries so, and equal values come out the same way every time.
+  /// Order terms, and what decides between rows that they leave equal.
   mutating func sort() throws {
-    guard let last = plan.order.last else { return }
+    if plan.order.isEmpty { return }
     var byKey: Bool = false
     for term in plan.order {
       let expression: SQLExpression
@@ -24,7 +23,7 @@ extension FetchDraft {
       }
       order.append(SQLOrderTerm(expression, ascending: term.ascending, collation: collation))
     }
-    if !byKey { order.append(SQLOrderTerm(root.key, ascending: last.ascending)) }
+    if !byKey, let tie = root.tie(after: order, in: schema) { order.append(tie) }
   }
 
   private func operand(_ term: FetchOrder) throws -> Operand {

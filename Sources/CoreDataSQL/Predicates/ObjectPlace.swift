@@ -134,3 +134,18 @@ struct PredicateScope {
   var object: ObjectPlace
   var values: [String: Operand] = [:]
 }
+
+extension ObjectPlace {
+  /// The term that brings rows which an order leaves equal into the order in which they were inserted. None where an index may
+  /// serve the order read backwards: it gives equal rows backwards too, as Apple's framework does, and a term would have them sorted.
+  func tie(after order: [SQLOrderTerm], in schema: StoreSchema) -> SQLOrderTerm? {
+    let columns: [OrderedColumn] = order.compactMap { term in
+      guard term.collation == nil, case .column(let alias, let name) = term.expression,
+        key == .column(alias, table.key)
+      else { return nil }
+      return OrderedColumn(name: name, ascending: term.ascending)
+    }
+    if columns.count == order.count, schema.isServedBackwards(columns, of: table) { return nil }
+    return SQLOrderTerm(key, ascending: true)
+  }
+}

@@ -27,6 +27,8 @@ package struct StoreSchema: Sendable {
   package let storage: [[SlotStorage]]
   /// Entity number → entity index; -1 where a number means nothing to the model. Numbers start at 1, so 0 is -1.
   package let indexOfNumber: [Int]
+  /// By position in `tables`: the columns of each index that may serve an order.
+  let indexedOrders: [[[OrderedColumn]]]
 
   init(
     layout: ModelLayout, tables: [TableSchema], joinTables: [JoinTable], tablePosition: [Int?],
@@ -41,6 +43,8 @@ package struct StoreSchema: Sendable {
     var indexOfNumber = [Int](repeating: -1, count: (entityNumbers.max() ?? 0) + 1)
     for (index, number) in entityNumbers.enumerated() where number > 0 { indexOfNumber[number] = index }
     self.indexOfNumber = indexOfNumber
+    indexedOrders = Self.indexedOrders(
+      of: layout, tablePosition: tablePosition, storage: storage, tableCount: tables.count)
   }
 
   /// The table that holds an entity's rows. Throws for an entity outside the store's configuration.

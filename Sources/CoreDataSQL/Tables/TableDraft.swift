@@ -84,8 +84,8 @@ struct TableDraft {
           SQLOrderTerm(key.kind == .decimal ? .function(.decimalKey, [column]) : column, ascending: true)
         }
       }
-    } else if let last = shape.order.last {
-      order.append(SQLOrderTerm(root.key, ascending: last.ascending))
+    } else if !shape.order.isEmpty, let tie = root.tie(after: order, in: compiler.schema) {
+      order.append(tie)
     }
   }
 

@@ -98,11 +98,10 @@ package struct TableEvaluation {
 
   // MARK: Sorting
 
-  /// Rows that the order leaves equal come by key, in the direction of its last term; groups by their keys.
+  /// Rows that the order leaves equal come as they were inserted, groups by their keys.
   private func sort(_ lines: inout [Line]) throws {
     if order.isEmpty && !shape.isGrouped { return }
     let terms: [(StringComparison, ascending: Bool)] = order.map { ($0.term.comparison, $0.term.ascending) }
-    let reversesTies: Bool = !shape.isGrouped && terms.last?.ascending == false
     let positions: [Int] = try lines.indices.sorted { left, right in
       for (number, term) in terms.enumerated() {
         let result: ComparisonResult = try TableEvaluation.compare(
@@ -113,7 +112,7 @@ package struct TableEvaluation {
         let result: ComparisonResult = try TableEvaluation.compare(a, b, .plain)
         if result != .orderedSame { return result == .orderedAscending }
       }
-      return reversesTies ? right < left : left < right
+      return left < right
     }
     lines = positions.map { lines[$0] }
   }
