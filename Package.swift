@@ -94,6 +94,17 @@ let package: Package = Package(
       ]),
     // The code of the pages in Documentation; a client like any other.
     .testTarget(name: "DocumentationTests", dependencies: ["CoreData"]),
+    // Programs that import CoreData and nothing of its inside, in the Swift 6 mode. What they write compiles without a warning.
+    .target(
+      name: "CapturingClient", dependencies: ["CoreData"], path: "Tests/CapturingClient",
+      swiftSettings: [.unsafeFlags(["-suppress-warnings"])]),
+    .testTarget(
+      name: "ClientTests", dependencies: ["CapturingClient", "CoreData"],
+      swiftSettings: [.unsafeFlags(["-warnings-as-errors"])]),
+    // The same in a module whose code is on the main actor unless it says otherwise.
+    .testTarget(
+      name: "MainActorClientTests", dependencies: ["CoreData"],
+      swiftSettings: [.unsafeFlags(["-warnings-as-errors", "-default-isolation", "MainActor"])]),
     .testTarget(
       name: "clarusTests",
       dependencies: [

@@ -14,7 +14,7 @@ import Foundation
 /// ```
 ///
 /// See Apple's page [NSPersistentContainer](https://developer.apple.com/documentation/coredata/nspersistentcontainer).
-open class NSPersistentContainer: NSObject, @unchecked Sendable {
+nonisolated open class NSPersistentContainer: NSObject, @unchecked Sendable {
   // Sendable: immutable but for the descriptions, which are set up before the container is shared.
 
   public final let name: String
@@ -56,6 +56,8 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {
 
   /// Opens the described stores, and calls the handler once for each: before this returns, or later for descriptions with
   /// `shouldAddStoreAsynchronously`. An error does not stop the other stores.
+  ///
+  /// Called on the main queue, this calls the handler there too, so do not block the main thread until it comes.
   open func loadPersistentStores(
     completionHandler block: @escaping (NSPersistentStoreDescription, (any Error)?) -> Void
   ) {
@@ -84,15 +86,19 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {
     return context
   }
 
-  /// Runs a block with a new background context on that context's queue.
-  open func performBackgroundTask(_ block: @escaping (NSManagedObjectContext) -> Void) {
+  /// Runs a block with a new background context on that context's queue. The block does not belong to the actor in whose code it is
+  /// written, see ``NSManagedObjectContext/perform(_:)``.
+  @preconcurrency open func performBackgroundTask(
+    _ block: @escaping @Sendable (NSManagedObjectContext) -> Void
+  ) {
     let context: NSManagedObjectContext = newBackgroundContext()
     context.perform { block(context) }
   }
 
   /// The same, suspending until the block has run; returns or rethrows what the block does.
-  public final func performBackgroundTask<T, E: Error>(
-    isolation: isolated (any Actor)? = #isolation, _ block: @escaping (NSManagedObjectContext) throws(E) -> T
+  @preconcurrency public final func performBackgroundTask<T, E: Error>(
+    isolation: isolated (any Actor)? = #isolation,
+    _ block: @escaping @Sendable (NSManagedObjectContext) throws(E) -> T
   ) async throws(E) -> T {
     let context: NSManagedObjectContext = newBackgroundContext()
     return try await context.perform(schedule: .enqueued) { () throws(E) -> T in try block(context) }

@@ -2,7 +2,7 @@ import CoreDataPredicates
 import Foundation
 
 /// An attribute: a named value of one type.
-open class NSAttributeDescription: NSPropertyDescription, @unchecked Sendable {
+nonisolated open class NSAttributeDescription: NSPropertyDescription, @unchecked Sendable {
   // Sendable for the reason given at NSPropertyDescription: frozen before it is shared.
 
   /// The type of the values. Setting it also gives `attributeValueClassName` the class that belongs to it.

@@ -1,7 +1,7 @@
 import Foundation
 
 /// An attribute made of named parts. Stores keep one column a part; objects see a dictionary.
-open class NSCompositeAttributeDescription: NSAttributeDescription, @unchecked Sendable {
+nonisolated open class NSCompositeAttributeDescription: NSAttributeDescription, @unchecked Sendable {
   // Sendable for the reason given at NSPropertyDescription: frozen before it is shared.
 
   public override init() {

@@ -3,7 +3,7 @@ import Foundation
 
 /// An attribute the store computes at save from other values, such as `canonical:(name)` or `pages.@count`.
 /// Read-only.
-open class NSDerivedAttributeDescription: NSAttributeDescription, @unchecked Sendable {
+nonisolated open class NSDerivedAttributeDescription: NSAttributeDescription, @unchecked Sendable {
   // Sendable for the reason given at NSPropertyDescription: frozen before it is shared.
 
   /// What computes the value. Stores support `name`, `relation.name`, `canonical:(name)`, `uppercase:`, `lowercase:`,

@@ -4,7 +4,7 @@ import Foundation
 /// An entity: a class of objects, their properties, and their place in a hierarchy.
 ///
 /// Thread use and ownership are those of ``NSPropertyDescription``.
-open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
+nonisolated open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
   // Sendable because `isFrozen` makes every setter stop once a coordinator shares the model between queues; until
   // then the model belongs to the code that builds it. The look-up tables are written by `freeze` only.
 

@@ -2,7 +2,7 @@ import CoreDataPredicates
 import Foundation
 
 /// A column computed by an expression, for fetches that return dictionaries. Not part of a stored entity.
-open class NSExpressionDescription: NSPropertyDescription, @unchecked Sendable {
+nonisolated open class NSExpressionDescription: NSPropertyDescription, @unchecked Sendable {
   // Sendable for the reason given at NSPropertyDescription: frozen before it is shared.
 
   /// What computes the value; the evaluated object unless set.

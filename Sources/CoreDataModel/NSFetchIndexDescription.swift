@@ -8,7 +8,7 @@ public enum NSFetchIndexElementType: UInt, Sendable {
 }
 
 /// An index of an entity.
-open class NSFetchIndexDescription: NSObject, NSCopying, @unchecked Sendable {
+nonisolated open class NSFetchIndexDescription: NSObject, NSCopying, @unchecked Sendable {
   // Sendable for the reason given at NSPropertyDescription: frozen before it is shared.
 
   final package internal(set) var isFrozen = false
@@ -66,7 +66,7 @@ open class NSFetchIndexDescription: NSObject, NSCopying, @unchecked Sendable {
 }
 
 /// One column of an index.
-open class NSFetchIndexElementDescription: NSObject, NSCopying, @unchecked Sendable {
+nonisolated open class NSFetchIndexElementDescription: NSObject, NSCopying, @unchecked Sendable {
   // Sendable for the reason given at NSPropertyDescription: frozen before it is shared.
 
   final package internal(set) var isFrozen = false

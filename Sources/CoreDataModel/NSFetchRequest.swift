@@ -30,7 +30,7 @@ public struct NSFetchRequestResultType: OptionSet, Hashable, Sendable {
 /// request.predicate = NSPredicate(format: "age >= %@", 18)
 /// request.sortDescriptors = [NSSortDescriptor(key: "name", ascending: true)]
 /// ```
-open class NSFetchRequest<ResultType: NSFetchRequestResult>: NSPersistentStoreRequest {
+nonisolated open class NSFetchRequest<ResultType: NSFetchRequestResult>: NSPersistentStoreRequest {
   /// Set for templates of a frozen model: they are shared, so change a copy.
   final package internal(set) var isFrozen = false
 

@@ -3,7 +3,7 @@ import Foundation
 /// A property whose value is the result of a fetch. Always transient.
 ///
 /// The request's predicate may use `$FETCH_SOURCE` (the object) and `$FETCHED_PROPERTY` (this description).
-open class NSFetchedPropertyDescription: NSPropertyDescription, @unchecked Sendable {
+nonisolated open class NSFetchedPropertyDescription: NSPropertyDescription, @unchecked Sendable {
   // Sendable for the reason given at NSPropertyDescription: frozen before it is shared.
 
   open var fetchRequest: NSFetchRequest<any NSFetchRequestResult>? { willSet { mayChange() } }

@@ -9,7 +9,7 @@ import Foundation
 /// ```
 ///
 /// Thread use and ownership are those of ``NSPropertyDescription``.
-open class NSManagedObjectModel: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
+nonisolated open class NSManagedObjectModel: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
   // Sendable because `isFrozen` makes every setter stop once a coordinator shares the model between queues; until
   // then the model belongs to the code that builds it. The look-up tables are written by `freeze` only.
 

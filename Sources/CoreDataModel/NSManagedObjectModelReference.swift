@@ -2,7 +2,7 @@ import Foundation
 
 /// A model that is loaded when it is needed, with the checksum it must have. Staged migrations name their versions
 /// with references.
-open class NSManagedObjectModelReference: NSObject, @unchecked Sendable {
+nonisolated open class NSManagedObjectModelReference: NSObject, @unchecked Sendable {
   // Sendable because nothing changes after init and models are guarded as NSPropertyDescription says.
 
   private enum Source {

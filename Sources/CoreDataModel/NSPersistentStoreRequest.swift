@@ -10,7 +10,7 @@ public enum NSPersistentStoreRequestType: UInt, Sendable {
 }
 
 /// A request to a persistent store; subclasses say for what.
-open class NSPersistentStoreRequest: NSObject, NSCopying {
+nonisolated open class NSPersistentStoreRequest: NSObject, NSCopying {
   /// The stores to ask, nil for all; typed where the store class is known.
   package final var affectedStoresStorage: [AnyObject]?
 

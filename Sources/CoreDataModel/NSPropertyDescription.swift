@@ -5,7 +5,7 @@ import Foundation
 /// Thread use: a description may be changed by one thread at a time until a persistent store coordinator takes its
 /// model; from then on it is frozen and may be read from everywhere. References within a model (entity to property,
 /// relationship to destination and inverse) are strong in both directions, so a model lives as long as any part of it.
-open class NSPropertyDescription: NSObject, NSCopying, @unchecked Sendable {
+nonisolated open class NSPropertyDescription: NSObject, NSCopying, @unchecked Sendable {
   // Sendable because `isFrozen` makes every setter stop once a coordinator shares the model between queues; until
   // then the model belongs to the code that builds it.
 

@@ -21,7 +21,7 @@ extension NSDeleteRule {
 }
 
 /// A relationship to one or many objects of an entity.
-open class NSRelationshipDescription: NSPropertyDescription, @unchecked Sendable {
+nonisolated open class NSRelationshipDescription: NSPropertyDescription, @unchecked Sendable {
   // Sendable for the reason given at NSPropertyDescription: frozen before it is shared.
 
   /// The entity at the other end. Must be set before the model is used.

@@ -100,8 +100,9 @@ struct AccessorValueTests {
 
   @Test func `what a getter starts is not within it`() async throws {
     let stack = try stack()
-    let (task, id): (Task<String?, Never>, NSManagedObjectID) = try await stack.context.perform {
-      let gauge: Gauge = try self.gauge(stack.context, "a")
+    let context: NSManagedObjectContext = stack.context
+    let (task, id): (Task<String?, Never>, NSManagedObjectID) = try await context.perform {
+      let gauge: Gauge = try self.gauge(context, "a")
       _ = gauge.value(forKey: "later")
       return (try #require(gauge.task), gauge.objectID)
     }

@@ -190,7 +190,7 @@ private final class LoggingContext: NSManagedObjectContext, @unchecked Sendable 
     log.append("reset")
     super.reset()
   }
-  override func perform(_ block: @escaping () -> Void) {
+  override func perform(_ block: @escaping @Sendable () -> Void) {
     super.perform { [self] in
       log.append("perform")
       block()

@@ -94,7 +94,7 @@ struct MessageTests {
     #expect(saved.insertedIDs == [id] && saved.updatedIDs.isEmpty && saved.context === context)
     let notification: Notification = type(of: saved).makeNotification(saved)
     #expect(notification.name == .NSManagedObjectContextDidSaveObjectIDs)
-    await other.perform { other.mergeChanges(fromContextDidSave: notification) }
+    await other.perform { other.mergeChanges(fromContextDidSave: type(of: saved).makeNotification(saved)) }
     let merged = try #require(await merges.first { _ in true })
     #expect(merged.insertedIDs == [id] && merged.context === other)
     withExtendedLifetime((first, second)) {}

@@ -23,7 +23,7 @@ import Foundation
 ///
 /// See Apple's page
 /// [NSFetchedResultsController](https://developer.apple.com/documentation/coredata/nsfetchedresultscontroller).
-open class NSFetchedResultsController<ResultType: NSFetchRequestResult>: NSObject {
+nonisolated open class NSFetchedResultsController<ResultType: NSFetchRequestResult>: NSObject {
   private let tracker: ResultTracker
   private var typed: (version: Int, objects: [ResultType])?
   /// This controller as one of any result.

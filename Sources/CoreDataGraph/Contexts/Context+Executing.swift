@@ -90,9 +90,9 @@ extension NSAsynchronousFetchRequest: ContextRequest {
   func run(in context: NSManagedObjectContext) throws -> NSPersistentStoreResult {
     let result = NSAsynchronousFetchResult(self, context: context)
     let request: NSFetchRequest<ResultType> = snapshot
-    context.enqueue { [completionBlock] in
+    context.enqueue { [self] in
       do { try result.fill(request) } catch { result.fail(error) }
-      completionBlock?(result)
+      complete(result)
     }
     return result
   }

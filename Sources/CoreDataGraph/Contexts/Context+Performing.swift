@@ -7,6 +7,10 @@ struct Transfer<Value>: @unchecked Sendable {
   let value: Value
 }
 
+extension Transfer<() -> Void> {
+  func run(on actor: isolated any Actor) { value() }
+}
+
 /// A block that a thread is running, and those around it: what `NSFetchRequest.execute()` asks for a context, and deadlocks for what
 /// a thread holds.
 final class RunningBlock {
@@ -113,22 +117,13 @@ extension NSManagedObjectContext: WorkQueueOwner {
 
   /// Runs a block on the context's queue and suspends until it has run. Returns or rethrows what the block does.
   ///
-  /// Return ids or values, not managed objects, unless the caller is on the context's queue too.
-  public final func perform<T, E: Error>(
+  /// Return ids or values, not managed objects, unless the caller is on the context's queue too. The block does not belong to the actor in
+  /// whose code it is written, see ``perform(_:)``.
+  @preconcurrency public final func perform<T, E: Error>(
     schedule: ScheduledTaskType = .immediate, isolation: isolated (any Actor)? = #isolation,
-    _ block: @escaping () throws(E) -> T
+    _ block: @escaping @Sendable () throws(E) -> T
   ) async throws(E) -> T {
     if schedule == .immediate, isOnQueue { return try RunningBlock.run(in: queue, of: self, block) }
-    let transfer = Transfer(value: block)
-    let result: Transfer<Result<T, E>> = await withCheckedContinuation { continuation in
-      queue.run { [self] in
-        do throws(E) {
-          continuation.resume(returning: Transfer(value: .success(try runUnit(transfer.value))))
-        } catch {
-          continuation.resume(returning: Transfer(value: .failure(error)))
-        }
-      }
-    }
-    return try result.value.get()
+    return try await queue.run { [self] () throws(E) -> T in try runUnit(block) }
   }
 }

@@ -26,7 +26,7 @@ public enum NSManagedObjectContextConcurrencyType: UInt, Sendable {
 /// ``fetch(_:)``, ``count(for:)`` and the asynchronous ``perform(schedule:_:)`` are generic and can't be overridden, as Apple's can't in Swift.
 ///
 /// See Apple's page [NSManagedObjectContext](https://developer.apple.com/documentation/coredata/nsmanagedobjectcontext).
-open class NSManagedObjectContext: NSObject, @unchecked Sendable {
+nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   // Sendable: the parts that cross queues (`queue`, `registry`) are immutable or synchronised themselves; all else is used on the
   // context's queue only, which is the contract of the class.
 
@@ -480,13 +480,19 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   // MARK: Working on the queue
 
   /// Runs a block on the context's queue, later. Blocks run one after another, in the order they were given.
-  open func perform(_ block: @escaping () -> Void) { enqueue(block) }
+  ///
+  /// The block is nobody's but the queue's: written in the code of an actor, it does not belong to that actor. What it captures is to be
+  /// `Sendable`, as ids and contexts are. That is a warning only, since an object of this very context is as good.
+  @preconcurrency open func perform(_ block: @escaping @Sendable () -> Void) { enqueue(block) }
 
   /// Runs a block on the context's queue and waits. Re-entrant: inside a block of the same context it runs at once.
   ///
   /// The block runs on the calling thread; on the main one for main-queue contexts. Parents and children may wait for each other from
   /// different threads: a context that waits for one below it lends its queue to what that one needs of it. Contexts that
   /// have nothing to do with each other must not; if their blocks wait in a circle, the program stops and says so.
+  ///
+  /// The block may use all that its caller may. In an actor's own code it belongs to that actor, whose thread waits meanwhile; the
+  /// main queue's context is better awaited there (``perform(schedule:_:)``), since Swift may check where the block runs.
   open func performAndWait(_ block: () -> Void) { runAndWait(block) }
 }
 

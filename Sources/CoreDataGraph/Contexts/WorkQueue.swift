@@ -82,6 +82,23 @@ final class WorkQueue: @unchecked Sendable {
     }
   }
 
+  /// Runs a block when its turn has come, and gives what came of it.
+  func run<T, E: Error>(
+    isolation: isolated (any Actor)? = #isolation, _ block: @escaping () throws(E) -> T
+  ) async throws(E) -> T {
+    let transfer = Transfer(value: block)
+    let result: Transfer<Result<T, E>> = await withCheckedContinuation { continuation in
+      run {
+        do throws(E) {
+          continuation.resume(returning: Transfer(value: .success(try transfer.value())))
+        } catch {
+          continuation.resume(returning: Transfer(value: .failure(error)))
+        }
+      }
+    }
+    return try result.value.get()
+  }
+
   /// Runs a block when its turn has come and waits for it. Not re-entrant: see `isCurrent`.
   ///
   /// The block runs on the calling thread; on the main one, if this is the main queue.

@@ -5,13 +5,13 @@ import Foundation
 /// What executing a request gives; subclasses say what that is.
 ///
 /// See Apple's page [NSPersistentStoreResult](https://developer.apple.com/documentation/coredata/nspersistentstoreresult).
-open class NSPersistentStoreResult: NSObject {}
+nonisolated open class NSPersistentStoreResult: NSObject {}
 
 /// The result of a request that is executed later.
 ///
 /// See Apple's page
 /// [NSPersistentStoreAsynchronousResult](https://developer.apple.com/documentation/coredata/nspersistentstoreasynchronousresult).
-open class NSPersistentStoreAsynchronousResult: NSPersistentStoreResult {
+nonisolated open class NSPersistentStoreAsynchronousResult: NSPersistentStoreResult {
   /// The context that executes the request; its queue is the one to use the result on.
   public final let managedObjectContext: NSManagedObjectContext
   /// Why there is no result; nil until the request was executed, and when it went well.
@@ -42,29 +42,49 @@ open class NSPersistentStoreAsynchronousResult: NSPersistentStoreResult {
 ///
 /// See Apple's page
 /// [NSAsynchronousFetchRequest](https://developer.apple.com/documentation/coredata/nsasynchronousfetchrequest).
-open class NSAsynchronousFetchRequest<ResultType: NSFetchRequestResult>: NSPersistentStoreRequest {
+nonisolated open class NSAsynchronousFetchRequest<ResultType: NSFetchRequestResult>: NSPersistentStoreRequest
+{
   public final let fetchRequest: NSFetchRequest<ResultType>
-  /// Called on the context's queue when the fetch has ended, by a result, an error, or because it was cancelled.
+  /// Called when the fetch has ended, by a result, an error, or because it was cancelled: in the context's turn, and on the actor in whose
+  /// code the request was made, if any.
   public final let completionBlock: ((NSAsynchronousFetchResult<ResultType>) -> Void)?
+  private let isolation: (any Actor)?
   /// How many results are expected, for progress; 0 (default): unknown.
   open var estimatedResultCount: Int = 0
 
   public init(
-    fetchRequest request: NSFetchRequest<ResultType>,
+    isolation: isolated (any Actor)? = #isolation, fetchRequest request: NSFetchRequest<ResultType>,
     completionBlock blk: ((NSAsynchronousFetchResult<ResultType>) -> Void)? = nil
   ) {
     fetchRequest = request
     completionBlock = blk
+    self.isolation = isolation
     super.init()
+  }
+
+  private init(copying other: NSAsynchronousFetchRequest<ResultType>) {
+    fetchRequest = other.fetchRequest
+    completionBlock = other.completionBlock
+    isolation = other.isolation
+    estimatedResultCount = other.estimatedResultCount
+    super.init()
+    affectedStores = other.affectedStores
   }
 
   open override var requestType: NSPersistentStoreRequestType { .fetchRequestType }
 
-  open override func copy(with zone: NSZone? = nil) -> Any {
-    let other = NSAsynchronousFetchRequest(fetchRequest: fetchRequest, completionBlock: completionBlock)
-    other.estimatedResultCount = estimatedResultCount
-    other.affectedStores = affectedStores
-    return other
+  open override func copy(with zone: NSZone? = nil) -> Any { NSAsynchronousFetchRequest(copying: self) }
+
+  /// Calls the completion block, from a block of the result's context. A block of another actor than the main one runs there, in a turn
+  /// of its own of the context, as do those of the main actor for contexts of other queues.
+  final func complete(_ result: NSAsynchronousFetchResult<ResultType>) {
+    guard let completionBlock else { return }
+    let context: NSManagedObjectContext = result.managedObjectContext
+    guard let isolation, !(isolation === MainActor.shared && MainQueue.isCurrent) else {
+      return completionBlock(result)
+    }
+    let call = Transfer(value: { context.performAndWait { completionBlock(result) } })
+    Task { await call.run(on: isolation) }
   }
 }
 
@@ -72,7 +92,9 @@ open class NSAsynchronousFetchRequest<ResultType: NSFetchRequestResult>: NSPersi
 ///
 /// See Apple's page
 /// [NSAsynchronousFetchResult](https://developer.apple.com/documentation/coredata/nsasynchronousfetchresult).
-open class NSAsynchronousFetchResult<ResultType: NSFetchRequestResult>: NSPersistentStoreAsynchronousResult {
+nonisolated open class NSAsynchronousFetchResult<ResultType: NSFetchRequestResult>:
+  NSPersistentStoreAsynchronousResult
+{
   public final let fetchRequest: NSAsynchronousFetchRequest<ResultType>
   /// The objects, ids, dictionaries or counts; nil until the request was executed, and when it failed. For the context's queue.
   public final internal(set) var finalResult: [ResultType]?

@@ -17,7 +17,7 @@ public let NSFetchRequestExpressionType: CoreDataPredicates.NSExpression.Express
 ///
 /// The request runs each time the expression is evaluated. In the predicate of a fetch it runs once, before the store is asked,
 /// if its operands are constants. The request's offset does not count there.
-open class NSFetchRequestExpression: CoreDataPredicates.NSExpression {
+nonisolated open class NSFetchRequestExpression: CoreDataPredicates.NSExpression {
   private var parts: (request: ExpressionNode, context: ExpressionNode, countOnly: Bool) {
     guard case .fetch(let request, let context, let countOnly) = expressionNode() else {
       preconditionFailure("Made with a fetch, and never changed.")

@@ -12,7 +12,7 @@ import Foundation
 /// Snapshots hold attributes and, for to-one relationships, object ids, by name; `NSNull` for nil; never to-many members.
 ///
 /// See Apple's page [NSMergeConflict](https://developer.apple.com/documentation/coredata/nsmergeconflict).
-open class NSMergeConflict: NSObject {
+nonisolated open class NSMergeConflict: NSObject {
   /// The object in the context that saves.
   public final let sourceObject: NSManagedObject
   /// The values that the object has now, in the context.
@@ -63,7 +63,7 @@ open class NSMergeConflict: NSObject {
 /// Objects that break a uniqueness constraint together.
 ///
 /// See Apple's page [NSConstraintConflict](https://developer.apple.com/documentation/coredata/nsconstraintconflict).
-open class NSConstraintConflict: NSObject {
+nonisolated open class NSConstraintConflict: NSObject {
   /// The names of the constraint's properties.
   public final let constraint: [String]
   /// The values that several objects have.

@@ -36,7 +36,7 @@ public enum NSMergePolicyType: UInt, Sendable {
 /// and the winner lacks over to it: relationships, and with *object trumps* attributes that were not set.
 ///
 /// See Apple's page [NSMergePolicy](https://developer.apple.com/documentation/coredata/nsmergepolicy).
-open class NSMergePolicy: NSObject, @unchecked Sendable {
+nonisolated open class NSMergePolicy: NSObject, @unchecked Sendable {
   // Sendable: immutable; a subclass's state is its own business.
 
   open var mergeType: NSMergePolicyType { storedType }

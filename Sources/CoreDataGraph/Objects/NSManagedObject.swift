@@ -21,7 +21,7 @@ import Foundation
 /// ``NSManagedObjectContext/performAndWait(_:)`` of that context only. Hand ``objectID`` to other queues.
 ///
 /// See Apple's page [NSManagedObject](https://developer.apple.com/documentation/coredata/nsmanagedobject).
-open class NSManagedObject: NSObject, NSFetchRequestResult {
+nonisolated open class NSManagedObject: NSObject, NSFetchRequestResult {
   /// Its entity in the model of its context; an object without one may be taken over into another model that says the same.
   // Unchecked as `state` is.
   @exclusivity(unchecked) final private(set) var runtime: EntityRuntime

@@ -8,7 +8,7 @@ import Foundation
 /// ``NSManagedObjectContext/obtainPermanentIDs(for:)``); the object then has a new, permanent one.
 ///
 /// See Apple's page [NSManagedObjectID](https://developer.apple.com/documentation/coredata/nsmanagedobjectid).
-open class NSManagedObjectID: NSObject, NSCopying, NSFetchRequestResult, @unchecked Sendable {
+nonisolated open class NSManagedObjectID: NSObject, NSCopying, NSFetchRequestResult, @unchecked Sendable {
   // Sendable: immutable.
 
   let runtime: EntityRuntime

@@ -8,7 +8,7 @@ import Foundation
 /// ``transformedValue(_:)`` to be stored and through ``reverseTransformedValue(_:)`` when it is read.
 ///
 /// See Apple's page [ValueTransformer](https://developer.apple.com/documentation/foundation/valuetransformer).
-open class ValueTransformer: NSObject, @unchecked Sendable {
+nonisolated open class ValueTransformer: NSObject, @unchecked Sendable {
   // Sendable: stateless by contract; subclasses with state guard it themselves, as on Apple's platforms.
 
   /// `required`, so that a class can be made when a model names it.
@@ -82,7 +82,7 @@ public struct NSValueTransformerName: RawRepresentable, Hashable, Sendable {
 /// Secure keyed archives of property-list objects; a subclass allows more classes.
 ///
 /// Named by the model, it is applied backwards, as Apple's: storing archives, reading unarchives.
-open class NSSecureUnarchiveFromDataTransformer: ValueTransformer, @unchecked Sendable {
+nonisolated open class NSSecureUnarchiveFromDataTransformer: ValueTransformer, @unchecked Sendable {
   // Sendable: stateless.
 
   public required init() { super.init() }

@@ -7,7 +7,7 @@ import Foundation
 ///
 /// See Apple's page
 /// [NSSaveChangesRequest](https://developer.apple.com/documentation/coredata/nssavechangesrequest).
-open class NSSaveChangesRequest: NSPersistentStoreRequest {
+nonisolated open class NSSaveChangesRequest: NSPersistentStoreRequest {
   public final let insertedObjects: Set<NSManagedObject>?
   public final let updatedObjects: Set<NSManagedObject>?
   public final let deletedObjects: Set<NSManagedObject>?

@@ -5,7 +5,7 @@ import Foundation
 /// A store that a coordinator has opened: one file, or one set of rows in memory.
 ///
 /// See Apple's page [NSPersistentStore](https://developer.apple.com/documentation/coredata/nspersistentstore).
-open class NSPersistentStore: NSObject, @unchecked Sendable {
+nonisolated open class NSPersistentStore: NSObject, @unchecked Sendable {
   // Sendable: immutable but for metadata, which the engine guards, its refusal, which is guarded here, and the weak coordinator.
 
   final let engine: any StoreEngine

@@ -9,7 +9,7 @@ import Synchronization
 /// Safe to use from any thread. The model is frozen from here on.
 ///
 /// See Apple's page [NSPersistentStoreCoordinator](https://developer.apple.com/documentation/coredata/nspersistentstorecoordinator).
-open class NSPersistentStoreCoordinator: NSObject, WorkQueueOwner, @unchecked Sendable {
+nonisolated open class NSPersistentStoreCoordinator: NSObject, WorkQueueOwner, @unchecked Sendable {
   // Sendable: `stores` and the name are guarded by `storesLock`; all else is immutable or guards itself.
 
   final let runtime: ModelRuntime
@@ -91,8 +91,8 @@ open class NSPersistentStoreCoordinator: NSObject, WorkQueueOwner, @unchecked Se
       ofType: type.rawValue, configurationName: configuration, at: storeURL, options: options)
   }
 
-  /// Opens the store a description tells of and calls the handler: at once, or later on a background queue if the description asks for
-  /// that.
+  /// Opens the store a description tells of and calls the handler: at once, or later if the description asks for that. Then the store is
+  /// opened on a background queue, and the handler called on the main queue if this method was, else on that background queue.
   public final func addPersistentStore(
     with storeDescription: NSPersistentStoreDescription,
     completionHandler block: @escaping (NSPersistentStoreDescription, (any Error)?) -> Void
@@ -111,7 +111,13 @@ open class NSPersistentStoreCoordinator: NSObject, WorkQueueOwner, @unchecked Se
       block(storeDescription, add())
       return
     }
-    queue.run { block(storeDescription, add()) }
+    let isOnMain: Bool = MainQueue.isCurrent
+    queue.run {
+      let outcome: (any Error)? = add()
+      if !isOnMain { return block(storeDescription, outcome) }
+      let call = Transfer(value: { block(storeDescription, outcome) })
+      DispatchQueue.main.async { call.value() }
+    }
   }
 
   /// Closes a store. Its objects in contexts become useless: each context takes them out, changes included, on its queue, and tells of
@@ -198,9 +204,16 @@ open class NSPersistentStoreCoordinator: NSObject, WorkQueueOwner, @unchecked Se
 
   // MARK: Queue
 
-  /// Runs a block on the coordinator's queue, later.
-  public final func perform(_ block: @escaping () -> Void) {
+  /// Runs a block on the coordinator's queue, later. The block does not belong to the actor in whose code it is written.
+  @preconcurrency public final func perform(_ block: @escaping @Sendable () -> Void) {
     queue.run { [self] in RunningBlock.run(in: queue, of: nil, block) }
+  }
+
+  /// Runs a block on the coordinator's queue and suspends until it has run. Returns or rethrows what the block does.
+  @preconcurrency public final func perform<T, E: Error>(
+    isolation: isolated (any Actor)? = #isolation, _ block: @escaping @Sendable () throws(E) -> T
+  ) async throws(E) -> T {
+    try await queue.run { [self] () throws(E) -> T in try RunningBlock.run(in: queue, of: nil, block) }
   }
 
   /// Runs a block on the coordinator's queue and waits. Re-entrant; a block that waits for a context lends the queue to that context's

@@ -4,7 +4,7 @@ import Foundation
 /// How to open a store: type, place, configuration, options.
 ///
 /// See Apple's page [NSPersistentStoreDescription](https://developer.apple.com/documentation/coredata/nspersistentstoredescription).
-open class NSPersistentStoreDescription: NSObject, NSCopying {
+nonisolated open class NSPersistentStoreDescription: NSObject, NSCopying {
   open var type: String = NSSQLiteStoreType
   open var configuration: String?
   /// `/dev/null` unless set, as Apple's: a store in memory. So is one at any name below it (`/dev/null/Shop.sqlite`).

@@ -13,7 +13,7 @@ import Foundation
 /// what to do.
 ///
 /// See Apple's page [UndoManager](https://developer.apple.com/documentation/foundation/undomanager).
-open class UndoManager: NSObject {
+nonisolated open class UndoManager: NSObject {
   private enum Phase { case recording, undoing, redoing }
 
   private var phase: Phase = .recording

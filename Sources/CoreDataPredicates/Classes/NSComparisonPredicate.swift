@@ -3,7 +3,7 @@ import Foundation
 /// A comparison of two expressions, as `NSPredicate(format: "age > 30")` makes it.
 ///
 /// A subclass of Foundation's `NSPredicate`, so it goes wherever one is wanted. Immutable.
-open class NSComparisonPredicate: Foundation.NSPredicate, NSSecureCoding {
+nonisolated open class NSComparisonPredicate: Foundation.NSPredicate, NSSecureCoding {
   let node: ComparisonNode
   let permission: EvaluationPermission?
   private let program: PredicateProgram

@@ -3,7 +3,7 @@ import Foundation
 /// Predicates joined by `AND`, `OR` or `NOT`.
 ///
 /// Foundation's class of this name prints, compares and copies wrongly on Linux; this one replaces it. Immutable.
-open class NSCompoundPredicate: Foundation.NSPredicate, NSSecureCoding {
+nonisolated open class NSCompoundPredicate: Foundation.NSPredicate, NSSecureCoding {
   /// The members, as given.
   public let subpredicates: [Foundation.NSPredicate]
   /// How they are joined.

@@ -7,7 +7,7 @@ import Foundation
 ///
 /// A class of the program's own overrides ``expressionValue(with:context:)``, which predicates then call. It works in memory
 /// only.
-open class NSExpression: NSObject, NSCopying, NSSecureCoding {
+nonisolated open class NSExpression: NSObject, NSCopying, NSSecureCoding {
   let node: ExpressionNode
   let permission: EvaluationPermission?
   /// Of an expression that was made with nothing but its type.
