@@ -109,6 +109,7 @@ let package: Package = Package(
       name: "clarusTests",
       dependencies: [
         "clarus", "StoreConformance", "CoreDataSQLite", "CoreDataStorage", "CoreDataModel",
+        "CoreDataPredicates",
         .product(name: "GRDB", package: "GRDB.swift"),
       ]),
   ],

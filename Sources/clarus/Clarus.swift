@@ -14,13 +14,14 @@ struct Clarus: ParsableCommand {
       EXAMPLES
         clarus info Shop.sqlite                       what is in a store
         clarus fetch Shop.sqlite Item --where 'price > 10' --sort name --limit 5
+        clarus show Shop.sqlite Item/p42              one object with its relationships
         clarus model show Shop.xcdatamodeld           what is in a model
         clarus info Shop.sqlite --json | jq '.entities[].count'
 
       EXIT STATUS
         0 done, 1 failed (one line on standard error says why), 2 wrong usage
       """,
-    subcommands: [InfoCommand.self, FetchCommand.self, ModelCommand.self])
+    subcommands: [InfoCommand.self, FetchCommand.self, ShowCommand.self, ModelCommand.self])
 
   /// Runs a command and ends the process with the documented exit status.
   static func main() {

@@ -27,10 +27,40 @@ import Testing
     Case(arguments: ["fetch", "STORE", "Itm"], says: ["no entity \"Itm\"", "Did you mean \"Item\"?"]),
     Case(arguments: ["fetch", "STORE", "Item", "--where", "titel == 'x'"], says: ["titel", "title"]),
     Case(arguments: ["fetch", "STORE", "Item", "--sort", "titel"], says: ["titel", "title"]),
-    Case(arguments: ["fetch", "STORE", "Item", "--sort", "title:up"], says: ["title:up", "asc or desc"]),
     Case(
       arguments: ["fetch", "STORE", "Item", "--columns", "titel"], says: ["titel", "Did you mean \"title\"?"]),
-    Case(arguments: ["fetch", "STORE", "Item", "--columns", "title,"], says: ["empty name"]),
+    Case(arguments: ["fetch", "STORE", "Item", "--columns", "title.x"], says: ["Item.title", "is a value"]),
+    Case(
+      arguments: ["fetch", "STORE", "Item", "--columns", "tags.label"],
+      says: ["Item.tags has many members", "tags.@count", "--members"]),
+    Case(
+      arguments: ["fetch", "STORE", "Item", "--columns", "category.nam"], says: ["Category", "\"name\""]),
+    Case(
+      arguments: ["fetch", "STORE", "Item", "--columns", "tags.@median.label"], says: ["@median", "@avg"]),
+    Case(arguments: ["fetch", "STORE", "Item", "--id", "99"], says: ["no Item with the id 99"]),
+    Case(
+      arguments: ["fetch", "STORE", "Item", "--id", "1", "--id", "p98", "--id", "Item/p99"],
+      says: ["id p98, Item/p99"]),
+    Case(arguments: ["fetch", "STORE", "Item", "--id", "Tag/p1"], says: ["Tag/p1", "an id of Item"]),
+    Case(
+      arguments: ["fetch", "STORE", "Item", "--id", "Tga/p1"], says: ["\"Tga\"", "Did you mean \"Tag\"?"]),
+    Case(
+      arguments: [
+        "fetch", "STORE", "Item", "--id", "x-coredata://6F9619FF-8B86-D011-B42D-00C04FC964FF/Item/p1",
+      ],
+      says: ["another store"]),
+    Case(
+      arguments: ["fetch", "STORE", "Item", "--where", "category == 'fruit'"],
+      says: ["\"fruit\" is compared with an object", "Item/p42"]),
+    Case(
+      arguments: ["fetch", "STORE", "Item", "--where", "SELF == 'Tag/p1'"], says: ["Tag/p1", "an id of Item"]),
+    Case(arguments: ["fetch", "STORE", "Item", "--where", "due > now - 7q"], says: ["Unable to parse"]),
+    Case(
+      arguments: ["fetch", "STORE", "Item", "--group-by", "tags", "--count"], says: ["tags has many members"]),
+    Case(arguments: ["fetch", "STORE", "Item", "--sum", "title"], says: ["--sum title", "numbers"]),
+    Case(
+      arguments: ["fetch", "STORE", "Item", "--group-by", "isDone", "--count", "--sort", "price"],
+      says: ["--sort price", "isDone, count"]),
     Case(
       arguments: [
         "fetch", "STORE", "Item", "--where", "titel == 'x' AND price LIKE 'a' AND tags.label == 'b'",
@@ -49,6 +79,14 @@ import Testing
       arguments: ["info", "STORE", "--model", "DIR/Other.xcdatamodel"],
       says: ["doesn't fit", "Other", "Item"]),
     Case(arguments: ["fetch", "DIR/modelless.sqlite", "Item"], says: ["--model"]),
+    Case(arguments: ["info", "STORE", "--entity", "Itm"], says: ["no entity \"Itm\"", "Item"]),
+    Case(arguments: ["show", "STORE", "Item/p99"], says: ["no object Item/p99"]),
+    Case(arguments: ["show", "STORE", "Itm/p1"], says: ["\"Itm\"", "Did you mean \"Item\"?"]),
+    Case(arguments: ["show", "DIR/text", "Item/p1"], says: ["no Core Data store"]),
+    Case(arguments: ["show", "DIR/modelless.sqlite", "Item/p1"], says: ["--model"]),
+    Case(arguments: ["show", "STORE", "p1"], status: 2, says: ["Item/p42"]),
+    Case(arguments: ["show", "STORE", "Item/p1", "--members", "-1"], status: 2, says: ["--members"]),
+    Case(arguments: ["info", "STORE", "--counts", "--entity", "Item"], status: 2, says: ["contradict"]),
     Case(arguments: ["info"], status: 2, says: ["store", "--help"]),
     Case(arguments: ["fetch", "STORE"], status: 2, says: ["entity"]),
     Case(arguments: ["info", "STORE", "--nonsense"], status: 2, says: ["--nonsense"]),
@@ -57,6 +95,21 @@ import Testing
     Case(arguments: ["fetch", "STORE", "Item", "--format", "xml"], status: 2, says: ["xml"]),
     Case(
       arguments: ["fetch", "STORE", "Item", "--format", "csv", "--json"], status: 2, says: ["contradict"]),
+    Case(
+      arguments: ["fetch", "STORE", "Item", "--sort", "title:up"], status: 2,
+      says: ["title:up", "asc or desc"]),
+    Case(arguments: ["fetch", "STORE", "Item", "--columns", "title,"], status: 2, says: ["empty name"]),
+    Case(
+      arguments: ["fetch", "STORE", "Item", "--columns", "title,title"], status: 2, says: ["title twice"]),
+    Case(arguments: ["fetch", "STORE", "Item", "--id", "p0"], status: 2, says: ["--id \"p0\"", "Item/p42"]),
+    Case(arguments: ["fetch", "STORE", "Item", "--id", "Item/t3"], status: 2, says: ["no id"]),
+    Case(arguments: ["fetch", "STORE", "Item", "--distinct"], status: 2, says: ["--columns"]),
+    Case(
+      arguments: ["fetch", "STORE", "Item", "--distinct", "--columns", "title", "--count"], status: 2,
+      says: ["contradict"]),
+    Case(
+      arguments: ["fetch", "STORE", "Item", "--columns", "title", "--count"], status: 2, says: ["--group-by"]),
+    Case(arguments: ["fetch", "STORE", "Item", "--members", "--count"], status: 2, says: ["--members"]),
     Case(arguments: ["nonsense"], status: 2, says: ["nonsense"]),
   ]
 
@@ -124,7 +177,8 @@ import Testing
   }
 
   @Test(arguments: [
-    ["--help"], ["info", "--help"], ["fetch", "--help"], ["model", "show", "--help"], ["help", "fetch"],
+    ["--help"], ["info", "--help"], ["fetch", "--help"], ["show", "--help"], ["model", "show", "--help"],
+    ["help", "fetch"],
   ])
   func `help is printed and is no failure`(arguments: [String]) throws {
     let run = try CommandLineRun(arguments)

@@ -49,6 +49,34 @@ struct FixtureTests {
     #expect(try FolderState(folder) == before)
   }
 
+  @Test(arguments: Fixtures.stores)
+  func `the first object of every entity is shown with its data decoded`(store: String) throws {
+    let folder: URL = try Fixtures.copy(store)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let file: URL = folder.appendingPathComponent(URL(fileURLWithPath: store).lastPathComponent)
+    let before = try FolderState(folder)
+    let counts = try CommandLineRun(["info", file.path, "--counts", "--json"])
+    let model = try CommandLineRun(["model", "hash", file.path])
+    guard model.status == 0 else { return }
+    let entities = try #require((try counts.json() as? [String: Any])?["entities"] as? [[String: Any]])
+    for entity in entities where (entity["count"] as? Int ?? 0) > 0 {
+      let name: String = entity["name"] as? String ?? ""
+      let facts = try CommandLineRun(["info", file.path, "--entity", name, "--json"])
+      #expect(facts.status == 0, "\(name): \(facts.errors)")
+      #expect((try facts.json() as? [String: Any])?["count"] as? Int == entity["count"] as? Int)
+      let first = try CommandLineRun([
+        "fetch", file.path, name, "--columns", "objectID", "--limit", "1", "--sort", "objectID", "--json",
+      ])
+      let id = try #require((try first.json() as? [[String: String]])?.first?["objectID"], "\(name)")
+      let shown = try CommandLineRun(["show", file.path, id, "--json"])
+      #expect(shown.status == 0, "\(name): \(shown.errors)")
+      let root = try #require(try shown.json() as? [String: Any])
+      #expect(root["objectID"] as? String == id)
+      #expect(try CommandLineRun(["show", file.path, id]).status == 0)
+    }
+    #expect(try FolderState(folder) == before)
+  }
+
   @Test(arguments: [
     (
       "73153+apple-ios-samples-master/iPhoneCoreDataRecipes/RecipeData/Recipes.sqlite",

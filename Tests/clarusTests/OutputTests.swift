@@ -71,7 +71,7 @@ import Testing
     ("05", "\"05\""), ("1e5", "\"1e5\""), ("-", "\"-\""), ("1-2", "\"1-2\""), ("", "\"\""),
   ])
   func `a decimal is a JSON number only if nothing is lost`(text: String, expected: String) {
-    #expect(RowPrinter.json(decimal: text).compact == expected)
+    #expect(ValuePrinter.json(decimal: text).compact == expected)
   }
 
   @Test func `JSON is valid, whatever the text holds`() throws {

@@ -16,7 +16,7 @@ struct ShopStore {
     let url: URL = folder.appendingPathComponent("Shop.sqlite")
     self.folder = folder
     self.url = url
-    let world = try StoreWorld(StoreMaker { layout in try SQLiteEngine.open(url: url, layout: layout) })
+    let world: StoreWorld = try ShopStore.world(url)
     uuid = world.engine.identifier
     let categories: [RowID] = try world.insert(
       "Category", [["name": "fruit", "rank": 1], ["name": "tools"]])
@@ -48,6 +48,11 @@ struct ShopStore {
         ["decimal": Decimal(string: "12345678901234567.89")!, "double": Double.infinity],
       ])
     try world.engine.close()
+  }
+
+  /// An empty store with the shop's model, to be filled.
+  static func world(_ url: URL) throws -> StoreWorld {
+    try StoreWorld(StoreMaker { layout in try SQLiteEngine.open(url: url, layout: layout) })
   }
 
   func remove() { try? FileManager.default.removeItem(at: folder) }

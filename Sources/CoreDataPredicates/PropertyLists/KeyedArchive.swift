@@ -26,30 +26,15 @@ package struct KeyedArchive {
     }
   }
 
-  package init(_ data: Data) throws {
-    let root: PlistNode
-    if data.starts(with: Array("bplist".utf8)) {
-      root = try BinaryPlistReader.read(data)
-    } else {
-      root = try BinaryPlistReader.read(try KeyedArchive.binaryForm(ofXML: data))
-    }
+  package init(_ data: Data) throws { try self.init(PlistNode.read(data)) }
+
+  /// Throws for a property list that is no archive.
+  package init(_ root: PlistNode) throws {
     guard case .dictionary(let content) = root, case .array(let objects) = content["$objects"],
       case .dictionary(let top) = content["$top"]
     else { throw PlistError("it is a property list, but not a keyed archive: $objects or $top is missing") }
     self.objects = objects
     self.top = top
-  }
-
-  /// Foundation reads an XML property list's `CF$UID` entries into an opaque class; written in binary form they are
-  /// references again.
-  private static func binaryForm(ofXML data: Data) throws -> Data {
-    try XMLPlistNesting.check(data)
-    do {
-      let content = try PropertyListSerialization.propertyList(from: data, format: nil)
-      return try PropertyListSerialization.data(fromPropertyList: content, format: .binary, options: 0)
-    } catch {
-      throw PlistError("it is neither a binary nor an XML property list")
-    }
   }
 
   /// The object a field refers to, or the field itself where values are inline; nil for absent and for "$null".

@@ -1,31 +1,43 @@
 import ArgumentParser
 import CoreDataModel
 import CoreDataPredicates
-import CoreDataSQLite
 import CoreDataStorage
 import Foundation
 
-/// `clarus fetch`: the rows of an entity.
+/// `clarus fetch`: the rows of an entity, or what is computed over them.
 struct FetchCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "fetch",
-    abstract: "Prints the rows of an entity.",
+    abstract: "Prints the rows of an entity, or groups and sums of them.",
     discussion: """
       Rows of sub-entities are included. The columns are the object's id and the entity's stored properties; --columns picks \
-      others, to-many relationships (their number of members) and properties of sub-entities included.
+      others: key paths over to-one relationships, to-many relationships (their number of members, or with --members their \
+      ids), @count, @sum, @avg, @min and @max over to-many relationships, and properties of sub-entities.
 
       EXAMPLES
         clarus fetch Shop.sqlite Item --limit 10
+        clarus fetch Shop.sqlite Item --id p42 --id p43
         clarus fetch Shop.sqlite Item --where 'price > 10 AND category.name BEGINSWITH[c] "f"' \\
           --sort price:desc --sort name
-        clarus fetch Shop.sqlite Item --where 'due < CAST("2026-12-01T00:00:00Z", "NSDate")' --sql
+        clarus fetch Shop.sqlite Item --where 'category == "Category/p3" AND due < "2026-12-01"'
+        clarus fetch Shop.sqlite Item --where 'due > now - 7d' --sql
+        clarus fetch Shop.sqlite Item --columns title,category.name,tags --members
+        clarus fetch Shop.sqlite Category --columns name,items.@count,items.@max.price
+        clarus fetch Shop.sqlite Item --group-by category.name --count --sum price --sort count:desc
+        clarus fetch Shop.sqlite Item --distinct --columns category.name
         clarus fetch Shop.sqlite Category --columns name,items --format csv > categories.csv
+
+      PREDICATES
+        As for NSPredicate(format:). Besides, objects compare with ids ("Item/p42", "p42", or the URI), dates with days and \
+      moments in UTC ("2026-12-01", "2026-12-01T09:30:00Z"), and now and today() take offsets: now - 7d, today() - 1mon \
+      (\(RelativeDates.units)).
 
       FORMATS
         table  for people: long text is cut, control characters are escaped, data shows its size
         json   an array of objects, each with "objectID" and its own entity's stored properties: nil is null, dates are \
       ISO 8601 with microseconds, data is base64, a decimal of more than 15 digits is a string, a to-one relationship is \
-      the URI of its target; to-many relationships are left out unless named in --columns (then: the number of members)
+      the URI of its target; to-many relationships are left out unless named in --columns (then: the number of members) or \
+      asked for by --members (then: an array of URIs)
         csv    RFC 4180, first line the names; nil is empty
       With --sql the statement, its values and the database's plan come before a table, and on standard error with json \
       and csv.
@@ -36,16 +48,23 @@ struct FetchCommand: ParsableCommand {
   @Argument(help: "The entity's name.")
   var entity: String
 
+  @Option(
+    name: .customLong("id"), parsing: .singleValue,
+    help: ArgumentHelp(
+      "The row with this id: 42, p42, Item/p42 or the URI. May be repeated.", valueName: "id"))
+  var idTexts: [String] = []
+
   // A predicate may begin with a minus sign.
   @Option(
     name: .customLong("where"), parsing: .unconditional,
-    help: ArgumentHelp("A predicate, as for NSPredicate(format:).", valueName: "predicate"))
+    help: ArgumentHelp("A predicate, as for NSPredicate(format:); see PREDICATES.", valueName: "predicate"))
   var predicate: String?
 
   @Option(
     name: .long, parsing: .singleValue,
     help: ArgumentHelp(
-      "A key path to sort by, ascending unless :desc follows. May be repeated.", valueName: "key[:desc]"))
+      "A key path or, of groups, a column such as count or sum(price) to sort by, ascending unless :desc follows. May be repeated.",
+      valueName: "key[:desc]"))
   var sort: [String] = []
 
   @Option(name: .long, help: ArgumentHelp("At most so many rows.", valueName: "n"))
@@ -54,8 +73,13 @@ struct FetchCommand: ParsableCommand {
   @Option(name: .long, help: ArgumentHelp("Skip so many rows.", valueName: "n"))
   var offset: Int = 0
 
-  @Option(name: .long, help: ArgumentHelp("The properties to print, separated by commas.", valueName: "a,b"))
+  @Option(name: .long, help: ArgumentHelp("The key paths to print, separated by commas.", valueName: "a,b.c"))
   var columns: String?
+
+  @Flag(name: .long, help: "Show the ids of the members of to-many relationships, not their number.")
+  var members = false
+
+  @OptionGroup(title: "Groups") var grouping: GroupingOptions
 
   @Option(name: .long, help: ArgumentHelp("table, json or csv.", valueName: "format"))
   var format: OutputFormat?
@@ -72,89 +96,98 @@ struct FetchCommand: ParsableCommand {
     if json, let format, format != .json {
       throw ValidationError("--json and --format \(format.rawValue) contradict each other.")
     }
+    if let columns, let objection = NameList.objection("--columns", columns) {
+      throw ValidationError(objection)
+    }
+    for text in idTexts where ObjectIDText(text) == nil {
+      throw ValidationError("--id \"\(text)\" is no id; \(ObjectIDText.forms).")
+    }
+    for term in sort { _ = try SortTerm(term) }
+    try grouping.check(columns: columns, members: members)
   }
 
   func run() throws {
     let store = try OpenStore(path: options.store, modelPath: options.model, needsModel: true)
-    let engine: SQLiteEngine = try store.open()
+    let engine: any StoreEngine = try store.open()
     defer { try? engine.close() }
-    let layout: ModelLayout = engine.layout
-    guard let entity = layout.byName[entity] else {
-      throw CommandFailure(
-        "\(options.store): There is no entity \"\(self.entity)\". "
-          + NearestNames.advice(for: self.entity, among: layout.byName.keys))
-    }
-    let plan: FetchPlan = try makePlan(entity)
-    let format: OutputFormat = json ? .json : format ?? .table
-    let columns: [RowColumn]? = try columns.map { try Self.columns($0, entity, layout) }
+    let entity: EntityLayout = try store.entity(self.entity, in: engine.layout)
+    let rows: FetchPlan = try rows(of: entity, engine, store)
     let output = StandardOutput()
-    if sql { try writeStatement(engine.explain(plan), format, output) }
-    let writer = RowWriter(engine: engine, entity: entity, columns: columns, format: format, output: output)
-    try writer.write(plan)
+    if grouping.makesTable {
+      try writeTable(rows, engine, output)
+    } else {
+      try writeRows(rows, engine, output)
+    }
     try output.flush()
   }
 
-  private static func columns(
-    _ list: String, _ entity: EntityLayout, _ layout: ModelLayout
-  ) throws -> [RowColumn] {
-    try list.split(separator: ",", omittingEmptySubsequences: false).map { part in
-      let name: String = part.trimmingCharacters(in: .whitespaces)
-      if name.isEmpty { throw CommandFailure("--columns \"\(list)\" has an empty name.") }
-      return try RowColumn(property: name, of: entity, in: layout)
-    }
-  }
+  private var chosenFormat: OutputFormat { json ? .json : format ?? .table }
 
-  // MARK: Plan
-
-  private func makePlan(_ entity: EntityLayout) throws -> FetchPlan {
+  /// Which rows: those with the ids that are asked for, among those that satisfy the predicate.
+  private func rows(
+    of entity: EntityLayout, _ engine: any StoreEngine, _ store: OpenStore
+  ) throws -> FetchPlan {
+    let ids = ObjectIDs(layout: engine.layout, storeUUID: engine.identifier)
     var plan = FetchPlan(entity: entity)
-    plan.limit = limit ?? 0
-    plan.offset = offset
-    plan.order = try sort.map(Self.order)
-    if let predicate {
-      let parsed: NSPredicate = try NSPredicate(parsing: predicate, arguments: [])
-      let node: PredicateNode = parsed.predicateNode()
-      let errors: [PredicateProblem] = node.errors(for: entity.entity)
-      if !errors.isEmpty { throw CommandFailure("--where: " + Self.sentence(errors)) }
-      // Such a predicate runs, and nothing in its rows would tell what is wrong.
-      for problem in parsed.problems(for: entity.entity) where problem.kind == .neverEqual {
-        writeToStandardError(ErrorText.oneLine("clarus: --where: \(problem.description)"))
+    var conditions: [PredicateNode] = []
+    if !idTexts.isEmpty {
+      let wanted: [RowID] = try idTexts.compactMap(ObjectIDText.init).map { try ids.row($0, of: entity) }
+      conditions.append(ObjectIDs.isAmong(wanted))
+      plan.predicate = conditions[0]
+      let present: Set<Int64> = Set(try engine.fetchIDs(plan).map(\.key))
+      let missing: [String] = zip(idTexts, wanted).filter { !present.contains($1.key) }.map(\.0)
+      if !missing.isEmpty {
+        throw CommandFailure(
+          "\(store.path): There is no \(entity.name) with the id \(missing.joined(separator: ", ")).")
       }
-      plan.predicate = node
     }
+    if let predicate {
+      let clause = try WhereClause(predicate, of: entity, ids: ids, now: Date())
+      for remark in clause.remarks { writeToStandardError("clarus: " + ErrorText.oneLine(remark)) }
+      conditions.append(clause.node)
+    }
+    plan.predicate = conditions.count > 1 ? .compound(.and, conditions) : conditions.first
     return plan
   }
 
-  /// All problems in one line, numbered when there are several.
-  private static func sentence(_ problems: [PredicateProblem]) -> String {
-    guard problems.count > 1 else { return problems.first?.description ?? "" }
-    return zip(1..., problems).map { "(\($0)) \($1)" }.joined(separator: " ")
+  private func writeRows(_ rows: FetchPlan, _ engine: any StoreEngine, _ output: StandardOutput) throws {
+    var plan: FetchPlan = rows
+    plan.order = try sort.map {
+      FetchOrder(keyPath: try SortTerm($0).rowKey, ascending: try SortTerm($0).ascending)
+    }
+    plan.limit = limit ?? 0
+    plan.offset = offset
+    let layout: ModelLayout = engine.layout
+    let chosen: [OutputColumn]? = try columns.map { try OutputColumn.list($0, of: rows.entity, in: layout) }
+    let standard: [OutputColumn] = try OutputColumn.standard(
+      of: rows.entity, in: layout, withMembers: members)
+    if sql { try StatementText(engine.explain(plan)).write(chosenFormat, output) }
+    var writer = RecordWriter(
+      (chosen ?? standard).map { ($0.name, $0.isNumeric(listsMembers: members)) }, format: chosenFormat,
+      printer: printer(engine), output: output)
+    // Without a choice a JSON object shows what its own entity has, which may be more than the fetched entity's.
+    let pages = RowPages(
+      engine: engine, columns: chosen ?? (chosenFormat == .json ? nil : standard), listsMembers: members)
+    try writer.begin()
+    try pages.forEach(plan) { try writer.write($0) }
+    try writer.end()
   }
 
-  private static func order(_ term: String) throws -> FetchOrder {
-    let parts: [Substring] = term.split(separator: ":", omittingEmptySubsequences: false)
-    guard let key = parts.first, !key.isEmpty, parts.count <= 2 else {
-      throw CommandFailure("--sort \"\(term)\" is no key; write key, key:asc or key:desc.")
-    }
-    switch parts.count == 2 ? parts[1].lowercased() : "asc" {
-    case "asc": return FetchOrder(keyPath: String(key), ascending: true)
-    case "desc": return FetchOrder(keyPath: String(key), ascending: false)
-    default: throw CommandFailure("--sort \"\(term)\": after the colon comes asc or desc.")
-    }
+  private func writeTable(_ rows: FetchPlan, _ engine: any StoreEngine, _ output: StandardOutput) throws {
+    let groups: GroupedRows = try grouping.table(of: rows.entity, in: engine.layout, columns: columns)
+    let plan: TablePlan = try groups.plan(
+      rows: rows, order: try sort.map { (try SortTerm($0).key, try SortTerm($0).ascending) },
+      limit: limit ?? 0,
+      offset: offset)
+    if sql { try StatementText(engine.explain(plan)).write(chosenFormat, output) }
+    let table: ValueTable = try engine.fetch(plan)
+    var writer = RecordWriter(groups.titles, format: chosenFormat, printer: printer(engine), output: output)
+    try writer.begin()
+    for row in 0..<table.count { try writer.write(groups.record(table.row(row))) }
+    try writer.end()
   }
 
-  // MARK: SQL
-
-  private func writeStatement(
-    _ statement: ExplainedStatement?, _ format: OutputFormat, _ output: StandardOutput
-  ) throws {
-    guard let statement else { return }
-    var lines: [String] = [statement.sql]
-    if !statement.bindings.isEmpty { lines.append("values: " + statement.bindings.joined(separator: ", ")) }
-    lines += statement.queryPlan.map { "plan: \($0)" }
-    for line in lines.map(DisplayWidth.escaped) {
-      if format == .table { try output.writeLine(line) } else { writeToStandardError(line) }
-    }
-    if format == .table { try output.writeLine() }
+  private func printer(_ engine: any StoreEngine) -> ValuePrinter {
+    ValuePrinter(ids: ObjectIDs(layout: engine.layout, storeUUID: engine.identifier))
   }
 }

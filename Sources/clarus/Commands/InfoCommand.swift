@@ -15,6 +15,8 @@ struct InfoCommand: ParsableCommand {
 
       EXAMPLES
         clarus info Shop.sqlite
+        clarus info Shop.sqlite --counts
+        clarus info Shop.sqlite --entity Item
         clarus info Old.sqlite --model Shop.momd
         clarus info Shop.sqlite --json | jq -r '.entities[] | [.name, .count] | @tsv'
 
@@ -28,18 +30,43 @@ struct InfoCommand: ParsableCommand {
                                            "deleteRule", …}], …}],
           "metadata": {…} }
         Without a model an entity has "name", "count" and "superentity" only.
+        With --counts: { "entities": [{"name", "count"}] }. With --entity: the entity's object with "countWithSubentities" and
+        "properties": [{"name", "table", "columns", "values", "sample"}].
       """)
 
   @OptionGroup var options: StoreOptions
 
+  @Option(
+    name: .long,
+    help: ArgumentHelp(
+      "One entity only: its properties, where they are kept, how many rows have a value, and a sample.",
+      valueName: "name"))
+  var entity: String?
+
+  @Flag(name: .long, help: "The number of rows of each entity, and nothing else.")
+  var counts = false
+
   @Flag(name: .long, help: "Print JSON.")
   var json = false
 
+  func validate() throws {
+    if counts, entity != nil { throw ValidationError("--counts and --entity contradict each other.") }
+  }
+
   func run() throws {
-    let store = try OpenStore(path: options.store, modelPath: options.model, needsModel: false)
-    let report = StoreReport(store: store, entities: try entities(of: store))
+    let store = try OpenStore(path: options.store, modelPath: options.model, needsModel: entity != nil)
     let output = StandardOutput()
-    if json {
+    if let entity {
+      let engine: SQLiteEngine = try store.open()
+      defer { try? engine.close() }
+      let report = try EntityReport(try store.entity(entity, in: engine.layout), engine: engine)
+      if json { try output.writeLine(report.json.pretty) } else { try report.write(to: output) }
+      return try output.flush()
+    }
+    let report = StoreReport(store: store, entities: try entities(of: store))
+    if counts {
+      if json { try output.writeLine(report.countsJSON.pretty) } else { try report.writeCounts(to: output) }
+    } else if json {
       try output.writeLine(report.json.pretty)
     } else {
       try report.write(to: output)

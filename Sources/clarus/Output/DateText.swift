@@ -16,6 +16,29 @@ enum DateText {
     return parts.dayAndTime + (fraction.isEmpty ? "Z" : ".\(fraction)Z")
   }
 
+  /// A day (`2026-12-01`) or a moment (`2026-12-01 09:30`, `2026-12-01T09:30:00.5+02:00`), in UTC unless it says otherwise.
+  static func date(_ text: String) -> Date? {
+    let pattern =
+      /([0-9]{4})-([0-9]{2})-([0-9]{2})(?:[T ]([0-9]{2}):([0-9]{2})(?::([0-9]{2})(\.[0-9]{1,9})?)?\s*(Z|[+-][0-9]{2}:?[0-9]{2})?)?/
+    guard let match = text.wholeMatch(of: pattern)?.output else { return nil }
+    func number(_ text: Substring?) -> Int { text.flatMap { Int($0) } ?? 0 }
+    let parts = DateComponents(
+      year: number(match.1), month: number(match.2), day: number(match.3), hour: number(match.4),
+      minute: number(match.5),
+      second: number(match.6))
+    // A calendar takes 31 February for 3 March.
+    guard let date = UTC.calendar.date(from: parts),
+      UTC.calendar.dateComponents([.year, .month, .day, .hour, .minute, .second], from: date) == parts
+    else { return nil }
+    let fraction: Double = match.7.flatMap { Double("0\($0)") } ?? 0
+    var offset: Int = 0
+    if let zone = match.8, zone != "Z" {
+      let digits: Int = number(zone.filter(\.isNumber)[...])
+      offset = (digits / 100 * 3600 + digits % 100 * 60) * (zone.first == "-" ? -1 : 1)
+    }
+    return date.addingTimeInterval(fraction - Double(offset))
+  }
+
   private static func parts(_ seconds: Double) -> (dayAndTime: String, fraction: String)? {
     guard seconds.isFinite, abs(seconds) < 1e12 else { return nil }
     let microseconds = Int64((seconds * 1e6).rounded())

@@ -47,10 +47,11 @@ enum DisplayWidth {
     return safe
   }
 
-  private static func isUnsafe(_ scalar: Unicode.Scalar) -> Bool {
+  /// Controls (C0, DEL, C1), line separators, and what changes the direction of text.
+  static func isUnsafe(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.value {
     case 0..<0x20, 0x7F...0x9F: true
-    case 0x200E, 0x200F, 0x2028...0x202E, 0x2066...0x2069: true
+    case 0x061C, 0x200E, 0x200F, 0x2028...0x202E, 0x2066...0x206F: true
     default: false
     }
   }

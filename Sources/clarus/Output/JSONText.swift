@@ -91,8 +91,8 @@ indirect enum JSONText {
       case "\n": text += "\\n"
       case "\r": text += "\\r"
       case "\t": text += "\\t"
-      // Line separators are legal JSON but end a line in JavaScript; DEL and C1 controls upset terminals.
-      case "\u{0}"..."\u{1F}", "\u{7F}"..."\u{9F}", "\u{2028}", "\u{2029}":
+      // Line separators are legal JSON but end a line in JavaScript; controls and direction marks upset terminals.
+      case _ where DisplayWidth.isUnsafe(scalar):
         let hex: String = String(scalar.value, radix: 16)
         text += "\\u" + String(repeating: "0", count: 4 - hex.count) + hex
       default: text.unicodeScalars.append(scalar)

@@ -1,4 +1,5 @@
 import CoreDataModel
+import CoreDataPredicates
 import CoreDataSQLite
 import CoreDataStorage
 import Foundation
@@ -22,6 +23,16 @@ struct OpenStore {
         "\(path): \(reason) Name the model it was written with: --model Shop.momd (or .mom, .xcdatamodeld, "
           + ".xcdatamodel, or another store of the same model).")
     }
+  }
+
+  /// The entity of that name, or a failure that says which there are.
+  func entity(_ name: String, in layout: ModelLayout) throws -> EntityLayout {
+    guard let entity = layout.byName[name] else {
+      throw CommandFailure(
+        "\(path): There is no entity \"\(name)\". "
+          + NearestNames.advice(for: name, among: layout.byName.keys))
+    }
+    return entity
   }
 
   /// The engine, which reads only. A value whose external file is missing reads as nil.

@@ -66,7 +66,23 @@ struct StoreReport {
     return .object(start + EntityFacts(entity: description).json)
   }
 
+  var countsJSON: JSONText {
+    .object([
+      (
+        "entities",
+        .array(
+          entities.map { .object([("name", .string($0.name)), ("count", .integer(Int64($0.count)))]) })
+      )
+    ])
+  }
+
   // MARK: Text
+
+  func writeCounts(to output: StandardOutput) throws {
+    var table = TextTable([.init(title: "Entity"), .init(title: "Rows", alignment: .right)])
+    for entity in entities { try table.add([entity.name, String(entity.count)], to: output) }
+    try table.finish(output)
+  }
 
   func write(to output: StandardOutput) throws {
     func fact(_ name: String, _ value: String) throws {

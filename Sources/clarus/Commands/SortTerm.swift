@@ -1,0 +1,23 @@
+import ArgumentParser
+
+/// `--sort`: a key, `key:asc` or `key:desc`.
+struct SortTerm {
+  let key: String
+  let ascending: Bool
+
+  init(_ text: String) throws {
+    let parts: [Substring] = text.split(separator: ":", omittingEmptySubsequences: false)
+    guard let key = parts.first, !key.isEmpty, parts.count <= 2 else {
+      throw ValidationError("--sort \"\(text)\" is no key; write key, key:asc or key:desc.")
+    }
+    self.key = String(key)
+    switch parts.count == 2 ? parts[1].lowercased() : "asc" {
+    case "asc": ascending = true
+    case "desc": ascending = false
+    default: throw ValidationError("--sort \"\(text)\": after the colon comes asc or desc.")
+    }
+  }
+
+  /// As a store orders rows.
+  var rowKey: String { key == PathEnd.objectIDName ? "self" : key }
+}

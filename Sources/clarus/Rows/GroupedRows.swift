@@ -1,0 +1,111 @@
+import CoreDataModel
+import CoreDataPredicates
+import CoreDataStorage
+import Foundation
+
+/// Groups, functions over rows, and distinct values: a table that the store computes.
+///
+///     --group-by category.name --count --sum price     category.name │ count │ sum(price)
+///     --distinct --columns title                       title
+///
+/// A column's title is what `--sort` calls it.
+struct GroupedRows {
+  private struct Column {
+    var title: String
+    var expression: ExpressionNode
+    var kind: ColumnKind?
+    var isNumeric: Bool
+  }
+
+  private let entity: EntityLayout
+  private let layout: ModelLayout
+  private var columns: [Column] = []
+  private var groups: [ExpressionNode] = []
+  private var isDistinct = false
+
+  /// - Parameters:
+  ///   - groups: key paths.
+  ///   - functions: names of functions, with the key paths they are applied to; `count` has none.
+  init(
+    of entity: EntityLayout, in layout: ModelLayout, groups: [String],
+    functions: [(name: String, path: String?)]
+  ) throws {
+    self.entity = entity
+    self.layout = layout
+    for path in groups {
+      let column: Column = try column(path)
+      self.groups.append(column.expression)
+      columns.append(column)
+    }
+    for (name, path) in functions { columns.append(try function(name, path)) }
+  }
+
+  /// The different combinations of values.
+  init(distinct paths: [String], of entity: EntityLayout, in layout: ModelLayout) throws {
+    self.entity = entity
+    self.layout = layout
+    isDistinct = true
+    columns = try paths.map(column)
+  }
+
+  var titles: [(title: String, isNumeric: Bool)] { columns.map { ($0.title, $0.isNumeric) } }
+
+  /// - Parameter order: titles of columns; of distinct values other key paths too.
+  func plan(
+    rows: FetchPlan, order: [(title: String, ascending: Bool)], limit: Int, offset: Int
+  ) throws -> TablePlan {
+    var plan = TablePlan(
+      rows: rows, columns: columns.map { TableColumn(name: $0.title, expression: $0.expression) })
+    plan.groups = groups
+    plan.isDistinct = isDistinct
+    plan.order = try order.map { TableOrder(try expression(sortedBy: $0.title), ascending: $0.ascending) }
+    // Groups without an order come by their keys; so do distinct values.
+    if isDistinct, order.isEmpty { plan.order = columns.map { TableOrder($0.expression) } }
+    plan.limit = limit
+    plan.offset = offset
+    return plan
+  }
+
+  func record(_ values: ArraySlice<PredicateValue>) -> [(name: String, value: OutputValue)] {
+    zip(columns, values).map { ($0.title, OutputValue($1, $0.kind)) }
+  }
+
+  private func expression(sortedBy title: String) throws -> ExpressionNode {
+    if let column = columns.first(where: { $0.title == title }) { return column.expression }
+    if isDistinct { return try column(title).expression }
+    throw CommandFailure(
+      "--sort \(title): Groups are sorted by their columns: \(columns.map(\.title).joined(separator: ", ")).")
+  }
+
+  private func column(_ path: String) throws -> Column {
+    switch try PathEnd(path, from: entity, in: layout) {
+    case .object(let expression, _):
+      Column(title: path, expression: expression, kind: nil, isNumeric: false)
+    case .value(let expression, let kind):
+      Column(title: path, expression: expression, kind: kind, isNumeric: kind.isNumber)
+    case .computed(let expression, let kind):
+      Column(title: path, expression: expression, kind: kind, isNumeric: kind?.isNumber ?? true)
+    case .members(_, _, _, let path):
+      throw CommandFailure("\(path) has many members; group by a value, or by \(path).@count.")
+    }
+  }
+
+  /// `sum(price)`: the function's name on the command line and in the predicate language.
+  private func function(_ name: String, _ path: String?) throws -> Column {
+    guard let path else {
+      return Column(
+        title: name, expression: .function(target: nil, name: "count:", arguments: [.evaluatedObject]),
+        kind: .int64, isNumeric: true)
+    }
+    let argument: Column = try column(path)
+    let keepsKind: Bool = name == "min" || name == "max"
+    if !keepsKind, !argument.isNumeric {
+      throw CommandFailure("--\(name) \(path): It needs numbers; --min and --max take dates and strings too.")
+    }
+    return Column(
+      title: "\(name)(\(path))",
+      expression: .function(
+        target: nil, name: name == "avg" ? "average:" : "\(name):", arguments: [argument.expression]),
+      kind: keepsKind ? argument.kind : nil, isNumeric: argument.isNumeric)
+  }
+}

@@ -1,0 +1,90 @@
+import CoreDataModel
+import CoreDataStorage
+import Foundation
+
+/// A column of `clarus fetch`: a key path, and what it leads to in each entity whose rows are shown.
+struct OutputColumn {
+  let name: String
+  /// By entity index; an entity without the property shows nothing.
+  let ends: [Int: PathEnd]
+
+  /// A path from the entity or from one of its sub-entities.
+  init(_ path: String, of entity: EntityLayout, in layout: ModelLayout) throws {
+    name = path
+    var ends: [Int: PathEnd] = [:]
+    var failure: (any Error)?
+    for index in entity.family {
+      do {
+        ends[index] = try PathEnd(path, from: layout.entities[index], in: layout)
+      } catch {
+        // What the fetched entity says comes first, unless a sub-entity has the property and something else is wrong with it.
+        let hasName: Bool = layout.entities[index].slotByName[String(path.prefix { $0 != "." })] != nil
+        if failure == nil || hasName { failure = failure.map { hasName ? error : $0 } ?? error }
+      }
+    }
+    if ends.isEmpty, let failure { throw failure }
+    self.ends = ends
+  }
+
+  private init(name: String, ends: [Int: PathEnd]) {
+    self.name = name
+    self.ends = ends
+  }
+
+  /// The object id, then every stored value of the entity, then, if asked for, its to-many relationships, each of which costs a
+  /// statement.
+  static func standard(
+    of entity: EntityLayout, in layout: ModelLayout, withMembers: Bool
+  ) throws -> [OutputColumn] {
+    let names: [String] = entity.slots.compactMap { slot in
+      switch slot.role {
+      case .stored: slot.name
+      case .toMany: withMembers ? slot.name : nil
+      case .transient, .fetched, .composite: nil
+      }
+    }
+    return try ([PathEnd.objectIDName] + names).map { try OutputColumn($0, of: entity, in: layout) }
+  }
+
+  /// Paths separated by commas.
+  static func list(_ text: String, of entity: EntityLayout, in layout: ModelLayout) throws -> [OutputColumn] {
+    try NameList.names(text).map { try OutputColumn($0, of: entity, in: layout) }
+  }
+
+  /// Numbers stand at the right edge of their column.
+  func isNumeric(listsMembers: Bool) -> Bool {
+    guard let end = ends.min(by: { $0.key < $1.key })?.value else { return false }
+    switch end {
+    case .value(_, let kind), .computed(_, let kind?): return kind.isNumber
+    case .computed(_, nil): return true
+    case .members: return !listsMembers
+    case .object: return false
+    }
+  }
+}
+
+extension ColumnKind {
+  var isNumber: Bool {
+    switch self {
+    case .int16, .int32, .int64, .double, .float, .decimal: true
+    default: false
+    }
+  }
+}
+
+/// Names separated by commas, as options take them.
+enum NameList {
+  static func names(_ text: String) -> [String] {
+    text.split(separator: ",", omittingEmptySubsequences: false).map {
+      $0.trimmingCharacters(in: .whitespaces)
+    }
+  }
+
+  /// What is wrong with such a list; nil: nothing.
+  static func objection(_ option: String, _ text: String) -> String? {
+    let names: [String] = names(text)
+    if names.contains("") { return "\(option) \"\(text)\" has an empty name." }
+    let twice: String? = names.first { name in names.count { $0 == name } > 1 }
+    return twice.map { "\(option) \"\(text)\" names \($0) twice." }
+  }
+}
