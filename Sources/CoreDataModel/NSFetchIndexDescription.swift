@@ -41,7 +41,10 @@ nonisolated open class NSFetchIndexDescription: NSObject, NSCopying, @unchecked 
 
   func freezeContents() {
     isFrozen = true
-    for element in elements { element.isFrozen = true }
+    for element in elements {
+      element.isFrozen = true
+      element.expressionDescription?.freezeContents()
+    }
   }
 
   open func copy(with zone: NSZone? = nil) -> Any {
@@ -82,6 +85,11 @@ nonisolated open class NSFetchIndexElementDescription: NSObject, NSCopying, @unc
   }
   final let storedName: String?
 
+  /// What computes the column, nil for a column that is a property.
+  package final var expressionDescription: NSExpressionDescription? {
+    storedProperty as? NSExpressionDescription
+  }
+
   open var collationType: NSFetchIndexElementType { willSet { mayChange() } }
 
   /// The direction of the column. Ascending unless set.
@@ -111,7 +119,9 @@ nonisolated open class NSFetchIndexElementDescription: NSObject, NSCopying, @unc
   open func copy(with zone: NSZone? = nil) -> Any {
     let other =
       if let storedProperty {
-        NSFetchIndexElementDescription(property: storedProperty, collationType: collationType)
+        NSFetchIndexElementDescription(
+          property: expressionDescription.map { $0.copy() as! NSPropertyDescription } ?? storedProperty,
+          collationType: collationType)
       } else {
         NSFetchIndexElementDescription(propertyName: storedName ?? "", collationType: collationType)
       }
@@ -126,7 +136,7 @@ nonisolated open class NSFetchIndexElementDescription: NSObject, NSCopying, @unc
   open override func isEqual(_ object: Any?) -> Bool {
     guard let other = object as? NSFetchIndexElementDescription else { return false }
     return propertyName == other.propertyName && collationType == other.collationType
-      && isAscending == other.isAscending
+      && isAscending == other.isAscending && expressionDescription == other.expressionDescription
   }
 
   open override var hash: Int {

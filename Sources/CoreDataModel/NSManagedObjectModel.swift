@@ -41,7 +41,7 @@ nonisolated open class NSManagedObjectModel: NSObject, NSCopying, NSSecureCoding
   /// Encodes the model as the archive of a `.mom` file. Fails the coder if a part has no archived form.
   open func encode(with coder: NSCoder) {
     do {
-      coder.encode(NSData(data: try ModelArchiveWriter.write(self)), forKey: Self.codingKey)
+      coder.encode(NSData(data: try ModelArchiveWriter.write(self, as: .file)), forKey: Self.codingKey)
     } catch {
       coder.failWithError(error)
     }

@@ -102,12 +102,21 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
         }
         let hasLog: Bool = try Connections.prepareLog(options, on: queue)
         let pool = try ConnectionPool(queue, url: url, readers: hasLog ? configuration : nil)
+        try guardTrees(facts.guardedTrees, queue)
         return try SQLiteEngine(
           url: url, layout: layout, options: options, facts: facts, access: .writable(pool))
       } catch {
         try? queue.close()
         throw error
       }
+    }
+  }
+
+  /// Gives R-trees whose triggers the file lacks the same ones for as long as the store is open: the connection's own.
+  private static func guardTrees(_ trees: [RTree], _ writer: DatabaseQueue) throws {
+    if trees.isEmpty { return }
+    try writer.writeWithoutTransaction { database in
+      for sql in trees.flatMap({ $0.triggers(isTemporary: true) }) { try database.execute(sql: sql) }
     }
   }
 
@@ -140,6 +149,8 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
     var metadata: StoreMetadata
     var schema: StoreSchema
     var hasHistory: Bool
+    /// Trees that the file's triggers don't keep up: those that triggers of the connection can, and the rest.
+    var guardedTrees: [RTree]
     var unguardedTrees: [String]
     var triggers: Set<String>
 
@@ -153,9 +164,17 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
       let inventory: StoreInventory = try StoreInventory.read(database, url: url)
       let schema = try StoreSchema(
         layout: layout, database: inventory.database, entities: options.entityNames)
-      return Facts(
-        metadata: metadata, schema: schema, hasHistory: inventory.hasHistory,
-        unguardedTrees: inventory.unguardedTrees, triggers: inventory.triggers)
+      var facts = Facts(
+        metadata: metadata, schema: schema, hasHistory: inventory.hasHistory, guardedTrees: [],
+        unguardedTrees: [], triggers: inventory.triggers)
+      for tree in inventory.unguardedTrees {
+        if let known = RTree(tree, schema: schema, database: inventory.database) {
+          facts.guardedTrees.append(known)
+        } else {
+          facts.unguardedTrees.append(tree.name)
+        }
+      }
+      return facts
     }
   }
 

@@ -7,8 +7,8 @@ import GRDB
 struct StoreInventory {
   var database: ExistingDatabase
   var hasHistory: Bool
-  /// Names of R-tree tables that no trigger keeps up to date, with the table they index.
-  var unguardedTrees: [String]
+  /// R-tree tables that no trigger keeps up to date.
+  var unguardedTrees: [ExistingDatabase.Table]
   /// Names of the triggers, in upper case.
   var triggers: Set<String>
 
@@ -37,21 +37,23 @@ struct StoreInventory {
     }
     var tables: [ExistingDatabase.Table] = []
     let info = try RawStatement(database, "SELECT name FROM pragma_table_info(?) ORDER BY cid", url: url)
-    for name in names {
+    func table(_ name: String) throws -> ExistingDatabase.Table {
       try info.bind(1, name)
+      defer { info.reset() }
       var columns: [String] = []
       while try info.step() { columns.append(info.text(0) ?? "") }
-      info.reset()
-      tables.append(ExistingDatabase.Table(name: name, columns: columns))
+      return ExistingDatabase.Table(name: name, columns: columns)
+    }
+    for name in names { tables.append(try table(name)) }
+    let unguarded: [String] = trees.filter { tree in
+      let stem: String = tree.uppercased()
+      return !triggers.contains { $0.sql.contains(stem) }
     }
     return StoreInventory(
       database: ExistingDatabase(
         tables: tables, entities: try entityRows(database, url: url), indexNames: indexes),
       hasHistory: names.contains { $0.uppercased() == "ACHANGE" },
-      unguardedTrees: trees.filter { tree in
-        let stem: String = tree.uppercased()
-        return !triggers.contains { $0.sql.contains(stem) }
-      }, triggers: Set(triggers.map(\.name)))
+      unguardedTrees: try unguarded.map(table), triggers: Set(triggers.map(\.name)))
   }
 
   /// The rows of `Z_PRIMARYKEY`; none if there is no such table.

@@ -63,7 +63,7 @@ struct StoreMetadata: @unchecked Sendable {
         Key.type: "SQLite",
         Key.hashes: hashes,
         Key.hashesVersion: VersionHash.version,
-        Key.identifiers: identifiers.isEmpty ? [""] : identifiers,
+        Key.identifiers: identifiers,
         Key.framework: frameworkVersion,
         Key.autoVacuum: "2",
         Key.digest: VersionHash.digest(hashes),

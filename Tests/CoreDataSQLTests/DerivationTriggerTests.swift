@@ -85,17 +85,36 @@ import Testing
   @Test func `a copy follows the row it reads and the relationship that leads there`() throws {
     let found: [String: String] = try updates(
       triggers("Book", "who", "uppercase:(author.name)", .stringAttributeType))
-    let name: String = "(SELECT CLARUS_UPPERCASE(p0.ZNAME) FROM ZPERSON AS p0 WHERE p0.Z_PK = "
+    let name: String = "(SELECT CLARUS_UPPERCASE(ZNAME) FROM ZPERSON WHERE Z_PK = NEW.ZAUTHOR)"
     #expect(
       found == [
-        "ZBOOK_Book_who_SOURCE_INSERT": "ZBOOK SET ZWHO = \(name)NEW.ZAUTHOR) WHERE Z_PK = NEW.Z_PK",
-        "ZBOOK_Book_who_SOURCE_UPDATE": "ZBOOK SET ZWHO = \(name)NEW.ZAUTHOR) WHERE Z_PK = NEW.Z_PK",
+        "ZBOOK_Book_who_SOURCE_INSERT": "ZBOOK SET ZWHO = \(name) WHERE Z_PK = NEW.Z_PK",
+        "ZBOOK_Book_who_SOURCE_UPDATE": "ZBOOK SET ZWHO = \(name) WHERE Z_PK = NEW.Z_PK",
         "ZPERSON_Book_who_PARAMETER_INSERT":
-          "ZBOOK SET ZWHO = \(name)ZBOOK.ZAUTHOR) WHERE ZAUTHOR = NEW.Z_PK",
+          "ZBOOK SET ZWHO = CLARUS_UPPERCASE(NEW.ZNAME) WHERE ZAUTHOR = NEW.Z_PK",
         "ZPERSON_Book_who_PARAMETER_UPDATE":
-          "ZBOOK SET ZWHO = \(name)ZBOOK.ZAUTHOR) WHERE ZAUTHOR = NEW.Z_PK",
-        "ZPERSON_Book_who_PARAMETER_DELETE":
-          "ZBOOK SET ZWHO = \(name)ZBOOK.ZAUTHOR) WHERE ZAUTHOR = OLD.Z_PK",
+          "ZBOOK SET ZWHO = CLARUS_UPPERCASE(NEW.ZNAME) WHERE ZAUTHOR = NEW.Z_PK",
+      ])
+  }
+
+  // Finding C6: the texts of Photos' libraries, GraphNode.primaryLabelCode = primaryLabel.code.
+  @Test func `a copy over a to-one has Apple's triggers`() throws {
+    let triggers: [String] = try triggers("Book", "who", "author.name", .stringAttributeType)
+    func call(_ function: String, _ rows: String) -> String {
+      "SELECT NSCoreDataDATrigger\(function)AffectedObjectValue('ZBOOK', Z_ENT, Z_PK, 'who', ZWHO) "
+        + "FROM ZBOOK WHERE \(rows); END"
+    }
+    let found: String = "(SELECT ZNAME FROM ZPERSON WHERE Z_PK = NEW.ZAUTHOR)"
+    #expect(
+      triggers == [
+        "CREATE TRIGGER Z_DA_ZBOOK_Book_who_SOURCE_INSERT AFTER INSERT ON ZBOOK FOR EACH ROW BEGIN UPDATE ZBOOK SET "
+          + "ZWHO = \(found) WHERE Z_PK = NEW.Z_PK; " + call("InsertUpdated", "Z_PK = NEW.Z_PK"),
+        "CREATE TRIGGER Z_DA_ZBOOK_Book_who_SOURCE_UPDATE AFTER UPDATE OF ZAUTHOR ON ZBOOK FOR EACH ROW BEGIN "
+          + "UPDATE ZBOOK SET ZWHO = \(found) WHERE Z_PK = NEW.Z_PK; " + call("Updated", "Z_PK = NEW.Z_PK"),
+        "CREATE TRIGGER Z_DA_ZPERSON_Book_who_PARAMETER_INSERT AFTER INSERT ON ZPERSON FOR EACH ROW BEGIN UPDATE ZBOOK "
+          + "SET ZWHO = NEW.ZNAME WHERE ZAUTHOR = NEW.Z_PK; " + call("InsertUpdated", "ZAUTHOR = NEW.Z_PK"),
+        "CREATE TRIGGER Z_DA_ZPERSON_Book_who_PARAMETER_UPDATE AFTER UPDATE OF ZNAME ON ZPERSON FOR EACH ROW BEGIN UPDATE "
+          + "ZBOOK SET ZWHO = NEW.ZNAME WHERE ZAUTHOR = NEW.Z_PK; " + call("Updated", "ZAUTHOR = NEW.Z_PK"),
       ])
   }
 

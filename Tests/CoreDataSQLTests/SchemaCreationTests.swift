@@ -72,22 +72,98 @@ import Testing
     let indexes: [String] = SchemaCreation(try StoreSchema(layout: model.layout())).indexes()
     #expect(
       indexes == [
-        "CREATE INDEX Z_Car_recent ON ZCAR (ZYEAR COLLATE BINARY DESC) WHERE ZMAKER = 'O''Hara' AND ZYEAR > 1990",
+        "CREATE INDEX Z_Car_recent ON ZCAR (ZYEAR COLLATE BINARY DESC) "
+          + "WHERE (ZMAKER = 'O''Hara' AND ZYEAR > 1990)",
         "CREATE VIRTUAL TABLE Z_RT_Car_place USING RTREE (Z_PK INTEGER PRIMARY KEY, ZLATITUDE_MIN FLOAT, "
           + "ZLATITUDE_MAX FLOAT, ZLONGITUDE_MIN FLOAT, ZLONGITUDE_MAX FLOAT)",
-        "CREATE TRIGGER Z_RT_Car_place_INSERT AFTER INSERT ON ZCAR FOR EACH ROW BEGIN INSERT OR REPLACE INTO "
-          + "Z_RT_Car_place SELECT NEW.Z_PK, NEW.ZLATITUDE, NEW.ZLATITUDE, NEW.ZLONGITUDE, NEW.ZLONGITUDE WHERE "
-          + "NEW.Z_ENT IN (1) AND NEW.ZLATITUDE IS NOT NULL AND NEW.ZLONGITUDE IS NOT NULL; END",
-        "CREATE TRIGGER Z_RT_Car_place_UPDATE AFTER UPDATE OF ZLATITUDE, ZLONGITUDE ON ZCAR FOR EACH ROW BEGIN "
-          + "DELETE FROM Z_RT_Car_place WHERE Z_PK = OLD.Z_PK; INSERT OR REPLACE INTO Z_RT_Car_place SELECT NEW.Z_PK, "
-          + "NEW.ZLATITUDE, NEW.ZLATITUDE, NEW.ZLONGITUDE, NEW.ZLONGITUDE WHERE NEW.Z_ENT IN (1) AND NEW.ZLATITUDE IS "
-          + "NOT NULL AND NEW.ZLONGITUDE IS NOT NULL; END",
-        "CREATE TRIGGER Z_RT_Car_place_DELETE AFTER DELETE ON ZCAR FOR EACH ROW BEGIN DELETE FROM Z_RT_Car_place "
-          + "WHERE Z_PK = OLD.Z_PK; END",
+        "CREATE TRIGGER Z_RT_Car_place_INSERT AFTER INSERT ON ZCAR FOR EACH ROW BEGIN INSERT OR REPLACE "
+          + "INTO Z_RT_Car_place (Z_PK, ZLATITUDE_MIN, ZLATITUDE_MAX, ZLONGITUDE_MIN, ZLONGITUDE_MAX) VALUES "
+          + "(NEW.Z_PK, NEW.ZLATITUDE ,NEW.ZLATITUDE, NEW.ZLONGITUDE, NEW.ZLONGITUDE) ; END",
+        "CREATE TRIGGER Z_RT_Car_place_UPDATE AFTER UPDATE ON ZCAR FOR EACH ROW BEGIN "
+          + "DELETE FROM Z_RT_Car_place WHERE Z_PK = NEW.Z_PK ; "
+          + "INSERT INTO Z_RT_Car_place (Z_PK, ZLATITUDE_MIN, ZLATITUDE_MAX, ZLONGITUDE_MIN, ZLONGITUDE_MAX) VALUES "
+          + "(NEW.Z_PK, NEW.ZLATITUDE ,NEW.ZLATITUDE, NEW.ZLONGITUDE, NEW.ZLONGITUDE) ; END",
+        "CREATE TRIGGER Z_RT_Car_place_DELETE AFTER DELETE ON ZCAR FOR EACH ROW BEGIN "
+          + "DELETE FROM Z_RT_Car_place WHERE Z_PK = OLD.Z_PK ; END",
         "CREATE INDEX Z_Car_maker ON ZCAR (ZMAKER COLLATE BINARY ASC)",
         "CREATE INDEX Z_Car_maker_year ON ZCAR (ZMAKER COLLATE BINARY ASC, ZYEAR COLLATE BINARY ASC)",
         "CREATE UNIQUE INDEX Z_Car_UNIQUE_plate ON ZCAR (ZPLATE COLLATE BINARY ASC)",
       ])
+  }
+
+  // Finding C5: the words of Apple's files (Photos' libraries, the index of visual search).
+  @Test(arguments: [
+    ("a != -1", "ZA <> -1"), ("a == nil", "ZA IS NULL"), ("owner != nil", "ZOWNER IS NOT NULL"),
+    ("a == -1 AND b != -1", "(ZA = -1 AND ZB <> -1)"), ("a == YES", "ZA = 1"),
+    ("a == nil AND b == 0 AND (a <> 0 OR b == 0)", "(ZA IS NULL AND ZB = 0 AND (ZA <> 0 OR ZB = 0))"),
+    ("name == \"O'Hara\" OR a >= 2", "(ZNAME = 'O''Hara' OR ZA >= 2)"),
+  ])
+  func `the condition of a partial index is spelt as Apple's`(format: String, sql: String) throws {
+    let model = ModelBuilder()
+    let thing: NSEntityDescription = model.entity(
+      "Thing",
+      attributes: [
+        "a": .integer32AttributeType, "b": .integer32AttributeType, "name": .stringAttributeType,
+      ])
+    model.entity("Owner")
+    model.relationship("owner", of: "Thing", to: "Owner", toMany: false)
+    let index = NSFetchIndexDescription(
+      name: "some",
+      elements: [
+        NSFetchIndexElementDescription(property: thing.attributesByName["a"]!, collationType: .binary)
+      ])
+    index.partialIndexPredicate = try NSPredicate(parsing: format, arguments: [])
+    thing.indexes = [index]
+    let indexes: [String] = SchemaCreation(try StoreSchema(layout: model.layout())).indexes()
+    #expect(
+      indexes.last == "CREATE INDEX Z_Thing_some ON ZTHING (ZA COLLATE BINARY ASC) WHERE \(sql)", "\(format)")
+  }
+
+  // Finding C4, C7: as Photos' libraries have them; a compound index beside a fetch index over the same says nothing more.
+  @Test func `computed columns are the object's own, and old forms beside fetch indexes make none`() throws {
+    let model = ModelBuilder()
+    let asset: NSEntityDescription = model.entity(
+      "Asset", attributes: ["kind": .integer32AttributeType, "date": .dateAttributeType])
+    func computed(_ text: String) throws -> NSFetchIndexElementDescription {
+      let expression = NSExpressionDescription()
+      expression.name = "expression1"
+      expression.expression = try NSExpression(parsing: text, arguments: [])
+      return NSFetchIndexElementDescription(property: expression, collationType: .binary)
+    }
+    func plain(_ name: String) -> NSFetchIndexElementDescription {
+      NSFetchIndexElementDescription(property: asset.attributesByName[name]!, collationType: .binary)
+    }
+    let both = NSFetchIndexDescription(name: "both", elements: [plain("kind"), plain("date")])
+    both.elements[1].isAscending = false
+    asset.indexes = [
+      NSFetchIndexDescription(name: "forAll", elements: [plain("date"), try computed("SELF")]),
+      NSFetchIndexDescription(name: "byKind", elements: [plain("kind"), try computed("entity")]), both,
+    ]
+    asset.compoundIndexes = [["kind", "date"]]
+    #expect(
+      SchemaCreation(try StoreSchema(layout: model.layout())).indexes() == [
+        "CREATE INDEX Z_Asset_forAll ON ZASSET (ZDATE COLLATE BINARY ASC, Z_PK COLLATE BINARY ASC)",
+        "CREATE INDEX Z_Asset_byKind ON ZASSET (ZKIND COLLATE BINARY ASC, Z_ENT COLLATE BINARY ASC)",
+        "CREATE INDEX Z_Asset_both ON ZASSET (ZKIND COLLATE BINARY ASC, ZDATE COLLATE BINARY DESC)",
+      ])
+  }
+
+  // Finding C3: Apple's models ask for the tree by a transient attribute whose user info names what it is made of.
+  @Test(arguments: ["latitude, longitude" as any Sendable, ["latitude", "longitude"] as any Sendable])
+  func `a location attribute makes an R-tree with triggers`(parts: any Sendable) throws {
+    let model = ModelBuilder()
+    let asset: NSEntityDescription = model.entity(
+      "Asset",
+      attributes: [
+        "latitude": .doubleAttributeType, "longitude": .doubleAttributeType, "place": .undefinedAttributeType,
+      ])
+    asset.attributesByName["place"]!.isTransient = true
+    asset.attributesByName["place"]!.userInfo = ["_NSLocationAttributeDerivedComponents": parts]
+    let sql: [String] = SchemaCreation(try StoreSchema(layout: model.layout())).indexes()
+    #expect(sql.count == 4)
+    #expect(
+      sql.first == "CREATE VIRTUAL TABLE Z_RT_Asset_place USING RTREE (Z_PK INTEGER PRIMARY KEY, "
+        + "ZLATITUDE_MIN FLOAT, ZLATITUDE_MAX FLOAT, ZLONGITUDE_MIN FLOAT, ZLONGITUDE_MAX FLOAT)")
   }
 
   @Test func `an index said twice, or over a lone to-one, is made once`() throws {

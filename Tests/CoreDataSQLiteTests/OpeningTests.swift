@@ -36,7 +36,8 @@ struct OpeningTests {
     let metadata: [String: Any] = engine.metadata
     #expect(metadata["NSStoreType"] as? String == "SQLite")
     #expect(metadata["NSStoreModelVersionHashesVersion"] as? Int == 3)
-    #expect(metadata["NSStoreModelVersionIdentifiers"] as? [String] == [""])
+    // Finding C8: none where the model has none.
+    #expect(metadata["NSStoreModelVersionIdentifiers"] as? [String] == [])
     #expect(metadata["_NSAutoVacuumLevel"] as? String == "2")
     #expect(metadata["NSPersistenceFrameworkVersion"] is Int)
     let hashes: [String: Data]? = metadata["NSStoreModelVersionHashes"] as? [String: Data]

@@ -4,16 +4,20 @@ import Foundation
 
 @testable import CoreDataSQLite
 
-/// A folder of its own, removed at the end.
+/// A folder of its own, removed at the end unless its place is given.
 final class TemporaryFolder {
   let url: URL
+  private let isKept: Bool
 
-  init() throws {
-    url = FileManager.default.temporaryDirectory.appendingPathComponent("clarus-test-\(UUID().uuidString)")
+  init(keptAt path: String? = nil) throws {
+    isKept = path != nil
+    url =
+      path.map { URL(fileURLWithPath: $0) }
+      ?? FileManager.default.temporaryDirectory.appendingPathComponent("clarus-test-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
   }
 
-  deinit { try? FileManager.default.removeItem(at: url) }
+  deinit { if !isKept { try? FileManager.default.removeItem(at: url) } }
 
   func file(_ name: String) -> URL { url.appendingPathComponent(name) }
 }

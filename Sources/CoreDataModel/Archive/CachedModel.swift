@@ -6,12 +6,12 @@ extension NSManagedObjectModel {
   /// The model as a keyed archive, the content of a `.mom` file. Throws ``ModelFileError`` for parts that have no archived
   /// form, such as a block predicate.
   package static func archivedModelData(_ model: NSManagedObjectModel) throws -> Data {
-    try ModelArchiveWriter.write(model)
+    try ModelArchiveWriter.write(model, as: .file)
   }
 
   /// The model as SQLite stores cache it in `Z_MODELCACHE`: a raw deflate stream of its archive.
   package func cachedModelBlob() throws -> Data {
-    try RawDeflate.compress(try ModelArchiveWriter.write(self))
+    try RawDeflate.compress(try ModelArchiveWriter.write(self, as: .cache))
   }
 
   /// Reads the blob of `Z_MODELCACHE`. `source` names the store in errors.

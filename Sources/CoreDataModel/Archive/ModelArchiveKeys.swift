@@ -37,6 +37,8 @@ enum ModelArchiveKeys {
     "NSPropertyName", "NSFetchIndexElementType", "NSAscending", "NSFetchIndexDescription",
     "NSIndexedProperty",
   ]
+  /// A column that an expression computes.
+  static let expression: Set<String> = property.union(["NSExpression", "NSExpressionType"])
   static let fetchRequest: Set<String> = [
     "NSEntity", "NSPredicate", "NSSortDescriptors", "NSFetchLimit", "NSFetchOffset", "NSBatchSize",
     "NSResultType",
@@ -48,6 +50,45 @@ enum ModelArchiveKeys {
   /// Bits of `NSFlagsKey`.
   static let externalStorageFlag = 4
   static let keptInHistoryFlag = 16
+}
+
+/// `_P` of a property: what it is, and which keys its archive does *not* have. Apple's archives agree in every bit with the keys beside
+/// it, and a reader that trusts a bit skips the key, so nothing may be claimed absent that is there.
+struct PropertyFlags: OptionSet {
+  let rawValue: Int64
+
+  static let always = PropertyFlags(rawValue: 0x01)
+  static let optional = PropertyFlags(rawValue: 0x02)
+  static let readOnly = PropertyFlags(rawValue: 0x04)
+  static let transient = PropertyFlags(rawValue: 0x08)
+  static let spotlight = PropertyFlags(rawValue: 0x100)
+  static let ordered = PropertyFlags(rawValue: 0x400)
+  static let cloudEncrypted = PropertyFlags(rawValue: 0x800)
+
+  /// Key → the bit that is set where the key is missing.
+  static let absent: [(key: String, flag: PropertyFlags)] = [
+    ("NSValidationPredicates", PropertyFlags(rawValue: 0x10)),
+    ("NSValidationWarnings", PropertyFlags(rawValue: 0x20)),
+    ("NSUserInfo", PropertyFlags(rawValue: 0x40)),
+    ("NSVersionHashModifier", PropertyFlags(rawValue: 0x80)),
+  ]
+  /// Key → the bit that is set where the key is there.
+  static let present: [(key: String, flag: PropertyFlags)] = [
+    ("NSIsOptional", optional), ("NSIsReadOnly", readOnly), ("NSIsTransient", transient),
+    ("NSIndexedBySpotlight", spotlight), ("NSIsOrdered", ordered),
+    ("NSAllowsCloudEncryption", cloudEncrypted),
+  ]
+
+  init(rawValue: Int64) {
+    self.rawValue = rawValue
+  }
+
+  /// The word that goes with these keys.
+  init(of keys: Set<String>) {
+    self = .always
+    for (key, flag) in Self.absent where !keys.contains(key) { insert(flag) }
+    for (key, flag) in Self.present where keys.contains(key) { insert(flag) }
+  }
 }
 
 /// `NSFetchRequestFlags`. Apple archives a request with default settings as 30; that gives the four bits that are on by

@@ -10,14 +10,17 @@ final class ModelArchiveReader {
   let file: String
   private(set) var warnings: [ModelWarning] = []
 
-  private var values: KeyedArchive.ValueDecoder
-  private var entities: [Int: NSEntityDescription] = [:]
+  var values: KeyedArchive.ValueDecoder
+  var entities: [Int: NSEntityDescription] = [:]
   private var entityOrder: [Int] = []
-  private var entityNames: [String: NSEntityDescription] = [:]
+  var entityNames: [String: NSEntityDescription] = [:]
   private var properties: [Int: NSPropertyDescription] = [:]
+  /// Repetitions of inherited properties in sub-entities → the property of an ancestor, by their places in the archive.
+  private var repetitions: [Int: Int] = [:]
+  private var listedProperties: [Int: [String: Int]] = [:]
   private var propertyIndexes: [ObjectIdentifier: Int] = [:]
   private var tables = PropertyTables()
-  private let predicates: PredicateArchiveReader
+  let predicates: PredicateArchiveReader
 
   static func read(_ data: Data, file: String) throws -> (
     model: NSManagedObjectModel, warnings: [ModelWarning]
@@ -182,8 +185,13 @@ final class ModelArchiveReader {
       {
         continue
       }
-      guard properties[propertyIndex] == nil else {
+      // One object under two entities could also make a circle of repetitions.
+      guard properties[propertyIndex] == nil, repetitions[propertyIndex] == nil else {
         throw PlistError("entity '\(name)' shares a property with another entity")
+      }
+      if let declared = try inheritedTwin(of: property, in: record) {
+        repetitions[propertyIndex] = declared
+        continue
       }
       let made = try readProperty(property, of: name)
       if let key = try values.value(key) as? String, key != made.name {
@@ -194,6 +202,39 @@ final class ModelArchiveReader {
       own.append(made)
     }
     entity.properties = own.sorted { $0.name < $1.name }
+  }
+
+  /// Caches of stores repeat inherited properties in sub-entities, as objects that differ in `NSEntity` only. The property that the
+  /// nearest ancestor lists under the same name, if it is the same in all else; one that differs hides the inherited one.
+  private func inheritedTwin(of property: KeyedArchive.Record, in entity: KeyedArchive.Record) throws -> Int?
+  {
+    let name: String = try string(property, "NSPropertyName") ?? ""
+    var ancestor: KeyedArchive.Record = entity
+    while let parent = try archive.index(ancestor.fields["NSSuperentity"]),
+      let record = try archive.record(at: parent)
+    {
+      ancestor = record
+      guard let twin = try propertyIndexesByName(of: record)[name] else { continue }
+      let areEqual: Bool = try archive.areEqual(
+        property.index, twin, ignoring: ["NSEntity"],
+        limits: ["NSEntityDescription", "NSRelationshipDescription"])
+      return areEqual ? twin : nil
+    }
+    return nil
+  }
+
+  /// What an entity's table lists, by name.
+  private func propertyIndexesByName(of entity: KeyedArchive.Record) throws -> [String: Int] {
+    if let known = listedProperties[entity.index] { return known }
+    var result: [String: Int] = [:]
+    if let index = try archive.index(entity.fields["NSProperties"]), let table = try archive.record(at: index)
+    {
+      for (key, node) in try archive.pairs(table) {
+        if let name = try values.value(key) as? String { result[name] = try archive.index(node) }
+      }
+    }
+    listedProperties[entity.index] = result
+    return result
   }
 
   /// Constraints and old indexes: an array of arrays of names, or of properties in some archives.
@@ -222,140 +263,7 @@ final class ModelArchiveReader {
     }
   }
 
-  // MARK: Properties
-
-  private func readProperty(_ record: KeyedArchive.Record, of entity: String, depth: Int = 0) throws
-    -> NSPropertyDescription
-  {
-    guard depth < 16 else {
-      throw PlistError("composite attributes of entity '\(entity)' nest deeper than 16")
-    }
-    guard let name = try string(record, "NSPropertyName"), !name.isEmpty else {
-      throw PlistError("entity '\(entity)' has a property without a name")
-    }
-    let label = "'\(name)' of entity '\(entity)'"
-    let property: NSPropertyDescription
-    let known: Set<String>
-    switch record.className {
-    case "NSDerivedAttributeDescription":
-      let derived = NSDerivedAttributeDescription()
-      try readDerivation(record, into: derived, label: label)
-      (property, known) = (derived, ModelArchiveKeys.derivedAttribute)
-    case "NSCompositeAttributeDescription":
-      let composite = NSCompositeAttributeDescription()
-      try readElements(record, into: composite, of: entity, depth: depth)
-      (property, known) = (composite, ModelArchiveKeys.compositeAttribute)
-    case "NSRelationshipDescription":
-      (property, known) = (NSRelationshipDescription(), ModelArchiveKeys.relationship)
-    case "NSFetchedPropertyDescription":
-      (property, known) = (NSFetchedPropertyDescription(), ModelArchiveKeys.fetchedProperty)
-    case "NSAttributeDescription":
-      (property, known) = (NSAttributeDescription(), ModelArchiveKeys.attribute)
-    default:
-      throw PlistError("\(label) is a \(record.className), which is no kind of property")
-    }
-    property.name = name
-    note(record, known: known, label)
-    property.isOptional = bool(record, "NSIsOptional")
-    property.storedIsTransient = bool(record, "NSIsTransient")
-    property.isIndexed = bool(record, "NSIsIndexed")
-    property.isIndexedBySpotlight = bool(record, "NSIndexedBySpotlight")
-    property.isStoredInExternalRecord = bool(record, "NSIsStoredInTruthFile")
-    property.versionHashModifier = try string(record, "NSVersionHashModifier")
-    property.storedRenamingIdentifier = try renamingIdentifier(record, name: name)
-    property.userInfo = try userInfo(record)
-    try readValidation(record, into: property, label: label)
-    if let attribute = property as? NSAttributeDescription {
-      try readAttribute(record, into: attribute, label: label)
-    } else if let relationship = property as? NSRelationshipDescription {
-      try readRelationship(record, into: relationship, label: label)
-    }
-    return property
-  }
-
-  private func readAttribute(
-    _ record: KeyedArchive.Record, into attribute: NSAttributeDescription, label: String
-  ) throws {
-    let code = try integer(record, "NSAttributeType", label) ?? 0
-    guard code >= 0, let type = NSAttributeType(rawValue: UInt(code)) else {
-      throw PlistError("\(label) has the unknown attribute type \(code)")
-    }
-    attribute.attributeType = type
-    if let name = try string(record, "NSAttributeValueClassName"), name != type.valueClassName {
-      attribute.explicitValueClassName = name
-    }
-    attribute.defaultValue = try values.value(record.fields["NSDefaultValue"])
-    attribute.valueTransformerName = try string(record, "NSValueTransformerName")
-    let flags = try integer(record, "NSFlagsKey", label) ?? 0
-    attribute.allowsExternalBinaryDataStorage = flags & ModelArchiveKeys.externalStorageFlag != 0
-    attribute.preservesValueInHistoryOnDeletion = flags & ModelArchiveKeys.keptInHistoryFlag != 0
-    attribute.allowsCloudEncryption = bool(record, "NSAllowsCloudEncryption")
-    let unknown = flags & ~(ModelArchiveKeys.externalStorageFlag | ModelArchiveKeys.keptInHistoryFlag)
-    if unknown != 0 { warn("\(label) has unknown bits in its flags: \(unknown)") }
-  }
-
-  private func readElements(
-    _ record: KeyedArchive.Record, into composite: NSCompositeAttributeDescription, of entity: String,
-    depth: Int
-  ) throws {
-    guard let node = record.fields["NSElements"] ?? record.fields["NSCompositeElements"],
-      let index = try archive.index(node), let list = try archive.record(at: index)
-    else { return }
-    let members: [PlistNode]
-    if list.isKind(of: "NSDictionary") {
-      members = try archive.pairs(list).map(\.value)
-    } else if case .array(let elements) = try archive.resolve(list.fields["NS.objects"]) {
-      members = elements
-    } else {
-      throw PlistError("a composite attribute of entity '\(entity)' has no list of elements")
-    }
-    composite.elements = try members.map { member in
-      guard let index = try archive.index(member), let element = try archive.record(at: index),
-        let attribute = try readProperty(element, of: entity, depth: depth + 1) as? NSAttributeDescription
-      else {
-        throw PlistError("a composite attribute of entity '\(entity)' has an element that is no attribute")
-      }
-      return attribute
-    }
-  }
-
-  private func readRelationship(
-    _ record: KeyedArchive.Record, into relationship: NSRelationshipDescription, label: String
-  ) throws {
-    relationship.minCount = try integer(record, "NSMinCount", label) ?? 0
-    relationship.maxCount = try integer(record, "NSMaxCount", label) ?? 0
-    relationship.isOrdered = bool(record, "NSIsOrdered")
-    let code = try integer(record, "NSDeleteRule", label) ?? 1
-    guard code >= 0, let rule = NSDeleteRule(rawValue: UInt(code)) else {
-      throw PlistError("\(label) has the unknown delete rule \(code)")
-    }
-    relationship.deleteRule = rule
-  }
-
-  private func readValidation(
-    _ record: KeyedArchive.Record, into property: NSPropertyDescription, label: String
-  ) throws {
-    guard let index = try archive.index(record.fields["NSValidationPredicates"]),
-      let list = try archive.record(at: index),
-      case .array(let members) = try archive.resolve(list.fields["NS.objects"])
-    else { return }
-    let rules = try members.map { try predicates.predicate($0, of: label) }
-    let warnings = try values.value(record.fields["NSValidationWarnings"]) as? [Any] ?? []
-    property.setValidation(rules, warnings: warnings)
-  }
-
   // MARK: References between the parts
-
-  private func readDerivation(
-    _ record: KeyedArchive.Record, into attribute: NSDerivedAttributeDescription, label: String
-  ) throws {
-    if let node = record.fields["NSDerivationExpression"], try archive.index(node) != nil {
-      attribute.derivationExpression = try predicates.expression(node, of: label)
-    }
-    if let node = record.fields["NSFilteringPredicate"], try archive.index(node) != nil {
-      attribute.filteringPredicate = try predicates.predicate(node, of: label)
-    }
-  }
 
   private func readReferences(of index: Int) throws {
     guard let entity = entities[index], let record = try archive.record(at: index) else { return }
@@ -393,6 +301,7 @@ final class ModelArchiveReader {
       if let proxy = try archive.record(at: index), proxy.className == "_NSPropertyDescriptionProxy" {
         target = try archive.index(proxy.fields["NSUnderlyingProperty"]) ?? index
       }
+      while let declared = repetitions[target] { target = declared }
       guard let inverse = properties[target] as? NSRelationshipDescription else {
         throw PlistError("the inverse of \(relationship.label) is not among the model's relationships")
       }
@@ -402,109 +311,6 @@ final class ModelArchiveReader {
         tables.find(inverseName, in: destination) as? NSRelationshipDescription
       if relationship.inverseRelationship == nil {
         warn("\(relationship.label) names an inverse '\(inverseName)' that \(destination) doesn't have")
-      }
-    }
-  }
-
-  private func readIndexes(_ record: KeyedArchive.Record, into entity: NSEntityDescription) throws {
-    guard let index = try archive.index(record.fields["NSFetchIndexDescriptions"]),
-      let list = try archive.record(at: index),
-      case .array(let members) = try archive.resolve(list.fields["NS.objects"])
-    else { return }
-    let name = entity.name ?? ""
-    entity.indexes = try members.compactMap { member in
-      guard let index = try archive.index(member), let record = try archive.record(at: index) else {
-        throw PlistError("entity '\(name)' has an index that is no object")
-      }
-      note(record, known: ModelArchiveKeys.index, "an index of entity '\(name)'")
-      guard let indexName = try string(record, "NSIndexName") else {
-        throw PlistError("entity '\(name)' has an index without a name")
-      }
-      var elements: [NSFetchIndexElementDescription] = []
-      if let listIndex = try archive.index(record.fields["NSIndexElements"]),
-        let list = try archive.record(at: listIndex),
-        case .array(let members) = try archive.resolve(list.fields["NS.objects"])
-      {
-        elements = try members.map {
-          try readIndexElement($0, of: "index '\(indexName)' of entity '\(name)'")
-        }
-      }
-      let made = NSFetchIndexDescription(name: indexName, elements: elements)
-      if let predicate = record.fields["NSPartialIndexPredicate"], try archive.index(predicate) != nil {
-        made.partialIndexPredicate = try predicates.predicate(predicate, of: "index '\(indexName)'")
-      }
-      return made
-    }
-  }
-
-  private func readIndexElement(_ node: PlistNode, of label: String) throws -> NSFetchIndexElementDescription
-  {
-    guard let index = try archive.index(node), let record = try archive.record(at: index) else {
-      throw PlistError("\(label) has an element that is no object")
-    }
-    note(record, known: ModelArchiveKeys.indexElement, "an element of \(label)")
-    let code = try integer(record, "NSFetchIndexElementType", label) ?? 0
-    guard code >= 0, let type = NSFetchIndexElementType(rawValue: UInt(code)) else {
-      throw PlistError("\(label) has an element of the unknown type \(code)")
-    }
-    guard let name = try string(record, "NSPropertyName") else {
-      throw PlistError("\(label) has an element without a property")
-    }
-    let element = NSFetchIndexElementDescription(propertyName: name, collationType: type)
-    element.isAscending = record.fields["NSAscending"] != .boolean(false)
-    return element
-  }
-
-  private func readFetchRequest(at index: Int, of label: String) throws -> NSFetchRequest<
-    any NSFetchRequestResult
-  > {
-    guard let record = try archive.record(at: index), record.isKind(of: "NSFetchRequest") else {
-      throw PlistError("\(label) is no fetch request")
-    }
-    note(record, known: ModelArchiveKeys.fetchRequest, label)
-    let request = NSFetchRequest<any NSFetchRequestResult>()
-    if let entityIndex = try archive.index(record.fields["NSEntity"]) {
-      if let entity = entities[entityIndex] {
-        request.entity = entity
-      } else if let name = try values.value(record.fields["NSEntity"]) as? String {
-        request.storedEntityName = name
-        request.entity = entityNames[name]
-      }
-    }
-    if let node = record.fields["NSPredicate"], try archive.index(node) != nil {
-      request.predicate = try predicates.predicate(node, of: label)
-    }
-    if let node = record.fields["NSHavingPredicate"], try archive.index(node) != nil {
-      request.havingPredicate = try predicates.predicate(node, of: label)
-    }
-    request.sortDescriptors = try sortDescriptors(record, of: label)
-    request.fetchLimit = try integer(record, "NSFetchLimit", label) ?? 0
-    request.fetchOffset = try integer(record, "NSFetchOffset", label) ?? 0
-    request.fetchBatchSize = try integer(record, "NSBatchSize", label) ?? 0
-    let type = try integer(record, "NSResultType", label) ?? 0
-    request.resultType = NSFetchRequestResultType(rawValue: UInt(truncatingIfNeeded: max(0, type)))
-    if let flags = try integer(record, "NSFetchRequestFlags", label) {
-      FetchRequestFlags(rawValue: flags).apply(to: request)
-    }
-    request.propertiesToFetch = try values.value(record.fields["NSValuesToFetch"]) as? [Any]
-    request.propertiesToGroupBy = try values.value(record.fields["NSValuesToGroupBy"]) as? [Any]
-    request.relationshipKeyPathsForPrefetching =
-      try values.value(record.fields["NSRelationshipKeyPathsForPrefetching"]) as? [String]
-    return request
-  }
-
-  private func sortDescriptors(_ record: KeyedArchive.Record, of label: String) throws -> [NSSortDescriptor]?
-  {
-    guard let index = try archive.index(record.fields["NSSortDescriptors"]),
-      let list = try archive.record(at: index),
-      case .array(let members) = try archive.resolve(list.fields["NS.objects"])
-    else { return nil }
-    return try members.map { member in
-      guard let index = try archive.index(member), let record = try archive.record(at: index),
-        record.isKind(of: "NSSortDescriptor")
-      else { throw PlistError("\(label) has a sort descriptor that is none") }
-      return try predicates.sortDescriptor(record, of: label) { selector in
-        warn("\(label) sorts by the unknown selector \(selector); it is read as compare:")
       }
     }
   }
@@ -527,7 +333,7 @@ final class ModelArchiveReader {
     }
   }
 
-  private func integer(_ record: KeyedArchive.Record, _ key: String, _ label: String) throws -> Int? {
+  func integer(_ record: KeyedArchive.Record, _ key: String, _ label: String) throws -> Int? {
     switch try archive.resolve(record.fields[key]) {
     case nil: nil
     case .integer(let value): Int(value)
@@ -536,17 +342,17 @@ final class ModelArchiveReader {
     }
   }
 
-  private func userInfo(_ record: KeyedArchive.Record) throws -> [AnyHashable: Any] {
+  func userInfo(_ record: KeyedArchive.Record) throws -> [AnyHashable: Any] {
     try values.value(record.fields["NSUserInfo"]) as? [AnyHashable: Any] ?? [:]
   }
 
   /// Compilers write the name itself where no renaming identifier was set.
-  private func renamingIdentifier(_ record: KeyedArchive.Record, name: String) throws -> String? {
+  func renamingIdentifier(_ record: KeyedArchive.Record, name: String) throws -> String? {
     let identifier = try string(record, "NSRenamingIdentifier")
     return identifier == name ? nil : identifier
   }
 
-  private func note(_ record: KeyedArchive.Record, known: Set<String>, _ label: String) {
+  func note(_ record: KeyedArchive.Record, known: Set<String>, _ label: String) {
     for key in record.fields.keys.sorted() where key != "$class" && !known.contains(key) {
       warn("\(label) has the unknown key \(key); what it says is ignored")
     }

@@ -1,26 +1,49 @@
 import CoreDataPredicates
 import Foundation
 
-/// Writes a model as the keyed archive of a `.mom` file: same classes, keys and values as Apple's compiler, so Apple's
-/// framework decodes it.
+/// Writes a model as a keyed archive: same classes, keys and values as Apple's, so Apple's framework decodes it.
+///
+/// Apple's archives have two forms, and so have these:
+///
+///     .mom file       entities in an NSMutableDictionary; a sub-entity lists the properties it declares
+///     cache of store  entities in an NSKnownKeysDictionary1; a sub-entity repeats the inherited ones, as objects of its own that
+///                     differ in NSEntity only; an entity of the class NSManagedObject has no class name
 struct ModelArchiveWriter {
-  private var archive = KeyedArchiveWriter()
+  enum Form {
+    case file
+    case cache
+  }
+
+  var archive = KeyedArchiveWriter()
   private let model: NSManagedObjectModel
+  private let form: Form
   private let modelIndex: Int
   private var entityIndexes: [ObjectIdentifier: Int] = [:]
-  private var propertyIndexes: [ObjectIdentifier: Int] = [:]
+  /// Where the object of a property under an entity is.
+  private var propertyIndexes: [Listing: Int] = [:]
 
-  static func write(_ model: NSManagedObjectModel) throws -> Data {
+  private struct Listing: Hashable {
+    var entity: ObjectIdentifier
+    var property: ObjectIdentifier
+
+    init(_ property: NSPropertyDescription, in entity: NSEntityDescription) {
+      self.entity = ObjectIdentifier(entity)
+      self.property = ObjectIdentifier(property)
+    }
+  }
+
+  static func write(_ model: NSManagedObjectModel, as form: Form) throws -> Data {
     do {
-      var writer = ModelArchiveWriter(model)
+      var writer = ModelArchiveWriter(model, form)
       return try writer.write()
     } catch let error as PlistError {
       throw ModelFileError(file: "model archive", reason: "\(error.reason).")
     }
   }
 
-  private init(_ model: NSManagedObjectModel) {
+  private init(_ model: NSManagedObjectModel, _ form: Form) {
     self.model = model
+    self.form = form
     modelIndex = archive.reserve()
   }
 
@@ -28,14 +51,15 @@ struct ModelArchiveWriter {
     let entities = model.storedEntities.sorted { ($0.name ?? "") < ($1.name ?? "") }
     for entity in entities {
       entityIndexes[ObjectIdentifier(entity)] = archive.reserve()
-      for property in entity.ownProperties {
-        propertyIndexes[ObjectIdentifier(property)] = archive.reserve()
+      for property in listed(in: entity) {
+        propertyIndexes[Listing(property, in: entity)] = archive.reserve()
       }
     }
     for entity in entities { try write(entity) }
 
     var fields: [String: PlistNode] = [
-      "NSEntities": dictionary(of: entities), "NSVersionIdentifiers": try versionIdentifiers(),
+      "NSEntities": form == .cache ? knownKeys(of: entities) : dictionary(of: entities),
+      "NSVersionIdentifiers": try versionIdentifiers(),
       "NSFetchRequestTemplates": KeyedArchiveWriter.null,
     ]
     if !model.templates.isEmpty {
@@ -65,7 +89,23 @@ struct ModelArchiveWriter {
     return archive.set(nodes)
   }
 
-  private func reference(to entity: NSEntityDescription?) -> PlistNode {
+  private func listed(in entity: NSEntityDescription) -> [NSPropertyDescription] {
+    switch form {
+    case .file: entity.ownProperties
+    case .cache: entity.properties
+    }
+  }
+
+  /// The inverse as the destination lists it: in a cache a sub-entity's own object for what it inherits.
+  func inverse(of relationship: NSRelationshipDescription) -> PlistNode {
+    guard let inverse = relationship.inverseRelationship else { return KeyedArchiveWriter.null }
+    let owners: [NSEntityDescription] =
+      [relationship.destinationEntity, inverse.declaringEntity].compactMap(\.self)
+    let index: Int? = owners.lazy.compactMap { propertyIndexes[Listing(inverse, in: $0)] }.first
+    return index.map { .uid($0) } ?? KeyedArchiveWriter.null
+  }
+
+  func reference(to entity: NSEntityDescription?) -> PlistNode {
     entity.flatMap { entityIndexes[ObjectIdentifier($0)] }.map { .uid($0) } ?? KeyedArchiveWriter.null
   }
 
@@ -75,20 +115,40 @@ struct ModelArchiveWriter {
     return archive.dictionary(content, mutable: true)
   }
 
+  /// The dictionary of fixed keys that the framework makes of a model's entities. Its token stands for keys without value; there are none here.
+  private mutating func knownKeys(of entities: [NSEntityDescription]) -> PlistNode {
+    let names: [String] = entities.map { $0.name ?? "" }.sorted()
+    let byName: [String: PlistNode] = Dictionary(
+      entities.map { ($0.name ?? "", reference(to: $0)) }, uniquingKeysWith: { first, _ in first })
+    let keys: [PlistNode] = names.map { archive.string($0) }
+    let mapping: PlistNode = archive.instance(
+      ["NSKnownKeysMappingStrategy1", "NSKnownKeysMappingStrategy", "NSObject"],
+      ["keys": archive.array(keys), "length": .integer(Int64(keys.count)), "version": .integer(1)])
+    return archive.instance(
+      [
+        "NSKnownKeysDictionary1", "NSKnownKeysDictionary", "NSMutableDictionary", "NSDictionary", "NSObject",
+      ],
+      [
+        "emptyToken": archive.string("__empty_slot_token_4c24_98dc_ac1e_b773__"), "searchMapping": mapping,
+        "values": archive.array(names.compactMap { byName[$0] }), "version": .integer(1),
+      ])
+  }
+
   // MARK: Entities
 
   private mutating func write(_ entity: NSEntityDescription) throws {
     guard let index = entityIndexes[ObjectIdentifier(entity)] else { return }
     let label = "entity '\(entity.name ?? "")'"
     var properties: [String: PlistNode] = [:]
-    for property in entity.ownProperties {
-      guard let propertyIndex = propertyIndexes[ObjectIdentifier(property)] else { continue }
-      try write(property, at: propertyIndex)
+    for property in listed(in: entity) {
+      guard let propertyIndex = propertyIndexes[Listing(property, in: entity)] else { continue }
+      try write(property, of: entity, at: propertyIndex)
       properties[property.name] = .uid(propertyIndex)
     }
+    let className: String? = entity.storedClassName == "NSManagedObject" ? nil : entity.storedClassName
     var fields: [String: PlistNode] = [
       "NSEntityName": archive.string(entity.name),
-      "NSClassNameForEntity": archive.string(entity.managedObjectClassName),
+      "NSClassNameForEntity": archive.string(form == .cache ? className : entity.managedObjectClassName),
       "NSManagedObjectModel": .uid(modelIndex),
       "NSSuperentity": reference(to: entity.superentity),
       "NSSubentities": dictionary(of: entity.storedSubentities),
@@ -113,7 +173,7 @@ struct ModelArchiveWriter {
     var nodes: [PlistNode] = []
     for group in groups {
       let names = group.map { archive.string($0) }
-      nodes.append(archive.array(names))
+      nodes.append(archive.array(names, mutable: true))
     }
     return archive.array(nodes, mutable: true)
   }
@@ -121,19 +181,23 @@ struct ModelArchiveWriter {
   private mutating func write(_ index: NSFetchIndexDescription) throws -> PlistNode {
     let label = "index '\(index.name)'"
     let place = archive.reserve()
-    let elements = index.elements.map { element in
-      archive.instance(
-        ["NSFetchIndexElementDescription", "NSObject"],
-        [
-          "NSPropertyName": archive.string(element.propertyName),
-          "NSFetchIndexElementType": .integer(Int64(element.collationType.rawValue)),
-          "NSAscending": .boolean(element.isAscending), "NSFetchIndexDescription": .uid(place),
-        ])
+    let elements: [PlistNode] = try index.elements.map { element in
+      var fields: [String: PlistNode] = [
+        "NSPropertyName": archive.string(element.propertyName),
+        "NSFetchIndexElementType": .integer(Int64(element.collationType.rawValue)),
+        "NSAscending": .boolean(element.isAscending), "NSFetchIndexDescription": .uid(place),
+      ]
+      if let expression = element.expressionDescription {
+        let index: Int = archive.reserve()
+        try write(expression, of: nil, at: index)
+        fields["NSIndexedProperty"] = .uid(index)
+      }
+      return archive.instance(["NSFetchIndexElementDescription", "NSObject"], fields)
     }
     archive.fill(
       place, ["NSFetchIndexDescription", "NSObject"],
       [
-        "NSIndexName": archive.string(index.name), "NSIndexElements": archive.array(elements),
+        "NSIndexName": archive.string(index.name), "NSIndexElements": archive.array(elements, mutable: true),
         "NSEntity": reference(to: index.entity),
         "NSPartialIndexPredicate": try PredicateArchiveWriter(label: label, isForModels: true)
           .write(index.partialIndexPredicate, to: &archive),
@@ -141,127 +205,9 @@ struct ModelArchiveWriter {
     return .uid(place)
   }
 
-  // MARK: Properties
-
-  private static let propertyClasses = ["NSPropertyDescription", "NSObject"]
-
-  private mutating func write(_ property: NSPropertyDescription, at index: Int) throws {
-    var fields = try commonFields(property)
-    var flags: Int64 = 0xF1
-    if property.isOptional { flags |= 0x02 }
-    if property.isTransient { flags |= 0x08 }
-    if property.isIndexedBySpotlight { flags |= 0x100 }
-    let classes: [String]
-    switch property {
-    case let property as NSDerivedAttributeDescription:
-      classes = ["NSDerivedAttributeDescription", "NSAttributeDescription"]
-      flags |= 0x04
-      try addAttributeFields(property, to: &fields)
-      try addDerivationFields(property, to: &fields)
-    case let property as NSCompositeAttributeDescription:
-      classes = ["NSCompositeAttributeDescription", "NSAttributeDescription"]
-      try addAttributeFields(property, to: &fields)
-      var elements: [PlistNode] = []
-      for element in property.elements {
-        let place = archive.reserve()
-        try write(element, at: place)
-        elements.append(.uid(place))
-      }
-      fields["NSElements"] = archive.array(elements)
-    case let property as NSAttributeDescription:
-      classes = ["NSAttributeDescription"]
-      try addAttributeFields(property, to: &fields)
-      if property.allowsCloudEncryption { flags |= 0x800 }
-    case let property as NSRelationshipDescription:
-      classes = ["NSRelationshipDescription"]
-      if property.isOrdered { flags |= 0x400 }
-      addRelationshipFields(property, to: &fields)
-    case let property as NSFetchedPropertyDescription:
-      classes = ["NSFetchedPropertyDescription"]
-      flags |= 0x04
-      fields["NSIsTransient"] = .boolean(true)
-      fields["NSIsReadOnly"] = .boolean(true)
-      if let request = property.fetchRequest {
-        fields["NSFetchRequest"] = try write(request, label: property.label)
-        fields["_NSFetchRequestEntityName"] = archive.string(request.entityName)
-      }
-    default:
-      throw ModelFileError(
-        file: "model archive",
-        reason: "\(property.label) is a \(type(of: property)), which a stored entity can't have.")
-    }
-    fields["_P"] = .integer(flags)
-    archive.fill(index, classes + Self.propertyClasses, fields)
-  }
-
-  private mutating func commonFields(_ property: NSPropertyDescription) throws -> [String: PlistNode] {
-    var fields: [String: PlistNode] = [
-      "NSPropertyName": archive.string(property.name),
-      "NSRenamingIdentifier": archive.string(property.renamingIdentifier),
-    ]
-    if let entity = property.declaringEntity { fields["NSEntity"] = reference(to: entity) }
-    if property.isOptional { fields["NSIsOptional"] = .boolean(true) }
-    if property.isTransient { fields["NSIsTransient"] = .boolean(true) }
-    if property.isIndexed { fields["NSIsIndexed"] = .boolean(true) }
-    if property.isIndexedBySpotlight { fields["NSIndexedBySpotlight"] = .boolean(true) }
-    if let modifier = property.versionHashModifier {
-      fields["NSVersionHashModifier"] = archive.string(modifier)
-    }
-    if let info = property.userInfo, !info.isEmpty {
-      fields["NSUserInfo"] = try archive.value(info, of: property.label)
-    }
-    if !property.validationPredicates.isEmpty {
-      let writer = PredicateArchiveWriter(label: property.label, isForModels: true)
-      let rules = try property.validationPredicates.map { try writer.write($0, to: &archive) }
-      fields["NSValidationPredicates"] = archive.array(rules)
-      let warnings = try property.validationWarnings.map { try archive.value($0, of: property.label) }
-      fields["NSValidationWarnings"] = archive.array(warnings)
-    }
-    return fields
-  }
-
-  private mutating func addAttributeFields(
-    _ attribute: NSAttributeDescription, to fields: inout [String: PlistNode]
-  ) throws {
-    fields["NSAttributeType"] = .integer(Int64(attribute.attributeType.rawValue))
-    fields["NSAttributeValueClassName"] = archive.string(attribute.attributeValueClassName)
-    fields["NSDefaultValue"] = try archive.value(attribute.defaultValue, of: attribute.label)
-    fields["NSValueTransformerName"] = archive.string(attribute.valueTransformerName)
-    var flags = 0
-    if attribute.allowsExternalBinaryDataStorage { flags |= ModelArchiveKeys.externalStorageFlag }
-    if attribute.preservesValueInHistoryOnDeletion { flags |= ModelArchiveKeys.keptInHistoryFlag }
-    fields["NSFlagsKey"] = .integer(Int64(flags))
-    if attribute.allowsCloudEncryption { fields["NSAllowsCloudEncryption"] = .boolean(true) }
-  }
-
-  private mutating func addDerivationFields(
-    _ attribute: NSDerivedAttributeDescription, to fields: inout [String: PlistNode]
-  ) throws {
-    fields["NSIsReadOnly"] = .boolean(true)
-    let writer = PredicateArchiveWriter(label: attribute.label, isForModels: true)
-    if let expression = attribute.derivationExpression {
-      fields["NSDerivationExpression"] = try writer.write(expression.expressionNode(), to: &archive)
-    }
-    fields["NSFilteringPredicate"] = try writer.write(attribute.filteringPredicate, to: &archive)
-  }
-
-  private mutating func addRelationshipFields(
-    _ relationship: NSRelationshipDescription, to fields: inout [String: PlistNode]
-  ) {
-    fields["NSDestinationEntity"] = reference(to: relationship.destinationEntity)
-    fields["_NSDestinationEntityName"] = archive.string(relationship.destinationEntityName)
-    let inverse = relationship.inverseRelationship.flatMap { propertyIndexes[ObjectIdentifier($0)] }
-    fields["NSInverseRelationship"] = inverse.map { .uid($0) } ?? KeyedArchiveWriter.null
-    fields["_NSInverseRelationshipName"] = archive.string(relationship.inverseRelationshipName)
-    fields["NSMinCount"] = .integer(Int64(relationship.minCount))
-    fields["NSMaxCount"] = .integer(Int64(relationship.maxCount))
-    fields["NSDeleteRule"] = .integer(Int64(relationship.deleteRule.rawValue))
-    if relationship.isOrdered { fields["NSIsOrdered"] = .boolean(true) }
-  }
-
   // MARK: Fetch requests
 
-  private mutating func write(_ request: NSFetchRequest<any NSFetchRequestResult>, label: String) throws
+  mutating func write(_ request: NSFetchRequest<any NSFetchRequestResult>, label: String) throws
     -> PlistNode
   {
     let predicates = PredicateArchiveWriter(label: label, isForModels: true)

@@ -10,6 +10,8 @@ final class ModelSourceReader {
   let file: String
   let model = NSManagedObjectModel()
   private(set) var warnings: [ModelWarning] = []
+  /// How many columns of indexes are computed; they are numbered through the model.
+  var expressionCount: Int = 0
   private var elements: [(element: ModelXMLElement, entity: NSEntityDescription)] = []
   private var entitiesByName: [String: NSEntityDescription] = [:]
   private var tables = PropertyTables()
@@ -234,40 +236,7 @@ final class ModelSourceReader {
     }
   }
 
-  // MARK: Indexes, configurations
-
-  private func readIndexes(of entity: NSEntityDescription, _ element: ModelXMLElement) throws {
-    entity.indexes = try element.children("fetchIndex").map { child in
-      note(child, attributes: ["name", "partialIndexPredicate"], children: ["fetchIndexElement"])
-      let name = try required("name", of: child)
-      let parts = try child.children("fetchIndexElement").map { part in
-        note(part, attributes: ModelSourceWords.fetchIndexElement, children: [])
-        let type: NSFetchIndexElementType
-        switch part.attributes["type"] {
-        case nil, "Binary": type = .binary
-        case "RTree": type = .rTree
-        case let other?:
-          throw error(
-            part, "Index '\(name)' has an element of type '\(other)'; the types are Binary and RTree.")
-        }
-        let made = NSFetchIndexElementDescription(
-          propertyName: try required("property", of: part), collationType: type)
-        switch part.attributes["order"] {
-        case nil, "ascending": made.isAscending = true
-        case "descending": made.isAscending = false
-        case let other?:
-          throw error(
-            part, "Index '\(name)' has the order '\(other)'; the orders are ascending and descending.")
-        }
-        return made
-      }
-      let index = NSFetchIndexDescription(name: name, elements: parts)
-      if let text = nonEmpty("partialIndexPredicate", of: child) {
-        index.partialIndexPredicate = try predicate(text, of: child, label: "index '\(name)'")
-      }
-      return index
-    }
-  }
+  // MARK: Configurations
 
   private func readConfiguration(_ element: ModelXMLElement) throws {
     note(element, attributes: ["name", "usedWithCloudKit"], children: ["memberEntity"])

@@ -34,7 +34,9 @@ enum ModelSourceWords {
     "ordered",
   ])
   static let fetchedProperty: Set<String> = property
-  static let fetchIndexElement: Set<String> = ["property", "type", "order"]
+  static let fetchIndexElement: Set<String> = [
+    "property", "expression", "expressionType", "type", "order",
+  ]
   static let fetchRequest: Set<String> = [
     "name", "entity", "predicateString", "fetchLimit", "fetchBatchSize", "includeSubentities",
     "includesSubentities",

@@ -24,6 +24,7 @@ struct CoderFields: ArchivedFields {
   }
 
   func value(_ key: String) throws -> PredicateValue {
+    guard coder.containsValue(forKey: key) else { return .null }
     let value: Any? = coder.decodeObject(of: Self.valueClasses + (coder.allowedClasses ?? []), forKey: key)
     try progress.note(value: value)
     return PredicateValue(constant: value)

@@ -126,6 +126,11 @@ package struct PredicateArchiveWriter {
     switch node {
     case .evaluatedObject:
       return expression(["NSSelfExpression"], .evaluatedObject, [:], to: &archive)
+    case .constant(.null):
+      // A nil constant is archived as a class that is nil.
+      return expression(
+        ["NSConstantValueExpression"], .constant, ["NSConstantValueClassName": KeyedArchiveWriter.null],
+        to: &archive)
     case .constant(let value):
       let constant = try archive.value(value, of: "constants of \(label)")
       return expression(["NSConstantValueExpression"], .constant, ["NSConstantValue": constant], to: &archive)

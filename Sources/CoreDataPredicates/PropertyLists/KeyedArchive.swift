@@ -81,4 +81,42 @@ package struct KeyedArchive {
     }
     return Record(index: -1, className: name, classes: classes, fields: fields)
   }
+
+  /// Whether two objects say the same: equal values, or instances of one class whose fields say the same. The top objects' fields in
+  /// `ignoring` don't count. Below the top, instances of the classes in `limits` must be the same object, so that a comparison stays within
+  /// a part of the graph.
+  package func areEqual(
+    _ left: Int, _ right: Int, ignoring: Set<String>, limits: Set<String>
+  ) throws -> Bool {
+    var waiting: [(PlistNode, PlistNode)] = [(.uid(left), .uid(right))]
+    // A pair that was met counts as equal: cycles end, and no pair is compared twice.
+    var seen: Set<[Int]> = []
+    while let (one, other) = waiting.popLast() {
+      switch (one, other) {
+      case (.uid(let a), .uid(let b)):
+        let isTop: Bool = seen.isEmpty
+        if a == b || !seen.insert([a, b]).inserted { continue }
+        guard a != 0, b != 0, objects.indices.contains(a), objects.indices.contains(b) else { return false }
+        guard let first = try record(at: a), let second = try record(at: b) else {
+          waiting.append((objects[a], objects[b]))
+          continue
+        }
+        guard first.className == second.className, isTop || !limits.contains(first.className) else {
+          return false
+        }
+        let skipped: Set<String> = (isTop ? ignoring : []).union(["$class"])
+        let keys: Set<String> = Set(first.fields.keys).union(second.fields.keys).subtracting(skipped)
+        for key in keys {
+          guard let a = first.fields[key], let b = second.fields[key] else { return false }
+          waiting.append((a, b))
+        }
+      case (.array(let first), .array(let second)):
+        guard first.count == second.count else { return false }
+        waiting += zip(first, second)
+      default:
+        if one != other { return false }
+      }
+    }
+    return true
+  }
 }

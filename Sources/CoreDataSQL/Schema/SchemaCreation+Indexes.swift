@@ -8,7 +8,7 @@ extension SchemaCreation {
   ///     ZCAR_ZOWNER_INDEX ON ZCAR (ZOWNER)                          a to-one or hidden key
   ///     ZCAR_Z_ENT_INDEX ON ZCAR (Z_ENT)                            a table with sub-entities
   ///     Z_1TAGS_Z_13TAGS_INDEX ON Z_1TAGS (Z_13TAGS, Z_1CAREPLANS)  a join table
-  ///     Z_Car_maker ON ZCAR (ZMAKER COLLATE BINARY ASC)             an indexed attribute
+  ///     Z_Car_maker ON ZCAR (ZMAKER COLLATE BINARY ASC)             an indexed attribute without a fetch index
   ///     Z_Car_byMaker ON ZCAR (ZMAKER COLLATE BINARY ASC, …)        a compound or fetch index
   ///     Z_Car_UNIQUE_plate ON ZCAR (ZPLATE COLLATE BINARY ASC)      a uniqueness constraint
   package func indexes() -> [String] {
@@ -40,11 +40,19 @@ extension SchemaCreation {
       guard let position = schema.tablePosition[entity.index] else { continue }
       let table: TableSchema = schema.tables[position]
       for index in entity.entity.indexes { fetchIndex(index, of: entity, on: table).map(add) }
+      for (name, parts) in entity.locations {
+        let columns: [String] = parts.compactMap { column($0, of: entity) }
+        if columns.count == parts.count { add(rTree(name, columns, of: entity, on: table)) }
+      }
+      // The old form of fetch indexes: beside one over the same properties it says nothing more.
+      let indexed: Set<[String]> = Set(
+        entity.entity.indexes.map { $0.elements.map { $0.propertyName ?? "" } })
       for slot in entity.slots
       where slot.declaringEntity == entity.index && slot.property.isIndexed && slot.attribute != nil {
+        guard !indexed.contains([slot.name]) else { continue }
         sorted("Z_\(entity.name)_\(slot.name)", [slot.name], of: entity, on: table).map(add)
       }
-      for names in entity.entity.compoundIndexNames {
+      for names in entity.entity.compoundIndexNames where !indexed.contains(names) {
         sorted("Z_\(entity.name)_" + names.joined(separator: "_"), names, of: entity, on: table).map(add)
       }
       for names in entity.entity.uniquenessConstraintNames {
@@ -57,7 +65,7 @@ extension SchemaCreation {
     return result
   }
 
-  private struct IndexText {
+  struct IndexText {
     var name: String
     var sql: [String]
     /// Table and columns, for an index over all rows.
@@ -70,12 +78,11 @@ extension SchemaCreation {
     }
   }
 
-  private func quoted(_ name: String) -> String { SQLIdentifier.quoted(name) }
-
   private func plain(_ index: String, on table: String, _ columns: [String]) -> IndexText {
-    let list: String = columns.map(quoted).joined(separator: ", ")
+    let list: String = columns.map(SQLIdentifier.quoted).joined(separator: ", ")
     return IndexText(
-      name: index, sql: ["CREATE INDEX \(quoted(index)) ON \(quoted(table)) (\(list))"],
+      name: index,
+      sql: ["CREATE INDEX \(SQLIdentifier.quoted(index)) ON \(SQLIdentifier.quoted(table)) (\(list))"],
       coverage: IndexText.coverage(table, columns))
   }
 
@@ -96,10 +103,12 @@ extension SchemaCreation {
   ) -> IndexText? {
     let columns: [String] = properties.compactMap { column($0, of: entity) }
     guard !columns.isEmpty, columns.count == properties.count else { return nil }
-    let list: String = columns.map { "\(quoted($0)) COLLATE BINARY ASC" }.joined(separator: ", ")
+    let list: String = columns.map { "\(SQLIdentifier.quoted($0)) COLLATE BINARY ASC" }.joined(
+      separator: ", ")
     let kind: String = isUnique ? "UNIQUE INDEX" : "INDEX"
     return IndexText(
-      name: index, sql: ["CREATE \(kind) \(quoted(index)) ON \(quoted(table.name)) (\(list))"],
+      name: index,
+      sql: ["CREATE \(kind) \(SQLIdentifier.quoted(index)) ON \(SQLIdentifier.quoted(table.name)) (\(list))"],
       coverage: isUnique ? nil : IndexText.coverage(table.name, columns), yields: true)
   }
 
@@ -112,6 +121,7 @@ extension SchemaCreation {
       if let slot = entity.slots.first(where: { $0.isElement && $0.property === element.property }) {
         return column(slot.name, of: entity)
       }
+      if let computed = element.expressionDescription { return column(of: computed, entity) }
       return element.propertyName.flatMap { column($0, of: entity) }
     }
     guard !columns.isEmpty, columns.count == elements.count else { return nil }
@@ -119,15 +129,27 @@ extension SchemaCreation {
       return rTree(index.name, columns, of: entity, on: table)
     }
     let list: String = zip(columns, elements)
-      .map { "\(quoted($0)) COLLATE BINARY \($1.isAscending ? "ASC" : "DESC")" }
+      .map { "\(SQLIdentifier.quoted($0)) COLLATE BINARY \($1.isAscending ? "ASC" : "DESC")" }
       .joined(separator: ", ")
     let name: String = "Z_\(entity.name)_\(index.name)"
     let condition: String = condition(of: index, entity)
     return IndexText(
       name: name,
-      sql: ["CREATE INDEX \(quoted(name)) ON \(quoted(table.name)) (\(list))\(condition)"],
+      sql: [
+        "CREATE INDEX \(SQLIdentifier.quoted(name)) ON \(SQLIdentifier.quoted(table.name)) (\(list))\(condition)"
+      ],
       coverage: condition.isEmpty ? IndexText.coverage(table.name, columns) : nil,
       yields: columns.count == 1 && isToOne(elements[0], of: entity))
+  }
+
+  /// The column of an expression that is one: the object itself, its entity, a property. nil for what would have to be computed.
+  private func column(of computed: NSExpressionDescription, _ entity: EntityLayout) -> String? {
+    switch computed.expression?.expressionNode() {
+    case .evaluatedObject: "Z_PK"
+    case .keyPath("entity"): "Z_ENT"
+    case .keyPath(let path): column(path, of: entity)
+    default: nil
+    }
   }
 
   private func isToOne(_ element: NSFetchIndexElementDescription, of entity: EntityLayout) -> Bool {
@@ -140,34 +162,5 @@ extension SchemaCreation {
       let text = PartialIndexCondition.text(predicate, of: entity, schema: schema)
     else { return "" }
     return " WHERE \(text)"
-  }
-
-  /// An R-tree holds a copy of the columns, so triggers keep it up to date whoever writes.
-  private func rTree(
-    _ index: String, _ columns: [String], of entity: EntityLayout, on table: TableSchema
-  ) -> IndexText {
-    let plain: String = "Z_RT_\(entity.name)_\(index)"
-    let tree: String = quoted(plain)
-    let dimensions: String = columns.map { "\(quoted($0 + "_MIN")) FLOAT, \(quoted($0 + "_MAX")) FLOAT" }
-      .joined(separator: ", ")
-    let present: String = columns.map { "NEW.\(quoted($0)) IS NOT NULL" }.joined(separator: " AND ")
-    let values: String = columns.map { "NEW.\(quoted($0)), NEW.\(quoted($0))" }.joined(separator: ", ")
-    let numbers: String = entity.family.map { "\(schema.entityNumbers[$0])" }.joined(separator: ", ")
-    let isMember: String = "NEW.Z_ENT IN (\(numbers)) AND \(present)"
-    let source: String = quoted(table.name)
-    let insert: String =
-      "INSERT OR REPLACE INTO \(tree) SELECT NEW.Z_PK, \(values) WHERE \(isMember)"
-    let watched: String = columns.map(quoted).joined(separator: ", ")
-    func trigger(_ suffix: String, _ event: String, _ body: String) -> String {
-      "CREATE TRIGGER \(quoted("\(plain)_\(suffix)")) AFTER \(event) ON \(source) FOR EACH ROW BEGIN \(body); END"
-    }
-    return IndexText(
-      name: plain,
-      sql: [
-        "CREATE VIRTUAL TABLE \(tree) USING RTREE (Z_PK INTEGER PRIMARY KEY, \(dimensions))",
-        trigger("INSERT", "INSERT", insert),
-        trigger("UPDATE", "UPDATE OF \(watched)", "DELETE FROM \(tree) WHERE Z_PK = OLD.Z_PK; \(insert)"),
-        trigger("DELETE", "DELETE", "DELETE FROM \(tree) WHERE Z_PK = OLD.Z_PK"),
-      ])
   }
 }

@@ -169,6 +169,21 @@ struct DerivationTriggers {
       }
       return row
     }
+    if path.count == 1 {
+      let own: String =
+        "(SELECT \(call(source)) FROM \(SQLIdentifier.quoted(tables[0])) WHERE Z_PK = NEW.\(keys[0]))"
+      let readers = "\(keys[0]) = NEW.Z_PK"
+      return [
+        trigger(
+          "SOURCE_INSERT", .insert, on: table.name, set: own, where: "Z_PK = NEW.Z_PK", isNew: true),
+        trigger("SOURCE_UPDATE", .update, of: [keys[0]], on: table.name, set: own, where: "Z_PK = NEW.Z_PK"),
+        trigger(
+          "PARAMETER_INSERT", .insert, on: tables[0], set: call("NEW.\(source)"), where: readers, isNew: true),
+        trigger(
+          "PARAMETER_UPDATE", .update, of: [source], on: tables[0], set: call("NEW.\(source)"), where: readers
+        ),
+      ]
+    }
     var result: [String] = [
       trigger(
         "SOURCE_INSERT", .insert, on: table.name, set: found(from: "NEW.\(keys[0])"),
