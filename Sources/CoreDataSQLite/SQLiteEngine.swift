@@ -12,7 +12,7 @@ import GRDBSQLite
 /// trace on disk.
 ///
 ///     fetch   FetchPlan ─ compile ─▸ SQL ─ step ─▸ RowReader ─▸ slabs ─ resolve open targets ─▸ RowBatch
-///     save    BEGIN IMMEDIATE ─▸ keys ─▸ makePlan ─▸ SaveExecution (deletes, updates, inserts, to-many) ─▸ COMMIT
+///     save    SavePlan ─ BEGIN IMMEDIATE ─▸ keys ─▸ SaveExecution (deletes, updates, inserts, to-many) ─▸ COMMIT
 package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
   // Sendable: `access`, `pins` and `metadataState` are guarded by `lock`; everything else is immutable.
 
@@ -299,48 +299,52 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
 
   // MARK: Saving
 
-  package func save(_ makePlan: (any SaveTransaction) throws -> SavePlan) throws {
-    let writer: ConnectionPool = try writableAccess()
+  package func save(_ plan: consuming SavePlan) throws -> SaveOutcome {
+    var plan: SavePlan = plan
     let files = ExternalDataChanges(external: external)
     do {
-      try SQLiteErrors.translating(url: url) {
-        try writer.writeWithoutTransaction { database in
-          try database.inTransaction(.immediate) {
-            let keys = KeyAllocation(engine: self, database: database)
-            let plan: SavePlan = try makePlan(keys)
-            let changed: StoreMetadata? = lock.withLock {
-              metadataState.isChanged ? metadataState.current : nil
-            }
-            if plan.isEmpty && changed == nil && !keys.hasAllocated { return .rollback }
-            if !plan.isEmpty {
-              let execution = SaveExecution(engine: self, database: database, files: files)
-              try execution.run(plan)
-            }
-            try changed?.write(database, url: url)
-            try writer.checkFiles()
-            return .commit
-          }
+      let keys: NewKeys = try writing { database in
+        let changed: StoreMetadata? = lock.withLock {
+          metadataState.isChanged ? metadataState.current : nil
         }
+        let keys: NewKeys = try KeyAllocation(engine: self, database: database).keys(for: plan)
+        if !plan.isEmpty {
+          plan.takeKeys(keys, of: layout)
+          try SaveExecution(engine: self, database: database, files: files).run(plan)
+        }
+        try changed?.write(database, url: url)
+        return keys
       }
+      lock.withLock { metadataState.isChanged = false }
+      files.finish()
+      return SaveOutcome(written: plan, keys: keys)
     } catch {
       files.undo()
       throw error
     }
-    lock.withLock { metadataState.isChanged = false }
-    files.finish()
   }
 
-  package func allocateKeys(for root: EntityLayout, count: Int) throws -> Int64 {
+  package func checkWritable() throws { try writing { _ in } }
+
+  package func allocateKeys(for entity: EntityLayout, count: Int) throws -> Int64 {
+    try writing { database in
+      try KeyAllocation(engine: self, database: database).allocate(root: entity.rootIndex, count: count)
+    }
+  }
+
+  /// Runs `body` in a transaction that holds the write lock from its beginning; what it throws undoes all of it.
+  private func writing<Result>(_ body: (Database) throws -> Result) throws -> Result {
     let writer: ConnectionPool = try writableAccess()
     return try SQLiteErrors.translating(url: url) {
       try writer.writeWithoutTransaction { database in
-        var first: Int64 = 0
+        var result: Result?
         try database.inTransaction(.immediate) {
-          first = try KeyAllocation(engine: self, database: database).allocateKeys(for: root, count: count)
+          result = try body(database)
           try writer.checkFiles()
           return .commit
         }
-        return first
+        guard let result else { preconditionFailure("The transaction ended without its body.") }
+        return result
       }
     }
   }
@@ -354,18 +358,16 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
 }
 
 /// Primary keys of a hierarchy, from the one counter on its root's row of `Z_PRIMARYKEY`.
-final class KeyAllocation: SaveTransaction {
-  private let engine: SQLiteEngine
-  private let database: Database
-  private(set) var hasAllocated = false
+private struct KeyAllocation {
+  let engine: SQLiteEngine
+  let database: Database
 
-  init(engine: SQLiteEngine, database: Database) {
-    self.engine = engine
-    self.database = database
+  func keys(for plan: borrowing SavePlan) throws -> NewKeys {
+    try NewKeys(for: plan) { root, count in try allocate(root: root, count: count) }
   }
 
-  func allocateKeys(for entity: EntityLayout, count: Int) throws -> Int64 {
-    let root: Int = entity.rootIndex
+  /// The first of `count` consecutive keys.
+  func allocate(root: Int, count: Int) throws -> Int64 {
     let table: TableSchema = try engine.schema.table(of: root)
     guard count > 0 else { return 1 }
     // The highest key in use counts too: a counter that lags behind, from a repaired file, must not overwrite rows.
@@ -378,7 +380,9 @@ final class KeyAllocation: SaveTransaction {
     guard try select.step() else {
       throw StoreError.invalidFile(
         url: engine.url,
-        reason: "Z_PRIMARYKEY lost its row for entity '\(entity.name)', so no key can be given out.")
+        reason:
+          "Z_PRIMARYKEY lost its row for entity '\(engine.layout.entities[root].name)', so no key can be given out."
+      )
     }
     let highest: Int64 = max(0, select.integer(0))
     let (last, overflow) = highest.addingReportingOverflow(Int64(count))
@@ -391,7 +395,6 @@ final class KeyAllocation: SaveTransaction {
     try update.bind(1, last)
     try update.bind(2, Int64(engine.schema.entityNumber(of: root)))
     try update.run()
-    hasAllocated = true
     return highest + 1
   }
 }

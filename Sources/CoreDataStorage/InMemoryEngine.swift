@@ -23,12 +23,6 @@ package final class InMemoryEngine: StoreEngine, @unchecked Sendable {
   private var storedMetadata: [String: Any]
   private var isClosed = false
 
-  /// One saver at a time. Recursive, so that keys can be handed out while the same thread makes a plan; never taken
-  /// while `lock` is held.
-  private let saving = NSRecursiveLock()
-  /// Root entity index → keys below this were handed out for good. Touched under `saving` only.
-  private var keysGivenAway: [Int64]
-
   /// An empty store. Throws `StoreError.unsupportedModel` if the model has a constraint that no store can keep.
   package init(
     layout: ModelLayout, identifier: String = UUID().uuidString, metadata: [String: Any] = [:],
@@ -39,7 +33,6 @@ package final class InMemoryEngine: StoreEngine, @unchecked Sendable {
     self.isReadOnly = isReadOnly
     schema = try InMemorySchema(layout: layout)
     state = InMemoryState(schema: schema)
-    keysGivenAway = Array(repeating: 1, count: layout.entities.count)
     storedMetadata = metadata
   }
 
@@ -137,52 +130,29 @@ package final class InMemoryEngine: StoreEngine, @unchecked Sendable {
 
   // MARK: Saving
 
-  package func allocateKeys(for root: EntityLayout, count: Int) throws -> Int64 {
-    if isReadOnly { throw StoreError.readOnly(url: nil) }
-    return try saving.withLock {
-      let first: Int64 = try takeKeys(of: root, count: count)
-      keysGivenAway[root.rootIndex] = first + Int64(count)
-      return first
-    }
+  package func allocateKeys(for entity: EntityLayout, count: Int) throws -> Int64 {
+    try writing { state in state.takeKeys(root: entity.rootIndex, count: count) }
   }
 
-  private func takeKeys(of root: EntityLayout, count: Int) throws -> Int64 {
-    try lock.withLock {
+  package func save(_ plan: consuming SavePlan) throws -> SaveOutcome {
+    var plan: SavePlan = plan
+    let keys: NewKeys = try writing { state in
+      try state.check(plan)
+      let keys = NewKeys(for: plan) { root, count in state.takeKeys(root: root, count: count) }
+      plan.takeKeys(keys, of: layout)
+      state.apply(plan)
+      return keys
+    }
+    return SaveOutcome(written: plan, keys: keys)
+  }
+
+  package func checkWritable() throws { try writing { _ in } }
+
+  private func writing<Result>(_ body: (inout InMemoryState) throws -> Result) throws -> Result {
+    if isReadOnly { throw StoreError.readOnly(url: nil) }
+    return try lock.withLock {
       if isClosed { throw StoreError.closed }
-      let first: Int64 = state.nextKeys[root.rootIndex]
-      state.nextKeys[root.rootIndex] += Int64(count)
-      return first
-    }
-  }
-
-  package func save(_ makePlan: (any SaveTransaction) throws -> SavePlan) throws {
-    if isReadOnly { throw StoreError.readOnly(url: nil) }
-    try saving.withLock {
-      // `lock` is free while the plan is made, so that its maker may read.
-      let before: [Int64] = try lock.withLock {
-        if isClosed { throw StoreError.closed }
-        return state.nextKeys
-      }
-      do {
-        let plan: SavePlan = try makePlan(Transaction(engine: self))
-        try lock.withLock {
-          if isClosed { throw StoreError.closed }
-          try state.check(plan)
-          state.apply(plan)
-        }
-      } catch {
-        lock.withLock {
-          for root in before.indices { state.nextKeys[root] = max(before[root], keysGivenAway[root]) }
-        }
-        throw error
-      }
-    }
-  }
-
-  private struct Transaction: SaveTransaction {
-    let engine: InMemoryEngine
-    func allocateKeys(for root: EntityLayout, count: Int) throws -> Int64 {
-      try engine.takeKeys(of: root, count: count)
+      return try body(&state)
     }
   }
 

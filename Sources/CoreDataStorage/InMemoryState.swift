@@ -9,7 +9,7 @@ struct InMemoryState: Sendable {
   /// Constraint number → the values taken and by which key.
   private var taken: [[UniqueValue: Int64]]
   /// Root entity index → the next key to hand out.
-  var nextKeys: [Int64]
+  private var nextKeys: [Int64]
 
   init(schema: InMemorySchema) {
     self.schema = schema
@@ -117,9 +117,12 @@ struct InMemoryState: Sendable {
         guard let value = UniqueValue(row, constraint) else { continue }
         let isTaken: Bool = taken[number][value] != nil && !freed[number].contains(value)
         guard !isTaken, claimed[number].insert(value).inserted else {
+          let other: RowRef? = taken[number][value].flatMap {
+            table(of: schema.layout.entities[constraint.entity]).row($0)
+          }
           throw StoreError.uniqueness(
-            entity: schema.layout.entities[constraint.entity].name, constraint: constraint.names, row: row.id,
-            database: "the in-memory store")
+            entity: schema.layout.entities[constraint.entity].name, constraint: constraint.names,
+            row: other?.id, database: "the in-memory store")
         }
       }
     }
@@ -128,6 +131,12 @@ struct InMemoryState: Sendable {
   }
 
   // MARK: Applying a plan
+
+  /// Hands out keys for good.
+  mutating func takeKeys(root: Int, count: Int) -> Int64 {
+    defer { nextKeys[root] += Int64(count) }
+    return nextKeys[root]
+  }
 
   /// Rows first, since to-one words decide memberships; then pairs; positions; and at last what is derived from all of it.
   mutating func apply(_ plan: SavePlan) {

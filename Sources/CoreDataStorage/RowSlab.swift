@@ -12,7 +12,8 @@ import Foundation
 ///
 /// A presence bit of 0 means nil; a fresh row is all nil.
 ///
-/// One thread fills a slab; once it is handed to anybody else it no longer changes.
+/// One thread fills a slab; once it is handed to anybody else it no longer changes. The slabs of a save's plan are handed over when the save
+/// is done: the engine puts the keys of new rows into them.
 public final class RowSlab: @unchecked Sendable {
   // Sendable: single-threaded while it is filled, immutable after it is handed over.
 

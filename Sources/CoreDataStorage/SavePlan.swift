@@ -1,58 +1,6 @@
 import CoreDataModel
 import Foundation
 
-/// A set of slot numbers; no allocation for entities of up to 64 properties.
-package struct SlotSet: Hashable, Sendable {
-  package private(set) var low: UInt64 = 0
-  package private(set) var high: [UInt64] = []
-
-  package init() {}
-
-  package init(_ slots: some Sequence<Int>) {
-    for slot in slots { insert(slot) }
-  }
-
-  package mutating func insert(_ slot: Int) {
-    if slot < 64 {
-      low |= 1 << UInt64(slot)
-      return
-    }
-    let place: Int = slot / 64 - 1
-    while high.count <= place { high.append(0) }
-    high[place] |= 1 << UInt64(slot % 64)
-  }
-
-  package mutating func remove(_ slot: Int) {
-    if slot < 64 {
-      low &= ~(1 << UInt64(slot))
-    } else if slot / 64 - 1 < high.count {
-      high[slot / 64 - 1] &= ~(1 << UInt64(slot % 64))
-      while high.last == 0 { high.removeLast() }
-    }
-  }
-
-  package func contains(_ slot: Int) -> Bool {
-    if slot < 64 { return low >> UInt64(slot) & 1 == 1 }
-    let place: Int = slot / 64 - 1
-    return place < high.count && high[place] >> UInt64(slot % 64) & 1 == 1
-  }
-
-  package var isEmpty: Bool { low == 0 && high.isEmpty }
-
-  /// Members, ascending.
-  package var members: [Int] {
-    var result: [Int] = []
-    for (place, word) in ([low] + high).enumerated() {
-      var rest: UInt64 = word
-      while rest != 0 {
-        result.append(place * 64 + rest.trailingZeroBitCount)
-        rest &= rest - 1
-      }
-    }
-    return result
-  }
-}
-
 /// A row whose stored values changed.
 package struct RowUpdate: Sendable {
   /// The whole new row; its version is `expectedVersion + 1`.
@@ -82,9 +30,10 @@ package struct RowDelete: Sendable {
 
 /// A change of one to-many relationship of one object that rows alone do not tell.
 ///
-/// Made for every changed to-many that is many-to-many, ordered, or without inverse. A plain one-to-many needs none:
-/// the to-one word of the member's row carries it. For a many-to-many pair the graph makes the edit once, on either
-/// side; each ordered side whose order changed adds an edit (with `ordering` or `appended`) of its own.
+/// Made for every changed to-many that is many-to-many, ordered, or without inverse. A plain one-to-many
+/// needs none: the to-one word of the member's row carries it. For a many-to-many pair the graph makes the
+/// edit once, on either side; each ordered side whose order changed adds an edit (with `ordering` or
+/// `appended`) of its own.
 package struct ToManyEdit: Sendable {
   package var owner: RowID
   /// The relationship's slot in the owner's layout.
@@ -93,8 +42,8 @@ package struct ToManyEdit: Sendable {
   package var removed: [RowID]
   /// For an ordered relationship whose members were moved: all of them in their new order.
   package var ordering: [RowID]?
-  /// For an ordered relationship without `ordering`: members that go last, one after the other. They are new to this owner, or their
-  /// pairs are told by the edit of the other side.
+  /// For an ordered relationship without `ordering`: members that go last, one after the other. They are new
+  /// to this owner, or their pairs are told by the edit of the other side.
   package var appended: [RowID]
 
   package init(
@@ -110,8 +59,22 @@ package struct ToManyEdit: Sendable {
   }
 }
 
-/// Everything one save writes to one store, decided before the store is touched. An engine executes it in one
-/// transaction, all or nothing.
+/// Everything one save writes to one store, as a value: complete before the store is touched, and nothing but
+/// rows and ids. An engine executes it in one transaction, all or nothing.
+///
+/// New rows have provisional keys: -1, -2, -3 … in each hierarchy, in the order in which they are to be
+/// numbered (`provisionalKey(in:)` hands them out). They stand wherever the row is named: in its header, in
+/// to-one words, as owner or member of an edit. Inside its transaction the engine takes as many keys as each
+/// hierarchy wants, in one piece, and puts them in the place of the provisional ones by arithmetic:
+///
+///     hierarchy   provisional   first key handed out   keys
+///     Item        -1 -2 -3      41                     41 42 43     key = first - 1 - provisional
+///
+/// A new row may have a key that was handed out before (`StoreEngine.allocateKeys`), or that of a row that is
+/// gone.
+///
+/// The slabs of `inserts` and `updates` belong to the plan until it is executed: there the keys are put into
+/// them in place. So a plan is executed once.
 package struct SavePlan: Sendable {
   /// New rows, version 1, a batch per entity, in the order to insert.
   package var inserts: [(layout: EntityLayout, rows: RowBatch)] = []
@@ -120,10 +83,116 @@ package struct SavePlan: Sendable {
   package var toMany: [ToManyEdit] = []
   /// Rows that are not changed and must be what was read all the same.
   package var checks: [RowDelete] = []
+  /// By index of the root entity: how many new rows want a key. Empty: none.
+  package private(set) var newKeys: [Int] = []
 
   package init() {}
 
   package var isEmpty: Bool {
     inserts.isEmpty && updates.isEmpty && deletes.isEmpty && toMany.isEmpty
+  }
+
+  /// The provisional key of the next new row of a hierarchy.
+  package mutating func provisionalKey(in entity: EntityLayout) -> Int64 {
+    let root: Int = entity.rootIndex
+    while newKeys.count <= root { newKeys.append(0) }
+    newKeys[root] += 1
+    return -Int64(newKeys[root])
+  }
+
+  /// Puts the keys that were handed out in the place of the provisional ones: in rows, which stay where they
+  /// are, and in edits.
+  package mutating func takeKeys(_ keys: NewKeys, of model: ModelLayout) {
+    if keys.isEmpty { return }
+    for (layout, batch) in inserts {
+      let words: [ToOneWord] = model.toOneWords(of: layout)
+      for slab in batch.slabs {
+        for position in 0..<slab.count { keys.put(into: slab.row(position), root: layout.rootIndex, words) }
+      }
+    }
+    var last: (entity: Int, words: [ToOneWord]) = (-1, [])
+    for update in updates {
+      let entity: Int = update.row.entity
+      if last.entity != entity { last = (entity, model.toOneWords(of: model.entities[entity])) }
+      keys.put(into: update.row, root: model.entities[entity].rootIndex, last.words)
+    }
+    for place in toMany.indices { toMany[place].takeKeys(keys, of: model) }
+  }
+}
+
+/// A to-one relationship in the rows of an entity.
+private struct ToOneWord {
+  let word: Int
+  /// The index of the root entity of its destination.
+  let root: Int
+}
+
+extension ModelLayout {
+  fileprivate func toOneWords(of entity: EntityLayout) -> [ToOneWord] {
+    entity.slots.compactMap { slot in
+      guard case .stored(.toOne, let word) = slot.role, let destination = slot.destination else { return nil }
+      return ToOneWord(word: word, root: entities[destination].rootIndex)
+    }
+  }
+}
+
+extension ToManyEdit {
+  fileprivate mutating func takeKeys(_ keys: NewKeys, of model: ModelLayout) {
+    func take(_ id: inout RowID) {
+      if id.key < 0 { id.key = keys.key(id.key, root: model.entities[Int(id.entity)].rootIndex) }
+    }
+    func take(_ ids: inout [RowID]) {
+      for place in ids.indices where ids[place].key < 0 { take(&ids[place]) }
+    }
+    take(&owner)
+    take(&added)
+    take(&removed)
+    take(&appended)
+    if ordering != nil { take(&ordering!) }
+  }
+}
+
+/// The keys that one save was given for its new rows: in each hierarchy one after the other.
+package struct NewKeys: Sendable {
+  /// By index of the root entity; 0 where none was wanted.
+  private var first: [Int64] = []
+  private var counts: [Int] = []
+
+  /// Asks for what the plan wants, hierarchy by hierarchy.
+  package init(for plan: borrowing SavePlan, handingOut: (_ root: Int, _ count: Int) throws -> Int64) rethrows
+  {
+    guard plan.newKeys.contains(where: { $0 > 0 }) else { return }
+    counts = plan.newKeys
+    first = try counts.enumerated().map { root, count in count > 0 ? try handingOut(root, count) : 0 }
+  }
+
+  package var isEmpty: Bool { counts.isEmpty }
+
+  /// The key for a provisional one; any other as it is.
+  package func key(_ key: Int64, root: Int) -> Int64 { key < 0 ? first[root] - 1 - key : key }
+
+  /// Whether a key is one of these.
+  package func holds(_ key: Int64, root: Int) -> Bool {
+    root < counts.count && key >= first[root] && key < first[root] + Int64(counts[root])
+  }
+
+  fileprivate func put(into row: RowRef, root: Int, _ words: [ToOneWord]) {
+    if row.key < 0 { row.base.storeBytes(of: key(row.key, root: root), as: Int64.self) }
+    for word in words where row.hasValue(word.word) {
+      let target: Int64 = row.integer(word.word)
+      if target < 0 { row.slab.set(row.base, word: word.word, toInteger: key(target, root: word.root)) }
+    }
+  }
+}
+
+/// What a save has written.
+package struct SaveOutcome: Sendable {
+  /// The plan, with the keys that its new rows have.
+  package let written: SavePlan
+  package let keys: NewKeys
+
+  package init(written: consuming SavePlan, keys: NewKeys) {
+    self.written = written
+    self.keys = keys
   }
 }

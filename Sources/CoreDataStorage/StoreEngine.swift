@@ -1,12 +1,6 @@
 import CoreDataModel
 import Foundation
 
-/// What happens inside a save's transaction before its plan is known: keys are handed out.
-package protocol SaveTransaction {
-  /// Hands out `count` consecutive primary keys of a hierarchy and returns the first. A save that fails gives them back.
-  func allocateKeys(for root: EntityLayout, count: Int) throws -> Int64
-}
-
 /// A store as the coordinator sees it: rows, ids and plans in, rows and ids out. Engines know neither objects nor contexts.
 ///
 /// An engine may be called from any thread, several at a time; it does its own locking. Every call that returns is
@@ -52,9 +46,14 @@ package protocol StoreEngine: AnyObject, Sendable {
 
   /// Hands out permanent keys outside a save.
   func allocateKeys(for root: EntityLayout, count: Int) throws -> Int64
-  /// One transaction: `makePlan` is called inside it (to get keys) and what it returns is executed.
-  /// Throws `StoreError.conflicts` or `.uniqueness` when the plan does not fit the store any more; then nothing has changed.
-  func save(_ makePlan: (any SaveTransaction) throws -> SavePlan) throws
+  /// Executes a plan in one transaction, and writes metadata that was set. Nothing that the program has a say in runs
+  /// meanwhile: the plan is complete, but for the keys of its new rows.
+  ///
+  /// Throws `StoreError.conflicts` or `.uniqueness` when the plan does not fit the store any more. Whatever it throws,
+  /// nothing has changed and no key is used up.
+  func save(_ plan: consuming SavePlan) throws -> SaveOutcome
+  /// Throws what would stop any save now: a store that is closed, read-only, or locked by others.
+  func checkWritable() throws
 
   /// The statement a fetch would run, for engines that have one.
   func explain(_ plan: FetchPlan) throws -> ExplainedStatement?

@@ -246,29 +246,28 @@ struct SavingTests {
     var options = SQLiteOptions()
     options.busyTimeoutInSeconds = 0.05
     let other = try SQLiteEngine.open(url: engine.url, layout: engine.layout, options: options)
-    try engine.save { keys in
-      _ = try keys.allocateKeys(for: self.engine.entity("Owner"), count: 1)
-      do {
-        try other.insert("Owner", [[:]])
-        Issue.record("two writers at once")
-      } catch let error as StoreError {
-        guard case .database(let code, _, _, _) = error else { throw error }
-        #expect(code == 5)
-        #expect(error.message().advice?.contains("busy timeout") == true)
+    let writer = try DatabaseQueue(path: engine.url.path)
+    try writer.writeWithoutTransaction { database in
+      try database.inTransaction(.immediate) {
+        do {
+          try other.insert("Owner", [[:]])
+          Issue.record("two writers at once")
+        } catch let error as StoreError {
+          guard case .database(let code, _, _, _) = error else { throw error }
+          #expect(code == 5)
+          #expect(error.message().advice?.contains("busy timeout") == true)
+        }
+        #expect(throws: StoreError.self) { try other.checkWritable() }
+        return .rollback
       }
-      return SavePlan()
     }
     try other.insert("Owner", [[:]])
     #expect(try engine.count(FetchPlan(entity: engine.entity("Owner"))) == 1)
   }
 
   @Test func `a failed save gives its keys back`() throws {
-    struct Stop: Error {}
-    #expect(throws: Stop.self) {
-      try engine.save { keys in
-        _ = try keys.allocateKeys(for: self.engine.entity("Owner"), count: 10)
-        throw Stop()
-      }
+    #expect(throws: StoreError.self) {
+      try engine.insert("Owner", [["email": .text("a")], ["email": .text("a")]])
     }
     #expect(try engine.insert("Owner", [[:]])[0].key == 1)
     #expect(try engine.allocateKeys(for: engine.entity("Owner"), count: 5) == 2)

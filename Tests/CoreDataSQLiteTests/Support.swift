@@ -219,17 +219,12 @@ extension SQLiteEngine {
   @discardableResult
   func insert(_ name: String, _ rows: [[String: Value]]) throws -> [RowID] {
     let layout: EntityLayout = entity(name)
-    var ids: [RowID] = []
-    try save { keys in
-      let first: Int64 = try keys.allocateKeys(for: self.layout.entities[layout.rootIndex], count: rows.count)
-      ids = rows.indices.map { RowID(entity: layout.index, key: first + Int64($0)) }
-      let slab = RowSlab(layout: layout, family: false, rowCapacity: rows.count)
-      for (place, values) in rows.enumerated() { slab.add(layout, key: ids[place].key, values) }
-      var plan = SavePlan()
-      plan.inserts = [(layout: layout, rows: RowBatch(slabs: [slab]))]
-      return plan
-    }
-    return ids
+    var plan = SavePlan()
+    let slab = RowSlab(layout: layout, family: false, rowCapacity: rows.count)
+    for values in rows { slab.add(layout, key: plan.provisionalKey(in: layout), values) }
+    plan.inserts = [(layout: layout, rows: RowBatch(slabs: [slab]))]
+    _ = try save(plan)
+    return rows.indices.map { slab.row($0).id }
   }
 
   /// An update of some properties; all others keep what the store has.
@@ -250,7 +245,7 @@ extension SQLiteEngine {
   func save(_ change: (inout SavePlan) throws -> Void) throws {
     var plan = SavePlan()
     try change(&plan)
-    try save { _ in plan }
+    _ = try save(plan)
   }
 
   func row(_ id: RowID) throws -> RowRef? {

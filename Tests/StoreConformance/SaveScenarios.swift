@@ -54,18 +54,73 @@ extension StoreScenario {
       try world.insert("Category", [["name": "b"]])
       try expect(world.fetch("name", of: "Category", sort: ["name"]), ["nil", "nil", "a", "b"])
     },
-    StoreScenario("a plan that fails to be made changes nothing and gives its keys back") { world in
-      struct Stop: Error {}
-      let first: RowID = try world.insertOne("Item", [:])
-      try expectError("the maker's own error") {
-        try world.engine.save { transaction in
-          _ = try transaction.allocateKeys(for: world.entity("Item"), count: 10)
-          throw Stop()
-        }
-      } matches: {
-        $0 is Stop
+    StoreScenario("a save that fails uses no keys up") { world in
+      let first: RowID = try world.insertOne("Category", ["name": "fruit"])
+      try expectError("a broken constraint") {
+        try world.insert("Category", [["name": "tools"], ["name": "fruit"]])
+      } matches: { error in
+        if case .uniqueness(_, _, let row, _)? = error as? StoreError { return row == first }
+        return false
       }
+      try expect(world.insertOne("Category", ["name": "tools"]).key, first.key + 1)
+    },
+    StoreScenario("provisional keys become keys wherever the plan names the new rows") { world in
+      try world.insert("Item", [["title": "before"]])
+      try world.insert("Tag", [["label": "old"], ["label": "older"]])
+      let old: RowID = try world.insertOne("Item", ["title": "old"])
+      let (item, category, tag): (EntityLayout, EntityLayout, EntityLayout) = (
+        world.entity("Item"), world.entity("Category"), world.entity("Tag")
+      )
+      var plan = SavePlan()
+      let categoryKey: Int64 = plan.provisionalKey(in: category)
+      let itemKeys: [Int64] = (0..<3).map { _ in plan.provisionalKey(in: item) }
+      let tagKeys: [Int64] = (0..<2).map { _ in plan.provisionalKey(in: tag) }
+      try expect([categoryKey] + itemKeys + tagKeys, [-1, -1, -2, -3, -1, -2])
+      func slab(_ entity: EntityLayout, _ keys: [Int64], _ values: [String: any Sendable] = [:]) -> RowSlab {
+        let slab = RowSlab(layout: entity, family: false, rowCapacity: keys.count)
+        for key in keys {
+          let row = slab.appendRow(key: key, entity: entity.index, version: 1)
+          for (name, value) in values { StoreWorld.set(value, name, in: row, slab, entity) }
+        }
+        return slab
+      }
+      let target = RowID(entity: category.index, key: categoryKey)
+      // The row that is named comes after those that name it.
+      plan.inserts = [
+        (item, RowBatch(slabs: [slab(item, itemKeys, ["category": target])])),
+        (tag, RowBatch(slabs: [slab(tag, tagKeys)])),
+        (category, RowBatch(slabs: [slab(category, [categoryKey], ["name": "new"])])),
+      ]
+      plan.updates = [try world.updating(old, ["category": target])]
+      plan.toMany = [
+        ToManyEdit(
+          owner: RowID(entity: item.index, key: itemKeys[1]), slot: world.slot("Item", "tags"),
+          added: tagKeys.map { RowID(entity: tag.index, key: $0) }, removed: [])
+      ]
+      let outcome: SaveOutcome = try world.engine.save(plan)
+      func ids(_ place: Int) -> [RowID] {
+        outcome.written.inserts[place].rows.slabs.flatMap { slab in (0..<slab.count).map { slab.row($0).id } }
+      }
+      try expect(ids(0).map(\.key), [old.key + 1, old.key + 2, old.key + 3])
+      try expect(ids(1).map(\.key), [3, 4])
+      try expect(outcome.keys.key(itemKeys[2], root: item.rootIndex), old.key + 3)
+      try expect(outcome.keys.holds(old.key, root: item.rootIndex), false)
+      try world.reopen()
+      try expect(world.members(ids(2)[0], "items"), [old] + ids(0))
+      try expect(world.members(ids(0)[1], "tags"), ids(1))
+      try expect(world.members(ids(1)[1], "items"), [ids(0)[1]])
+    },
+    StoreScenario("asking whether a store can be written changes nothing") { world in
+      let first: RowID = try world.insertOne("Item", [:])
+      try world.engine.checkWritable()
       try expect(world.insertOne("Item", [:]).key, first.key + 1)
+      try world.engine.close()
+      try expectError("that the store is closed") {
+        try world.engine.checkWritable()
+      } matches: { error in
+        if case .closed? = error as? StoreError { return true }
+        return false
+      }
     },
     StoreScenario("keys handed out for good are not handed out again") { world in
       let first: Int64 = try world.engine.allocateKeys(for: world.entity("Item"), count: 5)
@@ -79,11 +134,10 @@ extension StoreScenario {
       let tag: RowID = try world.insertOne("Tag", ["label": "t"])
       let update: RowUpdate = try world.updating(items[0], ["title": "new", "category": categories[0]])
       let entity: EntityLayout = world.entity("Item")
-      try world.engine.save { transaction in
-        let key: Int64 = try transaction.allocateKeys(for: entity, count: 1)
+      try world.save { plan in
+        let key: Int64 = plan.provisionalKey(in: entity)
         let slab = RowSlab(layout: entity, family: false, rowCapacity: 1)
         _ = slab.appendRow(key: key, entity: entity.index, version: 1)
-        var plan = SavePlan()
         plan.inserts = [(entity, RowBatch(slabs: [slab]))]
         plan.updates = [update]
         plan.deletes = [RowDelete(id: items[1], expectedVersion: 1)]
@@ -92,7 +146,6 @@ extension StoreScenario {
             owner: RowID(entity: entity.index, key: key), slot: world.slot("Item", "tags"), added: [tag],
             removed: [])
         ]
-        return plan
       }
       try world.reopen()
       try expect(world.fetch("title", of: "Item", sort: ["title"]), ["nil", "new"])

@@ -39,21 +39,15 @@ package final class StoreWorld {
   @discardableResult
   package func insert(_ entityName: String, _ rows: [[String: any Sendable]]) throws -> [RowID] {
     let entity: EntityLayout = entity(entityName)
-    var ids: [RowID] = []
-    try engine.save { transaction in
-      let first: Int64 = try transaction.allocateKeys(
-        for: layout.entities[entity.rootIndex], count: rows.count)
-      let slab = RowSlab(layout: entity, family: false, rowCapacity: rows.count)
-      for (number, values) in rows.enumerated() {
-        let row = slab.appendRow(key: first + Int64(number), entity: entity.index, version: 1)
-        for (name, value) in values { StoreWorld.set(value, name, in: row, slab, entity) }
-        ids.append(RowID(entity: entity.index, key: first + Int64(number)))
-      }
-      var plan = SavePlan()
-      plan.inserts = [(entity, RowBatch(slabs: [slab]))]
-      return plan
+    var plan = SavePlan()
+    let slab = RowSlab(layout: entity, family: false, rowCapacity: rows.count)
+    for values in rows {
+      let row = slab.appendRow(key: plan.provisionalKey(in: entity), entity: entity.index, version: 1)
+      for (name, value) in values { StoreWorld.set(value, name, in: row, slab, entity) }
     }
-    return ids
+    plan.inserts = [(entity, RowBatch(slabs: [slab]))]
+    _ = try engine.save(plan)
+    return (0..<slab.count).map { slab.row($0).id }
   }
 
   @discardableResult
@@ -90,11 +84,9 @@ package final class StoreWorld {
   }
 
   func save(_ change: (inout SavePlan) throws -> Void) throws {
-    try engine.save { _ in
-      var plan = SavePlan()
-      try change(&plan)
-      return plan
-    }
+    var plan = SavePlan()
+    try change(&plan)
+    _ = try engine.save(plan)
   }
 
   package func update(_ id: RowID, _ values: [String: (any Sendable)?]) throws {
@@ -121,7 +113,7 @@ package final class StoreWorld {
     }
   }
 
-  private static func set(
+  static func set(
     _ value: any Sendable, _ name: String, in row: UnsafeMutableRawPointer, _ slab: RowSlab,
     _ entity: EntityLayout
   ) {

@@ -326,6 +326,7 @@ extension NSManagedObjectContext {
     undoManager?.removeAllActions(withTarget: self)
     movePin()
     let objects: [NSManagedObject] = registry.allObjects
+    eventCount &+= 1
     for object in objects {
       object.turnIntoFault()
       detach(object)

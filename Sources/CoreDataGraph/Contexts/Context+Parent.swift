@@ -233,18 +233,21 @@ extension FetchDescription {
 
 extension NSManagedObjectContext {
   /// Makes the changes of this context the parent's. All or nothing: what can fail is done before anything is changed there.
-  final func push(_ changes: PendingChanges, to parent: NSManagedObjectContext) throws {
-    let inserted: [PushedObject] = changes.inserted.map { pushed($0, isNew: true) }
-    let updated: [PushedObject] = changes.updated.map { pushed($0, isNew: false) }
+  final func push(_ changes: PendingChanges, _ values: TransformedValues, to parent: NSManagedObjectContext)
+    throws
+  {
+    let inserted: [PushedObject] = changes.inserted.map { pushed($0, isNew: true, values) }
+    let updated: [PushedObject] = changes.updated.map { pushed($0, isNew: false, values) }
     let deleted: [NSManagedObjectID] = changes.deleted.map(\.objectID)
     try parent.runAndWait { try parent.receive(inserted, updated, deleted) }
     for object in changes.inserted + changes.updated { object.commitToParent() }
   }
 
-  private func pushed(_ object: NSManagedObject, isNew: Bool) -> PushedObject {
+  private func pushed(_ object: NSManagedObject, isNew: Bool, _ values: TransformedValues) -> PushedObject {
     var pushed = PushedObject(id: object.objectID)
     guard let state = object.state else { return pushed }
-    var changed: SlotSet = isNew ? SlotSet(0..<object.runtime.slotCount) : object.persistentChanges()
+    var changed: SlotSet =
+      isNew ? SlotSet(0..<object.runtime.slotCount) : object.persistentChanges(values)
     for slot in state.changed.members where object.runtime.brief[slot].role == .transient {
       changed.insert(slot)
     }

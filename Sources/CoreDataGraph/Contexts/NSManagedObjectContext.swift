@@ -339,7 +339,7 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
 
   final func noteEvent(_ flag: ObjectFlags, of object: NSManagedObject) {
     eventCount &+= 1
-    object.flags.remove(.toldWillSave)
+    object.flags.subtract([.toldWillSave, .validated])
     object.flags.insert(flag)
     if !object.flags.contains(.inEventList) {
       object.flags.insert(.inEventList)

@@ -88,9 +88,10 @@ enum GraphError: Error, CustomStringConvertible {
         advice: "Set the relationship to another object, or take that one out of it.")
     case .runawayWillSave(let rounds, let object):
       return ErrorMessage(
-        "Objects were still changing after \(rounds) rounds of willSave; the last one was \(object).",
+        "Objects were still changing after \(rounds) rounds of willSave and value transformers; the last one was \(object).",
         advice:
-          "In willSave set a property only when its value differs, or use setPrimitiveValue(_:forKey:).")
+          "In willSave set a property only when its value differs, or use setPrimitiveValue(_:forKey:); in a value transformer "
+          + "set none.")
     case .unsupported(let part, let advice):
       return ErrorMessage("\(part) is not supported.", advice: advice)
     case .unsupportedRequest(let request, let advice):

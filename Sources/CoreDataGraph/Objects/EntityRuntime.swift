@@ -211,6 +211,8 @@ final class EntityRuntime: @unchecked Sendable {
   /// Slots of relationships, stored or not.
   let relationshipSlots: [Int]
   let storedAttributeSlots: [Int]
+  /// Stored slots whose values go through value transformers.
+  let transformableSlots: [Int]
   /// The entity's range in the model and the model's serial, for `ManagedKey`'s cache.
   let index: Int
   /// Set for recording instances, each of which has a runtime of its own; see `KeyPathRecorder`.
@@ -245,6 +247,10 @@ final class EntityRuntime: @unchecked Sendable {
     storedAttributeSlots = layout.slots.indices.filter { number in
       guard case .stored(let kind, _) = layout.slots[number].role else { return false }
       return kind != .toOne
+    }
+    transformableSlots = layout.slots.indices.filter { number in
+      if case .stored(.transformable, _) = layout.slots[number].role { return true }
+      return false
     }
   }
 

@@ -192,8 +192,8 @@ extension NSManagedObject {
       case .int32: return Int64(Int32(truncatingIfNeeded: number)) == number
       default: return true
       }
-    case .double, .string: return true
-    case .object(let object): return !(object is ForeignValue)
+    case .string: return true
+    case .double, .object: return state.values[slot].isStorable(as: brief.kind)
     }
   }
 
@@ -238,6 +238,13 @@ extension NSManagedObject {
     }
   }
 
+  /// Throws why a store can't keep what a slot holds.
+  final func refuseValue(_ slot: Int) throws {
+    var failures: [any Error] = []
+    checkAttribute(slot, state?.values[slot] ?? .null, &failures)
+    try NSManagedObject.throwFailures(failures)
+  }
+
   private final func checkAttribute(_ slot: Int, _ value: SlotValue, _ failures: inout [any Error]) {
     let described: PropertySlot = runtime.layout.slots[slot]
     guard let attribute = described.attribute else { return }
@@ -260,6 +267,16 @@ extension NSManagedObject {
               ? compositeComplaint(slot, foreign.value) : "a value of type \(type(of: foreign.value))"),
           advice: foreign.wanted == nil ? nil : "Set a value that it has.",
           value: foreign.value))
+      return
+    }
+    if case .stored(let kind, _) = described.role, !value.isStorable(as: kind) {
+      failures.append(
+        failure(
+          kind == .date ? NSValidationInvalidDateError : NSManagedObjectValidationError, described,
+          because: "it is NaN in '\(objectID)', which no store can keep",
+          advice: "Set a number, or nil for no value.",
+          // Foundation stops when such a date is printed, as errors are.
+          value: kind == .date ? nil : currentValue(value, described)))
       return
     }
     if case .stored(let kind, _) = described.role, case .integer(let number) = value {

@@ -210,14 +210,22 @@ extension NSManagedObject {
   // MARK: Differences
 
   /// The slots whose stored value differs from the row; for to-many relationships those with changed members.
-  final func persistentChanges() -> SlotSet {
+  ///
+  /// Comparing transformable values calls the program (transformers, `isEqual`), unless `values` knows the answer.
+  final func persistentChanges(_ values: TransformedValues? = nil) -> SlotSet {
     guard let state else { return SlotSet() }
     var result = SlotSet()
-    for slot in state.changed.members where differsFromRow(slot, state) { result.insert(slot) }
+    for slot in state.changed.members where differsFromRow(slot, state, values) { result.insert(slot) }
     return result
   }
 
-  final func differsFromRow(_ slot: Int, _ state: ObjectState) -> Bool {
+  final func differsFromRow(_ slot: Int, _ state: ObjectState, _ values: TransformedValues? = nil) -> Bool {
+    if runtime.brief[slot].kind == .transformable, runtime.brief[slot].role == .attribute,
+      case .object = state.values[slot]
+    {
+      if let values { return (try? values.find(self, slot).isChanged) ?? true }
+      return (try? transformedChange(slot, state).isChanged) ?? true
+    }
     if let base = state.base?[slot], !base.isUnset { return !SlotValue.equal(state.values[slot], base) }
     let described: PropertySlot = runtime.layout.slots[slot]
     switch described.role {
@@ -230,23 +238,46 @@ extension NSManagedObject {
       guard let target else { return true }
       // A new target has no key yet that a row could hold.
       return target.key != row.target(word).key || target.store !== store
-    case .stored(let kind, let word):
+    case .stored(_, let word):
       switch state.values[slot] {
       case .unset: return false
       case .null: return row?.hasValue(word) ?? false
+      case .object(let object):
+        guard let row, row.hasValue(word) else { return true }
+        // Addresses with the same text may have been put together otherwise.
+        if let box = object as? Box<URL> {
+          return !row.bytes(word).elementsEqual(box.value.absoluteString.utf8)
+        }
+        return !SlotValue.equal(state.values[slot], committedSlotValue(slot))
       case let value:
         guard let row, row.hasValue(word) else { return true }
-        // A transformed object may have been changed in place: compare what would be stored.
-        if kind == .transformable, case .object(let object) = value, let box = object as? Box<Any> {
-          guard let data = try? Transformation.data(from: box.value, attribute: described.attribute)
-          else { return true }
-          return data != row.data(word)
-        }
         return !SlotValue.equal(value, committedSlotValue(slot))
       }
     case .toMany: return state.toMany(slot)?.isChanged ?? false
     case .transient, .fetched, .composite: return false
     }
+  }
+
+  /// What a transformable attribute that was set has to store. Calls the program: its transformer and, where that makes other bytes than
+  /// the row holds, its `isEqual`. Equal values need not have equal bytes, as dictionaries don't, and those in the row stay then.
+  ///
+  /// A value may have been changed in place: it is what would be stored that is compared.
+  final func transformedChange(_ slot: Int, _ state: ObjectState) throws -> TransformedChange {
+    let value: SlotValue = state.values[slot]
+    // What the parent of a child context has. Nothing is stored then.
+    if let base = state.base?[slot], !base.isUnset {
+      return SlotValue.equal(value, base) ? .same : .changed(Data())
+    }
+    let described: PropertySlot = runtime.layout.slots[slot]
+    guard case .object(let object) = value, let box = object as? Box<Any>,
+      case .stored(_, let word) = described.role
+    else { return .changed(Data()) }
+    let data: Data = try Transformation.data(from: box.value, attribute: described.attribute)
+    guard let row, row.hasValue(word) else { return .changed(data) }
+    if row.bytes(word).elementsEqual(data) { return .same }
+    let stored: SlotValue? = try? row.slotValue(
+      word: word, kind: .transformable, attribute: described.attribute)
+    return stored.map { SlotValue.equal($0, value) } == true ? .same : .changed(data)
   }
 
   /// Throws pending values away; the row stays, so reads give what was last fetched or saved.

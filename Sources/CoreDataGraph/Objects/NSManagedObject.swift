@@ -39,8 +39,6 @@ nonisolated open class NSManagedObject: NSObject, NSFetchRequestResult {
   @exclusivity(unchecked) final var state: ObjectState?
   final var cachedID: NSManagedObjectID?
   final var faultBatch: FaultBatch?
-  /// The key a running save gives the object; 0 outside one.
-  final var pendingKey: Int64 = 0
   final var flags: ObjectFlags = []
   /// Who looks at the object; nil as long as nobody does.
   final var observation: ObjectObservation?

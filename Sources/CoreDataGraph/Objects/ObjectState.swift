@@ -30,6 +30,8 @@ struct ObjectFlags: OptionSet {
   static let propagated = ObjectFlags(rawValue: 1 << 14)
   /// `willSave` was called in the running save, and nothing changed since.
   static let toldWillSave = ObjectFlags(rawValue: 1 << 15)
+  /// Validated in the running save, and not changed since.
+  static let validated = ObjectFlags(rawValue: 1 << 24)
   /// Every access is to be on the context's queue, and is checked: see `ConcurrencyDebug`.
   static let confined = ObjectFlags(rawValue: 1 << 16)
   /// The context went away while the object lived.

@@ -170,6 +170,17 @@ extension SlotValue {
     }
   }
 
+  /// Whether a store can keep the value: NaN is no value in a database, and others are of no use to the attribute.
+  func isStorable(as kind: ColumnKind) -> Bool {
+    switch self {
+    case .unset, .null, .integer, .string: return true
+    case .double(let number): return !number.isNaN
+    case .object(let object):
+      if kind == .decimal, let decimal = object as? Box<Decimal> { return !decimal.value.isNaN }
+      return !(object is ForeignValue)
+    }
+  }
+
   /// Whether two values of a stored attribute are the same (transformed objects by `isEqual`).
   static func equal(_ left: SlotValue, _ right: SlotValue) -> Bool {
     switch (left, right) {
@@ -247,11 +258,8 @@ extension RowRef {
 }
 
 extension RowSlab {
-  /// Encodes a stored attribute into a row that is being filled.
-  func set(
-    _ row: UnsafeMutableRawPointer, word: Int, kind: ColumnKind, value: SlotValue,
-    attribute: @autoclosure () -> NSAttributeDescription?
-  ) throws {
+  /// Encodes a stored attribute, but for transformable ones, into a row that is being filled.
+  func set(_ row: UnsafeMutableRawPointer, word: Int, value: SlotValue) {
     switch value {
     case .unset, .null: break
     case .integer(let value): set(row, word: word, toInteger: value)
@@ -270,8 +278,6 @@ extension RowSlab {
       case let box as Box<URL>:
         var text: String = box.value.absoluteString
         set(row, word: word, text: &text)
-      case let box as Box<Any>:
-        set(row, word: word, bytes: try Transformation.data(from: box.value, attribute: attribute()))
       default: break
       }
     }
@@ -282,7 +288,7 @@ extension RowSlab {
     set(row, word: word, to: place)
   }
 
-  private func set(_ row: UnsafeMutableRawPointer, word: Int, bytes: Data) {
+  func set(_ row: UnsafeMutableRawPointer, word: Int, bytes: Data) {
     let place: UInt64 = bytes.withUnsafeBytes { appendTail($0.baseAddress, count: $0.count) }
     set(row, word: word, to: place)
   }

@@ -2,8 +2,8 @@ import CoreDataModel
 import CoreDataStorage
 import Foundation
 
-// Saving, as named steps: announce, willSave until nothing changes any more, validate, one plan and one transaction a
-// store, take the rows over, tell everybody.
+// Saving, as named steps: announce, prepare (`SavePreparation`: all that calls the program), plan every
+// store's part, execute one plan a store, take the rows over, tell everybody.
 
 extension NSManagedObjectContext {
   final func saveChanges() throws {
@@ -27,15 +27,16 @@ extension NSManagedObjectContext {
       return
     }
     postWillSave()
+    let preparation = SavePreparation(of: self)
+    defer { preparation.end() }
     try withCocoaErrors {
-      var changes: PendingChanges = try runWillSave()
-      try validate(&changes)
+      var changes: PendingChanges = try preparation.run()
       if let parent {
-        if !changes.isEmpty { try push(changes, to: parent) }
+        if !changes.isEmpty { try push(changes, preparation.values, to: parent) }
       } else if changes.isEmpty {
         try writeMetadata(of: coordinator)
       } else {
-        try writingNewest { commit(try writeMerging(&changes, to: coordinator)) }
+        try writingNewest { commit(try writeMerging(&changes, preparation, to: coordinator)) }
       }
       clearChanges()
       finish(changes, coordinator)
@@ -44,102 +45,52 @@ extension NSManagedObjectContext {
 
   // MARK: Steps
 
-  private static let mostWillSaveRounds: Int = 1000
-
-  /// Calls `willSave` on every object concerned until no call changes anything. Returns what is to be saved then.
-  private func runWillSave() throws -> PendingChanges {
-    var everTold: [NSManagedObject] = []
-    defer { for object in everTold { object.flags.remove(.toldWillSave) } }
-    var rounds: Int = 0
-    while true {
-      let changes: PendingChanges = pendingChanges()
-      let waiting: [NSManagedObject] = changes.all.filter { !$0.flags.contains(.toldWillSave) }
-      if waiting.isEmpty { return changes }
-      rounds += 1
-      if rounds > NSManagedObjectContext.mostWillSaveRounds {
-        throw GraphError.runawayWillSave(rounds: rounds - 1, object: "\(waiting[0].objectID)")
-      }
-      // Whatever changes during the calls loses its flag: those objects are asked again.
-      let before: UInt64 = eventCount
-      for object in waiting {
-        object.flags.insert(.toldWillSave)
-        object.willSave()
-      }
-      everTold += waiting
-      if eventCount == before { return changes }
-      endEvent()
-    }
-  }
-
-  private func pendingChanges() -> PendingChanges {
+  final func pendingChanges() -> PendingChanges {
     PendingChanges(
       inserted: inserted.filter { $0.isInserted && !$0.isDeleted }, updated: updated.filter(\.isUpdated),
       deleted: deleted.filter { $0.isToBeDeleted && ($0.store != nil || parent != nil) })
   }
 
-  private func validate(_ changes: inout PendingChanges) throws {
-    let before: UInt64 = eventCount
-    var failures: [any Error] = []
-    func check(_ objects: [NSManagedObject], _ validate: (NSManagedObject) throws -> Void) {
-      for object in objects {
-        do { try validate(object) } catch { failures.append(error) }
-      }
-    }
-    check(changes.deleted) { try $0.validateForDelete() }
-    check(changes.inserted) { try $0.validateForInsert() }
-    check(changes.updated) { try $0.validateForUpdate() }
-    try NSManagedObject.throwFailures(failures)
-    // A check may have replaced a value: the other side of a relationship is to be saved too.
-    if eventCount != before {
-      endEvent()
-      changes = pendingChanges()
-    }
-  }
-
-  /// Writes; where a store refuses, the merge policy changes the objects and the save is tried again.
-  private func writeMerging(_ changes: inout PendingChanges, to coordinator: NSPersistentStoreCoordinator)
-    throws -> [StoreChanges]
-  {
+  /// Writes; where a store refuses, the merge policy changes the objects and the save is tried again. What
+  /// the policy has changed is announced and validated like any other change.
+  private func writeMerging(
+    _ changes: inout PendingChanges, _ preparation: SavePreparation,
+    to coordinator: NSPersistentStoreCoordinator
+  ) throws -> [StoreChanges] {
     for _ in 1..<NSManagedObjectContext.mostSaveTries {
       do {
-        return try write(changes, to: coordinator)
+        return try write(changes, preparation.values, to: coordinator)
       } catch let refusal as SaveRefusal {
         try resolve(refusal)
-        changes = pendingChanges()
+        changes = try preparation.run()
       }
     }
     do {
-      return try write(changes, to: coordinator)
+      return try write(changes, preparation.values, to: coordinator)
     } catch let refusal as SaveRefusal {
       throw SaveErrors.error(for: refusal.error, store: refusal.store, context: self, partly: false)
     }
   }
 
-  /// One transaction a store. Keys are given to new objects inside it and are theirs only once it is committed.
-  final func write(_ changes: PendingChanges, to coordinator: NSPersistentStoreCoordinator) throws
-    -> [StoreChanges]
-  {
+  /// One plan a store, and one transaction for each. All plans are made before the first store is written, so
+  /// what can't be planned is refused with nothing done.
+  final func write(
+    _ changes: PendingChanges, _ values: TransformedValues, to coordinator: NSPersistentStoreCoordinator
+  ) throws -> [StoreChanges] {
     var parts: [StoreChanges] = try StoreChanges.split(changes, context: self, coordinator: coordinator)
-    try StoreChanges.refuseExternalRelationships(parts)
-    // Metadata goes with the rows of its store. Where there are none it goes last: what it says of the rows is true then.
+    // Metadata goes with the rows of its store. Where there are none it goes last: what it says of the rows
+    // is true then.
     let others: [NSPersistentStore] = storesWithMetadata(of: coordinator, besides: parts)
     try refuseMetadata(of: coordinator)
     for store in others { try checkWritable(store) }
     parts += others.map { StoreChanges(store: $0) }
     for object in changes.deleted where object.flags.contains(.recallable) { object.keepStoredMembers() }
-    defer { for object in changes.inserted { object.pendingKey = 0 } }
+    var plans: [SavePlan] = []
+    for place in parts.indices { plans.append(try SavePlanner.plan(&parts[place], of: self, values)) }
     for place in parts.indices {
       let store: NSPersistentStore = parts[place].store
       do {
-        try store.save(&parts[place], of: self) { part in
-          try store.engine.save { transaction in
-            var planner = SavePlanner(store: store, context: self)
-            let plan: SavePlan = try planner.plan(part, transaction)
-            part.insertedRows = planner.insertedRows
-            part.updatedRows = planner.updatedRows
-            return plan
-          }
-        }
+        try store.execute(plans[place], for: self)
       } catch let error as StoreError {
         if place == 0 { throw SaveRefusal(error: error, store: store, part: parts[place]) }
         keepSaved(parts[..<place])
@@ -147,7 +98,6 @@ extension NSManagedObjectContext {
         pin = .atNextRead
         throw SaveErrors.error(for: error, store: store, context: self, partly: place > 0)
       }
-      parts[place].keys = parts[place].inserted.map(\.pendingKey)
     }
     return parts
   }
@@ -168,13 +118,10 @@ extension NSManagedObjectContext {
     }
   }
 
-  private struct WritableStore: Error {}
-
-  /// Begins a transaction, so that what is going to fail fails before anything is saved elsewhere.
+  /// So that what is going to fail fails before anything is saved elsewhere.
   private func checkWritable(_ store: NSPersistentStore) throws {
     do {
-      try store.engine.save { _ in throw WritableStore() }
-    } catch is WritableStore {
+      try store.engine.checkWritable()
     } catch let error as StoreError {
       throw SaveErrors.error(for: error, store: store, context: self, partly: false)
     }
@@ -185,7 +132,7 @@ extension NSManagedObjectContext {
     try refuseMetadata(of: coordinator)
     for store in storesWithMetadata(of: coordinator, besides: []) {
       do {
-        try store.engine.save { _ in SavePlan() }
+        try store.execute(SavePlan(), for: self)
       } catch let error as StoreError {
         throw SaveErrors.error(for: error, store: store, context: self, partly: false)
       }
@@ -205,19 +152,24 @@ extension NSManagedObjectContext {
     deleted = []
   }
 
-  /// The saved rows become what the objects are.
+  /// The saved rows become what the objects are. Observers are told when all of them are.
   private func commit(_ saved: some Sequence<StoreChanges>) {
     for part in saved {
-      let ids: [Int64: NSManagedObjectID] = newIDs(of: part.inserted, keys: part.keys, store: part.store)
-      registry.makePermanent(part.inserted, keys: part.keys, store: part.store)
+      let keys: [Int64] = part.insertedRows.map(\.key)
+      let ids: [Int64: NSManagedObjectID] = newIDs(of: part.inserted, keys: keys, store: part.store)
+      registry.makePermanent(part.inserted, keys: keys, store: part.store)
       handDown(ids)
-      for (place, object) in part.inserted.enumerated() { object.commit(row: part.insertedRows[place]) }
-      for (place, object) in part.updated.enumerated() { object.commit(row: part.updatedRows[place]) }
+    }
+    withObservedValues(of: saved.lazy.flatMap { [$0.inserted, $0.updated].joined() }) {
+      for part in saved {
+        for (place, object) in part.inserted.enumerated() { object.commit(row: part.insertedRows[place]) }
+        for (place, object) in part.updated.enumerated() { object.commit(row: part.updatedRows[place]) }
+      }
     }
   }
 
-  /// A later store has refused: what the stores before it have written is no change any more, so that the next try
-  /// does not write it twice.
+  /// A later store has refused: what the stores before it have written is no change any more, so that the
+  /// next try does not write it twice.
   final func keepSaved(_ saved: ArraySlice<StoreChanges>) {
     commit(saved)
     for object in saved.flatMap(\.deleted) { detach(object) }
@@ -292,8 +244,6 @@ extension NSManagedObjectContext {
 extension NSManagedObject {
   /// What was saved is what is: the row replaces the slots, which keep only what no row holds.
   final func commit(row saved: RowRef?) {
-    let seen: ObservedValues? = observedValues()
-    defer { tellObservers(since: seen) }
     if let saved { row = saved }
     let events: ObjectFlags = flags.intersection([.eventUpdated, .inEventList])
     flags.subtract([.inserted, .updated, .inInsertedList, .inUpdatedList])
@@ -312,8 +262,8 @@ extension NSManagedObject {
     state.forgetChanges()
   }
 
-  /// Whether a slot holds what can't be had from the row again at once: a relationship's object or members, a transformed
-  /// object (its identity), a transient value, what a fetched property has found.
+  /// Whether a slot holds what can't be had from the row again at once: a relationship's object or members, a
+  /// transformed object (its identity), a transient value, what a fetched property has found.
   @inline(__always)
   private final func isKept(_ slot: Int, _ state: ObjectState) -> Bool {
     switch runtime.brief[slot].role {
@@ -327,52 +277,6 @@ extension NSManagedObject {
       guard case .object = state.values[slot] else { return false }
       return true
     }
-  }
-}
-
-/// The changes of one save.
-struct PendingChanges {
-  var inserted: [NSManagedObject]
-  var updated: [NSManagedObject]
-  var deleted: [NSManagedObject]
-
-  var all: [NSManagedObject] { inserted + updated + deleted }
-
-  var isEmpty: Bool { inserted.isEmpty && updated.isEmpty && deleted.isEmpty }
-
-  /// The notification's payload. `lastInserted` is a subset of the inserted objects made before: of equal size it is the
-  /// whole, and making a large set again is spared.
-  func userInfo(lastInserted: Set<NSManagedObject>) -> [AnyHashable: Any] {
-    [
-      NSInsertedObjectsKey: lastInserted.count == inserted.count ? lastInserted : Set(inserted),
-      NSUpdatedObjectsKey: Set(updated), NSDeletedObjectsKey: Set(deleted),
-    ]
-  }
-}
-
-/// The ids of one save; safe to hand to other queues.
-struct SavedIDs: Sendable {
-  var inserted: [NSManagedObjectID]
-  var updated: [NSManagedObjectID]
-  var deleted: [NSManagedObjectID]
-
-  init(_ changes: PendingChanges) {
-    inserted = changes.inserted.map(\.objectID)
-    updated = changes.updated.map(\.objectID)
-    deleted = changes.deleted.map(\.objectID)
-  }
-
-  init(inserted: [NSManagedObjectID], updated: [NSManagedObjectID], deleted: [NSManagedObjectID]) {
-    self.inserted = inserted
-    self.updated = updated
-    self.deleted = deleted
-  }
-
-  var userInfo: [AnyHashable: Any] {
-    [
-      NSInsertedObjectIDsKey: Set(inserted), NSUpdatedObjectIDsKey: Set(updated),
-      NSDeletedObjectIDsKey: Set(deleted),
-    ]
   }
 }
 

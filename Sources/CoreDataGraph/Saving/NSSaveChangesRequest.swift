@@ -36,8 +36,8 @@ nonisolated open class NSSaveChangesRequest: NSPersistentStoreRequest {
 }
 
 extension NSManagedObjectContext {
-  /// Writes what a request names, and nothing but that: no callbacks, no validation, no notifications. What was written is no change
-  /// of the context's any more.
+  /// Writes what a request names, and nothing but that: no callbacks, no validation, no notifications. What
+  /// was written is no change of the context's any more.
   final func write(_ request: NSSaveChangesRequest, to coordinator: NSPersistentStoreCoordinator) throws {
     let changes = PendingChanges(
       inserted: Array(request.insertedObjects ?? []), updated: Array(request.updatedObjects ?? []),
@@ -52,7 +52,9 @@ extension NSManagedObjectContext {
     watched = locked
     defer { watched = before.filter { $0.registry === registry } }
     do {
-      try writingNewest { keepSaved(try write(changes, to: coordinator)[...]) }
+      var values = TransformedValues()
+      for object in changes.inserted + changes.updated { try values.add(object) }
+      try writingNewest { keepSaved(try write(changes, values, to: coordinator)[...]) }
     } catch let refusal as SaveRefusal {
       throw SaveErrors.error(for: refusal.error, store: refusal.store, context: self, partly: false)
     }

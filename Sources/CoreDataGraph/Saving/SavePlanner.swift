@@ -1,87 +1,44 @@
 import CoreDataModel
-import CoreDataPredicates
 import CoreDataStorage
 import Foundation
 
-/// The part of a save that goes to one store.
-struct StoreChanges {
-  let store: NSPersistentStore
-  var inserted: [NSManagedObject] = []
-  var updated: [NSManagedObject] = []
-  var deleted: [NSManagedObject] = []
-  /// After planning: the rows that `inserted` and `updated` take over (nil: nothing stored changed).
-  var insertedRows: [RowRef] = []
-  var updatedRows: [RowRef?] = []
-  /// After writing: the keys of `inserted`.
-  var keys: [Int64] = []
-
-  init(store: NSPersistentStore) { self.store = store }
-
-  static func split(
-    _ changes: PendingChanges, context: NSManagedObjectContext, coordinator: NSPersistentStoreCoordinator
-  ) throws -> [StoreChanges] {
-    var parts: [StoreChanges] = []
-    func place(_ store: NSPersistentStore) -> Int {
-      if let known = parts.firstIndex(where: { $0.store === store }) { return known }
-      parts.append(StoreChanges(store: store))
-      return parts.count - 1
-    }
-    // The store of the last new object of each entity: looking it up for every object would cost more than its row.
-    var storeOfEntity: [Int: Int] = [:]
-    for object in changes.inserted {
-      if let known = storeOfEntity[object.runtime.index], object.store == nil, context.assignedStores.isEmpty
-      {
-        parts[known].inserted.append(object)
-        continue
-      }
-      let number: Int = place(try store(for: object, context: context, coordinator: coordinator))
-      if object.store == nil, context.assignedStores.isEmpty { storeOfEntity[object.runtime.index] = number }
-      parts[number].inserted.append(object)
-    }
-    for object in changes.updated {
-      guard let store = object.store else { continue }
-      parts[place(store)].updated.append(object)
-    }
-    for object in changes.deleted {
-      guard let store = object.store else { continue }
-      parts[place(store)].deleted.append(object)
-    }
-    return parts
-  }
-
-  /// The store of an object: where it is, where it was assigned, or the first writable store that holds its entity.
-  static func store(
-    for object: NSManagedObject, context: NSManagedObjectContext, coordinator: NSPersistentStoreCoordinator
-  ) throws -> NSPersistentStore {
-    if let store = object.store { return store }
-    if let store = context.assignedStores[ObjectIdentifier(object)] { return store }
-    let holding: [NSPersistentStore] = coordinator.persistentStores.filter { $0.holds(object.runtime) }
-    if let store = holding.first(where: { !$0.isReadOnly }) { return store }
-    throw GraphError.noStore(
-      entity: object.runtime.layout.name,
-      reason: holding.isEmpty
-        ? "no store's configuration contains it" : "every store that holds it is read-only")
-  }
-}
-
-/// Turns the changes for one store into a plan: keys, rows in slabs, changed slots, to-many edits.
+/// Turns the changes for one store into a plan: provisional keys, rows in slabs, changed slots, to-many
+/// edits.
+///
+/// Nothing of the program's runs meanwhile: what value transformers make was made before (`values`). Nothing
+/// is read but the members of ordered relationships that were moved and let go since, by a refresh or a
+/// merge.
 struct SavePlanner {
   let store: NSPersistentStore
   unowned let context: NSManagedObjectContext
-  private(set) var insertedRows: [RowRef] = []
-  private(set) var updatedRows: [RowRef?] = []
+  let values: TransformedValues
+  private var plan = SavePlan()
+  /// The objects that are to be new rows of the store.
+  private var newObjects: [NSManagedObject] = []
+  /// Their temporary keys and the numbers of the provisional ones; made when a relationship first leads to
+  /// one of them.
+  private var provisionalKeys: KeyTable?
 
-  init(store: NSPersistentStore, context: NSManagedObjectContext) {
+  private init(store: NSPersistentStore, context: NSManagedObjectContext, values: TransformedValues) {
     self.store = store
     self.context = context
+    self.values = values
   }
 
-  mutating func plan(_ changes: StoreChanges, _ transaction: any SaveTransaction) throws -> SavePlan {
-    var plan = SavePlan()
-    try giveKeys(to: changes.inserted, transaction)
-    plan.inserts = try insertions(changes.inserted)
-    plan.updates = try updates(changes.updated)
-    plan.deletes = changes.deleted.map { object in
+  /// The plan of a part; gives the part the rows that its objects will have.
+  static func plan(
+    _ part: inout StoreChanges, of context: NSManagedObjectContext, _ values: TransformedValues
+  ) throws -> SavePlan {
+    var planner = SavePlanner(store: part.store, context: context, values: values)
+    try planner.plan(&part)
+    return planner.plan
+  }
+
+  private mutating func plan(_ part: inout StoreChanges) throws {
+    newObjects = part.inserted
+    part.insertedRows = try planInsertions(part.inserted)
+    part.updatedRows = try planUpdates(part.updated)
+    plan.deletes = part.deleted.map { object in
       RowDelete(
         id: RowID(entity: object.runtime.index, key: object.key), expectedVersion: object.row?.version ?? 0)
     }
@@ -91,37 +48,14 @@ struct SavePlanner {
       }
     }
     var joined = Set<JoinedPair>()
-    for object in changes.inserted + changes.updated + changes.deleted {
-      try appendEdits(of: object, to: &plan, &joined)
+    for list in [part.inserted, part.updated, part.deleted] {
+      for object in list { try planEdits(of: object, &joined) }
     }
-    return plan
   }
 
   // MARK: Keys and rows
 
-  private func giveKeys(to objects: [NSManagedObject], _ transaction: any SaveTransaction) throws {
-    // By root index; arrays, because every new object asks.
-    var counts: [Int] = Array(repeating: 0, count: store.runtime.entities.count)
-    for object in objects where object.key < 0 { counts[object.runtime.layout.rootIndex] += 1 }
-    var next: [Int64] = Array(repeating: 0, count: counts.count)
-    for (root, count) in counts.enumerated() where count > 0 {
-      next[root] = try transaction.allocateKeys(for: store.runtime.layout.entities[root], count: count)
-    }
-    for object in objects {
-      let root: Int = object.runtime.layout.rootIndex
-      guard object.key < 0 else {
-        object.pendingKey = object.key
-        continue
-      }
-      object.pendingKey = next[root]
-      next[root] += 1
-    }
-  }
-
-  private mutating func insertions(_ objects: [NSManagedObject]) throws -> [(
-    layout: EntityLayout, rows: RowBatch
-  )] {
-    var groups: [(layout: EntityLayout, rows: RowBatch)] = []
+  private mutating func planInsertions(_ objects: [NSManagedObject]) throws -> [RowRef] {
     var groupOfEntity: [Int: Int] = [:]
     var places: [(slab: RowSlab, position: Int)] = []
     places.reserveCapacity(objects.count)
@@ -131,35 +65,34 @@ struct SavePlanner {
       if let known = groupOfEntity[layout.index] {
         group = known
       } else {
-        group = groups.count
+        group = plan.inserts.count
         groupOfEntity[layout.index] = group
-        groups.append((layout, RowBatch()))
+        plan.inserts.append((layout, RowBatch()))
       }
       let slab: RowSlab
-      if let last = groups[group].rows.slabs.last, !last.isFull {
+      if let last = plan.inserts[group].rows.slabs.last, !last.isFull {
         slab = last
       } else {
         slab = RowSlab(
           layout: layout, family: false,
           rowCapacity: min(objects.count, max(1, RowSlab.targetSizeInBytes / max(1, layout.rowSize) / 2)))
-        groups[group].rows.slabs.append(slab)
+        plan.inserts[group].rows.slabs.append(slab)
       }
-      let row: UnsafeMutableRawPointer = slab.appendRow(
-        key: object.pendingKey, entity: layout.index, version: 1)
+      let key: Int64 = object.key < 0 ? plan.provisionalKey(in: layout) : object.key
+      let row: UnsafeMutableRawPointer = slab.appendRow(key: key, entity: layout.index, version: 1)
       try encode(object, all: true, into: slab, row)
       places.append((slab, slab.count - 1))
     }
     // Only now: adding rows may have moved those before.
-    insertedRows = places.map { $0.slab.row($0.position) }
-    return groups
+    return places.map { $0.slab.row($0.position) }
   }
 
-  private mutating func updates(_ objects: [NSManagedObject]) throws -> [RowUpdate] {
+  private mutating func planUpdates(_ objects: [NSManagedObject]) throws -> [RowRef?] {
     var pending: [(place: Int, slab: RowSlab, position: Int, changed: SlotSet, version: Int32)] = []
     var slabs: [Int: RowSlab] = [:]
-    updatedRows = Array(repeating: nil, count: objects.count)
+    var rows: [RowRef?] = Array(repeating: nil, count: objects.count)
     for (place, object) in objects.enumerated() {
-      let changes: SlotSet = object.persistentChanges()
+      let changes: SlotSet = object.persistentChanges(values)
       guard !changes.isEmpty, let old = object.row else { continue }
       let layout: EntityLayout = object.runtime.layout
       let slab: RowSlab
@@ -178,15 +111,16 @@ struct SavePlanner {
       }
       pending.append((place, slab, slab.count - 1, stored, old.version))
     }
-    return pending.map { entry in
+    plan.updates = pending.map { entry in
       let row: RowRef = entry.slab.row(entry.position)
-      updatedRows[entry.place] = row
+      rows[entry.place] = row
       return RowUpdate(row: row, changed: entry.changed, expectedVersion: entry.version)
     }
+    return rows
   }
 
   /// Fills a row: from the slots, and for an update from the old row where a slot was not set.
-  private func encode(
+  private mutating func encode(
     _ object: NSManagedObject, all: Bool, into slab: RowSlab, _ row: UnsafeMutableRawPointer
   ) throws {
     let runtime: EntityRuntime = object.runtime
@@ -204,38 +138,54 @@ struct SavePlanner {
           slab.set(row, word: word, toTarget: try id(of: target, from: object, number))
         }
       } else {
-        try slab.set(
-          row, word: word, kind: kind, value: value, attribute: runtime.layout.slots[number].attribute)
+        if !brief.isDerived, !value.isStorable(as: kind) { try object.refuseValue(number) }
+        guard kind == .transformable, case .object = value else {
+          slab.set(row, word: word, value: value)
+          continue
+        }
+        switch try values.find(object, number) {
+        case .changed(let data): slab.set(row, word: word, bytes: data)
+        case .same: slab.copy(word, kind, from: object.row, to: row)
+        }
       }
     }
   }
 
   /// The row a target has, or will have after this save.
-  private func id(of target: NSManagedObject, from source: NSManagedObject, _ slot: Int) throws -> RowID {
-    let name: String = source.runtime.layout.slots[slot].name
+  private mutating func id(of target: NSManagedObject, from source: NSManagedObject, _ slot: Int) throws
+    -> RowID
+  {
     if target.flags.contains(.deletedElsewhere) {
-      throw GraphError.deletedTarget(object: source.objectID, relationship: name, target: target.objectID)
+      throw GraphError.deletedTarget(
+        object: source.objectID, relationship: source.runtime.layout.slots[slot].name, target: target.objectID
+      )
     }
-    if let theirs = target.store {
-      guard theirs === store else {
-        throw GraphError.externalRelationship(
-          object: source.objectID, relationship: name, target: target.objectID)
-      }
-      return RowID(entity: target.runtime.index, key: target.key)
+    if target.store === store { return RowID(entity: target.runtime.index, key: target.key) }
+    if target.store == nil, let key = provisionalKey(of: target) {
+      return RowID(entity: target.runtime.index, key: key)
     }
-    if target.isInserted, target.registry === context.registry {
-      if target.pendingKey > 0 {
-        if let assigned = context.assignedStores[ObjectIdentifier(target)], assigned !== store {
-          throw GraphError.externalRelationship(
-            object: source.objectID, relationship: name, target: target.objectID)
-        }
-        return RowID(entity: target.runtime.index, key: target.pendingKey)
-      }
+    let name: String = source.runtime.layout.slots[slot].name
+    if target.store != nil || (target.isInserted && target.registry === context.registry) {
       throw GraphError.externalRelationship(
         object: source.objectID, relationship: name, target: target.objectID)
     }
     throw GraphError.unsavedTarget(
       object: source.objectID, relationship: name, targetDescription: "\(target.runtime.layout.name)")
+  }
+
+  /// nil: the object is none of those that are to be new rows.
+  private mutating func provisionalKey(of object: NSManagedObject) -> Int64? {
+    if provisionalKeys == nil {
+      var keys = KeyTable()
+      keys.reserve(more: newObjects.count)
+      var counts: [UInt64] = Array(repeating: 0, count: store.runtime.entities.count)
+      for object in newObjects where object.key < 0 {
+        counts[object.runtime.layout.rootIndex] += 1
+        keys.insert(object.key, counts[object.runtime.layout.rootIndex])
+      }
+      provisionalKeys = keys
+    }
+    return provisionalKeys?.find(object.key).map { -Int64($0) }
   }
 
   // MARK: To-many
@@ -248,19 +198,19 @@ struct SavePlanner {
     let isAddition: Bool
   }
 
-  private func appendEdits(
-    of object: NSManagedObject, to plan: inout SavePlan, _ joined: inout Set<JoinedPair>
-  ) throws {
+  private mutating func planEdits(of object: NSManagedObject, _ joined: inout Set<JoinedPair>) throws {
     guard let state = object.state else { return }
-    for slot in object.runtime.relationshipSlots {
-      guard let many = state.toMany(slot), many.isChanged else { continue }
-      let described: PropertySlot = object.runtime.layout.slots[slot]
-      guard case .toMany = described.role, let relationship = described.relationship else { continue }
+    for slot in object.runtime.relationshipSlots where object.runtime.brief[slot].role == .toMany {
+      guard let many = state.toMany(slot), many.isChanged,
+        let relationship = object.runtime.layout.slots[slot].relationship
+      else { continue }
       let inverseIsToOne: Bool = relationship.inverseRelationship.map { !$0.isToMany } ?? false
       // The member's own row carries a plain one-to-many.
       if inverseIsToOne, !relationship.isOrdered || object.isDeleted { continue }
+      if many.isReordered, many.members == nil { try loadMembers(of: object, slot) }
       let owner = RowID(
-        entity: object.runtime.index, key: object.pendingKey > 0 ? object.pendingKey : object.key)
+        entity: object.runtime.index,
+        key: object.key < 0 ? provisionalKey(of: object) ?? object.key : object.key)
       var (added, removed): ([RowID], [RowID]) = ([], [])
       if !inverseIsToOne {
         let pairs = many.pairs
@@ -271,14 +221,16 @@ struct SavePlanner {
       }
       if let inverse = relationship.inverseRelationship, inverse.isToMany {
         // Both sides of a pair tell of it; the store hears of it once.
-        added = added.filter { joined.insert(pair(owner, $0, relationship, inverse, true)).inserted }
-        removed = removed.filter { joined.insert(pair(owner, $0, relationship, inverse, false)).inserted }
+        added = added.filter { joined.insert(Self.pair(owner, $0, relationship, inverse, true)).inserted }
+        removed = removed.filter {
+          joined.insert(Self.pair(owner, $0, relationship, inverse, false)).inserted
+        }
       }
       var ordering: [RowID]?
       var appended: [RowID] = []
       if relationship.isOrdered, !object.isDeleted {
         if many.isReordered {
-          ordering = try object.members(slot).map { try id(of: $0, from: object, slot) }
+          ordering = try many.members?.map { try id(of: $0, from: object, slot) }
         } else {
           appended = try many.added.map { try id(of: $0, from: object, slot) }
         }
@@ -290,12 +242,18 @@ struct SavePlanner {
     }
   }
 
-  private func pair(
+  /// Reading, like planning, comes before the store is written.
+  private func loadMembers(of object: NSManagedObject, _ slot: Int) throws {
+    object.load(slot, try context.loadMembers(of: object, slot: slot))
+  }
+
+  private static func pair(
     _ owner: RowID, _ member: RowID, _ relationship: NSRelationshipDescription,
     _ inverse: NSRelationshipDescription,
     _ isAddition: Bool
   ) -> JoinedPair {
-    // The same pair seen from the other side must be the same value; a relationship that is its own inverse orders by key.
+    // The same pair seen from the other side must be the same value; a relationship that is its own inverse
+    // orders by key.
     let (mine, theirs) = (ObjectIdentifier(relationship), ObjectIdentifier(inverse))
     if relationship === inverse {
       let isFirst: Bool = owner.key <= member.key
@@ -321,33 +279,5 @@ extension RowSlab {
     } else {
       set(row, word: word, to: old.word(word))
     }
-  }
-}
-
-/// Errors of a save, with the objects concerned.
-enum SaveErrors {
-  static func error(
-    for error: StoreError, store: NSPersistentStore, context: NSManagedObjectContext, partly: Bool
-  ) -> any Error {
-    var info: [String: Any] = [NSAffectedStoresErrorKey: [store]]
-    var made: CocoaError = GraphError.store(error, store.url).asCocoaError
-    if case .conflicts(let conflicts) = error {
-      let entities: [EntityLayout] = store.runtime.layout.entities
-      info[NSAffectedObjectsErrorKey] = conflicts.compactMap { conflict in
-        context.registry.object(
-          store: store.ordinal, root: entities[Int(conflict.id.entity)].rootIndex, key: conflict.id.key)
-      }
-      let message: ErrorMessage = error.message(url: store.url) {
-        "\(entities[Int($0.entity)].name)/p\($0.key)"
-      }
-      info.merge(message.userInfo) { _, new in new }
-    }
-    made = CocoaError(made.code, userInfo: made.userInfo.merging(info) { _, new in new })
-    guard partly else { return made }
-    info[NSUnderlyingErrorKey] = made as NSError
-    return ErrorMessage(
-      "Some of the stores were saved, \(store.url?.path ?? store.identifier) was not: \(made.localizedDescription)",
-      advice: (made as NSError).localizedRecoverySuggestion
-    ).cocoaError(NSPersistentStoreIncompleteSaveError, info)
   }
 }

@@ -15,7 +15,9 @@ nonisolated open class NSPersistentStore: NSObject, @unchecked Sendable {
   private let storeType: String
   /// The rows that objects of any context hold; nil where the engine has all rows at hand.
   final let rowCache: RowCache?
-  /// One save at a time, so that the cache hears of saves in the order in which they were committed.
+  /// One save at a time, so that the cache takes saves in the order in which they were committed. Under it run the engine's
+  /// transaction and nothing of the program's; the locks taken there are those of the row cache, of identity maps and of the
+  /// list of contexts, under which no other is taken.
   private let saving = NSLock()
 
   public final let configurationName: String
@@ -125,29 +127,20 @@ extension NSPersistentStore {
     rowCache?.replace(root: layout.rootIndex, changed: keys, by: [])
   }
 
-  /// Runs `write`, which saves what `part` holds, and takes the new rows into the cache.
-  final func save(
-    _ part: inout StoreChanges, of context: NSManagedObjectContext,
-    _ write: (inout StoreChanges) throws -> Void
-  )
-    throws
-  {
+  /// Executes a plan, and takes the new rows into the cache.
+  final func execute(_ plan: consuming SavePlan, for context: NSManagedObjectContext) throws {
+    // Released after the lock: the last reference to a context may be one of these, and objects of the program's classes
+    // go with it.
+    var others: [NSManagedObjectContext] = []
+    defer { withExtendedLifetime(others) {} }
     saving.lock()
     defer { saving.unlock() }
-    try write(&part)
-    rowCache?.take(part, of: context)
-  }
-}
-
-extension RowCache {
-  /// Takes over what was saved.
-  fileprivate func take(_ part: StoreChanges, of context: NSManagedObjectContext) {
-    let news = SavedRows(part)
-    let others: [NSManagedObjectContext] =
-      part.store.persistentStoreCoordinator?.contexts.all.filter { $0 !== context } ?? []
-    for (root, rows) in news.byRoot {
-      replace(root: root, changed: rows.changed, by: rows.slabs)
-      for other in others { other.registry.keep(rows.overtaking, store: part.store.ordinal, root: root) }
+    let outcome: SaveOutcome = try engine.save(plan)
+    guard let rowCache else { return }
+    others = persistentStoreCoordinator?.contexts.all.filter { $0 !== context } ?? []
+    for (root, rows) in SavedRows(outcome, runtime.layout).byRoot {
+      rowCache.replace(root: root, changed: rows.changed, by: rows.slabs)
+      for other in others { other.registry.keep(rows.overtaking, store: ordinal, root: root) }
     }
   }
 }
@@ -163,29 +156,33 @@ private struct SavedRows {
   }
 
   private(set) var byRoot: [Int: Part] = [:]
-  private var last: RowSlab?
 
-  init(_ part: StoreChanges) {
-    for (place, object) in part.inserted.enumerated() {
+  init(_ outcome: SaveOutcome, _ layout: ModelLayout) {
+    for (entity, batch) in outcome.written.inserts {
+      let root: Int = entity.rootIndex
+      byRoot[root, default: Part()].slabs += batch.slabs
       // Keys that objects had before the save may have had rows: deletions that were undone.
-      add(object, part.insertedRows[place], isNew: object.key < 0)
+      batch.forEach { row in
+        if !outcome.keys.holds(row.key, root: root) { replace(row, root) }
+      }
     }
-    for (place, object) in part.updated.enumerated() {
-      if let row = part.updatedRows[place] { add(object, row, isNew: false) }
+    var last: RowSlab?
+    for update in outcome.written.updates {
+      let root: Int = layout.entities[update.row.entity].rootIndex
+      replace(update.row, root)
+      // Most rows lie in the slab of the row before.
+      if last === update.row.slab { continue }
+      last = update.row.slab
+      byRoot[root, default: Part()].slabs.append(update.row.slab)
     }
-    for object in part.deleted { add(object, nil, isNew: false) }
+    for delete in outcome.written.deletes {
+      byRoot[layout.entities[Int(delete.id.entity)].rootIndex, default: Part()].changed.append(delete.id.key)
+    }
   }
 
-  private mutating func add(_ object: NSManagedObject, _ row: RowRef?, isNew: Bool) {
-    let root: Int = object.runtime.layout.rootIndex
-    if !isNew {
-      byRoot[root, default: Part()].changed.append(object.key)
-      if let row { byRoot[root, default: Part()].overtaking.append((object.key, row.slab)) }
-    }
-    // Most rows lie in the slab of the row before.
-    guard let row, last !== row.slab else { return }
-    last = row.slab
-    byRoot[root, default: Part()].slabs.append(row.slab)
+  private mutating func replace(_ row: RowRef, _ root: Int) {
+    byRoot[root, default: Part()].changed.append(row.key)
+    byRoot[root, default: Part()].overtaking.append((row.key, row.slab))
   }
 }
 

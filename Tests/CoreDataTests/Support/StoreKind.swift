@@ -44,13 +44,15 @@ final class Stack {
   /// What happened to the objects of `context`, as text.
   let journal = Journal()
 
-  init(_ kind: StoreKind, model: NSManagedObjectModel = World.shared) throws {
-    self.kind = kind
+  convenience init(_ kind: StoreKind, model: NSManagedObjectModel = World.shared) throws {
+    try self.init(setting: kind == .sqlite ? .wal : .inMemory, model: model)
+  }
+
+  init(setting: StoreSetting, model: NSManagedObjectModel = World.shared) throws {
+    kind = setting.kind
     folder = try TemporaryFolder()
     coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
-    store = try coordinator.addPersistentStore(
-      ofType: kind.type, configurationName: nil,
-      at: kind == .sqlite ? folder.file("World.sqlite") : nil, options: nil)
+    store = try setting.addStore(to: coordinator, in: folder)
     context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
     context.persistentStoreCoordinator = coordinator
     context.userInfo["journal"] = journal

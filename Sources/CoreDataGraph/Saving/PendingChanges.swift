@@ -1,0 +1,47 @@
+import Foundation
+
+/// The changes of one save.
+struct PendingChanges {
+  var inserted: [NSManagedObject]
+  var updated: [NSManagedObject]
+  var deleted: [NSManagedObject]
+
+  var all: [NSManagedObject] { inserted + updated + deleted }
+
+  var isEmpty: Bool { inserted.isEmpty && updated.isEmpty && deleted.isEmpty }
+
+  /// The notification's payload. `lastInserted` is a subset of the inserted objects made before: of equal
+  /// size it is the whole, and making a large set again is spared.
+  func userInfo(lastInserted: Set<NSManagedObject>) -> [AnyHashable: Any] {
+    [
+      NSInsertedObjectsKey: lastInserted.count == inserted.count ? lastInserted : Set(inserted),
+      NSUpdatedObjectsKey: Set(updated), NSDeletedObjectsKey: Set(deleted),
+    ]
+  }
+}
+
+/// The ids of one save; safe to hand to other queues.
+struct SavedIDs: Sendable {
+  var inserted: [NSManagedObjectID]
+  var updated: [NSManagedObjectID]
+  var deleted: [NSManagedObjectID]
+
+  init(_ changes: PendingChanges) {
+    inserted = changes.inserted.map(\.objectID)
+    updated = changes.updated.map(\.objectID)
+    deleted = changes.deleted.map(\.objectID)
+  }
+
+  init(inserted: [NSManagedObjectID], updated: [NSManagedObjectID], deleted: [NSManagedObjectID]) {
+    self.inserted = inserted
+    self.updated = updated
+    self.deleted = deleted
+  }
+
+  var userInfo: [AnyHashable: Any] {
+    [
+      NSInsertedObjectIDsKey: Set(inserted), NSUpdatedObjectIDsKey: Set(updated),
+      NSDeletedObjectIDsKey: Set(deleted),
+    ]
+  }
+}

@@ -1,0 +1,89 @@
+import Foundation
+
+/// All of a save that calls the program: `willSave`, validation and value transformers. It runs until none of
+/// them changes anything any more, and again when a merge policy has changed objects. No store is written
+/// meanwhile, and no lock is held.
+///
+/// Marks on objects, from here until the save ends (`end()`): `toldWillSave` and `validated`, which go with
+/// any change of the object.
+final class SavePreparation {
+  private static let mostRounds: Int = 1000
+
+  private unowned let context: NSManagedObjectContext
+  private var marked: [NSManagedObject] = []
+  private(set) var values = TransformedValues()
+
+  init(of context: NSManagedObjectContext) { self.context = context }
+
+  func end() {
+    for object in marked { object.flags.subtract([.toldWillSave, .validated]) }
+  }
+
+  /// Returns what is to be saved. Objects that were prepared and not changed since are not asked again.
+  func run() throws -> PendingChanges {
+    var rounds: Int = 0
+    while true {
+      var changes: PendingChanges = try announce()
+      try validate(&changes)
+      let before: UInt64 = context.eventCount
+      try transform(changes)
+      // What transformers have changed is announced and validated too.
+      if context.eventCount == before { return changes }
+      rounds += 1
+      if rounds > Self.mostRounds { throw runaway(changes, rounds) }
+      context.endEvent()
+    }
+  }
+
+  private func runaway(_ changes: PendingChanges, _ rounds: Int) -> GraphError {
+    let last: NSManagedObject? = changes.all.first { !$0.flags.contains(.toldWillSave) }
+    return .runawayWillSave(rounds: rounds - 1, object: last.map { "\($0.objectID)" } ?? "a deleted object")
+  }
+
+  /// Calls `willSave` on every object concerned until no call changes anything.
+  private func announce() throws -> PendingChanges {
+    var rounds: Int = 0
+    while true {
+      let changes: PendingChanges = context.pendingChanges()
+      let waiting: [NSManagedObject] = changes.all.filter { !$0.flags.contains(.toldWillSave) }
+      if waiting.isEmpty { return changes }
+      rounds += 1
+      if rounds > Self.mostRounds { throw runaway(changes, rounds) }
+      // Whatever changes during the calls loses its flag: those objects are asked again.
+      let before: UInt64 = context.eventCount
+      for object in waiting {
+        object.flags.insert(.toldWillSave)
+        object.willSave()
+      }
+      marked += waiting
+      if context.eventCount == before { return changes }
+      context.endEvent()
+    }
+  }
+
+  private func validate(_ changes: inout PendingChanges) throws {
+    let before: UInt64 = context.eventCount
+    var failures: [any Error] = []
+    func check(_ objects: [NSManagedObject], _ validate: (NSManagedObject) throws -> Void) {
+      for object in objects where !object.flags.contains(.validated) {
+        object.flags.insert(.validated)
+        do { try validate(object) } catch { failures.append(error) }
+      }
+    }
+    check(changes.deleted) { try $0.validateForDelete() }
+    check(changes.inserted) { try $0.validateForInsert() }
+    check(changes.updated) { try $0.validateForUpdate() }
+    try NSManagedObject.throwFailures(failures)
+    // A check may have replaced a value: the other side of a relationship is to be saved too.
+    if context.eventCount != before {
+      context.endEvent()
+      changes = context.pendingChanges()
+    }
+  }
+
+  private func transform(_ changes: PendingChanges) throws {
+    // A child stores nothing: it compares what was changed.
+    if context.parent == nil { for object in changes.inserted { try values.add(object) } }
+    for object in changes.updated { try values.add(object) }
+  }
+}

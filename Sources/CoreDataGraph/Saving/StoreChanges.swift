@@ -1,0 +1,65 @@
+import CoreDataModel
+import CoreDataStorage
+import Foundation
+
+/// The part of a save that goes to one store.
+struct StoreChanges {
+  let store: NSPersistentStore
+  var inserted: [NSManagedObject] = []
+  var updated: [NSManagedObject] = []
+  var deleted: [NSManagedObject] = []
+  /// After planning: the rows that `inserted` and `updated` take over (nil: nothing stored changed). They
+  /// have their keys once the plan has been executed.
+  var insertedRows: [RowRef] = []
+  var updatedRows: [RowRef?] = []
+
+  init(store: NSPersistentStore) { self.store = store }
+
+  static func split(
+    _ changes: PendingChanges, context: NSManagedObjectContext, coordinator: NSPersistentStoreCoordinator
+  ) throws -> [StoreChanges] {
+    var parts: [StoreChanges] = []
+    func place(_ store: NSPersistentStore) -> Int {
+      if let known = parts.firstIndex(where: { $0.store === store }) { return known }
+      parts.append(StoreChanges(store: store))
+      return parts.count - 1
+    }
+    // The store of the last new object of each entity: looking it up for every object would cost more than
+    // its row.
+    var storeOfEntity: [Int: Int] = [:]
+    for object in changes.inserted {
+      if let known = storeOfEntity[object.runtime.index], object.store == nil, context.assignedStores.isEmpty
+      {
+        parts[known].inserted.append(object)
+        continue
+      }
+      let number: Int = place(try store(for: object, context: context, coordinator: coordinator))
+      if object.store == nil, context.assignedStores.isEmpty { storeOfEntity[object.runtime.index] = number }
+      parts[number].inserted.append(object)
+    }
+    for object in changes.updated {
+      guard let store = object.store else { continue }
+      parts[place(store)].updated.append(object)
+    }
+    for object in changes.deleted {
+      guard let store = object.store else { continue }
+      parts[place(store)].deleted.append(object)
+    }
+    return parts
+  }
+
+  /// The store of an object: where it is, where it was assigned, or the first writable store that holds its
+  /// entity.
+  static func store(
+    for object: NSManagedObject, context: NSManagedObjectContext, coordinator: NSPersistentStoreCoordinator
+  ) throws -> NSPersistentStore {
+    if let store = object.store { return store }
+    if let store = context.assignedStores[ObjectIdentifier(object)] { return store }
+    let holding: [NSPersistentStore] = coordinator.persistentStores.filter { $0.holds(object.runtime) }
+    if let store = holding.first(where: { !$0.isReadOnly }) { return store }
+    throw GraphError.noStore(
+      entity: object.runtime.layout.name,
+      reason: holding.isEmpty
+        ? "no store's configuration contains it" : "every store that holds it is read-only")
+  }
+}
