@@ -96,10 +96,11 @@ let package: Package = Package(
     .testTarget(name: "DocumentationTests", dependencies: ["CoreData"]),
     // Programs that import CoreData and nothing of its inside, in the Swift 6 mode. What they write compiles without a warning.
     .target(
-      name: "CapturingClient", dependencies: ["CoreData"], path: "Tests/CapturingClient",
+      name: "LenientClient", dependencies: ["CoreData"], path: "Tests/LenientClient",
       swiftSettings: [.unsafeFlags(["-suppress-warnings"])]),
     .testTarget(
-      name: "ClientTests", dependencies: ["CapturingClient", "CoreData"],
+      name: "ClientTests", dependencies: ["LenientClient", "CoreData"],
+      resources: [.copy("Album.xcdatamodeld"), .copy("Single.xcdatamodel")],
       swiftSettings: [.unsafeFlags(["-warnings-as-errors"])]),
     // The same in a module whose code is on the main actor unless it says otherwise.
     .testTarget(

@@ -23,16 +23,21 @@ extension NSManagedObjectModel {
   /// | `X.xcdatamodeld` | the version that `.xccurrentversion` names; the only one if there is one |
   /// | `X.xcdatamodel`, its `contents` | that version |
   ///
+  /// Packages copy models as they are written: a `.momd` or `.mom` that is not there stands for the `.xcdatamodeld` or `.xcdatamodel` of that
+  /// name, if that is there.
+  ///
   /// Throws ``ModelFileError`` with file, line where there are lines, reason and cure. Queue: any. Cost: linear in the file.
   public static func load(contentsOf url: URL) throws -> LoadedModel {
-    let file = try ModelFileLocator.currentVersion(at: url)
+    let file = try ModelFileLocator.currentVersion(at: ModelFileLocator.existing(url))
     return try read(file)
   }
 
   /// Reads every version of a `.momd` or `.xcdatamodeld`, by version name. Throws as ``load(contentsOf:)``.
   public static func loadVersions(contentsOf url: URL) throws -> [String: LoadedModel] {
     var result: [String: LoadedModel] = [:]
-    for (name, file) in try ModelFileLocator.versions(at: url) { result[name] = try read(file) }
+    for (name, file) in try ModelFileLocator.versions(at: ModelFileLocator.existing(url)) {
+      result[name] = try read(file)
+    }
     return result
   }
 
@@ -204,6 +209,11 @@ enum ModelFileLocator {
   }
 
   private static func missing(_ url: URL) -> ModelFileError {
-    ModelFileError(file: url.path, reason: "There is nothing here that could be a model; check the path.")
+    let source: String? = sourceExtension(of: url.pathExtension)
+    return ModelFileError(
+      file: url.path,
+      reason:
+        "There is nothing here that could be a model\(source.map { ", nor a .\($0) of that name" } ?? ""); check the path."
+    )
   }
 }

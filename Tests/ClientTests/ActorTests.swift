@@ -87,7 +87,9 @@ actor Importer {
         self.total += 1
         continuation.resume(returning: result.finalResult?.count ?? -1)
       }
-      do { try background.execute(later) } catch { continuation.resume(throwing: error) }
+      do { try background.performAndWait { _ = try background.execute(later) } } catch {
+        continuation.resume(throwing: error)
+      }
     }
   }
 }

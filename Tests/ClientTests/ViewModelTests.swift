@@ -1,5 +1,5 @@
-import CapturingClient
 import CoreData
+import LenientClient
 import Testing
 
 /// What programs on the main actor write, in the Swift 6 mode, with warnings as errors. A block that took over the main actor's isolation
@@ -192,7 +192,9 @@ final class NotesViewModel {
         texts = self.notes.compactMap(\.text)
         continuation.resume()
       }
-      do { try context.execute(later) } catch { continuation.resume(throwing: error) }
+      do { try context.performAndWait { _ = try context.execute(later) } } catch {
+        continuation.resume(throwing: error)
+      }
     }
     return texts
   }

@@ -21,7 +21,7 @@ extension NSManagedObjectContext {
   private final func makeFault(_ runtime: EntityRuntime, key: Int64, store: NSPersistentStore)
     -> NSManagedObject
   {
-    let made: NSManagedObject = runtime.objectClass.init(entity: runtime.layout.entity, insertInto: nil)
+    let made: NSManagedObject = runtime.objectClass.init(NewManagedObject(runtime.layout.entity, nil))
     made.key = key
     made.store = store
     made.registry = registry
@@ -195,7 +195,7 @@ extension NSManagedObjectContext {
     else {
       // A temporary id of another context, or an id of a store that was removed: an object that can't be loaded.
       let orphan: NSManagedObject = objectID.runtime.objectClass.init(
-        entity: objectID.entity, insertInto: nil)
+        NewManagedObject(objectID.entity, nil))
       orphan.key = objectID.key
       orphan.cachedID = objectID
       orphan.registry = registry

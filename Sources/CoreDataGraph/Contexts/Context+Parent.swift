@@ -297,7 +297,7 @@ extension NSManagedObjectContext {
 
   private func makeInserted(_ id: NSManagedObjectID) -> NSManagedObject {
     if let known = lookUpRegistered(id) { return known }
-    let object: NSManagedObject = id.runtime.objectClass.init(entity: id.entity, insertInto: nil)
+    let object: NSManagedObject = id.runtime.objectClass.init(NewManagedObject(id.entity, nil))
     object.key = id.key
     object.store = id.isTemporaryID ? nil : id.store
     object.registry = registry

@@ -274,7 +274,7 @@ extension NSEntityDescription {
       fatalError(
         GraphError.unknownEntity(entityName, coordinator.runtime.layout.entities.map(\.name)).description)
     }
-    return runtime.objectClass.init(entity: runtime.layout.entity, insertInto: context)
+    return runtime.objectClass.init(NewManagedObject(runtime.layout.entity, context))
   }
 }
 

@@ -11,7 +11,7 @@ final class ModelRuntime: @unchecked Sendable {
   let serial: UInt32
   private(set) var entities: [EntityRuntime] = []
   private(set) var byClass: [ObjectIdentifier: [EntityRuntime]] = [:]
-  /// Whether a class of the model has accessors of its own.
+  /// Whether a class of the model has accessors of its own, or answers keys itself.
   private(set) var hasAccessors: Bool = false
 
   private init(model: NSManagedObjectModel) {
@@ -21,7 +21,7 @@ final class ModelRuntime: @unchecked Sendable {
       return registry.nextSerial
     }
     entities = layout.entities.map { EntityRuntime(model: self, layout: $0) }
-    hasAccessors = entities.contains { $0.accessors != nil }
+    hasAccessors = entities.contains { $0.accessors != nil || $0.answersKeys }
     for runtime in entities {
       byClass[ObjectIdentifier(runtime.objectClass), default: []].append(runtime)
     }
@@ -200,6 +200,8 @@ final class EntityRuntime: @unchecked Sendable {
   let objectClass: NSManagedObject.Type
   /// Whether the class has its own `validateValue(_:forKey:)`, so that saving calls it for every property.
   let validatesValues: Bool
+  /// Whether the class has its own `value(forKey:)`, so that whatever reads by key asks it.
+  let answersKeys: Bool
   /// What the class tells of its own accessors, by key; nil for nearly all classes.
   let accessors: [String: CustomAccessor]?
   /// What a new object's slots hold: default values, null, and nothing for relationships.
@@ -226,7 +228,8 @@ final class EntityRuntime: @unchecked Sendable {
     headerSize = layout.headerSize
     index = layout.index
     objectClass = ClassResolver.objectClass(for: layout.entity)
-    validatesValues = ValidationOverride.isMade(by: objectClass)
+    validatesValues = MethodOverride.ofValidation.isMade(by: objectClass)
+    answersKeys = MethodOverride.ofReading.isMade(by: objectClass)
     accessors = CustomAccessor.all(of: objectClass)
     template = layout.slots.map { slot in
       if slot.relationship != nil { return slot.isToOne ? .null : .unset }
@@ -256,9 +259,9 @@ final class EntityRuntime: @unchecked Sendable {
 
   deinit { brief.deallocate() }
 
-  /// Whether the class of this entity, or of one of its sub-entities, has an accessor of its own for a key.
+  /// Whether the class of this entity, or of one of its sub-entities, has an accessor of its own for a key, or answers keys itself.
   func isCustom(_ key: String) -> Bool {
-    layout.family.contains { model.entities[$0].accessors?[key] != nil }
+    layout.family.contains { model.entities[$0].answersKeys || model.entities[$0].accessors?[key] != nil }
   }
 
   /// An element's default value may be said by the composite attribute it is part of.

@@ -31,8 +31,13 @@ final class KeyPathRecorder {
 
   private(set) var notes: [(key: String, answer: Answer)] = []
   private let samples: KeyPathSamples
+  /// The class's entity in a model in use, if there is one: it tells what key-value coding gives for a key.
+  private let described: EntityRuntime?
 
-  init(_ samples: KeyPathSamples) { self.samples = samples }
+  init(_ samples: KeyPathSamples, of type: NSManagedObject.Type) {
+    self.samples = samples
+    described = ModelRuntime.entities(of: type).first
+  }
 
   private func note(_ key: String, _ answer: Answer) {
     if !notes.contains(where: { $0.key == key }) { notes.append((key, answer)) }
@@ -58,19 +63,49 @@ final class KeyPathRecorder {
     (instance(key, Member.self, Answer.member) as? Member).map { [$0] } ?? []
   }
 
-  /// The same for key-value coding, where only the key path tells what is wanted.
-  func anyValue(_ key: String) -> Any? {
-    if let type = samples.wanted as? NSManagedObject.Type { return instance(key, type, Answer.target) }
-    if let type = samples.wanted as? any ManagedMembers.Type {
-      return type.holding(instance(key, type.memberType, Answer.member))
+  /// A case of an enumeration, for an accessor of that type: one of the trial's raw value, or else any.
+  func rawRepresentable<Value: RawRepresentable>(_ key: String) -> Value? {
+    guard let value: Value = samples.rawRepresentable() else {
+      note(key, .nothing(Value.self))
+      return nil
     }
-    guard let value = samples.keyValue() else {
+    note(key, .value(PredicateValue(normalizing: value.rawValue)))
+    return value
+  }
+
+  /// What an accessor of any type wants: an object, members, or a value.
+  func anything<Value>(_ key: String) -> Value? {
+    if let type = Value.self as? NSManagedObject.Type { return instance(key, type, Answer.target) as? Value }
+    if let type = Value.self as? any ManagedMembers.Type {
+      return type.holding(instance(key, type.memberType, Answer.member)) as? Value
+    }
+    return value(key)
+  }
+
+  /// The same for key-value coding, where the model tells what there is, or else the key path what is wanted.
+  func anyValue(_ key: String) -> Any? {
+    let slot: PropertySlot? = described.flatMap { entity in
+      entity.layout.slotByName[key].map { entity.layout.slots[$0] }
+    }
+    if let slot, let relationship = slot.relationship, let destination = slot.destination,
+      let type = described?.model.entities[destination].objectClass
+    {
+      if !relationship.isToMany { return instance(key, wantedClass ?? type, Answer.target) }
+      let member: NSManagedObject = instance(key, wantedMembers?.memberType ?? type, Answer.member)
+      return relationship.isOrdered ? NSOrderedSet(object: member) : NSSet(object: member)
+    }
+    if let type = wantedClass { return instance(key, type, Answer.target) }
+    if let type = wantedMembers { return type.holding(instance(key, type.memberType, Answer.member)) }
+    guard let value = samples.keyValue(of: slot?.attribute?.attributeType) else {
       note(key, .nothing(Any.self))
       return nil
     }
     note(key, .value(PredicateValue(normalizing: value)))
     return value
   }
+
+  private var wantedClass: NSManagedObject.Type? { samples.wanted as? NSManagedObject.Type }
+  private var wantedMembers: (any ManagedMembers.Type)? { samples.wanted as? any ManagedMembers.Type }
 
   private func instance(
     _ key: String, _ type: NSManagedObject.Type, _ answer: (NSManagedObject) -> Answer
@@ -91,37 +126,42 @@ final class KeyPathRecorder {
     let model: ModelRuntime = .recording
     let entity = NSEntityDescription()
     entity.runtimeStorage = EntityRuntime(
-      model: model, layout: model.layout.entities[0], recorder: KeyPathRecorder(samples))
-    let object: NSManagedObject = type.init(entity: entity, insertInto: nil)
+      model: model, layout: model.layout.entities[0], recorder: KeyPathRecorder(samples, of: type))
+    let object: NSManagedObject = type.init(NewManagedObject(entity, nil))
     object.flags.insert(.fault)
     return object
   }
 }
 
 /// Collections of managed objects, as properties declare them.
-private protocol ManagedMembers {
+protocol ManagedMembers {
   static var memberType: NSManagedObject.Type { get }
+  static var isOrdered: Bool { get }
   static func holding(_ member: NSManagedObject) -> Any
 }
 
 extension Set: ManagedMembers where Element: NSManagedObject {
-  fileprivate static var memberType: NSManagedObject.Type { Element.self }
-  fileprivate static func holding(_ member: NSManagedObject) -> Any { NSSet(object: member) }
+  static var isOrdered: Bool { false }
+  static var memberType: NSManagedObject.Type { Element.self }
+  static func holding(_ member: NSManagedObject) -> Any { NSSet(object: member) }
 }
 
 extension Array: ManagedMembers where Element: NSManagedObject {
-  fileprivate static var memberType: NSManagedObject.Type { Element.self }
-  fileprivate static func holding(_ member: NSManagedObject) -> Any { NSArray(object: member) }
+  static var isOrdered: Bool { true }
+  static var memberType: NSManagedObject.Type { Element.self }
+  static func holding(_ member: NSManagedObject) -> Any { NSArray(object: member) }
 }
 
 extension NSSet: ManagedMembers {
-  fileprivate static var memberType: NSManagedObject.Type { NSManagedObject.self }
-  fileprivate static func holding(_ member: NSManagedObject) -> Any { NSSet(object: member) }
+  static var isOrdered: Bool { false }
+  static var memberType: NSManagedObject.Type { NSManagedObject.self }
+  static func holding(_ member: NSManagedObject) -> Any { NSSet(object: member) }
 }
 
 extension NSOrderedSet: ManagedMembers {
-  fileprivate static var memberType: NSManagedObject.Type { NSManagedObject.self }
-  fileprivate static func holding(_ member: NSManagedObject) -> Any { NSOrderedSet(object: member) }
+  static var isOrdered: Bool { true }
+  static var memberType: NSManagedObject.Type { NSManagedObject.self }
+  static func holding(_ member: NSManagedObject) -> Any { NSOrderedSet(object: member) }
 }
 
 extension ModelRuntime {
@@ -203,153 +243,4 @@ private struct KeyPathTrial {
   private func isSame(_ object: NSManagedObject) -> Bool {
     (result as? NSManagedObject) === object
   }
-}
-
-// MARK: - Made-up values
-
-/// The values that one trial hands out. Trials go on as long as values come out unchanged, so the odd ones (nought, negative numbers,
-/// spaces around text) meet only getters that hand their value through.
-struct KeyPathSamples {
-  /// The type of the key path's value, without optionals.
-  let wanted: Any.Type
-  private let round: Int
-  /// A raw value that the wanted type has a case for.
-  private let raw: PredicateValue?
-
-  private static let integers: [Int64] = [101, 53, 0, -53]
-  private static let doubles: [Double] = [101.5, 53.25, 0, -53.25]
-  private static let texts: [String] = ["aB", "bA", " aB c"]
-
-  /// One trial each; nil when nothing can be made up for a type with raw values.
-  static func rounds(for wanted: Any.Type) -> [KeyPathSamples]? {
-    if let type = wanted as? any RawRepresentable.Type {
-      let raws: [PredicateValue] = Array(rawValues(of: type).prefix(4))
-      return raws.isEmpty
-        ? nil
-        : raws.indices.map { KeyPathSamples(wanted: wanted, round: $0, raw: raws[$0]) }
-    }
-    let isUnsigned: Bool = (wanted as? any FixedWidthInteger.Type).map { !$0.isSigned } ?? false
-    return (0..<(isUnsigned ? 3 : 4)).map { KeyPathSamples(wanted: wanted, round: $0, raw: nil) }
-  }
-
-  /// The value for an accessor of this type, nil when there is none to make up.
-  func value<Value>() -> Value? {
-    if let raw = raw?.anyValue {
-      if let raw = raw as? Value { return raw }
-      if let number = raw as? any BinaryInteger, Value.self == Int64.self { return Int64(number) as? Value }
-    }
-    return sample(of: Value.self) as? Value
-  }
-
-  /// The value for key-value coding: numbers as `NSNumber`.
-  func keyValue() -> Any? {
-    let value: Any? = raw?.anyValue ?? sample(of: wanted)
-    switch value {
-    case let flag as Bool where wanted == Bool.self: return NSNumber(value: flag)
-    case let number as any BinaryInteger: return NSNumber(value: Int64(number))
-    case let number as any BinaryFloatingPoint: return NSNumber(value: Double(number))
-    default: return value
-    }
-  }
-
-  private func sample(of type: Any.Type) -> Any? {
-    let double: Double = Self.doubles[round]
-    if type == Bool.self { return round % 2 == 0 }
-    if type is any FixedWidthInteger.Type { return Self.integers[round] }
-    if type is any BinaryFloatingPoint.Type { return double }
-    if type == String.self { return Self.texts[round % Self.texts.count] }
-    if type == Date.self { return Date(timeIntervalSinceReferenceDate: double) }
-    if type == Decimal.self { return Decimal(double) }
-    if type == NSDecimalNumber.self { return NSDecimalNumber(decimal: Decimal(double)) }
-    if type == NSNumber.self { return NSNumber(value: double) }
-    if type == Data.self { return Data([1, 2, UInt8(round)]) }
-    if type == UUID.self { return UUID(uuid: (9, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, UInt8(round))) }
-    if type == URL.self { return URL(string: "scheme://host/\(round)") }
-    if let type = type as? any SampledCollection.Type { return type.holdingSample { member(of: $0) } }
-    return nil
-  }
-
-  /// The same as a member of a collection, where a number has its very type.
-  private func member(of type: Any.Type) -> Any? {
-    switch (sample(of: type), type) {
-    case (let number as Int64, let type as any FixedWidthInteger.Type):
-      Self.exactly(Int(number), type) ?? Self.exactly(Int(number.magnitude), type)
-    case (let number as Double, let type as any BinaryFloatingPoint.Type): Self.rounded(number, type)
-    case (let value, _): value
-    }
-  }
-
-  private static func rounded<Number: BinaryFloatingPoint>(_ value: Double, _ type: Number.Type) -> Any {
-    Number(value)
-  }
-
-  // MARK: Raw values
-
-  /// Raw values that have a case: of types that list their cases from the list, else by trying.
-  private static func rawValues<Type: RawRepresentable>(of type: Type.Type) -> [PredicateValue] {
-    let raws: [Any]
-    if let listed = type as? any CaseIterable.Type {
-      raws = cases(of: listed).compactMap { rawValue(of: $0) }
-    } else if let number = Type.RawValue.self as? any FixedWidthInteger.Type {
-      raws = (0..<128).compactMap { exactly($0, number) as? Type.RawValue }.filter {
-        Type(rawValue: $0) != nil
-      }
-    } else {
-      raws = texts.compactMap { $0 as? Type.RawValue }.filter { Type(rawValue: $0) != nil }
-    }
-    return raws.map { PredicateValue(normalizing: $0) }
-  }
-
-  private static func cases<Type: CaseIterable>(of type: Type.Type) -> [Any] {
-    type.allCases.map { $0 as Any }
-  }
-
-  private static func exactly<Number: FixedWidthInteger>(_ value: Int, _ type: Number.Type) -> Any? {
-    Number(exactly: value)
-  }
-
-  /// The raw value of a value that has one; any other as it is.
-  static func rawValue(of value: Any?) -> Any? {
-    guard let value = value as? any RawRepresentable else { return value }
-    return raw(value)
-  }
-
-  private static func raw(_ value: some RawRepresentable) -> Any { value.rawValue }
-
-  /// The type inside optionals.
-  static func unwrapped(_ type: Any.Type) -> Any.Type {
-    (type as? any OptionalType.Type).map { unwrapped($0.wrappedType) } ?? type
-  }
-}
-
-/// Collections of a made-up member, as transformable attributes hold them; nil when there is no member to make up.
-private protocol SampledCollection {
-  static func holdingSample(_ sample: (Any.Type) -> Any?) -> Any?
-}
-
-extension Array: SampledCollection {
-  fileprivate static func holdingSample(_ sample: (Any.Type) -> Any?) -> Any? {
-    (sample(Element.self) as? Element).map { [$0] }
-  }
-}
-
-extension Set: SampledCollection {
-  fileprivate static func holdingSample(_ sample: (Any.Type) -> Any?) -> Any? {
-    (sample(Element.self) as? Element).map { [$0] as Set }
-  }
-}
-
-extension Dictionary: SampledCollection {
-  fileprivate static func holdingSample(_ sample: (Any.Type) -> Any?) -> Any? {
-    guard let key = sample(Key.self) as? Key, let value = sample(Value.self) as? Value else { return nil }
-    return [key: value]
-  }
-}
-
-private protocol OptionalType {
-  static var wrappedType: Any.Type { get }
-}
-
-extension Optional: OptionalType {
-  fileprivate static var wrappedType: Any.Type { Wrapped.self }
 }

@@ -51,6 +51,12 @@ extension NSManagedObject: KeyValueReadable {
   /// For predicates and sort descriptors: throws instead of stopping when the key is unknown or a transformable value can't be
   /// transformed.
   public final func readValue(forKey key: String) throws -> Any? {
+    if runtime.answersKeys, runtime.recorder == nil { return try answeredValue(key) }
+    return try knownValue(key)
+  }
+
+  /// The value that the base class's `value(forKey:)` gives, or throws.
+  private final func knownValue(_ key: String) throws -> Any? {
     if needsAttention, let recorder = runtime.recorder { return recorder.anyValue(key) }
     if let answer = customValue(key) { return answer.value }
     if let slot = runtime.layout.slotByName[key] {
@@ -98,11 +104,35 @@ extension NSManagedObject {
   /// What the class answers for a key that stands for nothing. Whatever it makes of the base class's refusal: where that would have stopped
   /// the program, it is thrown.
   private final func undefinedValue(_ key: String) throws -> Any? {
+    try catchingRefusal { value(forUndefinedKey: key) }
+  }
+
+  private final func catchingRefusal(_ body: () -> Any?) throws -> Any? {
     let notes: ThreadNotes = .ofThisThread
     notes.refusals.append(nil)
-    let value: Any? = self.value(forUndefinedKey: key)
+    let value: Any? = body()
     if let refusal = notes.refusals.removeLast() { throw refusal }
     return value
+  }
+
+  /// What the class's own `value(forKey:)` gives; the stored value where that is asked for.
+  private final func answeredValue(_ key: String) throws -> Any? {
+    let notes: ThreadNotes = .ofThisThread
+    if notes.readsStored, isStored(key) { return try knownValue(key) }
+    // What the class asks for is the program's question, whoever asks the class.
+    return try notes.with(\.readsStored, false) { try catchingRefusal { value(forKey: key) } }
+  }
+
+  /// The base class's `value(forKey:)`.
+  final func baseValue(_ key: String) -> Any? {
+    do {
+      return try knownValue(key)
+    } catch {
+      let notes: ThreadNotes = .ofThisThread
+      if notes.refusals.isEmpty { fatalError("\(error)") }
+      notes.refusals[notes.refusals.count - 1] = error
+      return nil
+    }
   }
 
   /// The base class's `value(forUndefinedKey:)`.
@@ -138,21 +168,8 @@ extension NSManagedObject {
 }
 
 extension NSManagedObject {
-  /// The value of a property, by the class's own accessor if ``customAccessors`` names one: numbers as `NSNumber`, decimals as `NSDecimalNumber`, a to-one target as its object, to-many members
-  /// as `NSSet` or `NSOrderedSet`, nil for no value. Loads the object if it is a fault. An unknown key goes to
-  /// ``value(forUndefinedKey:)``, which stops with the nearest names; ``readValue(forKey:)`` throws instead.
-  public final func value(forKey key: String) -> Any? {
-    do {
-      return try readValue(forKey: key)
-    } catch {
-      fatalError("\(error)")
-    }
-  }
-}
-
-extension NSManagedObject {
-  /// The values along a path of keys: `category.name`. A to-many step gives the collection of its members' values.
-  public final func value(forKeyPath keyPath: String) -> Any? {
+  /// The base class's `value(forKeyPath:)`.
+  final func baseValue(along keyPath: String) -> Any? {
     do {
       return try NSExpression(forKeyPath: keyPath).expressionValueThrowing(with: self)
     } catch {
@@ -160,9 +177,8 @@ extension NSManagedObject {
     }
   }
 
-  /// Sets the value at the end of a path of to-one relationships, or an element of a composite attribute:
-  /// `category.name`, `address.city`. Nothing happens where an object on the way is nil.
-  public final func setValue(_ value: Any?, forKeyPath keyPath: String) {
+  /// The base class's `setValue(_:forKeyPath:)`.
+  final func setBaseValue(_ value: Any?, along keyPath: String) {
     let path: [String] = runtime.layout.joinElements(keyPath.split(separator: ".").map(String.init))
     guard path.count > 1 else { return setValue(value, forKey: path.first ?? keyPath) }
     guard let next = self.value(forKey: path[0]) else { return }
@@ -174,11 +190,8 @@ extension NSManagedObject {
     target.setValue(value, forKeyPath: path.dropFirst().joined(separator: "."))
   }
 
-  /// Sets a property, by the class's own accessor if ``customAccessors`` names one, and keeps the inverse of a relationship. A value
-  /// that the attribute does not take, or the accessor's property (a number out of its range, a raw value without a case), is kept and
-  /// refused by the next save, which names it. nil for an accessor whose property is not optional goes to ``setNilValueForKey(_:)``, an
-  /// unknown key to ``setValue(_:forUndefinedKey:)``.
-  public final func setValue(_ value: Any?, forKey key: String) {
+  /// The base class's `setValue(_:forKey:)`.
+  final func setBaseValue(_ value: Any?, _ key: String) {
     let slot: Int? = runtime.layout.slotByName[key]
     if let accessor = runtime.accessors?[key], set(value, by: accessor, slot) { return }
     guard let slot else { return setValue(value, forUndefinedKey: key) }

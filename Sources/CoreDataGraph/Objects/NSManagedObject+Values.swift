@@ -22,9 +22,11 @@ extension NSManagedObject {
   /// For the slow way of accessors, to be asked where attention is needed only: the recorder if the object is a recording
   /// instance; otherwise the fault is fired and the accessor goes on.
   @inline(never)
-  final func recorderOrAttend(_ key: ManagedKey) -> KeyPathRecorder? {
+  final func recorderOrAttend(_ key: ManagedKey, _ shape: @autoclosure () -> AccessorShape)
+    -> KeyPathRecorder?
+  {
     if let recorder = runtime.recorder { return recorder }
-    attend(key.slot(in: runtime), .read)
+    attend(key.slot(in: runtime, shape()), .read)
     return nil
   }
 

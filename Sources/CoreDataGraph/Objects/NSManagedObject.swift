@@ -61,9 +61,8 @@ nonisolated open class NSManagedObject: NSObject, NSFetchRequestResult {
   ///
   /// An entity of another model is taken for the context's own if both models describe it alike; any other stops the program.
   ///
-  /// `required`, so that the framework can make objects of subclasses; a subclass that overrides it calls super and
-  /// changes no property in it (use ``awakeFromInsert()``).
-  public required init(entity: NSEntityDescription, insertInto context: NSManagedObjectContext?) {
+  /// A subclass that overrides it calls super and changes no property in it (use ``awakeFromInsert()``).
+  public init(entity: NSEntityDescription, insertInto context: NSManagedObjectContext?) {
     let described: EntityRuntime = .of(entity)
     runtime = context.map { described.inModel(of: $0) } ?? described
     key = 0
@@ -72,10 +71,16 @@ nonisolated open class NSManagedObject: NSObject, NSFetchRequestResult {
   }
 
   /// Makes an object of the entity this class stands for in the context's model and inserts it.
-  ///
-  /// `required`, so that generic code can write `Model(context: context)`.
-  public required convenience init(context moc: NSManagedObjectContext) {
-    self.init(entity: Self.entityRuntime(in: moc).layout.entity, insertInto: moc)
+  public convenience init(context moc: NSManagedObjectContext) { self.init(NewManagedObject(moc)) }
+
+  /// For the framework, and for generic code, to make an object of a class that is known at run time only. Classes inherit it. A
+  /// class without a designated initialiser of its own, or with ``init(entity:insertInto:)`` overridden, has all that is needed.
+  public required convenience init(_ new: NewManagedObject) {
+    switch new.origin {
+    case .entity(let entity, let context): self.init(entity: entity, insertInto: context)
+    case .classInContext(let context):
+      self.init(entity: Self.entityRuntime(in: context).layout.entity, insertInto: context)
+    }
   }
 
   /// Makes the object one of a context's model, or stops the program. `cure`: what to do, for people.
@@ -297,6 +302,28 @@ nonisolated open class NSManagedObject: NSObject, NSFetchRequestResult {
   open func didTurnIntoFault() {}
 
   // MARK: Key-value coding, for subclasses
+
+  /// The value of a property, by the class's own accessor if ``customAccessors`` names one: numbers as `NSNumber`, decimals as
+  /// `NSDecimalNumber`, a to-one target as its object, to-many members as `NSSet` or `NSOrderedSet`, nil for no value. Loads the object if it
+  /// is a fault. An unknown key goes to ``value(forUndefinedKey:)``, which stops with the nearest names; ``readValue(forKey:)`` throws instead.
+  ///
+  /// Override it to answer keys otherwise; call super for all others. Key paths, predicates and sort descriptors over objects ask the
+  /// override then, with the exceptions that ``customAccessors`` has too; properties don't. Cost: classes that do not override it pay nothing.
+  open func value(forKey key: String) -> Any? { baseValue(key) }
+
+  /// Sets a property, by the class's own accessor if ``customAccessors`` names one, and keeps the inverse of a relationship. A value
+  /// that the attribute does not take, or the accessor's property (a number out of its range, a raw value without a case), is kept and
+  /// refused by the next save, which names it. nil for an accessor whose property is not optional goes to ``setNilValueForKey(_:)``, an
+  /// unknown key to ``setValue(_:forUndefinedKey:)``.
+  open func setValue(_ value: Any?, forKey key: String) { setBaseValue(value, key) }
+
+  /// The values along a path of keys: `category.name`. A to-many step gives the collection of its members' values. Overridden, it is asked by
+  /// whoever calls it; predicates go by ``value(forKey:)``.
+  open func value(forKeyPath keyPath: String) -> Any? { baseValue(along: keyPath) }
+
+  /// Sets the value at the end of a path of to-one relationships, or an element of a composite attribute:
+  /// `category.name`, `address.city`. Nothing happens where an object on the way is nil.
+  open func setValue(_ value: Any?, forKeyPath keyPath: String) { setBaseValue(value, along: keyPath) }
 
   /// Called by ``setValue(_:forKey:)`` for nil where an accessor of ``customAccessors`` has a property that is not optional. Override it to
   /// put something in place of nil; call super for other keys.

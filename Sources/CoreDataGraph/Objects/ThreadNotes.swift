@@ -8,7 +8,7 @@ final class ThreadNotes {
   /// Property names go to slots, past accessors: a fetch compares what is stored.
   var readsStored = false
   /// Those who can throw what `value(forUndefinedKey:)` refuses, innermost last: nil as long as nothing was refused.
-  var refusals: [GraphError?] = []
+  var refusals: [(any Error)?] = []
   /// The class that is being asked for its accessors.
   var asked: NSManagedObject.Type?
   /// A class is asked for its entity, but only the name counts.

@@ -1,0 +1,261 @@
+import CoreDataStorage
+import Foundation
+
+// Accessors of numbers, flags and dates: the hot ones. A value is read from its word in the row, or from the object's own slot, and no
+// step allocates. The type is checked against the attribute where a key looks its slot up, see `AccessorShape`.
+
+extension NSManagedObject {
+  /// The word of a slot in the row, nil for none. Read in place, without counting a reference to the slab.
+  @inline(__always)
+  final func rowWord(_ slot: Int) -> UInt64? {
+    let word: Int = Int(runtime.brief[slot].word)
+    guard word >= 0, let base = rowBase else { return nil }
+    return Self.word(word, of: base, runtime.headerSize)
+  }
+
+  @inline(__always)
+  private static func word(_ word: Int, of base: UnsafeMutableRawPointer, _ headerSize: Int) -> UInt64? {
+    let bits: UInt64 = (base + 16 + (word >> 6) << 3).load(as: UInt64.self)
+    guard bits >> UInt64(word & 63) & 1 == 1 else { return nil }
+    return (base + headerSize + word << 3).load(as: UInt64.self)
+  }
+
+  /// Where the value of a stored slot is, for readers that have looked its places up before.
+  enum PlaceOfValue {
+    case word(UInt64)
+    case held(SlotValue)
+    /// There is no value.
+    case nothing
+    /// Neither slots nor a row tell.
+    case unknown
+  }
+
+  @inline(__always)
+  final func find(_ slot: Int, _ word: Int, _ headerSize: Int) -> PlaceOfValue {
+    fireFault(slot, .read)
+    if let state {
+      let value: SlotValue = state.values[slot]
+      if !value.isUnset { return .held(value) }
+    }
+    guard let base = rowBase else { return .unknown }
+    return Self.word(word, of: base, headerSize).map { .word($0) } ?? .nothing
+  }
+
+  /// The bytes that a word of the row points at, valid as long as the object keeps its row.
+  @inline(__always)
+  final func tailBytes(_ place: UInt64) -> UnsafeRawBufferPointer? {
+    guard let slab = rowSlab else { return nil }
+    return UnsafeRawBufferPointer(
+      start: slab.tail + Int(UInt32(truncatingIfNeeded: place)), count: Int(place >> 32))
+  }
+
+  /// The integer of a slot, nil for none.
+  @inline(__always)
+  private final func integerValue(_ key: ManagedKey, for type: Any.Type) -> Int64? {
+    if needsAttention, let recorder = recorderOrAttend(key, .value(type)) { return recorder.value(key.name) }
+    return loadedInteger(key, for: type)
+  }
+
+  /// The same for a type that has room for every value of the attribute.
+  @inline(__always)
+  private final func wideValue<Number: FixedWidthInteger>(_ key: ManagedKey) -> Number? {
+    integerValue(key, for: Number.self).map { Number(truncatingIfNeeded: $0) }
+  }
+
+  /// The same for one that may not.
+  private final func exactValue<Number: FixedWidthInteger>(_ key: ManagedKey) -> Number? {
+    guard let value = integerValue(key, for: Number.self) else { return nil }
+    if let exact = Number(exactly: value) { return exact }
+    if runtime.recorder != nil { return Number(truncatingIfNeeded: value) }
+    fatalError(
+      """
+      \(runtime.layout.name).\(key.name) is \(value), for which the type \(Number.self) of its accessor in the class \(type(of: self)) \
+      has no room. Declare a wider type.
+      """)
+  }
+
+  @inline(__always)
+  private final func flagValue(_ key: ManagedKey) -> Bool? {
+    if needsAttention, let recorder = recorderOrAttend(key, .value(Bool.self)) {
+      return recorder.value(key.name)
+    }
+    return loadedInteger(key, for: Bool.self).map { $0 != 0 }
+  }
+
+  @inline(__always)
+  private final func loadedInteger(_ key: ManagedKey, for type: Any.Type) -> Int64? {
+    let slot: Int = key.slot(in: runtime, .value(type))
+    if let state {
+      switch state.values[slot] {
+      case .unset: break
+      case .integer(let value): return value
+      case .double(let value): return Int64(exactly: value.rounded(.towardZero))
+      case .object: return (attributeValue(slot) as? NSNumber)?.int64Value
+      default: return nil
+      }
+    }
+    guard runtime.brief[slot].form == .integer, rowBase != nil else {
+      return (attributeValue(slot) as? NSNumber)?.int64Value
+    }
+    return rowWord(slot).map { Int64(bitPattern: $0) }
+  }
+
+  @inline(__always)
+  private final func doubleValue(_ key: ManagedKey, for type: Any.Type) -> Double? {
+    if needsAttention, let recorder = recorderOrAttend(key, .value(type)) { return recorder.value(key.name) }
+    return loadedDouble(key, for: type)
+  }
+
+  @inline(__always)
+  private final func loadedDouble(_ key: ManagedKey, for type: Any.Type) -> Double? {
+    let slot: Int = key.slot(in: runtime, .value(type))
+    if let state {
+      switch state.values[slot] {
+      case .unset: break
+      case .double(let value): return value
+      case .integer(let value): return Double(value)
+      case .object: return boxedDouble(slot)
+      default: return nil
+      }
+    }
+    guard runtime.brief[slot].isFloatingPoint, rowBase != nil else { return boxedDouble(slot) }
+    return rowWord(slot).map { Double(bitPattern: $0) }
+  }
+
+  /// A number or date that is held as an object: what a transient attribute was given, or a number of another kind.
+  private final func boxedDouble(_ slot: Int) -> Double? {
+    switch attributeValue(slot) {
+    case let date as Date: date.timeIntervalSinceReferenceDate
+    case let value: (value as? NSNumber)?.doubleValue
+    }
+  }
+}
+
+// MARK: Reading
+
+/// Numbers that are not optional read as 0, flags as false, where there is no value, as scalar properties do on Apple's platforms.
+extension NSManagedObject {
+  public final func managedValue(_ key: ManagedKey) -> Int64 { wideValue(key) ?? 0 }
+  public final func managedValue(_ key: ManagedKey) -> Int32 { wideValue(key) ?? 0 }
+  public final func managedValue(_ key: ManagedKey) -> Int16 { wideValue(key) ?? 0 }
+  public final func managedValue(_ key: ManagedKey) -> Int { wideValue(key) ?? 0 }
+  public final func managedValue(_ key: ManagedKey) -> Int64? { wideValue(key) }
+  public final func managedValue(_ key: ManagedKey) -> Int32? { wideValue(key) }
+  public final func managedValue(_ key: ManagedKey) -> Int16? { wideValue(key) }
+  public final func managedValue(_ key: ManagedKey) -> Int? { wideValue(key) }
+  public final func managedValue(_ key: ManagedKey) -> Bool { flagValue(key) ?? false }
+  public final func managedValue(_ key: ManagedKey) -> Bool? { flagValue(key) }
+  public final func managedValue(_ key: ManagedKey) -> Double { doubleValue(key, for: Double.self) ?? 0 }
+  public final func managedValue(_ key: ManagedKey) -> Double? { doubleValue(key, for: Double.self) }
+  public final func managedValue(_ key: ManagedKey) -> Float { Float(doubleValue(key, for: Float.self) ?? 0) }
+  public final func managedValue(_ key: ManagedKey) -> Float? {
+    doubleValue(key, for: Float.self).map { Float($0) }
+  }
+  public final func managedValue(_ key: ManagedKey) -> Date? {
+    if needsAttention, let recorder = recorderOrAttend(key, .value(Date.self)) {
+      return recorder.value(key.name)
+    }
+    return loadedDouble(key, for: Date.self).map { Date(timeIntervalSinceReferenceDate: $0) }
+  }
+
+  // Types that no attribute has the width of: a value out of their range stops.
+  public final func managedValue(_ key: ManagedKey) -> UInt64 { exactValue(key) ?? 0 }
+  public final func managedValue(_ key: ManagedKey) -> UInt32 { exactValue(key) ?? 0 }
+  public final func managedValue(_ key: ManagedKey) -> UInt16 { exactValue(key) ?? 0 }
+  public final func managedValue(_ key: ManagedKey) -> UInt8 { exactValue(key) ?? 0 }
+  public final func managedValue(_ key: ManagedKey) -> UInt { exactValue(key) ?? 0 }
+  public final func managedValue(_ key: ManagedKey) -> Int8 { exactValue(key) ?? 0 }
+  public final func managedValue(_ key: ManagedKey) -> UInt64? { exactValue(key) }
+  public final func managedValue(_ key: ManagedKey) -> UInt32? { exactValue(key) }
+  public final func managedValue(_ key: ManagedKey) -> UInt16? { exactValue(key) }
+  public final func managedValue(_ key: ManagedKey) -> UInt8? { exactValue(key) }
+  public final func managedValue(_ key: ManagedKey) -> UInt? { exactValue(key) }
+  public final func managedValue(_ key: ManagedKey) -> Int8? { exactValue(key) }
+}
+
+// MARK: Writing
+
+/// A value that the attribute has no room for is kept, and refused by the next save.
+extension NSManagedObject {
+  public final func setManagedValue(_ value: Int64, _ key: ManagedKey) {
+    set(.integer(value), key, Int64.self)
+  }
+  public final func setManagedValue(_ value: Int32, _ key: ManagedKey) {
+    set(.integer(Int64(value)), key, Int32.self)
+  }
+  public final func setManagedValue(_ value: Int16, _ key: ManagedKey) {
+    set(.integer(Int64(value)), key, Int16.self)
+  }
+  public final func setManagedValue(_ value: Int, _ key: ManagedKey) {
+    set(.integer(Int64(value)), key, Int.self)
+  }
+  public final func setManagedValue(_ value: Int64?, _ key: ManagedKey) {
+    set(value.map { .integer($0) } ?? .null, key, Int64.self)
+  }
+  public final func setManagedValue(_ value: Int32?, _ key: ManagedKey) {
+    set(value.map { .integer(Int64($0)) } ?? .null, key, Int32.self)
+  }
+  public final func setManagedValue(_ value: Int16?, _ key: ManagedKey) {
+    set(value.map { .integer(Int64($0)) } ?? .null, key, Int16.self)
+  }
+  public final func setManagedValue(_ value: Int?, _ key: ManagedKey) {
+    set(value.map { .integer(Int64($0)) } ?? .null, key, Int.self)
+  }
+  public final func setManagedValue(_ value: Bool, _ key: ManagedKey) {
+    set(.integer(value ? 1 : 0), key, Bool.self, as: .bool)
+  }
+  public final func setManagedValue(_ value: Bool?, _ key: ManagedKey) {
+    set(value.map { .integer($0 ? 1 : 0) } ?? .null, key, Bool.self, as: .bool)
+  }
+  public final func setManagedValue(_ value: Double, _ key: ManagedKey) {
+    set(.double(value), key, Double.self)
+  }
+  public final func setManagedValue(_ value: Double?, _ key: ManagedKey) {
+    set(value.map { .double($0) } ?? .null, key, Double.self)
+  }
+  public final func setManagedValue(_ value: Float, _ key: ManagedKey) {
+    set(.double(Double(value)), key, Float.self)
+  }
+  public final func setManagedValue(_ value: Float?, _ key: ManagedKey) {
+    set(value.map { .double(Double($0)) } ?? .null, key, Float.self)
+  }
+  public final func setManagedValue(_ value: Date?, _ key: ManagedKey) {
+    set(value.map { .double($0.timeIntervalSinceReferenceDate) } ?? .null, key, Date.self, as: .date)
+  }
+  public final func setManagedValue(_ value: UInt64?, _ key: ManagedKey) { setExact(value, key) }
+  public final func setManagedValue(_ value: UInt32?, _ key: ManagedKey) { setExact(value, key) }
+  public final func setManagedValue(_ value: UInt16?, _ key: ManagedKey) { setExact(value, key) }
+  public final func setManagedValue(_ value: UInt8?, _ key: ManagedKey) { setExact(value, key) }
+  public final func setManagedValue(_ value: UInt?, _ key: ManagedKey) { setExact(value, key) }
+  public final func setManagedValue(_ value: Int8?, _ key: ManagedKey) { setExact(value, key) }
+
+  private final func setExact<Number: FixedWidthInteger>(_ value: Number?, _ key: ManagedKey) {
+    setAttribute(key.slot(in: runtime, .value(Number.self)), value)
+  }
+
+  @inline(__always)
+  final func set(
+    _ value: SlotValue, _ key: ManagedKey, _ type: Any.Type, as kind: ColumnKind = .int64
+  ) {
+    let slot: Int = key.slot(in: runtime, .value(type))
+    if runtime.accepts(value, slot) { return setSlot(slot, value) }
+    // A typed accessor over an attribute of another type goes the way of key-value coding, which converts. A transient one keeps
+    // what it was given.
+    let given: ColumnKind = runtime.brief[slot].role == .transient ? kind : .int64
+    setSlot(slot, makeSlotValue(value.attributeValue(kind: given), slot: slot))
+  }
+}
+
+extension EntityRuntime {
+  /// Whether a slot's kind takes this form of value as it is.
+  @inline(__always)
+  final func accepts(_ value: SlotValue, _ slot: Int) -> Bool {
+    switch value {
+    case .null, .unset: return true
+    case .integer: return brief[slot].form == .integer
+    case .double: return brief[slot].form == .double
+    case .string: return brief[slot].form == .string
+    case .object: return false
+    }
+  }
+}

@@ -1,0 +1,35 @@
+import CoreDataModel
+import Foundation
+
+/// What an object is to be made of.
+public struct NewManagedObject {
+  enum Origin {
+    case entity(NSEntityDescription, NSManagedObjectContext?)
+    case classInContext(NSManagedObjectContext)
+  }
+  let origin: Origin
+
+  init(_ entity: NSEntityDescription, _ context: NSManagedObjectContext?) {
+    origin = .entity(entity, context)
+  }
+  init(_ context: NSManagedObjectContext) { origin = .classInContext(context) }
+}
+
+// What generic code writes of a class that is known at run time only: `Model(context: context)`, `T.fetchRequest() as! NSFetchRequest<T>`. In
+// a class these would have to be `required`, and overriding ones too; and a class can't give `NSFetchRequest<Self>`.
+extension NSFetchRequestResult where Self: NSManagedObject {
+  /// Makes an object of the entity this class stands for in the context's model and inserts it.
+  public init(context moc: NSManagedObjectContext) { self.init(NewManagedObject(moc)) }
+
+  /// Makes an object of `entity` and, unless `context` is nil, inserts it there.
+  public init(entity: NSEntityDescription, insertInto context: NSManagedObjectContext?) {
+    self.init(NewManagedObject(entity, context))
+  }
+
+  /// A request for all objects of ``NSManagedObject/entity()``.
+  public static func fetchRequest() -> NSFetchRequest<Self> {
+    // By name: the context that runs the request looks the entity up in its own model. As a class: `self` may be one below `Self`.
+    let type: NSManagedObject.Type = self
+    return NSFetchRequest(entityName: ModelRuntime.forName { type.entity().name ?? "" })
+  }
+}
