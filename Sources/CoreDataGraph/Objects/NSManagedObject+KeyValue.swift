@@ -181,13 +181,11 @@ extension NSManagedObject {
   final func setBaseValue(_ value: Any?, along keyPath: String) {
     let path: [String] = runtime.layout.joinElements(keyPath.split(separator: ".").map(String.init))
     guard path.count > 1 else { return setValue(value, forKey: path.first ?? keyPath) }
-    guard let next = self.value(forKey: path[0]) else { return }
-    guard let target = next as? NSManagedObject else {
-      fatalError(
-        "'\(path[0])' in the key path '\(keyPath)' of entity '\(runtime.layout.name)' leads to no object: "
-          + "end the path with a property of an object, or with an element of a composite attribute.")
-    }
-    target.setValue(value, forKeyPath: path.dropFirst().joined(separator: "."))
+    let rest: String = path.dropFirst().joined(separator: ".")
+    MemberValues.forEach(
+      in: self.value(forKey: path[0]),
+      of: "'\(path[0])' in the key path '\(keyPath)' of entity '\(runtime.layout.name)' leads to"
+    ) { $0.setValue(value, forKeyPath: rest) }
   }
 
   /// The base class's `setValue(_:forKey:)`.

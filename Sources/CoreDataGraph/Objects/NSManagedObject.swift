@@ -321,8 +321,12 @@ nonisolated open class NSManagedObject: NSObject, NSFetchRequestResult {
   /// whoever calls it; predicates go by ``value(forKey:)``.
   open func value(forKeyPath keyPath: String) -> Any? { baseValue(along: keyPath) }
 
-  /// Sets the value at the end of a path of to-one relationships, or an element of a composite attribute:
-  /// `category.name`, `address.city`. Nothing happens where an object on the way is nil.
+  /// Sets the value at the end of a path: `category.name`, or an element of a composite attribute, `address.city`. Through a to-many
+  /// relationship it is sent to every member: `items.done`, `orders.items.price`. Nothing happens where an object on the way is nil.
+  ///
+  /// Stops for a key that an object on the way does not have, with the nearest names, and where the path goes on behind a value that is no
+  /// object. Loads what it goes through. On the context's queue. See
+  /// <https://developer.apple.com/documentation/objectivec/nsobject/setvalue(_:forkeypath:)>.
   open func setValue(_ value: Any?, forKeyPath keyPath: String) { setBaseValue(value, along: keyPath) }
 
   /// Called by ``setValue(_:forKey:)`` for nil where an accessor of ``customAccessors`` has a property that is not optional. Override it to

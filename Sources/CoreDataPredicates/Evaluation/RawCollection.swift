@@ -1,9 +1,9 @@
 import Foundation
 
 /// Collections as they come from objects, before normalising: members keep their identity, so keys can be read from them.
-enum RawCollection {
+package enum RawCollection {
   /// The members of an array, set or ordered set; nil for everything else.
-  static func elements(of collection: Any) -> [Any]? {
+  package static func elements(of collection: Any) -> [Any]? {
     switch collection {
     case let value as PredicateValue: value.elements.map { $0.map { $0 } }
     case let array as any AnyArray: array.members
