@@ -15,6 +15,7 @@ let package: Package = Package(
       targets: [
         "CoreData", "CoreDataControllers", "CoreDataGraph", "CoreDataModel", "CoreDataPredicates",
       ]),
+    .library(name: "EasyFetch", targets: ["EasyFetch"]),
     .executable(name: "clarus", targets: ["clarus"]),
   ],
   dependencies: [
@@ -50,6 +51,8 @@ let package: Package = Package(
     .target(
       name: "CoreData",
       dependencies: ["CoreDataControllers", "CoreDataGraph", "CoreDataModel", "CoreDataPredicates"]),
+    // A client like any other: it sees what is public and nothing more (Decisions/0042).
+    .target(name: "EasyFetch", dependencies: ["CoreData"], packageAccess: false),
     .executableTarget(
       name: "clarus",
       dependencies: [
@@ -92,6 +95,7 @@ let package: Package = Package(
         .product(name: "GRDB", package: "GRDB.swift"),
         .product(name: "GRDBSQLite", package: "GRDB.swift"),
       ]),
+    .testTarget(name: "EasyFetchTests", dependencies: ["EasyFetch", "CoreData"], packageAccess: false),
     // The code of the pages in Documentation; a client like any other.
     .testTarget(name: "DocumentationTests", dependencies: ["CoreData"]),
     // Programs that import CoreData and nothing of its inside, in the Swift 6 mode. What they write compiles without a warning.

@@ -1,3 +1,4 @@
+import CoreDataPredicates
 import CoreDataSQL
 import CoreDataStorage
 import Foundation
@@ -17,9 +18,11 @@ struct RawStatement {
 
   /// The statement for a text, from the connection's cache. Binds nothing.
   init(_ database: Database, _ sql: String, url: URL?) throws {
-    let statement: Statement = try SQLiteErrors.translating(url: url) {
-      try database.cachedStatement(sql: sql)
-    }
+    try self.init(
+      SQLiteErrors.translating(url: url) { try database.cachedStatement(sql: sql) }, database, url: url)
+  }
+
+  init(_ statement: Statement, _ database: Database, url: URL?) throws {
     handle = statement.sqliteStatement
     owner = statement
     guard let connection = database.sqliteConnection else { throw StoreError.closed }
@@ -126,5 +129,16 @@ struct RawStatement {
     if isNull(column) { return nil }
     guard let bytes = sqlite3_column_blob(handle, Int32(column)) else { return Data() }
     return Data(bytes: bytes, count: Int(sqlite3_column_bytes(handle, Int32(column))))
+  }
+
+  /// What SQLite has for a column of the current row, by its own types.
+  func value(_ column: Int) -> PredicateValue {
+    switch sqlite3_column_type(handle, Int32(column)) {
+    case SQLITE_INTEGER: .integer(integer(column))
+    case SQLITE_FLOAT: .double(sqlite3_column_double(handle, Int32(column)))
+    case SQLITE_TEXT: .string(text(column) ?? "")
+    case SQLITE_BLOB: .data(data(column) ?? Data())
+    default: .null
+    }
   }
 }

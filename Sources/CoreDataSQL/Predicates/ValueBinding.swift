@@ -72,3 +72,16 @@ enum ValueBinding {
     }
   }
 }
+
+extension SQLValue {
+  /// A value as columns of its own type hold it; nil for what no column holds.
+  package init?(_ value: PredicateValue) {
+    if value.isNull {
+      self = .null
+      return
+    }
+    guard let type = ValueBinding.type(of: value), case .value(let bound) = ValueBinding.bind(value, as: type)
+    else { return nil }
+    self = bound
+  }
+}
