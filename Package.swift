@@ -4,6 +4,12 @@ import PackageDescription
 // The order of targets is the order of the rooms in ARCHITECTURE.md: a target
 // may depend only on targets above it.
 
+// What a client of CoreData within this package depends on: a target is built anew when what it lists changes, and a stale subclass of
+// NSManagedObject crashes (Decisions/0004).
+let coreData: [Target.Dependency] = [
+  "CoreData", "CoreDataControllers", "CoreDataGraph", "CoreDataModel", "CoreDataPredicates",
+]
+
 let package: Package = Package(
   name: "clarus",
   platforms: [.macOS(.v15)],
@@ -52,7 +58,7 @@ let package: Package = Package(
       name: "CoreData",
       dependencies: ["CoreDataControllers", "CoreDataGraph", "CoreDataModel", "CoreDataPredicates"]),
     // A client like any other: it sees what is public and nothing more (Decisions/0042).
-    .target(name: "EasyFetch", dependencies: ["CoreData"], packageAccess: false),
+    .target(name: "EasyFetch", dependencies: coreData, packageAccess: false),
     .executableTarget(
       name: "clarus",
       dependencies: [
@@ -95,20 +101,20 @@ let package: Package = Package(
         .product(name: "GRDB", package: "GRDB.swift"),
         .product(name: "GRDBSQLite", package: "GRDB.swift"),
       ]),
-    .testTarget(name: "EasyFetchTests", dependencies: ["EasyFetch", "CoreData"], packageAccess: false),
+    .testTarget(name: "EasyFetchTests", dependencies: coreData + ["EasyFetch"], packageAccess: false),
     // The code of the pages in Documentation; a client like any other.
-    .testTarget(name: "DocumentationTests", dependencies: ["CoreData"]),
+    .testTarget(name: "DocumentationTests", dependencies: coreData),
     // Programs that import CoreData and nothing of its inside, in the Swift 6 mode. What they write compiles without a warning.
     .target(
-      name: "LenientClient", dependencies: ["CoreData"], path: "Tests/LenientClient",
+      name: "LenientClient", dependencies: coreData, path: "Tests/LenientClient",
       swiftSettings: [.unsafeFlags(["-suppress-warnings"])]),
     .testTarget(
-      name: "ClientTests", dependencies: ["LenientClient", "CoreData"],
+      name: "ClientTests", dependencies: coreData + ["LenientClient"],
       resources: [.copy("Album.xcdatamodeld"), .copy("Single.xcdatamodel")],
       swiftSettings: [.unsafeFlags(["-warnings-as-errors"])]),
     // The same in a module whose code is on the main actor unless it says otherwise.
     .testTarget(
-      name: "MainActorClientTests", dependencies: ["CoreData"],
+      name: "MainActorClientTests", dependencies: coreData,
       swiftSettings: [.unsafeFlags(["-warnings-as-errors", "-default-isolation", "MainActor"])]),
     .testTarget(
       name: "clarusTests",

@@ -1,0 +1,135 @@
+import CoreData
+import Testing
+
+// snippet class
+final class Recipe: NSManagedObject {
+  // Apple:  @NSManaged var title: String?
+  private static let titleKey = ManagedKey("title")
+  var title: String? {
+    get { managedValue(Self.titleKey) }
+    set { setManagedValue(newValue, Self.titleKey) }
+  }
+
+  // Apple:  the generated fetchRequest(), with @nonobjc
+  class func fetchRequest() -> NSFetchRequest<Recipe> { NSFetchRequest(entityName: "Recipe") }
+}
+// end
+
+// snippet generic
+protocol Stored: NSManagedObject {
+  static var entityName: String { get }
+}
+
+extension Stored {
+  // Apple:  request as! NSFetchRequest<Self>. Swift's generic classes can't be cast; make the right one.
+  static func sorted(by key: String) -> NSFetchRequest<Self> {
+    let request = NSFetchRequest<Self>(entityName: entityName)
+    request.sortDescriptors = [NSSortDescriptor(key: key, ascending: true)]
+    return request
+  }
+}
+
+extension Recipe: Stored {
+  static var entityName: String { "Recipe" }
+}
+// end
+
+// snippet transformer
+final class TagsTransformer: ValueTransformer {
+  // Apple:  any init. Here a transformer that a model names is made with init(); give it what it needs by static members.
+  override class func allowsReverseTransformation() -> Bool { true }
+
+  override func transformedValue(_ value: Any?) -> Any? {
+    (value as? [String]).map { Data($0.joined(separator: "\n").utf8) }
+  }
+
+  override func reverseTransformedValue(_ value: Any?) -> Any? {
+    (value as? Data).map { String(decoding: $0, as: UTF8.self).components(separatedBy: "\n") }
+  }
+}
+// end
+
+@MainActor @Suite struct PortingTests {
+  private func makeContext() throws -> NSManagedObjectContext {
+    let entity = NSEntityDescription()
+    entity.name = "Recipe"
+    entity.managedObjectClassName = NSStringFromClass(Recipe.self)
+    let title = NSAttributeDescription()
+    title.name = "title"
+    title.attributeType = .stringAttributeType
+    let tags = NSAttributeDescription()
+    tags.name = "tags"
+    tags.attributeType = .transformableAttributeType
+    tags.valueTransformerName = "Tags"
+    entity.properties = [title, tags]
+    let model = NSManagedObjectModel()
+    model.entities = [entity]
+    let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+    try coordinator.addPersistentStore(ofType: NSInMemoryStoreType, configurationName: nil, at: nil)
+    let context = NSManagedObjectContext(concurrencyType: .mainQueueConcurrencyType)
+    context.persistentStoreCoordinator = coordinator
+    return context
+  }
+
+  @Test func `requests of a protocol's own type are made, not cast`() throws {
+    let context = try makeContext()
+    for title in ["Soup", "Bread"] { Recipe(context: context).title = title }
+    try context.save()
+    #expect(try context.fetch(Recipe.sorted(by: "title")).map(\.title) == ["Bread", "Soup"])
+  }
+
+  @Test func `transformers are registered by name`() throws {
+    // snippet register
+    ValueTransformer.setValueTransformer(TagsTransformer(), forName: NSValueTransformerName("Tags"))
+    // end
+    let context = try makeContext()
+    let recipe = Recipe(context: context)
+    recipe.setValue(["hot", "quick"], forKey: "tags")
+    try context.save()
+    context.refreshAllObjects()
+    #expect(recipe.value(forKey: "tags") as? [String] == ["hot", "quick"])
+  }
+
+  @Test func `an observer is a closure`() throws {
+    let context = try makeContext()
+    let recipe = Recipe(context: context)
+    var titles: [String?] = []
+    // snippet observe
+    // Apple:  recipe.addObserver(self, forKeyPath: "title", …), or publisher(for: \.title)
+    let observation = recipe.observe(\.title, options: [.new]) { recipe, _ in titles.append(recipe.title) }
+    // end
+    recipe.title = "Soup"
+    observation.invalidate()
+    recipe.title = "Bread"
+    #expect(titles == ["Soup"])
+  }
+
+  @Test func `a notification is received by a closure`() throws {
+    let context = try makeContext()
+    nonisolated(unsafe) var saves: Int = 0
+    // snippet notification
+    // Apple:  addObserver(self, selector: #selector(contextDidSave), name: .NSManagedObjectContextDidSave, object: context)
+    let token = NotificationCenter.default.addObserver(
+      forName: .NSManagedObjectContextDidSave, object: context, queue: nil
+    ) { notification in
+      if notification.userInfo?[NSInsertedObjectsKey] != nil { saves += 1 }
+    }
+    // end
+    Recipe(context: context).title = "Soup"
+    try context.save()
+    NotificationCenter.default.removeObserver(token)
+    #expect(saves == 1)
+  }
+
+  @Test func `keys are strings`() throws {
+    let context = try makeContext()
+    Recipe(context: context).title = "Soup"
+    // snippet keys
+    // Apple:  NSSortDescriptor(key: #keyPath(Recipe.title), ascending: true), NSPredicate(format: "%K == %@", #keyPath(Recipe.title), "Soup")
+    let request = Recipe.fetchRequest()
+    request.sortDescriptors = [NSSortDescriptor(keyPath: \Recipe.title, ascending: true)]
+    request.predicate = NSPredicate(format: "%K == %@", "title", "Soup")
+    // end
+    #expect(try context.fetch(request).count == 1)
+  }
+}
