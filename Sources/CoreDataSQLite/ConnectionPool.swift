@@ -2,6 +2,14 @@ import CoreDataStorage
 import Foundation
 import GRDB
 
+/// What a read is for, which decides what happens when the store's file is gone.
+enum ReadPurpose {
+  /// Somebody asked and can be told: the file must be the one that was opened.
+  case request
+  /// An accessor that can't throw needs a row or members: it goes on with the file that is open, whatever its name is now.
+  case fault
+}
+
 /// The connections of a store that is open for writing: one that writes and, in WAL mode, others that read beside it.
 ///
 /// GRDB's own pool makes and drops a table when it opens a database, so that the log is never empty: every look at a file would
@@ -61,14 +69,25 @@ final class ConnectionPool: @unchecked Sendable {
   // MARK: Reading
 
   /// Reads one state of the store. With `isSingleStatement` there is no transaction around the body.
-  func read<T>(isSingleStatement: Bool, _ body: (Database) throws -> T) throws -> T {
-    try files?.checkStore()
-    guard let readers else {
-      return isSingleStatement ? try writer.unsafeRead(body) : try writer.read(body)
+  func read<T>(
+    _ purpose: ReadPurpose, isSingleStatement: Bool, _ body: (Database) throws -> T
+  ) throws -> T {
+    if purpose == .request { try files?.checkStore() }
+    let reader: DatabaseQueue? = try reader(purpose)
+    defer { if let reader { give(reader) } }
+    let connection: DatabaseQueue = reader ?? writer
+    return isSingleStatement ? try connection.unsafeRead(body) : try connection.read(body)
+  }
+
+  /// A connection that reads beside the writer, to be given back; nil if there can be none.
+  private func reader(_ purpose: ReadPurpose) throws -> DatabaseQueue? {
+    guard let readers else { return nil }
+    do {
+      return try take(readers)
+    } catch StoreError.fileChanged where purpose == .fault {
+      // No further connection can be made to a file without a name.
+      return nil
     }
-    let reader: DatabaseQueue = try take(readers)
-    defer { give(reader) }
-    return isSingleStatement ? try reader.unsafeRead(body) : try reader.read(body)
   }
 
   private func take(_ configuration: Configuration) throws -> DatabaseQueue {
@@ -155,8 +174,8 @@ final class PinnedConnection: Sendable {
 
   deinit { try? close() }
 
-  func read<T>(_ body: (Database) throws -> T) throws -> T {
-    try files?.checkStore()
+  func read<T>(_ purpose: ReadPurpose, _ body: (Database) throws -> T) throws -> T {
+    if purpose == .request { try files?.checkStore() }
     return try reader.unsafeRead(body)
   }
 

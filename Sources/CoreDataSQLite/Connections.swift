@@ -61,7 +61,7 @@ enum Connections {
     }
   }
 
-  private static func busyTimeout(_ options: SQLiteOptions) -> Double {
+  static func busyTimeout(_ options: SQLiteOptions) -> Double {
     let pragma: String? = options.pragmas.first { $0.key.lowercased() == "busy_timeout" }?.value
     return pragma.flatMap(Double.init).map { $0 / 1000 } ?? options.busyTimeoutInSeconds
   }

@@ -15,6 +15,12 @@ enum DurableFile {
     let file: Int32 = open(url.path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
     guard file >= 0 else { throw failure("open") }
     defer { close(file) }
+    try write(bytes, file)
+    guard fsync(file) == 0 else { throw failure("fsync") }
+  }
+
+  /// Writes all of the bytes to an open file, which the disk need not have seen when this returns.
+  static func write(_ bytes: UnsafeRawBufferPointer, _ file: Int32) throws {
     var rest = bytes
     while !rest.isEmpty {
       let count: Int = systemWrite(file, rest.baseAddress!, rest.count)
@@ -24,7 +30,6 @@ enum DurableFile {
       }
       rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(count))
     }
-    guard fsync(file) == 0 else { throw failure("fsync") }
   }
 
   /// Makes the names of new files in a folder durable.

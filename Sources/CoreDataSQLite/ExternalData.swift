@@ -15,11 +15,14 @@ import GRDBSQLite
 /// on after it was written.
 ///
 /// Order of writing: a new file is complete on disk before the transaction that names it commits; a file nobody names
-/// any more is removed after. A crash between leaves a file too many, never one too few.
+/// any more is removed after. A crash between leaves a file too many, never one too few; `ExternalNote` tells which.
 struct ExternalData: Sendable {
   let store: URL
+  /// Where the store's file is, if its URL is a symbolic link: SQLite's own files lie there too.
+  let file: URL
   let folder: URL
-  let missing: SQLiteOptions.MissingExternalData
+  /// What a value says whose file can't be read.
+  private(set) var missing: SQLiteOptions.MissingExternalData
   /// false for a store in memory: values of any length stay inline.
   private let keepsFiles: Bool
 
@@ -32,7 +35,18 @@ struct ExternalData: Sendable {
     self.store = store
     self.missing = missing
     self.keepsFiles = keepsFiles
-    folder = Self.folder(of: store)
+    file = store.resolvingSymlinksInPath()
+    folder = Self.folder(of: file)
+  }
+
+  /// The store's hidden folder, which holds the folder of values.
+  var support: URL { folder.deletingLastPathComponent() }
+
+  /// The same, reading values as nil whose files can't be read: for faults, deletions and conflicts, which can't wait for a file.
+  var lenient: ExternalData {
+    var copy: ExternalData = self
+    copy.missing = .isNil
+    return copy
   }
 
   static func folder(of store: URL) -> URL {
@@ -42,7 +56,7 @@ struct ExternalData: Sendable {
       .appendingPathComponent("_EXTERNAL_DATA", isDirectory: true)
   }
 
-  /// Reads a tagged column of the current row into a slab's tail; nil for NULL.
+  /// Reads a tagged column of the current row into a slab's tail; nil for NULL. Throws `ExternalFile.Problem`.
   func read(_ handle: OpaquePointer, _ column: Int32, into slab: RowSlab) throws -> UInt64? {
     guard let bytes = sqlite3_column_blob(handle, column) else {
       return sqlite3_column_type(handle, column) == SQLITE_NULL ? nil : slab.appendTail(nil, count: 0)
@@ -56,7 +70,7 @@ struct ExternalData: Sendable {
     }
   }
 
-  /// A tagged column of the current row; nil for NULL.
+  /// A tagged column of the current row; nil for NULL. Throws `ExternalFile.Problem`.
   func data(_ handle: OpaquePointer, _ column: Int32) throws -> Data? {
     guard let bytes = sqlite3_column_blob(handle, column) else {
       return sqlite3_column_type(handle, column) == SQLITE_NULL ? nil : Data()
@@ -80,19 +94,23 @@ struct ExternalData: Sendable {
   }
 
   private func file(_ name: String, fitting limit: Int) throws -> Data? {
-    let url: URL = folder.appendingPathComponent(name)
     do {
-      let data = try Data(contentsOf: url, options: .mappedIfSafe)
-      guard data.count < limit else { throw CocoaError(.fileReadTooLarge) }
-      return data
-    } catch {
-      if missing == .isNil { return nil }
-      throw StoreError.invalidFile(
-        url: store,
-        reason: "The value of an attribute is kept in the file \(url.path), which can't be read (\(error)). "
-          + "Copy a store together with its hidden folder \(folder.deletingLastPathComponent().lastPathComponent)."
-      )
+      return try file(name).read(fitting: limit)
+    } catch  where missing == .isNil {
+      return nil
     }
+  }
+
+  /// The file of a name that `fileName` has given.
+  func file(_ name: String) -> ExternalFile {
+    ExternalFile(path: folder.appendingPathComponent(name).path)
+  }
+
+  /// The error for a value whose file can't be read. `property` is `Entity.attribute`.
+  func error(for problem: ExternalFile.Problem, property: String?, row: RowID?) -> StoreError {
+    .missingValue(
+      url: store, property: property, row: row, path: problem.path, reason: problem.reason,
+      folder: support.lastPathComponent)
   }
 
   /// The file's name if the tagged bytes are one: exactly a UUID, so that no value can point outside the folder.
@@ -100,9 +118,10 @@ struct ExternalData: Sendable {
     guard value.count == 38 || value.count == 37, value[0] == fileTag else { return nil }
     if value.count == 38, value[37] != 0 { return nil }
     let text = String(decoding: value[1..<37], as: UTF8.self)
-    guard UUID(uuidString: text) != nil else { return nil }
-    return text
+    return isFileName(text) ? text : nil
   }
+
+  static func isFileName(_ text: String) -> Bool { text.utf8.count == 36 && UUID(uuidString: text) != nil }
 
   /// Whether a value of that length goes to a file.
   func goesToFile(_ sizeInBytes: Int) -> Bool { keepsFiles && sizeInBytes > Self.thresholdInBytes }
@@ -119,8 +138,9 @@ struct ExternalData: Sendable {
 /// The files one save writes and makes superfluous.
 final class ExternalDataChanges {
   private let external: ExternalData
-  private var written: [URL] = []
+  private var written: [ExternalFile] = []
   private var replaced: [String] = []
+  private var note: ExternalNote?
 
   init(external: ExternalData) { self.external = external }
 
@@ -128,16 +148,17 @@ final class ExternalDataChanges {
   func columnValue(of value: UnsafeRawBufferPointer) throws -> Data {
     if !external.goesToFile(value.count) { return ExternalData.inline(value) }
     let name: String = UUID().uuidString
-    let url: URL = external.folder.appendingPathComponent(name)
+    let file: ExternalFile = external.file(name)
     do {
       try FileManager.default.createDirectory(at: external.folder, withIntermediateDirectories: true)
-      written.append(url)
-      try DurableFile.write(value, to: url)
+      try noted(name)
+      written.append(file)
+      try DurableFile.write(value, to: URL(fileURLWithPath: file.path))
       try DurableFile.synchronize(folder: external.folder)
     } catch {
       throw StoreError.database(
         code: SQLITE_IOERR,
-        message: "A value of \(value.count) bytes could not be written to \(url.path): \(error). "
+        message: "A value of \(value.count) bytes could not be written to \(file.path): \(error). "
           + "Nothing of this save was kept; check the disk's free space and the folder's permissions.",
         sql: nil, url: external.store)
     }
@@ -151,17 +172,25 @@ final class ExternalDataChanges {
   func willReplace(_ old: Data?) {
     guard let old, let name = old.withUnsafeBytes({ ExternalData.fileName($0) }) else { return }
     replaced.append(name)
+    // Without a folder there is no file to be removed either.
+    try? noted(name)
+  }
+
+  private func noted(_ name: String) throws {
+    let note: ExternalNote = self.note ?? ExternalNote(of: external)
+    self.note = note
+    try note.add(name)
   }
 
   /// After the commit: removes what nobody names any more. A file that resists stays; it harms nothing.
   func finish() {
-    for name in replaced {
-      try? FileManager.default.removeItem(at: external.folder.appendingPathComponent(name))
-    }
+    for name in replaced { external.file(name).remove() }
+    note?.remove()
   }
 
   /// After a failed save: removes what it had written.
   func undo() {
-    for url in written { try? FileManager.default.removeItem(at: url) }
+    for file in written { file.remove() }
+    note?.remove()
   }
 }

@@ -90,7 +90,7 @@ package struct StoreFileState: Sendable, Equatable {
   /// Why the file can't be looked at; nil if it can, or if it is not there.
   private let obstacle: String?
 
-  init(url: URL) {
+  package init(url: URL) {
     self.url = url
     let path: String = url.path
     file = FileStamp(path: path)
@@ -120,7 +120,7 @@ package struct StoreFileState: Sendable, Equatable {
   /// A database that somebody has begun and not written anything to: its one page holds no table.
   var isBlank: Bool { isFirstPageBlank && sizeInBytes <= Int64(pageSizeInBytes) && !hasWAL }
   /// Why there can't be a store at the path, be it there or to be made; nil if there can.
-  var placeObjection: String? { obstacle ?? file?.kind.objection }
+  package var placeObjection: String? { obstacle ?? file?.kind.objection }
 
   /// Why this can't be opened as a database, nil if it might.
   var objection: String? {

@@ -44,10 +44,13 @@ final class ReadOnlyAccess: @unchecked Sendable {
   deinit { try? close() }
 
   /// Runs a read on a consistent state. `body` may run more than once.
-  func read<T>(_ body: (Database) throws -> T) throws -> T {
+  func read<T>(_ purpose: ReadPurpose = .request, _ body: (Database) throws -> T) throws -> T {
     lock.lock()
     defer { lock.unlock() }
     if isClosed { throw StoreError.closed }
+    if purpose == .fault, let current, (try? checkIdentity()) == nil {
+      return try SQLiteErrors.translating(url: url) { try current.queue.read(body) }
+    }
     var lastError: (any Error)?
     for attempt in 0..<Self.attempts {
       if attempt > 0 { Thread.sleep(forTimeInterval: 0.02 * Double(attempt)) }
@@ -61,6 +64,7 @@ final class ReadOnlyAccess: @unchecked Sendable {
         if current == nil, !(error is ChangedWhileCopying) { throw error }
         lastError = error
       }
+      try checkIdentity()
       discard()
     }
     if let lastError, !(lastError is ChangedWhileCopying) { throw lastError }
@@ -70,6 +74,12 @@ final class ReadOnlyAccess: @unchecked Sendable {
         "Another process keeps changing the store while it is read. Wait until it is done, or read a backup "
         + "(`sqlite3 STORE \".backup copy.sqlite\"`).",
       sql: nil, url: url)
+  }
+
+  /// Another file under the name is another store, whatever is in it.
+  private func checkIdentity() throws {
+    guard let identity, FileIdentity(path: url.path) != identity else { return }
+    throw StoreError.fileChanged(url: url, path: url.path)
   }
 
   /// The folder of the private copy, while there is one.
@@ -91,11 +101,8 @@ final class ReadOnlyAccess: @unchecked Sendable {
   }
 
   private func open() throws -> Opening {
+    try checkIdentity()
     let state = StoreFileState(url: url)
-    if let identity, state.file?.identity != identity {
-      discard()
-      throw StoreError.fileChanged(url: url, path: url.path)
-    }
     if let current {
       if current.state == state { return current }
       // Locks tell SQLite about a writer's changes; only a change of the way in matters.

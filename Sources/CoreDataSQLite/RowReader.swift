@@ -174,7 +174,7 @@ struct RowReader {
                 guard let place = Self.decimal(handle, column, slab) else { continue }
                 slot.storeBytes(of: place, as: UInt64.self)
               case .tagged:
-                guard let place = try external.read(handle, column, into: slab) else { continue }
+                guard let place = try tagged(handle, step, entity, slab) else { continue }
                 slot.storeBytes(of: place, as: UInt64.self)
               case .toOne:
                 let key: Int64 = sqlite3_column_int64(handle, column)
@@ -206,6 +206,24 @@ struct RowReader {
     }
     if slab.count > 0 { slabs.append(slab) }
     return (RowBatch(slabs: slabs), open)
+  }
+
+  /// A value that may lie in a file; nil for NULL.
+  private func tagged(
+    _ handle: OpaquePointer, _ step: ReadStep, _ entity: Int, _ slab: RowSlab
+  ) throws -> UInt64? {
+    do {
+      return try external.read(handle, step.column, into: slab)
+    } catch let problem as ExternalFile.Problem {
+      let layout: EntityLayout = schema.layout.entities[entity]
+      let name: String? = layout.slots.first {
+        if case .stored(_, let word) = $0.role { return word == Int(step.word) }
+        return false
+      }?.name
+      throw external.error(
+        for: problem, property: name.map { "\(layout.name).\($0)" },
+        row: RowID(entity: entity, key: sqlite3_column_int64(handle, 0)))
+    }
   }
 
   @inline(__always)

@@ -102,7 +102,7 @@ extension SQLiteEngine {
   // MARK: Rows by key
 
   package func rows(of layout: EntityLayout, keys: [Int64]) throws -> RowBatch {
-    try read(isSingleStatement: keys.count <= 1000) { try rows(of: layout, keys: keys, $0) }
+    try read(.fault, isSingleStatement: keys.count <= 1000) { try rows(of: layout, keys: keys, $0) }
   }
 
   /// Rows of the entity's family first, which are usually all; keys that are left belong to another branch of the
@@ -123,7 +123,8 @@ extension SQLiteEngine {
       _ = try schema.table(of: layout.index)
       return RowBatch()
     }
-    let reader = RowReader(schema: schema, columns: text.columns, layout: layout, external: external)
+    let reader = RowReader(
+      schema: schema, columns: text.columns, layout: layout, external: external.lenient)
     var batch = RowBatch()
     try forEachList(keys) { list, size in
       let sql: String = text.select + EngineTexts.placeholders(size) + ")"
@@ -214,7 +215,7 @@ extension SQLiteEngine {
         keys.append(owner.key)
       }
     }
-    try read(isSingleStatement: keys.count <= 1000) { database in
+    try read(.fault, isSingleStatement: keys.count <= 1000) { database in
       for place in result.indices { result[place].removeAll() }
       try forEachList(keys) { list, size in
         let filled: [Int64] = list + Array(repeating: list.last ?? 0, count: size - list.count)
@@ -243,7 +244,7 @@ extension SQLiteEngine {
     -> [RowID]
   {
     var result: [RowID] = []
-    try read(isSingleStatement: candidates.count <= 1000) { database in
+    try read(.fault, isSingleStatement: candidates.count <= 1000) { database in
       result = []
       try forEachList(candidates.map(\.key)) { list, size in
         let filled: [Int64] = list + Array(repeating: list.last ?? 0, count: size - list.count)
@@ -259,7 +260,7 @@ extension SQLiteEngine {
   package func member(
     of layout: EntityLayout, slot: Int, owner: RowID, after member: RowID, leftOut: Set<RowID>
   ) throws -> RowID? {
-    try read(isSingleStatement: true) { database in
+    try read(.fault, isSingleStatement: true) { database in
       var isBehind: Bool = false
       var result: RowID?
       try forEachMember(of: layout, slot: slot, owner: owner, among: nil, database) { other in

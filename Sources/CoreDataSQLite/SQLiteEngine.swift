@@ -20,8 +20,9 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
   package let layout: ModelLayout
   package let schema: StoreSchema
   package let identifier: String
-  package let isReadOnly: Bool
-  /// Whether the file keeps persistent history of Apple's framework, to which Clarus adds nothing (Decisions/0012).
+  package let readOnlyReason: ReadOnlyReason?
+  package var isReadOnly: Bool { readOnlyReason != nil }
+  /// Whether the file keeps persistent history of Apple's framework, which Clarus can't add to (Decisions/0036).
   package let hasHistory: Bool
 
   let options: SQLiteOptions
@@ -81,30 +82,53 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
     if state.isBlank {
       throw StoreError.invalidFile(url: url, reason: "The file is empty; nothing was ever saved to it.")
     }
-    guard !options.isReadOnly, isWritable(url) else {
-      let reader = ReadOnlyAccess(url: url, configuration: configuration)
-      do {
-        let facts: Facts = try reader.read { try Facts.read($0, url: url, layout: layout, options: options) }
-        return try SQLiteEngine(
-          url: url, layout: layout, options: options, facts: facts, access: .readOnly(reader))
-      } catch {
-        try? reader.close()
-        throw error
-      }
+    if options.isReadOnly { return try openToRead(url, layout, options, configuration, .asked) }
+    if !isWritable(url) { return try openToRead(url, layout, options, configuration, .permission) }
+    if let engine = try openToWrite(url, layout, options, configuration) { return engine }
+    HistoryWarning.readOnly(url)
+    return try openToRead(url, layout, options, configuration, .history)
+  }
+
+  private static func openToRead(
+    _ url: URL, _ layout: ModelLayout, _ options: SQLiteOptions, _ configuration: Configuration,
+    _ reason: ReadOnlyReason
+  ) throws -> SQLiteEngine {
+    let reader = ReadOnlyAccess(url: url, configuration: configuration)
+    do {
+      let facts: Facts = try reader.read { try Facts.read($0, url: url, layout: layout, options: options) }
+      return try SQLiteEngine(
+        url: url, layout: layout, options: options, facts: facts, access: .readOnly(reader), reason)
+    } catch {
+      try? reader.close()
+      throw error
     }
-    return try SQLiteErrors.translating(url: url) {
+  }
+
+  /// nil for a store that keeps persistent history although the program does not ask for any.
+  private static func openToWrite(
+    _ url: URL, _ layout: ModelLayout, _ options: SQLiteOptions, _ configuration: Configuration
+  ) throws -> SQLiteEngine? {
+    try SQLiteErrors.translating(url: url) {
       let queue = try DatabaseQueue(path: url.path, configuration: configuration)
       do {
         // Whether the file fits is known before anything about it is changed.
         let facts: Facts = try queue.read { try Facts.read($0, url: url, layout: layout, options: options) }
+        if facts.hasHistory {
+          if options.tracksHistory { throw StoreError.historyKept(url: url) }
+          try queue.close()
+          return nil
+        }
+        if options.tracksHistory { HistoryWarning.untracked(url) }
         if let mode = try Connections.journalMode(options) {
           try Connections.setJournalMode(mode, options, on: queue)
         }
         let hasLog: Bool = try Connections.prepareLog(options, on: queue)
         let pool = try ConnectionPool(queue, url: url, readers: hasLog ? configuration : nil)
         try guardTrees(facts.guardedTrees, queue)
-        return try SQLiteEngine(
+        let engine = try SQLiteEngine(
           url: url, layout: layout, options: options, facts: facts, access: .writable(pool))
+        ExternalLeftovers.collect(engine.external, pool, options)
+        return engine
       } catch {
         try? queue.close()
         throw error
@@ -135,6 +159,7 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
     }
     let contents = try StoreCreation.Contents(layout: layout, options: options)
     return try SQLiteErrors.translating(url: url) {
+      if options.tracksHistory { HistoryWarning.untracked(url) }
       let queue = try DatabaseQueue(configuration: configuration)
       try StoreCreation.fill(queue, contents, url: url)
       let facts: Facts = try queue.read { try Facts.read($0, url: url, layout: layout, options: options) }
@@ -178,7 +203,11 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
     }
   }
 
-  private init(url: URL, layout: ModelLayout, options: SQLiteOptions, facts: Facts, access: Access) throws {
+  private init(
+    url: URL, layout: ModelLayout, options: SQLiteOptions, facts: Facts, access: Access,
+    _ readOnlyReason: ReadOnlyReason? = nil
+  ) throws {
+    self.readOnlyReason = readOnlyReason
     self.url = url
     self.layout = layout
     self.options = options
@@ -193,7 +222,6 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
     saveCompiler = SaveCompiler(schema: facts.schema)
     texts = EngineTexts(
       schema: facts.schema, unguardedTrees: facts.unguardedTrees, triggers: facts.triggers)
-    if case .readOnly = access { isReadOnly = true } else { isReadOnly = false }
   }
 
   /// The same store, at the state that a connection sees.
@@ -211,7 +239,7 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
     saveCompiler = engine.saveCompiler
     texts = engine.texts
     access = .pinned(state)
-    isReadOnly = true
+    readOnlyReason = .asked
   }
 
   deinit { try? close() }
@@ -223,7 +251,7 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
   }
 
   package func setMetadata(_ metadata: [String: Any]) throws {
-    if isReadOnly { throw StoreError.readOnly(url: url) }
+    if let readOnlyReason { throw StoreError.readOnly(url: url, readOnlyReason) }
     _ = try MetadataPlist.write(metadata.filter { $0.key != StoreMetadata.Key.uuid }, url: url)
     try checkIdentifier(in: metadata)
     lock.withLock {
@@ -252,13 +280,15 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
 
   /// Reads one state of the store. With `isSingleStatement` there is no transaction around the body, for a statement is
   /// one state anyway.
-  func read<T>(isSingleStatement: Bool = false, _ body: (Database) throws -> T) throws -> T {
+  func read<T>(
+    _ purpose: ReadPurpose = .request, isSingleStatement: Bool = false, _ body: (Database) throws -> T
+  ) throws -> T {
     switch try currentAccess() {
-    case .readOnly(let reader): return try reader.read(body)
-    case .pinned(let state): return try SQLiteErrors.translating(url: url) { try state.read(body) }
+    case .readOnly(let reader): return try reader.read(purpose, body)
+    case .pinned(let state): return try SQLiteErrors.translating(url: url) { try state.read(purpose, body) }
     case .writable(let pool):
       return try SQLiteErrors.translating(url: url) {
-        try pool.read(isSingleStatement: isSingleStatement, body)
+        try pool.read(purpose, isSingleStatement: isSingleStatement, body)
       }
     }
   }
@@ -352,7 +382,7 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
   private func writableAccess() throws -> ConnectionPool {
     switch try currentAccess() {
     case .writable(let writer): return writer
-    case .readOnly, .pinned: throw StoreError.readOnly(url: url)
+    case .readOnly, .pinned: throw StoreError.readOnly(url: url, readOnlyReason ?? .asked)
     }
   }
 }

@@ -28,7 +28,7 @@ enum SQLiteErrors {
         )
       }
     case SQLITE_READONLY:
-      return .readOnly(url: url)
+      return .readOnly(url: url, .permission)
     case SQLITE_ERROR
     where message.contains("parser stack overflow") || message.contains("Expression tree is too large"):
       return .unsupported(

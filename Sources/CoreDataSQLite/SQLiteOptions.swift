@@ -14,6 +14,8 @@ package struct SQLiteOptions: Sendable {
   package var entityNames: Set<String>?
   /// What a row says whose external data file is gone.
   package var missingExternalData: MissingExternalData = .isError
+  /// `NSPersistentHistoryTrackingKey`: the program wants persistent history (Decisions/0036).
+  package var tracksHistory: Bool = false
   /// Whether a store whose hashes differ from the model's is refused. Turned off by a migration only.
   package var checksModel: Bool = true
   /// 0 for none; 1 statements and times, 2 bound values too, 3 the database's plans too.

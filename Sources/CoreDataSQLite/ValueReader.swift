@@ -20,7 +20,7 @@ struct ValueReader {
     let handle: OpaquePointer = statement.handle
     let column = Int32(read.position)
     if sqlite3_column_type(handle, column) == SQLITE_NULL { return .null }
-    if read.isTagged { return try external.data(handle, column).map(PredicateValue.data) ?? .null }
+    if read.isTagged { return try tagged(handle, column) }
     switch read.kind {
     case .int16: return .integer(Int64(Int16(truncatingIfNeeded: sqlite3_column_int64(handle, column))))
     case .int32: return .integer(Int64(Int32(truncatingIfNeeded: sqlite3_column_int64(handle, column))))
@@ -38,6 +38,14 @@ struct ValueReader {
     case .uuid: return uuid(statement.data(read.position) ?? Data())
     case .data, .transformable: return .data(statement.data(read.position) ?? Data())
     case .toOne: return object(read, statement)
+    }
+  }
+
+  private func tagged(_ handle: OpaquePointer, _ column: Int32) throws -> PredicateValue {
+    do {
+      return try external.data(handle, column).map(PredicateValue.data) ?? .null
+    } catch let problem as ExternalFile.Problem {
+      throw external.error(for: problem, property: nil, row: nil)
     }
   }
 

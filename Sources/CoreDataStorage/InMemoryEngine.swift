@@ -49,7 +49,7 @@ package final class InMemoryEngine: StoreEngine, @unchecked Sendable {
   package var hasUnsavedMetadata: Bool { false }
 
   package func setMetadata(_ metadata: [String: Any]) throws {
-    if isReadOnly { throw StoreError.readOnly(url: nil) }
+    if isReadOnly { throw StoreError.readOnly(url: nil, .asked) }
     try lock.withLock {
       if isClosed { throw StoreError.closed }
       storedMetadata = metadata
@@ -149,7 +149,7 @@ package final class InMemoryEngine: StoreEngine, @unchecked Sendable {
   package func checkWritable() throws { try writing { _ in } }
 
   private func writing<Result>(_ body: (inout InMemoryState) throws -> Result) throws -> Result {
-    if isReadOnly { throw StoreError.readOnly(url: nil) }
+    if isReadOnly { throw StoreError.readOnly(url: nil, .asked) }
     return try lock.withLock {
       if isClosed { throw StoreError.closed }
       return try body(&state)

@@ -10,6 +10,8 @@ package protocol StoreEngine: AnyObject, Sendable {
   /// The store's UUID, upper case, as in `Z_METADATA` and in object URIs.
   var identifier: String { get }
   var isReadOnly: Bool { get }
+  /// Why nothing can be written; nil for a store that can be written, or that need not say.
+  var readOnlyReason: ReadOnlyReason? { get }
   /// Whether reading a row by key costs as little as finding it in a cache: then nobody keeps one in front of the engine.
   var holdsRowsAtHand: Bool { get }
 
@@ -20,7 +22,7 @@ package protocol StoreEngine: AnyObject, Sendable {
   /// Whether metadata was set that no save has written yet.
   var hasUnsavedMetadata: Bool { get }
 
-  /// Rows in the plan's order.
+  /// Rows in the plan's order. Throws `StoreError.missingValue` where a value is kept in a file that can't be read.
   func fetch(_ plan: FetchPlan) throws -> RowBatch
   /// Ids in the plan's order; cheaper than rows.
   func fetchIDs(_ plan: FetchPlan) throws -> [RowID]
@@ -31,7 +33,8 @@ package protocol StoreEngine: AnyObject, Sendable {
   /// The rows of a table: columns, grouped rows, functions over rows. Numbers of whole-number columns come as `.integer`,
   /// of Booleans as `.bool`, objects as `ObjectReference`; bytes of a transformable attribute as they are stored.
   func fetch(_ plan: TablePlan) throws -> ValueTable
-  /// The rows with these keys in the hierarchy of `layout`, in no particular order; keys without a row are left out.
+  /// The rows with these keys in the hierarchy of `layout`, in no particular order; keys without a row are left out. Values in files
+  /// that can't be read are nil: faults and deletions ask here, which have to go on without them.
   func rows(of layout: EntityLayout, keys: [Int64]) throws -> RowBatch
   /// The members of a to-many relationship for several owners at once, in the owners' order; ordered relationships in
   /// their order, others by key. All owners are of `layout` or its sub-entities; `slot` is a to-many slot of `layout`.
@@ -69,7 +72,18 @@ package protocol StoreEngine: AnyObject, Sendable {
 
 extension StoreEngine {
   package var holdsRowsAtHand: Bool { false }
+  package var readOnlyReason: ReadOnlyReason? { nil }
   package func pinned() throws -> (any StoreEngine)? { nil }
+}
+
+/// Why a store is read-only.
+package enum ReadOnlyReason: Sendable, CaseIterable {
+  /// The program wanted it so.
+  case asked
+  /// The process may not write the file, or not make files in its folder.
+  case permission
+  /// It keeps persistent history, which saves would leave gaps in.
+  case history
 }
 
 /// A row that is no longer what the saver had read.
@@ -103,9 +117,14 @@ package enum StoreError: Error {
   case invalidFile(url: URL, reason: String)
   /// The store's model is another one: entities that differ, are missing, or are unknown to the model.
   case incompatibleModel(url: URL, differing: [String], missing: [String], unknown: [String])
-  case readOnly(url: URL?)
+  case readOnly(url: URL?, ReadOnlyReason)
+  /// A store that keeps persistent history was to be opened for writing with history.
+  case historyKept(url: URL)
   /// A file of the store was taken away or exchanged while it was open; `path` names the one.
   case fileChanged(url: URL, path: String)
+  /// The file `path` that holds the value of a property (`Entity.attribute`) of a row can't be read. `folder` is the name of the folder
+  /// that goes with the store.
+  case missingValue(url: URL, property: String?, row: RowID?, path: String, reason: String, folder: String)
   /// A feature of the model the store kind can't hold.
   case unsupportedModel(entity: String, property: String?, reason: String)
   /// An error of the database, with the statement that met it.

@@ -1,6 +1,28 @@
 import CoreDataPredicates
 import Foundation
 
+extension ReadOnlyReason {
+  /// As the end of a sentence.
+  package var text: String {
+    switch self {
+    case .asked: "it was opened so (NSReadOnlyPersistentStoreOption)"
+    case .permission: "this process may not write its file, or may make no files in its folder"
+    case .history:
+      "it keeps persistent history, to which nothing can be added yet, so that changes would be missing from it"
+    }
+  }
+
+  package var advice: String {
+    switch self {
+    case .asked: "Add it without that option to change it."
+    case .permission: "Change the permissions of file and folder, then add the store again."
+    case .history:
+      "To change its objects, copy them into a store without history, with "
+        + "migratePersistentStore(_:to:options:type:) of the coordinator."
+    }
+  }
+}
+
 // Words for the facts that engines throw.
 
 extension StoreError {
@@ -32,15 +54,27 @@ extension StoreError {
         "The model used to open the store \(url.path) is incompatible with the one used to create it "
           + "(entities \(StoreError.difference(differing, missing, unknown))).",
         advice: "Open it with the model version it was written with.")
-    case .readOnly(let own):
+    case .readOnly(let own, let reason):
       let path: String = (own ?? url).map { " \($0.path)" } ?? ""
-      return ErrorMessage("The store\(path) is read-only.")
+      return ErrorMessage("The store\(path) is read-only: \(reason.text).", advice: reason.advice)
+    case .historyKept(let url):
+      return ErrorMessage(
+        "The store \(url.path) can't be opened for writing: \(ReadOnlyReason.history.text).",
+        advice: "Add it with NSReadOnlyPersistentStoreOption to read it. \(ReadOnlyReason.history.advice)")
     case .fileChanged(_, let path):
       return ErrorMessage(
         "\(path) was removed, moved or replaced while the store was open. Nothing was saved or read: it would have gone to a "
           + "file that has no name any more, or come from it.",
         advice: "Put the file back, or take the store out of its coordinator (remove(_:)) and add it again "
           + "(addPersistentStore(type:configuration:at:options:)).")
+    case .missingValue(let url, let property, let row, let path, let reason, let folder):
+      let value: String = (property ?? "A value") + (row.map { " of \(name($0))" } ?? "")
+      return ErrorMessage(
+        "\(value) in the store \(url.path) is kept in the file \(path), which can't be read: \(reason)",
+        advice:
+          "Put the file back: a store is copied together with its hidden folder \(folder). Or fetch with "
+          + "includesPropertyValues = false, which gives the object with nil for this value, and set another value or "
+          + "delete the object.")
     case .unsupportedModel(let entity, let property, let reason):
       return ErrorMessage("\(entity)\(property.map { ".\($0)" } ?? ""): \(reason)")
     case .database(let code, let message, let sql, let own):

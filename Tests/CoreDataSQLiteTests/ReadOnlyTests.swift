@@ -125,8 +125,8 @@ struct ReadOnlyTests {
       do {
         try body()
         Issue.record("it was written")
-      } catch StoreError.readOnly(let where_) {
-        #expect(where_ == url)
+      } catch StoreError.readOnly(let place, let reason) {
+        #expect(place == url && reason == .asked)
       }
     }
   }

@@ -83,6 +83,9 @@ struct RealStoreTests {
     options.missingExternalData = .isNil
     options.entityNames = Self.entityNames(try SQLiteStoreFile.inspect(url: url), model)
     let engine = try SQLiteEngine.open(url: url, layout: ModelLayout(model: model), options: options)
+    // What keeps history is read-only (Decisions/0036).
+    #expect(engine.isReadOnly == engine.hasHistory)
+    if engine.isReadOnly { return }
     for entity in engine.layout.entities
     where !entity.isAbstract && (options.entityNames?.contains(entity.name) ?? true) {
       guard engine.texts.unguardedTrees[entity.index].isEmpty, !entity.slots.contains(where: \.isDerived)

@@ -199,16 +199,18 @@ struct SavingTests {
     #expect(files().isEmpty)
   }
 
-  @Test func `a missing data file is an error that names it, or nil if asked for`() throws {
+  @Test func `a missing data file is an error of a fetch, which names it, or nil if asked for`() throws {
     let id: RowID = try engine.insert("Kinds", [["big": .bytes([UInt8](repeating: 5, count: 150_000))]])[0]
     let name: String = files()[0]
     try FileManager.default.removeItem(at: engine.external.folder)
     do {
-      _ = try engine.row(id)
+      _ = try engine.fetch(FetchPlan(entity: engine.entity("Kinds")))
       Issue.record("the row was read")
-    } catch StoreError.invalidFile(_, let reason) {
-      #expect(reason.contains(name))
+    } catch StoreError.missingValue(_, let property, let row, let path, _, _) {
+      #expect(property == "Kinds.big" && row == id && path.hasSuffix(name))
     }
+    // A fault has nobody to tell.
+    #expect(try engine.values(id) == [:])
     var options = SQLiteOptions(isReadOnly: true)
     options.missingExternalData = .isNil
     let reader = try SQLiteEngine.open(url: engine.url, layout: engine.layout, options: options)

@@ -92,8 +92,9 @@ import Testing
 
   /// The same for `StoreError`.
   enum StoreErrorKind: String, CaseIterable, Sendable {
-    case conflicts, uniqueness, unsupported, invalid, unknownKeyPath, invalidFile, incompatibleModel, readOnly
-    case fileChanged, unsupportedModel, database, closed
+    case conflicts, uniqueness, unsupported, invalid, unknownKeyPath, invalidFile, incompatibleModel,
+      readOnly, historyKept
+    case fileChanged, missingValue, unsupportedModel, database, closed
   }
 
   private static func kind(of error: StoreError) -> StoreErrorKind {
@@ -106,7 +107,9 @@ import Testing
     case .invalidFile: .invalidFile
     case .incompatibleModel: .incompatibleModel
     case .readOnly: .readOnly
+    case .historyKept: .historyKept
     case .fileChanged: .fileChanged
+    case .missingValue: .missingValue
     case .unsupportedModel: .unsupportedModel
     case .database: .database
     case .closed: .closed
@@ -135,8 +138,21 @@ import Testing
       return [
         (.incompatibleModel(url: url, differing: ["A"], missing: ["B"], unknown: []), [file, "A", "B"])
       ]
-    case .readOnly: return [(.readOnly(url: url), [file]), (.readOnly(url: nil), [file])]
+    case .readOnly:
+      return ReadOnlyReason.allCases.flatMap { reason -> [(StoreError, [String])] in
+        [(.readOnly(url: url, reason), [file]), (.readOnly(url: nil, reason), [file])]
+      }
+    case .historyKept: return [(.historyKept(url: url), [file, "persistent history"])]
     case .fileChanged: return [(.fileChanged(url: url, path: file + "-wal"), [file + "-wal"])]
+    case .missingValue:
+      return [
+        (
+          .missingValue(
+            url: url, property: "Item.data", row: RowID(entity: 0, key: 7), path: "/x/y",
+            reason: "it is gone",
+            folder: ".x_SUPPORT"), ["Item.data", "p7", "/x/y", ".x_SUPPORT", file]
+        )
+      ]
     case .unsupportedModel:
       return [
         (.unsupportedModel(entity: "Item", property: "title", reason: "it has no column"), ["Item.title"])

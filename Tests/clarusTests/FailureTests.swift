@@ -134,6 +134,23 @@ import Testing
     #expect(try FolderState(folder) == before, "nothing was written")
   }
 
+  /// Finding B16: it is known what they are before they are opened; opening a pipe waits for somebody who writes to it.
+  @Test(.timeLimit(.minutes(2)), arguments: ["info", "fetch", "model hash"], ["pipe", "device", "socket"])
+  func `what is no file is said to be none, at once`(command: String, kind: String) throws {
+    let folder: URL = try TemporaryFolder.make()
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let run = try CommandLineRun(
+      shell: """
+        cd \(folder.path); mkfifo pipe; ln -s /dev/zero device
+        python3 -c 'import socket; socket.socket(socket.AF_UNIX).bind("socket")' 2>/dev/null || ln -s pipe socket
+        timeout -s KILL 60 "$CLARUS" \(command) \(kind)\(command == "fetch" ? " Item" : "")
+        """)
+    #expect(run.status == 1)
+    #expect(run.output == "")
+    let isSaid: Bool = run.errors.contains(kind) || (kind == "socket" && run.errors.contains("pipe"))
+    #expect(isSaid && run.errors.contains("not a file"), "\(run.errors)")
+  }
+
   private static func fill(_ folder: URL, from store: ShopStore) throws {
     func write(_ name: String, _ data: Data) throws {
       try data.write(to: folder.appendingPathComponent(name))

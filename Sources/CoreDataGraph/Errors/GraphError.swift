@@ -158,9 +158,10 @@ extension StoreError {
     case .invalidFile: NSPersistentStoreInvalidTypeError
     case .incompatibleModel: NSPersistentStoreIncompatibleVersionHashError
     case .readOnly: NSPersistentStoreSaveError
+    case .historyKept: NSPersistentStoreOpenError
     case .unsupportedModel: NSPersistentStoreIncompatibleSchemaError
     case .database: NSSQLiteError
-    case .fileChanged, .closed: NSPersistentStoreOperationError
+    case .fileChanged, .missingValue, .closed: NSPersistentStoreOperationError
     }
   }
 }

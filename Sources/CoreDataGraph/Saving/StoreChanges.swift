@@ -60,6 +60,8 @@ struct StoreChanges {
     throw GraphError.noStore(
       entity: object.runtime.layout.name,
       reason: holding.isEmpty
-        ? "no store's configuration contains it" : "every store that holds it is read-only")
+        ? "no store's configuration contains it"
+        : "every store that holds it is read-only"
+          + (holding.first?.engine.readOnlyReason.map { ": \($0.text). \($0.advice)" } ?? ""))
   }
 }

@@ -35,3 +35,9 @@ public let NSMigratePersistentStoresAutomaticallyOption: String =
 public let NSInferMappingModelAutomaticallyOption: String = "NSInferMappingModelAutomaticallyOption"
 /// Option: open without comparing version hashes.
 public let NSIgnorePersistentStoreVersioningOption: String = "NSIgnorePersistentStoreVersioningOption"
+/// Option: keep persistent history. History is not there yet: a store that keeps none is opened and keeps none, which is said once
+/// on standard error; a store that keeps history is refused for writing, because its history would have gaps. Without the option such
+/// a store is opened read-only, as Apple's framework does.
+///
+/// See Apple's page [NSPersistentHistoryTrackingKey](https://developer.apple.com/documentation/coredata/nspersistenthistorytrackingkey).
+public let NSPersistentHistoryTrackingKey: String = "NSPersistentHistoryTrackingKey"

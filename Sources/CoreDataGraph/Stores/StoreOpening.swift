@@ -21,6 +21,7 @@ enum StoreOpening {
       sqlite.checksModel = (options[NSIgnorePersistentStoreVersioningOption] as? NSNumber)?.boolValue != true
       sqlite.entityNames = configuration.flatMap { layout.model.entities(forConfigurationName: $0) }
         .map { Set($0.compactMap(\.name)) }
+      sqlite.tracksHistory = (options[NSPersistentHistoryTrackingKey] as? NSNumber)?.boolValue ?? false
       if let timeout = (options[NSPersistentStoreTimeoutOption] as? NSNumber)?.doubleValue {
         sqlite.busyTimeoutInSeconds = timeout
       }

@@ -1,4 +1,5 @@
 import CoreDataPredicates
+import CoreDataSQLite
 import Foundation
 
 /// What a path holds, told by content, never by name.
@@ -19,6 +20,9 @@ enum StoreKind: Equatable {
     if isFolder.boolValue {
       if ModelArgument.isModelPackage(path) { return .model }
       throw CommandFailure("\(path): It is a folder; name the store file inside it.")
+    }
+    if let objection = StoreFileState(url: URL(fileURLWithPath: path)).placeObjection {
+      throw CommandFailure("\(path): \(objection)")
     }
     guard let file = FileHandle(forReadingAtPath: path) else {
       throw CommandFailure("\(path): The file can't be opened: \(String(cString: strerror(errno))).")

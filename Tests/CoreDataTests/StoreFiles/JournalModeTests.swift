@@ -89,7 +89,7 @@ struct JournalModeTests {
     path: String
   ) throws {
     let folder = try TemporaryFolder()
-    let url: URL = try RealStores.copy(path, to: folder)
+    let url: URL = try RealStores.copy(path, to: folder, keepsHistory: true)
     let hasLog: Bool = FileManager.default.fileExists(atPath: url.path + "-wal")
     let before: Data = try Data(contentsOf: url)
     let mode: String = try Self.mode(url)

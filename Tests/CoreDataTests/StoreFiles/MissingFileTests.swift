@@ -49,6 +49,14 @@ struct MissingFileTests {
       return other
     }
 
+    /// Runs something while the store's folder has another name.
+    func away(_ body: () throws -> Void) throws {
+      let (home, away): (URL, URL) = (folder.file("home"), folder.file("away"))
+      try FileManager.default.moveItem(at: home, to: away)
+      try body()
+      try FileManager.default.moveItem(at: away, to: home)
+    }
+
     func act(_ deed: Deed) throws {
       let files: FileManager = .default
       switch deed {
@@ -102,6 +110,24 @@ struct MissingFileTests {
     }
   }
 
+  @Test(arguments: ["WAL", "DELETE"], [Deed.removed, .replaced, .folderMoved])
+  func `what can't throw goes on with the file that is open`(mode: String, deed: Deed) throws {
+    for isReadOnly in [false, true] {
+      let scene = try Scene(mode, isLinked: false)
+      try scene.coordinator.remove(scene.store)
+      let context: NSManagedObjectContext = try Scene.opened(scene.url, isReadOnly: isReadOnly)
+      try context.performAndWait {
+        let request: NSFetchRequest<Item> = context.request(Item.self, "Item")
+        request.includesPropertyValues = false
+        let item: Item = try #require(try context.fetch(request).first)
+        try scene.act(deed)
+        #expect(item.isFault)
+        #expect(item.title == "first")
+        #expect(item.tags.isEmpty)
+      }
+    }
+  }
+
   @Test func `a context that is pinned to an earlier state hears of it too`() throws {
     let scene = try Scene("WAL", isLinked: false)
     let context: NSManagedObjectContext = scene.context
@@ -116,12 +142,7 @@ struct MissingFileTests {
   @Test func `a read-only store does not go on with another file`() throws {
     let scene = try Scene("DELETE", isLinked: false)
     try scene.coordinator.remove(scene.store)
-    let coordinator = NSPersistentStoreCoordinator(managedObjectModel: World.shared)
-    try coordinator.addPersistentStore(
-      ofType: NSSQLiteStoreType, configurationName: nil, at: scene.url,
-      options: [NSReadOnlyPersistentStoreOption: true])
-    let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-    context.persistentStoreCoordinator = coordinator
+    let context: NSManagedObjectContext = try Scene.opened(scene.url, isReadOnly: true)
     try context.performAndWait {
       #expect(try context.all(Item.self, "Item").count == 1)
       try scene.act(.replaced)
@@ -134,24 +155,23 @@ struct MissingFileTests {
   func `a file that is moved away and back is the same file`(mode: String) throws {
     let scene = try Scene(mode, isLinked: false)
     let context: NSManagedObjectContext = scene.context
-    let away: URL = scene.folder.file("away")
     try context.performAndWait {
       _ = context.item("second")
-      try FileManager.default.moveItem(at: scene.folder.file("home"), to: away)
-      #expect(codeThrown { try context.save() } != 0)
-      try FileManager.default.moveItem(at: away, to: scene.folder.file("home"))
+      try scene.away { #expect(codeThrown { try context.save() } != 0) }
       try context.save()
       #expect(try context.all(Item.self, "Item").count == 2)
     }
-    let again = try Scene.reopened(scene.url)
+    let again = try Scene.opened(scene.url, isReadOnly: false)
     #expect(try again.storedTitles == ["first", "second"])
   }
 }
 
 extension MissingFileTests.Scene {
-  fileprivate static func reopened(_ url: URL) throws -> NSManagedObjectContext {
+  fileprivate static func opened(_ url: URL, isReadOnly: Bool) throws -> NSManagedObjectContext {
     let coordinator = NSPersistentStoreCoordinator(managedObjectModel: World.shared)
-    try coordinator.addPersistentStore(ofType: NSSQLiteStoreType, configurationName: nil, at: url)
+    try coordinator.addPersistentStore(
+      ofType: NSSQLiteStoreType, configurationName: nil, at: url,
+      options: [NSReadOnlyPersistentStoreOption: isReadOnly])
     let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
     context.persistentStoreCoordinator = coordinator
     return context

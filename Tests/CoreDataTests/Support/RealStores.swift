@@ -32,15 +32,28 @@ enum RealStores {
     return paths.sorted()
   }()
 
-  /// A copy with its journal, for tests that write.
-  static func copy(_ path: String, to folder: TemporaryFolder) throws -> URL {
+  /// A copy with its journal, for tests that write: without the history that would make it read-only, unless asked for.
+  static func copy(_ path: String, to folder: TemporaryFolder, keepsHistory: Bool = false) throws -> URL {
     guard let source = self.folder?.appendingPathComponent(path) else { throw CocoaError(.fileNoSuchFile) }
     let target: URL = folder.file(source.lastPathComponent)
     for suffix in ["", "-wal", "-shm"] {
       guard let data = FileManager.default.contents(atPath: source.path + suffix) else { continue }
       try data.write(to: URL(fileURLWithPath: target.path + suffix))
     }
+    if !keepsHistory { try dropHistory(target) }
     return target
+  }
+
+  private static func dropHistory(_ url: URL) throws {
+    let queue = try DatabaseQueue(path: url.path)
+    defer { try? queue.close() }
+    guard try queue.read({ try $0.tableExists("ACHANGE") }) else { return }
+    try queue.write { database in
+      for table in ["ACHANGE", "ATRANSACTION", "ATRANSACTIONSTRING"] {
+        try database.execute(sql: "DROP TABLE IF EXISTS \(table)")
+      }
+      try database.execute(sql: "DELETE FROM Z_PRIMARYKEY WHERE Z_ENT > 16000")
+    }
   }
 
   /// The model a store carries, ready for a coordinator: classes that this process does not have become plain ones, and

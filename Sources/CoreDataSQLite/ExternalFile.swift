@@ -1,0 +1,70 @@
+import CoreDataStorage
+import Foundation
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// The file of one large value.
+struct ExternalFile {
+  let path: String
+
+  /// Why the value can't be had.
+  struct Problem: Error {
+    let path: String
+    let reason: String
+  }
+
+  /// The bytes of the file. Throws `Problem`, also for what is no file of a value though it has its name: a folder, a pipe (which
+  /// would wait for a writer), a link (which may lead out of the store's folder), an empty file (small values stay in their rows).
+  func read(fitting limit: Int) throws -> Data {
+    let file: Int32 = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW)
+    guard file >= 0 else { throw problem(Self.reason(errno)) }
+    defer { close(file) }
+    var info = stat()
+    guard fstat(file, &info) == 0 else { throw problem(Self.reason(errno)) }
+    if let objection = FileKind(info).objection { throw problem(objection) }
+    let size = Int(info.st_size)
+    if size == 0 { throw problem("It is empty, so it was cut off.") }
+    guard size < limit else { throw problem("It has \(size) bytes, more than rows can hold.") }
+    var bytes = Data(count: size)
+    var filled: Int = 0
+    while filled < size {
+      let count: Int = bytes.withUnsafeMutableBytes {
+        Self.systemRead(file, $0.baseAddress! + filled, size - filled)
+      }
+      if count < 0, errno == EINTR { continue }
+      guard count > 0 else { throw problem(count < 0 ? Self.reason(errno) : "It became shorter meanwhile.") }
+      filled += count
+    }
+    return bytes
+  }
+
+  /// Removes the file, if it is one. What resists stays; it harms nothing.
+  func remove() { unlink(path) }
+
+  private func problem(_ reason: String) -> Problem { Problem(path: path, reason: reason) }
+
+  private static func reason(_ code: Int32) -> String {
+    switch code {
+    case ENOENT, ENOTDIR: "There is no such file."
+    case ELOOP: "It is a symbolic link, which is not followed out of the folder."
+    case EACCES, EPERM: "This process may not read it (\(String(cString: strerror(code))))."
+    default: "\(String(cString: strerror(code)))."
+    }
+  }
+
+  private static func systemRead(_ file: Int32, _ bytes: UnsafeMutableRawPointer, _ count: Int) -> Int {
+    #if canImport(Glibc)
+      Glibc.read(file, bytes, count)
+    #elseif canImport(Musl)
+      Musl.read(file, bytes, count)
+    #else
+      Darwin.read(file, bytes, count)
+    #endif
+  }
+}

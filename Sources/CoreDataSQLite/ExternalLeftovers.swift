@@ -1,0 +1,57 @@
+import CoreDataSQL
+import CoreDataStorage
+import Foundation
+import GRDB
+import GRDBSQLite
+
+/// Removes the files of large values that killed processes have left: those that a note names and no row refers to.
+enum ExternalLeftovers {
+  private static let longestWaitInMilliseconds: CInt = 1000
+
+  /// Looks for notes, which there are only after a crash, or while somebody saves. Waits a moment for the write lock; where others keep
+  /// it longer, the next opening does it.
+  static func collect(_ external: ExternalData, _ pool: ConnectionPool, _ options: SQLiteOptions) {
+    guard !ExternalNote.paths(of: external).isEmpty else { return }
+    // What stays does no harm, so nothing that goes wrong here keeps the store from being opened.
+    try? pool.writeWithoutTransaction { database in
+      sqlite3_busy_timeout(database.sqliteConnection, longestWaitInMilliseconds)
+      defer {
+        sqlite3_busy_timeout(
+          database.sqliteConnection, CInt(clamping: Int(Connections.busyTimeout(options) * 1000)))
+      }
+      try database.inTransaction(.immediate) {
+        // Looked for anew: under the lock nobody is in the middle of a save.
+        let notes: [String] = ExternalNote.paths(of: external)
+        let left: Set<String> = Set(notes.flatMap(ExternalNote.names))
+        let referred: Set<String> = left.isEmpty ? [] : try referredNames(database, url: external.store)
+        for name in left.subtracting(referred) { external.file(name).remove() }
+        for path in notes { ExternalFile(path: path).remove() }
+        return .rollback
+      }
+    }
+  }
+
+  /// The names of all files that any row of any table refers to, be its column known to the model or not.
+  static func referredNames(_ database: Database, url: URL) throws -> Set<String> {
+    var result: Set<String> = []
+    let columns = try RawStatement(
+      database,
+      "SELECT m.name, c.name FROM sqlite_master m JOIN pragma_table_info(m.name) c WHERE m.type = 'table' "
+        + "AND m.sql NOT LIKE 'CREATE VIRTUAL%' AND upper(c.type) LIKE '%BLOB%'", url: url)
+    defer { columns.reset() }
+    while try columns.step() {
+      let table: String = SQLIdentifier.quoted(columns.text(0) ?? "")
+      let column: String = SQLIdentifier.quoted(columns.text(1) ?? "")
+      let values = try RawStatement(
+        database,
+        "SELECT \(column) FROM \(table) WHERE length(\(column)) IN (37, 38) AND substr(\(column), 1, 1) = x'02'",
+        url: url)
+      defer { values.reset() }
+      while try values.step() {
+        guard let value = values.data(0) else { continue }
+        if let name = value.withUnsafeBytes({ ExternalData.fileName($0) }) { result.insert(name) }
+      }
+    }
+    return result
+  }
+}

@@ -1,0 +1,30 @@
+import Foundation
+import Synchronization
+
+/// What is said about persistent history when a store is opened, once a store (Decisions/0036).
+enum HistoryWarning {
+  private static let told = Mutex<Set<String>>([])
+
+  /// The store keeps history, and the program did not ask for it.
+  static func readOnly(_ url: URL) {
+    say(
+      url,
+      "was opened without NSPersistentHistoryTrackingKey, but it keeps persistent history. It is read-only, as Apple's "
+        + "framework has it: changes would be missing from its history.")
+  }
+
+  /// The program asked for history, and the store keeps none.
+  static func untracked(_ url: URL) {
+    say(
+      url,
+      "was opened with NSPersistentHistoryTrackingKey, but persistent history is not there yet: saves are kept, and "
+        + "no history of them.")
+  }
+
+  private static func say(_ url: URL, _ text: String) {
+    // Stores in memory are made by the hundred.
+    let path: String = SQLiteStoreFile.isNowhere(url) ? "/dev/null" : url.path
+    guard told.withLock({ $0.insert(path).inserted }) else { return }
+    FileHandle.standardError.write(Data("CoreData: warning: \(path) \(text)\n".utf8))
+  }
+}
