@@ -48,9 +48,15 @@ struct ExternalDataCrashTests {
     var random = SeededRandom(seed: Self.seed)
     var left: Int = 0
     var saved: Int = 0
-    for round in 0..<(Soak.isOn ? 60 : 10) {
+    let rounds: Int = Soak.isOn ? 60 : 8
+    var longest: UInt32 = 200_000
+    var round: Int = 0
+    // On a slow machine a process may die before its first save each time; then it gets longer.
+    while round < rounds || (saved == 0 && longest < 10_000_000) {
+      defer { round += 1 }
+      if saved == 0, round > 0 { longest *= 2 }
       let path: String = photos.url.path
-      let microseconds: UInt32 = UInt32.random(in: 20_000...200_000, using: &random)
+      let microseconds: UInt32 = UInt32.random(in: 20_000...longest, using: &random)
       await #expect(processExitsWith: .signal(SIGKILL)) {
         [path = path as String, microseconds = microseconds as UInt32] in
         Thread.detachNewThread {
@@ -66,8 +72,7 @@ struct ExternalDataCrashTests {
       #expect(photos.names == referred, note)
       left += before.count - referred.count
       saved += referred.count
-      #expect(
-        try FileManager.default.contentsOfDirectory(atPath: photos.support.path) == ["_EXTERNAL_DATA"], note)
+      #expect(photos.notes.isEmpty, note)
       try context.performAndWait {
         for photo in try context.all(NSManagedObject.self, "Photo") {
           for key in ["data", "thing"] {
@@ -86,8 +91,6 @@ struct ExternalDataCrashTests {
     let folder = try TemporaryFolder()
     let photos = PhotoStore(url: folder.file("Photos.sqlite"))
     let writer: NSManagedObjectContext = try photos.open()
-    // Notes as of processes that died: there is something to look into each time.
-    try FileManager.default.createDirectory(at: photos.folder, withIntermediateDirectories: true)
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask {
         for number in 0..<40 { try await writer.perform { try Self.save(number, writer) } }
@@ -98,7 +101,7 @@ struct ExternalDataCrashTests {
       try await group.waitForAll()
     }
     #expect(photos.names == (try photos.referredNames()))
-    #expect(try FileManager.default.contentsOfDirectory(atPath: photos.support.path) == ["_EXTERNAL_DATA"])
+    #expect(photos.notes.isEmpty)
   }
 
   @Test func `files that no save of Clarus has left stay where they are`() throws {
@@ -131,6 +134,6 @@ struct ExternalDataCrashTests {
       #expect(codeThrown { try theirs.save() } == NSManagedObjectMergeError)
     }
     #expect(photos.names == before)
-    #expect((try? FileManager.default.contentsOfDirectory(atPath: photos.support.path)) == ["_EXTERNAL_DATA"])
+    #expect(photos.notes.isEmpty)
   }
 }

@@ -42,6 +42,12 @@ struct PhotoStore {
     ((try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []).sorted()
   }
 
+  /// What lies in the hidden folder besides the folder of values.
+  var notes: [String] {
+    let names: [String] = (try? FileManager.default.contentsOfDirectory(atPath: support.path)) ?? []
+    return names.filter { $0 != "_EXTERNAL_DATA" }
+  }
+
   func open(_ options: [AnyHashable: Any]? = nil) throws -> NSManagedObjectContext {
     let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Self.model)
     try coordinator.addPersistentStore(
