@@ -17,8 +17,7 @@ extension ReadOnlyReason {
     case .asked: "Add it without that option to change it."
     case .permission: "Change the permissions of file and folder, then add the store again."
     case .history:
-      "To change its objects, copy them into a store without history, with "
-        + "migratePersistentStore(_:to:options:type:) of the coordinator."
+      "To change its objects, copy them into a new store, which keeps no history."
     }
   }
 }

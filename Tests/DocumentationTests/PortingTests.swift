@@ -35,7 +35,8 @@ extension Recipe: Stored {
 // end
 
 // snippet transformer
-final class TagsTransformer: ValueTransformer {
+final class TagsTransformer: ValueTransformer, @unchecked Sendable {
+  // Sendable: it has no state. Apple's class asks for no such word.
   // Apple:  any init. Here a transformer that a model names is made with init(); give it what it needs by static members.
   override class func allowsReverseTransformation() -> Bool { true }
 

@@ -55,7 +55,7 @@ struct HistoryTests {
       for isNew in [false, true] {
         if isNew { _ = context.item("new") } else { item.title = "changed" }
         let text: String = errorThrown { try context.save() }?.localizedDescription ?? "nothing thrown"
-        for part in ["persistent history", "read-only", "migratePersistentStore"] {
+        for part in ["persistent history", "read-only", "copy them into a new store"] {
           #expect(text.contains(part), "\(text)")
         }
         context.rollback()
