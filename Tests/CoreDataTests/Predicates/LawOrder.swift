@@ -55,10 +55,8 @@ struct LawOrder {
   private func runOnQueue(_ store: LawStore) -> Outcome {
     let wanted: [NSManagedObject]
     do {
-      // What the descriptors leave equal comes by key, in the direction of the last one.
-      let rows: [NSManagedObject] = store.rows[entity] ?? []
-      let isAscending: Bool = descriptors.last?.ascending ?? true
-      let ordered: [NSManagedObject] = try (isAscending ? rows : rows.reversed())
+      // What the descriptors leave equal comes by key; the model has no indexes.
+      let ordered: [NSManagedObject] = try (store.rows[entity] ?? [])
         .filterThrowing(using: makePredicate(store.resolve(predicate)))
         .sortedThrowing(using: descriptors)
       let rest: ArraySlice<NSManagedObject> = ordered.dropFirst(offset)
