@@ -33,7 +33,7 @@ struct FileTests {
       Case("date", Date.distantPast),
       Case("date", Date.distantFuture), Case("decimal", Decimal(string: "0")),
       Case("decimal", Decimal(string: "-12345678901234567890.123456789012345678")),
-      Case("decimal", Decimal(string: "0.000000000000000000000000000001")), Case("decimal", Decimal.nan),
+      Case("decimal", Decimal(string: "0.000000000000000000000000000001")),
       Case("text", ""), Case("text", "naïve 日本語 👩‍👩‍👧 \u{0} after nul"), Case("text", "e\u{301}"),
       Case("text", "\u{e9}"),
       Case("text", String(repeating: "long ", count: 100_000)),

@@ -173,6 +173,11 @@ struct DerivationTriggers {
       let own: String =
         "(SELECT \(call(source)) FROM \(SQLIdentifier.quoted(tables[0])) WHERE Z_PK = NEW.\(keys[0]))"
       let readers = "\(keys[0]) = NEW.Z_PK"
+      // A deletion clears the key of a relationship with an inverse, which the trigger on the key sees. Without an inverse nothing does.
+      let step: PropertySlot = schema.layout.entities[path[0].entity].slots[path[0].slot]
+      let isLeftBehind: Bool = step.relationship?.inverseRelationship == nil
+      let removal: String = trigger(
+        "PARAMETER_DELETE", .delete, on: tables[0], set: "NULL", where: "\(keys[0]) = OLD.Z_PK")
       return [
         trigger(
           "SOURCE_INSERT", .insert, on: table.name, set: own, where: "Z_PK = NEW.Z_PK", isNew: true),
@@ -182,7 +187,7 @@ struct DerivationTriggers {
         trigger(
           "PARAMETER_UPDATE", .update, of: [source], on: tables[0], set: call("NEW.\(source)"), where: readers
         ),
-      ]
+      ] + (isLeftBehind ? [removal] : [])
     }
     var result: [String] = [
       trigger(
