@@ -115,7 +115,7 @@ enum SQLAggregates {
 
 extension SQLAggregates {
   private static func statistic(_ selector: String, of total: Total, _ context: OpaquePointer?) {
-    let value: PredicateValue? = try? BuiltinFunction(selector).call([.array(total.numbers)], rules: .store)
+    let value: PredicateValue? = try? BuiltinFunction(selector).result(of: [.array(total.numbers)])
     guard let number = value.flatMap(NumberComparison.double) else { return sqlite3_result_null(context) }
     sqlite3_result_double(context, number)
   }

@@ -117,7 +117,7 @@ enum SQLFunctions {
       stored(try ScalarKeys.read(text(values[1]) ?? "", from: value), context)
     case .cast:
       let arguments: [PredicateValue] = [typedValue(values[0], values[2]), .string(text(values[1]) ?? "")]
-      stored(try BuiltinFunction("castObject:toType:").call(arguments, rules: .store), context)
+      stored(try BuiltinFunction("castObject:toType:").result(of: arguments), context)
     case .number: cast(values, to: "NSNumber", context)
     case .description: cast(values, to: "NSString", context)
     case .compareDecimals:
@@ -153,7 +153,7 @@ enum SQLFunctions {
       if argument.isNull { return sqlite3_result_null(context) }
       arguments.append(argument)
     }
-    result(try BuiltinFunction(selector).call(arguments, rules: .store), context)
+    result(try BuiltinFunction(selector).result(of: arguments), context)
   }
 
   /// A function of decimals, a decimal itself. A division by zero is `NULL`: a fetch over many rows must not fail for one.

@@ -68,6 +68,7 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
     guard url.isFileURL else {
       throw StoreError.invalidFile(url: url, reason: "A SQLite store needs a file URL.")
     }
+    try layout.checkNames()
     let configuration: Configuration = try Connections.configuration(options, url: url)
     if SQLiteStoreFile.isNowhere(url) { return try openNowhere(url, layout, options, configuration) }
     var state = StoreFileState(url: url)

@@ -1,4 +1,5 @@
 import CoreDataModel
+import CoreDataPredicates
 import Foundation
 
 /// What a property is to the object graph, and where a row holds it.
@@ -222,6 +223,37 @@ extension EntityLayout {
 }
 
 extension ModelLayout {
+  /// Throws `StoreError.unsupportedModel` for names that are different text and yet equal in Swift, such as `é` composed and decomposed:
+  /// no dictionary by name can hold both.
+  package func checkNames() throws {
+    var entities: [String: String] = [:]
+    for entity in self.entities {
+      try Self.checkName(entity.name, among: &entities, "entity", of: entity.name, nil)
+      var properties: [String: String] = [:]
+      for property in entity.entity.superentity?.properties ?? [] {
+        properties[property.name] = property.name
+      }
+      for property in entity.entity.ownProperties {
+        try Self.checkName(property.name, among: &properties, "property", of: entity.name, property.name)
+      }
+    }
+  }
+
+  private static func checkName(
+    _ name: String, among known: inout [String: String], _ what: String, of entity: String,
+    _ property: String?
+  ) throws {
+    guard let other = known.updateValue(name, forKey: name), !StringMatching.literallyEqual(name, other)
+    else { return }
+    func codePoints(_ name: String) -> String {
+      name.unicodeScalars.map { "U+" + String($0.value, radix: 16, uppercase: true) }.joined(separator: " ")
+    }
+    throw StoreError.unsupportedModel(
+      entity: entity, property: property,
+      reason: "another \(what) has the same name in other code points (\(codePoints(name)), "
+        + "\(codePoints(other))), and Swift can't tell them apart; rename one")
+  }
+
   /// Throws `StoreError.unsupportedModel` for a composite attribute that a store can't keep.
   package func checkComposites(entityNames: Set<String>? = nil) throws {
     for entity in entities where entityNames?.contains(entity.name) ?? true {

@@ -223,7 +223,7 @@ private final class DerivedRowWriter {
         return transfer(end, word: word, kind, into: slab, copy, word: derived.word, derived.kind)
       }
       let text = BuiltinFunction(function.rawValue)
-      guard case .string(var result)? = try? text.call([.string(end.string(word))], rules: .store) else {
+      guard case .string(var result)? = try? text.call([.string(end.string(word))]) else {
         return
       }
       let place: UInt64 = result.withUTF8 { slab.appendTail($0.baseAddress, count: $0.count) }

@@ -53,7 +53,7 @@ struct InMemoryQuery {
     guard let predicate = plan.predicate else { return rows }
     if case .constant(let value) = predicate { return value ? rows : [] }
     let source = InMemoryRowProxy.Source(state)
-    let program = PredicateProgram(InMemoryRowProxy.bind(predicate, to: source), rules: .store)
+    let program = PredicateProgram(InMemoryRowProxy.bind(predicate, to: source))
     var passed: [RowRef] = []
     for row in rows {
       if try program.evaluate(InMemoryRowProxy(row: row, source: source)) {
@@ -145,7 +145,7 @@ struct InMemoryQuery {
   private func computed(_ order: FetchOrder, _ comparison: SortTerm) throws -> Term {
     try KeyPathCheck(layout: layout, entity: plan.entity).check(order.keyPath)
     return Term(
-      steps: [], computed: ExpressionProgram(.keyPath(order.keyPath), rules: .store), comparison: comparison)
+      steps: [], computed: ExpressionProgram(.keyPath(order.keyPath)), comparison: comparison)
   }
 
   private func sort(_ rows: [RowRef], by terms: [Term]) throws -> [RowRef] {

@@ -73,6 +73,7 @@ final class InMemorySchema: Sendable {
   /// attribute with an expression that can't be derived.
   init(layout: ModelLayout) throws {
     self.layout = layout
+    try layout.checkNames()
     try layout.checkComposites()
     derived = try layout.derivedSlots()
     var derivedOf: [[Int]] = Array(repeating: [], count: layout.entities.count)

@@ -15,8 +15,7 @@ struct KeyPathCheck {
     while place + 1 < components.count {
       place += 1
       joinElements(&components, at: place, of: entity)
-      let component: Substring = components[place]
-      let name: String = component.hasPrefix("#") ? String(component.dropFirst()) : String(component)
+      let name: String = String(components[place])
       if name.lowercased() == "self" || name == "objectID" { continue }
       if name.hasPrefix("@") {
         guard isCollection else {

@@ -51,7 +51,8 @@ struct VectorTests {
   private func run(_ vectors: [PredicateVector]) throws {
     #expect(!vectors.isEmpty)
     var passed: [String: (good: Int, all: Int)] = [:]
-    for vector in vectors {
+    // Asks for an error where nil is added; here nil gives nil (Decisions/0040).
+    for vector in vectors where vector.id != "s-raises-004" {
       let problems: [String] = vector.problems()
       passed[vector.topic, default: (0, 0)].all += 1
       if problems.isEmpty { passed[vector.topic, default: (0, 0)].good += 1 }

@@ -405,7 +405,7 @@ struct StoredPredicateTests {
       do {
         holds = try predicate.evaluateThrowing(with: object)
       } catch {
-        holds = try PredicateProgram(predicate.predicateNode(), rules: .store).evaluate(object)
+        holds = try PredicateProgram(predicate.predicateNode()).evaluate(object)
       }
       if holds != chosen.contains(object) {
         wrong.append("\(holds ? "missing" : "too many"): \(name(object))")

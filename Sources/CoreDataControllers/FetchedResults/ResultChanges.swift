@@ -1,4 +1,5 @@
 import CoreDataGraph
+import CoreDataPredicates
 import Foundation
 
 /// What leads from one list of results to the next, as a delegate hears it.
@@ -67,11 +68,12 @@ struct ResultChanges {
 
   /// Old section → new section of those that both have, in the same order; the others are deleted and inserted.
   private mutating func compareSections(_ old: ResultList, _ new: ResultList) -> [Int: Int] {
-    let newNumbers: [String: Int] = Dictionary(
-      new.sections.enumerated().map { ($1.name, $0) }, uniquingKeysWith: { first, _ in first })
+    let newNumbers: [LiteralText: Int] = Dictionary(
+      new.sections.enumerated().map { (LiteralText($1.name), $0) }, uniquingKeysWith: { first, _ in first })
     var taken: Set<Int> = []
     let pairs: [(old: Int, new: Int)] = old.sections.indices.compactMap { number in
-      guard let match = newNumbers[old.sections[number].name], taken.insert(match).inserted else {
+      guard let match = newNumbers[LiteralText(old.sections[number].name)], taken.insert(match).inserted
+      else {
         return nil
       }
       return (number, match)

@@ -24,7 +24,7 @@ struct ResultList {
     var sections: [Section] = []
     for (position, object) in objects.enumerated() {
       let text: String = SectionName.text(try name.expressionValueThrowing(with: object))
-      if let last = sections.last, last.name == text {
+      if let last = sections.last, StringMatching.literallyEqual(last.name, text) {
         sections[sections.count - 1].range = last.range.lowerBound..<position + 1
       } else {
         sections.append(Section(name: text, range: position..<position + 1))
@@ -35,8 +35,8 @@ struct ResultList {
 
   /// Throws when the objects of a section lie apart: the order must begin with what makes the sections.
   func checkSections(_ keyPath: String) throws {
-    var seen: Set<String> = []
-    for section in sections where !seen.insert(section.name).inserted {
+    var seen: Set<LiteralText> = []
+    for section in sections where !seen.insert(LiteralText(section.name)).inserted {
       throw ErrorMessage(
         "The fetched object at index \(section.range.lowerBound) has an out of order section name '\(section.name)': "
           + "objects must be sorted by section name.",

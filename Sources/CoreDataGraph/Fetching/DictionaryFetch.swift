@@ -158,7 +158,10 @@ struct DictionaryFetch {
   /// Groups that a comparator sorts are sorted by their columns.
   private func sorted(_ dictionaries: [NSDictionary]) throws -> [NSDictionary] {
     guard order == nil, request.isGrouped else { return dictionaries }
-    let sorted: [NSDictionary] = try dictionaries.sortedThrowing(using: request.sortDescriptors)
+    let byName: [NSSortDescriptor] = request.sortDescriptors.map { descriptor in
+      descriptor.sortTerm.map(NSSortDescriptor.makeSortDescriptor) ?? descriptor
+    }
+    let sorted: [NSDictionary] = try dictionaries.sortedThrowing(using: byName)
     let rest: ArraySlice<NSDictionary> = sorted.dropFirst(request.offset)
     return Array(request.limit > 0 ? rest.prefix(request.limit) : rest)
   }

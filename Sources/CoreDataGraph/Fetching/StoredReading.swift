@@ -31,9 +31,9 @@ package struct StoredOrder {
   package init(_ descriptors: [NSSortDescriptor], in context: NSManagedObjectContext) {
     let hasAccessors: Bool = context.persistentStoreCoordinator?.runtime.hasAccessors ?? false
     steps = descriptors.map { descriptor in
-      guard hasAccessors, let term = descriptor.sortTerm else { return (descriptor, false) }
-      // By name: a key path would call the getter.
-      return (NSSortDescriptor.makeSortDescriptor(term), true)
+      guard let term = descriptor.sortTerm else { return (descriptor, false) }
+      // By name: a key path would call the getter, which may make something else of what is stored.
+      return (NSSortDescriptor.makeSortDescriptor(term), hasAccessors)
     }
   }
 
@@ -56,7 +56,7 @@ struct StoredTest {
   /// `node`: with the constants of the objects' context.
   init(_ node: PredicateNode, hasAccessors: Bool) {
     func part(_ node: PredicateNode, _ readsStored: Bool) -> (PredicateProgram, Bool) {
-      (PredicateProgram(node, rules: .store), readsStored)
+      (PredicateProgram(node), readsStored)
     }
     guard hasAccessors, node.firstProgramCode != nil else {
       parts = [part(node, hasAccessors)]

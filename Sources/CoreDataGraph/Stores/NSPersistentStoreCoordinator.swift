@@ -184,15 +184,19 @@ nonisolated open class NSPersistentStoreCoordinator: NSObject, WorkQueueOwner, @
 
   // MARK: Ids
 
-  /// The id that a URI of a permanent id names; nil unless a store with that UUID is here and the entity is known.
+  /// The id that a URI of a permanent id names; nil unless a store with that UUID is here, the entity is known, and the URI is written as
+  /// ``NSManagedObjectID/uriRepresentation()`` writes it.
   public final func managedObjectID(forURIRepresentation url: URL) -> NSManagedObjectID? {
     guard url.scheme == "x-coredata", let host = url.host,
       let store = persistentStores.first(where: { $0.identifier.caseInsensitiveCompare(host) == .orderedSame }
       )
     else { return nil }
-    let parts: [String] = url.path.split(separator: "/").map(String.init)
-    guard parts.count == 2, let runtime = runtime.runtime(named: parts[0]), parts[1].hasPrefix("p"),
-      let key = Int64(parts[1].dropFirst()), key > 0
+    // As ids write it and no other way: who mistypes a row must not get another one.
+    let parts: [Substring] = url.path(percentEncoded: true).split(
+      separator: "/", omittingEmptySubsequences: false)
+    guard parts.count == 3, parts[0].isEmpty, let name = parts[1].removingPercentEncoding,
+      let runtime = runtime.runtime(named: name), let key = Int64(parts[2].dropFirst()), key > 0,
+      parts[2] == "p\(key)", url.query == nil, url.fragment == nil, url.user == nil, url.port == nil
     else { return nil }
     return NSManagedObjectID(runtime: runtime, key: key, store: store)
   }

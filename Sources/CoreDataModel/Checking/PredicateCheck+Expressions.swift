@@ -37,6 +37,9 @@ extension PredicateCheck {
       check(test)
       return common(example(of: then), example(of: otherwise))
     case .set(let operation, let left, let right): return checkSet(operation, left, right, expression)
+    case .block(ExpressionBlock.tooDeep, _):
+      reportTooDeep()
+      return nil
     case .block(_, let arguments):
       for argument in arguments { _ = example(of: argument) }
       return nil

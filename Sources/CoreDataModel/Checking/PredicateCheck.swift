@@ -68,7 +68,7 @@ struct PredicateCheck {
     return StackRoom.run(bytes: TreeLimits.depth * Self.bytesPerLevel) { walk(&self) }
   }
 
-  private mutating func reportTooDeep() {
+  mutating func reportTooDeep() {
     report(
       PredicateProblem(
         .tooDeep, part: "the predicate", reason: "it is nested more than \(TreeLimits.depth) levels deep",
@@ -95,10 +95,9 @@ struct PredicateCheck {
     case .constant: break
     case .compound(_, let members): descend(or: ()) { for member in members { $0.check(member) } }
     case .comparison(let node): check(node)
-    // Code, which only running it can judge. Foundation's own compounds are held so too when nothing kept them from
-    // growing beyond what may be walked.
+    // Code, which only running it can judge. Compounds are held so too when they have grown beyond what may be walked.
     case .block(let block):
-      if block.isCompound { reportTooDeep() }
+      if block.isTooDeep { reportTooDeep() }
     }
   }
 

@@ -74,11 +74,12 @@ nonisolated open class NSComparisonPredicate: Foundation.NSPredicate, NSSecureCo
     super.init(value: true)
   }
 
-  /// Whether the comparison holds for the object. Stops the program where
-  /// `evaluateThrowing(with:substitutionVariables:)` throws.
+  /// Whether the comparison holds for the object. A function of values that it never takes, such as the square root of
+  /// a text, is nil here. Stops the program where `evaluateThrowing(with:substitutionVariables:)` throws for any other reason.
   open override func evaluate(with object: Any?, substitutionVariables bindings: [String: Any]?) -> Bool {
     do {
-      return try evaluateNode(object, bindings)
+      if permission != nil { try checkEvaluationAllowed() }
+      return try program.evaluateLeniently(object, variables: bindings)
     } catch {
       fatalError("\(error)")
     }

@@ -17,7 +17,7 @@ nonisolated open class NSCompoundPredicate: Foundation.NSPredicate, NSSecureCodi
   /// Joins predicates. `.not` uses the first.
   ///
   /// A chain of one operator built step by step (`p = p AND next`) stays nested for a thousand levels and is flattened beyond,
-  /// which changes its text only. Other nesting beyond that stops the program.
+  /// which changes its text only. What nests deeper otherwise loses its members, and fetching by it or evaluating it throws.
   public init(type: LogicalType, subpredicates: [Foundation.NSPredicate]) {
     let kind: CompoundKind = type.kind
     precondition(
@@ -28,15 +28,14 @@ nonisolated open class NSCompoundPredicate: Foundation.NSPredicate, NSSecureCodi
       members = Self.flattened(members, type)
       depth = Self.depth(of: members)
     }
-    precondition(
-      depth <= TreeLimits.depth,
-      "A predicate may be nested \(TreeLimits.depth) levels deep. Give one AND or OR all its members at once."
-    )
-    self.subpredicates = members
-    self.depth = depth
-    compoundPredicateType = type
+    // Kept, the members would be released one within the other, on a stack that they may not fit.
+    let isTooDeep: Bool =
+      depth > TreeLimits.depth || members.contains { ($0 as? NSCompoundPredicate)?.isTooDeep ?? false }
     permission = .joining(values: members)
-    node = .compound(kind, members.map { $0.predicateNode() })
+    node = isTooDeep ? TooDeepPredicate.node : .compound(kind, members.map { $0.predicateNode() })
+    self.subpredicates = isTooDeep ? [TooDeepPredicate.shared] : members
+    self.depth = isTooDeep ? 1 : depth
+    compoundPredicateType = type
     program = PredicateProgram(node)
     super.init(value: true)
   }
@@ -56,11 +55,12 @@ nonisolated open class NSCompoundPredicate: Foundation.NSPredicate, NSSecureCodi
     self.init(type: .not, subpredicates: [predicate])
   }
 
-  /// Whether the predicate holds for the object. Stops the program where
-  /// `evaluateThrowing(with:substitutionVariables:)` throws.
+  /// Whether the predicate holds for the object. A function of values that it never takes, such as the square root of
+  /// a text, is nil here. Stops the program where `evaluateThrowing(with:substitutionVariables:)` throws for any other reason.
   open override func evaluate(with object: Any?, substitutionVariables bindings: [String: Any]?) -> Bool {
     do {
-      return try evaluateNode(object, bindings)
+      if permission != nil { try checkEvaluationAllowed() }
+      return try program.evaluateLeniently(object, variables: bindings)
     } catch {
       fatalError("\(error)")
     }
@@ -120,6 +120,9 @@ nonisolated open class NSCompoundPredicate: Foundation.NSPredicate, NSSecureCodi
       }
     }
   }
+
+  /// Whether a tree that was too deep has been left out.
+  fileprivate var isTooDeep: Bool { subpredicates.first === TooDeepPredicate.shared }
 
   private static func depth(of members: [Foundation.NSPredicate]) -> Int {
     1 + (members.lazy.map { ($0 as? NSCompoundPredicate)?.depth ?? $0.predicateNode().depth }.max() ?? 0)

@@ -15,10 +15,9 @@ nonisolated open class NSExpression: NSObject, NSCopying, NSSecureCoding {
   private let program: ExpressionProgram
 
   package init(node: ExpressionNode, permission: EvaluationPermission? = nil) {
-    precondition(
-      node.depth <= TreeLimits.depth,
-      "An expression may be nested \(TreeLimits.depth) levels deep; aggregates may have any number of members."
-    )
+    // Initialisers can't throw; evaluating what is too deep does.
+    let node: ExpressionNode =
+      node.depth <= TreeLimits.depth ? node : .block(.tooDeep, arguments: [])
     self.node = node
     declaredType = nil
     self.permission = permission
@@ -207,11 +206,13 @@ nonisolated open class NSExpression: NSObject, NSCopying, NSSecureCoding {
 
   // MARK: Evaluation
 
-  /// The value of the expression for an object; `context` holds values of variables. Stops the program where
-  /// ``expressionValueThrowing(with:context:)`` throws.
+  /// The value of the expression for an object; `context` holds values of variables. A function of values that it never takes, such as
+  /// the square root of a text, is nil here. Stops the program where ``expressionValueThrowing(with:context:)`` throws for any other
+  /// reason.
   open func expressionValue(with object: Any?, context: NSMutableDictionary?) -> Any? {
     do {
-      return try expressionValueThrowing(with: object, context: context)
+      try checkEvaluationAllowed()
+      return try program.evaluateLeniently(object, variables: Self.variables(context), context: context)
     } catch {
       fatalError("\(error)")
     }
@@ -223,11 +224,15 @@ nonisolated open class NSExpression: NSObject, NSCopying, NSSecureCoding {
   /// - Throws: ``PredicateError``, and whatever ``KeyValueReadable/readValue(forKey:)`` throws.
   public func expressionValueThrowing(with object: Any?, context: NSMutableDictionary? = nil) throws -> Any? {
     try checkEvaluationAllowed()
+    return try program.evaluate(object, variables: Self.variables(context), context: context)
+  }
+
+  private static func variables(_ context: NSMutableDictionary?) -> [String: Any] {
     var variables: [String: Any] = [:]
     for (key, value) in context ?? [:] {
       if let key = key as? String { variables[key] = value }
     }
-    return try program.evaluate(object, variables: variables, context: context)
+    return variables
   }
 
   /// Lets a decoded expression be evaluated; see `NSPredicate.allowEvaluation()`. Before, ``expressionValue(with:context:)``

@@ -17,6 +17,7 @@ public struct PredicateError: Error, Sendable, Equatable, LocalizedError, Custom
   private enum Kind: Sendable, Equatable {
     case parsing(format: String, position: Int, found: String, expected: String, hint: String?)
     case evaluation(String)
+    case noResult(String)
     case unsupported(String)
     case archive(String)
   }
@@ -31,7 +32,7 @@ public struct PredicateError: Error, Sendable, Equatable, LocalizedError, Custom
   public var errorCode: Int {
     switch kind {
     case .parsing: 1
-    case .evaluation: 2
+    case .evaluation, .noResult: 2
     case .unsupported: 3
     case .archive: 4
     }
@@ -65,7 +66,7 @@ public struct PredicateError: Error, Sendable, Equatable, LocalizedError, Custom
       return ErrorMessage(
         "Unable to parse the format string \"\(Self.excerpt(format, around: position))\": "
           + "at character \(position + 1) found \(found), expected \(expected).", advice: hint)
-    case .evaluation(let text), .unsupported(let text), .archive(let text):
+    case .evaluation(let text), .noResult(let text), .unsupported(let text), .archive(let text):
       return ErrorMessage(text)
     }
   }
@@ -93,11 +94,24 @@ public struct PredicateError: Error, Sendable, Equatable, LocalizedError, Custom
 
   /// Whether an operation met values that it can't use.
   package var isEvaluation: Bool {
-    if case .evaluation = kind { true } else { false }
+    switch kind {
+    case .evaluation, .noResult: true
+    case .parsing, .unsupported, .archive: false
+    }
+  }
+
+  /// Whether other values of the same kinds could have had a result.
+  package var isAboutValues: Bool {
+    if case .noResult = kind { true } else { false }
   }
 
   package static func evaluation(_ text: String) -> PredicateError {
     .init(kind: .evaluation(text))
+  }
+
+  /// For values of the right kinds that an operation has no result for.
+  package static func noResult(_ text: String) -> PredicateError {
+    .init(kind: .noResult(text))
   }
 
   package static func unsupported(_ text: String) -> PredicateError {

@@ -45,7 +45,8 @@ package enum Arithmetic {
     var total: PredicateValue = .integer(0)
     for value in values {
       guard value.isNumber else {
-        throw PredicateError.evaluation("\(name) adds numbers, but found \(value.kindName).")
+        let text: String = "\(name) adds numbers, but found \(value.kindName)."
+        throw value.isNull ? PredicateError.noResult(text) : PredicateError.evaluation(text)
       }
       total = try apply(.add, total, value)
     }
@@ -105,6 +106,6 @@ package enum Arithmetic {
     }
   }
 
-  private static let divisionByZero: PredicateError = .evaluation(
+  private static let divisionByZero: PredicateError = .noResult(
     "Division of a whole number by zero. TERNARY(b == 0, nil, a / b) avoids it.")
 }

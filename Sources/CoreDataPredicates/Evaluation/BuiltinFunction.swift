@@ -12,6 +12,8 @@ package struct BuiltinFunction: Sendable {
     body = Self.table[selector]
   }
 
+  /// The function as it is: throws where ``result(of:rules:)`` has nil to give.
+  ///
   /// - Throws: ``PredicateError`` for arguments of the wrong kind or number, and for functions that don't exist here.
   package func call(_ arguments: [PredicateValue]) throws -> PredicateValue {
     guard let body else {
@@ -26,27 +28,22 @@ package struct BuiltinFunction: Sendable {
     return try body(arguments)
   }
 
-  /// As ``call(_:)`` under rules that may give nil instead of throwing.
-  package func call(_ arguments: [PredicateValue], rules: EvaluationRules) throws -> PredicateValue {
-    guard rules == .store else { return try call(arguments) }
+  /// The result for values as rows hold them: nil of nil, and nil where values of the right kinds have no result. What is not a number
+  /// counts as none, as in a database.
+  ///
+  /// - Throws: ``PredicateError`` for arguments of kinds that the function never takes, unless the rules are lenient, and for
+  ///   functions that don't exist here.
+  package func result(
+    of arguments: [PredicateValue], rules: EvaluationRules = .strict
+  ) throws -> PredicateValue {
     // Asked first: most rows that an operation fails for have no value, and a thrown error is dear.
     if name != "count:", arguments.contains(where: \.isNull) { return .null }
     do {
       let result: PredicateValue = try call(arguments)
       if case .double(let number) = result, number.isNaN { return .null }
       return result
-    } catch let error as PredicateError where error.isEvaluation && dependsOnValues(arguments) {
+    } catch let error as PredicateError where error.isAboutValues || rules == .lenient && error.isEvaluation {
       return .null
-    }
-  }
-
-  /// Whether other values of the same kinds could have done: what fails for all of them is a mistake in the predicate.
-  private func dependsOnValues(_ arguments: [PredicateValue]) -> Bool {
-    switch name {
-    case "castObject:toType:": if case .string = arguments[0] { true } else { false }
-    case "objectFrom:withIndex:": arguments[0].elements != nil && arguments[1].isNumber
-    default:
-      arguments.allSatisfy { $0.isNumber || $0.elements?.allSatisfy { $0.isNumber || $0.isNull } ?? false }
     }
   }
 
@@ -87,7 +84,7 @@ package struct BuiltinFunction: Sendable {
     "random": { _ in .double(Double.random(in: 0..<1)) },
     "randomn:": { arguments in
       let bound: Int64 = try integer(arguments[0], "randomn:")
-      guard bound > 0 else { throw PredicateError.evaluation("randomn: needs a number above 0.") }
+      guard bound > 0 else { throw PredicateError.noResult("randomn: needs a number above 0.") }
       return .integer(Int64.random(in: 0..<bound))
     },
   ]
@@ -163,8 +160,14 @@ package struct BuiltinFunction: Sendable {
     .evaluation("\(name) needs \(wanted), not \(value.kindName).")
   }
 
+  /// What is no number, or a number that is not whole.
+  private static func notWhole(_ value: PredicateValue, _ name: String) -> PredicateError {
+    value.isNumber
+      ? .noResult("\(name) needs a whole number that fits 64 bits.") : wrong(value, name, "a whole number")
+  }
+
   private static func integer(_ value: PredicateValue, _ name: String) throws -> Int64 {
-    guard let number = NumberComparison.integer(value) else { throw wrong(value, name, "a whole number") }
+    guard let number = NumberComparison.integer(value) else { throw notWhole(value, name) }
     return number
   }
 
@@ -173,7 +176,7 @@ package struct BuiltinFunction: Sendable {
     if case .unsigned(let number) = value { return Int64(bitPattern: number) }
     if let number = NumberComparison.integer(value) { return number }
     guard let number = NumberComparison.double(value), let whole = Int64(exactly: number.rounded(.towardZero))
-    else { throw wrong(value, name, "a whole number") }
+    else { throw notWhole(value, name) }
     return whole
   }
 
@@ -193,7 +196,10 @@ package struct BuiltinFunction: Sendable {
   }
 
   private static func doubles(_ value: PredicateValue, _ name: String) throws -> [Double] {
-    try members(value, name).map { try double($0, name) }
+    try members(value, name).map { member in
+      if member.isNull { throw PredicateError.noResult("\(name) found nil among the values.") }
+      return try double(member, name)
+    }
   }
 
   private static func rounded(

@@ -28,7 +28,10 @@ package enum Cast {
       throw PredicateError.unsupported(
         "CAST knows no type \(type). There are \(types.joined(separator: ", ")).")
     }
-    throw PredicateError.evaluation("CAST can't make \(type) of \(value.kindName).")
+    let text: String = "CAST can't make \(type) of \(value.kindName)."
+    // Another text may spell one.
+    if case .string = value { throw PredicateError.noResult(text) }
+    throw PredicateError.evaluation(text)
   }
 
   private static func date(_ value: PredicateValue) -> Date? {

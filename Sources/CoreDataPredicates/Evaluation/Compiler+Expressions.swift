@@ -55,7 +55,7 @@ extension Compiler {
       let arguments = arguments.map { compile($0).value }
       let function: BuiltinFunction = BuiltinFunction(name)
       return CompiledExpression(value: { context in
-        try function.call(arguments.map { try $0(context) }, rules: context.rules)
+        try function.result(of: arguments.map { try $0(context) }, rules: context.rules)
       })
     case .aggregate(let members):
       let members = members.map { compile($0).value }
@@ -79,6 +79,7 @@ extension Compiler {
       return refusal(
         "ANYKEY stands for every key of a Spotlight entry, and no other object can be asked for all its keys. Compare "
           + "the keys by name, joined with OR.")
+    case .block(ExpressionBlock.tooDeep, _): return CompiledExpression(raw: { _ in throw TreeLimits.error })
     case .block(let block, let arguments):
       let arguments = arguments.map { compile($0).raw }
       return CompiledExpression(raw: { context in
@@ -159,7 +160,9 @@ extension Compiler {
         let place: PredicateValue = try index(context)
         do {
           return try RawCollection.element(of: collection, at: place, text)
-        } catch  where context.rules == .store && place.isNumber && RawCollection.isList(collection) {
+        } catch let error as PredicateError
+          where error.isAboutValues || context.rules == .lenient && error.isEvaluation
+        {
           return nil
         }
       })
@@ -181,8 +184,7 @@ extension Compiler {
       })
     }
     return CompiledExpression(value: { context in
-      try PredicateFunctions.send(
-        name, to: target.value(context), arguments.map { try $0.value(context) }, rules: context.rules)
+      try PredicateFunctions.send(name, to: target.value(context), arguments.map { try $0.value(context) })
     })
   }
 
@@ -228,8 +230,9 @@ extension Compiler {
     return CompiledExpression(value: { context in
       let (a, b) = (try left(context), try right(context))
       // On the way to one of them an object is missing.
-      if context.rules == .store, a.isNull || b.isNull { return .null }
+      if a.isNull || b.isNull { return .null }
       guard case .set(let members) = a, let others = b.elements else {
+        if context.rules == .lenient { return .null }
         throw PredicateError.evaluation(
           "\(operation.rawValue) needs a set on its left and a collection on its right, not \(a.kindName) and "
             + "\(b.kindName): \(text).")

@@ -6,6 +6,7 @@ enum Compiler {
     switch predicate {
     case .constant(let value): return { _ in value }
     case .comparison(let node): return compile(node)
+    case .block(let block) where block.predicate is TooDeepPredicate: return { _ in throw TreeLimits.error }
     case .block(let block):
       return { try block.predicate.evaluatingBlock($0.object, $0.allBindings) }
     case .compound(.not, let members):
@@ -34,16 +35,16 @@ enum Compiler {
       let operation: ConstantComparison = ConstantComparison(node, constant)
       if node.modifier == .direct {
         let value = left.value
-        return { try operation.holds(value($0), $0.rules) }
+        return { try operation.holds(value($0)) }
       }
-      holds = { try operation.holds($0, $1.rules) }
+      holds = { value, _ in try operation.holds(value) }
     } else {
       let right = compile(node.right).value
       if node.modifier == .direct {
         let value = left.value
-        return { try compare(value($0), node, right($0), $0.rules) }
+        return { try compare(value($0), node, right($0)) }
       }
-      holds = { try compare($0, node, right($1), $1.rules) }
+      holds = { try compare($0, node, right($1)) }
     }
     let raw = compileMembers(node.left)
     let needsAll: Bool = node.modifier == .all
@@ -64,18 +65,18 @@ enum Compiler {
 }
 
 extension Compiler {
-  /// Under the rules of stores a pattern that a row holds may be no regular expression, an argument that it should hold may be
-  /// missing: it matches nothing.
+  /// A pattern that an object holds may be no regular expression, an argument that it should hold may be missing: it matches nothing.
+  /// One that the predicate is given is a mistake.
   static func compare(
-    _ left: PredicateValue, _ node: ComparisonNode, _ right: PredicateValue, _ rules: EvaluationRules
+    _ left: PredicateValue, _ node: ComparisonNode, _ right: PredicateValue
   ) throws -> Bool {
     do {
       return try ValueComparison.holds(left, node, right)
-    } catch let error as PredicateError where error.isEvaluation && rules == .store {
-      if case .constant = node.right { throw error }
-      switch (node.comparison, left, right) {
-      case (.matches, .string, .string): return false
-      case (.customSelector, _, _) where right.isNull && Messages.usual.contains(node.selector ?? ""):
+    } catch let error as PredicateError where error.isEvaluation {
+      switch (node.right, node.comparison, left, right) {
+      case (.constant, _, _, _), (.variable, _, _, _): throw error
+      case (_, .matches, .string, .string): return false
+      case (_, .customSelector, _, _) where right.isNull && Messages.usual.contains(node.selector ?? ""):
         return false
       default: throw error
       }

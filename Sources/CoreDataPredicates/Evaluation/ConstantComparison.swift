@@ -58,7 +58,7 @@ struct ConstantComparison: Sendable {
   }
 
   @inline(__always)
-  func holds(_ value: PredicateValue, _ rules: EvaluationRules) throws -> Bool {
+  func holds(_ value: PredicateValue) throws -> Bool {
     switch strategy {
     case .equal: return value == constant
     case .notEqual: return value != constant
@@ -78,11 +78,11 @@ struct ConstantComparison: Sendable {
       if case .string(let text) = value { return expression.matches(text) }
     case .general: break
     }
-    return try Compiler.compare(value, node, constant, rules)
+    return try Compiler.compare(value, node, constant)
   }
 
   /// nil when key-value coding has to be asked for the value.
-  func holds(_ plain: PlainValue, _ rules: EvaluationRules) throws -> Bool? {
+  func holds(_ plain: PlainValue) throws -> Bool? {
     switch (strategy, plain) {
     case (.number(let test), .integer(let value)): return test.holds(value)
     case (.number(let test), .double(let value)): return test.holds(value)
@@ -93,7 +93,7 @@ struct ConstantComparison: Sendable {
     case (.member(let test), .integer(let value)): return test.holds(value)
     case (.member(let test), .null): return test.whenNull
     case (.like(let pattern), .text(let bytes)): return pattern.matches(bytes)
-    default: return try plain.predicateValue.map { try holds($0, rules) }
+    default: return try plain.predicateValue.map { try holds($0) }
     }
   }
 }

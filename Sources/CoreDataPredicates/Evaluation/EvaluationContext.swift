@@ -1,12 +1,14 @@
 import Foundation
 
-/// What becomes of a value that an operation can't use: nil in arithmetic, a division by zero, text that spells no number.
+/// What becomes of a value of a kind that an operation never takes, such as the square root of a text.
+///
+/// Everything else is the same by either rule, and in SQL: nil gives nil, and so do values of the right kind that have no result (a
+/// zero to divide by, text that spells no number). One row's values never make a fetch or an evaluation fail (Decisions/0040).
 package enum EvaluationRules: Sendable {
-  /// The evaluation throws, as Apple's raises.
-  case throwing
-  /// The operation's result is nil, as in a database: one row's values never make a fetch fail (Decisions/0013). Values of a kind that the
-  /// operation never takes are an error all the same.
-  case store
+  /// The evaluation throws.
+  case strict
+  /// The result is nil: for `evaluate(with:)` and its like, which can't throw.
+  case lenient
 }
 
 /// What one evaluation knows: the object, and the values of variables.
@@ -27,7 +29,7 @@ final class EvaluationContext {
 
   init(
     object: Any?, bindings: [String: Any]?, reader: KeyedReader? = nil, locals: LocalVariable? = nil,
-    rules: EvaluationRules = .throwing
+    rules: EvaluationRules = .strict
   ) {
     self.object = object
     self.bindings = bindings

@@ -97,8 +97,7 @@ public enum PredicateFunctions {
   }
 
   static func send(
-    _ selector: String, to target: PredicateValue, _ arguments: [PredicateValue],
-    rules: EvaluationRules = .throwing
+    _ selector: String, to target: PredicateValue, _ arguments: [PredicateValue]
   ) throws -> PredicateValue {
     if let body = registry.body(selector) {
       return PredicateValue(normalizing: try body(target.objectValue, arguments.map(\.objectValue)))
@@ -108,10 +107,8 @@ public enum PredicateFunctions {
     guard FunctionTable.colons(selector) == arguments.count,
       let result = try Messages.send(selector, to: target, arguments)
     else {
-      // A row without the value is no mistake in the predicate.
-      if rules == .store, arguments.contains(where: \.isNull), Messages.usual.contains(selector) {
-        return .null
-      }
+      // An object without the value is no mistake in the predicate.
+      if arguments.contains(where: \.isNull), Messages.usual.contains(selector) { return .null }
       throw PredicateError.evaluation(
         "Nothing answers to the selector \(selector) with \(arguments.count) arguments on \(target.kindName). "
           + "Register it with PredicateFunctions.register(_:_:).")

@@ -13,8 +13,9 @@ package final class PredicateProgram: Sendable {
   private let source: ProgramSource
   private let general: InlineCache<GeneralTest> = .init()
   private let types: InlineCache<TypeEntry> = .init()
+  private let lenient: InlineCache<PredicateProgram> = .init()
 
-  package init(_ node: PredicateNode, rules: EvaluationRules = .throwing) {
+  package init(_ node: PredicateNode, rules: EvaluationRules = .strict) {
     source = ProgramSource(node: node, rules: rules)
   }
 
@@ -34,6 +35,19 @@ package final class PredicateProgram: Sendable {
     let context: EvaluationContext = context(variables)
     context.start(object, entry.reader)
     return try generalTest(context)
+  }
+
+  /// As ``evaluate(_:variables:)`` for callers that can't throw: values of kinds that an operation never takes count as nil.
+  ///
+  /// - Throws: everything else that ``evaluate(_:variables:)`` throws.
+  package func evaluateLeniently(_ object: Any?, variables: [String: Any]? = nil) throws -> Bool {
+    do {
+      return try evaluate(object, variables: variables)
+    } catch let error as PredicateError where error.isEvaluation && source.rules == .strict {
+      return try lenient.entry(
+        where: { _ in true }, else: { PredicateProgram(source.node, rules: .lenient) }
+      ).evaluate(object, variables: variables)
+    }
   }
 
   /// The objects for which the predicate holds, in order.
@@ -222,7 +236,7 @@ package final class ExpressionProgram: @unchecked Sendable {
   private let rules: EvaluationRules
   private var compiled: CompiledExpression?
 
-  package init(_ node: ExpressionNode, rules: EvaluationRules = .throwing) {
+  package init(_ node: ExpressionNode, rules: EvaluationRules = .strict) {
     self.node = node
     self.rules = rules
   }
@@ -241,6 +255,20 @@ package final class ExpressionProgram: @unchecked Sendable {
     }
     if isNullObject(result) { return nil }
     return PredicateValue.objectValue(of: result)
+  }
+
+  /// As ``evaluate(_:variables:context:)`` for callers that can't throw: values of kinds that an operation never takes count as nil.
+  ///
+  /// - Throws: everything else that ``evaluate(_:variables:context:)`` throws.
+  func evaluateLeniently(
+    _ object: Any?, variables: [String: Any]?, context: NSMutableDictionary?
+  ) throws -> Any? {
+    do {
+      return try evaluate(object, variables: variables, context: context)
+    } catch let error as PredicateError where error.isEvaluation && rules == .strict {
+      return try ExpressionProgram(node, rules: .lenient)
+        .evaluate(object, variables: variables, context: context)
+    }
   }
 
   /// The normalised value for the object.

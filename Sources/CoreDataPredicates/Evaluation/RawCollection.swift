@@ -30,11 +30,6 @@ package enum RawCollection {
     return collection is any AnySet
   }
 
-  /// Whether it has members and positions.
-  static func isList(_ collection: Any) -> Bool {
-    !isSet(collection) && elements(of: collection) != nil
-  }
-
   static func count(of collection: Any) -> Int? {
     switch collection {
     case let value as PredicateValue:
@@ -63,12 +58,13 @@ package enum RawCollection {
     case .string("SIZE"): return elements.count
     default: break
     }
+    if index.isNull { return nil }
     guard index.isNumber, let position = NumberComparison.integer(index) else {
-      throw PredicateError.evaluation(
-        "An array's index must be a whole number, not \(index.kindName): \(text).")
+      let reason: String = "An array's index must be a whole number, not \(index.kindName): \(text)."
+      throw index.isNumber ? PredicateError.noResult(reason) : PredicateError.evaluation(reason)
     }
     guard let position = Int(exactly: position), elements.indices.contains(position) else {
-      throw PredicateError.evaluation(
+      throw PredicateError.noResult(
         "The index \(position) lies outside an array of \(elements.count): \(text).")
     }
     return elements[position]

@@ -47,13 +47,13 @@ struct ShapeCompiler {
         return read(KeyPathReader(path)).map { compile($0, operation, node) }
       }
       guard let left = computed(node.left) else { return nil }
-      return { [rules] in try operation.holds(try left($0, &$1), rules) }
+      return { try operation.holds(try left($0, &$1)) }
     }
     let (left, right): (ShapeOperand?, ShapeOperand?) = (computed(node.left), computed(node.right))
     if left == nil, right == nil { return nil }
     let first: ShapeOperand = left ?? general(Compiler.compile(node.left) as CompiledExpression)
     let second: ShapeOperand = right ?? general(Compiler.compile(node.right) as CompiledExpression)
-    return { [rules] in try Compiler.compare(first($0, &$1), node, second($0, &$1), rules) }
+    return { try Compiler.compare(first($0, &$1), node, second($0, &$1)) }
   }
 
   /// The tests that most predicates are made of take the shortest way.
@@ -61,24 +61,24 @@ struct ShapeCompiler {
     _ read: @escaping PlainReader, _ operation: ConstantComparison, _ node: ComparisonNode
   ) -> ShapeTest {
     let left: ShapeOperand = general(Compiler.compile(node.left))
-    let otherwise: ShapeTest = { [rules] in try operation.holds(try left($0, &$1), rules) }
+    let otherwise: ShapeTest = { try operation.holds(try left($0, &$1)) }
     switch operation.strategy {
     case .number(let test):
-      return { [rules] subject, frame in
+      return { subject, frame in
         switch read(subject) {
         case .integer(let value): return test.holds(value)
         case .double(let value): return test.holds(value)
-        case let plain: return try operation.holds(plain, rules) ?? otherwise(subject, &frame)
+        case let plain: return try operation.holds(plain) ?? otherwise(subject, &frame)
         }
       }
     case .text(let test):
-      return { [rules] subject, frame in
+      return { subject, frame in
         switch read(subject) {
         case .text(let bytes): return test.holds(bytes)
-        case let plain: return try operation.holds(plain, rules) ?? otherwise(subject, &frame)
+        case let plain: return try operation.holds(plain) ?? otherwise(subject, &frame)
         }
       }
-    default: return { [rules] in try operation.holds(read($0), rules) ?? otherwise($0, &$1) }
+    default: return { try operation.holds(read($0)) ?? otherwise($0, &$1) }
     }
   }
 
@@ -93,7 +93,7 @@ struct ShapeCompiler {
     let operation = ConstantComparison(node, constant)
     let otherwise: ShapeTest = general(Compiler.compile(.comparison(node)))
     let needsAll: Bool = node.modifier == .all
-    return { [rules] subject, frame in
+    return { subject, frame in
       let owner: Subject
       switch start(subject) {
       case .none: return needsAll
@@ -101,7 +101,7 @@ struct ShapeCompiler {
       case .subject(let found): owner = found
       }
       let end: VisitEnd = try visit(owner) { plain in
-        guard let holds = try operation.holds(plain, rules) else { return .elsewhere }
+        guard let holds = try operation.holds(plain) else { return .elsewhere }
         return holds == needsAll ? .all : .stopped
       }
       switch end {
@@ -235,7 +235,7 @@ struct ShapeCompiler {
       return { [rules] subject, frame in
         var values: [PredicateValue] = []
         for operand in all { values.append(try operand(subject, &frame)) }
-        return try function.call(values, rules: rules)
+        return try function.result(of: values, rules: rules)
       }
     default: return nil
     }

@@ -11,6 +11,7 @@ package struct BinaryPlistWriter {
 
   private var items: [Item] = []
   private var leaves: [PlistNode: Int] = [:]
+  private var strings: [LiteralText: Int] = [:]
 
   package static func write(_ root: PlistNode) -> Data {
     var writer = BinaryPlistWriter()
@@ -30,10 +31,15 @@ package struct BinaryPlistWriter {
       let keys = ordered.map { add(.string($0.key)) }
       items[index] = .dictionary(keys: keys, values: ordered.map { add($0.value) })
       return index
+    case .string(let text):
+      if let index = strings[LiteralText(text)] { return index }
+      strings[LiteralText(text)] = items.count
+      items.append(.leaf(node))
+      return items.count - 1
     default:
       if let index = leaves[node] { return index }
+      leaves[node] = items.count
       items.append(.leaf(node))
-      leaves[node] = items.count - 1
       return items.count - 1
     }
   }

@@ -3,7 +3,7 @@ import Foundation
 /// Builds the object table of a keyed archive that Apple's `NSKeyedUnarchiver` decodes.
 package struct KeyedArchiveWriter {
   private var objects: [PlistNode] = [.string("$null")]
-  private var strings: [String: Int] = [:]
+  private var strings: [LiteralText: Int] = [:]
   private var classes: [String: Int] = [:]
 
   package static let null: PlistNode = .uid(0)
@@ -40,9 +40,9 @@ package struct KeyedArchiveWriter {
 
   package mutating func string(_ text: String?) -> PlistNode {
     guard let text else { return Self.null }
-    if let index = strings[text] { return .uid(index) }
+    if let index = strings[LiteralText(text)] { return .uid(index) }
     let place = reserve()
-    strings[text] = place
+    strings[LiteralText(text)] = place
     // Readers take a bare "$null" for nil, wherever it stands.
     if text == "$null" {
       fill(place, ["NSString", "NSObject"], ["NS.string": .string(text)])

@@ -103,9 +103,13 @@ final class KeySortDescriptor: NSSortDescriptor, NSSecureCoding {
 }
 
 /// A sort descriptor by key path whose values are not `Comparable`, optional ones above all.
+///
+/// Managed objects are compared by what they hold under the property's name, as stores compare them: a getter may make something else of
+/// it, or insist that there is a value.
 final class KeyPathSortDescriptor: NSSortDescriptor {
   private let path: AnyKeyPath
   private let term: SortTerm
+  private let stored: InlineCache<StoredProperty> = .init()
 
   init<Root, Value>(path: KeyPath<Root, Value>, ascending: Bool) {
     self.path = path
@@ -130,11 +134,12 @@ final class KeyPathSortDescriptor: NSSortDescriptor {
   }
 
   func compareThrowing(_ left: Any, _ right: Any) throws -> ComparisonResult {
-    try term.order(value(of: left), value(of: right))
+    let stored: StoredProperty = stored.entry(where: { _ in true }, else: { StoredProperty(path) })
+    return try term.order(value(of: left, stored), value(of: right, stored))
   }
 
-  private func value(of object: Any) throws -> PredicateValue {
-    try PredicateConversion.constant(object[keyPath: path] as Any)
+  private func value(of object: Any, _ stored: StoredProperty) throws -> PredicateValue {
+    try stored.value(of: object) ?? PredicateConversion.constant(object[keyPath: path] as Any)
   }
 
   override var reversedSortDescriptor: Any { KeyPathSortDescriptor(path: path, ascending: !ascending) }

@@ -48,7 +48,7 @@ extension NSSortDescriptor {
   /// The key path as text; for a descriptor made from a Swift key path the name of the property, nil when it has none.
   public var key: String? {
     if let descriptor = self as? KeySortDescriptor { return descriptor.term.key }
-    return KeyPathNames.name(of: keyPath)
+    return KeyPathNames.name(of: SortKeyOrigins.origin(of: keyPath).keyPath)
   }
 
   /// The method that compares, nil when a comparator does.
@@ -78,7 +78,8 @@ extension NSSortDescriptor {
     case let descriptor as KeySortDescriptor: return descriptor.sqlTerm
     case is KeyPathSortDescriptor: break
     default:
-      guard type(of: self) == NSSortDescriptor.self, NaturalOrder.isPlain(type(of: keyPath).valueType),
+      guard type(of: self) == NSSortDescriptor.self,
+        NaturalOrder.isPlain(type(of: SortKeyOrigins.origin(of: keyPath).keyPath).valueType),
         NaturalOrder.isOwn(self)
       else { return nil }
     }

@@ -62,7 +62,7 @@ private final class TypedSortDescriptor<Compared>: NSSortDescriptor {
 }
 
 /// Which key paths a store orders as Swift does.
-enum NaturalOrder {
+package enum NaturalOrder {
   private static let types: Set<ObjectIdentifier> = Set(
     [
       String.self, Bool.self, Int.self, Int8.self, Int16.self, Int32.self, Int64.self, UInt.self, UInt8.self,
@@ -71,7 +71,7 @@ enum NaturalOrder {
     ].map { (type: Any.Type) in ObjectIdentifier(type) })
 
   /// Whether values of a type, or optional ones, are ordered in one way only.
-  static func isPlain(_ type: Any.Type) -> Bool {
+  package static func isPlain(_ type: Any.Type) -> Bool {
     if let optional = type as? any UnwrappableOptional.Type { return isPlain(optional.wrappedType) }
     return types.contains(ObjectIdentifier(type))
   }

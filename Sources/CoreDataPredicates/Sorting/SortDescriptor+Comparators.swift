@@ -132,7 +132,7 @@ import Foundation
 #endif
 
 /// Which key path and comparison a path to a sort key stands for.
-enum SortKeyOrigins {
+package enum SortKeyOrigins {
   struct Origin {
     let keyPath: AnyKeyPath
     let comparison: StringComparison
@@ -146,7 +146,7 @@ enum SortKeyOrigins {
     var origins: [AnyKeyPath: Origin] = [:]
   }
 
-  static func register(_ path: AnyKeyPath, from keyPath: AnyKeyPath, _ comparison: StringComparison) {
+  package static func register(_ path: AnyKeyPath, from keyPath: AnyKeyPath, _ comparison: StringComparison) {
     table.lock.withLock { table.origins[path] = Origin(keyPath: keyPath, comparison: comparison) }
   }
 

@@ -8,7 +8,8 @@ package struct SortTerm: Hashable, Sendable {
   package var comparison: StringComparison
 
   package init(key: String?, ascending: Bool, comparison: StringComparison = .plain) {
-    self.key = key
+    // However it is written, it is the object: as a key path in a format is.
+    self.key = key?.lowercased() == "self" ? "self" : key
     self.ascending = ascending
     self.comparison = comparison
   }

@@ -41,7 +41,7 @@ package final class RegularExpressionCache: @unchecked Sendable {
   package static let shared: RegularExpressionCache = .init()
 
   private struct Key: Hashable {
-    let pattern: String
+    let pattern: LiteralText
     let options: ComparisonOptions
   }
 
@@ -53,7 +53,7 @@ package final class RegularExpressionCache: @unchecked Sendable {
   package func expression(
     _ pattern: String, _ options: ComparisonOptions
   ) throws(PredicateError) -> RegularExpression {
-    let key: Key = Key(pattern: pattern, options: options)
+    let key: Key = Key(pattern: LiteralText(pattern), options: options)
     if let known = lock.withLock({ entries[key] }) { return known }
     let expression: RegularExpression = try RegularExpression(pattern, options)
     lock.withLock {

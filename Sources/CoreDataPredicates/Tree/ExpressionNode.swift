@@ -64,6 +64,9 @@ package final class ExpressionBlock: Hashable, @unchecked Sendable {
   /// What stands behind the block: two blocks of one owner are equal.
   package let owner: AnyObject?
 
+  /// Stands for an expression that was made too deep: initialisers can't throw, fetches and evaluations can.
+  package static let tooDeep = ExpressionBlock { _, _, _ in fatalError("\(TreeLimits.error)") }
+
   package init(of owner: AnyObject? = nil, _ body: @escaping (Any?, [Any], NSMutableDictionary?) -> Any?) {
     self.owner = owner
     self.body = body

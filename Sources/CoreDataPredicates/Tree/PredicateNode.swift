@@ -175,8 +175,10 @@ package final class PredicateBlock: Hashable, @unchecked Sendable {
     return ["TRUEPREDICATE", "FALSEPREDICATE", "BLOCKPREDICATE"].contains(text) ? nil : text
   }
 
-  /// Whether it is no code, but a compound of Foundation's that is nested too deeply for a tree.
-  package var isCompound: Bool { type(of: predicate) == Foundation.NSCompoundPredicate.self }
+  /// Whether it is no code, but a compound that is nested too deeply for a tree.
+  package var isTooDeep: Bool {
+    predicate is TooDeepPredicate || type(of: predicate) == Foundation.NSCompoundPredicate.self
+  }
 
   package static func == (left: PredicateBlock, right: PredicateBlock) -> Bool {
     left.predicate === right.predicate
@@ -192,4 +194,22 @@ package enum TreeLimits {
   /// Levels of one tree, chains of arithmetic included (`a + b + c` has two). Releasing a tree takes up to 300 bytes a level on
   /// whatever thread lets go of it last, and some have 512 KiB.
   package static let depth: Int = 1000
+
+  /// What evaluating or fetching by a deeper tree throws.
+  static let error: PredicateError = .evaluation(
+    "A predicate or an expression may be nested \(depth) levels deep, and this one is deeper. Give one AND or OR all its members at "
+      + "once, and use IN for alternatives and sum: for long sums.")
+}
+
+/// Stands for a compound predicate that was made too deep: initialisers can't throw, fetches and evaluations can.
+final class TooDeepPredicate: Foundation.NSPredicate {
+  // Immutable.
+  nonisolated(unsafe) static let shared = TooDeepPredicate(value: false)
+  static let node: PredicateNode = .block(PredicateBlock(shared))
+
+  override func evaluate(with object: Any?, substitutionVariables bindings: [String: Any]?) -> Bool {
+    fatalError("\(TreeLimits.error)")
+  }
+
+  override func copy(with zone: NSZone?) -> Any { self }
 }

@@ -129,7 +129,7 @@ extension PredicateCompiler {
         missing == .truth(false) ? count : .choice(when: missing, then: .null, otherwise: count), type)
     case .constant(let collection):
       let node: ExpressionNode = .index(.constant(collection), .at(.constant(index)))
-      return .constant(try ExpressionProgram(node, rules: .store).value(nil))
+      return .constant(try ExpressionProgram(node).value(nil))
     case .value, .object, .entity, .choice, .combined:
       try target.checkReadable(Printer.print(expression))
       throw invalid(

@@ -205,7 +205,7 @@ extension PredicateCompiler {
   ) throws -> Operand {
     let text: String = Printer.print(expression)
     if case .constant(let value) = operand {
-      return .constant(try BuiltinFunction(name).call([value], rules: .store))
+      return .constant(try BuiltinFunction(name).result(of: [value]))
     }
     if name == "count:", case .combined(.union, let left, let right) = operand {
       return try count(ofUnion: left, right, expression, scope)
@@ -272,7 +272,7 @@ extension PredicateCompiler {
     switch operand {
     case .constant(let value):
       return .constant(
-        try BuiltinFunction("castObject:toType:").call([value, .string(name)], rules: .store))
+        try BuiltinFunction("castObject:toType:").result(of: [value, .string(name)]))
     case .members(var members) where name == "NSArray" || name == "NSSet":
       guard name == "NSArray" || members.isSet else {
         throw unsupported(

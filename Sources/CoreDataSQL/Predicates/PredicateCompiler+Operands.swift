@@ -17,7 +17,7 @@ extension PredicateCompiler {
       return constants.count == parts.count ? .constant(.array(constants)) : .list(parts)
     case .function(nil, let name, let arguments):
       if isConstant(expression) {
-        return .constant(try ExpressionProgram(expression, rules: .store).value(nil))
+        return .constant(try ExpressionProgram(expression).value(nil))
       }
       return try function(name, arguments, expression, scope)
     case .function(.some, _, _):

@@ -48,7 +48,7 @@ struct PredicateCompiler {
     guard isConstant(node.left), isConstant(node.right), node.comparison != .customSelector else {
       return nil
     }
-    return try PredicateProgram(.comparison(node), rules: .store).evaluate(nil)
+    return try PredicateProgram(.comparison(node)).evaluate(nil)
   }
 
   /// Whether the value is the same for every row.

@@ -14,10 +14,10 @@ struct MemberValues {
     if case .keyPath(let path) = argument, !path.contains("@") {
       let components: [String] = path.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
       source = .path(
-        components.map { ExpressionProgram(.keyPath($0), rules: .store) },
+        components.map { ExpressionProgram(.keyPath($0)) },
         isCollection: MemberValues.isCollection(components, of: entity))
     } else {
-      source = .expression(ExpressionProgram(argument, rules: .store))
+      source = .expression(ExpressionProgram(argument))
     }
   }
 

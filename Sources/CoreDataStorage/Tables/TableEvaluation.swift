@@ -15,8 +15,8 @@ package struct TableEvaluation {
     let shape = try TableShape(plan)
     self.plan = plan
     self.shape = shape
-    columns = shape.columns.map { ExpressionProgram($0, rules: .store) }
-    order = shape.order.map { (ExpressionProgram($0.expression, rules: .store), $0) }
+    columns = shape.columns.map { ExpressionProgram($0) }
+    order = shape.order.map { (ExpressionProgram($0.expression), $0) }
   }
 
   package func run(_ rows: some Sequence<Any>) throws -> ValueTable {
@@ -53,7 +53,7 @@ package struct TableEvaluation {
   }
 
   private func grouped(_ rows: some Sequence<Any>) throws -> [Line] {
-    let keys: [ExpressionProgram] = shape.keys.map { ExpressionProgram($0, rules: .store) }
+    let keys: [ExpressionProgram] = shape.keys.map { ExpressionProgram($0) }
     let arguments: [MemberValues] = shape.aggregates.map {
       MemberValues($0.argument, of: plan.rows.entity.entity)
     }
@@ -79,7 +79,7 @@ package struct TableEvaluation {
   }
 
   private func lines(_ groups: [Group]) throws -> [Line] {
-    let having: PredicateProgram? = shape.having.map { PredicateProgram($0, rules: .store) }
+    let having: PredicateProgram? = shape.having.map { PredicateProgram($0) }
     var lines: [Line] = []
     for group in groups {
       var variables: [String: Any] = [:]

@@ -108,7 +108,7 @@ struct LawCase {
     let values: [String: Any] = bindings.mapValues { store.resolve($0).anyValue ?? NSNull() }
     let rows: [NSManagedObject] = store.rows[entity] ?? []
     let strict = PredicateProgram(node)
-    let lenient = PredicateProgram(node, rules: .store)
+    let lenient = PredicateProgram(node)
     let answers: [Bool?] = rows.map { try? lenient.evaluate($0, variables: values) }
     let answered: Int = answers.count { $0 != nil }
     var differences: [String] = []

@@ -117,7 +117,7 @@ struct PredicateLawTests {
             guard node.isAboutAttributes else { continue }
             let values: [String: Any] = maker.bindings.mapValues { $0.anyValue ?? NSNull() }
             let predicate: NSPredicate = makePredicate(node).withSubstitutionVariables(values)
-            let program = PredicateProgram(predicate.predicateNode(), rules: .store)
+            let program = PredicateProgram(predicate.predicateNode())
             let wanted: Set<NSManagedObject> = Set(try live.filter { try program.evaluate($0) })
             let found: [NSManagedObject] = try context.all(NSManagedObject.self, "LawThing", predicate)
             #expect(Set(found) == wanted, "seed \(seed), \(kind.rawValue): \(Printer.print(node))")
