@@ -215,9 +215,9 @@ final class NotesViewModel {
     }
     let (started, start) = AsyncStream.makeStream(of: Void.self)
     let listening = Task {
-      let saves = center.notifications(named: NSManagedObjectContext.didSaveObjectIDsNotification).map {
-        $0.name
-      }
+      // Of this context only: what others post would be kept until it is asked for, with their objects.
+      let name: Notification.Name = NSManagedObjectContext.didSaveObjectIDsNotification
+      let saves = center.notifications(named: name, object: viewContext).map { $0.name }
       start.finish()
       for await name in saves {
         #expect(name == .NSManagedObjectContextDidSaveObjectIDs)
