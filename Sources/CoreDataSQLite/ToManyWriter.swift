@@ -21,6 +21,41 @@ struct ToManyWriter {
         try appendToOrder(edit)
       }
     }
+    try appendToOtherOrders(edits)
+  }
+
+  /// The other side of a pair may be ordered without an edit of its own that names the pair: there the
+  /// owner goes last.
+  private func appendToOtherOrders(_ edits: [ToManyEdit]) throws {
+    var told: Set<PlacedMember>?
+    for edit in edits where !edit.added.isEmpty {
+      let described: PropertySlot = engine.layout.entities[Int(edit.owner.entity)].slots[edit.slot]
+      guard let inverse = described.relationship?.inverseRelationship, inverse.isToMany, inverse.isOrdered,
+        let slot = described.inverseSlot
+      else { continue }
+      let known: Set<PlacedMember> = told ?? PlacedMember.all(of: edits)
+      told = known
+      for member in edit.added
+      where !known.contains(PlacedMember(owner: member, slot: slot, member: edit.owner)) {
+        try appendToOrder(
+          ToManyEdit(owner: member, slot: slot, added: [], removed: [], appended: [edit.owner]))
+      }
+    }
+  }
+
+  private struct PlacedMember: Hashable {
+    let owner: RowID
+    let slot: Int
+    let member: RowID
+
+    static func all(of edits: [ToManyEdit]) -> Set<PlacedMember> {
+      Set(
+        edits.flatMap { edit in
+          (edit.ordering ?? edit.appended).map {
+            PlacedMember(owner: edit.owner, slot: edit.slot, member: $0)
+          }
+        })
+    }
   }
 
   private func run(_ sql: String, _ values: Int64...) throws {
