@@ -28,6 +28,7 @@ struct SaveExecution {
     try checkDerived()
     var conflicts: [(id: RowID, expected: Int32)] = []
     try check(plan.checks, &conflicts)
+    try find(plan.targets, &conflicts)
     try delete(plan.deletes, &conflicts)
     try update(plan.updates, &conflicts)
     if !conflicts.isEmpty { throw StoreError.conflicts(try describe(conflicts)) }
@@ -55,6 +56,17 @@ struct SaveExecution {
       try select.bind(1, check.id.key)
       try select.bind(2, Int64(check.expectedVersion))
       if try !select.step() { conflicts.append((id: check.id, expected: check.expectedVersion)) }
+    }
+  }
+
+  private func find(_ targets: [RowID], _ conflicts: inout [(id: RowID, expected: Int32)]) throws {
+    for target in targets {
+      let table: TableSchema = try engine.schema.table(of: Int(target.entity))
+      let select = try RawStatement(
+        database, "SELECT 1 FROM \(SQLIdentifier.quoted(table.name)) WHERE Z_PK = ?", url: engine.url)
+      defer { select.reset() }
+      try select.bind(1, target.key)
+      if try !select.step() { conflicts.append((id: target, expected: 0)) }
     }
   }
 

@@ -86,6 +86,9 @@ struct InMemoryState: Sendable {
     }
     for update in plan.updates { check(update.row.id, update.expectedVersion) }
     for row in plan.deletes + plan.checks { check(row.id, row.expectedVersion) }
+    for target in plan.targets where row(target) == nil {
+      conflicts.append(RowConflict(id: target, expectedVersion: 0, stored: nil))
+    }
     for insert in plan.inserts {
       insert.rows.forEach { new in
         // A key that is taken: handed out by another store, or used twice.

@@ -83,6 +83,8 @@ package struct SavePlan: Sendable {
   package var toMany: [ToManyEdit] = []
   /// Rows that are not changed and must be what was read all the same.
   package var checks: [RowDelete] = []
+  /// Rows that the plan refers to and neither writes nor checks: they must be there.
+  package var targets: [RowID] = []
   /// By index of the root entity: how many new rows want a key. Empty: none.
   package private(set) var newKeys: [Int] = []
 

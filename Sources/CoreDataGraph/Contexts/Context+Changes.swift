@@ -15,6 +15,7 @@ extension NSManagedObjectContext {
         "An NSManagedObjectContext cannot delete objects in other contexts (\(object.objectID)); use object(with:)."
       )
     }
+    object.flags.remove(.cascaded)
     guard !object.flags.contains(.deleted) else { return }
     // Loaded, since the save deletes the version that was read and no other; a row that is gone already needs no deletion.
     object.fireFault()
@@ -47,7 +48,10 @@ extension NSManagedObjectContext {
 
   final func propagate(_ object: NSManagedObject) {
     object.flags.insert(.propagated)
-    for slot in object.runtime.relationshipSlots { propagate(object, slot) }
+    for slot in object.runtime.relationshipSlots {
+      object.state?.toMany(slot)?.noteDeletion()
+      propagate(object, slot)
+    }
   }
 
   private func propagate(_ object: NSManagedObject, _ slot: Int) {
@@ -65,6 +69,7 @@ extension NSManagedObjectContext {
         guard !target.flags.contains(.inaccessible) else { continue }
         target.prepareForDeletion()
         markDeleted(target)
+        target.flags.insert(.cascaded)
       }
       for target in targets { separate(object, slot, target) }
     @unknown default: return
@@ -90,7 +95,7 @@ extension NSManagedObjectContext {
   private func separate(_ object: NSManagedObject, _ slot: Int, _ target: NSManagedObject) {
     let described: PropertySlot = object.runtime.layout.slots[slot]
     if described.isToMany { object.removeMember(slot, target) }
-    if let inverse = described.inverseSlot { target.unlink(inverse, object) }
+    if let inverse = described.inverseSlot { target.leave(inverse, object) }
   }
 
   // MARK: The end of an event
@@ -117,10 +122,10 @@ extension NSManagedObjectContext {
       let flags: ObjectFlags = object.flags
       object.flags.subtract(.event)
       if flags.isSuperset(of: [.inserted, .deleted]) {
-        // New and gone again before anybody was told.
+        // New and gone again: whoever was told of it, or was given it by a fetch, has to hear.
         forgetUnsaved(object)
         forgotten = true
-        if !flags.contains(.eventInserted) { deletedNow.append(object) }
+        if !flags.contains(.eventInserted) || flags.contains(.handedOut) { deletedNow.append(object) }
       } else if flags.contains(.eventDeleted) {
         deletedNow.append(object)
       } else if flags.contains(.eventInserted) {
@@ -210,7 +215,7 @@ extension NSManagedObjectContext {
       state.base = base
       object.state = state
     } else {
-      object.discardState(keepingTransients: false)
+      object.state = nil
     }
     object.awakeQuietly { object.awake(fromSnapshotEvents: .rollback) }
     noteRolledBack(object, removed: false)

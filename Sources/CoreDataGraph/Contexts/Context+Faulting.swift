@@ -389,7 +389,7 @@ extension NSManagedObjectContext {
 
 extension NSManagedObject {
   /// The row is another one: what was read before is read anew, what was changed here stays.
-  fileprivate final func letValuesGo(except own: SlotSet) {
+  final func letValuesGo(except own: SlotSet) {
     guard let state else { return }
     for (number, slot) in runtime.layout.slots.enumerated() where !own.contains(number) {
       if slot.role == .transient { continue }

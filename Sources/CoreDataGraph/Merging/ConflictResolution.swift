@@ -25,9 +25,14 @@ struct ConflictResolution {
     switch (object.isDeleted, stored) {
     case (true, nil): context.forgetDeletedElsewhere(object)
     case (true, let row?):
-      if objectWins { object.row = row } else { context.takeBackDeletion(of: object, row) }
+      if objectWins {
+        object.row = row
+      } else {
+        context.takeBackDeletion(of: object)
+        merge(object, row, in: context)
+      }
     case (false, nil):
-      if objectWins, object.isUpdated {
+      if objectWins, object.addsToRow {
         context.insertAgain(object)
       } else {
         context.forgetDeletedElsewhere(object)
@@ -40,15 +45,26 @@ struct ConflictResolution {
     let seen: ObservedValues? = object.observedValues()
     defer { object.tellObservers(since: seen) }
     switch type {
-    case .rollbackMergePolicyType: object.discardState(keepingTransients: true)
+    case .rollbackMergePolicyType: object.takeBackValues()
     case .overwriteMergePolicyType: object.keepAllValues()
     default: object.mergeProperties(with: row, objectWins: objectWins)
     }
     object.row = row
     object.reloadMembers()
+    if !objectWins { takeBackDeletions(ofTargets: object, in: context) }
     context.settle(object)
     object.awakeQuietly { object.awake(fromSnapshotEvents: .mergePolicy) }
     context.noteEvent(.eventRefreshed, of: object)
+  }
+
+  /// What the store's values lead to can't be deleted.
+  private func takeBackDeletions(ofTargets object: NSManagedObject, in context: NSManagedObjectContext) {
+    for slot in object.runtime.relationshipSlots where object.runtime.layout.slots[slot].isToOne {
+      guard object.runtime.layout.slots[slot].inverseSlot != nil, let target = object.toOneTarget(slot),
+        target.isToBeDeleted
+      else { continue }
+      context.takeBackDeletion(of: target)
+    }
   }
 
   // MARK: Uniqueness
@@ -78,20 +94,23 @@ extension NSManagedObjectContext {
     if !object.flags.contains(.inserted), object.persistentChanges().isEmpty { object.flags.remove(.updated) }
   }
 
-  final func takeBackDeletion(of object: NSManagedObject, _ row: RowRef) {
-    let seen: ObservedValues? = object.observedValues()
-    defer { object.tellObservers(since: seen) }
-    object.flags.subtract([.deleted, .propagated, .updated])
-    unloadShortened()
-    object.discardState(keepingTransients: true)
-    object.row = row
-    object.awakeQuietly { object.awake(fromSnapshotEvents: .mergePolicy) }
-    noteEvent(.eventRefreshed, of: object)
+  /// A deletion has lost: the object is there again, and so is all that its deletion did.
+  final func takeBackDeletion(of object: NSManagedObject) {
+    guard object.isToBeDeleted else { return }
+    var reversal = DeletionReversal(self)
+    reversal.takeBack(object)
   }
 
-  /// The row is gone and the object is to stay: it is saved as a new row under the same key.
+  /// The row is gone and the object is to stay: it is saved as a new row under the same key, with what was
+  /// set and added here. The members that the store had went with the row.
   final func insertAgain(_ object: NSManagedObject) {
     guard let row = object.row else { return }
+    for slot in object.runtime.relationshipSlots {
+      object.state?.toMany(slot)?.unload()
+    }
+    for other in objects(leadingTo: [object], { $0.leads($1) { $0 === object } }) {
+      for slot in other.runtime.relationshipSlots { other.state?.toMany(slot)?.forgetStored(object) }
+    }
     object.flags.remove(.updated)
     object.forgetRow(row, of: object.store)
     noteInsertion(of: object)
@@ -109,6 +128,33 @@ extension NSManagedObject {
           kind == .toOne ? toOneTarget(number).map { .object($0) } ?? .null : slotValue(number)
       }
       state.noteChange(number)
+    }
+  }
+
+  /// Whether more was done to the object than to take something out of a relationship, which says nothing
+  /// once its row is gone.
+  fileprivate final var addsToRow: Bool {
+    guard isUpdated else { return false }
+    return persistentChanges().members.contains { slot in
+      switch runtime.layout.slots[slot].role {
+      case .toMany: state?.toMany(slot)?.pairs.added.isEmpty == false
+      case .stored(.toOne, _): toOneTarget(slot) != nil
+      default: true
+      }
+    }
+  }
+
+  /// Gives stored values back. Members that were added or removed here stay so: that is a change of theirs
+  /// too.
+  fileprivate final func takeBackValues() {
+    guard let state else { return }
+    for (number, slot) in runtime.layout.slots.enumerated() where slot.role != .transient {
+      if let many = state.toMany(number), slot.inverseSlot != nil {
+        many.forgetOrder()
+        continue
+      }
+      state.values[number] = .unset
+      state.forgetChange(number)
     }
   }
 

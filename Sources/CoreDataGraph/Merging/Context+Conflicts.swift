@@ -28,17 +28,25 @@ extension NSManagedObjectContext {
     guard !conflicts.isEmpty, let policy = mergePolicy as? NSMergePolicy else {
       throw SaveErrors.error(for: refusal.error, store: refusal.store, context: self, partly: false)
     }
+    let locking: [NSMergeConflict] = conflicts.compactMap { $0 as? NSMergeConflict }
+    let objects: [NSManagedObject] = locking.map(\.sourceObject)
+    let related: [NSManagedObject] = relatives(of: objects)
     try policy.resolve(mergeConflicts: conflicts)
+    try finishMerging(objects, related: related)
     endEvent()
   }
 
   private func lockingConflicts(_ rows: [RowConflict], _ store: NSPersistentStore) -> [NSMergeConflict] {
     rows.compactMap { conflict in
       let root: Int = store.runtime.entities[Int(conflict.id.entity)].layout.rootIndex
-      guard
-        let object = registry.object(store: store.ordinal, root: root, key: conflict.id.key),
-        let read = object.row
-      else { return nil }
+      guard let object = registry.object(store: store.ordinal, root: root, key: conflict.id.key) else {
+        return nil
+      }
+      guard let read = object.row else {
+        // Nothing was read but its id, and nothing is there.
+        return NSMergeConflict(
+          source: object, expectedVersion: 0, cached: nil, persisted: nil, new: conflict.stored)
+      }
       guard let cache = store.rowCache else {
         // The engine is the cache, and nobody else writes to it.
         return NSMergeConflict(

@@ -24,7 +24,7 @@ extension NSManagedObjectContext {
     }
     deletedElsewhere.append(gone)
     hasMetDeletions = true
-    let others: [NSManagedObject] = neighbours(of: gone)
+    let others: [NSManagedObject] = self.objects(leadingTo: gone) { $0.leadsToDeletedElsewhere($1) }
     withObservedValues(of: others) {
       for object in others where object.dropDeletedElsewhere() && !object.isFault {
         noteEvent(.eventRefreshed, of: object)
@@ -33,10 +33,12 @@ extension NSManagedObjectContext {
     tellChildren(ofDeleted: gone)
   }
 
-  /// The objects whose relationships, as they were read or changed here, lead to some that were deleted. All that could are asked:
-  /// the deleted ones may never have heard of them.
-  private func neighbours(of gone: [NSManagedObject]) -> [NSManagedObject] {
-    let roots: Set<Int> = Set(gone.map(\.runtime.layout.rootIndex))
+  /// The objects with a relationship that leads, as it was read or changed here, to one of some others:
+  /// what `leads` tells of a slot. All that could are asked: the others may never have heard of them.
+  final func objects(leadingTo others: [NSManagedObject], _ leads: (NSManagedObject, Int) -> Bool)
+    -> [NSManagedObject]
+  {
+    let roots: Set<Int> = Set(others.map(\.runtime.layout.rootIndex))
     var slots: [ObjectIdentifier: [Int]] = [:]
     return registry.allObjects.filter { object in
       if object.flags.contains(.deletedElsewhere) || !object.hasSource && object.state == nil { return false }
@@ -53,7 +55,7 @@ extension NSManagedObjectContext {
         }
         slots[ObjectIdentifier(runtime)] = asked
       }
-      return asked.contains(where: object.leadsToDeletedElsewhere)
+      return asked.contains { leads(object, $0) }
     }
   }
 
@@ -128,15 +130,20 @@ extension ObjectFlags {
 extension NSManagedObject {
   /// Whether a relationship has an object that another context has deleted, now or in what was read.
   fileprivate final func leadsToDeletedElsewhere(_ slot: Int) -> Bool {
-    if let many = state?.toMany(slot) { return many.has { $0.flags.contains(.deletedElsewhere) } }
+    leads(slot) { $0.flags.contains(.deletedElsewhere) }
+  }
+
+  /// Whether a relationship has such an object, now or in what was read.
+  final func leads(_ slot: Int, to isSought: (NSManagedObject) -> Bool) -> Bool {
+    if let many = state?.toMany(slot) { return many.has(where: isSought) }
     guard runtime.layout.slots[slot].isToOne else { return false }
     return [state?.values[slot].target, state?.base?[slot].target, targetInRow(slot)].contains {
-      $0?.flags.contains(.deletedElsewhere) == true
+      $0.map(isSought) == true
     }
   }
 
   /// The object that the row names for a to-one, if the context knows it.
-  private final func targetInRow(_ slot: Int) -> NSManagedObject? {
+  final func targetInRow(_ slot: Int) -> NSManagedObject? {
     guard case .stored(.toOne, let word) = runtime.layout.slots[slot].role, let row, row.hasValue(word),
       let store, let registry
     else { return nil }

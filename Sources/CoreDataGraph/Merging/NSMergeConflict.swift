@@ -43,10 +43,11 @@ nonisolated open class NSMergeConflict: NSObject {
     super.init()
   }
 
-  init(source: NSManagedObject, expectedVersion: Int32, cached: RowRef, persisted: RowRef?, new: RowRef?) {
+  /// `cached`: nil where only the id of the object was known.
+  init(source: NSManagedObject, expectedVersion: Int32, cached: RowRef?, persisted: RowRef?, new: RowRef?) {
     sourceObject = source
-    objectSnapshot = source.currentSnapshot()
-    cachedSnapshot = source.snapshot(of: cached)
+    objectSnapshot = cached.map { _ in source.currentSnapshot() }
+    cachedSnapshot = cached.map { source.snapshot(of: $0) }
     persistedSnapshot = persisted.map { source.snapshot(of: $0) }
     newVersionNumber = new.map { Int($0.version) } ?? 0
     oldVersionNumber = Int(expectedVersion)

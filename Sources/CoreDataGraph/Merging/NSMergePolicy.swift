@@ -30,6 +30,13 @@ public enum NSMergePolicyType: UInt, Sendable {
 /// | overwrite | the object's values | inserted again | deleted |
 /// | rollback | the store's values | deleted | not deleted |
 ///
+/// A deletion wins or loses with all that its delete rules do. One that wins goes on to members that the
+/// context had not seen, and fails with 1600 where Deny meets some. One that is taken back brings back what
+/// its cascade reached and what nullify cleared, but not what the program itself deleted or took out. An
+/// object that is inserted again has what was set and added here; where only something was taken out of a
+/// relationship, it stays deleted. Members that were added or removed here stay so with every policy,
+/// unless a to-one of theirs says otherwise; nobody keeps a reference to a row that is gone.
+///
 /// Uniqueness: one object stays, the others are deleted. With *store trumps* and *rollback* the stored one stays (without a stored one,
 /// the first that was inserted; an object whose changed value collides takes its stored value back); with *object trumps* and
 /// *overwrite* the object that was inserted or changed last. The two policies that merge by property hand what the deleted ones have

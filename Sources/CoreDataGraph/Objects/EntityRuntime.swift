@@ -158,6 +158,8 @@ struct SlotBrief {
   let isDerived: Bool
   /// A part of a composite attribute, which is checked as a whole.
   let isElement: Bool
+  /// Of a relationship: whether the other side knows of it.
+  let hasInverse: Bool
 
   /// Whether the word holds the bits of a double.
   var isFloatingPoint: Bool {
@@ -169,6 +171,7 @@ struct SlotBrief {
     isRequired = !slot.property.isOptional
     isDerived = slot.isDerived
     isElement = slot.isElement
+    hasInverse = slot.inverseSlot != nil
     switch slot.role {
     case .stored(let kind, let word):
       self.word = Int32(word)

@@ -75,6 +75,16 @@ extension NSManagedObject {
     }
   }
 
+  /// Removes `object`, which leads here, from this side. A row that says otherwise is older than that and
+  /// read anew: no reference to `object` must stay behind in the store. An object that was changed is not;
+  /// the save finds out.
+  final func leave(_ slot: Int, _ object: NSManagedObject) {
+    if runtime.layout.slots[slot].isToOne, row != nil, toOneTarget(slot) !== object {
+      registry?.context?.readNewer(self)
+    }
+    unlink(slot, object)
+  }
+
   // MARK: To-many
 
   /// The to-many state, without loading members.
@@ -293,7 +303,7 @@ extension NSManagedObject {
     withObservers(of: slot) {
       removeMember(slot, object)
       guard !flags.contains(.untracked), let inverse = runtime.layout.slots[slot].inverseSlot else { return }
-      object.unlink(inverse, self)
+      object.leave(inverse, self)
     }
   }
 

@@ -282,22 +282,6 @@ extension NSManagedObject {
     return stored.map { SlotValue.equal($0, value) } == true ? .same : .changed(data)
   }
 
-  /// Throws pending values away; the row stays, so reads give what was last fetched or saved.
-  final func discardState(keepingTransients: Bool) {
-    guard let state else { return }
-    if keepingTransients {
-      let kept = ObjectState(values: Array(repeating: .unset, count: runtime.layout.slots.count))
-      var any = false
-      for (number, slot) in runtime.layout.slots.enumerated() where slot.role == .transient {
-        kept.values[number] = state.values[number]
-        any = true
-      }
-      self.state = any ? kept : nil
-    } else {
-      self.state = nil
-    }
-  }
-
   /// Makes the object a fault: values, relationships and transients go; the next read loads anew.
   final func turnIntoFault() {
     guard !flags.contains(.fault) else {

@@ -170,6 +170,56 @@ final class ToManyState {
     }
   }
 
+  // MARK: Deletions and merges
+
+  /// What was added and removed before the deletion of the owner was passed on; nil: nothing.
+  private var beforeDeletion: (added: ObjectList, removed: ObjectList)?
+
+  /// The deletion of the owner is about to be passed on.
+  func noteDeletion() { beforeDeletion = isChanged ? (added, removed) : nil }
+
+  /// Who was taken out since, and whether it is a member in the store.
+  var parted: [(object: NSManagedObject, isStored: Bool)] {
+    var before: (added: ObjectList, removed: ObjectList) = beforeDeletion ?? (ObjectList(), ObjectList())
+    let new: [NSManagedObject] = before.added.filter { !added.indexes($0) }
+    let stored: [NSManagedObject] = removed.filter {
+      !before.removed.indexes($0) && !before.added.indexes($0)
+    }
+    return new.map { ($0, false) } + stored.map { ($0, true) }
+  }
+
+  /// A member was not added after all.
+  func forgetAddition(of object: NSManagedObject) {
+    if !removed.indexes(object) { forget(object) }
+    added.remove(object)
+  }
+
+  /// A member was not removed after all: it has the place that the store has for it.
+  func forgetRemoval(of object: NSManagedObject) {
+    guard removed.indexes(object) else { return }
+    if members != nil { unload() }
+    removed.remove(object)
+  }
+
+  /// The store does not have a member any more.
+  func forgetStored(_ object: NSManagedObject) {
+    removed.remove(object)
+    if !added.indexes(object) { forget(object) }
+  }
+
+  private func forget(_ object: NSManagedObject) {
+    members?.remove(object)
+    order?.remove(object)
+  }
+
+  /// Members were not moved after all.
+  func forgetOrder() {
+    guard isReordered else { return }
+    isReordered = false
+    unload()
+    order = nil
+  }
+
   /// The store's members before their owner is deleted there, for an undo that brings it back.
   var lastStored: [RowID] = []
 

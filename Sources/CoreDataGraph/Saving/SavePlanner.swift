@@ -18,6 +18,8 @@ struct SavePlanner {
   /// Their temporary keys and the numbers of the provisional ones; made when a relationship first leads to
   /// one of them.
   private var provisionalKeys: KeyTable?
+  /// Rows that relationships lead to and that nothing else in the plan would miss.
+  private var targets: Set<RowID> = []
 
   private init(store: NSPersistentStore, context: NSManagedObjectContext, values: TransformedValues) {
     self.store = store
@@ -51,6 +53,7 @@ struct SavePlanner {
     for list in [part.inserted, part.updated, part.deleted] {
       for object in list { try planEdits(of: object, &joined) }
     }
+    plan.targets = targets.sorted { ($0.entity, $0.key) < ($1.entity, $1.key) }
   }
 
   // MARK: Keys and rows
@@ -135,7 +138,9 @@ struct SavePlanner {
         slab.copy(word, kind, from: object.row, to: row)
       } else if kind == .toOne {
         if case .object(let target) = value, let target = target as? NSManagedObject {
-          slab.set(row, word: word, toTarget: try id(of: target, from: object, number))
+          let id: RowID = try id(of: target, from: object, number)
+          note(target, id, hasInverse: brief.hasInverse)
+          slab.set(row, word: word, toTarget: id)
         }
       } else {
         if !brief.isDerived, !value.isStorable(as: kind) { try object.refuseValue(number) }
@@ -171,6 +176,15 @@ struct SavePlanner {
     }
     throw GraphError.unsavedTarget(
       object: source.objectID, relationship: name, targetDescription: "\(target.runtime.layout.name)")
+  }
+
+  /// Whoever is changed together with the relationship is written, and what is written is checked.
+  @inline(__always)
+  private mutating func note(_ target: NSManagedObject, _ id: RowID, hasInverse: Bool) {
+    if !target.flags.isDisjoint(with: hasInverse ? [.inserted, .deleted, .updated] : [.inserted, .deleted]) {
+      return
+    }
+    targets.insert(id)
   }
 
   /// nil: the object is none of those that are to be new rows.
@@ -214,7 +228,11 @@ struct SavePlanner {
       var (added, removed): ([RowID], [RowID]) = ([], [])
       if !inverseIsToOne {
         let pairs = many.pairs
-        added = try pairs.added.map { try id(of: $0, from: object, slot) }
+        added = try pairs.added.map { member in
+          let id: RowID = try id(of: member, from: object, slot)
+          note(member, id, hasInverse: relationship.inverseRelationship != nil)
+          return id
+        }
         removed = try pairs.removed.filter { $0.store != nil && !$0.flags.contains(.deletedElsewhere) }.map {
           try id(of: $0, from: object, slot)
         }

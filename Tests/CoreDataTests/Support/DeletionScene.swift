@@ -66,5 +66,7 @@ final class DeletionScene {
     try deleteElsewhere([object])
     try between()
     try third.performAndWait { try third.save() }
+    // It is among its category's members again, which has had another version since.
+    context.performAndWait { context.refresh(category, mergeChanges: true) }
   }
 }

@@ -1,0 +1,232 @@
+import CoreDataModel
+import CoreDataStorage
+import Foundation
+
+// After a merge policy has settled conflicts of changed rows: what is related to those rows here is brought
+// in step with the store, so that lists and to-ones agree at once; and deletions that have won are passed
+// on along what the store has now (Decisions/0033).
+
+extension NSManagedObjectContext {
+  /// `related`: what was related to the objects before the policy gave them other rows, or made others let
+  /// go of them.
+  final func finishMerging(_ objects: [NSManagedObject], related: [NSManagedObject]) throws {
+    let here: [NSManagedObject] = objects.filter { $0.registry === registry }
+    let merged: [NSManagedObject] = here.filter { !$0.isDeleted }
+    // They have just been given their rows, so what these name may be new here.
+    let targets: [NSManagedObject] = merged.flatMap { object in
+      object.toOneSlots.compactMap { object.toOneTarget($0) }
+    }
+    try catchUp(related + targets + relatives(of: merged), besides: merged)
+    settleMembers(of: merged)
+    try passOnAgain(here.filter(\.isToBeDeleted) + deletedTargets(of: merged))
+  }
+
+  /// Reads an unchanged object anew. What can't be read stays as it is.
+  final func readNewer(_ object: NSManagedObject) {
+    if parent == nil { _ = try? takeNewest(of: [object]) }
+  }
+
+  // MARK: Unchanged objects
+
+  /// Reads unchanged objects anew, and from each that the store has changed on to those that are related to
+  /// it.
+  private func catchUp(_ objects: [NSManagedObject], besides merged: [NSManagedObject] = []) throws {
+    var known: Set<ObjectIdentifier> = Set(merged.map { ObjectIdentifier($0) })
+    var wave: [NSManagedObject] = objects
+    while !wave.isEmpty {
+      wave = try takeNewest(of: wave.filter { known.insert(ObjectIdentifier($0)).inserted })
+    }
+  }
+
+  /// The objects of this context that lead to others, or that these lead to here or in the store.
+  final func relatives(of objects: [NSManagedObject]) -> [NSManagedObject] {
+    if objects.isEmpty { return [] }
+    let sought: Set<ObjectIdentifier> = Set(objects.map { ObjectIdentifier($0) })
+    let targets: [NSManagedObject] = objects.flatMap { object in
+      object.runtime.relationshipSlots.flatMap { object.relatives($0) }
+    }
+    return targets
+      + self.objects(leadingTo: objects) { object, slot in
+        object.leads(slot) { sought.contains(ObjectIdentifier($0)) }
+      }
+  }
+
+  /// Gives unchanged objects the rows that the store has now, and deletes those that have none. Returns
+  /// what is related to those that had others.
+  private func takeNewest(of objects: [NSManagedObject]) throws -> [NSManagedObject] {
+    var changed: [NSManagedObject] = []
+    var gone: [NSManagedObject] = []
+    for object in objects where object.flags.contains(.updated) { settle(object) }
+    let asked: [NSManagedObject] = objects.filter {
+      $0.registry === registry && $0.store != nil && !$0.hasChanges && !$0.flags.contains(.deletedElsewhere)
+    }
+    for (_, group) in Dictionary(grouping: asked, by: { Home($0) }) {
+      guard let store = group[0].store else { continue }
+      let root: EntityLayout = store.runtime.entities[group[0].runtime.layout.rootIndex].layout
+      var rows: [Int64: RowRef] = [:]
+      try store.rows(of: root, keys: group.map(\.key), for: self).forEach { rows[$0.key] = $0 }
+      for object in group {
+        guard let row = rows[object.key] else {
+          gone.append(object)
+          continue
+        }
+        if object.row?.version == row.version { continue }
+        if object.row != nil { changed.append(object) }
+        take(row, for: object)
+      }
+    }
+    let related: [NSManagedObject] = relatives(of: changed + gone)
+    takeOverDeletions(of: gone)
+    return related
+  }
+
+  private struct Home: Hashable {
+    let store: ObjectIdentifier?
+    let root: Int
+
+    init(_ object: NSManagedObject) {
+      store = object.store.map { ObjectIdentifier($0) }
+      root = object.runtime.layout.rootIndex
+    }
+  }
+
+  private func take(_ row: RowRef, for object: NSManagedObject) {
+    let seen: ObservedValues? = object.observedValues()
+    defer { object.tellObservers(since: seen) }
+    object.row = row
+    if object.isFault { return }
+    object.letValuesGo(except: SlotSet())
+    object.awakeQuietly { object.awake(fromSnapshotEvents: .mergePolicy) }
+    noteEvent(.eventRefreshed, of: object)
+  }
+
+  // MARK: Lists and to-ones
+
+  /// Where a to-one is the other side, that is what counts: changed lists forget what their members say
+  /// otherwise now, and what the members of merged objects say is recorded on both sides.
+  private func settleMembers(of merged: [NSManagedObject]) {
+    let known: Set<ObjectIdentifier> = Set(merged.map { ObjectIdentifier($0) })
+    for object in inserted + updated
+    where object.hasChanges && !object.isDeleted && object.registry === registry {
+      for slot in object.runtime.relationshipSlots {
+        guard let inverse = object.inverseToOne(slot) else { continue }
+        guard object.runtime.layout.slots[slot].isToMany else {
+          if let target = object.toOneTarget(slot), known.contains(ObjectIdentifier(target)),
+            target.toOneTarget(inverse) !== object
+          {
+            object.writeToOne(slot, nil)
+          }
+          continue
+        }
+        object.settleMembers(slot, inverse)
+      }
+      settle(object)
+    }
+    for object in merged {
+      for slot in object.toOneSlots { object.settleTarget(slot) }
+    }
+  }
+
+  // MARK: Deletions that have won
+
+  /// The deleted objects that rows of others have come to lead to: their deletions go on to these.
+  private func deletedTargets(of merged: [NSManagedObject]) -> [NSManagedObject] {
+    merged.flatMap { object in
+      object.toOneSlots.compactMap { slot in
+        guard let inverse = object.runtime.layout.slots[slot].inverseSlot,
+          let target = object.toOneTarget(slot), target.isToBeDeleted
+        else { return nil }
+        target.state?.toMany(inverse)?.forgetRemoval(of: object)
+        return target
+      }
+    }
+  }
+
+  /// Passes deletions on once more: the store has other members by now. The save weighs Deny again.
+  private func passOnAgain(_ objects: [NSManagedObject]) throws {
+    if objects.isEmpty { return }
+    for object in objects {
+      for slot in object.toOneSlots {
+        object.state?.values[slot] = .unset
+        object.state?.forgetChange(slot)
+      }
+      object.reloadMembers()
+    }
+    try catchUp(objects.flatMap { object in object.runtime.relationshipSlots.flatMap { object.keepers($0) } })
+    for object in objects {
+      object.leaveOutStrangers()
+      object.flags.subtract([.propagated, .validated])
+      undelivered.append(object)
+    }
+    propagateDeletes()
+  }
+}
+
+extension NSManagedObject {
+  fileprivate final var toOneSlots: [Int] {
+    runtime.relationshipSlots.filter { runtime.layout.slots[$0].isToOne }
+  }
+
+  /// The objects whose rows hold a reference to this one.
+  fileprivate final func keepers(_ slot: Int) -> [NSManagedObject] {
+    guard inverseToOne(slot) != nil else { return [] }
+    return runtime.layout.slots[slot].isToMany ? members(slot).objects : toOneTarget(slot).map { [$0] } ?? []
+  }
+
+  /// Members that were given another owner here are none.
+  fileprivate final func leaveOutStrangers() {
+    for slot in runtime.relationshipSlots where runtime.layout.slots[slot].isToMany {
+      guard let inverse = inverseToOne(slot) else { continue }
+      toManyState(slot).drop(where: { $0.toOneTarget(inverse) !== self })
+    }
+  }
+
+  /// The slot of the other side, if that is a to-one.
+  fileprivate final func inverseToOne(_ slot: Int) -> Int? {
+    guard let inverse = runtime.layout.slots[slot].relationship?.inverseRelationship, !inverse.isToMany else {
+      return nil
+    }
+    return runtime.layout.slots[slot].inverseSlot
+  }
+
+  /// The objects of this context that a relationship leads to, here or in the store.
+  fileprivate final func relatives(_ slot: Int) -> [NSManagedObject] {
+    if runtime.layout.slots[slot].isToOne {
+      return [state?.values[slot].target, targetInRow(slot)].compactMap { $0 }
+    }
+    guard row != nil || state != nil, !flags.contains(.deletedElsewhere) else { return [] }
+    return knownMembers(slot)
+  }
+
+  /// A list forgets that members were added or removed which say otherwise.
+  fileprivate final func settleMembers(_ slot: Int, _ inverse: Int) {
+    guard let many = state?.toMany(slot), many.isChanged else { return }
+    let stray: [NSManagedObject] = many.added.filter { $0.isDeleted || $0.toOneTarget(inverse) !== self }
+    let back: [NSManagedObject] = many.pairs.removed.filter {
+      !$0.isDeleted && $0.toOneTarget(inverse) === self
+    }
+    if stray.isEmpty, back.isEmpty { return }
+    withObservers(of: slot) {
+      for member in stray { many.forgetAddition(of: member) }
+      for member in back { many.forgetRemoval(of: member) }
+    }
+    registry?.context?.noteEvent(.eventRefreshed, of: self)
+  }
+
+  /// Records on the other side what a to-one says otherwise than the store.
+  fileprivate final func settleTarget(_ slot: Int) {
+    guard let inverse = runtime.layout.slots[slot].inverseSlot else { return }
+    let target: NSManagedObject? = toOneTarget(slot).flatMap { $0.isDeleted ? nil : $0 }
+    if let target, !target.runtime.layout.slots[inverse].isToMany {
+      let other: NSManagedObject? = target.toOneTarget(inverse)
+      if other == nil { target.writeToOne(inverse, self) } else if other !== self { writeToOne(slot, nil) }
+      return
+    }
+    let stored: NSManagedObject? = targetInRow(slot)
+    if stored === target { return }
+    if let target, target.toManyState(inverse).knows(self) != true { target.addMember(inverse, self) }
+    if let stored, !stored.isDeleted, stored.runtime.layout.slots[inverse].isToMany {
+      stored.removeMember(inverse, self)
+    }
+  }
+}

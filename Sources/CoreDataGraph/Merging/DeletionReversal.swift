@@ -1,0 +1,137 @@
+import CoreDataModel
+import CoreDataStorage
+import Foundation
+
+/// Takes a deletion back that has lost a conflict, with all that its delete rules did (Decisions/0033):
+///
+///     what its cascade reached             comes back, unless the program deleted it too or a deletion that stays reaches it
+///     what had reached it by a cascade     comes back: that deletion would take it along again
+///     the deleted target of a to-one       comes back: the object would point at nothing
+///     what nullify took apart              is together again, unless something else was put in its place since
+///
+/// What is put together is read off the members' differences before and after the deletion was passed on
+/// (`ToManyState.parted`).
+struct DeletionReversal {
+  private let context: NSManagedObjectContext
+  /// By each object: the deleted ones whose cascade reaches it.
+  private var causes: [ObjectIdentifier: [NSManagedObject]] = [:]
+  private var returning: [NSManagedObject] = []
+  private var known: Set<ObjectIdentifier> = []
+
+  init(_ context: NSManagedObjectContext) {
+    self.context = context
+    for object in context.deleted where object.isToBeDeleted {
+      for slot in object.runtime.relationshipSlots {
+        for (other, _) in object.parted(slot) {
+          if object.deleteRule(slot) == .cascadeDeleteRule { addCause(object, of: other) }
+          guard other.isToBeDeleted, let inverse = object.runtime.layout.slots[slot].inverseSlot,
+            other.deleteRule(inverse) == .cascadeDeleteRule
+          else { continue }
+          addCause(other, of: object)
+        }
+      }
+    }
+  }
+
+  private mutating func addCause(_ cause: NSManagedObject, of object: NSManagedObject) {
+    causes[ObjectIdentifier(object), default: []].append(cause)
+  }
+
+  mutating func takeBack(_ object: NSManagedObject) {
+    collect(object)
+    context.unloadShortened()
+    let isNew: [Bool] = returning.map { $0.registry == nil }
+    for object in returning { bringBack(object) }
+    for object in returning {
+      for slot in object.runtime.relationshipSlots {
+        for (other, isStored) in object.parted(slot) { object.join(other, slot, isStored: isStored) }
+      }
+    }
+    for (object, isNew) in zip(returning, isNew) where !isNew {
+      context.settle(object)
+      object.awakeQuietly { object.awake(fromSnapshotEvents: .mergePolicy) }
+      context.noteEvent(.eventRefreshed, of: object)
+    }
+  }
+
+  private mutating func collect(_ first: NSManagedObject) {
+    var waiting: [NSManagedObject] = [first]
+    while let object = waiting.popLast() {
+      guard known.insert(ObjectIdentifier(object)).inserted else { continue }
+      returning.append(object)
+      for slot in object.runtime.relationshipSlots {
+        let described: PropertySlot = object.runtime.layout.slots[slot]
+        for (other, _) in object.parted(slot) {
+          let isNeeded: Bool = !described.isToMany && described.inverseSlot != nil && other.isToBeDeleted
+          if isNeeded || object.deleteRule(slot) == .cascadeDeleteRule && comesAlong(other) {
+            waiting.append(other)
+          }
+        }
+      }
+      waiting += causes[ObjectIdentifier(object)] ?? []
+    }
+  }
+
+  /// Whether nothing but what comes back has deleted an object.
+  private func comesAlong(_ object: NSManagedObject) -> Bool {
+    guard object.flags.contains(.cascaded), object.isToBeDeleted || object.hasLeftUnsaved else {
+      return false
+    }
+    return causes[ObjectIdentifier(object)]?.allSatisfy { known.contains(ObjectIdentifier($0)) } ?? true
+  }
+
+  private func bringBack(_ object: NSManagedObject) {
+    object.flags.subtract([.deleted, .propagated, .cascaded, .eventDeleted])
+    // A new object has left at the end of the event.
+    if object.registry == nil { context.insert(object) }
+  }
+}
+
+extension NSManagedObject {
+  /// Never saved, and taken out of its context.
+  fileprivate final var hasLeftUnsaved: Bool {
+    registry == nil && row == nil && flags.isDisjoint(with: [.inaccessible, .deletedElsewhere])
+  }
+
+  fileprivate final func deleteRule(_ slot: Int) -> NSDeleteRule {
+    runtime.layout.slots[slot].relationship?.deleteRule ?? .noActionDeleteRule
+  }
+
+  /// What a deleted object was parted from when its deletion was passed on, and whether the store has them
+  /// together.
+  fileprivate final func parted(_ slot: Int) -> [(object: NSManagedObject, isStored: Bool)] {
+    if runtime.layout.slots[slot].isToMany { return state?.toMany(slot)?.parted ?? [] }
+    // Its own to-one stays readable.
+    guard let target = toOneTarget(slot) else { return [] }
+    return [(target, row != nil && !persistentChanges().contains(slot))]
+  }
+
+  /// Puts an object that came back and one that it was parted from together again.
+  fileprivate final func join(_ other: NSManagedObject, _ slot: Int, isStored: Bool) {
+    guard let context = registry?.context, other.registry === registry, !other.flags.contains(.deleted) else {
+      return
+    }
+    let inverse: Int? = runtime.layout.slots[slot].inverseSlot
+    if let inverse, !other.runtime.layout.slots[inverse].isToMany {
+      let now: NSManagedObject? = other.toOneTarget(inverse)
+      if now == nil { other.writeToOne(inverse, self) } else if now !== self { return }
+    }
+    if runtime.layout.slots[slot].isToMany { regain(slot, other, isStored: isStored) }
+    if let inverse, other.runtime.layout.slots[inverse].isToMany {
+      other.withObservers(of: inverse) { other.regain(inverse, self, isStored: isStored) }
+      context.noteEvent(.eventUpdated, of: other)
+    }
+    context.settle(other)
+  }
+
+  private final func regain(_ slot: Int, _ member: NSManagedObject, isStored: Bool) {
+    let many: ToManyState = toManyState(slot)
+    if isStored {
+      many.forgetRemoval(of: member)
+    } else if many.knows(member) != true {
+      many.insert(member)
+      state?.noteChange(slot)
+      registry?.context?.noteChange(of: self)
+    }
+  }
+}
