@@ -310,4 +310,54 @@ struct FetchedResultsTests {
       try context.save()
     }
   }
+
+  // Finding B4, OBS-5.
+  @Test(arguments: StoreKind.allCases)
+  func `new objects that were fetched and deleted in one event leave the list, and are told of`(
+    kind: StoreKind
+  ) throws {
+    let stack = try Stack(kind)
+    try stack.run { context in
+      let items: [Item] = ["a", "b", "c"].map { context.item($0) }
+      let results: NSFetchedResultsController<Item> = controller(context, sort: ["title"], sections: nil)
+      let listener = Listener()
+      results.delegate = listener
+      try results.performFetch()
+      listener.start(ids(results))
+      #expect(results.fetchedObjects == items)
+      let request: NSFetchRequest<Item> = context.request(Item.self, "Item")
+      var counts: [Int] = [try context.count(for: request)]
+      let recorder = Recorder([.NSManagedObjectContextObjectsDidChange], of: context) { _ in
+        counts.append((try? context.count(for: request)) ?? -1)
+      }
+      context.delete(items[1])
+      // Nobody has seen this one.
+      context.delete(context.item("d"))
+      context.processPendingChanges()
+      #expect(results.fetchedObjects == [items[0], items[2]] && listener.rows == ids(results))
+      #expect(recorder.objects(NSDeletedObjectsKey) == [items[1]])
+      #expect(recorder.objects(NSInsertedObjectsKey) == [items[0], items[2]])
+      for item in try context.fetch(request) { context.delete(item) }
+      context.processPendingChanges()
+      #expect(results.fetchedObjects == [] && counts == [3, 2, 0] && !context.hasChanges)
+    }
+  }
+
+  @Test(arguments: StoreKind.allCases)
+  func `new objects that were only counted are told of when they are deleted in the same event`(
+    kind: StoreKind
+  ) throws {
+    let stack = try Stack(kind)
+    try stack.run { context in
+      let item: Item = context.item("a")
+      let count: Int = try context.count(for: context.request(Item.self, "Item"))
+      #expect(count == 1)
+      let recorder = Recorder([.NSManagedObjectContextObjectsDidChange], of: context)
+      context.delete(item)
+      context.processPendingChanges()
+      #expect(recorder.objects(NSDeletedObjectsKey) == [item] && recorder.received.count == 1)
+      let left: Int = try context.count(for: context.request(Item.self, "Item"))
+      #expect(left == 0)
+    }
+  }
 }

@@ -156,7 +156,9 @@ struct FetchScope {
       let test: StoredTest? = predicate.map { storedTest($0, in: context) }
       for object in pending where changed.insert(ObjectIdentifier(object)).inserted {
         if object.isDeleted { continue }
-        if try test?.evaluate(object) ?? true { matches.append(object) }
+        guard try test?.evaluate(object) ?? true else { continue }
+        if object.flags.contains(.eventInserted) { object.flags.insert(.handedOut) }
+        matches.append(object)
       }
       // Those that the store gave keep their places, which decide between objects that the order leaves equal.
       var found: Set<ObjectIdentifier> = Set(matches.map(ObjectIdentifier.init))
