@@ -150,11 +150,10 @@ package struct StoreFileState: Sendable, Equatable {
 
   /// The bytes that a file begins with, and the number of the error that kept them from being read; 0 for none.
   private static func firstBytes(of path: String, count: Int) -> (bytes: [UInt8], failure: Int32) {
-    let file: Int32 = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-    guard file >= 0 else { return ([], errno) }
-    defer { close(file) }
-    var bytes = [UInt8](repeating: 0, count: count)
-    let got: Int = bytes.withUnsafeMutableBytes { read(file, $0.baseAddress, count) }
-    return (Array(bytes.prefix(max(0, got))), got < 0 ? errno : 0)
+    do throws(DatabaseBytes.Unreadable) {
+      return (try DatabaseBytes(path: path).read(upTo: count), 0)
+    } catch {
+      return ([], error.code)
+    }
   }
 }

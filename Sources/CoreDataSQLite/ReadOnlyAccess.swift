@@ -208,13 +208,17 @@ final class ReadOnlyAccess: @unchecked Sendable {
 
   /// A new file with the same bytes and the owner's permissions only: the original may be read-only, the copy must not be.
   private static func copyContents(of source: String, to target: String) throws {
-    let input = try FileHandle(forReadingFrom: URL(fileURLWithPath: source))
-    defer { try? input.close() }
+    let input = try DatabaseBytes(path: source)
     guard
       FileManager.default.createFile(atPath: target, contents: nil, attributes: [.posixPermissions: 0o600]),
       let output = FileHandle(forWritingAtPath: target)
     else { throw DurableFile.failure("create") }
     defer { try? output.close() }
-    while let part = try input.read(upToCount: 1 << 20), !part.isEmpty { try output.write(contentsOf: part) }
+    var offset: Int64 = 0
+    while offset < input.count {
+      let part: [UInt8] = try input.read(at: offset, upTo: 1 << 20)
+      try output.write(contentsOf: part)
+      offset += Int64(part.count)
+    }
   }
 }

@@ -24,15 +24,12 @@ enum StoreKind: Equatable {
     if let objection = StoreFileState(url: URL(fileURLWithPath: path)).placeObjection {
       throw CommandFailure("\(path): \(objection)")
     }
-    guard let file = FileHandle(forReadingAtPath: path) else {
-      throw CommandFailure("\(path): The file can't be opened: \(String(cString: strerror(errno))).")
-    }
-    defer { try? file.close() }
     let head: Data
-    do {
-      head = try file.read(upToCount: 4096) ?? Data()
+    do throws(DatabaseBytes.Unreadable) {
+      // The command may have the file open as a store.
+      head = Data(try DatabaseBytes(path: path).read(upTo: 4096))
     } catch {
-      throw CommandFailure("\(path): The file can't be read: \(ErrorMessage.reason(of: error))")
+      throw CommandFailure("\(path): The file can't be read: \(String(cString: strerror(error.code))).")
     }
     if head.isEmpty { throw CommandFailure("\(path): The file is empty.") }
     return recognize(head)
