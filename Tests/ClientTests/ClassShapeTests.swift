@@ -138,3 +138,26 @@ extension NSManagedObject {
     return try context.count(for: request)
   }
 }
+
+// Finding D: a subclass needs no word about Sendable (it compiles without a warning).
+private final class ReversingTransformer: ValueTransformer {
+  override class func allowsReverseTransformation() -> Bool { true }
+  override func transformedValue(_ value: Any?) -> Any? {
+    (value as? String).map { Data($0.utf8.reversed()) }
+  }
+}
+
+private final class OnlyTextTransformer: NSSecureUnarchiveFromDataTransformer {
+  override class var allowedTopLevelClasses: [AnyClass] { [NSString.self] }
+}
+
+@Suite
+struct TransformerShapeTests {
+  @Test func `transformers are subclassed as on Apple's systems`() throws {
+    let name = NSValueTransformerName("Reversing")
+    ValueTransformer.setValueTransformer(ReversingTransformer(), forName: name)
+    #expect(ValueTransformer(forName: name)?.transformedValue("ab") as? Data == Data("ba".utf8))
+    let archive: Any? = OnlyTextTransformer().reverseTransformedValue("a")
+    #expect(OnlyTextTransformer().transformedValue(archive) as? String == "a")
+  }
+}

@@ -35,8 +35,7 @@ extension Recipe: Stored {
 // end
 
 // snippet transformer
-final class TagsTransformer: ValueTransformer, @unchecked Sendable {
-  // Sendable: it has no state. Apple's class asks for no such word.
+final class TagsTransformer: ValueTransformer {
   // Apple:  any init. Here a transformer that a model names is made with init(); give it what it needs by static members.
   override class func allowsReverseTransformation() -> Bool { true }
 
@@ -89,6 +88,19 @@ final class TagsTransformer: ValueTransformer, @unchecked Sendable {
     try context.save()
     context.refreshAllObjects()
     #expect(recipe.value(forKey: "tags") as? [String] == ["hot", "quick"])
+  }
+
+  @Test func `values are arguments`() {
+    let id = UUID()
+    // snippet arguments
+    // As on Apple's platforms: values and objects are arguments, also in lists of C's kind.
+    let some = NSPredicate(format: "id == %@ AND name IN %@", id as CVarArg, ["Soup", "Stew"] as CVarArg)
+    func matching(_ format: String, _ arguments: CVarArg...) -> NSPredicate {
+      withVaList(arguments) { NSPredicate(format: format, arguments: $0) }
+    }
+    // end
+    #expect(some.evaluate(with: ["id": id, "name": "Stew"] as [String: Any]))
+    #expect(matching("id == %@", id).evaluate(with: ["id": id]))
   }
 
   @Test func `an observer is a closure`() throws {

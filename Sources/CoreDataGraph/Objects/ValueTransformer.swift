@@ -8,9 +8,7 @@ import Foundation
 /// ``transformedValue(_:)`` to be stored and through ``reverseTransformedValue(_:)`` when it is read.
 ///
 /// See Apple's page [ValueTransformer](https://developer.apple.com/documentation/foundation/valuetransformer).
-nonisolated open class ValueTransformer: NSObject, @unchecked Sendable {
-  // Sendable: stateless by contract; subclasses with state guard it themselves, as on Apple's platforms.
-
+nonisolated open class ValueTransformer: NSObject {
   /// `required`, so that a class can be made when a model names it.
   public required override init() { super.init() }
 
@@ -82,9 +80,7 @@ public struct NSValueTransformerName: RawRepresentable, Hashable, Sendable {
 /// Secure keyed archives of property-list objects; a subclass allows more classes.
 ///
 /// Named by the model, it is applied backwards, as Apple's: storing archives, reading unarchives.
-nonisolated open class NSSecureUnarchiveFromDataTransformer: ValueTransformer, @unchecked Sendable {
-  // Sendable: stateless.
-
+nonisolated open class NSSecureUnarchiveFromDataTransformer: ValueTransformer {
   public required init() { super.init() }
 
   /// The classes that may stand at the top of an archive.

@@ -70,6 +70,11 @@ nonisolated open class NSExpression: NSObject, NSCopying, NSSecureCoding {
     }
   }
 
+  /// An expression from a format and arguments as `getVaList(_:)` gives them. Stops the program when the format can't be parsed.
+  public convenience init(format: String, arguments: VariableArgumentList) {
+    self.init(format: format, argumentArray: arguments.values)
+  }
+
   /// An expression from a format and its arguments.
   ///
   /// - Throws: ``PredicateError`` that names the place in the format, what was found there and what was expected.

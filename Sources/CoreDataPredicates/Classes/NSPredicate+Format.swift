@@ -32,6 +32,11 @@ extension PredicateParsing where Self: Foundation.NSPredicate {
     }
   }
 
+  /// A predicate from a format and arguments as `getVaList(_:)` gives them. Stops the program when the format can't be parsed.
+  public init(format: String, arguments: VariableArgumentList) {
+    self = Self.parsed(format, arguments.values)
+  }
+
   /// A predicate from a format and its arguments.
   ///
   /// - Throws: ``PredicateError`` that names the place in the format, what was found there and what was expected.

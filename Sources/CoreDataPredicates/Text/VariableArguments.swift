@@ -65,7 +65,11 @@ enum VariableArguments {
 
   private static func value(_ text: String, _ passing: Passing) -> Any? {
     switch passing {
-    case .object: return pointer(text).map { Unmanaged<AnyObject>.fromOpaque($0).takeUnretainedValue() }
+    case .object:
+      return pointer(text).map {
+        let object: AnyObject = Unmanaged<AnyObject>.fromOpaque($0).takeUnretainedValue()
+        return (object as? ArgumentObject)?.value ?? object
+      }
     case .integer(let isSigned, _): return isSigned ? Int64(text) as Any? : UInt64(text) as Any?
     case .double: return Double(text)
     case .character: return Int64(text)
