@@ -144,7 +144,9 @@ nonisolated open class NSEntityDescription: NSObject, NSCopying, @unchecked Send
     var relationshipsByName: [String: NSRelationshipDescription]
   }
   final var frozenTables: Tables?
-  final var frozenVersionHash: Data?
+  final var frozenHashes: (version: Data, structure: Data)?
+  /// What Apple's tools computed for the entity, where that can't be computed here.
+  final var recordedHash: RecordedHash?
 
   /// The properties by name, inherited ones included. Built anew on each call until the model is in use.
   open var propertiesByName: [String: NSPropertyDescription] {
@@ -233,7 +235,7 @@ nonisolated open class NSEntityDescription: NSObject, NSCopying, @unchecked Send
       properties: all, propertiesByName: byName,
       attributesByName: byName.compactMapValues { $0 as? NSAttributeDescription },
       relationshipsByName: byName.compactMapValues { $0 as? NSRelationshipDescription })
-    frozenVersionHash = versionHash
+    frozenHashes = (versionHash, structureHash)
     for property in ownProperties { property.freezeContents() }
     for index in indexes { index.freezeContents() }
     isFrozen = true
@@ -249,6 +251,7 @@ nonisolated open class NSEntityDescription: NSObject, NSCopying, @unchecked Send
     other.compoundIndexes = compoundIndexNames
     other.storedRenamingIdentifier = storedRenamingIdentifier
     other.versionHashModifier = versionHashModifier
+    other.recordedHash = recordedHash
     other.userInfo = userInfo
     other.codeGenerationType = codeGenerationType
     other.coreSpotlightDisplayNameExpression = coreSpotlightDisplayNameExpression

@@ -55,6 +55,7 @@ extension NSManagedObjectModel {
       case .source: try ModelSourceReader.read(data, file: file.url.path)
       case .compiled: try ModelArchiveReader.read(data, file: file.url.path)
       }
+    if file.kind == .compiled { ModelFileLocator.takeRecordedHashes(into: model, from: file.url) }
     return LoadedModel(model: model, warnings: warnings)
   }
 
@@ -180,20 +181,30 @@ enum ModelFileLocator {
     guard kind(of: file) == .file else { return nil }
     let key = isCompiled ? "NSManagedObjectModel_CurrentVersionName" : "_XCCurrentVersionName"
     do {
-      let data = try Data(contentsOf: file)
-      if !data.starts(with: Array("bplist".utf8)) { try XMLPlistNesting.check(data) }
-      guard
-        let content = try PropertyListSerialization.propertyList(from: data, format: nil) as? [String: Any]
-      else {
-        throw PlistError("it is no dictionary")
-      }
-      guard let name = content[key] as? String else { return nil }
+      guard let name = try propertyList(file)[key] as? String else { return nil }
       return name.hasSuffix(".xcdatamodel") ? String(name.dropLast(".xcdatamodel".count)) : name
     } catch let error as PlistError {
       throw ModelFileError(file: file.path, reason: "This is not a readable property list: \(error.reason).")
     } catch {
       throw ModelFileError(file: file.path, reason: "This is not a readable property list.")
     }
+  }
+
+  /// The version hashes that a `.momd` lists for a version of it. A list that can't be read is none: the model is whole without.
+  static func takeRecordedHashes(into model: NSManagedObjectModel, from url: URL) {
+    if model.storedEntities.allSatisfy(\.hashIsComputable) { return }
+    let info: URL = url.deletingLastPathComponent().appendingPathComponent("VersionInfo.plist")
+    let lists: Any? = try? propertyList(info)["NSManagedObjectModel_VersionHashes"]
+    let name: String = url.deletingPathExtension().lastPathComponent
+    if let hashes = (lists as? [String: [String: Data]])?[name] { model.record(versionHashes: hashes) }
+  }
+
+  private static func propertyList(_ file: URL) throws -> [String: Any] {
+    let data = try Data(contentsOf: file)
+    if !data.starts(with: Array("bplist".utf8)) { try XMLPlistNesting.check(data) }
+    let content = try PropertyListSerialization.propertyList(from: data, format: nil)
+    guard let content = content as? [String: Any] else { throw PlistError("it is no dictionary") }
+    return content
   }
 
   private enum PathKind {

@@ -13,8 +13,8 @@ extension NSManagedObjectModel {
   /// missing.
   public convenience init?(byMerging models: [NSManagedObjectModel], forStoreMetadata metadata: [String: Any])
   {
-    guard let hashes = StoreMetadata.versionHashes(metadata),
-      let merged = ModelMerge.merge(models, keeping: hashes)
+    guard let versions = EntityVersions(metadata: metadata),
+      let merged = ModelMerge.merge(models, keeping: versions)
     else { return nil }
     self.init()
     adopt(merged)
@@ -43,28 +43,23 @@ extension NSManagedObjectModel {
 
   /// Whether a store with this metadata can be opened with a configuration of the model (nil: all entities): same entity
   /// names, same version hashes.
+  ///
+  /// What derived and composite attributes add to Apple's hashes is not known. Entities that have some may also fit by what they are
+  /// made of; metadata that a store or `metadataForPersistentStore` gave says what that is in the model that the store carries.
   public final func isConfiguration(
     withName configuration: String?, compatibleWithStoreMetadata metadata: [String: Any]
   ) -> Bool {
-    guard let stored = StoreMetadata.versionHashes(metadata),
+    guard let versions = EntityVersions(metadata: metadata),
       let entities = entities(forConfigurationName: configuration)
     else { return false }
-    let own = Dictionary(
-      entities.map { ($0.name ?? "", $0.versionHash) }, uniquingKeysWith: { first, _ in first })
-    return own == stored
-  }
-}
-
-/// What store metadata says about models.
-package enum StoreMetadata {
-  package static func versionHashes(_ metadata: [String: Any]) -> [String: Data]? {
-    metadata["NSStoreModelVersionHashes"] as? [String: Data]
+    return Set(entities.map { $0.name ?? "" }) == Set(versions.hashes.keys)
+      && entities.allSatisfy { versions.fits($0) == true }
   }
 }
 
 enum ModelMerge {
-  /// Merges copies of the models. With `hashes` an entity takes part only in the version that has the hash.
-  static func merge(_ models: [NSManagedObjectModel], keeping hashes: [String: Data]? = nil)
+  /// Merges copies of the models. With `versions` an entity takes part only in that version.
+  static func merge(_ models: [NSManagedObjectModel], keeping versions: EntityVersions? = nil)
     -> NSManagedObjectModel?
   {
     let merged = NSManagedObjectModel()
@@ -73,10 +68,10 @@ enum ModelMerge {
       let copy = model.copy() as! NSManagedObjectModel
       for entity in copy.storedEntities {
         let name = entity.name ?? ""
-        if let hashes, hashes[name] != entity.versionHash { continue }
+        if let versions, versions.fits(entity) != true { continue }
         if let known = byName[name] {
           // A model may be found twice, in a bundle and in a package within it.
-          guard known.versionHash == entity.versionHash else { return nil }
+          guard known.structureHash == entity.structureHash else { return nil }
           continue
         }
         byName[name] = entity
@@ -94,7 +89,7 @@ enum ModelMerge {
         }
       }
     }
-    if let hashes, Set(hashes.keys) != Set(byName.keys) { return nil }
+    if let versions, Set(versions.hashes.keys) != Set(byName.keys) { return nil }
     return connect(byName, in: merged) ? merged : nil
   }
 

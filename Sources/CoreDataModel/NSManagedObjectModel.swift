@@ -25,23 +25,36 @@ nonisolated open class NSManagedObjectModel: NSObject, NSCopying, NSSecureCoding
   public static var supportsSecureCoding: Bool { true }
 
   private static let codingKey = "model"
+  /// The hashes that Apple's tools recorded, a property list: the archive of a `.mom` has no place for them.
+  private static let hashesKey = "versionHashes"
 
   /// Reads what ``encode(with:)`` wrote; nil and an error in the coder for anything else.
   public required init?(coder: NSCoder) {
     super.init()
     do {
       guard let data = coder.decodeObject(of: NSData.self, forKey: Self.codingKey) else { return nil }
-      adopt(try ModelArchiveReader.read(Data(referencing: data), file: "model archive").model)
+      let model = try ModelArchiveReader.read(Data(referencing: data), file: "model archive").model
+      if coder.containsValue(forKey: Self.hashesKey),
+        let data = coder.decodeObject(of: NSData.self, forKey: Self.hashesKey)
+      {
+        let list = try PropertyListSerialization.propertyList(from: Data(referencing: data), format: nil)
+        model.record(versionHashes: list as? [String: Data] ?? [:])
+      }
+      adopt(model)
     } catch {
       coder.failWithError(error)
       return nil
     }
   }
 
-  /// Encodes the model as the archive of a `.mom` file. Fails the coder if a part has no archived form.
+  /// Encodes the model as the archive of a `.mom` file, with the version hashes that Apple's tools recorded for it. Fails the coder if a part has no archived form.
   open func encode(with coder: NSCoder) {
     do {
       coder.encode(NSData(data: try ModelArchiveWriter.write(self, as: .file)), forKey: Self.codingKey)
+      let recorded: [String: Data] = recordedVersionHashes
+      if recorded.isEmpty { return }
+      let list = try PropertyListSerialization.data(fromPropertyList: recorded, format: .binary, options: 0)
+      coder.encode(NSData(data: list), forKey: Self.hashesKey)
     } catch {
       coder.failWithError(error)
     }

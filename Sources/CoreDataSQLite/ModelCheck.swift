@@ -2,30 +2,45 @@ import CoreDataModel
 import CoreDataStorage
 import Foundation
 
-/// Whether a store was written with the model at hand: entity by entity, by version hash.
+/// Whether a store was written with the model at hand: entity by entity, by version hash, or by structure where Apple's hash can't be
+/// computed.
 enum ModelCheck {
   /// Throws `StoreError.incompatibleModel` with the entities that differ, those the store lacks and those the model lacks.
   ///
-  /// Entities whose hash Clarus can't know to be Apple's (those with derived attributes) are not held against the store;
-  /// the columns are checked for them anyway when the schema is matched.
+  /// `carried` gives the model that the store carries; it is asked for where hashes can't tell. Entities about which nothing tells are
+  /// not held against the store; the columns are checked for them anyway when the schema is matched.
   static func check(
-    _ metadata: StoreMetadata, layout: ModelLayout, entityNames: Set<String>?, url: URL
+    _ metadata: StoreMetadata, layout: ModelLayout, entityNames: Set<String>?, url: URL,
+    carried: () -> NSManagedObjectModel?
   ) throws {
-    let stored: [String: Data] = metadata.hashes
+    var versions = EntityVersions(hashes: metadata.hashes, structures: [:])
+    if layout.entities.contains(where: { versions.fits($0.entity) == nil }) {
+      versions = EntityVersions(hashes: metadata.hashes, carried: carried())
+    }
     var differing: [String] = []
     var missing: [String] = []
     var seen: Set<String> = []
     for entity in layout.entities where entityNames?.contains(entity.name) ?? true {
       seen.insert(entity.name)
-      guard let hash = stored[entity.name] else {
+      if versions.hashes[entity.name] == nil {
         missing.append(entity.name)
-        continue
+      } else if versions.fits(entity.entity) == false {
+        differing.append(entity.name)
       }
-      if hash != entity.entity.versionHash, entity.entity.hashIsExact { differing.append(entity.name) }
     }
-    let unknown: [String] = stored.keys.filter { !seen.contains($0) }.sorted()
+    let unknown: [String] = versions.hashes.keys.filter { !seen.contains($0) }.sorted()
     if differing.isEmpty && missing.isEmpty && unknown.isEmpty { return }
     throw StoreError.incompatibleModel(
       url: url, differing: differing.sorted(), missing: missing.sorted(), unknown: unknown)
+  }
+
+  /// The structure of the entities that the check has found to be the file's although hashes can't tell.
+  static func structures(_ metadata: StoreMetadata, layout: ModelLayout) -> [String: Data] {
+    let versions = EntityVersions(hashes: metadata.hashes, structures: [:])
+    var result: [String: Data] = [:]
+    for entity in layout.entities where versions.fits(entity.entity) == nil {
+      result[entity.name] = entity.entity.structureHash
+    }
+    return result
   }
 }

@@ -33,6 +33,8 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
   private let lock = NSLock()
   private var access: Access?
   private var metadataState: MetadataState
+  /// The entities that were found to be those of the file by structure, not by hash: what ``metadata`` adds to the file's.
+  private let structures: [String: Data]
   /// The readers that see earlier states, to be closed with the store.
   private var pins: [Pin] = []
 
@@ -185,7 +187,9 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
     ) throws -> Facts {
       let metadata: StoreMetadata = try StoreMetadata.read(database, url: url)
       if options.checksModel {
-        try ModelCheck.check(metadata, layout: layout, entityNames: options.entityNames, url: url)
+        try ModelCheck.check(metadata, layout: layout, entityNames: options.entityNames, url: url) {
+          try? ModelCache.read(database, url: url)
+        }
       }
       let inventory: StoreInventory = try StoreInventory.read(database, url: url)
       let schema = try StoreSchema(
@@ -217,6 +221,7 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
     identifier = facts.metadata.uuid
     hasHistory = facts.hasHistory
     metadataState = MetadataState(current: facts.metadata, isChanged: false)
+    structures = options.checksModel ? ModelCheck.structures(facts.metadata, layout: layout) : [:]
     external = ExternalData(
       store: url, missing: options.missingExternalData, keepsFiles: !SQLiteStoreFile.isNowhere(url))
     fetchCompiler = FetchCompiler(schema: facts.schema)
@@ -235,6 +240,7 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
     hasHistory = engine.hasHistory
     metadataState = MetadataState(
       current: engine.lock.withLock { engine.metadataState.current }, isChanged: false)
+    structures = engine.structures
     external = engine.external
     fetchCompiler = engine.fetchCompiler
     saveCompiler = engine.saveCompiler
@@ -248,7 +254,9 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
   // MARK: Metadata
 
   package var metadata: [String: Any] {
-    lock.withLock { metadataState.current.published }
+    var result: [String: Any] = lock.withLock { metadataState.current.published }
+    if !structures.isEmpty { result[EntityVersions.structuresKey] = structures }
+    return result
   }
 
   package func setMetadata(_ metadata: [String: Any]) throws {

@@ -14,6 +14,8 @@ package struct SQLiteStoreFile: @unchecked Sendable {
   package let uuid: String
   /// A property list with Apple's keys, `NSStoreType` and `NSStoreUUID` included.
   package let metadata: [String: Any]
+  /// The versions of the entities, nil if the metadata has no version hashes.
+  package let versions: EntityVersions?
   /// Why the metadata is incomplete, nil if it is not.
   package let metadataProblem: String?
   /// The model the store carries, nil if it carries none that can be read.
@@ -60,14 +62,18 @@ package struct SQLiteStoreFile: @unchecked Sendable {
     var modelProblem: String?
     do {
       model = try ModelCache.read(database, url: url)
-      model?.freeze()
     } catch let error as ModelCache.Problem {
       modelProblem = error.reason
     }
+    let versions: EntityVersions? = metadata.values[StoreMetadata.Key.hashes].map { _ in
+      EntityVersions(hashes: metadata.hashes, carried: model)
+    }
+    model?.record(versionHashes: metadata.hashes)
+    model?.freeze()
     let inventory: StoreInventory = try StoreInventory.read(database, url: url)
     return SQLiteStoreFile(
       url: url, state: StoreFileState(url: url), uuid: metadata.uuid, metadata: metadata.published,
-      metadataProblem: problem, model: model, modelProblem: modelProblem,
+      versions: versions, metadataProblem: problem, model: model, modelProblem: modelProblem,
       frameworkVersion: metadata.values[StoreMetadata.Key.framework] as? Int,
       hasHistory: inventory.hasHistory,
       entities: try counts(inventory, database, url: url))

@@ -26,6 +26,7 @@ struct StoreMetadata: @unchecked Sendable {
       result.values[key] = values[key]
     }
     result.values[Key.uuid] = nil
+    result.values[EntityVersions.structuresKey] = nil
     if let given = application[Key.uuid] as? String { result.uuid = given }
     return result
   }

@@ -90,7 +90,7 @@ struct VersionHashTests {
       }
       let metadata = try #require(
         try PropertyListSerialization.propertyList(from: blobs.metadata, format: nil) as? [String: Any])
-      let hashes = try #require(StoreMetadata.versionHashes(metadata))
+      let hashes = try #require(metadata["NSStoreModelVersionHashes"] as? [String: Data])
       #expect(Set(hashes.keys).isSubset(of: loaded.model.entitiesByName.keys))
       for (name, hash) in hashes {
         let entity = try #require(loaded.model.entitiesByName[name])

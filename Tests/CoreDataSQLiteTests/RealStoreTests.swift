@@ -1,4 +1,5 @@
 import CoreDataModel
+import CoreDataPredicates
 import CoreDataStorage
 import Foundation
 import GRDB
@@ -32,7 +33,41 @@ struct RealStoreTests {
     let stored: [String: Data] = file.metadata["NSStoreModelVersionHashes"] as? [String: Data] ?? [:]
     for (name, hash) in stored.sorted(by: { $0.key < $1.key }) {
       let entity: NSEntityDescription = try #require(model.entitiesByName[name], "\(name) in \(path)")
-      if entity.hashIsExact { #expect(entity.versionHash == hash, "\(name) in \(path)") }
+      #expect(entity.versionHash == hash, "\(name) in \(path)")
+      #expect(entity.hashIsExact)
+    }
+  }
+
+  // Finding B13.
+  @Test(arguments: RealFiles.stores)
+  func `the cached model fits its store, by hash and by structure`(path: String) throws {
+    let file: SQLiteStoreFile = try SQLiteStoreFile.inspect(url: RealFiles.store(path))
+    guard let model = file.model, let versions = file.versions else { return }
+    // The archive alone has no hashes.
+    let blob: Data = try #require(ModelCache.blob(for: model))
+    let bare: NSManagedObjectModel = try ModelCache.model(from: blob, url: file.url)
+    for model in [model, bare] {
+      for (name, hash) in versions.hashes {
+        let entity: NSEntityDescription = try #require(model.entitiesByName[name])
+        #expect(versions.fits(entity) == true, "\(name) in \(path)")
+        #expect((versions.structures[name] == nil) == entity.hashIsComputable)
+        #expect(entity.hashIsComputable || entity.structureHash != hash)
+      }
+    }
+    let folder: TemporaryFolder = try TemporaryFolder()
+    let url: URL = try RealFiles.copy(path, to: folder)
+    var options = SQLiteOptions(isReadOnly: true)
+    options.entityNames = Self.entityNames(file, bare)
+    try SQLiteEngine.open(url: url, layout: ModelLayout(model: bare), options: options).close()
+    for entity in bare.entities where versions.structures[entity.name ?? ""] != nil {
+      let changed = try #require(bare.copy() as? NSManagedObjectModel)
+      for property in changed.entitiesByName[entity.name ?? ""]?.properties ?? [] {
+        guard let derived = property as? NSDerivedAttributeDescription else { continue }
+        derived.derivationExpression = NSExpression(forKeyPath: "another")
+      }
+      #expect(throws: StoreError.self, "\(entity.name ?? "") in \(path)") {
+        try SQLiteEngine.open(url: url, layout: ModelLayout(model: changed), options: options).close()
+      }
     }
   }
 

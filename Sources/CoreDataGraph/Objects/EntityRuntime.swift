@@ -77,8 +77,9 @@ final class ModelRuntime: @unchecked Sendable {
   /// use, as the newest describes it. Of several that describe it differently one is a guess, which is told once.
   static func entity(of objectClass: AnyClass) throws -> EntityRuntime {
     let found: [EntityRuntime] = try candidates(for: objectClass)
-    if let other = found.first(where: { $0.layout.entity.versionHash != found[0].layout.entity.versionHash })
-    {
+    if let other = found.first(where: {
+      $0.layout.entity.structureHash != found[0].layout.entity.structureHash
+    }) {
       AmbiguousClass.tell(objectClass, found[0], other)
     }
     return found[0]
@@ -109,7 +110,7 @@ private enum AmbiguousClass {
   static func tell(_ objectClass: AnyClass, _ taken: EntityRuntime, _ other: EntityRuntime) {
     if ThreadNotes.ofThisThread.needsNameOnly { return }
     let name: String = taken.layout.name
-    let pair: [String] = [taken, other].map { $0.layout.entity.versionHash.base64EncodedString() }
+    let pair: [String] = [taken, other].map { $0.layout.entity.structureHash.base64EncodedString() }
     guard told.withLock({ $0.insert("\(objectClass) \(name) \(pair)").inserted }) else { return }
     Warning.write(
       """
@@ -303,7 +304,7 @@ final class EntityRuntime: @unchecked Sendable {
 
   /// Whether an object of this entity may be taken for one of another: the same class and the same slots.
   private func isInterchangeable(with other: EntityRuntime) -> Bool {
-    other.objectClass == objectClass && other.layout.entity.versionHash == layout.entity.versionHash
+    other.objectClass == objectClass && other.layout.entity.structureHash == layout.entity.structureHash
       && other.layout.slots.map(\.name) == layout.slots.map(\.name)
   }
 

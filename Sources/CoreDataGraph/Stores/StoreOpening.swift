@@ -44,6 +44,11 @@ enum StoreOpening {
       throw GraphError.unsupported(
         "Reading the metadata of a store of type \(type)", advice: "Only SQLite stores have files so far.")
     }
-    return try SQLiteStoreFile.inspect(url: url).metadata
+    let file: SQLiteStoreFile = try SQLiteStoreFile.inspect(url: url)
+    var metadata: [String: Any] = file.metadata
+    if let structures = file.versions?.structures, !structures.isEmpty {
+      metadata[EntityVersions.structuresKey] = structures
+    }
+    return metadata
   }
 }

@@ -19,8 +19,13 @@ import Foundation
 //                 = 6b31f4e97b691d16c4c820bae55f89408d47013bd42151ecfde1eac7fe4be798
 //
 // Not covered: delete rules, indexes, defaults, validation, classes, transformers, user info, renaming identifiers.
-// Known gap: what a derived attribute adds to the hash of its entity on Apple's side is not known; it is hashed here as
-// the attribute it also is. See `hashIsExact`.
+// Known gap: what derived and composite attributes add to the hash of their entity on Apple's side is not known. Here
+// it is what the store's columns and triggers depend on:
+//
+//   derived      = SHA256( … as an attribute || "=" || text of the derivation || "|" || text of the filter? )
+//   composite    = SHA256( … as an attribute || hashes of the elements )
+//
+// Hashes that Apple's tools recorded for such entities are carried beside these, see `RecordedHash`.
 
 extension NSPropertyDescription {
   /// 32 bytes that change when the property changes in a way that makes existing stores unfit.
@@ -32,16 +37,30 @@ extension NSPropertyDescription {
 extension NSEntityDescription {
   /// 32 bytes that change when the entity changes in a way that makes existing stores unfit: the value Apple's
   /// framework computes. Costs a walk over the entity's properties and ancestors; kept once the model is in use.
+  ///
+  /// For an entity with derived or composite attributes it is the value that Apple's tools recorded, where the model comes from
+  /// a `.momd` or a store that has it, and otherwise a value of Clarus's own.
   public final var versionHash: Data {
-    frozenVersionHash ?? Data(VersionHash.entity(self))
+    if let frozenHashes { return frozenHashes.version }
+    let structure: Data = structureHash
+    guard let recordedHash, recordedHash.structure == structure else { return structure }
+    return recordedHash.hash
   }
 
-  /// Whether the hash is known to be Apple's: false for entities with derived or composite attributes.
-  package final var hashIsExact: Bool {
+  /// The hash as it is computed here: equal for entities that are alike in all that stores depend on.
+  package final var structureHash: Data {
+    frozenHashes?.structure ?? Data(VersionHash.entity(self))
+  }
+
+  /// Whether the hash can be computed as Apple's framework does: false for entities with derived or composite attributes.
+  package final var hashIsComputable: Bool {
     !properties.contains {
       !$0.isTransient && ($0 is NSDerivedAttributeDescription || $0 is NSCompositeAttributeDescription)
-    } && (superentity?.hashIsExact ?? true)
+    } && (superentity?.hashIsComputable ?? true)
   }
+
+  /// Whether the hash is known to be Apple's: computed as theirs, or recorded by their tools.
+  package final var hashIsExact: Bool { hashIsComputable || versionHash != structureHash }
 }
 
 extension NSManagedObjectModel {
@@ -83,7 +102,7 @@ package enum VersionHash {
   static func entity(_ entity: NSEntityDescription) -> [UInt8] {
     var bytes = Array((entity.name ?? "").utf8)
     bytes.append(entity.isAbstract ? 1 : 0)
-    if let parent = entity.superentity { bytes += parent.versionHash }
+    if let parent = entity.superentity { bytes += parent.structureHash }
     let stored = entity.properties.filter { !$0.isTransient }
       .sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
     for part in stored { bytes += property(part) }
@@ -103,6 +122,7 @@ package enum VersionHash {
       bytes += littleEndian(Int(attribute.attributeType.rawValue))
       if attribute.allowsExternalBinaryDataStorage { bytes.append(1) }
       if attribute.preservesValueInHistoryOnDeletion { bytes.append(1) }
+      bytes += ownPart(attribute)
     } else if let relationship = property as? NSRelationshipDescription {
       bytes += Array((relationship.destinationEntityName ?? "").utf8)
       if relationship.inverseRelationship !== relationship {
@@ -114,6 +134,17 @@ package enum VersionHash {
       return bytes
     }
     return SHA2.sha256(bytes)
+  }
+
+  /// What a derived or composite attribute adds, which is not Apple's.
+  private static func ownPart(_ attribute: NSAttributeDescription) -> [UInt8] {
+    switch attribute {
+    case let derived as NSDerivedAttributeDescription:
+      let expression: String = derived.derivationExpression.map { $0.description } ?? ""
+      return Array("=\(expression)|\(ModelComparison.text(derived.filteringPredicate) ?? "")".utf8)
+    case let composite as NSCompositeAttributeDescription: return composite.elements.flatMap { property($0) }
+    default: return []
+    }
   }
 
   /// Real models have -1 as a maximum, so the value is cut to 32 bits rather than checked.

@@ -26,7 +26,8 @@ struct ChosenModel {
 
   /// The store's own model, or the one named if it fits. nil when there is neither.
   static func choose(for file: SQLiteStoreFile, path: String, modelPath: String?) throws -> ChosenModel? {
-    let hashes: [String: Data] = file.metadata["NSStoreModelVersionHashes"] as? [String: Data] ?? [:]
+    let stored: EntityVersions = file.versions ?? EntityVersions(hashes: [:], structures: [:])
+    let hashes: [String: Data] = stored.hashes
     guard let modelPath else {
       return file.model.map {
         ChosenModel(
@@ -41,7 +42,7 @@ struct ChosenModel {
     }
     var nearest: (version: ModelVersion, difference: ModelMatch.Difference)?
     for version in versions {
-      let difference: ModelMatch.Difference = ModelMatch.difference(version.model, storeHashes: hashes)
+      let difference: ModelMatch.Difference = ModelMatch.difference(version.model, stored)
       let entityNames: Set<String>? = ModelMatch.configuration(version.model, storeHashes: hashes)
       let isPart: Bool =
         difference.differing.isEmpty && difference.onlyInStore.isEmpty && entityNames != nil

@@ -26,20 +26,18 @@ enum ModelMatch {
     }
   }
 
-  /// The entities in which a model and a store's recorded hashes disagree.
-  ///
-  /// Entities with derived attributes are compared by name only: what those add to Apple's hash is not known.
-  static func difference(_ model: NSManagedObjectModel, storeHashes: [String: Data]) -> Difference {
+  /// The entities in which a model and a store disagree. Entities about which neither hash nor structure tells are compared by name only.
+  static func difference(_ model: NSManagedObjectModel, _ versions: EntityVersions) -> Difference {
     var difference = Difference(differing: [], onlyInModel: [], onlyInStore: [])
     let entities: [String: NSEntityDescription] = model.entitiesByName
     for (name, entity) in entities {
-      guard let stored = storeHashes[name] else {
+      if versions.hashes[name] == nil {
         difference.onlyInModel.append(name)
-        continue
+      } else if versions.fits(entity) == false {
+        difference.differing.append(name)
       }
-      if stored != entity.versionHash, entity.hashIsExact { difference.differing.append(name) }
     }
-    difference.onlyInStore = storeHashes.keys.filter { entities[$0] == nil }
+    difference.onlyInStore = versions.hashes.keys.filter { entities[$0] == nil }
     difference.differing.sort()
     difference.onlyInModel.sort()
     difference.onlyInStore.sort()
