@@ -44,6 +44,14 @@ struct ExternalFile {
     return bytes
   }
 
+  /// Copies the file to another place, unless the same bytes are there, by way of a new file. So half a copy is never seen under the name.
+  func copy(to other: ExternalFile, by made: ExternalFile) throws {
+    let bytes: Data = try read(fitting: .max)
+    if (try? other.read(fitting: .max)) == bytes { return }
+    try bytes.withUnsafeBytes { try DurableFile.write($0, to: URL(fileURLWithPath: made.path)) }
+    guard rename(made.path, other.path) == 0 else { throw DurableFile.failure("rename") }
+  }
+
   /// Removes the file, if it is one. What resists stays; it harms nothing.
   func remove() { unlink(path) }
 

@@ -10,10 +10,13 @@ enum ExternalLeftovers {
 
   /// Looks for notes, which there are only after a crash, or while somebody saves. Waits a moment for the write lock; where others keep
   /// it longer, the next opening does it.
-  static func collect(_ external: ExternalData, _ pool: ConnectionPool, _ options: SQLiteOptions) {
+  static func collect(
+    _ external: ExternalData, _ options: SQLiteOptions,
+    writing: ((Database) throws -> Void) throws -> Void
+  ) {
     guard !ExternalNote.paths(of: external).isEmpty else { return }
     // What stays does no harm, so nothing that goes wrong here keeps the store from being opened.
-    try? pool.writeWithoutTransaction { database in
+    try? writing { database in
       sqlite3_busy_timeout(database.sqliteConnection, longestWaitInMilliseconds)
       defer {
         sqlite3_busy_timeout(

@@ -43,6 +43,8 @@ struct FileStamp: Equatable, Sendable {
   var modifiedNanoseconds: Int
   var identity: FileIdentity
   var kind: FileKind
+  /// The permissions.
+  var mode: mode_t
 
   /// nil if there is no such file, or none that may be seen. Follows symbolic links.
   init?(path: String) {
@@ -58,6 +60,7 @@ struct FileStamp: Equatable, Sendable {
     #endif
     identity = FileIdentity(info)
     kind = FileKind(info)
+    mode = info.st_mode & 0o7777
   }
 
   /// Whether the file changed so short ago that one more change need not show in the stamp.
@@ -78,6 +81,8 @@ struct FileStamp: Equatable, Sendable {
 ///     <file>-journal  pages older than the file's; not empty and not zeroed at the start: a crashed writer's ("hot")
 package struct StoreFileState: Sendable, Equatable {
   let url: URL
+  /// Of the file itself, if the URL is a link to it: what goes with it lies beside it.
+  let path: String
   let file: FileStamp?
   let wal: FileStamp?
   let journal: FileStamp?
@@ -92,12 +97,13 @@ package struct StoreFileState: Sendable, Equatable {
 
   package init(url: URL) {
     self.url = url
-    let path: String = url.path
-    file = FileStamp(path: path)
+    file = FileStamp(path: url.path)
+    let absence: Int32 = errno
+    path = Self.isLink(url.path) ? url.resolvingSymlinksInPath().path : url.path
     wal = FileStamp(path: path + "-wal")
     journal = FileStamp(path: path + "-journal")
     let (header, failure): ([UInt8], Int32) =
-      file == nil ? ([], errno) : file?.kind == .file ? Self.firstBytes(of: path, count: 108) : ([], 0)
+      file == nil ? ([], absence) : file?.kind == .file ? Self.firstBytes(of: path, count: 108) : ([], 0)
     obstacle = failure == 0 || failure == ENOENT ? nil : Self.obstacle(failure, isSeen: file != nil)
     isHeaderValid = header.count >= 100 && header.starts(with: Array("SQLite format 3\0".utf8))
     isWALMode = isHeaderValid && (header[18] == 2 || header[19] == 2)
@@ -110,7 +116,7 @@ package struct StoreFileState: Sendable, Equatable {
       && (Self.firstBytes(of: path + "-journal", count: 1).bytes.first ?? 0) != 0
   }
 
-  /// Whether there are pages in a WAL file.
+  /// Whether there are pages in a WAL file. They may say anything, also that the database is empty.
   package var hasWAL: Bool { (wal?.size ?? 0) > 0 }
   /// Whether a crashed writer's journal must be played back before the file can be read.
   package var hasHotJournal: Bool { isJournalHot }
@@ -133,6 +139,11 @@ package struct StoreFileState: Sendable, Equatable {
         + "XML and binary stores must be opened with their own store type; encrypted databases can't be opened."
     }
     return nil
+  }
+
+  private static func isLink(_ path: String) -> Bool {
+    var info = stat()
+    return lstat(path, &info) == 0 && info.st_mode & S_IFMT == S_IFLNK
   }
 
   private static func obstacle(_ code: Int32, isSeen: Bool) -> String {

@@ -29,6 +29,7 @@ final class ReadOnlyAccess: @unchecked Sendable {
 
   let url: URL
   private let configuration: Configuration
+  private let alwaysCopiesLogs: Bool
   private let lock = NSLock()
   private var current: Opening?
   private var isClosed = false
@@ -36,8 +37,11 @@ final class ReadOnlyAccess: @unchecked Sendable {
   private var identity: FileIdentity?
   private static let attempts: Int = 5
 
-  init(url: URL, configuration: Configuration) {
+  /// `alwaysCopiesLogs`: a database with a log is read from a copy even where nothing lies beside it, so that nobody who opens it
+  /// meanwhile can change what is read.
+  init(url: URL, configuration: Configuration, alwaysCopiesLogs: Bool = false) {
     self.url = url
+    self.alwaysCopiesLogs = alwaysCopiesLogs
     self.configuration = configuration
   }
 
@@ -57,7 +61,10 @@ final class ReadOnlyAccess: @unchecked Sendable {
       do {
         let opening: Opening = try open()
         let result: T = try SQLiteErrors.translating(url: url) { try opening.queue.read(body) }
-        if opening.isLocked || StoreFileState(url: url) == opening.state { return result }
+        // Locks, or having a copy of its own, give a read one state; so does a file that stood still.
+        if opening.isLocked || opening.copy != nil || StoreFileState(url: url) == opening.state {
+          return result
+        }
       } catch {
         // An error on a file that stood still is a fact; on one that moved it may come from mixed pages.
         if let current, StoreFileState(url: url) == current.state || current.isLocked { throw error }
@@ -117,7 +124,8 @@ final class ReadOnlyAccess: @unchecked Sendable {
     var configuration: Configuration = configuration
     configuration.readonly = true
     let opening: Opening
-    if state.hasHotJournal || (state.isWALMode && (state.hasWAL || !Self.understandsURIs)) {
+    let needsCopy: Bool = state.hasWAL || alwaysCopiesLogs || !Self.understandsURIs
+    if state.hasHotJournal || (state.isWALMode && needsCopy) {
       let (copy, file) = try makeCopy(of: state)
       // The copy is ours: SQLite may play journals back in it.
       configuration.readonly = false
@@ -188,8 +196,10 @@ final class ReadOnlyAccess: @unchecked Sendable {
       try FileManager.default.createDirectory(
         at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
       try Self.copyContents(of: url.path, to: file.path)
-      if state.hasWAL { try Self.copyContents(of: url.path + "-wal", to: file.path + "-wal") }
-      if state.hasHotJournal { try Self.copyContents(of: url.path + "-journal", to: file.path + "-journal") }
+      if state.hasWAL { try Self.copyContents(of: state.path + "-wal", to: file.path + "-wal") }
+      if state.hasHotJournal {
+        try Self.copyContents(of: state.path + "-journal", to: file.path + "-journal")
+      }
     } catch {
       try? FileManager.default.removeItem(at: folder)
       throw StoreError.database(

@@ -51,7 +51,30 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
 
   private struct MetadataState {
     var current: StoreMetadata
-    var isChanged: Bool
+    /// The UUID that the file has.
+    var storedUUID: String
+    /// How often the metadata was set, and how many of these times a save has written.
+    var changes: Int = 0
+    var written: Int = 0
+
+    init(_ metadata: StoreMetadata) {
+      current = metadata
+      storedUUID = metadata.uuid
+    }
+
+    var isChanged: Bool { changes != written }
+
+    mutating func set(_ values: [String: Any]) {
+      current = current.replacing(with: values)
+      changes += 1
+    }
+
+    /// A save has written what was set until then; more may have been set meanwhile.
+    mutating func noteWritten(_ metadata: StoreMetadata, _ count: Int) {
+      guard count > written else { return }
+      written = count
+      storedUUID = metadata.uuid
+    }
   }
 
   // MARK: Opening
@@ -130,7 +153,7 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
         try guardTrees(facts.guardedTrees, queue)
         let engine = try SQLiteEngine(
           url: url, layout: layout, options: options, facts: facts, access: .writable(pool))
-        ExternalLeftovers.collect(engine.external, pool, options)
+        ExternalLeftovers.collect(engine.external, options) { try pool.writeWithoutTransaction($0) }
         return engine
       } catch {
         try? queue.close()
@@ -220,7 +243,7 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
     schema = facts.schema
     identifier = facts.metadata.uuid
     hasHistory = facts.hasHistory
-    metadataState = MetadataState(current: facts.metadata, isChanged: false)
+    metadataState = MetadataState(facts.metadata)
     structures = options.checksModel ? ModelCheck.structures(facts.metadata, layout: layout) : [:]
     external = ExternalData(
       store: url, missing: options.missingExternalData, keepsFiles: !SQLiteStoreFile.isNowhere(url))
@@ -238,8 +261,7 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
     schema = engine.schema
     identifier = engine.identifier
     hasHistory = engine.hasHistory
-    metadataState = MetadataState(
-      current: engine.lock.withLock { engine.metadataState.current }, isChanged: false)
+    metadataState = MetadataState(engine.lock.withLock { engine.metadataState.current })
     structures = engine.structures
     external = engine.external
     fetchCompiler = engine.fetchCompiler
@@ -263,9 +285,7 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
     if let readOnlyReason { throw StoreError.readOnly(url: url, readOnlyReason) }
     _ = try MetadataPlist.write(metadata.filter { $0.key != StoreMetadata.Key.uuid }, url: url)
     try checkIdentifier(in: metadata)
-    lock.withLock {
-      metadataState = MetadataState(current: metadataState.current.replacing(with: metadata), isChanged: true)
-    }
+    lock.withLock { metadataState.set(metadata) }
   }
 
   package var hasUnsavedMetadata: Bool { lock.withLock { metadataState.isChanged } }
@@ -296,8 +316,14 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
     case .readOnly(let reader): return try reader.read(purpose, body)
     case .pinned(let state): return try SQLiteErrors.translating(url: url) { try state.read(purpose, body) }
     case .writable(let pool):
-      return try SQLiteErrors.translating(url: url) {
-        try pool.read(purpose, isSingleStatement: isSingleStatement, body)
+      do {
+        return try SQLiteErrors.translating(url: url) {
+          try pool.read(purpose, isSingleStatement: isSingleStatement, body)
+        }
+      } catch {
+        // Of a store that was destroyed the error would tell that there is no table.
+        try pool.read(.fault, isSingleStatement: true, requireOwnContents)
+        throw error
       }
     }
   }
@@ -342,19 +368,20 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
     var plan: SavePlan = plan
     let files = ExternalDataChanges(external: external)
     do {
+      var metadata: (value: StoreMetadata, count: Int)?
       let keys: NewKeys = try writing { database in
-        let changed: StoreMetadata? = lock.withLock {
-          metadataState.isChanged ? metadataState.current : nil
+        metadata = lock.withLock {
+          metadataState.isChanged ? (metadataState.current, metadataState.changes) : nil
         }
         let keys: NewKeys = try KeyAllocation(engine: self, database: database).keys(for: plan)
         if !plan.isEmpty {
           plan.takeKeys(keys, of: layout)
           try SaveExecution(engine: self, database: database, files: files).run(plan)
         }
-        try changed?.write(database, url: url)
+        try metadata?.value.write(database, url: url)
         return keys
       }
-      lock.withLock { metadataState.isChanged = false }
+      if let metadata { lock.withLock { metadataState.noteWritten(metadata.value, metadata.count) } }
       files.finish()
       return SaveOutcome(written: plan, keys: keys)
     } catch {
@@ -378,6 +405,7 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
       try writer.writeWithoutTransaction { database in
         var result: Result?
         try database.inTransaction(.immediate) {
+          try requireOwnContents(database)
           result = try body(database)
           try writer.checkFiles()
           return .commit
@@ -386,6 +414,19 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
         return result
       }
     }
+  }
+
+  /// Throws where the file's contents were exchanged for none, or for another store's: its rows are others, whatever their keys.
+  private func requireOwnContents(_ database: Database) throws {
+    let stored: String? = try? storedUUID(database)
+    if stored == identifier || stored == lock.withLock({ metadataState.storedUUID }) { return }
+    throw StoreError.fileChanged(url: url, path: url.path)
+  }
+
+  private func storedUUID(_ database: Database) throws -> String? {
+    let select = try RawStatement(database, "SELECT Z_UUID FROM Z_METADATA LIMIT 1", url: url)
+    defer { select.reset() }
+    return try select.step() ? select.text(0) : nil
   }
 
   private func writableAccess() throws -> ConnectionPool {

@@ -5,6 +5,9 @@ import GRDBSQLite
 
 /// Turns SQLite's codes into facts of the store layer, in one place.
 enum SQLiteErrors {
+  /// How the reason begins why a damaged file can't be opened.
+  static let damage: String = "The database is damaged"
+
   /// The error a connection reports for its last call.
   static func last(of connection: OpaquePointer?, sql: String?, url: URL?) -> StoreError {
     let code: Int32 = connection.map { sqlite3_extended_errcode($0) } ?? SQLITE_NOMEM
@@ -24,7 +27,7 @@ enum SQLiteErrors {
         return .invalidFile(
           url: url,
           reason:
-            "The database is damaged (\(message)). Restore a copy, or recover rows with `sqlite3 .recover`."
+            damage + " (\(message)). Restore a copy, or recover rows with `sqlite3 .recover`."
         )
       }
     case SQLITE_READONLY:

@@ -16,13 +16,18 @@ enum StoreCreation {
   static func isVacant(_ state: StoreFileState, configuration: Configuration) throws -> Bool {
     guard let file = state.file, file.size > 0 else { return true }
     if state.isBlank { return true }
-    guard state.hasHotJournal || (state.isFirstPageBlank && state.hasWAL) else { return false }
+    guard state.hasHotJournal || state.hasWAL else { return false }
     // Only SQLite can tell what its log or journal makes of the file. A journal is played back by that.
     return try SQLiteErrors.translating(url: state.url) {
       let queue = try DatabaseQueue(path: state.url.path, configuration: configuration)
       defer { try? queue.close() }
-      return try queue.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM sqlite_master") } == 0
+      return try queue.read { try isEmpty($0) }
     }
+  }
+
+  /// Whether a database holds nothing, so that a store can be made in it.
+  static func isEmpty(_ database: Database) throws -> Bool {
+    try Int.fetchOne(database, sql: "SELECT count(*) FROM sqlite_master") == 0
   }
 
   static func create(_ url: URL, layout: ModelLayout, options: SQLiteOptions, configuration: Configuration)

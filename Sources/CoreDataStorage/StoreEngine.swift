@@ -125,6 +125,8 @@ package enum StoreError: Error {
   /// The file `path` that holds the value of a property (`Entity.attribute`) of a row can't be read. `folder` is the name of the folder
   /// that goes with the store.
   case missingValue(url: URL, property: String?, row: RowID?, path: String, reason: String, folder: String)
+  /// Others kept a store locked that was to be destroyed or replaced.
+  case inUse(url: URL)
   /// A feature of the model the store kind can't hold.
   case unsupportedModel(entity: String, property: String?, reason: String)
   /// An error of the database, with the statement that met it.

@@ -56,6 +56,13 @@ extension StoreError {
     case .readOnly(let own, let reason):
       let path: String = (own ?? url).map { " \($0.path)" } ?? ""
       return ErrorMessage("The store\(path) is read-only: \(reason.text).", advice: reason.advice)
+    case .inUse(let url):
+      return ErrorMessage(
+        "The store \(url.path) can't be destroyed or replaced: another connection or process kept it locked for the whole "
+          + "waiting time.",
+        advice:
+          "Let it finish, or set a longer time (NSPersistentStoreTimeoutOption). NSPersistentStoreForceDestroyOption "
+          + "takes a store that is to be destroyed from whoever uses it: what they save then is lost.")
     case .historyKept(let url):
       return ErrorMessage(
         "The store \(url.path) can't be opened for writing: \(ReadOnlyReason.history.text).",

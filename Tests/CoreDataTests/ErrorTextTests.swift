@@ -93,7 +93,7 @@ import Testing
   /// The same for `StoreError`.
   enum StoreErrorKind: String, CaseIterable, Sendable {
     case conflicts, uniqueness, unsupported, invalid, unknownKeyPath, invalidFile, incompatibleModel,
-      readOnly, historyKept
+      readOnly, historyKept, inUse
     case fileChanged, missingValue, unsupportedModel, database, closed
   }
 
@@ -108,6 +108,7 @@ import Testing
     case .incompatibleModel: .incompatibleModel
     case .readOnly: .readOnly
     case .historyKept: .historyKept
+    case .inUse: .inUse
     case .fileChanged: .fileChanged
     case .missingValue: .missingValue
     case .unsupportedModel: .unsupportedModel
@@ -143,6 +144,7 @@ import Testing
         [(.readOnly(url: url, reason), [file]), (.readOnly(url: nil, reason), [file])]
       }
     case .historyKept: return [(.historyKept(url: url), [file, "persistent history"])]
+    case .inUse: return [(.inUse(url: url), [file, "NSPersistentStoreForceDestroyOption"])]
     case .fileChanged: return [(.fileChanged(url: url, path: file + "-wal"), [file + "-wal"])]
     case .missingValue:
       return [

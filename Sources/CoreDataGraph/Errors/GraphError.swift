@@ -161,6 +161,7 @@ extension StoreError {
     case .historyKept: NSPersistentStoreOpenError
     case .unsupportedModel: NSPersistentStoreIncompatibleSchemaError
     case .database: NSSQLiteError
+    case .inUse: NSPersistentStoreTimeoutError
     case .fileChanged, .missingValue, .closed: NSPersistentStoreOperationError
     }
   }

@@ -240,18 +240,25 @@ final class ContextList: @unchecked Sendable {
   private let lock = NSLock()
   private var list: [Weak] = []
 
-  func add(_ context: NSManagedObjectContext) {
-    lock.withLock {
-      list.removeAll { $0.context == nil }
-      list.append(Weak(context: context))
+  func add(_ context: NSManagedObjectContext) { change { $0.append(context) } }
+
+  func remove(_ context: NSManagedObjectContext) { change { $0.removeAll { $0 === context } } }
+
+  /// Looking at a weak reference retains the context. The last of others' references may go meanwhile, and the context with this one:
+  /// so what was looked at is let go after the lock, for the deinitialisers of contexts, of their objects and of what the program keeps
+  /// with them may come back here.
+  private func change(_ body: (inout [NSManagedObjectContext]) -> Void) {
+    let before: [NSManagedObjectContext] = lock.withLock {
+      let alive: [NSManagedObjectContext] = list.compactMap(\.context)
+      var changed: [NSManagedObjectContext] = alive
+      body(&changed)
+      list = changed.map { Weak(context: $0) }
+      return alive
     }
+    withExtendedLifetime(before) {}
   }
 
-  func remove(_ context: NSManagedObjectContext) {
-    lock.withLock { list.removeAll { $0.context == nil || $0.context === context } }
-  }
-
-  var isEmpty: Bool { lock.withLock { list.allSatisfy { $0.context == nil } } }
+  var isEmpty: Bool { all.isEmpty }
 
   var all: [NSManagedObjectContext] { lock.withLock { list.compactMap(\.context) } }
 }

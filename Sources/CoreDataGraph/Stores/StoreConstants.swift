@@ -27,6 +27,9 @@ public let NSReadOnlyPersistentStoreOption: String = "NSReadOnlyPersistentStoreO
 public let NSSQLitePragmasOption: String = "NSSQLitePragmasOption"
 /// Option: seconds to wait for a locked store.
 public let NSPersistentStoreTimeoutOption: String = "NSPersistentStoreTimeoutOption"
+/// Option of ``NSPersistentStoreCoordinator/destroyPersistentStore(at:type:options:)``: a number, true to destroy a store also if it is
+/// damaged, or if others keep it locked; what they save then is lost. A file that is no SQLite database is never destroyed.
+public let NSPersistentStoreForceDestroyOption: String = "NSPersistentStoreForceDestroyOption"
 /// Option: migrate a store of another model version. Opening such a store still fails with an explanation: migration is not
 /// there yet.
 public let NSMigratePersistentStoresAutomaticallyOption: String =

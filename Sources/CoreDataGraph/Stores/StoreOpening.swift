@@ -16,27 +16,64 @@ enum StoreOpening {
           "A SQLite store without a file URL",
           advice: "Pass URL(fileURLWithPath:) or use NSInMemoryStoreType.")
       }
-      var sqlite = SQLiteOptions()
-      sqlite.isReadOnly = (options[NSReadOnlyPersistentStoreOption] as? NSNumber)?.boolValue ?? false
-      sqlite.checksModel = (options[NSIgnorePersistentStoreVersioningOption] as? NSNumber)?.boolValue != true
+      var sqlite: SQLiteOptions = sqliteOptions(options)
       sqlite.entityNames = configuration.flatMap { layout.model.entities(forConfigurationName: $0) }
         .map { Set($0.compactMap(\.name)) }
-      sqlite.tracksHistory = (options[NSPersistentHistoryTrackingKey] as? NSNumber)?.boolValue ?? false
-      if let timeout = (options[NSPersistentStoreTimeoutOption] as? NSNumber)?.doubleValue {
-        sqlite.busyTimeoutInSeconds = timeout
-      }
-      if let pragmas = options[NSSQLitePragmasOption] as? [String: Any] {
-        sqlite.pragmas = pragmas.mapValues { "\($0)" }
-      }
       return try SQLiteEngine.open(url: url, layout: layout, options: sqlite)
-    case NSXMLStoreType, NSBinaryStoreType:
-      throw GraphError.unsupported(
-        "The store type \(type)",
-        advice: "Use \(NSSQLiteStoreType) or \(NSInMemoryStoreType); XML and binary stores come later.")
-    default:
-      throw GraphError.unsupported(
-        "The store type '\(type)'", advice: "Use NSSQLiteStoreType or NSInMemoryStoreType.")
+    default: throw unsupported(type)
     }
+  }
+
+  private static func unsupported(_ type: String) -> GraphError {
+    let isApples: Bool = type == NSXMLStoreType || type == NSBinaryStoreType
+    return .unsupported(
+      "The store type '\(type)'",
+      advice: "Use NSSQLiteStoreType or NSInMemoryStoreType"
+        + (isApples ? "; XML and binary stores come later." : "."))
+  }
+
+  private static func sqliteOptions(_ options: [AnyHashable: Any]) -> SQLiteOptions {
+    func flag(_ key: String) -> Bool? { (options[key] as? NSNumber)?.boolValue }
+    var sqlite = SQLiteOptions()
+    sqlite.isReadOnly = flag(NSReadOnlyPersistentStoreOption) ?? false
+    sqlite.checksModel = flag(NSIgnorePersistentStoreVersioningOption) != true
+    sqlite.tracksHistory = flag(NSPersistentHistoryTrackingKey) ?? false
+    if let timeout = (options[NSPersistentStoreTimeoutOption] as? NSNumber)?.doubleValue {
+      sqlite.busyTimeoutInSeconds = timeout
+    }
+    if let pragmas = options[NSSQLitePragmasOption] as? [String: Any] {
+      sqlite.pragmas = pragmas.mapValues { "\($0)" }
+    }
+    return sqlite
+  }
+
+  // MARK: Files
+
+  static func destroy(type: String, url: URL, options: [AnyHashable: Any]) throws {
+    switch type {
+    case NSInMemoryStoreType: break
+    case NSSQLiteStoreType:
+      try StoreExchange(
+        url: try requireFile(url), options: sqliteOptions(options),
+        isForced: (options[NSPersistentStoreForceDestroyOption] as? NSNumber)?.boolValue ?? false
+      ).destroy()
+    default: throw unsupported(type)
+    }
+  }
+
+  static func replace(type: String, url: URL, options: [AnyHashable: Any], source: URL) throws {
+    guard type == NSSQLiteStoreType else {
+      if type != NSInMemoryStoreType { throw unsupported(type) }
+      throw GraphError.unsupported(
+        "Replacing a store of type \(type)", advice: "It has no file; only SQLite stores can be copied so.")
+    }
+    try StoreExchange(url: try requireFile(url), options: sqliteOptions(options))
+      .replace(with: try requireFile(source))
+  }
+
+  private static func requireFile(_ url: URL) throws -> URL {
+    if url.isFileURL { return url }
+    throw StoreError.invalidFile(url: url, reason: "A SQLite store needs a file URL.")
   }
 
   static func metadata(type: String, url: URL) throws -> [String: Any] {

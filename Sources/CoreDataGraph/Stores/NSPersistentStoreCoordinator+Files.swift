@@ -1,0 +1,83 @@
+import CoreDataSQLite
+import CoreDataStorage
+import Foundation
+
+// Destroying and replacing stores as wholes: a file with its log, its journal and its folder of large values.
+
+extension NSPersistentStoreCoordinator {
+  /// Destroys what a store holds. It need not be one of this coordinator's; if it is, it is removed from it (see ``remove(_:)``).
+  ///
+  /// A SQLite store is emptied under SQLite's own locks, which takes a save of its own and is all or nothing, also through `kill -9`. As
+  /// on Apple's systems the file itself stays, empty: adding a store there makes a new one. Files of large values go too. Contexts of
+  /// other coordinators and processes that have the store open get errors from then on. Where there is no file, or an empty one, nothing
+  /// happens. Of a store in memory nothing is left once it is removed.
+  ///
+  /// `options` are those of ``addPersistentStore(ofType:configurationName:at:options:)``, in particular `NSPersistentStoreTimeoutOption`,
+  /// and `NSPersistentStoreForceDestroyOption`.
+  ///
+  /// Throws a `CocoaError`, having done nothing: 134000 for a file that is no store of that type; 134090 if others kept the store locked
+  /// for the whole time.
+  ///
+  /// See Apple's page
+  /// [destroyPersistentStore(at:type:options:)](https://developer.apple.com/documentation/coredata/nspersistentstorecoordinator/destroypersistentstore(at:type:options:)).
+  public final func destroyPersistentStore(
+    at url: URL, ofType storeType: String, options: [AnyHashable: Any]? = nil
+  ) throws {
+    try withCocoaErrors(url) { try StoreOpening.destroy(type: storeType, url: url, options: options ?? [:]) }
+    try removeStores(at: url, type: storeType)
+  }
+
+  /// The same with a store type in the modern spelling.
+  public final func destroyPersistentStore(
+    at url: URL, type storeType: NSPersistentStore.StoreType, options: [AnyHashable: Any]? = nil
+  ) throws {
+    try destroyPersistentStore(at: url, ofType: storeType.rawValue, options: options)
+  }
+
+  /// Copies a store over another one, or to where there is none: the way to take a backup, and to put it back.
+  ///
+  /// What is copied is the state of one moment, with what is in the write-ahead log only and with files of large values; the source may
+  /// be open and written to, and stays as it is. A destination that is one of this coordinator's stores is removed from it (see
+  /// ``remove(_:)``): add it again. Others that have it open get errors from then on. The copy has the UUID of its source, so the two
+  /// can't be in one coordinator at a time. The exchange is all or nothing, also through `kill -9`. It costs reading and writing the file
+  /// once, and another time for a source with a write-ahead log that nobody has open.
+  ///
+  /// Throws a `CocoaError`, with the destination as it was: 134000 where one of the two is no store of that type; 134090 if others kept
+  /// the destination locked for the whole time (`NSPersistentStoreTimeoutOption`); 134180 for what SQLite reports, such as a full disk.
+  ///
+  /// See Apple's page
+  /// [replacePersistentStore](https://developer.apple.com/documentation/coredata/nspersistentstorecoordinator/replacepersistentstore(at:destinationoptions:withpersistentstorefrom:sourceoptions:type:)).
+  public final func replacePersistentStore(
+    at destinationURL: URL, destinationOptions: [AnyHashable: Any]? = nil,
+    withPersistentStoreFrom sourceURL: URL, sourceOptions: [AnyHashable: Any]? = nil, ofType storeType: String
+  ) throws {
+    try withCocoaErrors(destinationURL) {
+      try StoreOpening.replace(
+        type: storeType, url: destinationURL, options: destinationOptions ?? [:], source: sourceURL)
+    }
+    if destinationURL.standardizedFileURL != sourceURL.standardizedFileURL {
+      try removeStores(at: destinationURL, type: storeType)
+    }
+  }
+
+  /// The same with a store type in the modern spelling.
+  public final func replacePersistentStore(
+    at destinationURL: URL, destinationOptions: [AnyHashable: Any]? = nil,
+    withPersistentStoreFrom sourceURL: URL, sourceOptions: [AnyHashable: Any]? = nil,
+    type sourceType: NSPersistentStore.StoreType
+  ) throws {
+    try replacePersistentStore(
+      at: destinationURL, destinationOptions: destinationOptions, withPersistentStoreFrom: sourceURL,
+      sourceOptions: sourceOptions, ofType: sourceType.rawValue)
+  }
+
+  /// What they held is gone.
+  private final func removeStores(at url: URL, type: String) throws {
+    for store in persistentStores
+    where store.type == type && store.url?.resolvedFile == url.resolvedFile { try remove(store) }
+  }
+}
+
+extension URL {
+  fileprivate var resolvedFile: URL { resolvingSymlinksInPath().standardizedFileURL }
+}

@@ -1,0 +1,231 @@
+import CoreDataStorage
+import Foundation
+import GRDB
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// Exchanging all that a store file holds for nothing, or for what another store holds (Decisions/0048).
+///
+/// The database is written over in place by SQLite's backup: one transaction of its own, under its own locks, whoever has it open. A
+/// process that is killed leaves what was there or what was to come. Files of large values are there before that transaction and go
+/// after it; a note names them meanwhile (`ExternalNote`), so that those of a process that died go when the store is next opened.
+package struct StoreExchange {
+  package let url: URL
+  private let options: SQLiteOptions
+  /// `NSPersistentStoreForceDestroyOption`.
+  private let isForced: Bool
+  private let external: ExternalData
+
+  package init(url: URL, options: SQLiteOptions, isForced: Bool = false) {
+    self.url = url
+    self.options = options
+    self.isForced = isForced
+    external = ExternalData(store: url, missing: .isNil)
+  }
+
+  // MARK: Nothing
+
+  /// Empties the store; its file stays, as a database without a table, which counts as no store. Where there is no file, or none with
+  /// anything in it, nothing happens. Throws for what is no store of this kind.
+  package func destroy() throws {
+    if SQLiteStoreFile.isNowhere(url) { return }
+    let state = StoreFileState(url: url)
+    if let objection = state.placeObjection { throw StoreError.invalidFile(url: url, reason: objection) }
+    guard state.sizeInBytes > 0 else { return }
+    if let objection = state.objection { throw StoreError.invalidFile(url: url, reason: objection) }
+    do {
+      try withTarget { target in
+        let names: Set<String> = try target.read { try Self.names($0, url: url) }
+        let nothing = try DatabaseQueue()
+        try nothing.writeWithoutTransaction { empty in
+          try empty.execute(sql: "PRAGMA page_size = \(state.pageSizeInBytes)")
+          try exchange(target, for: empty, losing: names, gaining: [])
+        }
+      }
+    } catch StoreError.inUse where isForced {
+      try unlinkEverything()
+    } catch StoreError.invalidFile(_, let reason) where reason.hasPrefix(SQLiteErrors.damage) {
+      // What can't be read can't be told to be a store either.
+      if isForced { return try unlinkEverything() }
+      throw StoreError.invalidFile(
+        url: url, reason: reason + " To destroy it all the same set NSPersistentStoreForceDestroyOption.")
+    }
+  }
+
+  /// The names of the files that a store's rows refer to; none for a database without tables.
+  private static func names(_ database: Database, url: URL) throws -> Set<String> {
+    if try StoreCreation.isEmpty(database) { return [] }
+    _ = try StoreMetadata.readLeniently(database, url: url)
+    return try ExternalLeftovers.referredNames(database, url: url)
+  }
+
+  /// Takes the file from those who won't let go of it. They go on with a file that has no name; the file itself goes first, for a log
+  /// without one is no harm.
+  private func unlinkEverything() throws {
+    guard unlink(external.file.path) == 0 || errno == ENOENT else {
+      let reason: NSError = DurableFile.failure("unlink")
+      throw StoreError.database(code: 14, message: reason.localizedDescription, sql: nil, url: url)
+    }
+    for ending in ["-journal", "-wal", "-shm"] { unlink(external.file.path + ending) }
+  }
+
+  // MARK: Another store
+
+  /// What tells a copy from its source.
+  package struct Identity {
+    let uuid: String
+    /// The program's metadata.
+    let metadata: [String: Any]
+
+    package init(uuid: String, metadata: [String: Any]) {
+      self.uuid = uuid
+      self.metadata = metadata
+    }
+
+    fileprivate func write(_ database: Database, url: URL) throws {
+      var stored: StoreMetadata = try StoreMetadata.read(database, url: url).replacing(with: metadata)
+      stored.uuid = uuid
+      try stored.write(database, url: url)
+    }
+  }
+
+  /// Gives this store the contents of another one, as they are at one moment, and changes nothing about that one. Where there is no
+  /// store yet one is made.
+  package func replace(with source: URL, as identity: Identity? = nil) throws {
+    for url in [url, source] where SQLiteStoreFile.isNowhere(url) {
+      throw StoreError.invalidFile(
+        url: url, reason: "A store there is in memory, so it can be neither copied nor replaced.")
+    }
+    let state = StoreFileState(url: source)
+    if let objection = state.objection { throw StoreError.invalidFile(url: source, reason: objection) }
+    if FileIdentity(path: url.path) == state.file?.identity { return }
+    let isNew: Bool = try makePlace(like: state)
+    do {
+      try copy(source, as: identity)
+    } catch {
+      if isNew { removeIfBlank() }
+      throw error
+    }
+  }
+
+  /// Makes an empty file, unless there is one, that nobody may read who may not read the source. Throws for what can't be replaced.
+  private func makePlace(like source: StoreFileState) throws -> Bool {
+    let state = StoreFileState(url: url)
+    if let objection = state.placeObjection { throw StoreError.invalidFile(url: url, reason: objection) }
+    if state.exists {
+      // What somebody else keeps there is not to be lost.
+      if state.sizeInBytes > 0, let objection = state.objection {
+        throw StoreError.invalidFile(url: url, reason: objection)
+      }
+      return false
+    }
+    let file: Int32 = open(
+      external.file.path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, source.file?.mode ?? 0o600)
+    guard file >= 0 else {
+      let reason: NSError = DurableFile.failure("open")
+      throw StoreError.database(code: 14, message: reason.localizedDescription, sql: nil, url: url)
+    }
+    close(file)
+    return true
+  }
+
+  private func removeIfBlank() {
+    if FileStamp(path: external.file.path)?.size == 0 { unlink(external.file.path) }
+  }
+
+  private struct Outdated: Error {}
+
+  private func copy(_ source: URL, as identity: Identity?) throws {
+    let other = ExternalData(store: source, missing: .isNil)
+    var missing: Set<String> = []
+    for attempt in 0... {
+      do {
+        return try StoreSnapshot(of: source, options).read { database in
+          _ = try StoreMetadata.read(database, url: source)
+          let names: Set<String> = try ExternalLeftovers.referredNames(database, url: source)
+          if !names.isEmpty, other.folder == external.folder {
+            throw StoreError.invalidFile(
+              url: url,
+              reason:
+                "The files of large values would lie in the same folder (\(external.support.lastPathComponent)) as those "
+                + "of \(source.lastPathComponent). Give the copy a name that differs before its ending, or put it elsewhere."
+            )
+          }
+          let gone: Set<String> = names.filter { FileIdentity(path: other.file($0).path) == nil }
+          // A save since the state was taken may have removed them; if not, the store lacks them, and so does the copy.
+          if gone != missing, attempt < 20 {
+            missing = gone
+            throw Outdated()
+          }
+          try withTarget { target in
+            let old: Set<String> = try target.read { try Self.names($0, url: url) }
+            try exchange(target, for: database, losing: old, gaining: names.subtracting(gone), from: other)
+            if let identity { try target.write { try identity.write($0, url: url) } }
+          }
+        }
+      } catch is Outdated {
+        continue
+      }
+    }
+  }
+
+  // MARK: The exchange
+
+  private func withTarget(_ body: (DatabaseQueue) throws -> Void) throws {
+    var configuration = Configuration()
+    configuration.busyMode = .timeout(Connections.busyTimeout(options))
+    do {
+      try SQLiteErrors.translating(url: url) {
+        let queue = try DatabaseQueue(path: url.path, configuration: configuration)
+        defer { try? queue.close() }
+        try body(queue)
+      }
+    } catch StoreError.database(5, _, _, _), StoreError.database(6, _, _, _) {
+      throw StoreError.inUse(url: url)
+    }
+  }
+
+  private func exchange(
+    _ target: DatabaseQueue, for contents: Database, losing old: Set<String>, gaining new: Set<String>,
+    from other: ExternalData? = nil
+  ) throws {
+    let note = ExternalNote(of: external)
+    defer { tidy(target) }
+    if !new.isEmpty {
+      try FileManager.default.createDirectory(at: external.folder, withIntermediateDirectories: true)
+    }
+    // Where there is no folder there are no files to be lost.
+    for name in old.subtracting(new).sorted() { try? note.add(name) }
+    for name in new.sorted() {
+      let made: String = UUID().uuidString
+      for name in [name, made] { try note.add(name) }
+      if let other { try other.file(name).copy(to: external.file(name), by: external.file(made)) }
+    }
+    if !new.isEmpty { try DurableFile.synchronize(folder: external.folder) }
+    try fitPages(of: target, to: contents)
+    try target.writeWithoutTransaction { try contents.backup(to: $0) }
+  }
+
+  /// A log takes pages of one size only.
+  private func fitPages(of target: DatabaseQueue, to contents: Database) throws {
+    func size(_ database: Database) throws -> Int? { try Int.fetchOne(database, sql: "PRAGMA page_size") }
+    let (mode, own): (String?, Int?) = try target.writeWithoutTransaction {
+      (try String.fetchOne($0, sql: "PRAGMA journal_mode"), try size($0))
+    }
+    guard mode == "wal", own != (try size(contents)) else { return }
+    try Connections.setJournalMode("delete", options, on: target)
+  }
+
+  /// Removes the files that the contents, be they new or old, don't refer to, and folders that nothing is left in.
+  private func tidy(_ target: DatabaseQueue) {
+    ExternalLeftovers.collect(external, options) { try target.writeWithoutTransaction($0) }
+    rmdir(external.folder.path)
+    rmdir(external.support.path)
+  }
+}

@@ -1,0 +1,213 @@
+import CoreData
+import Foundation
+import GRDB
+import Testing
+
+/// `destroyPersistentStore` (Decisions/0048). Source: Apple's documentation, and programs that destroy stores which are open and add
+/// them again, or remove the files afterwards.
+@Suite
+struct DestroyTests {
+  /// A coordinator whose model has nothing to do with the store: it is the file that counts.
+  private static func anybody() -> NSPersistentStoreCoordinator {
+    NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel())
+  }
+
+  private static func filled(_ setting: StoreSetting) throws -> Stack {
+    let stack = try Stack(setting: setting)
+    try stack.run { context in
+      _ = context.item("a")
+      try context.save()
+    }
+    return stack
+  }
+
+  @Test(arguments: StoreSetting.allCases)
+  func `a store that is destroyed while it is open leaves its coordinator, and can be added anew`(
+    setting: StoreSetting
+  ) throws {
+    let stack: Stack = try Self.filled(setting)
+    let url: URL = stack.store.url ?? URL(fileURLWithPath: "/dev/null")
+    let item: Item = try stack.run { try $0.all(Item.self, "Item")[0] }
+    if setting == .inMemory {
+      // It has no URL to be named by.
+      try stack.coordinator.destroyPersistentStore(at: url, ofType: NSInMemoryStoreType, options: nil)
+      try stack.coordinator.remove(stack.store)
+    } else {
+      try stack.coordinator.destroyPersistentStore(at: url, type: .sqlite)
+    }
+    #expect(stack.coordinator.persistentStores.isEmpty)
+    #expect(
+      item.managedObjectContext == nil || stack.context.performAndWait { item.managedObjectContext == nil })
+    let made: NSPersistentStore = try setting.addStore(to: stack.coordinator, in: stack.folder)
+    #expect(made.identifier != stack.store.identifier)
+    #expect(try stack.titles() == [])
+    try stack.run { context in
+      _ = context.item("b")
+      try context.save()
+    }
+    #expect(try stack.titles() == ["b"])
+    if setting.kind == .sqlite, setting != .nowhere { #expect(try FileContents(url).integrity == "ok") }
+  }
+
+  @Test(arguments: StoreSetting.files)
+  func `a store of any model is destroyed by any coordinator; an empty file stays`(setting: StoreSetting)
+    throws
+  {
+    let stack: Stack = try Self.filled(setting)
+    let url: URL = try #require(stack.store.url)
+    try stack.coordinator.remove(stack.store)
+    let before: Int = try Data(contentsOf: url).count
+    try Self.anybody().destroyPersistentStore(at: url, ofType: NSSQLiteStoreType)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: stack.folder.url.path) == ["World.sqlite"])
+    #expect(try Data(contentsOf: url).count < before)
+    #expect(try Data(contentsOf: url).range(of: Data("ZITEM".utf8)) == nil)
+    #expect(
+      codeThrown { _ = try NSPersistentStoreCoordinator.metadataForPersistentStore(type: .sqlite, at: url) }
+        != 0)
+    // Again, and of a file that the program has removed.
+    try Self.anybody().destroyPersistentStore(at: url, ofType: NSSQLiteStoreType)
+    try FileManager.default.removeItem(at: url)
+    try Self.anybody().destroyPersistentStore(at: url, ofType: NSSQLiteStoreType)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: stack.folder.url.path).isEmpty)
+  }
+
+  @Test(arguments: ["WAL", "DELETE"])
+  func `files of large values are destroyed with their store`(mode: String) throws {
+    let folder = try TemporaryFolder()
+    let photos = PhotoStore(url: folder.file("Photos.sqlite"))
+    let context: NSManagedObjectContext = try photos.open([NSSQLitePragmasOption: ["journal_mode": mode]])
+    try context.performAndWait {
+      for place in 0..<3 {
+        _ = context.make("Photo", ["data": Data(repeating: UInt8(place), count: PhotoStore.size)])
+      }
+      try context.save()
+    }
+    #expect(photos.names.count == 3)
+    try context.persistentStoreCoordinator?.destroyPersistentStore(at: photos.url, type: .sqlite)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path) == ["Photos.sqlite"])
+  }
+
+  enum Stranger: String, CaseIterable, Sendable { case text, database, folder, xml }
+
+  @Test(arguments: Stranger.allCases)
+  func `what is no store is refused, and stays`(stranger: Stranger) throws {
+    let folder = try TemporaryFolder()
+    let url: URL = folder.file("notes")
+    switch stranger {
+    case .text: try Data(String(repeating: "notes ", count: 1000).utf8).write(to: url)
+    case .xml: try Data("<?xml version=\"1.0\"?><!DOCTYPE database><database/>".utf8).write(to: url)
+    case .folder: try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+    case .database:
+      let queue = try DatabaseQueue(path: url.path)
+      try queue.write { try $0.execute(sql: "CREATE TABLE note (text); INSERT INTO note VALUES ('kept')") }
+      try queue.close()
+    }
+    let before: Data? = try? Data(contentsOf: url)
+    for options in [nil, [NSPersistentStoreForceDestroyOption: true]] {
+      let code: Int = codeThrown {
+        try Self.anybody().destroyPersistentStore(at: url, ofType: NSSQLiteStoreType, options: options)
+      }
+      #expect(code == NSPersistentStoreInvalidTypeError)
+    }
+    #expect((try? Data(contentsOf: url)) == before)
+    #expect(FileManager.default.fileExists(atPath: url.path))
+    #expect(
+      codeThrown { try Self.anybody().destroyPersistentStore(at: url, ofType: "Other") } == NSCoreDataError)
+  }
+
+  @Test(arguments: StoreSetting.files)
+  func `others that have the store open get errors, also when there is a new one`(setting: StoreSetting)
+    throws
+  {
+    let stack: Stack = try Self.filled(setting)
+    let stranger: NSManagedObjectContext = try stack.stranger()
+    let item: Item = try stranger.performAndWait { try stranger.all(Item.self, "Item")[0] }
+    let url: URL = try #require(stack.store.url)
+    try stack.coordinator.destroyPersistentStore(at: url, type: .sqlite)
+    func check() throws {
+      stranger.performAndWait {
+        item.title = "lost"
+        let error: NSError? = errorThrown { try stranger.save() }
+        #expect(error?.code == NSPersistentStoreOperationError)
+        #expect(error?.localizedDescription.contains("replaced while the store was open") == true)
+      }
+    }
+    try check()
+    let error: NSError? = errorThrown {
+      _ = try stranger.performAndWait { try stranger.all(Item.self, "Item") }
+    }
+    #expect(error?.code == NSPersistentStoreOperationError)
+    _ = try setting.addStore(to: stack.coordinator, in: stack.folder)
+    try stack.run { context in
+      _ = context.item("b")
+      try context.save()
+    }
+    // The new store has a row of the same key and version.
+    try check()
+    #expect(try stack.titles() == ["b"])
+  }
+
+  @Test func `a state that somebody goes on reading stays readable`() throws {
+    let stack: Stack = try Self.filled(.wal)
+    let reader: NSManagedObjectContext = try stack.stranger()
+    try reader.performAndWait {
+      try reader.setQueryGenerationFrom(.current)
+      #expect(try reader.all(Item.self, "Item").count == 1)
+    }
+    try stack.coordinator.destroyPersistentStore(at: try #require(stack.store.url), type: .sqlite)
+    _ = try StoreSetting.wal.addStore(to: stack.coordinator, in: stack.folder)
+    #expect(try stack.titles() == [])
+    try reader.performAndWait {
+      reader.reset()
+      try reader.setQueryGenerationFrom(reader.queryGenerationToken)
+    }
+  }
+
+  @Test(arguments: StoreSetting.files)
+  func `who writes keeps the store, unless it is taken by force`(setting: StoreSetting) throws {
+    let stack: Stack = try Self.filled(setting)
+    let url: URL = try #require(stack.store.url)
+    try stack.coordinator.remove(stack.store)
+    var configuration = Configuration()
+    configuration.allowsUnsafeTransactions = true
+    let writer = try DatabaseQueue(path: url.path, configuration: configuration)
+    try writer.writeWithoutTransaction {
+      try $0.execute(sql: "BEGIN IMMEDIATE; UPDATE ZITEM SET ZTITLE = 'c'")
+    }
+    let options: [AnyHashable: Any] = [NSPersistentStoreTimeoutOption: 0.1]
+    let code: Int = codeThrown {
+      try Self.anybody().destroyPersistentStore(at: url, type: .sqlite, options: options)
+    }
+    #expect(code == NSPersistentStoreTimeoutError)
+    try writer.writeWithoutTransaction { try $0.execute(sql: "COMMIT") }
+    let again: NSPersistentStore = try setting.addStore(to: stack.coordinator, in: stack.folder)
+    #expect(try stack.titles() == ["c"])
+    try stack.coordinator.remove(again)
+    try writer.writeWithoutTransaction {
+      try $0.execute(sql: "BEGIN IMMEDIATE; UPDATE ZITEM SET ZTITLE = 'd'")
+    }
+    let force: [AnyHashable: Any] = options.merging([NSPersistentStoreForceDestroyOption: true]) { $1 }
+    try Self.anybody().destroyPersistentStore(at: url, type: .sqlite, options: force)
+    _ = try setting.addStore(to: stack.coordinator, in: stack.folder)
+    #expect(try stack.titles() == [])
+    try? writer.writeWithoutTransaction { try $0.execute(sql: "ROLLBACK") }
+  }
+
+  @Test func `a damaged store is destroyed by force only`() throws {
+    let stack: Stack = try Self.filled(.rollbackJournal)
+    let url: URL = try #require(stack.store.url)
+    try stack.coordinator.remove(stack.store)
+    var bytes: Data = try Data(contentsOf: url)
+    // The schema's page tells of more cells than it has room for.
+    for place in 100..<4096 { bytes[place] = 0xFF }
+    try bytes.write(to: url)
+    let error: NSError? = errorThrown { try Self.anybody().destroyPersistentStore(at: url, type: .sqlite) }
+    #expect(error?.code == NSPersistentStoreInvalidTypeError)
+    #expect(error?.localizedDescription.contains("NSPersistentStoreForceDestroyOption") == true)
+    #expect(try Data(contentsOf: url) == bytes)
+    try Self.anybody().destroyPersistentStore(
+      at: url, type: .sqlite, options: [NSPersistentStoreForceDestroyOption: true])
+    _ = try StoreSetting.rollbackJournal.addStore(to: stack.coordinator, in: stack.folder)
+    #expect(try stack.titles() == [])
+  }
+}

@@ -1,0 +1,97 @@
+import CoreData
+import Foundation
+import Soaking
+import Testing
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// A process that replaces or destroys a store is killed at random moments: the old contents are there, or the new ones (Decisions/0048).
+@Suite(.serialized)
+struct ExchangeCrashTests {
+  static let seed: UInt64 =
+    ProcessInfo.processInfo.environment["CLARUS_SEED"].flatMap(UInt64.init)
+    ?? UInt64.random(in: 0...1_000_000)
+
+  /// What the child does, again and again.
+  enum Deed: String, CaseIterable, Codable, Sendable { case replace, destroy }
+
+  private static func fill(_ photos: PhotoStore, _ letter: String, _ count: Int, _ mode: String) throws {
+    let context: NSManagedObjectContext = try photos.open([NSSQLitePragmasOption: ["journal_mode": mode]])
+    try context.performAndWait {
+      for number in 0..<count {
+        let data: Data = Data("\(letter)\(number)".utf8) + Data(count: PhotoStore.size)
+        // Small values fill pages of the database, large ones files.
+        _ = context.make(
+          "Photo", ["title": "\(letter)\(number)", "data": number % 4 == 0 ? data : data.prefix(20_000)])
+      }
+      try context.save()
+    }
+    try photos.close(context)
+  }
+
+  /// The child.
+  static func act(_ deed: Deed, _ folder: URL) throws {
+    let coordinator = NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel())
+    let target: URL = folder.appendingPathComponent("Target.sqlite")
+    while true {
+      for name in ["A", "B"] {
+        if deed == .destroy { try coordinator.destroyPersistentStore(at: target, type: .sqlite) }
+        try coordinator.replacePersistentStore(
+          at: target, withPersistentStoreFrom: folder.appendingPathComponent("\(name).sqlite"), type: .sqlite)
+      }
+    }
+  }
+
+  @Test(arguments: Deed.allCases, ["WAL", "DELETE"])
+  func `a killed process leaves what was there, or what was to come`(deed: Deed, mode: String) async throws {
+    let folder = try TemporaryFolder()
+    try Self.fill(PhotoStore(url: folder.file("A.sqlite")), "A", 12, mode)
+    try Self.fill(PhotoStore(url: folder.file("B.sqlite")), "B", 40, mode)
+    let target = PhotoStore(url: folder.file("Target.sqlite"))
+    try Self.fill(target, "A", 12, mode)
+    let wanted: [String: Int] = ["A": 12, "B": 40, "": 0]
+    var random = SeededRandom(seed: Self.seed)
+    var seen: Set<String> = []
+    for round in 0..<(Soak.isOn ? 60 : 6) {
+      let path: String = folder.url.path
+      let microseconds: UInt32 = UInt32.random(in: 20_000...250_000, using: &random)
+      await #expect(processExitsWith: .signal(SIGKILL)) {
+        [path = path as String, microseconds = microseconds as UInt32, deed = deed as Deed] in
+        Thread.detachNewThread {
+          usleep(microseconds)
+          kill(getpid(), SIGKILL)
+        }
+        try ExchangeCrashTests.act(deed, URL(fileURLWithPath: path))
+      }
+      let note: Comment =
+        "seed \(Self.seed), round \(round), \(deed), \(mode), killed after \(microseconds) µs"
+      let context: NSManagedObjectContext = try target.open()
+      try context.performAndWait {
+        let photos: [NSManagedObject] = try context.all(NSManagedObject.self, "Photo")
+        let titles: [String] = photos.compactMap { $0.value(forKey: "title") as? String }
+        let letters: Set<Character> = Set(titles.compactMap(\.first))
+        #expect(letters.count <= 1, note)
+        let letter: String = letters.first.map(String.init) ?? ""
+        seen.insert(letter)
+        #expect(titles.count == wanted[letter], note)
+        #expect(deed == .destroy || !letter.isEmpty, note)
+        for photo in photos {
+          let title: String = try #require(photo.value(forKey: "title") as? String)
+          let data: Data = try #require(photo.value(forKey: "data") as? Data, note)
+          #expect(data.starts(with: Data(title.utf8)), note)
+        }
+      }
+      #expect(target.names == (try target.referredNames()), note)
+      #expect(target.notes.isEmpty, note)
+      try target.close(context)
+      #expect(try FileContents(target.url).integrity == "ok", note)
+    }
+    #expect(!seen.isEmpty)
+  }
+}
