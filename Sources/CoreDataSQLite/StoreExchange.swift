@@ -114,6 +114,18 @@ package struct StoreExchange {
     }
   }
 
+  /// Throws unless a store can be made at a URL, where there is none. Gives whether there is a file.
+  package static func requireVacancy(at url: URL) throws -> Bool {
+    let state = StoreFileState(url: url)
+    if let objection = state.placeObjection { throw StoreError.invalidFile(url: url, reason: objection) }
+    guard try StoreCreation.isVacant(state, configuration: Configuration()) else {
+      throw StoreError.invalidFile(
+        url: url,
+        reason: state.objection ?? "There is a store already; destroy it first, or give another URL.")
+    }
+    return state.exists
+  }
+
   /// Makes an empty file, unless there is one, that nobody may read who may not read the source. Throws for what can't be replaced.
   private func makePlace(like source: StoreFileState) throws -> Bool {
     let state = StoreFileState(url: url)

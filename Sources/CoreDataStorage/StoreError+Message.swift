@@ -52,7 +52,10 @@ extension StoreError {
       return ErrorMessage(
         "The model used to open the store \(url.path) is incompatible with the one used to create it "
           + "(entities \(StoreError.difference(differing, missing, unknown))).",
-        advice: "Open it with the model version it was written with.")
+        advice:
+          "Open it with the model version it was written with; cachedModelForPersistentStore(at:options:) gives the one "
+          + "that it carries. NSMigratePersistentStoresAutomaticallyOption does not help: migration to another model is not there "
+          + "yet.")
     case .readOnly(let own, let reason):
       let path: String = (own ?? url).map { " \($0.path)" } ?? ""
       return ErrorMessage("The store\(path) is read-only: \(reason.text).", advice: reason.advice)

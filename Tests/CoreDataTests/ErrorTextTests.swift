@@ -137,7 +137,10 @@ import Testing
     case .invalidFile: return [(.invalidFile(url: url, reason: "It is damaged"), [file])]
     case .incompatibleModel:
       return [
-        (.incompatibleModel(url: url, differing: ["A"], missing: ["B"], unknown: []), [file, "A", "B"])
+        (
+          .incompatibleModel(url: url, differing: ["A"], missing: ["B"], unknown: []),
+          [file, "different: A", "only in the model: B", "NSMigratePersistentStoresAutomaticallyOption"]
+        )
       ]
     case .readOnly:
       return ReadOnlyReason.allCases.flatMap { reason -> [(StoreError, [String])] in

@@ -103,6 +103,49 @@ final class TagsTransformer: ValueTransformer {
     #expect(matching("id == %@", id).evaluate(with: ["id": id]))
   }
 
+  @Test func `stores are backed up, exported and destroyed`() throws {
+    let folder: URL = FileManager.default.temporaryDirectory.appendingPathComponent(
+      "porting-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let (url, backup, export) = (
+      folder.appendingPathComponent("Recipes.sqlite"), folder.appendingPathComponent("Backup.sqlite"),
+      folder.appendingPathComponent("Export.sqlite")
+    )
+    let context = try makeContext()
+    let coordinator: NSPersistentStoreCoordinator = try #require(context.persistentStoreCoordinator)
+    try coordinator.remove(coordinator.persistentStores[0])
+    try coordinator.addPersistentStore(type: .sqlite, at: url)
+    func add(_ title: String) throws {
+      Recipe(context: context).title = title
+      try context.save()
+    }
+    func titles() throws -> [String?] { try context.fetch(Recipe.sorted(by: "title")).map(\.title) }
+    try add("Soup")
+    // snippet backup
+    // A backup; the source may be open and written to. Where nothing is yet, "replace" makes a store.
+    try coordinator.replacePersistentStore(at: backup, withPersistentStoreFrom: url, type: .sqlite)
+    // Putting it back takes the store out of the coordinator: its objects are those of another time.
+    try coordinator.replacePersistentStore(at: url, withPersistentStoreFrom: backup, type: .sqlite)
+    try coordinator.addPersistentStore(type: .sqlite, at: url)
+    // end
+    try add("Bread")
+    #expect(try titles() == ["Bread", "Soup"])
+    let store: NSPersistentStore = coordinator.persistentStores[0]
+    // snippet export
+    // "Save as": the new store has the old one's place, and the objects of contexts are its objects, with new ids.
+    let exported = try coordinator.migratePersistentStore(store, to: export, type: .sqlite)
+    // end
+    #expect(coordinator.persistentStores == [exported])
+    #expect(try titles() == ["Bread", "Soup"])
+    // snippet destroy
+    // Everything goes; an empty file stays, as on Apple's systems. The store leaves the coordinator.
+    try coordinator.destroyPersistentStore(at: export, type: .sqlite)
+    try coordinator.addPersistentStore(type: .sqlite, at: export)
+    // end
+    #expect(try titles() == [])
+  }
+
   @Test func `an observer is a closure`() throws {
     let context = try makeContext()
     let recipe = Recipe(context: context)

@@ -210,6 +210,7 @@ extension NSManagedObjectContext {
 
   /// The store of an id in this context's coordinator: the id may stem from another coordinator over the same file.
   final func store(of objectID: NSManagedObjectID) -> NSPersistentStore? {
+    takeExchanges()
     if let store = objectID.persistentStore, store.persistentStoreCoordinator === persistentStoreCoordinator {
       return store
     }

@@ -63,6 +63,8 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   final var lastInserted: Set<NSManagedObject> = []
   /// Saved deletions that an undo may bring back: they have left with their relationships, which keep them alive until they are let go.
   final var parted = WeakObjects()
+  /// How many of the coordinator's migrated stores this context has taken note of.
+  final var exchangesTaken: Int = 0
   /// Objects whose deletion by another context was merged since the last save.
   final var deletedElsewhere = WeakObjects()
   /// Whether there ever was one: an undo has to look for them then.

@@ -20,6 +20,7 @@ struct FetchScope {
 
   init(_ request: FetchDescription, context: NSManagedObjectContext) throws {
     guard let coordinator = context.persistentStoreCoordinator else { throw GraphError.noCoordinator }
+    context.takeExchanges()
     let all: [NSPersistentStore] = coordinator.persistentStores
     if all.isEmpty { throw GraphError.noStores }
     let runtime: EntityRuntime = try request.runtime(in: coordinator.runtime)

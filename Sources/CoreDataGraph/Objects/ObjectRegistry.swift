@@ -85,6 +85,24 @@ final class ObjectRegistry: @unchecked Sendable {
     }
   }
 
+  /// Gives objects of one store another one, with the keys that they have.
+  func move(_ objects: [NSManagedObject], from old: NSPersistentStore, to new: NSPersistentStore) {
+    lock.withLock { _ in
+      for object in objects where object.store === old {
+        let root: Int = object.runtime.layout.rootIndex
+        prepare(old.ordinal, root)
+        prepare(new.ordinal, root)
+        let payload: UInt64 = ObjectRegistry.payload(of: object)
+        let isKnown: Bool = tables[old.ordinal][root].remove(object.key, ifPayload: payload) != nil
+        object.store = new
+        object.cachedID = nil
+        object.faultBatch = nil
+        if isKnown { _ = tables[new.ordinal][root].insert(object.key, payload) }
+      }
+      overtaking = overtaking.filter { $0.key.ordinal != old.ordinal }
+    }
+  }
+
   func object(store ordinal: Int, root: Int, key: Int64) -> NSManagedObject? {
     withTable(store: ordinal, root: root) { ObjectRegistry.find(key, in: $0) }
   }

@@ -18,6 +18,7 @@ extension NSManagedObjectContext {
     isSaving = true
     defer { isSaving = false }
     endEvent()
+    takeExchanges()
     guard let coordinator = persistentStoreCoordinator else {
       if hasUnsavedChanges { throw GraphError.noCoordinator.asCocoaError }
       return
@@ -61,6 +62,8 @@ extension NSManagedObjectContext {
       do {
         return try write(changes, preparation.values, to: coordinator)
       } catch let refusal as SaveRefusal {
+        // The store was migrated while the save waited for it: then it goes to the new one.
+        if case .closed = refusal.error, takeExchanges() { continue }
         try resolve(refusal)
         changes = try preparation.run()
       }

@@ -16,11 +16,13 @@ nonisolated open class NSPersistentStore: NSObject, @unchecked Sendable {
   /// The rows that objects of any context hold; nil where the engine has all rows at hand.
   final let rowCache: RowCache?
   /// One save at a time, so that the cache takes saves in the order in which they were committed. Under it run the engine's
-  /// transaction and nothing of the program's; the locks taken there are those of the row cache, of identity maps and of the
-  /// list of contexts, under which no other is taken.
+  /// transaction, or the copying of a migration, and nothing of the program's; the locks taken there are those of the row cache, of
+  /// identity maps, of the coordinator's stores and of the list of contexts, under which no other is taken.
   private let saving = NSLock()
 
   public final let configurationName: String
+  /// The configuration that was asked for.
+  final let givenConfiguration: String?
   public final let options: [AnyHashable: Any]?
   public final internal(set) weak var persistentStoreCoordinator: NSPersistentStoreCoordinator?
   /// The file; nil for a store in memory.
@@ -35,6 +37,7 @@ nonisolated open class NSPersistentStore: NSObject, @unchecked Sendable {
     runtime = coordinator.runtime
     rowCache = engine.holdsRowsAtHand ? nil : RowCache(layout: runtime.layout)
     storeType = type
+    givenConfiguration = configuration
     configurationName = configuration ?? "PF_DEFAULT_CONFIGURATION_NAME"
     self.options = options
     self.url = url
@@ -135,6 +138,8 @@ extension NSPersistentStore {
     defer { withExtendedLifetime(others) {} }
     saving.lock()
     defer { saving.unlock() }
+    // Another store may have taken this one's place while the save waited.
+    if persistentStoreCoordinator == nil { throw StoreError.closed }
     let outcome: SaveOutcome = try engine.save(plan)
     guard let rowCache else { return }
     others = persistentStoreCoordinator?.contexts.all.filter { $0 !== context } ?? []
@@ -142,6 +147,13 @@ extension NSPersistentStore {
       rowCache.replace(root: root, changed: rows.changed, by: rows.slabs)
       for other in others { other.registry.keep(rows.overtaking, store: ordinal, root: root) }
     }
+  }
+
+  /// Runs `body` while no context saves to the store.
+  final func withoutSaves<Result>(_ body: () throws -> Result) rethrows -> Result {
+    saving.lock()
+    defer { saving.unlock() }
+    return try body()
   }
 }
 

@@ -10,7 +10,7 @@ import Synchronization
 ///
 /// See Apple's page [NSPersistentStoreCoordinator](https://developer.apple.com/documentation/coredata/nspersistentstorecoordinator).
 nonisolated open class NSPersistentStoreCoordinator: NSObject, WorkQueueOwner, @unchecked Sendable {
-  // Sendable: `stores` and the name are guarded by `storesLock`; all else is immutable or guards itself.
+  // Sendable: `stores`, `exchanges` and the name are guarded by `storesLock`; all else is immutable or guards itself.
 
   final let runtime: ModelRuntime
   public final let managedObjectModel: NSManagedObjectModel
@@ -18,6 +18,8 @@ nonisolated open class NSPersistentStoreCoordinator: NSObject, WorkQueueOwner, @
   /// For the obsolete `lock()`; nothing of the coordinator's own takes it.
   final let threadLock = NSRecursiveLock()
   private var stores: [NSPersistentStore] = []
+  private var exchanges: [ExchangedStore] = []
+  private let exchangeCount = Atomic<Int>(0)
   final let contexts = ContextList()
   final let queue = WorkQueue(label: "NSPersistentStoreCoordinator")
   final var upperQueue: WorkQueue? { nil }
@@ -62,10 +64,8 @@ nonisolated open class NSPersistentStoreCoordinator: NSObject, WorkQueueOwner, @
         type: storeType, url: storeURL, layout: runtime.layout, configuration: configuration,
         options: options ?? [:])
     }
-    let store = NSPersistentStore(
-      coordinator: self, engine: engine,
-      ordinal: Self.lastOrdinal.add(1, ordering: .relaxed).newValue, type: storeType,
-      configuration: configuration, url: storeURL, options: options)
+    let store: NSPersistentStore = makeStore(
+      engine, type: storeType, configuration: configuration, url: storeURL, options: options)
     let twin: NSPersistentStore? = storesLock.withLock {
       if let twin = stores.first(where: { $0.identifier == store.identifier }) { return twin }
       stores.append(store)
@@ -80,6 +80,16 @@ nonisolated open class NSPersistentStoreCoordinator: NSObject, WorkQueueOwner, @
     }
     postChange([NSAddedPersistentStoresKey: [store]])
     return store
+  }
+
+  /// A store over an engine, not added yet.
+  final func makeStore(
+    _ engine: any StoreEngine, type: String, configuration: String?, url: URL?, options: [AnyHashable: Any]?
+  ) -> NSPersistentStore {
+    NSPersistentStore(
+      coordinator: self, engine: engine,
+      ordinal: Self.lastOrdinal.add(1, ordering: .relaxed).newValue, type: type,
+      configuration: configuration, url: url, options: options)
   }
 
   @discardableResult
@@ -147,9 +157,34 @@ nonisolated open class NSPersistentStoreCoordinator: NSObject, WorkQueueOwner, @
     store.url ?? URL(fileURLWithPath: "/dev/null")
   }
 
+  /// The store of a UUID, or the one that took its place when it was migrated.
   final func store(identifier: String?) -> NSPersistentStore? {
-    guard let identifier else { return nil }
-    return persistentStores.first { $0.identifier == identifier }
+    storesLock.withLock {
+      var identifier: String? = identifier
+      while let sought = identifier {
+        if let store = stores.first(where: { $0.identifier == sought }) { return store }
+        identifier = exchanges.last { $0.old.identifier == sought }?.new.identifier
+      }
+      return nil
+    }
+  }
+
+  // MARK: Migrated stores
+
+  /// Puts a store into the place of another one.
+  final func exchange(_ old: NSPersistentStore, for new: NSPersistentStore) {
+    storesLock.withLock {
+      guard let place = stores.firstIndex(where: { $0 === old }) else { return }
+      stores[place] = new
+      exchanges.append(ExchangedStore(old: old, new: new))
+      exchangeCount.store(exchanges.count, ordering: .releasing)
+    }
+  }
+
+  /// What was exchanged after the first `count` exchanges, in order. Costs next to nothing where there was none.
+  final func exchanges(since count: Int) -> [ExchangedStore] {
+    if exchangeCount.load(ordering: .acquiring) == count { return [] }
+    return storesLock.withLock { Array(exchanges.dropFirst(count)) }
   }
 
   // MARK: Metadata

@@ -53,10 +53,7 @@ enum StoreOpening {
     switch type {
     case NSInMemoryStoreType: break
     case NSSQLiteStoreType:
-      try StoreExchange(
-        url: try requireFile(url), options: sqliteOptions(options),
-        isForced: (options[NSPersistentStoreForceDestroyOption] as? NSNumber)?.boolValue ?? false
-      ).destroy()
+      try exchange(at: try requireFile(url), options).destroy()
     default: throw unsupported(type)
     }
   }
@@ -67,11 +64,16 @@ enum StoreOpening {
       throw GraphError.unsupported(
         "Replacing a store of type \(type)", advice: "It has no file; only SQLite stores can be copied so.")
     }
-    try StoreExchange(url: try requireFile(url), options: sqliteOptions(options))
-      .replace(with: try requireFile(source))
+    try exchange(at: try requireFile(url), options).replace(with: try requireFile(source))
   }
 
-  private static func requireFile(_ url: URL) throws -> URL {
+  static func exchange(at url: URL, _ options: [AnyHashable: Any]) -> StoreExchange {
+    StoreExchange(
+      url: url, options: sqliteOptions(options),
+      isForced: (options[NSPersistentStoreForceDestroyOption] as? NSNumber)?.boolValue ?? false)
+  }
+
+  static func requireFile(_ url: URL) throws -> URL {
     if url.isFileURL { return url }
     throw StoreError.invalidFile(url: url, reason: "A SQLite store needs a file URL.")
   }

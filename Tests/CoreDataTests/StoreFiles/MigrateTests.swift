@@ -1,0 +1,343 @@
+import CoreData
+import Foundation
+import Testing
+
+/// `migratePersistentStore` (Decisions/0049). Source: Apple's documentation ("save as", other store types); the file's ids are new.
+@Suite
+struct MigrateTests {
+  // MARK: The graph as text
+
+  /// Every object with all its values; related objects by entity and number.
+  private static func dump(_ context: NSManagedObjectContext) throws -> [String] {
+    func name(_ object: NSManagedObject) -> String { object.objectID.uriRepresentation().path }
+    let model = try #require(context.persistentStoreCoordinator?.managedObjectModel)
+    var lines: [String] = []
+    for entity in model.entities where !entity.isAbstract {
+      let request = NSFetchRequest<NSManagedObject>(entityName: try #require(entity.name))
+      request.includesSubentities = false
+      for object in try context.fetch(request) {
+        for (key, property) in entity.propertiesByName.sorted(by: { $0.key < $1.key }) {
+          var text: String = "nil"
+          switch object.value(forKey: key) {
+          case let set as NSOrderedSet:
+            text = set.array.map { name($0 as! NSManagedObject) }.joined(separator: " ")
+          case let set as NSSet:
+            text = set.allObjects.map { name($0 as! NSManagedObject) }.sorted().joined(separator: " ")
+          case let target as NSManagedObject: text = name(target)
+          case let data as Data: text = "\(data.count) \(data.first ?? 0)"
+          case let value?: text = "\(value)"
+          case nil: break
+          }
+          if property.isTransient { continue }
+          lines.append("\(name(object)).\(key) = \(text)")
+        }
+      }
+    }
+    return lines.sorted()
+  }
+
+  private static func fill(_ context: NSManagedObjectContext) throws {
+    let category: Category = context.category("c")
+    let items: [Item] = (0..<5).map { context.item("item \($0)", category) }
+    for (place, item) in items.enumerated() {
+      item.price = Double(place) / 3
+      item.due = Date(timeIntervalSinceReferenceDate: Double(place))
+      for name in ["x", "y"].prefix(place) {
+        let tag: NSManagedObject = context.make("Tag", ["name": name])
+        tag.setValue(NSSet(array: [item, items[0]]), forKey: "items")
+      }
+    }
+    context.make("Basket", ["name": "b"]).setValue(NSSet(array: Array(items.prefix(2))), forKey: "items")
+    context.make("Detail", ["text": "d"]).setValue(items[1], forKey: "item")
+    let songs: [NSManagedObject] = (0..<6).map { context.make("Song", ["name": "song \($0)"]) }
+    let album: NSManagedObject = context.make("Album", ["name": "a"])
+    album.setValue(NSOrderedSet(array: [songs[4], songs[1], songs[3]]), forKey: "songs")
+    for order in [[5, 0, 4], [0, 4, 5, 2]] {
+      context.make("Playlist").setValue(NSOrderedSet(array: order.map { songs[$0] }), forKey: "songs")
+    }
+    let people: [NSManagedObject] = ["Employee", "Manager", "Employee"].map { context.make($0, ["name": $0]) }
+    people[0].setValue(NSSet(array: [people[0], people[1]]), forKey: "friends")
+    people[2].setValue(people[0], forKey: "spouse")
+    people[1].setValue(NSSet(array: [people[0], people[2]]), forKey: "reports")
+    _ = context.make(
+      "Kinds",
+      [
+        "i16": -7, "i64": Int64.max, "flag": true, "float": Float(0.1), "decimal": Decimal(string: "12.50")!,
+        "text": "ü",
+        "uri": URL(fileURLWithPath: "/x"), "uuid": UUID(), "bytes": Data([1, 2]),
+        "thing": ["a", "b"] as NSArray,
+      ])
+    _ = context.make("Unique", ["code": "u"])
+    try context.save()
+    // A version that is not the first, a key that is free.
+    items[0].title = "changed"
+    context.delete(items[4])
+    try context.save()
+  }
+
+  private static func target(_ setting: StoreSetting, _ folder: TemporaryFolder) -> (
+    URL, String, [AnyHashable: Any]?
+  ) {
+    switch setting {
+    case .wal: (folder.file("New.sqlite"), NSSQLiteStoreType, nil)
+    case .rollbackJournal:
+      (folder.file("New.sqlite"), NSSQLiteStoreType, [NSSQLitePragmasOption: ["journal_mode": "DELETE"]])
+    case .nowhere: (URL(fileURLWithPath: "/dev/null"), NSSQLiteStoreType, nil)
+    case .inMemory: (URL(fileURLWithPath: "/dev/null"), NSInMemoryStoreType, nil)
+    }
+  }
+
+  @Test(arguments: StoreSetting.allCases, StoreSetting.allCases)
+  func `everything goes along, under the same numbers, and is saved there from then on`(
+    from: StoreSetting, to: StoreSetting
+  ) throws {
+    let stack = try Stack(setting: from)
+    stack.store.metadata = ["Author": "me"]
+    try stack.run(Self.fill)
+    let before: [String] = try stack.elsewhere(Self.dump)
+    let held: Item = try stack.run { try $0.all(Item.self, "Item", sort: ["title"])[0] }
+    let new: NSManagedObject = try stack.run { context in
+      held.count = 99
+      let new: NSManagedObject = context.item("new")
+      try context.obtainPermanentIDs(for: [new])
+      return new
+    }
+    let oldID: NSManagedObjectID = stack.context.performAndWait { held.objectID }
+    let (url, type, options) = Self.target(to, stack.folder)
+    let store: NSPersistentStore = try stack.coordinator.migratePersistentStore(
+      stack.store, to: url, options: options, withType: type)
+    #expect(stack.coordinator.persistentStores == [store])
+    #expect(store.type == type && store.url == url && store.identifier != stack.store.identifier)
+    #expect(store.metadata["Author"] as? String == "me")
+    #expect(store.metadata[NSStoreUUIDKey] as? String == store.identifier)
+    #expect(try stack.elsewhere(Self.dump) == before)
+    try stack.run { context in
+      #expect(held.hasChanges && held.count == 99)
+      #expect(held.objectID.persistentStore === store)
+      #expect(held.objectID.uriRepresentation().path == oldID.uriRepresentation().path)
+      #expect(held.objectID != oldID)
+      #expect(try context.existingObject(with: oldID) === held)
+      #expect(try context.all(Item.self, "Item").contains { $0 === held })
+      _ = context.item("newer")
+      try context.save()
+      #expect(new.objectID.persistentStore === store)
+    }
+    #expect(Set(try stack.titles()).isSuperset(of: ["new", "newer"]))
+    #expect(try stack.count("Item") == 6)
+    // What the old store is asked for is not there, and it has nothing of this.
+    if from.kind == .sqlite, from != .nowhere {
+      let url: URL = try #require(stack.store.url)
+      #expect(try FileContents(url).tables["ZITEM"]?.count == 4)
+    }
+    if to.kind == .sqlite, to != .nowhere {
+      try stack.coordinator.remove(store)
+      #expect(try FileContents(url).integrity == "ok")
+      let again = NSPersistentStoreCoordinator(managedObjectModel: World.shared)
+      let opened: NSPersistentStore = try again.addPersistentStore(
+        ofType: type, configurationName: nil, at: url, options: options)
+      #expect(opened.identifier == store.identifier && opened.metadata["Author"] as? String == "me")
+    }
+  }
+
+  @Test(arguments: [StoreSetting.wal, .inMemory], [StoreSetting.wal, .inMemory])
+  func `what is undone after a migration is undone in the new store`(from: StoreSetting, to: StoreSetting)
+    throws
+  {
+    let stack = try Stack(setting: from)
+    try stack.run { context in
+      context.undoManager = UndoManager()
+      let items: [Item] = ["a", "b"].map { context.item($0) }
+      try context.save()
+      context.undoManager?.removeAllActions()
+      items[0].title = "c"
+      context.delete(items[1])
+      context.processPendingChanges()
+      try context.save()
+    }
+    let (url, type, options) = Self.target(to, stack.folder)
+    try stack.coordinator.migratePersistentStore(stack.store, to: url, options: options, withType: type)
+    #expect(try stack.titles() == ["c"])
+    try stack.run { context in
+      context.undoManager?.undo()
+      try context.save()
+    }
+    #expect(try stack.titles() == ["a", "b"])
+  }
+
+  @Test func `contexts on other queues, and children, take the new ids over`() throws {
+    let stack = try Stack(setting: .wal)
+    try stack.run(Self.fill)
+    let other: NSManagedObjectContext = stack.other()
+    let child = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+    child.parent = other
+    let (mine, theirs): (Item, Item) = (
+      try other.performAndWait { try other.all(Item.self, "Item", sort: ["title"])[0] },
+      try child.performAndWait { try child.all(Item.self, "Item", sort: ["title"])[0] }
+    )
+    let store: NSPersistentStore = try stack.coordinator.migratePersistentStore(
+      stack.store, to: stack.folder.file("New.sqlite"), type: .sqlite)
+    try child.performAndWait {
+      #expect(try child.all(Item.self, "Item", sort: ["title"])[0] === theirs)
+      #expect(theirs.objectID.persistentStore === store)
+      theirs.title = "by the child"
+      try child.save()
+    }
+    try other.performAndWait {
+      #expect(mine.title == "by the child" && mine.objectID.persistentStore === store)
+      #expect(mine.category?.name == "c")
+      try other.save()
+    }
+    #expect(try stack.titles().contains("by the child"))
+  }
+
+  @Test(arguments: [StoreSetting.wal, .rollbackJournal])
+  func `saves that are under way go to the old store before, or to the new one after`(setting: StoreSetting)
+    async throws
+  {
+    let stack = try Stack(setting: setting)
+    let writers: [NSManagedObjectContext] = (0..<2).map { _ in stack.other() }
+    let (coordinator, folder, first) = (stack.coordinator, stack.folder, stack.store)
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for writer in writers {
+        group.addTask {
+          for number in 0..<60 {
+            try await writer.perform {
+              let item: Item = writer.item("\(number)")
+              try writer.save()
+              #expect(item.objectID.persistentStore != nil)
+            }
+          }
+        }
+      }
+      group.addTask {
+        var store: NSPersistentStore = first
+        for number in 0..<6 {
+          store = try coordinator.migratePersistentStore(
+            store, to: folder.file("\(number).sqlite"), type: .sqlite)
+        }
+      }
+      try await group.waitForAll()
+    }
+    #expect(try stack.count("Item") == 120)
+  }
+
+  @Test(arguments: [StoreSetting.wal, .rollbackJournal, .inMemory])
+  func `large values and copied attributes go along`(to: StoreSetting) throws {
+    let folder = try TemporaryFolder()
+    let photos = PhotoStore(url: folder.file("Photos.sqlite"))
+    let context: NSManagedObjectContext = try photos.open()
+    try context.performAndWait {
+      for place in 0..<3 {
+        _ = context.make(
+          "Photo", ["title": "\(place)", "data": Data(repeating: UInt8(place), count: PhotoStore.size)])
+      }
+      try context.save()
+    }
+    let coordinator: NSPersistentStoreCoordinator = try #require(context.persistentStoreCoordinator)
+    func read() throws -> [String] {
+      let fresh = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+      fresh.persistentStoreCoordinator = coordinator
+      return try fresh.performAndWait { try Self.dump(fresh) }
+    }
+    let before: [String] = try read()
+    let (url, type, options) = Self.target(to, folder)
+    var store: NSPersistentStore = try coordinator.migratePersistentStore(
+      coordinator.persistentStores[0], to: url, options: options, withType: type)
+    #expect(try read() == before)
+    #expect(photos.names.count == 3)
+    if to == .inMemory {
+      store = try coordinator.migratePersistentStore(store, to: folder.file("New.sqlite"), type: .sqlite)
+      #expect(try read() == before)
+    }
+    let copy = PhotoStore(url: folder.file("New.sqlite"))
+    #expect(copy.names.count == 3)
+    #expect(copy.names == (try copy.referredNames()))
+    #expect(copy.notes.isEmpty)
+  }
+
+  @Test(arguments: [StoreSetting.wal, .inMemory], [StoreSetting.wal, .inMemory])
+  func `derived attributes are right in the new store`(from: StoreSetting, to: StoreSetting) throws {
+    let stack = try Stack(setting: from, model: Depot.model)
+    try stack.run { context in
+      let author: NSManagedObject = context.make("Author", ["name": "Ada"])
+      author.setValue(context.make("Region", ["name": "north"]), forKey: "region")
+      let labels: [NSManagedObject] = [2, 3].map { context.make("Label", ["weight": $0, "worth": 0.5]) }
+      for (place, kind) in ["Book", "Novel", "Book"].enumerated() {
+        let book: NSManagedObject = context.make(
+          kind, ["title": "t\(place)", "pages": place, "price": 1.5, "author": author])
+        book.setValue(NSSet(array: Array(labels.prefix(place))), forKey: "tags")
+        let chapters: [NSManagedObject] = (0..<place).map { context.make("Chapter", ["length": $0 + 1]) }
+        book.setValue(NSOrderedSet(array: chapters), forKey: "chapters")
+      }
+      let nodes: [NSManagedObject] = (0..<3).map { context.make("Node", ["name": "n\($0)", "value": $0]) }
+      nodes[0].setValue(NSSet(array: [nodes[1], nodes[2]]), forKey: "children")
+      nodes[1].setValue(NSSet(array: nodes), forKey: "friends")
+      context.make("Box").setValue(NSSet(object: context.make("Thing", ["mass": 2.0])), forKey: "things")
+      try context.save()
+    }
+    /// What now() gave is another time where rows are inserted anew.
+    func read() throws -> [String] {
+      try stack.elsewhere(Self.dump).filter { !$0.contains(".saved = ") && !$0.contains(".changed = ") }
+    }
+    let before: [String] = try read()
+    #expect(before.contains { $0.hasSuffix(".bookCount = 3") })
+    let (url, type, options) = Self.target(to, stack.folder)
+    try stack.coordinator.migratePersistentStore(stack.store, to: url, options: options, withType: type)
+    #expect(try read() == before)
+    #expect(try stack.elsewhere(Depot.differences) == [])
+  }
+
+  enum Obstacle: String, CaseIterable, Sendable { case store, text, folder, pragma, type, stranger, itself }
+
+  @Test(arguments: Obstacle.allCases, [StoreSetting.wal, .inMemory])
+  func `a migration that fails leaves everything as it was`(obstacle: Obstacle, from: StoreSetting) throws {
+    let stack = try Stack(setting: from)
+    try stack.run(Self.fill)
+    let url: URL = stack.folder.file("New.sqlite")
+    var (to, type, options): (URL, String, [AnyHashable: Any]?) = (url, NSSQLiteStoreType, nil)
+    var coordinator: NSPersistentStoreCoordinator = stack.coordinator
+    switch obstacle {
+    case .store: _ = try PhotoStore(url: url).open()
+    case .text: try Data("notes".utf8).write(to: url)
+    case .folder: to = stack.folder.file("none/New.sqlite")
+    case .pragma: options = [NSSQLitePragmasOption: ["journal_mode": "sideways"]]
+    case .type: type = "Other"
+    case .stranger: coordinator = NSPersistentStoreCoordinator(managedObjectModel: World.shared)
+    case .itself: to = stack.store.url ?? to
+    }
+    if obstacle == .itself, from == .inMemory { return }
+    let before: [String] = try stack.elsewhere(Self.dump)
+    let names: [String] = try FileManager.default.contentsOfDirectory(atPath: stack.folder.url.path).sorted()
+    let item: Item = try stack.run { try $0.all(Item.self, "Item")[0] }
+    let id: NSManagedObjectID = stack.context.performAndWait { item.objectID }
+    let error: NSError? = errorThrown {
+      try coordinator.migratePersistentStore(stack.store, to: to, options: options, withType: type)
+    }
+    #expect(error?.domain == NSCocoaErrorDomain)
+    #expect(stack.coordinator.persistentStores == [stack.store])
+    #expect(try FileManager.default.contentsOfDirectory(atPath: stack.folder.url.path).sorted() == names)
+    #expect(try stack.elsewhere(Self.dump) == before)
+    try stack.run { context in
+      #expect(item.objectID == id)
+      item.title = "goes on"
+      try context.save()
+    }
+    #expect(try stack.titles().contains("goes on"))
+  }
+
+  @Test func `the notification tells of both stores, and of no others`() throws {
+    let stack = try Stack(setting: .wal)
+    let bystander: NSPersistentStore = try StoreSetting.inMemory.addStore(
+      to: stack.coordinator, in: stack.folder)
+    let recorder = Recorder([.NSPersistentStoreCoordinatorStoresDidChange], of: stack.coordinator)
+    let store: NSPersistentStore = try stack.coordinator.migratePersistentStore(
+      stack.store, to: URL(fileURLWithPath: "/dev/null"), type: .inMemory)
+    #expect(stack.coordinator.persistentStores == [store, bystander])
+    let info: [AnyHashable: Any]? = recorder.received.first?.userInfo
+    #expect(recorder.received.count == 1)
+    #expect(info?[NSUUIDChangedPersistentStoresKey] as? [NSPersistentStore] == [stack.store, store])
+    #expect(info?[NSAddedPersistentStoresKey] as? [NSPersistentStore] == [store])
+    #expect(info?[NSRemovedPersistentStoresKey] as? [NSPersistentStore] == [stack.store])
+    #expect(stack.store.persistentStoreCoordinator == nil)
+  }
+}
