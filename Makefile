@@ -1,6 +1,6 @@
 # make demo     the main job, start to end, on a fresh folder
 # make test     every test (debug)
-# make soak     the same with the slow suites, then make threads
+# make soak     the same with the slow suites, and with objects as release builds have them; then make threads
 # make threads  what runs on several threads, under ThreadSanitizer
 # make bench    the benchmarks (release); ROWS=… ROUNDS=… or BENCH="--json" for more
 # make compat   writes COMPATIBILITY.md
@@ -39,7 +39,7 @@ test: setup
 
 soak: setup
 	$(SWIFT) build --build-tests
-	@CLARUS_SOAK=1 scripts/watched 120 $(SWIFT) test --skip-build --disable-xctest
+	@CLARUS_SOAK=1 CLARUS_CONCURRENCY_DEBUG=0 scripts/watched 120 $(SWIFT) test --skip-build --disable-xctest
 	$(MAKE) --no-print-directory threads
 
 # One test at a time: the sanitizer makes each some ten times slower, and tests that wait for one another would run out of threads.

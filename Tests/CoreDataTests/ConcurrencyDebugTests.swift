@@ -3,7 +3,7 @@ import CoreDataGraph
 import Foundation
 import Testing
 
-/// Trespass: with the launch argument, use of a context or its objects off its queue stops and names both sides.
+/// Use of a context or its objects off its queue: debug builds report it, the launch argument stops there; both sides are named.
 @Suite
 struct ConcurrencyDebugTests {
   /// What can be done to an object or a context that belongs to another queue.
@@ -101,7 +101,9 @@ struct ConcurrencyDebugTests {
   }
 
   @Test(arguments: Deed.allCases)
-  func `a trespass stops, and names the context, its queue, the deed and the place`(deed: Deed) async {
+  func `asked for, use off the queue stops, and names the context, its queue, the use and the place`(
+    deed: Deed
+  ) async {
     let result: ExitTest.Result? = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) { [deed = deed as Deed] in
@@ -194,27 +196,142 @@ struct ConcurrencyDebugTests {
     withExtendedLifetime(context) {}
   }
 
-  @Test func `without the argument nothing is looked for`() throws {
-    let kitchen = try Kitchen()
-    #expect(kitchen.item.title == "a")
+  /// What a test prints that uses an object off its queue, twice each way, and goes on.
+  private static func useOffQueue(_ setting: String?) throws {
+    unsetenv("com.apple.CoreData.ConcurrencyDebug")
+    if let setting {
+      setenv("CLARUS_CONCURRENCY_DEBUG", setting, 1)
+    } else {
+      unsetenv("CLARUS_CONCURRENCY_DEBUG")
+    }
+    for _ in 0..<2 {
+      let kitchen = try Kitchen()
+      for _ in 0..<2 {
+        precondition(kitchen.item.title == "a" && kitchen.item.value(forKey: "count") as? Int == 7)
+        _ = try kitchen.stack.context.count(for: NSFetchRequest<Item>(entityName: "Item"))
+      }
+    }
+    FileHandle.standardError.write(Data("went on".utf8))
+  }
+
+  private static func reports(in text: String) -> Int {
+    text.components(separatedBy: "CoreData concurrency violation").count - 1
+  }
+
+  @Test func `unasked, debug builds report each kind of use once and go on, others are silent`() async {
+    let result: ExitTest.Result? = await #expect(
+      processExitsWith: .success, observing: [\.standardErrorContent]
+    ) {
+      try Self.useOffQueue(nil)
+    }
+    let text: String = Self.text(result)
+    #expect(text.hasSuffix("went on"), "\(text)")
+    #expect(Self.reports(in: text) == (ConcurrencyDebug.unasked == .report ? 3 : 0), "\(text)")
+    guard ConcurrencyDebug.unasked == .report else { return }
+    for part in [
+      "Item.title was read off the queue", "Item.count was read", "count(for:) was called", "\"kitchen\"",
+      "a private queue", "useOffQueue", "performAndWait", "CLARUS_CONCURRENCY_DEBUG=1",
+    ] {
+      #expect(text.contains(part), "\(text)")
+    }
+  }
+
+  @Test func `reports can be asked for, and silenced`() async {
+    let reporting: ExitTest.Result? = await #expect(
+      processExitsWith: .success, observing: [\.standardErrorContent]
+    ) {
+      try Self.useOffQueue("report")
+    }
+    #expect(Self.reports(in: Self.text(reporting)) == 3)
+    let silent: ExitTest.Result? = await #expect(
+      processExitsWith: .success, observing: [\.standardErrorContent]
+    ) {
+      try Self.useOffQueue("0")
+    }
+    #expect(Self.text(silent) == "went on")
+  }
+
+  @Test func `reports come to an end`() async {
+    let result: ExitTest.Result? = await #expect(
+      processExitsWith: .success, observing: [\.standardErrorContent]
+    ) {
+      setenv("CLARUS_CONCURRENCY_DEBUG", "report", 1)
+      for number in 0..<30 {
+        let kitchen = try Kitchen()
+        kitchen.stack.context.name = "kitchen \(number)"
+        _ = kitchen.item.title
+      }
+    }
+    #expect(Self.reports(in: Self.text(result)) == 20)
+  }
+
+  /// What programs do that use contexts rightly; none of it is reported.
+  @Test func `main-queue contexts, async blocks, child contexts, merges and controllers are not reported`()
+    async
+  {
+    let result: ExitTest.Result? = await #expect(
+      processExitsWith: .success, observing: [\.standardErrorContent]
+    ) { @MainActor in
+      setenv("CLARUS_CONCURRENCY_DEBUG", "report", 1)
+      let stack = try Stack(.inMemory)
+      let view = NSManagedObjectContext(.mainQueue)
+      view.persistentStoreCoordinator = stack.coordinator
+      view.automaticallyMergesChangesFromParent = true
+      let item: Item = view.item("a")
+      try view.save()
+      let request = NSFetchRequest<Item>(entityName: "Item")
+      request.sortDescriptors = [NSSortDescriptor(key: "title", ascending: true)]
+      let controller = NSFetchedResultsController(
+        fetchRequest: request, managedObjectContext: view, sectionNameKeyPath: nil, cacheName: nil)
+      try controller.performFetch()
+      // Another context saves; this one merges on its own queue.
+      let other = NSManagedObjectContext(.privateQueue)
+      other.persistentStoreCoordinator = stack.coordinator
+      let id: NSManagedObjectID = item.objectID
+      try await other.perform {
+        (try other.existingObject(with: id) as? Item)?.title = "b"
+        try other.save()
+      }
+      nonisolated(unsafe) let theirs: Item = item
+      await view.perform { _ = theirs.title }
+      // A child of the main queue's on a queue of its own, and one on the main queue.
+      let child = NSManagedObjectContext(.privateQueue)
+      child.parent = view
+      try await child.perform {
+        (child.object(with: id) as? Item)?.count = 9
+        try child.save()
+      }
+      try child.performAndWait { try view.performAndWait { try child.save() } }
+      let sketch = NSManagedObjectContext(.mainQueue)
+      sketch.parent = view
+      _ = sketch.item("c")
+      try sketch.save()
+      try await Task { @MainActor in try view.save() }.value
+      precondition(item.count == 9 && controller.fetchedObjects?.isEmpty == false)
+      precondition("\(item.objectID) \(item)".isEmpty == false)
+      FileHandle.standardError.write(Data("done".utf8))
+    }
+    #expect(Self.text(result) == "done")
   }
 
   @Test func `the launch argument wins over the environment`() {
     let name = "com.apple.CoreData.ConcurrencyDebug"
-    func isOn(_ environment: [String: String] = [:], _ arguments: [String] = []) -> Bool {
-      ConcurrencyDebug.isOn(environment: environment, arguments: ["program"] + arguments)
+    func chosen(_ environment: [String: String] = [:], _ arguments: [String] = []) -> ConcurrencyDebug {
+      .chosen(environment: environment, arguments: ["program"] + arguments)
     }
-    #expect(!isOn())
-    for text in ["1", "3", "YES", "true"] {
-      #expect(isOn([:], ["-\(name)", text]))
-      #expect(isOn([name: text]))
-      #expect(isOn(["CLARUS_CONCURRENCY_DEBUG": text]))
+    #expect(chosen() == .unasked)
+    let spellings: [(ConcurrencyDebug, [String])] = [
+      (.stop, ["1", "3", "YES", "true"]), (.report, ["report", "Report"]), (.off, ["0", "NO", "", "-1"]),
+    ]
+    for (choice, texts) in spellings {
+      for text in texts {
+        #expect(chosen([:], ["-\(name)", text]) == choice)
+        #expect(chosen([name: text]) == choice)
+        #expect(chosen(["CLARUS_CONCURRENCY_DEBUG": text]) == choice)
+        #expect(chosen([name: "1", "CLARUS_CONCURRENCY_DEBUG": "1"], ["-\(name)", text]) == choice)
+      }
     }
-    for text in ["0", "NO", "", "-1"] {
-      #expect(!isOn([name: "1"], ["-\(name)", text]))
-      #expect(!isOn([name: text]))
-    }
-    #expect(!isOn([:], ["-\(name)"]))
+    #expect(chosen([:], ["-\(name)"]) == .unasked)
   }
 
   // MARK: A context that goes away

@@ -72,22 +72,22 @@ struct PredicateReadingTests {
   @Test func `objects of several entities and of equal models pass one predicate`() throws {
     let (first, second) = (try Stack(.inMemory, model: Maker.makeModel()), try Stack(.inMemory))
     let predicate = NSPredicate(format: "name BEGINSWITH 'a' OR text BEGINSWITH 'a'")
-    let other: NSManagedObject = try second.run { context in
-      let item = NSEntityDescription.insertNewObject(forEntityName: "Category", into: context)
-      item.setValue("ab", forKey: "name")
-      return item
-    }
-    try first.run { context throws -> Void in
-      let owner = NSEntityDescription.insertNewObject(forEntityName: "Owner", into: context)
-      owner.setValue("abc", forKey: "name")
-      let thing = NSEntityDescription.insertNewObject(forEntityName: "Special", into: context)
-      thing.setValue("x", forKey: "text")
-      #expect(try predicate.evaluateThrowing(with: owner))
-      #expect(try predicate.evaluateThrowing(with: other))
-      // An unknown key is an error for the one object and none for the other.
-      #expect(throws: (any Error).self) { try predicate.evaluateThrowing(with: thing) }
-      #expect(try [owner, other].filterThrowing(using: predicate) == [owner, other])
-      #expect(throws: (any Error).self) { try [owner, thing].filterThrowing(using: predicate) }
+    // In blocks of both contexts: each object is read on its queue.
+    try second.run { context throws -> Void in
+      let other = NSEntityDescription.insertNewObject(forEntityName: "Category", into: context)
+      other.setValue("ab", forKey: "name")
+      try first.run { context throws -> Void in
+        let owner = NSEntityDescription.insertNewObject(forEntityName: "Owner", into: context)
+        owner.setValue("abc", forKey: "name")
+        let thing = NSEntityDescription.insertNewObject(forEntityName: "Special", into: context)
+        thing.setValue("x", forKey: "text")
+        #expect(try predicate.evaluateThrowing(with: owner))
+        #expect(try predicate.evaluateThrowing(with: other))
+        // An unknown key is an error for the one object and none for the other.
+        #expect(throws: (any Error).self) { try predicate.evaluateThrowing(with: thing) }
+        #expect(try [owner, other].filterThrowing(using: predicate) == [owner, other])
+        #expect(throws: (any Error).self) { try [owner, thing].filterThrowing(using: predicate) }
+      }
     }
   }
 

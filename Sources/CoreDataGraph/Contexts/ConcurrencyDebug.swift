@@ -1,12 +1,13 @@
 import Foundation
+import Synchronization
 
 #if canImport(Runtime)
   import Runtime
 #endif
 
-// Catching trespass: a context, or an object of it, used off the context's queue. Asked for by Apple's launch argument; then every
-// object carries the flag `confined`, which sends each access the slow way, where it is checked. Without it no object has the flag
-// and the test of the fast way, which looks for faults anyway, is the only one there is.
+// A context, or an object of it, used off the context's queue. Where that is looked for every object carries the flag `confined`, which
+// sends each access the slow way, where it is checked. Elsewhere no object has the flag, and the test of the fast way, which looks for
+// faults anyway, is the only one there is (Decisions/0051).
 
 /// What somebody does with a property.
 enum ObjectAccess {
@@ -17,33 +18,59 @@ enum ObjectAccess {
   var participle: String { self == .write ? "changed" : "read" }
 }
 
-/// Whether trespass is looked for: `-com.apple.CoreData.ConcurrencyDebug 1` as launch argument, the same name without the dash
-/// in the environment, or `CLARUS_CONCURRENCY_DEBUG=1` there.
-package enum ConcurrencyDebug {
-  static let isOn: Bool = isOn(
+/// What is done about uses off the queue: reports in debug builds, nothing in others, unless the launch argument
+/// `-com.apple.CoreData.ConcurrencyDebug`, the same name without the dash in the environment, or `CLARUS_CONCURRENCY_DEBUG` there says
+/// otherwise: 1 stops the program, `report` reports, 0 is silence.
+package enum ConcurrencyDebug: Sendable {
+  case off, report, stop
+
+  static let chosen: ConcurrencyDebug = chosen(
     environment: ProcessInfo.processInfo.environment, arguments: ProcessInfo.processInfo.arguments)
 
   static let argument = "com.apple.CoreData.ConcurrencyDebug"
 
-  /// Reads the places that can set it; the launch argument wins.
-  package static func isOn(environment: [String: String], arguments: [String]) -> Bool {
-    if let flag = arguments.firstIndex(of: "-" + argument), flag + 1 < arguments.count {
-      return isYes(arguments[flag + 1])
-    }
-    return (environment[argument] ?? environment["CLARUS_CONCURRENCY_DEBUG"]).map(isYes) ?? false
+  /// A package that depends on this one is built in the same configuration.
+  package static var unasked: ConcurrencyDebug {
+    #if DEBUG
+      .report
+    #else
+      .off
+    #endif
   }
 
-  private static func isYes(_ text: String) -> Bool {
-    if let number = Int(text) { return number > 0 }
-    return ["yes", "true"].contains(text.lowercased())
+  /// Reads the places that can set it; the launch argument wins.
+  package static func chosen(environment: [String: String], arguments: [String]) -> ConcurrencyDebug {
+    if let flag = arguments.firstIndex(of: "-" + argument), flag + 1 < arguments.count {
+      return read(arguments[flag + 1])
+    }
+    return (environment[argument] ?? environment["CLARUS_CONCURRENCY_DEBUG"]).map(read) ?? unasked
+  }
+
+  private static func read(_ text: String) -> ConcurrencyDebug {
+    if let number = Int(text) { return number > 0 ? .stop : .off }
+    switch text.lowercased() {
+    case "yes", "true": return .stop
+    case "report": return .report
+    default: return .off
+    }
+  }
+
+  // MARK: Reports
+
+  private static let reported = Mutex<Set<String>>([])
+  private static let mostReports: Int = 20
+
+  /// Whether something is to be reported: each kind of use once, and not without end.
+  fileprivate static func isNew(_ use: String) -> Bool {
+    reported.withLock { $0.count < mostReports && $0.insert(use).inserted }
   }
 }
 
 extension NSManagedObjectContext {
-  /// Stops when the caller is not on the context's queue and trespass is looked for.
+  /// Reports or stops when the caller is not on the context's queue and that is looked for.
   @inline(__always)
-  final func requireQueue(_ operation: @autoclosure () -> String) {
-    if registry.marks.contains(.confined), !mayBeUsedHere { stopTrespass(operation(), nil) }
+  final func requireQueue(_ use: @autoclosure () -> String) {
+    if registry.marks.contains(.confined), !mayBeUsedHere { usedOffQueue(use(), nil) }
   }
 
   /// On the queue; a context of the obsolete confinement type may be used on the thread that made it too.
@@ -51,20 +78,30 @@ extension NSManagedObjectContext {
     isOnQueue || (concurrencyType == .confinementConcurrencyType && home == WorkQueue.thisThread)
   }
 
-  /// Stops and names both sides.
-  final func stopTrespass(_ deed: String, _ object: NSManagedObject?) -> Never {
-    fatalError(
+  /// Names both sides, and stops if that was asked for.
+  @inline(never)
+  final func usedOffQueue(_ use: String, _ object: NSManagedObject?) {
+    guard ConcurrencyDebug.chosen != .stop else { fatalError(offQueueText(use, object)) }
+    guard ConcurrencyDebug.isNew("\(use) \(name ?? "") \(concurrencyType)") else { return }
+    Warning.write(
       """
-      CoreData concurrency violation: \(deed) off the queue of its context.
-      \(object.map { "  object:   \($0.objectID)\n" } ?? "")\
-        context:  \(nameInMessages)
-        queue:    \(queueInWords)
-        accessed: \(Place.here)
-        where:
-      \(Place.callers.map { "    \($0)" }.joined(separator: "\n"))
-      Use a context and its objects inside perform(_:) or performAndWait(_:) of that context. To go on in another one, hand \
-      objectID over and use object(with:) there. This check is on because of \(ConcurrencyDebug.argument).
+      \(offQueueText(use, object))
+      Debug builds report each kind of such use once and go on. CLARUS_CONCURRENCY_DEBUG=1 in the environment stops there, 0 is silence.
       """)
+  }
+
+  private final func offQueueText(_ use: String, _ object: NSManagedObject?) -> String {
+    """
+    CoreData concurrency violation: \(use) off the queue of its context.
+    \(object.map { "  object:   \($0.objectID)\n" } ?? "")\
+      context:  \(nameInMessages)
+      queue:    \(queueInWords)
+      accessed: \(Place.here)
+      where:
+    \(Place.callers.map { "    \($0)" }.joined(separator: "\n"))
+    Use a context and its objects inside perform(_:) or performAndWait(_:) of that context. To go on in another one, hand \
+    objectID over and use object(with:) there.
+    """
   }
 
   final var nameInMessages: String {
@@ -85,10 +122,10 @@ extension NSManagedObjectContext {
 }
 
 extension NSManagedObject {
-  /// Stops when an access comes off the context's queue. An object that has left its context belongs to nobody.
+  /// Reports or stops when an access comes off the context's queue. An object that has left its context belongs to nobody.
   final func requireQueue(_ slot: Int, _ access: ObjectAccess) {
     guard let context = registry?.context, !context.mayBeUsedHere else { return }
-    context.stopTrespass("\(named(slot)) was \(access.participle)", self)
+    context.usedOffQueue("\(named(slot)) was \(access.participle)", self)
   }
 
   /// For objects whose context went away while they lived: what was loaded and never changed can be read, as can the attributes of

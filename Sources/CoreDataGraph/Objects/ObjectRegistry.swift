@@ -30,7 +30,7 @@ final class ObjectRegistry: @unchecked Sendable {
   /// Set by the context's init, cleared by its deinit.
   weak var context: NSManagedObjectContext?
   /// What every object of the context is marked with.
-  var marks: ObjectFlags = ConcurrencyDebug.isOn ? .confined : []
+  var marks: ObjectFlags = ConcurrencyDebug.chosen == .off ? [] : .confined
 
   /// Temporary keys are unique in the process, so an object may be handed on between contexts.
   private static let lastTemporaryKey = Atomic<Int64>(0)
