@@ -129,7 +129,7 @@ enum TypeSearch {
 
   /// The runtime prints a private scope as "(unknown context at $7f12…)": an address, different in each run
   /// and of no use in a message.
-  private static func qualifiedName(of type: AnyClass) -> String {
+  static func qualifiedName(of type: AnyClass) -> String {
     var name = String(reflecting: type)
     while let start = name.range(of: "(unknown context at "),
       let end = name.range(of: ")", range: start.upperBound..<name.endIndex)

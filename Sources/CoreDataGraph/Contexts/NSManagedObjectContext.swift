@@ -14,9 +14,9 @@ public enum NSManagedObjectContextConcurrencyType: UInt, Sendable {
 ///
 /// A context belongs to one queue, its own (``NSManagedObjectContextConcurrencyType/privateQueueConcurrencyType``) or the
 /// main one. Use it and its objects inside ``perform(_:)``, ``performAndWait(_:)`` or the async
-/// ``perform(schedule:_:)`` only. With the launch argument `-com.apple.CoreData.ConcurrencyDebug 1` (or
-/// `CLARUS_CONCURRENCY_DEBUG=1` in the environment) every use off that queue stops the program and says what was used, whose it is
-/// and from where; without it such use is not looked for and costs nothing.
+/// ``perform(schedule:_:)`` only. Debug builds report uses off that queue on standard error, each kind once: what was used, whose it is,
+/// and from where. With the launch argument `-com.apple.CoreData.ConcurrencyDebug 1` (or `CLARUS_CONCURRENCY_DEBUG=1` in the
+/// environment) the first one stops the program, with `0` such use is not looked for, as in release builds, and costs nothing.
 ///
 /// Hold a context as long as its objects are used. When it goes, objects keep the values that were loaded and never changed, and
 /// objects that were never saved their attributes; asking one of them for anything else stops the program with an explanation.
@@ -87,6 +87,10 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   public convenience init(_ type: ConcurrencyType) {
     self.init(concurrencyType: type.rawValue)
   }
+
+  /// A context of the obsolete confinement type, for code that was written before contexts had queues.
+  @available(*, deprecated, message: "Use init(concurrencyType:), with a queue of its own or the main one.")
+  public convenience override init() { self.init(concurrencyType: .confinementConcurrencyType) }
 
   deinit {
     if let undoCheckpoint { NotificationCenter.default.removeObserver(undoCheckpoint) }

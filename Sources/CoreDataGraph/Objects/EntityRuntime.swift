@@ -332,6 +332,7 @@ enum ClassResolver {
     let written: String = entity.managedObjectClassName
     let name: String = written.hasPrefix(".") ? String(written.dropFirst()) : written
     if name.isEmpty || name == "NSManagedObject" { return NSManagedObject.self }
+    if let given = ClassNames.type(named: name) { return given }
     if let found = NSClassFromString(name) as? NSManagedObject.Type { return found }
     let bare: String = name.split(separator: ".").last.map(String.init) ?? name
     let found = TypeSearch.classes(named: bare, subclassOf: NSManagedObject.self)

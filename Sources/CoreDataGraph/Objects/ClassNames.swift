@@ -1,0 +1,30 @@
+import Foundation
+import Synchronization
+
+/// The name of a managed class, for ``NSEntityDescription/managedObjectClassName``.
+///
+/// Foundation's function of this name takes every class, and off Apple's platforms stops the program for those that are nested in a type,
+/// private or local to a function. The compiler takes this one for managed classes. Entities find the class by the name it gives.
+///
+/// The name of a private or local class is good for this process only.
+///
+/// See Apple's page [NSStringFromClass(_:)](https://developer.apple.com/documentation/foundation/nsstringfromclass(_:)).
+public func NSStringFromClass(_ aClass: NSManagedObject.Type) -> String { ClassNames.name(of: aClass) }
+
+/// The names that ``NSStringFromClass(_:)`` has given.
+enum ClassNames {
+  private static let given = Mutex<[String: NSManagedObject.Type]>([:])
+
+  static func name(of type: NSManagedObject.Type) -> String {
+    if type == NSManagedObject.self { return "NSManagedObject" }
+    let name: String = TypeSearch.qualifiedName(of: type)
+    return given.withLock { given in
+      // Local classes of two functions may read alike; the second keeps the address that tells them apart.
+      let unique: String = given[name].map { $0 == type } ?? true ? name : String(reflecting: type)
+      given[unique] = type
+      return unique
+    }
+  }
+
+  static func type(named name: String) -> NSManagedObject.Type? { given.withLock { $0[name] } }
+}

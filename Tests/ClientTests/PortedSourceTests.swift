@@ -1,0 +1,99 @@
+import CoreData
+import Foundation
+import LenientClient
+import Testing
+
+/// Source that programs for Apple's SDK have and Linux Foundation lacks or stops at. Found in core-data-model-description (classes local to a
+/// test), PredicateKit and QueryKit (`_kvcKeyPathString`, contexts without a type), CoreDataPlus (`autoreleasepool`).
+@Suite
+struct PortedSourceTests {
+  /// Nested.
+  final class Inner: NSManagedObject {
+    var title: String? {
+      get { managedValue(ManagedKey("title")) }
+      set { setManagedValue(newValue, ManagedKey("title")) }
+    }
+    var owner: Inner? {
+      get { managedObject(ManagedKey("owner")) }
+      set { setManagedObject(newValue, ManagedKey("owner")) }
+    }
+    var shout: String { (title ?? "") + (owner?.title ?? "") }
+  }
+
+  private static func stack(_ type: NSManagedObject.Type, name: String = "Thing") throws
+    -> NSManagedObjectContext
+  {
+    let entity = NSEntityDescription()
+    entity.name = name
+    entity.managedObjectClassName = NSStringFromClass(type)
+    let title = NSAttributeDescription()
+    (title.name, title.attributeType, title.isOptional) = ("title", .stringAttributeType, true)
+    entity.properties = [title]
+    let model = NSManagedObjectModel()
+    model.entities = [entity]
+    let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+    try coordinator.addPersistentStore(ofType: NSInMemoryStoreType, configurationName: nil, at: nil)
+    let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+    context.persistentStoreCoordinator = coordinator
+    return context
+  }
+
+  private static func makeOne(_ type: NSManagedObject.Type) throws -> NSManagedObject.Type {
+    let context: NSManagedObjectContext = try stack(type)
+    return context.performAndWait {
+      Swift.type(of: NSEntityDescription.insertNewObject(forEntityName: "Thing", into: context))
+    }
+  }
+
+  private static func localClass() -> NSManagedObject.Type {
+    final class Local: NSManagedObject {}
+    return Local.self
+  }
+
+  private static func otherLocalClass() -> NSManagedObject.Type {
+    final class Local: NSManagedObject {}
+    return Local.self
+  }
+
+  @Test func `nested, private and local classes have names, and entities find them`() throws {
+    final class Local: NSManagedObject {}
+    let types: [NSManagedObject.Type] = [
+      Inner.self, Hidden.self, Local.self, Self.localClass(), Self.otherLocalClass(), TopLevel.self,
+      NSManagedObject.self,
+    ]
+    for type in types { #expect(try Self.makeOne(type) == type) }
+    for type in types.reversed() { #expect(try Self.makeOne(type) == type) }
+    #expect(NSStringFromClass(Inner.self) == "ClientTests.PortedSourceTests.Inner")
+    #expect(NSStringFromClass(TopLevel.self) == "ClientTests.TopLevel")
+    #expect(NSStringFromClass(NSManagedObject.self) == "NSManagedObject")
+    // Foundation's, for all other classes.
+    #expect(NSStringFromClass(Bystander.self) == "ClientTests.Bystander")
+  }
+
+  @Test func `key paths of managed properties have the names that libraries ask for`() {
+    #expect((\Inner.title as AnyKeyPath)._kvcKeyPathString == "title")
+    #expect((\Inner.owner?.title)._kvcKeyPathString == "owner.title")
+    #expect((\Inner.shout)._kvcKeyPathString == nil)
+    #expect((\Bystander.name)._kvcKeyPathString == "name")
+  }
+
+  @Test func `an autorelease pool runs its body and gives and throws what that does`() throws {
+    struct Refusal: Error {}
+    #expect(autoreleasepool { 7 } == 7)
+    #expect(throws: Refusal.self) { try autoreleasepool { throw Refusal() } }
+  }
+
+  @Test func `a context without a type is of the confinement type and works on its thread`() throws {
+    let context: NSManagedObjectContext = contextWithoutType()
+    #expect(context.concurrencyType == .confinementConcurrencyType)
+    context.persistentStoreCoordinator = try Self.stack(Inner.self).persistentStoreCoordinator
+    let thing = Inner(context: context)
+    thing.title = "a"
+    try context.save()
+    #expect(thing.title == "a")
+  }
+}
+
+private final class Hidden: NSManagedObject {}
+final class TopLevel: NSManagedObject {}
+final class Bystander { let name = "" }
