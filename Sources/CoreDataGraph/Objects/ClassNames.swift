@@ -9,6 +9,7 @@ import Synchronization
 /// The name of a private or local class is good for this process only.
 ///
 /// See Apple's page [NSStringFromClass(_:)](https://developer.apple.com/documentation/foundation/nsstringfromclass(_:)).
+// swift-format-ignore: AlwaysUseLowerCamelCase
 public func NSStringFromClass(_ aClass: NSManagedObject.Type) -> String { ClassNames.name(of: aClass) }
 
 /// The names that ``NSStringFromClass(_:)`` has given.
