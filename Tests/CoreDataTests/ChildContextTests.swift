@@ -50,6 +50,30 @@ struct ChildContextTests {
     }
   }
 
+  @Test(arguments: StoreKind.allCases, [false, true])
+  func `what primitive access sets in a child reaches the parent`(kind: StoreKind, isSaved: Bool) throws {
+    let stack = try Stack(kind)
+    let id: NSManagedObjectID = try stack.run { context in
+      let item: Item = context.item("a")
+      if isSaved { try context.save() }
+      return item.objectID
+    }
+    try inChild(stack) { child in
+      let item = try child.existingObject(with: id) as! Item
+      item.setPrimitiveValue("b", forKey: "title")
+      #expect(item.changedValues().isEmpty && !item.hasChanges)
+      item.price = 2
+      #expect(Set(item.changedValues().keys) == ["price"])
+      try child.save()
+      #expect(item.title == "b" && !child.hasChanges)
+    }
+    try stack.run { context in
+      #expect(try items(context).map(\.title) == ["b"])
+      try context.save()
+    }
+    #expect(try stack.titles() == ["b"])
+  }
+
   @Test(.rule("MERGE-8", "NSManagedObjectContext.parent"), arguments: StoreKind.allCases)
   func `a save hands transient values up, and a fetch hands none down`(kind: StoreKind) throws {
     let stack = try Stack(kind)

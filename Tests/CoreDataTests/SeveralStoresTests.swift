@@ -159,6 +159,93 @@ struct SeveralStoresTests {
     }
   }
 
+  // The policy settles conflicts with every store, not with the first alone.
+  @Test(
+    arguments: StoreKind.allCases, [NSMergePolicy.mergeByPropertyObjectTrump, .mergeByPropertyStoreTrump])
+  func `conflicts in a later store are settled, and the save is told of once`(
+    kind: StoreKind, policy: NSMergePolicy
+  ) throws {
+    let (_, coordinator, context) = try pair(kind, configured: false)
+    let stores: [NSPersistentStore] = coordinator.persistentStores
+    let objectWins: Bool = policy == .mergeByPropertyObjectTrump
+    try context.performAndWait {
+      context.mergePolicy = policy
+      var first: [Item] = []
+      var second: [Item] = []
+      for place in 0..<2 {
+        let items: [Item] = ["edited", "deleted", "met"].map { context.item($0) }
+        for item in items { context.assign(item, to: stores[place]) }
+        if place == 0 { first = items } else { second = items }
+      }
+      let twin: NSManagedObject = context.make("Unique", ["code": "x"])
+      context.assign(twin, to: stores[1])
+      try context.save()
+      try inFreshContext(coordinator) { other in
+        for item in [first[2], second[2]] {
+          try other.existingObject(with: item.objectID).setValue("theirs", forKey: "title")
+        }
+        other.delete(try other.existingObject(with: second[0].objectID))
+        try other.save()
+      }
+      let new: Item = context.item("new")
+      context.assign(new, to: stores[0])
+      let newTwin: NSManagedObject = context.make("Unique", ["code": "x"])
+      context.assign(newTwin, to: stores[1])
+      for item in [first[0], second[0], first[2], second[2]] { item.title = "mine" }
+      context.delete(first[1])
+      context.delete(second[1])
+      let told = Recorder([.NSManagedObjectContextDidSave], of: context)
+      try context.save()
+      #expect(!context.hasChanges && told.received.count == 1 && !new.objectID.isTemporaryID)
+      #expect(told.objects(NSInsertedObjectsKey).contains(new))
+      #expect(told.objects(NSUpdatedObjectsKey).isSuperset(of: [first[0]]))
+      #expect(told.objects(NSDeletedObjectsKey).isSuperset(of: [first[1], second[1]]))
+      #expect(first[1].managedObjectContext == nil && second[1].managedObjectContext == nil)
+      #expect((twin.managedObjectContext == nil) == objectWins)
+      try inFreshContext(coordinator) { fresh in
+        func titles(_ store: NSPersistentStore) throws -> [String?] {
+          let request: NSFetchRequest<Item> = fresh.request(Item.self, "Item", sort: ["title"])
+          request.affectedStores = [store]
+          return try fresh.fetch(request).map(\.title)
+        }
+        #expect(try titles(stores[0]) == (objectWins ? ["mine", "mine", "new"] : ["mine", "new", "theirs"]))
+        #expect(try titles(stores[1]) == (objectWins ? ["mine", "mine"] : ["theirs"]))
+        let twins: Int = try fresh.count(for: fresh.request(NSManagedObject.self, "Unique"))
+        #expect(twins == 1)
+      }
+      // The next save has nothing of it.
+      first[0].title = "later"
+      try context.save()
+      #expect(told.received.count == 2 && told.objects(NSUpdatedObjectsKey, at: 1) == [first[0]])
+    }
+  }
+
+  @Test(arguments: StoreKind.allCases)
+  func `what the policy refuses in a later store says that the first was saved`(kind: StoreKind) throws {
+    let (_, coordinator, context) = try pair(kind, configured: false)
+    let stores: [NSPersistentStore] = coordinator.persistentStores
+    try context.performAndWait {
+      let items: [Item] = [context.item("a"), context.item("b")]
+      for (item, store) in zip(items, stores) { context.assign(item, to: store) }
+      try context.save()
+      try inFreshContext(coordinator) { other in
+        try other.existingObject(with: items[1].objectID).setValue("theirs", forKey: "title")
+        try other.save()
+      }
+      for item in items { item.title = "mine" }
+      let error: NSError = try #require(errorThrown { try context.save() })
+      #expect(error.code == NSPersistentStoreIncompleteSaveError)
+      #expect(error.userInfo[NSAffectedStoresErrorKey] as? [NSPersistentStore] == [stores[1]])
+      let cause: NSError? = error.userInfo[NSUnderlyingErrorKey] as? NSError
+      #expect(cause?.code == NSManagedObjectMergeError)
+      let conflicts: [NSMergeConflict]? =
+        error.userInfo[NSPersistentStoreSaveConflictsErrorKey] as? [NSMergeConflict]
+      #expect(conflicts?.map(\.sourceObject) == [items[1]])
+      #expect(error.localizedDescription.hasPrefix("Some of the stores were saved"))
+      #expect(!items[0].hasChanges && items[1].hasChanges)
+    }
+  }
+
   @Test func `a save that fails in a later store pins to the state of the next read`() throws {
     let (_, coordinator, context) = try pair(.sqlite, configured: false)
     let stores: [NSPersistentStore] = coordinator.persistentStores

@@ -98,6 +98,23 @@ extension NSManagedObjectContext {
     if let inverse = described.inverseSlot { target.leave(inverse, object) }
   }
 
+  /// A relationship that the other side knows nothing of, or that a delete rule leaves alone, may lead to an
+  /// object that goes with the same save. What is to be written of it is cleared, so that no row comes to
+  /// refer to one that is gone.
+  final func clearReferences(toDeletedIn changes: PendingChanges) {
+    if changes.deleted.isEmpty { return }
+    for object in changes.inserted + changes.updated {
+      guard let state = object.state else { continue }
+      for slot in object.runtime.relationshipSlots where object.isInserted || state.changed.contains(slot) {
+        if let many = state.toMany(slot) {
+          for member in many.added where member.isToBeDeleted { object.removeMember(slot, member) }
+        } else if let target = state.values[slot].target, target.isToBeDeleted {
+          object.writeToOne(slot, nil)
+        }
+      }
+    }
+  }
+
   // MARK: The end of an event
 
   final func endEvent() {

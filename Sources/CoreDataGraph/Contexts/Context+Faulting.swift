@@ -272,7 +272,9 @@ extension NSManagedObjectContext {
       return
     }
     do {
+      let old: Int32? = object.row?.version
       try reload(object)
+      if object.row?.version != old { try passOnAgain(refreshed: object) }
     } catch {
       fatalError("CoreData could not refresh '\(object.objectID)': \(error)")
     }

@@ -14,7 +14,9 @@ extension NSManagedObjectContext {
     let merged: [NSManagedObject] = here.filter { !$0.isDeleted }
     // They have just been given their rows, so what these name may be new here.
     let targets: [NSManagedObject] = merged.flatMap { object in
-      object.toOneSlots.compactMap { object.toOneTarget($0) }
+      object.toOneSlots.flatMap { slot in
+        [object.toOneTarget(slot), object.storedPartner(slot)].compactMap { $0 }
+      }
     }
     try catchUp(related + targets + relatives(of: merged), besides: merged)
     settleMembers(of: merged)
@@ -24,6 +26,22 @@ extension NSManagedObjectContext {
   /// Reads an unchanged object anew. What can't be read stays as it is.
   final func readNewer(_ object: NSManagedObject) {
     if parent == nil { _ = try? takeNewest(of: [object]) }
+  }
+
+  /// Both rows of a one-to-one relationship hold a key. Whoever the row of a changed object names, and the
+  /// object does not any more, must not keep its key either: a merge may have brought a newer row under the
+  /// change.
+  final func settlePartners(of changes: PendingChanges) {
+    if parent != nil { return }
+    for object in changes.updated {
+      guard let state = object.state else { continue }
+      for slot in object.runtime.relationshipSlots where state.changed.contains(slot) {
+        guard let inverse = object.inverseToOne(slot), let partner = object.storedPartner(slot),
+          partner !== object.toOneTarget(slot), !partner.isDeleted
+        else { continue }
+        partner.leave(inverse, object)
+      }
+    }
   }
 
   // MARK: Unchanged objects
@@ -142,6 +160,12 @@ extension NSManagedObjectContext {
     }
   }
 
+  /// A deleted object has a newer row, so its save meets no conflict: what that row leads to has to be told
+  /// now.
+  final func passOnAgain(refreshed object: NSManagedObject) throws {
+    if parent == nil, object.isToBeDeleted, object.flags.contains(.propagated) { try passOnAgain([object]) }
+  }
+
   /// Passes deletions on once more: the store has other members by now. The save weighs Deny again.
   private func passOnAgain(_ objects: [NSManagedObject]) throws {
     if objects.isEmpty { return }
@@ -213,13 +237,31 @@ extension NSManagedObject {
     registry?.context?.noteEvent(.eventRefreshed, of: self)
   }
 
+  /// The object that the row names for a one-to-one relationship.
+  fileprivate final func storedPartner(_ slot: Int) -> NSManagedObject? {
+    guard inverseToOne(slot) != nil, case .stored(.toOne, let word) = runtime.layout.slots[slot].role,
+      let row,
+      row.hasValue(word), let store, let context = registry?.context
+    else { return nil }
+    let partner: NSManagedObject = context.object(row.target(word), store: store)
+    return partner.flags.contains(.deletedElsewhere) ? nil : partner
+  }
+
   /// Records on the other side what a to-one says otherwise than the store.
   fileprivate final func settleTarget(_ slot: Int) {
     guard let inverse = runtime.layout.slots[slot].inverseSlot else { return }
     let target: NSManagedObject? = toOneTarget(slot).flatMap { $0.isDeleted ? nil : $0 }
-    if let target, !target.runtime.layout.slots[inverse].isToMany {
-      let other: NSManagedObject? = target.toOneTarget(inverse)
-      if other == nil { target.writeToOne(inverse, self) } else if other !== self { writeToOne(slot, nil) }
+    if inverseToOne(slot) != nil {
+      if let target {
+        let other: NSManagedObject? = target.toOneTarget(inverse)
+        if other == nil { target.writeToOne(inverse, self) } else if other !== self { writeToOne(slot, nil) }
+      }
+      // Both rows of a one-to-one relationship hold a key.
+      if let stored = storedPartner(slot), stored !== toOneTarget(slot), !stored.isDeleted,
+        stored.toOneTarget(inverse) === self
+      {
+        stored.writeToOne(inverse, nil)
+      }
       return
     }
     let stored: NSManagedObject? = targetInRow(slot)

@@ -9,6 +9,12 @@ struct SaveRefusal: Error, @unchecked Sendable {
   let error: StoreError
   let store: NSPersistentStore
   let part: StoreChanges
+  /// What stores before it have taken by now.
+  let saved: [StoreChanges]
+
+  func error(in context: NSManagedObjectContext) -> CocoaError {
+    SaveErrors.error(for: error, store: store, context: context)
+  }
 }
 
 extension NSManagedObjectContext {
@@ -26,7 +32,7 @@ extension NSManagedObjectContext {
     default: conflicts = []
     }
     guard !conflicts.isEmpty, let policy = mergePolicy as? NSMergePolicy else {
-      throw SaveErrors.error(for: refusal.error, store: refusal.store, context: self, partly: false)
+      throw refusal.error(in: self)
     }
     let locking: [NSMergeConflict] = conflicts.compactMap { $0 as? NSMergeConflict }
     let objects: [NSManagedObject] = locking.map(\.sourceObject)

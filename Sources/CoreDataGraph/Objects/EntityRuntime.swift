@@ -161,6 +161,7 @@ struct SlotBrief {
   let isElement: Bool
   /// Of a relationship: whether the other side knows of it.
   let hasInverse: Bool
+  let hasOrderedInverse: Bool
 
   /// Whether the word holds the bits of a double.
   var isFloatingPoint: Bool {
@@ -173,6 +174,7 @@ struct SlotBrief {
     isDerived = slot.isDerived
     isElement = slot.isElement
     hasInverse = slot.inverseSlot != nil
+    hasOrderedInverse = slot.relationship?.inverseRelationship?.isOrdered == true
     switch slot.role {
     case .stored(let kind, let word):
       self.word = Int32(word)

@@ -322,7 +322,7 @@ extension NSManagedObject {
       ensureState().values[slot] = makeSlotValue(value, slot: slot)
     }
     // Not a recorded change, but the value must reach the store with the next save of the object.
-    if row != nil || flags.contains(.inserted) {
+    if hasSource || flags.contains(.inserted) {
       for stored in runtime.layout.storedSlots(of: slot) { state?.noteUnrecordedChange(stored) }
     }
   }

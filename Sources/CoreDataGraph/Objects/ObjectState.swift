@@ -72,6 +72,8 @@ final class ObjectState {
   private(set) var unrecorded = SlotSet()
   /// In a child context: what the parent has where it differs from the row, unset elsewhere. nil: the row tells all.
   var base: [SlotValue]?
+  /// Of an object that is inserted again after its row was deleted: the version that was read of that.
+  var formerVersion: Int32?
   /// Values noted by `willChangeValue(forKey:)`, until `didChangeValue(forKey:)`; innermost last.
   var noted: [(slot: Int, value: NotedValue)] = []
   /// What was changed in the running event, in order.
@@ -113,6 +115,7 @@ final class ObjectState {
   func forgetChanges() {
     changed = SlotSet()
     unrecorded = SlotSet()
+    formerVersion = nil
   }
 
   // MARK: The running event

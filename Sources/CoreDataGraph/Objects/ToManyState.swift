@@ -42,6 +42,9 @@ final class ToManyState {
     return removed.indexes(object) ? false : nil
   }
 
+  /// Whether an object came in since the last commit, with a place of its own in an ordered relationship.
+  func adds(_ object: NSManagedObject) -> Bool { added.indexes(object) }
+
   // MARK: Changing
 
   /// Takes in an object that is no member: at the end, or where it was once.

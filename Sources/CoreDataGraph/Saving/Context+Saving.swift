@@ -58,20 +58,35 @@ extension NSManagedObjectContext {
     _ changes: inout PendingChanges, _ preparation: SavePreparation,
     to coordinator: NSPersistentStoreCoordinator
   ) throws -> [StoreChanges] {
-    for _ in 1..<NSManagedObjectContext.mostSaveTries {
-      do {
-        return try write(changes, preparation.values, to: coordinator)
-      } catch let refusal as SaveRefusal {
-        // The store was migrated while the save waited for it: then it goes to the new one.
-        if case .closed = refusal.error, takeExchanges() { continue }
-        try resolve(refusal)
-        changes = try preparation.run()
-      }
-    }
+    // What stores have taken although a later one has refused: it stays, and is told of at the end.
+    var done = PendingChanges(inserted: [], updated: [], deleted: [])
+    var refusing: NSPersistentStore?
+    var tries: Int = 0
     do {
-      return try write(changes, preparation.values, to: coordinator)
-    } catch let refusal as SaveRefusal {
-      throw SaveErrors.error(for: refusal.error, store: refusal.store, context: self, partly: false)
+      while true {
+        do {
+          let parts: [StoreChanges] = try write(changes, preparation.values, to: coordinator)
+          changes.add(earlier: done)
+          return parts
+        } catch let refusal as SaveRefusal {
+          for part in refusal.saved { done.add(part) }
+          refusing = refusal.store
+          tries += 1
+          if tries == NSManagedObjectContext.mostSaveTries { throw refusal.error(in: self) }
+          // The store was migrated while the save waited for it: then it goes to the new one.
+          if case .closed = refusal.error, takeExchanges() {
+            if !refusal.saved.isEmpty { changes = try preparation.run() }
+            continue
+          }
+          try resolve(refusal)
+          changes = try preparation.run()
+        }
+      }
+    } catch {
+      guard let refusing, !done.isEmpty else { throw error }
+      // What the earlier stores have now is newer than what the context was pinned to.
+      pin = .atNextRead
+      throw SaveErrors.incomplete(error, store: refusing)
     }
   }
 
@@ -95,11 +110,9 @@ extension NSManagedObjectContext {
       do {
         try store.execute(plans[place], for: self)
       } catch let error as StoreError {
-        if place == 0 { throw SaveRefusal(error: error, store: store, part: parts[place]) }
-        keepSaved(parts[..<place])
-        // What the earlier stores have now is newer than what the context was pinned to.
-        pin = .atNextRead
-        throw SaveErrors.error(for: error, store: store, context: self, partly: place > 0)
+        if place > 0 { keepSaved(parts[..<place]) }
+        throw SaveRefusal(
+          error: error, store: store, part: parts[place], saved: Array(parts[..<place]))
       }
     }
     return parts
@@ -117,7 +130,7 @@ extension NSManagedObjectContext {
   private func refuseMetadata(of coordinator: NSPersistentStoreCoordinator) throws {
     for store in coordinator.persistentStores {
       guard let refusal = store.refusedMetadata.withLock({ $0 }) else { continue }
-      throw SaveErrors.error(for: refusal, store: store, context: self, partly: false)
+      throw SaveErrors.error(for: refusal, store: store, context: self)
     }
   }
 
@@ -126,7 +139,7 @@ extension NSManagedObjectContext {
     do {
       try store.engine.checkWritable()
     } catch let error as StoreError {
-      throw SaveErrors.error(for: error, store: store, context: self, partly: false)
+      throw SaveErrors.error(for: error, store: store, context: self)
     }
   }
 
@@ -137,7 +150,7 @@ extension NSManagedObjectContext {
       do {
         try store.execute(SavePlan(), for: self)
       } catch let error as StoreError {
-        throw SaveErrors.error(for: error, store: store, context: self, partly: false)
+        throw SaveErrors.error(for: error, store: store, context: self)
       }
     }
   }

@@ -56,7 +56,10 @@ extension NSManagedObjectContext {
       for object in changes.inserted + changes.updated { try values.add(object) }
       try writingNewest { keepSaved(try write(changes, values, to: coordinator)[...]) }
     } catch let refusal as SaveRefusal {
-      throw SaveErrors.error(for: refusal.error, store: refusal.store, context: self, partly: false)
+      let error: CocoaError = refusal.error(in: self)
+      if refusal.saved.isEmpty { throw error }
+      movePin()
+      throw SaveErrors.incomplete(error, store: refusal.store)
     }
   }
 

@@ -10,6 +10,25 @@ struct PendingChanges {
 
   var isEmpty: Bool { inserted.isEmpty && updated.isEmpty && deleted.isEmpty }
 
+  mutating func add(_ part: StoreChanges) {
+    inserted += part.inserted
+    updated += part.updated
+    deleted += part.deleted
+  }
+
+  /// Adds what was saved before these changes. What was changed again since counts once.
+  mutating func add(earlier: PendingChanges) {
+    if earlier.isEmpty { return }
+    let gone: Set<ObjectIdentifier> = Set(deleted.map { ObjectIdentifier($0) })
+    let new: Set<ObjectIdentifier> = Set(earlier.inserted.map { ObjectIdentifier($0) })
+    let changed: Set<ObjectIdentifier> = gone.union(updated.map { ObjectIdentifier($0) })
+    inserted = earlier.inserted.filter { !gone.contains(ObjectIdentifier($0)) } + inserted
+    updated =
+      earlier.updated.filter { !changed.contains(ObjectIdentifier($0)) }
+      + updated.filter { !new.contains(ObjectIdentifier($0)) }
+    deleted = earlier.deleted + deleted
+  }
+
   /// The notification's payload. `lastInserted` is a subset of the inserted objects made before: of equal
   /// size it is the whole, and making a large set again is spared.
   func userInfo(lastInserted: Set<NSManagedObject>) -> [AnyHashable: Any] {

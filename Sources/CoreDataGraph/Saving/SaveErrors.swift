@@ -5,10 +5,10 @@ import Foundation
 /// Errors of a save, with the objects concerned.
 enum SaveErrors {
   static func error(
-    for error: StoreError, store: NSPersistentStore, context: NSManagedObjectContext, partly: Bool
-  ) -> any Error {
+    for error: StoreError, store: NSPersistentStore, context: NSManagedObjectContext
+  ) -> CocoaError {
     var info: [String: Any] = [NSAffectedStoresErrorKey: [store]]
-    var made: CocoaError = GraphError.store(error, store.url).asCocoaError
+    let made: CocoaError = GraphError.store(error, store.url).asCocoaError
     if case .conflicts(let conflicts) = error {
       let entities: [EntityLayout] = store.runtime.layout.entities
       info[NSAffectedObjectsErrorKey] = conflicts.compactMap { conflict in
@@ -20,12 +20,18 @@ enum SaveErrors {
       }
       info.merge(message.userInfo) { _, new in new }
     }
-    made = CocoaError(made.code, userInfo: made.userInfo.merging(info) { _, new in new })
-    guard partly else { return made }
-    info[NSUnderlyingErrorKey] = made as NSError
-    return ErrorMessage(
-      "Some of the stores were saved, \(store.url?.path ?? store.identifier) was not: \(made.localizedDescription)",
-      advice: (made as NSError).localizedRecoverySuggestion
-    ).cocoaError(NSPersistentStoreIncompleteSaveError, info)
+    return CocoaError(made.code, userInfo: made.userInfo.merging(info) { _, new in new })
+  }
+
+  /// Stores before this one were written.
+  static func incomplete(_ error: any Error, store: NSPersistentStore) -> CocoaError {
+    let error = error as NSError
+    let message = ErrorMessage(
+      "Some of the stores were saved, \(store.url?.path ?? store.identifier) was not: \(error.localizedDescription)",
+      advice: error.localizedRecoverySuggestion)
+    var info: [String: Any] = error.userInfo.merging(message.userInfo) { _, new in new }
+    info[NSAffectedStoresErrorKey] = [store]
+    info[NSUnderlyingErrorKey] = error
+    return CocoaError(CocoaError.Code(rawValue: NSPersistentStoreIncompleteSaveError), userInfo: info)
   }
 }

@@ -20,6 +20,8 @@ struct SavePlanner {
   private var provisionalKeys: KeyTable?
   /// Rows that relationships lead to and that nothing else in the plan would miss.
   private var targets: Set<RowID> = []
+  /// Who is to go last in an ordered one-to-many relationship that does not tell of it itself.
+  private var late: [ToManyEdit] = []
 
   private init(store: NSPersistentStore, context: NSManagedObjectContext, values: TransformedValues) {
     self.store = store
@@ -53,6 +55,7 @@ struct SavePlanner {
     for list in [part.inserted, part.updated, part.deleted] {
       for object in list { try planEdits(of: object, &joined) }
     }
+    plan.toMany += late
     plan.targets = targets.sorted { ($0.entity, $0.key) < ($1.entity, $1.key) }
   }
 
@@ -82,12 +85,20 @@ struct SavePlanner {
         plan.inserts[group].rows.slabs.append(slab)
       }
       let key: Int64 = object.key < 0 ? plan.provisionalKey(in: layout) : object.key
-      let row: UnsafeMutableRawPointer = slab.appendRow(key: key, entity: layout.index, version: 1)
+      let row: UnsafeMutableRawPointer = slab.appendRow(
+        key: key, entity: layout.index, version: firstVersion(of: object))
       try encode(object, all: true, into: slab, row)
       places.append((slab, slab.count - 1))
     }
     // Only now: adding rows may have moved those before.
     return places.map { $0.slab.row($0.position) }
+  }
+
+  /// A row that comes back under its old key must not have a version that others may have read of the one
+  /// that is gone: they would take it for that.
+  private func firstVersion(of object: NSManagedObject) -> Int32 {
+    guard let former = object.state?.formerVersion else { return 1 }
+    return former &+ 65_536
   }
 
   private mutating func planUpdates(_ objects: [NSManagedObject]) throws -> [RowRef?] {
@@ -141,6 +152,9 @@ struct SavePlanner {
           let id: RowID = try id(of: target, from: object, number)
           note(target, id, hasInverse: brief.hasInverse)
           slab.set(row, word: word, toTarget: id)
+          if brief.hasOrderedInverse, object.row?.leads(to: id, word) != true {
+            place(object, in: target, id, number)
+          }
         }
       } else {
         if !brief.isDerived, !value.isStorable(as: kind) { try object.refuseValue(number) }
@@ -185,6 +199,21 @@ struct SavePlanner {
       return
     }
     targets.insert(id)
+  }
+
+  /// The owner's list was refreshed, and does not have the member that refers to it: the member goes last.
+  private mutating func place(_ member: NSManagedObject, in owner: NSManagedObject, _ id: RowID, _ slot: Int)
+  {
+    guard !owner.isDeleted, let inverse = member.runtime.layout.slots[slot].inverseSlot,
+      owner.state?.toMany(inverse)?.adds(member) != true
+    else { return }
+    let key: Int64 = member.key < 0 ? provisionalKey(of: member) ?? member.key : member.key
+    let added = RowID(entity: member.runtime.index, key: key)
+    if let last = late.last, last.owner == id, last.slot == inverse {
+      late[late.count - 1].appended.append(added)
+    } else {
+      late.append(ToManyEdit(owner: id, slot: inverse, added: [], removed: [], appended: [added]))
+    }
   }
 
   /// nil: the object is none of those that are to be new rows.
@@ -282,6 +311,12 @@ struct SavePlanner {
     return mine < theirs
       ? JoinedPair(left: owner, right: member, relationship: mine, isAddition: isAddition)
       : JoinedPair(left: member, right: owner, relationship: theirs, isAddition: isAddition)
+  }
+}
+
+extension RowRef {
+  fileprivate func leads(to target: RowID, _ word: Int) -> Bool {
+    hasValue(word) && self.target(word) == target
   }
 }
 

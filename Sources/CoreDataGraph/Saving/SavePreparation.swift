@@ -26,8 +26,10 @@ final class SavePreparation {
       var changes: PendingChanges = try announce()
       try validate(&changes)
       let before: UInt64 = context.eventCount
+      context.clearReferences(toDeletedIn: changes)
+      context.settlePartners(of: changes)
       try transform(changes)
-      // What transformers have changed is announced and validated too.
+      // What was cleared and what transformers have changed is announced and validated too.
       if context.eventCount == before { return changes }
       rounds += 1
       if rounds > Self.mostRounds { throw runaway(changes, rounds) }

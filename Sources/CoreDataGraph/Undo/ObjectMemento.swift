@@ -171,6 +171,7 @@ extension NSManagedObject {
         state.noteChange(slot)
       }
     }
+    state.formerVersion = old.version
     row = nil
   }
 

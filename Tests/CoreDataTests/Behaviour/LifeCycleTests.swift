@@ -67,6 +67,27 @@ extension Behaviour {
       }
     }
 
+    // OBS-5, finding B4.
+    @Test(arguments: StoreKind.allCases)
+    func `a fetch in awakeFromInsert does not end the event`(kind: StoreKind) throws {
+      try Witness.with(kind) { _, context, hooks in
+        let early = Witness("a", context)
+        var counts: [Int] = []
+        hooks.on = { what, witness in
+          guard what == "awakeFromInsert", let context = witness.managedObjectContext else { return }
+          counts.append((try? context.all(Witness.self, "Witness").count) ?? -1)
+          counts.append((try? context.count(for: context.request(Witness.self, "Witness"))) ?? -1)
+        }
+        let told = Recorder([.NSManagedObjectContextObjectsDidChange], of: context)
+        let witness = Witness("b", context)
+        #expect(counts == [2, 2], "the new one is counted in")
+        #expect(told.received.isEmpty)
+        let late = Witness("c", context)
+        context.processPendingChanges()
+        #expect(told.received.count == 1 && told.objects(NSInsertedObjectsKey) == [early, witness, late])
+      }
+    }
+
     @Test(.rule("LIFE-4", "NSManagedObject.awakeFromFetch()"), arguments: StoreKind.allCases)
     func `awakeFromFetch is sent each time a fault is filled, and after the values are there`(kind: StoreKind)
       throws

@@ -1,6 +1,5 @@
 import CoreData
 import Foundation
-import GRDB
 import Soaking
 import Testing
 
@@ -66,7 +65,8 @@ struct DeletionConflictTests {
       }
     }
     if stack.kind == .sqlite {
-      differences += try DanglingReferences.all(in: stack.folder.file("World.sqlite"))
+      differences += try DanglingReferences.all(
+        in: stack.folder.file("World.sqlite"), of: ConflictShape.model)
     }
     #expect(
       differences.isEmpty, "\(differences.count) differ:\n\(differences.prefix(40).joined(separator: "\n"))")
@@ -161,56 +161,5 @@ private struct Meeting {
     var graph: ConflictGraph = graph
     graph.lists = graph.lists.mapValues { $0.sorted() }
     return graph
-  }
-}
-
-/// Looks for references to rows that are gone, in a file in Apple's layout.
-enum DanglingReferences {
-  static func all(in file: URL) throws -> [String] {
-    let database = try DatabaseQueue(path: file.path)
-    defer { try? database.close() }
-    return try database.read { database in
-      var names: [Int64: String] = [:]
-      for row in try Row.fetchAll(database, sql: "SELECT Z_ENT, Z_NAME FROM Z_PRIMARYKEY") {
-        names[row[0]] = row[1]
-      }
-      var found: [String] = []
-      func look(_ table: String, _ column: String, _ target: String) throws {
-        let count: Int = try count(database, table, column, to: target)
-        if count > 0 {
-          found.append("\(count) rows of \(table).\(column) lead to rows of \(target) that are gone")
-        }
-      }
-      for table in try String.fetchAll(database, sql: "SELECT name FROM sqlite_master WHERE type = 'table'") {
-        for column in try database.columns(in: table).map(\.name) {
-          if column == "ZOWNER" {
-            try look(table, column, table.replacingOccurrences(of: "ZMEMBER", with: "ZOWNER"))
-          } else if table.hasPrefix("Z_"), column.hasPrefix("Z_"), !column.hasPrefix("Z_FOK"),
-            let number = Int64(column.dropFirst(2).prefix { $0.isNumber }), let name = names[number]
-          {
-            try look(table, column, "Z" + name.uppercased())
-          }
-        }
-      }
-      return found
-    }
-  }
-
-  /// The rows whose column holds the key of a row that is gone.
-  static func count(in file: URL, _ table: String, _ column: String, to target: String) throws -> Int {
-    let database = try DatabaseQueue(path: file.path)
-    defer { try? database.close() }
-    return try database.read { try count($0, table, column, to: target) }
-  }
-
-  private static func count(_ database: Database, _ table: String, _ column: String, to target: String) throws
-    -> Int
-  {
-    try Int.fetchOne(
-      database,
-      sql: """
-        SELECT count(*) FROM "\(table)" WHERE "\(column)" IS NOT NULL
-        AND "\(column)" NOT IN (SELECT Z_PK FROM "\(target)")
-        """) ?? 0
   }
 }
