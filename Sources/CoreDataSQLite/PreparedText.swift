@@ -34,20 +34,22 @@ final class PreparedText {
   }
 
   /// Whether the operator holds between the first two arguments; false when one of them is no text.
+  ///
+  /// - Throws: `PredicateError` for a match without an end.
   static func holds(
     _ comparison: ComparisonOperator, _ values: UnsafeBufferPointer<OpaquePointer?>,
     _ options: ComparisonOptions, _ context: OpaquePointer?
-  ) -> Bool {
+  ) throws -> Bool {
     guard let text = bytes(values[0]) else { return false }
     if let address = sqlite3_get_auxdata(context, 1) {
-      let known: Bool? = Unmanaged<PreparedText>.fromOpaque(address)._withUnsafeGuaranteedRef {
-        $0.comparison == comparison && $0.options == options ? $0.holds(text) : nil
+      let known: Bool? = try Unmanaged<PreparedText>.fromOpaque(address)._withUnsafeGuaranteedRef {
+        $0.comparison == comparison && $0.options == options ? try $0.holds(text) : nil
       }
       if let known { return known }
     }
     guard let constant = bytes(values[1]) else { return false }
     let made = PreparedText(comparison, String(decoding: constant, as: UTF8.self), options)
-    let result: Bool = made.holds(text)
+    let result: Bool = try made.holds(text)
     // SQLite may let go of it at once, and does where the argument changes from row to row.
     sqlite3_set_auxdata(context, 1, Unmanaged.passRetained(made).toOpaque(), release)
     return result
@@ -63,12 +65,12 @@ final class PreparedText {
     return UnsafeBufferPointer(start: start, count: Int(sqlite3_value_bytes(value)))
   }
 
-  private func holds(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+  private func holds(_ bytes: UnsafeBufferPointer<UInt8>) throws -> Bool {
     switch test {
     case .bytes(let test): return test.holds(bytes)
     case .like(let pattern): return pattern.matches(bytes)
     case .expression(let expression):
-      return expression?.matches(String(decoding: bytes, as: UTF8.self)) ?? false
+      return try expression?.matches(String(decoding: bytes, as: UTF8.self)) ?? false
     case .localized(let constant): return holds(String(decoding: bytes, as: UTF8.self), constant)
     }
   }

@@ -78,7 +78,7 @@ enum SQLFunctions {
       if isNull(values[0]) || isNull(values[1]) {
         return flag(isNull(values[0]) && isNull(values[1]), context)
       }
-      flag(PreparedText.holds(.equalTo, values, options(values[2]), context), context)
+      flag(try PreparedText.holds(.equalTo, values, options(values[2]), context), context)
     case .compare:
       guard let (left, right) = texts(values) else { return sqlite3_result_null(context) }
       let order: ComparisonResult = StringMatching.compare(left, right, options(values[2]))
@@ -87,9 +87,9 @@ enum SQLFunctions {
       guard let kind = SQLSearchKind(rawValue: sqlite3_value_int64(values[2])) else {
         return flag(false, context)
       }
-      flag(PreparedText.holds(comparison(kind), values, options(values[3]), context), context)
-    case .like: flag(PreparedText.holds(.like, values, options(values[2]), context), context)
-    case .matches: flag(PreparedText.holds(.matches, values, options(values[2]), context), context)
+      flag(try PreparedText.holds(comparison(kind), values, options(values[3]), context), context)
+    case .like: flag(try PreparedText.holds(.like, values, options(values[2]), context), context)
+    case .matches: flag(try PreparedText.holds(.matches, values, options(values[2]), context), context)
     case .lowercase: try apply("lowercase:", values, context)
     case .uppercase: try apply("uppercase:", values, context)
     case .canonical: try apply("canonical:", values, context)

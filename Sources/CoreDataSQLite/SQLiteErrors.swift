@@ -1,3 +1,4 @@
+import CoreDataPredicates
 import CoreDataStorage
 import Foundation
 import GRDB
@@ -37,6 +38,8 @@ enum SQLiteErrors {
       return .unsupported(
         part: "the predicate", reason: "it nests deeper than SQLite can parse",
         advice: "Join its parts in one AND or OR, use IN for alternatives, or filter the fetched objects.")
+    case SQLITE_ERROR where RegularExpression.isExhaustion(message):
+      return .invalid(part: "MATCHES", reason: message, advice: "")
     default: break
     }
     return .database(code: code & 0xFF, message: message, sql: sql, url: url)

@@ -42,7 +42,11 @@ package struct SQLiteStoreFile: @unchecked Sendable {
   }
 
   /// Looks into a file. Throws `StoreError.invalidFile` for what is no Core Data SQLite store, with the reason.
-  package static func inspect(url: URL) throws -> SQLiteStoreFile {
+  ///
+  /// `busyTimeoutInSeconds`: how long to wait for another process's lock.
+  package static func inspect(
+    url: URL, busyTimeoutInSeconds: Double = SQLiteOptions().busyTimeoutInSeconds
+  ) throws -> SQLiteStoreFile {
     guard url.isFileURL else {
       throw StoreError.invalidFile(url: url, reason: "A SQLite store needs a file URL.")
     }
@@ -50,7 +54,8 @@ package struct SQLiteStoreFile: @unchecked Sendable {
       throw StoreError.invalidFile(
         url: url, reason: "A store there is in memory, so there is nothing to look into.")
     }
-    let options = SQLiteOptions(isReadOnly: true)
+    var options = SQLiteOptions(isReadOnly: true)
+    options.busyTimeoutInSeconds = busyTimeoutInSeconds
     let access = ReadOnlyAccess(url: url, configuration: try Connections.configuration(options, url: url))
     defer { try? access.close() }
     return try access.read { try read($0, url: url) }

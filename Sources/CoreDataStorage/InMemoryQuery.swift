@@ -102,8 +102,8 @@ struct InMemoryQuery {
       components = components[..<place] + entity.joinElements(Array(components[place...]))
       let name: String = components[place]
       let isLast: Bool = place == components.count - 1
-      if name.lowercased() == "self" || isLast && name == "objectID" { continue }
       guard let slot = entity.slot(named: name) else {
+        if name == "self" || name == "SELF" || isLast && name == "objectID" { continue }
         if name == "entity", !isLast { return try computed(order, comparison) }
         throw StoreError.unknownKeyPath(
           order.keyPath, entity: plan.entity.name,

@@ -4,7 +4,7 @@ import Foundation
 /// A row as predicates see it: properties by name, relationships as other proxies.
 ///
 /// Two proxies are equal when they stand for the same row id, so `SELF == object` and `category IN {…}` compare ids.
-final class InMemoryRowProxy: NSObject, KeyValueReadable {
+final class InMemoryRowProxy: NSObject, KeyValueReadable, ModelledObject {
   /// One state for all proxies of a query, so that a proxy costs one reference to it.
   final class Source: Sendable {
     let state: InMemoryState
@@ -67,12 +67,15 @@ final class InMemoryRowProxy: NSObject, KeyValueReadable {
 
   // MARK: Reading
 
+  func hasProperty(named name: String) -> Bool { layout?.slotByName[name] != nil }
+
+  private var layout: EntityLayout? { row.map { source.state.schema.layout.entities[$0.entity] } }
+
   func readValue(forKey key: String) throws -> Any? {
-    guard let row else { return nil }
-    let entity: EntityLayout = source.state.schema.layout.entities[row.entity]
-    if key == "objectID" { return self }
-    if key == "entity", entity.slotByName[key] == nil { return entity.entity }
+    guard let row, let entity = layout else { return nil }
     guard let number = entity.slotByName[key] else {
+      if key == "objectID" { return self }
+      if key == "entity" { return entity.entity }
       throw StoreError.unknownKeyPath(
         key, entity: entity.name, advice: NearestNames.advice(for: key, among: entity.slotByName.keys))
     }

@@ -16,7 +16,6 @@ struct KeyPathCheck {
       place += 1
       joinElements(&components, at: place, of: entity)
       let name: String = String(components[place])
-      if name.lowercased() == "self" || name == "objectID" { continue }
       if name.hasPrefix("@") {
         guard isCollection else {
           throw StoreError.invalid(
@@ -28,6 +27,7 @@ struct KeyPathCheck {
       // A key of a sub-entity is read behind a test of the class; a row without it throws when it is read all the same.
       let family: LazySequence<ClosedRange<Int>> = entity.family.lazy
       guard let slot = family.compactMap({ layout.entities[$0].slot(named: name) }).first else {
+        if name == "self" || name == "SELF" || name == "objectID" { continue }
         // The description: what follows is a key of its own.
         if name == "entity" { return isCollection }
         throw StoreError.unknownKeyPath(

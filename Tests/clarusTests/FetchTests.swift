@@ -95,10 +95,25 @@ import Testing
   }
 
   @Test func `a line on standard error says that two kinds of values are never equal`() throws {
-    let run = try fetch(["Item", "--json", "--where", "priority == '1'"])
+    let run = try fetch(["Item", "--json", "--where", "title == 1"])
     #expect(run.status == 0)
     #expect(run.output == "[]\n")
-    #expect(run.errors.hasPrefix("clarus: --where: priority == \"1\": a number never equals a string."))
+    #expect(run.errors.hasPrefix("clarus: --where: title == 1: a string never equals a number."))
+  }
+
+  // Finding D.
+  @Test(arguments: [
+    ("priority == '1'", "priority (a number) can't be compared with a text. Write 1 without quotation marks"),
+    (
+      "due == 'x'",
+      "due (a date) can't be compared with a text. Write CAST(\"2024-01-31T08:30:00Z\", \"NSDate\")"
+    ),
+  ])
+  func `a text for a value of another kind is a failure`(predicate: String, expected: String) throws {
+    let run = try fetch(["Item", "--json", "--where", predicate])
+    #expect(run.status == 1)
+    #expect(run.output == "")
+    #expect(run.errors.contains(expected), "\(run.errors)")
   }
 
   @Test func `no rows are an empty array, or a heading`() throws {

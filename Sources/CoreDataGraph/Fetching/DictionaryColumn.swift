@@ -63,7 +63,7 @@ struct DictionaryColumn {
     switch property {
     case let name as String:
       return DictionaryColumn(
-        name: name, expression: path(name), resultType: .undefinedAttributeType, in: runtime)
+        name: name, expression: path(name, in: runtime), resultType: .undefinedAttributeType, in: runtime)
     case let description as NSExpressionDescription:
       if description.name.isEmpty {
         throw GraphError.unsupported(
@@ -84,9 +84,10 @@ struct DictionaryColumn {
     }
   }
 
-  /// Stores read `objectID` and `self` as the object.
-  static func path(_ path: String) -> ExpressionNode {
-    path == "objectID" || path.lowercased() == "self" ? .evaluatedObject : .keyPath(path)
+  /// Stores read `objectID` and `self` as the object, where they are no properties.
+  static func path(_ path: String, in runtime: EntityRuntime) -> ExpressionNode {
+    let isObject: Bool = path == "objectID" || path.lowercased() == "self"
+    return isObject && runtime.layout.slotByName[path] == nil ? .evaluatedObject : .keyPath(path)
   }
 
   // MARK: Values

@@ -49,7 +49,7 @@ struct DictionaryFetch {
     _ request: FetchDescription, _ names: ColumnNames, _ runtime: EntityRuntime
   ) -> [TableOrder]? {
     request.storeOrder?.map { term in
-      let path: ExpressionNode = DictionaryColumn.path(term.keyPath)
+      let path: ExpressionNode = DictionaryColumn.path(term.keyPath, in: runtime)
       let first: Substring = term.keyPath.prefix { $0 != "." }
       let isProperty: Bool = runtime.layout.slotByName[String(first)] != nil
       let expression: ExpressionNode = isProperty && !request.isGrouped ? path : names.resolve(path)

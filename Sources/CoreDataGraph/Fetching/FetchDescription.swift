@@ -122,8 +122,13 @@ extension FetchDescription {
 
   /// A predicate for objects of a context: ids and objects of other contexts in it become the context's own, as a store would
   /// take them for the same rows, and so do the ids that it reads.
-  static func bind(_ predicate: PredicateNode, to context: NSManagedObjectContext) -> PredicateNode {
-    predicate.mapConstants { bind($0, to: context) }.mapExpressions(objectForID)
+  ///
+  /// `namesIDs`: whether the key `objectID` is no property's.
+  static func bind(
+    _ predicate: PredicateNode, to context: NSManagedObjectContext, namesIDs: Bool
+  ) -> PredicateNode {
+    let bound: PredicateNode = predicate.mapConstants { bind($0, to: context) }
+    return namesIDs ? bound.mapExpressions(objectForID) : bound
   }
 
   /// `author.objectID` as `author`.

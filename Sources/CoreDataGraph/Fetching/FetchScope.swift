@@ -144,7 +144,9 @@ struct FetchScope {
 
   /// A predicate for objects of a context, under the rules of stores.
   private func storedTest(_ node: PredicateNode, in context: NSManagedObjectContext) -> StoredTest {
-    StoredTest(FetchDescription.bind(node, to: context), hasAccessors: runtime.model.hasAccessors)
+    StoredTest(
+      FetchDescription.bind(node, to: context, namesIDs: !runtime.model.hasObjectIDs),
+      hasAccessors: runtime.model.hasAccessors)
   }
 
   /// Lays unsaved changes over what the stores gave, sorts and cuts where they could not.

@@ -13,9 +13,12 @@ final class ModelRuntime: @unchecked Sendable {
   private(set) var byClass: [ObjectIdentifier: [EntityRuntime]] = [:]
   /// Whether a class of the model has accessors of its own, or answers keys itself.
   private(set) var hasAccessors: Bool = false
+  /// Whether `objectID` may mean a property.
+  let hasObjectIDs: Bool
 
   private init(model: NSManagedObjectModel) {
     layout = ModelLayout(model: model)
+    hasObjectIDs = layout.entities.contains { $0.slotByName["objectID"] != nil }
     serial = ModelRuntime.registry.withLock { registry in
       registry.nextSerial += 1
       return registry.nextSerial

@@ -47,7 +47,7 @@ extension NSManagedObject {
   }
 }
 
-extension NSManagedObject: KeyValueReadable {
+extension NSManagedObject: KeyValueReadable, ModelledObject {
   /// For predicates and sort descriptors: throws instead of stopping when the key is unknown or a transformable value can't be
   /// transformed.
   public final func readValue(forKey key: String) throws -> Any? {
@@ -83,6 +83,8 @@ extension NSManagedObject: KeyValueReadable {
     }
     return try undefinedValue(key)
   }
+
+  package final func hasProperty(named name: String) -> Bool { runtime.layout.slotByName[name] != nil }
 
   /// Whether a key is a property that stores keep, which is to say that it is not one that only objects have.
   final func isStored(_ key: String) -> Bool {
@@ -171,6 +173,8 @@ extension NSManagedObject {
   /// The base class's `value(forKeyPath:)`.
   final func baseValue(along keyPath: String) -> Any? {
     do {
+      // As a path, `self` is the object even where it names a property.
+      if keyPath == "self" { return value(forKey: keyPath) }
       return try NSExpression(forKeyPath: keyPath).expressionValueThrowing(with: self)
     } catch {
       fatalError("\(error)")

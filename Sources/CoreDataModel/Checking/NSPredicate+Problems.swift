@@ -113,7 +113,8 @@ extension PredicateCheck {
   }
 
   mutating func checkSortKey(_ key: String, isCompared: Bool) {
-    let expression: ExpressionNode = key == "self" ? .evaluatedObject : .keyPath(key)
+    let isObject: Bool = key == "self" && entity.propertiesByName[key] == nil
+    let expression: ExpressionNode = isObject ? .evaluatedObject : .keyPath(key)
     guard let value = example(of: expression) else { return }
     if value.isCollection {
       report(

@@ -22,7 +22,7 @@ extension PredicateCheck {
     }
   }
 
-  private func words(_ expression: ExpressionNode, _ example: PredicateValue?) -> String {
+  func words(_ expression: ExpressionNode, _ example: PredicateValue?) -> String {
     let kind: String = example?.kindName ?? "a value"
     return expression.constant == nil ? "\(Printer.print(expression)) (\(kind))" : kind
   }
@@ -75,7 +75,7 @@ extension PredicateCheck {
   }
 
   /// Whether no two values of these kinds are equal. nil equals nil.
-  private static func areNeverEqual(_ a: PredicateValue, _ b: PredicateValue) -> Bool {
+  static func areNeverEqual(_ a: PredicateValue, _ b: PredicateValue) -> Bool {
     if a.isNull || b.isNull || a.isNumber && b.isNumber { return false }
     switch (a, b) {
     case (.string, .string), (.date, .date), (.data, .data), (.uuid, .uuid), (.url, .url), (.array, .array),

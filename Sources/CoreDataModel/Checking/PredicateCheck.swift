@@ -120,6 +120,7 @@ struct PredicateCheck {
   private mutating func compare(
     _ left: PredicateValue?, _ node: ComparisonNode, _ right: PredicateValue?, isMember: Bool
   ) {
+    if refusesConstant(left, node, right) { return }
     switch node.comparison {
     case .equalTo, .notEqualTo:
       if let right, !right.isCollection, !isMember, refusesMany(left, node.left, node) { return }

@@ -18,6 +18,7 @@ public struct PredicateError: Error, Sendable, Equatable, LocalizedError, Custom
     case parsing(format: String, position: Int, found: String, expected: String, hint: String?)
     case evaluation(String)
     case noResult(String)
+    case exhausted(String)
     case unsupported(String)
     case archive(String)
   }
@@ -32,7 +33,7 @@ public struct PredicateError: Error, Sendable, Equatable, LocalizedError, Custom
   public var errorCode: Int {
     switch kind {
     case .parsing: 1
-    case .evaluation, .noResult: 2
+    case .evaluation, .noResult, .exhausted: 2
     case .unsupported: 3
     case .archive: 4
     }
@@ -66,7 +67,8 @@ public struct PredicateError: Error, Sendable, Equatable, LocalizedError, Custom
       return ErrorMessage(
         "Unable to parse the format string \"\(Self.excerpt(format, around: position))\": "
           + "at character \(position + 1) found \(found), expected \(expected).", advice: hint)
-    case .evaluation(let text), .noResult(let text), .unsupported(let text), .archive(let text):
+    case .evaluation(let text), .noResult(let text), .exhausted(let text), .unsupported(let text),
+      .archive(let text):
       return ErrorMessage(text)
     }
   }
@@ -96,13 +98,18 @@ public struct PredicateError: Error, Sendable, Equatable, LocalizedError, Custom
   package var isEvaluation: Bool {
     switch kind {
     case .evaluation, .noResult: true
-    case .parsing, .unsupported, .archive: false
+    case .parsing, .exhausted, .unsupported, .archive: false
     }
   }
 
   /// Whether other values of the same kinds could have had a result.
   package var isAboutValues: Bool {
     if case .noResult = kind { true } else { false }
+  }
+
+  /// Whether an operation was given up that had no end in sight.
+  package var isExhausted: Bool {
+    if case .exhausted = kind { true } else { false }
   }
 
   package static func evaluation(_ text: String) -> PredicateError {
@@ -112,6 +119,11 @@ public struct PredicateError: Error, Sendable, Equatable, LocalizedError, Custom
   /// For values of the right kinds that an operation has no result for.
   package static func noResult(_ text: String) -> PredicateError {
     .init(kind: .noResult(text))
+  }
+
+  /// For operations that had no end in sight.
+  package static func exhausted(_ text: String) -> PredicateError {
+    .init(kind: .exhausted(text))
   }
 
   package static func unsupported(_ text: String) -> PredicateError {

@@ -75,7 +75,7 @@ struct ConstantComparison: Sendable {
     case .like(let pattern):
       if case .string(let text) = value { return pattern.matches(text) }
     case .matches(let expression):
-      if case .string(let text) = value { return expression.matches(text) }
+      if case .string(let text) = value { return try expression.matches(text) }
     case .general: break
     }
     return try Compiler.compare(value, node, constant)

@@ -153,7 +153,8 @@ enum KeyReader {
       return dictionary[key] ?? (key == "self" ? object : nil)
     }
     if let reader = ReaderTable.shared.reader(for: type) {
-      return key == "self" ? object : try reader.read(object, key)
+      if key == "self", (object as? any ModelledObject)?.hasProperty(named: key) != true { return object }
+      return try reader.read(object, key)
     }
     if type == AnyHashable.self, let member = object as? AnyHashable {
       return try read(key, from: member.base)

@@ -11,3 +11,9 @@ public protocol KeyValueReadable {
   ///   `NSPredicate.evaluateThrowing(with:substitutionVariables:)` unchanged.
   func readValue(forKey key: String) throws -> Any?
 }
+
+/// An object whose properties a model tells. Those go before what key-value coding knows of every object: an attribute may be called
+/// `self` or `objectID`.
+package protocol ModelledObject {
+  func hasProperty(named name: String) -> Bool
+}

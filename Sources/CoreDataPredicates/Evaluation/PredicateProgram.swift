@@ -47,6 +47,9 @@ package final class PredicateProgram: Sendable {
       return try lenient.entry(
         where: { _ in true }, else: { PredicateProgram(source.node, rules: .lenient) }
       ).evaluate(object, variables: variables)
+    } catch let error as PredicateError where error.isExhausted {
+      ExhaustionNote.print(error)
+      return false
     }
   }
 

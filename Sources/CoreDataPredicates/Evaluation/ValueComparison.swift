@@ -62,11 +62,20 @@ package enum ValueComparison {
     if left.isNull || right.isNull { return nil }
     guard isOrdered(left, right) else {
       throw PredicateError.evaluation(
-        "Can't order \(left.kindName) and \(right.kindName) in \(describe(node)). "
-          + "Numbers, strings, dates, UUIDs and data are ordered among themselves; CAST converts between them."
-      )
+        "Can't order \(left.kindName) and \(right.kindName) in \(describe(node)). \(advice(left, right))")
     }
     return order(left, right, node.options)
+  }
+
+  private static func advice(_ left: PredicateValue, _ right: PredicateValue) -> String {
+    let advice: String? =
+      switch (left, right) {
+      case (.string(let text), let value), (let value, .string(let text)):
+        TextAdvice.advice(text, for: value)
+      default: nil
+      }
+    return advice
+      ?? "Numbers, strings, dates, UUIDs and data are ordered among themselves; CAST converts between them."
   }
 
   private static func isOrdered(_ left: PredicateValue, _ right: PredicateValue) -> Bool {

@@ -7,10 +7,13 @@ package final class RegularExpression: @unchecked Sendable {
   /// The pattern wrapped so that it must reach the end; nil where wrapping breaks it (an open `\Q` or `#` comment).
   private let anchored: NSRegularExpression?
   private let ignoresDiacritics: Bool
+  /// For messages.
+  private let pattern: String
 
   /// - Throws: ``PredicateError`` when the pattern is invalid.
   package init(_ pattern: String, _ options: ComparisonOptions) throws(PredicateError) {
     ignoresDiacritics = options.contains(.diacriticInsensitive) && !options.contains(.normalized)
+    self.pattern = pattern
     let pattern: String =
       ignoresDiacritics ? StringMatching.fold(pattern, options: .diacriticInsensitive) : pattern
     let ignoresCase: Bool = options.contains(.caseInsensitive) && !options.contains(.normalized)
@@ -25,13 +28,49 @@ package final class RegularExpression: @unchecked Sendable {
     anchored = try? NSRegularExpression(pattern: "(?:\(pattern))\\z", options: flags)
   }
 
+  /// How often ICU may report progress, which it does every ten thousand steps: half a second or so. Counted rather than timed, so that
+  /// the answer does not depend on the machine. Behind 33 million steps ICU gives up by itself, and says that nothing matches.
+  private static let mostReports: Int = 2500
+
+  private static let exhaustion: String = "MATCHES gave up on the pattern"
+
+  /// Whether a message is that of a match given up: SQLite passes on no more of an error.
+  package static func isExhaustion(_ message: String) -> Bool { message.hasPrefix(exhaustion) }
+
   /// Whether the whole text matches.
-  package func matches(_ text: String) -> Bool {
+  ///
+  /// - Throws: ``PredicateError`` when ICU overflows its stack, or backtracks without end: nothing is known then.
+  package func matches(_ text: String) throws(PredicateError) -> Bool {
     let text: String = ignoresDiacritics ? StringMatching.fold(text, options: .diacriticInsensitive) : text
     let whole: NSRange = NSRange(location: 0, length: text.utf16.count)
     // The wrapped pattern finds whole matches that come second to a shorter one, as `a|ab` on "ab".
     let expression: NSRegularExpression = anchored ?? expression
-    return expression.firstMatch(in: text, options: .anchored, range: whole)?.range == whole
+    var isWhole: Bool = false
+    var reports: Int = 0
+    var hasOverflown: Bool = false
+    expression.enumerateMatches(
+      in: text, options: [.anchored, .reportProgress, .reportCompletion], range: whole
+    ) { result, flags, stop in
+      if let result {
+        isWhole = result.range == whole
+        stop.pointee = true
+      } else if flags.contains(.internalError) {
+        hasOverflown = true
+      } else if flags.contains(.progress) {
+        reports += 1
+        if reports > Self.mostReports { stop.pointee = true }
+      }
+    }
+    if hasOverflown { throw exhaustion("ICU's stack overflowed", whole.length) }
+    if reports > Self.mostReports { throw exhaustion("ICU backtracks without end", whole.length) }
+    return isWhole
+  }
+
+  private func exhaustion(_ cause: String, _ length: Int) -> PredicateError {
+    .exhausted(
+      "\(Self.exhaustion) \"\(pattern.prefix(200))\" over a text of \(length) characters: \(cause). Repeat no group that "
+        + "repeats something itself: a+b for (a+)+b, [ab]* for (a|b)*; or use possessive quantifiers such as a++."
+    )
   }
 }
 

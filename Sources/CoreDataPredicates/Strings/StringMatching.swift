@@ -49,7 +49,7 @@ package enum StringMatching {
 
   /// Whether the whole text matches an ICU regular expression. Compiled expressions are kept.
   ///
-  /// - Throws: ``PredicateError`` when the expression is invalid.
+  /// - Throws: ``PredicateError`` when the expression is invalid, or the match has no end.
   package static func matches(
     _ text: String, _ pattern: String, _ options: ComparisonOptions = []
   ) throws(PredicateError) -> Bool {

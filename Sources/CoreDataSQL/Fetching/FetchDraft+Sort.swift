@@ -27,8 +27,7 @@ extension FetchDraft {
   }
 
   private func operand(_ term: FetchOrder) throws -> Operand {
-    let path: [String] =
-      term.keyPath.isEmpty || term.keyPath == "self" ? [] : KeyPathResolver.components(term.keyPath)
+    let path: [String] = term.keyPath.isEmpty ? [] : KeyPathResolver.components(term.keyPath)
     return try PredicateCompiler(schema: schema).paths.read(path, from: .object(root), text: term.keyPath)
   }
 }

@@ -61,7 +61,9 @@ package struct RowAggregate: Sendable, Hashable {
     default: return nil
     }
     let path: String = (parts[..<place] + rest).joined(separator: ".")
-    self.init(function, path.isEmpty || path.lowercased() == "self" ? .evaluatedObject : .keyPath(path))
+    // `self` may name a property.
+    let isObject: Bool = path.isEmpty || path != "self" && path.lowercased() == "self"
+    self.init(function, isObject ? .evaluatedObject : .keyPath(path))
   }
 
   /// Whether the expression holds a function over the fetched rows, so that a fetch without groups has one row. An operator

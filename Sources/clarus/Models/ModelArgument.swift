@@ -82,7 +82,8 @@ enum ModelArgument {
     case .binary: throw CommandFailure("\(path): It is a binary store, and those carry no model.")
     case .model, .propertyList, .unknown: return nil
     }
-    let file: SQLiteStoreFile = try SQLiteStoreFile.inspect(url: URL(fileURLWithPath: path))
+    let file: SQLiteStoreFile = try SQLiteStoreFile.inspect(
+      url: URL(fileURLWithPath: path), busyTimeoutInSeconds: OpenStore.busyTimeoutInSeconds)
     guard let model = file.model else {
       throw CommandFailure("\(path): \(file.modelProblem ?? "The store carries no model.")")
     }

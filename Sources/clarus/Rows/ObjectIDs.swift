@@ -68,7 +68,7 @@ struct ObjectIDs {
     }
     if let expected, entity.rootIndex != expected.rootIndex {
       throw CommandFailure(
-        "\"\(text.text)\" is the id of a \(name); an id of \(expected.name) is needed here.")
+        "\"\(text.text)\" is the id of an object of \(name); an id of \(expected.name) is needed here.")
     }
     return RowID(entity: entity.index, key: text.key)
   }

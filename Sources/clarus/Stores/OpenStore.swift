@@ -11,11 +11,15 @@ struct OpenStore {
   /// nil for a store that carries no model, when none was named.
   let model: ChosenModel?
 
+  /// People wait for an answer: a store that another process keeps locked is an error soon.
+  static let busyTimeoutInSeconds: Double = 5
+
   /// Looks into a store. With `needsModel` a store without a model is a failure that says what to do.
   init(path: String, modelPath: String?, needsModel: Bool) throws {
     self.path = path
     try StoreKind.requireStore(path)
-    file = try SQLiteStoreFile.inspect(url: URL(fileURLWithPath: path))
+    file = try SQLiteStoreFile.inspect(
+      url: URL(fileURLWithPath: path), busyTimeoutInSeconds: Self.busyTimeoutInSeconds)
     model = try ChosenModel.choose(for: file, path: path, modelPath: modelPath)
     if model == nil, needsModel {
       let reason: String = file.modelProblem ?? "The store carries no model."
@@ -40,6 +44,7 @@ struct OpenStore {
     guard let model else { throw CommandFailure("\(path): There is no model to read it by.") }
     var options = SQLiteOptions(isReadOnly: true)
     options.createsIfMissing = false
+    options.busyTimeoutInSeconds = Self.busyTimeoutInSeconds
     options.missingExternalData = .isNil
     options.entityNames = model.entityNames
     // Whether the model fits was decided when it was chosen.

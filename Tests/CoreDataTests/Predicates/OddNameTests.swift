@@ -8,6 +8,88 @@ private typealias NSCompoundPredicate = CoreData.NSCompoundPredicate
 // Finding B15.
 /// Names that mean something else, keys that are none, URIs that nobody wrote, and trees deeper than they may be.
 struct OddNameTests {
+  // MARK: objectID and self
+
+  private static func stack(_ kind: StoreKind) throws -> Stack {
+    let entity = World.entity(
+      "Odd",
+      [
+        World.attribute("objectID", .integer32AttributeType),
+        World.attribute("self", .integer32AttributeType),
+        World.attribute("rank", .integer32AttributeType),
+      ])
+    let model = NSManagedObjectModel()
+    model.entities = [entity]
+    let stack = try Stack(kind, model: model)
+    try stack.run { context in
+      for rank in 0..<3 {
+        _ = context.make("Odd", ["objectID": 10 - rank, "self": 20 - rank, "rank": rank])
+        try context.save()
+      }
+    }
+    return stack
+  }
+
+  @Test(arguments: StoreKind.allCases, [false, true])
+  func `a property goes before what every object answers to`(_ kind: StoreKind, _ isChanged: Bool) throws {
+    try Self.stack(kind).elsewhere { context in
+      let request = NSFetchRequest<NSManagedObject>(entityName: "Odd")
+      request.sortDescriptors = [NSSortDescriptor(key: "rank", ascending: true)]
+      let objects: [NSManagedObject] = try context.fetch(request)
+      if isChanged { for object in objects { object.setValue(5, forKey: "rank") } }
+      let first: NSManagedObject = objects[0]
+      #expect(first.value(forKey: "objectID") as? Int == 10)
+      #expect(first.value(forKey: "self") as? Int == 20)
+      #expect(first.value(forKeyPath: "self") as? Int == 20)
+      request.sortDescriptors = nil
+      for (predicate, count) in [
+        (NSPredicate(format: "objectID == 10"), 1), (NSPredicate(format: "objectID > 8"), 2),
+        (NSPredicate(format: "#self == 20"), 1), (NSPredicate(format: "#self IN {19, 18}"), 2),
+        (NSPredicate(format: "SELF == %@", first), 1), (NSPredicate(format: "%K == %@", "self", first), 1),
+        (NSPredicate(format: "SELF IN %@", objects), 3),
+      ] {
+        request.predicate = predicate
+        let found: Int = try context.fetch(request).count
+        #expect(found == count, "\(predicate)")
+        #expect(objects.filter { predicate.evaluate(with: $0) }.count == count, "\(predicate)")
+      }
+      request.predicate = nil
+      for key in ["objectID", "self"] {
+        for ascending in [true, false] {
+          request.sortDescriptors = [NSSortDescriptor(key: key, ascending: ascending)]
+          let found: [NSManagedObject] = try context.fetch(request)
+          #expect(found == (ascending ? objects.reversed() : objects), "\(key)")
+          let sorted: [NSManagedObject] = try objects.sortedThrowing(using: request.sortDescriptors ?? [])
+          #expect(sorted == found, "\(key)")
+        }
+      }
+    }
+  }
+
+  @Test(arguments: StoreKind.allCases, ["objectID", "self"])
+  func `dictionaries have the property too`(_ kind: StoreKind, _ key: String) throws {
+    try Self.stack(kind).elsewhere { context in
+      let request = NSFetchRequest<NSDictionary>(entityName: "Odd")
+      request.resultType = .dictionaryResultType
+      request.propertiesToFetch = [key]
+      let values: [Int] = key == "self" ? [18, 19, 20] : [8, 9, 10]
+      for isGrouped in [false, true] {
+        request.propertiesToGroupBy = isGrouped ? [key] : nil
+        request.sortDescriptors = [NSSortDescriptor(key: key, ascending: true)]
+        let found: [Int?] = try context.fetch(request).map { $0[key] as? Int }
+        #expect(found == values)
+      }
+      request.propertiesToGroupBy = nil
+      request.sortDescriptors = nil
+      let greatest = NSExpressionDescription()
+      greatest.name = "greatest"
+      greatest.expression = NSExpression(forKeyPath: "@max.\(key)")
+      request.propertiesToFetch = [greatest]
+      let found: [Int?] = try context.fetch(request).map { $0["greatest"] as? Int }
+      #expect(found == [values[2]])
+    }
+  }
+
   @Test(arguments: StoreKind.allCases, ["objectID", "self", "SELF", "Self"])
   func `without such a property they are the object`(_ kind: StoreKind, _ key: String) throws {
     let stack = try Stack(kind)

@@ -83,7 +83,7 @@ import Testing
       }
       for (predicate, isFound) in [
         (NSPredicate(format: "title == 3"), false), (NSPredicate(format: "title != 3"), true),
-        (NSPredicate(format: "category == 'one'"), false),
+        (NSPredicate(format: "category == 1"), false),
         (NSPredicate(format: "category == %@", shelf), false),
         (NSPredicate(format: "category IN %@", [shelf.objectID]), false),
         (NSPredicate(format: "due IN {1, 2}"), false), (NSPredicate(format: "NOT title IN {1, 2}"), true),

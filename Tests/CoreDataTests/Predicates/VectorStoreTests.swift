@@ -12,9 +12,6 @@ import Testing
 ///     a text, number or date    an object with the attribute `value`; SELF is written `value`
 ///     an array of such          a transformable attribute, which a database can't look into
 struct VectorStoreTests {
-  /// Known to be answered wrongly: the in-memory store takes an attribute called "self" for the object.
-  private static let open: Set<String> = ["literal-122"]
-
   @Test(
     .enabled(if: SharedVectors.isPresent, "the shared predicate vectors are not beside the repository"),
     arguments: StoreKind.allCases)
@@ -22,7 +19,7 @@ struct VectorStoreTests {
     kind: StoreKind
   ) throws {
     let url: URL = try #require(SharedVectors.url)
-    try run(try PredicateVector.read(try Data(contentsOf: url)), kind, least: (899, 899))
+    try run(try PredicateVector.read(try Data(contentsOf: url)), kind, least: (899, 893))
   }
 
   @Test(arguments: StoreKind.allCases)
@@ -30,10 +27,11 @@ struct VectorStoreTests {
     kind: StoreKind
   ) throws {
     let tables: [PredicateVector] = try VectorTable.all.flatMap { try $0.vectors() }
-    try run(try PredicateVector.read(Data(ownVectors.utf8)) + tables, kind, least: (745, 735))
+    try run(try PredicateVector.read(Data(ownVectors.utf8)) + tables, kind, least: (745, 734))
   }
 
-  /// `least` is what got through when this was written: evaluations stored, and those with the right answer. Fewer is a loss.
+  /// `least` is what got through when this was written: evaluations stored, and those with the right answer. Fewer is a loss. Fetches
+  /// refuse a text for a number (Decisions/0053), which a few vectors compare.
   private func run(
     _ vectors: [PredicateVector], _ kind: StoreKind, least: (stored: Int, passed: Int)
   ) throws {
@@ -59,7 +57,7 @@ struct VectorStoreTests {
     try stack.elsewhere { context in
       for row in rows {
         let outcome: VectorRow.Outcome = row.run(in: context)
-        if case .wrong(let text) = outcome, !Self.open.contains(row.vector.id) {
+        if case .wrong(let text) = outcome {
           Issue.record("\(row.vector.id) \(row.vector.format): \(text)")
         }
         outcomes.append((row.vector.topic, outcome))
