@@ -182,7 +182,7 @@ import Testing
       let item: NSManagedObject = context.make("Item", ["title": "x"])
       for (error, names) in try Self.samples(kind, item) {
         #expect(Self.kind(of: error) == kind)
-        expectText(error.asCocoaError, naming: names)
+        Self.expectText(error.asCocoaError, naming: names)
       }
       for storeKind in StoreErrorKind.allCases where kind == .store {
         for (error, _) in try Self.storeErrors(storeKind, item) { #expect(Self.kind(of: error) == storeKind) }
@@ -198,13 +198,13 @@ import Testing
       let person: NSManagedObject = context.make("Person", ["age": 400, "code": "xx"])
       let error = try #require(errorThrown { try context.save() })
       #expect(error.code == NSValidationMultipleErrorsError)
-      expectText(error, naming: ["Person.age", "Person.name", "Person.code", "3 validation errors"])
+      Self.expectText(error, naming: ["Person.age", "Person.name", "Person.code", "3 validation errors"])
       let details: [NSError] = (error.userInfo[NSDetailedErrorsKey] as? [any Error] ?? []).map {
         $0 as NSError
       }
       #expect(details.count == 3)
       for detail in details {
-        expectText(
+        Self.expectText(
           detail, naming: ["Person.\(detail.userInfo[NSValidationKeyErrorKey] as? String ?? "no key")"])
         #expect(error.localizedDescription.contains(detail.localizedDescription))
       }
@@ -243,7 +243,7 @@ import Testing
     try Stack(.inMemory, model: Self.validated()).run { context in
       for _ in 0..<25 { _ = context.make("Person", ["age": 1]) }
       let error = try #require(errorThrown { try context.save() })
-      expectText(error, naming: ["25 validation errors", "And 5 more."])
+      Self.expectText(error, naming: ["25 validation errors", "And 5 more."])
       #expect((error.userInfo[NSDetailedErrorsKey] as? [any Error])?.count == 25)
     }
   }
@@ -253,20 +253,20 @@ import Testing
       let error: any Error = try #require(throws: (any Error).self) {
         try NSPredicate(parsing: format, arguments: [])
       }
-      expectText(error as NSError, naming: [format])
+      Self.expectText(error as NSError, naming: [format])
     }
     let model: any Error = try #require(throws: (any Error).self) {
       try NSManagedObjectModel.load(contentsOf: URL(fileURLWithPath: "/nowhere/Shop.momd"))
     }
-    expectText(model as NSError, naming: ["/nowhere/Shop.momd"])
+    Self.expectText(model as NSError, naming: ["/nowhere/Shop.momd"])
     try Stack(.inMemory).run { context in
       let request = NSFetchRequest<NSManagedObject>(entityName: "Item")
       let results = NSFetchedResultsController(
         fetchRequest: request, managedObjectContext: context, sectionNameKeyPath: nil, cacheName: nil)
-      expectText(try #require(errorThrown { try results.performFetch() }), naming: ["sort descriptors"])
+      Self.expectText(try #require(errorThrown { try results.performFetch() }), naming: ["sort descriptors"])
       request.predicate = NSPredicate(format: "titel == 'x'")
       let unknown = try #require(errorThrown { _ = try context.fetch(request) })
-      expectText(unknown, naming: ["titel", "Item", "title"])
+      Self.expectText(unknown, naming: ["titel", "Item", "title"])
     }
   }
 
@@ -282,7 +282,7 @@ import Testing
         _ = try coordinator.addPersistentStore(
           ofType: NSSQLiteStoreType, configurationName: nil, at: file, options: nil)
       })
-    expectText(opened, naming: [file.path])
+    Self.expectText(opened, naming: [file.path])
     // A file where a folder should be.
     let container = NSPersistentContainer(name: "Shop", managedObjectModel: Self.validated())
     container.persistentStoreDescriptions = [
@@ -290,12 +290,12 @@ import Testing
     ]
     var loading: (any Error)?
     container.loadPersistentStores { loading = $1 }
-    expectText(try #require(loading) as NSError, naming: [file.path, "Shop.sqlite"])
+    Self.expectText(try #require(loading) as NSError, naming: [file.path, "Shop.sqlite"])
   }
 
   // MARK: Checks and models
 
-  private func expectText(_ given: any Error, naming names: [String]) {
+  static func expectText(_ given: any Error, naming names: [String]) {
     let error = given as NSError
     let printed: [String] = ["\(given)", "\(error)", String(describing: given)]
     #expect(!printed.contains { $0.contains("(null)") }, "\(given)")
