@@ -288,6 +288,18 @@ import Testing
     Sample("NSPersistentStoreUnsupportedRequestTypeError", 134091, ["NSPersistentStoreRequest"]) {
       try Stack(.sqlite).run { context in _ = try context.execute(NSPersistentStoreRequest()) }
     },
+    Sample("NSPersistentStoreTimeoutError", 134090, ["World.sqlite", "locked"]) {
+      let url: URL = try TemporaryFolder().file("World.sqlite")
+      _ = try add(url)
+      let other = try DatabaseQueue(path: url.path)
+      try other.writeWithoutTransaction { database in
+        try database.execute(sql: "BEGIN IMMEDIATE")
+        defer { try? database.execute(sql: "ROLLBACK") }
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: World.shared)
+        try coordinator.destroyPersistentStore(
+          at: url, type: .sqlite, options: [NSPersistentStoreTimeoutOption: 0.1])
+      }
+    },
     Sample("NSSQLiteError", 134180, ["World.sqlite", "locked"]) {
       let url: URL = try TemporaryFolder().file("World.sqlite")
       let context = try add(url, [NSSQLitePragmasOption: ["busy_timeout": "20"]])
