@@ -14,7 +14,8 @@ import GRDBSQLite
 ///     fetch   FetchPlan ─ compile ─▸ SQL ─ step ─▸ RowReader ─▸ slabs ─ resolve open targets ─▸ RowBatch
 ///     save    SavePlan ─ BEGIN IMMEDIATE ─▸ keys ─▸ SaveExecution (deletes, updates, inserts, to-many) ─▸ COMMIT
 package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
-  // Sendable: `access`, `pins` and `metadataState` are guarded by `lock`; everything else is immutable.
+  // Sendable: `access`, `pins` and `metadataState` are guarded by `lock`, `seenVersion` by the connection that writes; everything else
+  // is immutable.
 
   package let url: URL
   package let layout: ModelLayout
@@ -33,6 +34,8 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
   private let lock = NSLock()
   private var access: Access?
   private var metadataState: MetadataState
+  /// The version of the file's data after this engine's last commit. Touched by the connection that writes only.
+  private var seenVersion: UInt32?
   /// The entities that were found to be those of the file by structure, not by hash: what ``metadata`` adds to the file's.
   private let structures: [String: Data]
   /// The readers that see earlier states, to be closed with the store.
@@ -322,7 +325,11 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
         }
       } catch {
         // Of a store that was destroyed the error would tell that there is no table.
-        try pool.read(.fault, isSingleStatement: true, requireOwnContents)
+        do {
+          try pool.read(.fault, isSingleStatement: true, requireOwnContents)
+        } catch StoreError.fileChanged(let url, let path) {
+          throw StoreError.fileChanged(url: url, path: path)
+        } catch {}
         throw error
       }
     }
@@ -405,11 +412,13 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
       try writer.writeWithoutTransaction { database in
         var result: Result?
         try database.inTransaction(.immediate) {
-          try requireOwnContents(database)
+          // What only this connection has changed since is its own.
+          if seenVersion == nil || dataVersion(database) != seenVersion { try requireOwnContents(database) }
           result = try body(database)
           try writer.checkFiles()
           return .commit
         }
+        seenVersion = dataVersion(database)
         guard let result else { preconditionFailure("The transaction ended without its body.") }
         return result
       }
@@ -418,9 +427,22 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
 
   /// Throws where the file's contents were exchanged for none, or for another store's: its rows are others, whatever their keys.
   private func requireOwnContents(_ database: Database) throws {
-    let stored: String? = try? storedUUID(database)
+    let stored: String?
+    do {
+      stored = try storedUUID(database)
+    } catch StoreError.database(SQLITE_ERROR, _, _, _) {
+      stored = nil
+    }
     if stored == identifier || stored == lock.withLock({ metadataState.storedUUID }) { return }
     throw StoreError.fileChanged(url: url, path: url.path)
+  }
+
+  /// Changes with every commit, be it of this connection or another. Asked inside a transaction, or right after one, it costs no I/O.
+  private func dataVersion(_ database: Database) -> UInt32? {
+    var version: UInt32 = 0
+    let code: CInt = sqlite3_file_control(
+      database.sqliteConnection, "main", SQLITE_FCNTL_DATA_VERSION, &version)
+    return code == SQLITE_OK ? version : nil
   }
 
   private func storedUUID(_ database: Database) throws -> String? {

@@ -1,6 +1,7 @@
 import CoreDataStorage
 import Foundation
 import GRDB
+import GRDBSQLite
 
 #if canImport(Glibc)
   import Glibc
@@ -209,19 +210,37 @@ package struct StoreExchange {
   ) throws {
     let note = ExternalNote(of: external)
     defer { tidy(target) }
-    if !new.isEmpty {
-      try FileManager.default.createDirectory(at: external.folder, withIntermediateDirectories: true)
-    }
     // Where there is no folder there are no files to be lost.
     for name in old.subtracting(new).sorted() { try? note.add(name) }
-    for name in new.sorted() {
-      let made: String = UUID().uuidString
-      for name in [name, made] { try note.add(name) }
-      if let other { try other.file(name).copy(to: external.file(name), by: external.file(made)) }
-    }
-    if !new.isEmpty { try DurableFile.synchronize(folder: external.folder) }
     try fitPages(of: target, to: contents)
-    try target.writeWithoutTransaction { try contents.backup(to: $0) }
+    try target.writeWithoutTransaction { database in
+      try DatabaseBackup(of: contents, over: database, url: url).run {
+        if let other { try copyValues(new, from: other, note) }
+      }
+    }
+  }
+
+  /// Under the write lock, for whoever has that takes files which are noted and not referred to for those of a dead process.
+  private func copyValues(_ names: Set<String>, from other: ExternalData, _ note: ExternalNote) throws {
+    if names.isEmpty { return }
+    do {
+      try FileManager.default.createDirectory(at: external.folder, withIntermediateDirectories: true)
+      for name in names.sorted() {
+        let made: String = UUID().uuidString
+        for name in [name, made] { try note.add(name) }
+        try other.file(name).copy(to: external.file(name), by: external.file(made))
+      }
+      try DurableFile.synchronize(folder: external.folder)
+    } catch let problem as ExternalFile.Problem {
+      if FileIdentity(path: problem.path) == nil { throw Outdated() }
+      throw other.error(for: problem, property: nil, row: nil)
+    } catch {
+      throw StoreError.database(
+        code: SQLITE_IOERR,
+        message:
+          "The files of large values could not be copied to \(external.folder.path): \(error). Nothing was replaced; "
+          + "check the disk's free space and the folder's permissions.", sql: nil, url: url)
+    }
   }
 
   /// A log takes pages of one size only.

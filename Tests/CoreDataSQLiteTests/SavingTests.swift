@@ -244,6 +244,35 @@ struct SavingTests {
     #expect(throws: StoreError.self) { try again.setMetadata(["x": NSObject()]) }
   }
 
+  @Test func `metadata that is set while a save commits is written by the next save`() throws {
+    var options = SQLiteOptions()
+    options.pragmas = ["journal_mode": "DELETE"]
+    try self.engine.close()
+    let engine = try SQLiteEngine.open(url: engine.url, layout: engine.layout, options: options)
+    var configuration = Configuration()
+    configuration.allowsUnsafeTransactions = true
+    // One who reads keeps a save without a log at its commit; who comes then has to wait.
+    let reader = try DatabaseQueue(path: engine.url.path, configuration: configuration)
+    let late = try DatabaseQueue(path: engine.url.path)
+    try reader.unsafeRead { try $0.execute(sql: "BEGIN; SELECT count(*) FROM ZKINDS") }
+    try engine.setMetadata(["mine": 1])
+    let saving = DispatchGroup()
+    DispatchQueue.global().async(group: saving) { try? engine.save { _ in } }
+    func canRead() -> Bool {
+      (try? late.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM ZKINDS") }) != nil
+    }
+    while canRead() { sched_yield() }
+    try engine.setMetadata(["mine": 2])
+    try reader.unsafeRead { try $0.execute(sql: "COMMIT") }
+    saving.wait()
+    func stored() throws -> Int? { try SQLiteStoreFile.inspect(url: engine.url).metadata["mine"] as? Int }
+    #expect(try stored() == 1)
+    #expect(engine.hasUnsavedMetadata)
+    try engine.save { _ in }
+    #expect(try stored() == 2)
+    #expect(!engine.hasUnsavedMetadata)
+  }
+
   @Test func `a store locked by another process is an error with advice, and nothing is lost`() throws {
     var options = SQLiteOptions()
     options.busyTimeoutInSeconds = 0.05

@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import GRDB
 import Testing
 
 /// `migratePersistentStore` (Decisions/0049). Source: Apple's documentation ("save as", other store types); the file's ids are new.
@@ -285,6 +286,33 @@ struct MigrateTests {
     try stack.coordinator.migratePersistentStore(stack.store, to: url, options: options, withType: type)
     #expect(try read() == before)
     #expect(try stack.elsewhere(Depot.differences) == [])
+  }
+
+  @Test(arguments: StoreSetting.allCases)
+  func `a store with persistent history becomes one that can be written to`(to: StoreSetting) throws {
+    let stack = try Stack(setting: .rollbackJournal)
+    try stack.run(Self.fill)
+    let before: [String] = try stack.elsewhere(Self.dump)
+    try stack.coordinator.remove(stack.store)
+    let queue = try DatabaseQueue(path: stack.folder.file("World.sqlite").path)
+    try queue.write {
+      try $0.execute(sql: "CREATE TABLE ACHANGE (Z_PK INTEGER); CREATE TABLE ATRANSACTION (Z_PK INTEGER)")
+    }
+    try queue.close()
+    let old: NSPersistentStore = try StoreSetting.rollbackJournal.addStore(
+      to: stack.coordinator, in: stack.folder)
+    #expect(old.isReadOnly)
+    let (url, type, options) = Self.target(to, stack.folder)
+    let store: NSPersistentStore = try stack.coordinator.migratePersistentStore(
+      old, to: url, options: options, withType: type)
+    #expect(!store.isReadOnly)
+    #expect(try stack.elsewhere(Self.dump) == before)
+    try stack.run { context in
+      context.reset()
+      _ = context.item("new")
+      try context.save()
+    }
+    #expect(try stack.titles().contains("new"))
   }
 
   enum Obstacle: String, CaseIterable, Sendable { case store, text, folder, pragma, type, stranger, itself }

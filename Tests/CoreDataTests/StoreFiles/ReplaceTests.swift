@@ -144,6 +144,35 @@ struct ReplaceTests {
     #expect(try Self.titles(photos) == ["59"])
   }
 
+  @Test(arguments: ["WAL", "DELETE"])
+  func `who opens the destination meanwhile takes no files away`(mode: String) async throws {
+    let folder = try TemporaryFolder()
+    let photos = PhotoStore(url: folder.file("Photos.sqlite"))
+    let context: NSManagedObjectContext = try photos.open(Self.options(mode))
+    try Self.add((0..<6).map { "\($0)" }, context)
+    let copy = PhotoStore(url: folder.file("Copy.sqlite"))
+    let empty = PhotoStore(url: folder.file("Empty.sqlite"))
+    for store in [copy, empty] { try store.close(try store.open(Self.options(mode))) }
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      group.addTask {
+        for number in 0..<20 {
+          let source: PhotoStore = number % 2 == 0 ? photos : empty
+          try Self.anybody().replacePersistentStore(
+            at: copy.url, withPersistentStoreFrom: source.url, type: .sqlite)
+        }
+        try Self.anybody().replacePersistentStore(
+          at: copy.url, withPersistentStoreFrom: photos.url, type: .sqlite)
+      }
+      group.addTask {
+        for _ in 0..<60 { try copy.close(try copy.open()) }
+      }
+      try await group.waitForAll()
+    }
+    #expect(try Self.titles(copy).count == 6)
+    #expect(copy.names == (try copy.referredNames()))
+    #expect(copy.notes.isEmpty)
+  }
+
   @Test func `a destination with pages of another size is replaced, and a link is followed`() throws {
     let folder = try TemporaryFolder()
     let photos = PhotoStore(url: folder.file("Photos.sqlite"))
