@@ -112,16 +112,53 @@ struct RowBinder {
   private static func bindDecimal(
     _ text: UnsafeRawBufferPointer, _ handle: OpaquePointer, _ parameter: Int32
   ) -> Int32 {
-    if DecimalText.survivesAffinity(text) {
-      return sqlite3_bind_text64(
-        handle, parameter, text.baseAddress?.assumingMemoryBound(to: CChar.self), UInt64(text.count), nil,
-        RawStatement.utf8)
+    if let number = PlainNumber(text) {
+      return number.isWhole
+        ? sqlite3_bind_int64(handle, parameter, number.digits)
+        : sqlite3_bind_double(handle, parameter, number.real)
     }
-    let marked: [UInt8] = text + [0]
-    return marked.withUnsafeBytes {
-      sqlite3_bind_text64(
-        handle, parameter, $0.baseAddress?.assumingMemoryBound(to: CChar.self), UInt64($0.count),
-        RawStatement.copied, RawStatement.utf8)
+    switch DecimalText.stored(String(decoding: text, as: UTF8.self)) {
+    case .integer(let integer): return sqlite3_bind_int64(handle, parameter, integer)
+    case .real(let real): return sqlite3_bind_double(handle, parameter, real)
+    case .text(var text):
+      return text.withUTF8 { bytes in
+        bytes.withMemoryRebound(to: CChar.self) {
+          sqlite3_bind_text64(
+            handle, parameter, $0.baseAddress, UInt64($0.count), RawStatement.copied, RawStatement.utf8)
+        }
+      }
+    case .null, .blob: return sqlite3_bind_null(handle, parameter)
     }
   }
+}
+
+/// The text of most decimals: at most 15 digits, at most 22 of them behind the point, no exponent. Digits and power of ten are exact as doubles
+/// then, so that one division gives the nearest real.
+private struct PlainNumber {
+  private(set) var digits: Int64 = 0
+  private var places: Int = 0
+
+  init?(_ text: UnsafeRawBufferPointer) {
+    var count: Int = 0
+    var sawPoint = false
+    for (place, byte) in text.enumerated() {
+      switch byte {
+      case 0x30...0x39:
+        if digits != 0 || byte != 0x30 { count += 1 }
+        if sawPoint { places += 1 }
+        if count > 15 || places > 22 { return nil }
+        digits = digits * 10 + Int64(byte - 0x30)
+      case 0x2E where !sawPoint: sawPoint = true
+      case 0x2D where place == 0: continue
+      default: return nil
+      }
+    }
+    if text.isEmpty { return nil }
+    if text[0] == 0x2D { digits = -digits }
+  }
+
+  var isWhole: Bool { places == 0 }
+  var real: Double { Double(digits) / Self.powers[places] }
+
+  private static let powers: [Double] = (0...22).map { Double("1e\($0)") ?? .nan }
 }

@@ -1,5 +1,6 @@
 import CoreDataPredicates
 import CoreDataSQL
+import CoreDataStorage
 import Foundation
 import GRDB
 import GRDBSQLite
@@ -127,22 +128,15 @@ extension DecimalText {
     switch sqlite3_value_type(value) {
     case SQLITE_NULL: return nil
     case SQLITE_INTEGER: return Decimal(sqlite3_value_int64(value))
-    case SQLITE_FLOAT: return decimal(shortest(sqlite3_value_double(value)))
+    case SQLITE_FLOAT: return number(shortest(sqlite3_value_double(value)))
     default:
       guard let bytes = sqlite3_value_text(value) else { return nil }
       var count = Int(sqlite3_value_bytes(value))
       // The zero byte that keeps a long number from becoming a real.
       if count > 0, bytes[count - 1] == 0 { count -= 1 }
-      return decimal(String(decoding: UnsafeBufferPointer(start: bytes, count: count), as: UTF8.self))
+      return number(String(decoding: UnsafeBufferPointer(start: bytes, count: count), as: UTF8.self))
     }
   }
-
-  private static func decimal(_ text: String) -> Decimal? {
-    Decimal(string: text, locale: plain)
-  }
-
-  /// Made once: rows are compared by the thousand.
-  private static let plain = Locale(identifier: "en_US_POSIX")
 
   /// Gives a number as a column of a decimal attribute would hold it.
   static func setResult(_ value: Decimal?, _ context: OpaquePointer?) {

@@ -1,5 +1,6 @@
 import CoreDataPredicates
 import CoreDataSQL
+import CoreDataStorage
 import Foundation
 import GRDB
 import GRDBSQLite

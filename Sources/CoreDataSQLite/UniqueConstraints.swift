@@ -75,7 +75,8 @@ enum UniqueConstraints {
       switch kind {
       case .int16, .int32, .int64, .bool, .toOne: try select.bind(place + 1, row.integer(word))
       case .double, .float, .date: try select.bind(place + 1, row.double(word))
-      case .string, .uri, .decimal: try select.bind(place + 1, row.string(word))
+      case .string, .uri: try select.bind(place + 1, row.string(word))
+      case .decimal: try select.bind(place + 1, DecimalText.stored(row.string(word)))
       case .uuid, .data, .transformable: try select.bind(place + 1, row.data(word))
       }
     }

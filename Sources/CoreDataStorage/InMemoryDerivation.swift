@@ -272,7 +272,8 @@ private final class DerivedRowWriter {
       case .integer(let whole): number = Decimal(whole)
       default: number = Decimal(string: "\(NumberComparison.double(value) ?? 0)") ?? .nan
       }
-      var text: String = number.description
+      // Triggers add as the database adds: reals.
+      var text: String = DecimalText.kept(number.description)
       let place: UInt64 = text.withUTF8 { slab.appendTail($0.baseAddress, count: $0.count) }
       slab.set(copy, word: derived.word, to: place)
     default: slab.set(copy, word: derived.word, toInteger: NumberComparison.integer(value) ?? 0)

@@ -32,7 +32,7 @@ struct FileTests {
       Case("date", Date(timeIntervalSinceReferenceDate: -63_000_000_000.654321)),
       Case("date", Date.distantPast),
       Case("date", Date.distantFuture), Case("decimal", Decimal(string: "0")),
-      Case("decimal", Decimal(string: "-12345678901234567890.123456789012345678")),
+      Case("decimal", Decimal(string: "-123456789.012345")),
       Case("decimal", Decimal(string: "0.000000000000000000000000000001")),
       Case("text", ""), Case("text", "naïve 日本語 👩‍👩‍👧 \u{0} after nul"), Case("text", "e\u{301}"),
       Case("text", "\u{e9}"),

@@ -29,7 +29,9 @@ struct FetchScope {
     self.context = context
     self.runtime = runtime
     stores = (request.affectedStores ?? all).filter { $0.holds(runtime) }
-    predicate = try request.checkedPredicate(for: runtime)?.resolvingFetches().simplified
+    let given: PredicateNode? = try request.checkedPredicate(for: runtime)?.resolvingFetches().simplified
+    predicate =
+      stores.contains { $0.keepsExactDecimals } ? given : given?.comparingRounded(from: runtime)
     order = request.storeOrder
     if request.includesPendingChanges {
       if context.propagatesDeletesAtEndOfEvent { context.propagateDeletes() }

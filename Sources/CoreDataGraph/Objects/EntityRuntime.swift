@@ -165,6 +165,8 @@ struct SlotBrief {
   /// Of a relationship: whether the other side knows of it.
   let hasInverse: Bool
   let hasOrderedInverse: Bool
+  /// A decimal of which stores keep what Apple's framework keeps, unless the store says otherwise.
+  let isRounded: Bool
 
   /// Whether the word holds the bits of a double.
   var isFloatingPoint: Bool {
@@ -178,6 +180,7 @@ struct SlotBrief {
     isElement = slot.isElement
     hasInverse = slot.inverseSlot != nil
     hasOrderedInverse = slot.relationship?.inverseRelationship?.isOrdered == true
+    isRounded = slot.isRoundedDecimal
     switch slot.role {
     case .stored(let kind, let word):
       self.word = Int32(word)

@@ -246,6 +246,11 @@ extension NSManagedObject {
       case .null: return row?.hasValue(word) ?? false
       case .object(let object):
         guard let row, row.hasValue(word) else { return true }
+        if runtime.brief[slot].isRounded, store?.keepsExactDecimals == false,
+          row.holdsRounded(object, word: word)
+        {
+          return false
+        }
         // Addresses with the same text may have been put together otherwise.
         if let box = object as? Box<URL> {
           return !row.bytes(word).elementsEqual(box.value.absoluteString.utf8)

@@ -159,7 +159,8 @@ struct SavePlanner {
       } else {
         if !brief.isDerived, !value.isStorable(as: kind) { try object.refuseValue(number) }
         guard kind == .transformable, case .object = value else {
-          slab.set(row, word: word, value: value)
+          let isRounded: Bool = brief.isRounded && !store.keepsExactDecimals
+          slab.set(row, word: word, value: isRounded ? value.rounded : value)
           continue
         }
         switch try values.find(object, number) {

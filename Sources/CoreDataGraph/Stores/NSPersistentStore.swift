@@ -13,6 +13,8 @@ nonisolated open class NSPersistentStore: NSObject, @unchecked Sendable {
   /// Distinguishes the stores of a process in identity maps; 0 stands for objects without a store.
   final let ordinal: Int
   private let storeType: String
+  /// Whether all digits of decimals are kept, whatever the attributes say.
+  final let keepsExactDecimals: Bool
   /// The rows that objects of any context hold; nil where the engine has all rows at hand.
   final let rowCache: RowCache?
   /// One save at a time, so that the cache takes saves in the order in which they were committed. Under it run the engine's
@@ -38,6 +40,7 @@ nonisolated open class NSPersistentStore: NSObject, @unchecked Sendable {
     rowCache = engine.holdsRowsAtHand ? nil : RowCache(layout: runtime.layout)
     storeType = type
     givenConfiguration = configuration
+    keepsExactDecimals = ExactDecimals.isAskedFor(options?[ClarusExactDecimalsKey])
     configurationName = configuration ?? "PF_DEFAULT_CONFIGURATION_NAME"
     self.options = options
     self.url = url

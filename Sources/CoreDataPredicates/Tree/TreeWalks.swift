@@ -24,6 +24,11 @@ extension PredicateNode {
     try mapExpressions { (node) throws(Failure) in try node.replacingConstant(replace) }
   }
 
+  /// The tree with every comparison replaced, but for those within expressions.
+  package func mapComparisons(_ change: (ComparisonNode) -> ComparisonNode) -> PredicateNode {
+    StackRoom.run(levels: depth) { mappingComparisons(change) }
+  }
+
   /// The tree with these variables replaced by constants; others, and those bound by a `SUBQUERY`, stay.
   package func substituting(variables: [String: Any]) -> PredicateNode {
     if variables.isEmpty { return self }
@@ -76,6 +81,14 @@ extension PredicateNode {
       return .comparison(node)
     case .compound(let kind, let members):
       return .compound(kind, try members.map { (member) throws(Failure) in try member.mapping(expression) })
+    }
+  }
+
+  fileprivate func mappingComparisons(_ change: (ComparisonNode) -> ComparisonNode) -> PredicateNode {
+    switch self {
+    case .constant, .block: self
+    case .comparison(let node): .comparison(change(node))
+    case .compound(let kind, let members): .compound(kind, members.map { $0.mappingComparisons(change) })
     }
   }
 

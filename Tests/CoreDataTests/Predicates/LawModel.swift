@@ -60,6 +60,11 @@ enum LawModel {
     }
     let model = NSManagedObjectModel()
     model.entities = [thing, part, piece, owner, tag, step]
+    // A fetch compares decimals that are rounded with what constants would be; `evaluate(with:)` with the constants.
+    for attribute in model.entities.flatMap(\.attributesByName.values)
+    where attribute.attributeType == .decimalAttributeType {
+      attribute.userInfo = [ClarusExactDecimalsKey: true]
+    }
     return model
   }
 

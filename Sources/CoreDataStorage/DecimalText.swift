@@ -1,11 +1,10 @@
 import Foundation
 
-/// The text of decimal numbers that SQLite keeps in columns of numeric affinity.
+/// Decimal numbers as text, in rows, and what stores keep of them.
 ///
-/// A column declared `DECIMAL` turns a bound text such as `10.11` into REAL when 15 digits of it survive the change.
-/// Apple's framework lives with the loss of further digits. Here a number whose text a REAL would not give back
-/// is bound with a zero byte at its end: no number ends so, SQLite therefore keeps the text as it is, and a reader of C
-/// strings (Apple's included) sees the exact number.
+/// Apple's framework keeps decimals in columns of numeric affinity, that is as 64-bit integers where they are whole and small
+/// enough, else as reals. 15 digits always survive that, more may not; what is kept of more is the shortest text that stands for the same
+/// real (Decisions/0037).
 package enum DecimalText {
   /// The shortest decimal text that denotes exactly this double's shortest form, without exponent.
   package static func shortest(_ value: Double) -> String {
@@ -57,9 +56,9 @@ package enum DecimalText {
     return String(decoding: result, as: UTF8.self)
   }
 
-  /// Whether SQLite's numeric affinity gives the number back as it was.
-  package static func survivesAffinity(_ text: UnsafeRawBufferPointer) -> Bool {
-    // Up to 15 digits always do (SQLite's own promise); an exponent only moves the point.
+  /// Whether an integer of 64 bits or a real gives the number back as it is.
+  package static func isKept(_ text: UnsafeRawBufferPointer) -> Bool {
+    // Up to 15 digits always do; an exponent only moves the point.
     var count: Int = 0
     for byte in text {
       if byte >= 0x30 && byte <= 0x39 { count += 1 }
@@ -72,44 +71,22 @@ package enum DecimalText {
     return shortest(value) == plain(Substring(string))
   }
 
-  /// A number as a decimal column holds it: an integer, a real whose shortest text it is, or text behind which stands a zero
-  /// byte. nil for what is no number.
-  package static func stored(_ value: Decimal) -> SQLValue? {
-    if value.isNaN { return nil }
-    let text: String = value.description
-    if let integer = Int64(text) { return .integer(integer) }
-    if Array(text.utf8).withUnsafeBytes({ survivesAffinity($0) }), let real = Double(text) {
-      return .real(real)
-    }
-    return .text(text + "\0")
+  /// The text of what is kept of a number. Costs a walk over its digits where all of it is.
+  package static func kept(_ text: String) -> String {
+    var text: String = text
+    if text.withUTF8({ isKept(UnsafeRawBufferPointer($0)) }) { return text }
+    return Double(text).map(shortest) ?? text
   }
 
-  /// Bytes that are ordered as their numbers are:
-  ///
-  ///     sign  exponent (2 bytes, + 32768)  digits (each + 1, without zeros around)      0.00120 = 0.12 · 10⁻²: 02 7F FE 02 03
-  ///     02 positive, 01 zero (alone), 00 negative with everything behind it complemented and FF at the end
-  package static func key(_ value: Decimal) -> [UInt8] {
-    let text: String = plain(Substring(value.description))
-    var digits: [UInt8] = []
-    var exponent: Int = 0
-    var sawPoint = false
-    for byte in text.utf8 {
-      switch byte {
-      case 0x30...0x39:
-        if digits.isEmpty, byte == 0x30 {
-          if sawPoint { exponent -= 1 }
-        } else {
-          digits.append(byte - 0x30 + 1)
-          if !sawPoint { exponent += 1 }
-        }
-      case 0x2E: sawPoint = true
-      default: continue
-      }
-    }
-    while digits.last == 1 { digits.removeLast() }
-    if digits.isEmpty { return [1] }
-    let biased: Int = exponent + 32_768
-    let magnitude: [UInt8] = [UInt8(biased >> 8 & 255), UInt8(biased & 255)] + digits
-    return text.hasPrefix("-") ? [0] + magnitude.map { ~$0 } + [255] : [2] + magnitude
+  /// What is kept of a number.
+  package static func kept(_ value: Decimal) -> Decimal {
+    let text: String = value.description
+    let kept: String = kept(text)
+    return kept == text ? value : number(kept) ?? value
   }
+
+  package static func number(_ text: String) -> Decimal? { Decimal(string: text, locale: posix) }
+
+  /// Made once: rows are compared by the thousand.
+  private static let posix = Locale(identifier: "en_US_POSIX")
 }
