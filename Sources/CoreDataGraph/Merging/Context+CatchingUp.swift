@@ -237,14 +237,20 @@ extension NSManagedObject {
     registry?.context?.noteEvent(.eventRefreshed, of: self)
   }
 
-  /// The object that the row names for a one-to-one relationship.
+  /// The object that the row names for a one-to-one relationship. No object is made of a row that is gone: each
+  /// look would find that out anew, and tell of it.
   fileprivate final func storedPartner(_ slot: Int) -> NSManagedObject? {
     guard inverseToOne(slot) != nil, case .stored(.toOne, let word) = runtime.layout.slots[slot].role,
-      let row,
-      row.hasValue(word), let store, let context = registry?.context
+      let row, row.hasValue(word), let store, let context = registry?.context
     else { return nil }
-    let partner: NSManagedObject = context.object(row.target(word), store: store)
-    return partner.flags.contains(.deletedElsewhere) ? nil : partner
+    if let known = targetInRow(slot) { return known.flags.contains(.deletedElsewhere) ? nil : known }
+    let id: RowID = row.target(word)
+    let root: Int = store.runtime.entities[Int(id.entity)].layout.rootIndex
+    let layout: EntityLayout = store.runtime.entities[root].layout
+    guard let found = try? store.rows(of: layout, keys: [id.key], for: context).first else { return nil }
+    let partner: NSManagedObject = context.object(id, store: store)
+    partner.row = found
+    return partner
   }
 
   /// Records on the other side what a to-one says otherwise than the store.

@@ -99,4 +99,32 @@ struct OneToOneConflictTests {
       try expect(nil, stack, item, isDeleted ? [details[1]] : details)
     }
   }
+
+  // Each round of the preparation looked the partner up, and told anew that it is gone.
+  @Test(arguments: StoreKind.allCases)
+  func `a former partner that others have deleted and nobody holds is no change`(kind: StoreKind) throws {
+    let stack = try Stack(kind)
+    let id: NSManagedObjectID = try stack.elsewhere { context in
+      let item: Item = context.item("i")
+      item.detail = context.make("Detail", ["text": "1"])
+      try context.save()
+      return item.objectID
+    }
+    try stack.run { context in
+      let item = try context.existingObject(with: id) as! Item
+      #expect(item.title == "i")
+      try stack.elsewhere { other in
+        let theirs = try other.existingObject(with: id) as! Item
+        other.delete(try #require(theirs.detail))
+        try other.save()
+      }
+      let detail: NSManagedObject = context.make("Detail", ["text": "2"])
+      context.mergePolicy = NSMergePolicy.overwrite
+      item.setPrimitiveValue(detail, forKey: "detail")
+      detail.setPrimitiveValue(item, forKey: "item")
+      item.price = 1
+      try context.save()
+      try expect("2", stack, item, [detail])
+    }
+  }
 }

@@ -5,7 +5,7 @@ import Testing
 
 /// Four contexts do anything at random to the same few objects, each with another merge policy at every save. Nothing
 /// stops, nothing hangs, no save fails for a reason that a program could not have foreseen, no row refers to one that
-/// is gone, and both sides of every relationship agree.
+/// is gone, and lists agree with what their members say.
 ///
 /// `make soak` runs it for half an hour over all stores together (`CLARUS_SOAK_SECONDS` for another time), `make test`
 /// for a moment. `CLARUS_SEED=n` begins with the deeds of a run that named its seed.
