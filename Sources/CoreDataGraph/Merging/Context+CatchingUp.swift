@@ -160,10 +160,12 @@ extension NSManagedObjectContext {
     }
   }
 
-  /// A deleted object has a newer row, so its save meets no conflict: what that row leads to has to be told
-  /// now.
+  /// An object has a newer row, so its save meets no conflict: if it is deleted, what that row leads to has to
+  /// follow now; if not, it may have come to lead to an object that is.
   final func passOnAgain(refreshed object: NSManagedObject) throws {
-    if parent == nil, object.isToBeDeleted, object.flags.contains(.propagated) { try passOnAgain([object]) }
+    if parent != nil || deleted.isEmpty { return }
+    let concerned: [NSManagedObject] = object.isDeleted ? [object] : deletedTargets(of: [object])
+    try passOnAgain(concerned.filter { $0.isToBeDeleted && $0.flags.contains(.propagated) })
   }
 
   /// Passes deletions on once more: the store has other members by now. The save weighs Deny again.

@@ -249,6 +249,43 @@ struct MissingTargetTests {
     }
   }
 
+  // A member with changes of its own is not read anew with the owner; it comes to lead there when it is refreshed.
+  @Test(arguments: StoreKind.allCases, [false, true])
+  func `a deletion goes on to changed objects that a refresh makes lead to it`(
+    kind: StoreKind, isOwnerFirst: Bool
+  )
+    throws
+  {
+    let stack = try Stack(kind)
+    try stack.run { context in
+      let shelf: NSManagedObject = context.make("Shelf", ["name": "s"])
+      let detail: NSManagedObject = context.make("Detail", ["text": "d"])
+      let item: Item = context.item("a")
+      try context.save()
+      for object in [shelf, detail] { context.delete(object) }
+      item.price = 3
+      context.processPendingChanges()
+      try stack.elsewhere { other in
+        let theirs: NSManagedObject = try other.existingObject(with: item.objectID)
+        theirs.setValue(try other.existingObject(with: shelf.objectID), forKey: "shelf")
+        theirs.setValue(try other.existingObject(with: detail.objectID), forKey: "detail")
+        try other.save()
+      }
+      for object in isOwnerFirst ? [shelf, detail, item] : [item, shelf, detail] {
+        context.refresh(object, mergeChanges: true)
+      }
+      try context.save()
+      #expect(item.shelf == nil && item.detail == nil)
+      try stack.elsewhere { other in
+        let stored = try other.existingObject(with: item.objectID) as! Item
+        #expect(stored.shelf == nil && stored.detail == nil && stored.price == 3)
+      }
+    }
+    if kind == .sqlite {
+      #expect(try DanglingReferences.all(in: stack.folder.file("World.sqlite"), of: World.shared) == [])
+    }
+  }
+
   // A row that comes back must not be taken for the one that is gone, which another context has read.
   @Test(arguments: StoreKind.allCases)
   func `a row that is inserted again is another one to those who have read it before`(kind: StoreKind) throws
