@@ -1,4 +1,5 @@
 import Foundation
+import GRDB
 import Testing
 
 /// Bad input gets one line and a status.
@@ -224,5 +225,23 @@ import Testing
     ])
     #expect(lent.errors == "")
     #expect(lent.output == "label\r\na\r\nb\r\n")
+  }
+
+  @Test func `a store that another process keeps locked is a failure, not a wait`() throws {
+    let store = try ShopStore()
+    defer { store.remove() }
+    var configuration = Configuration()
+    configuration.allowsUnsafeTransactions = true
+    let other = try DatabaseQueue(path: store.path, configuration: configuration)
+    try other.writeWithoutTransaction { database in
+      try database.execute(
+        sql:
+          "PRAGMA journal_mode=DELETE; PRAGMA locking_mode=EXCLUSIVE; BEGIN EXCLUSIVE; DELETE FROM Z_MODELCACHE"
+      )
+    }
+    let run = try CommandLineRun(["fetch", store.path, "Item"])
+    #expect(run.status == 1)
+    #expect(run.errors.contains(store.path) && run.errors.contains("locked"), "\(run.errors)")
+    try other.writeWithoutTransaction { try $0.execute(sql: "ROLLBACK") }
   }
 }
