@@ -1,7 +1,11 @@
 /// A set of slot numbers; no allocation for entities of up to 64 properties.
+///
+/// What is asked for every property of every object is inlined into other modules.
 package struct SlotSet: Hashable, Sendable {
-  package private(set) var low: UInt64 = 0
-  package private(set) var high: [UInt64] = []
+  @usableFromInline
+  package var low: UInt64 = 0
+  @usableFromInline
+  package var high: [UInt64] = []
 
   package init() {}
 
@@ -9,11 +13,13 @@ package struct SlotSet: Hashable, Sendable {
     for slot in slots { insert(slot) }
   }
 
+  @inlinable
   package mutating func insert(_ slot: Int) {
-    if slot < 64 {
-      low |= 1 << UInt64(slot)
-      return
-    }
+    if slot < 64 { low |= 1 << UInt64(slot) } else { insertHigh(slot) }
+  }
+
+  @usableFromInline
+  mutating func insertHigh(_ slot: Int) {
     let place: Int = slot / 64 - 1
     while high.count <= place { high.append(0) }
     high[place] |= 1 << UInt64(slot % 64)
@@ -28,24 +34,34 @@ package struct SlotSet: Hashable, Sendable {
     }
   }
 
+  @inlinable
   package func contains(_ slot: Int) -> Bool {
-    if slot < 64 { return low >> UInt64(slot) & 1 == 1 }
+    slot < 64 ? low >> UInt64(slot) & 1 == 1 : containsHigh(slot)
+  }
+
+  @usableFromInline
+  func containsHigh(_ slot: Int) -> Bool {
     let place: Int = slot / 64 - 1
     return place < high.count && high[place] >> UInt64(slot % 64) & 1 == 1
   }
 
+  @inlinable
   package var isEmpty: Bool { low == 0 && high.isEmpty }
 
   /// Members, ascending.
   package var members: [Int] {
     var result: [Int] = []
-    for (place, word) in ([low] + high).enumerated() {
-      var rest: UInt64 = word
-      while rest != 0 {
-        result.append(place * 64 + rest.trailingZeroBitCount)
-        rest &= rest - 1
-      }
-    }
+    result.reserveCapacity(low.nonzeroBitCount)
+    Self.add(low, from: 0, to: &result)
+    for (place, word) in high.enumerated() { Self.add(word, from: (place + 1) * 64, to: &result) }
     return result
+  }
+
+  private static func add(_ word: UInt64, from first: Int, to members: inout [Int]) {
+    var rest: UInt64 = word
+    while rest != 0 {
+      members.append(first + rest.trailingZeroBitCount)
+      rest &= rest - 1
+    }
   }
 }

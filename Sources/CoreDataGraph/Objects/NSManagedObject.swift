@@ -22,24 +22,24 @@ import Foundation
 ///
 /// See Apple's page [NSManagedObject](https://developer.apple.com/documentation/coredata/nsmanagedobject).
 nonisolated open class NSManagedObject: NSObject, NSFetchRequestResult {
+  // An object belongs to one queue, and nothing that runs while one of these variables is accessed reaches it; checking that at
+  // run time would cost a read of a property half its time, and a save a fiftieth.
+
   /// Its entity in the model of its context; an object without one may be taken over into another model that says the same.
-  // Unchecked as `state` is.
   @exclusivity(unchecked) final private(set) var runtime: EntityRuntime
   /// The identity map that holds the object; nil outside a context.
-  final var registry: ObjectRegistry?
+  @exclusivity(unchecked) final var registry: ObjectRegistry?
   /// The store that holds the row; nil before the first save.
-  final var store: NSPersistentStore?
+  @exclusivity(unchecked) final var store: NSPersistentStore?
   /// The primary key; negative before the first save.
-  final var key: Int64
+  @exclusivity(unchecked) final var key: Int64
   /// The slab and the place of the row of the last fetch or save, apart so that numbers are read without counting a reference.
-  final var rowSlab: RowSlab?
-  final var rowBase: UnsafeMutableRawPointer?
-  // An object belongs to one queue, and nothing that runs while its slots are accessed reaches them; checking that at run
-  // time would cost a read of a property half its time.
+  @exclusivity(unchecked) final var rowSlab: RowSlab?
+  @exclusivity(unchecked) final var rowBase: UnsafeMutableRawPointer?
   @exclusivity(unchecked) final var state: ObjectState?
+  @exclusivity(unchecked) final var flags: ObjectFlags = []
   final var cachedID: NSManagedObjectID?
   final var faultBatch: FaultBatch?
-  final var flags: ObjectFlags = []
   /// Who looks at the object; nil as long as nobody does.
   final var observation: ObjectObservation?
 

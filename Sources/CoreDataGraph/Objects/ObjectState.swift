@@ -67,19 +67,19 @@ final class ObjectState {
   /// One per slot of the layout. Unchecked as `NSManagedObject.state` is.
   @exclusivity(unchecked) var values: [SlotValue]
   /// Slots set since the last fetch or save: what the next save looks at.
-  private(set) var changed = SlotSet()
+  @exclusivity(unchecked) private(set) var changed = SlotSet()
   /// Those among them that only primitive access has set. They are saved, but nobody is told of them as changes.
-  private(set) var unrecorded = SlotSet()
+  @exclusivity(unchecked) private(set) var unrecorded = SlotSet()
   /// In a child context: what the parent has where it differs from the row, unset elsewhere. nil: the row tells all.
-  var base: [SlotValue]?
+  @exclusivity(unchecked) var base: [SlotValue]?
   /// Of an object that is inserted again after its row was deleted: the version that was read of that.
   var formerVersion: Int32?
   /// Values noted by `willChangeValue(forKey:)`, until `didChangeValue(forKey:)`; innermost last.
   var noted: [(slot: Int, value: NotedValue)] = []
   /// What was changed in the running event, in order.
-  var event: [EventChange] = []
+  @exclusivity(unchecked) var event: [EventChange] = []
   /// The slots whose value at the start of the event is in `event`.
-  private var eventSlots = SlotSet()
+  @exclusivity(unchecked) private var eventSlots = SlotSet()
 
   init(values: [SlotValue]) { self.values = values }
 

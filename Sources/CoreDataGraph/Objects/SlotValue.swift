@@ -259,6 +259,7 @@ extension RowRef {
 
 extension RowSlab {
   /// Encodes a stored attribute, but for transformable ones, into a row that is being filled.
+  @inline(__always)
   func set(_ row: UnsafeMutableRawPointer, word: Int, value: SlotValue) {
     switch value {
     case .unset, .null: break

@@ -3,8 +3,9 @@ import Synchronization
 
 /// A few entries in the order in which they were needed, read without a lock: the first is nearly always the one.
 ///
-/// Entries beyond the capacity are made for each use; a program that meets so many kinds of objects is slower, and right.
-final class InlineCache<Entry: AnyObject & Sendable>: @unchecked Sendable {
+/// Entries beyond the capacity are made for each use; a program that meets so many kinds of objects is slower, and right. It lies in its
+/// owner, so that an empty one, which most predicates keep, costs a word and no allocation.
+struct InlineCache<Entry: AnyObject & Sendable>: ~Copyable, @unchecked Sendable {
   // Links are appended, complete, by an atomic exchange with nothing, and live as long as the cache.
 
   private final class Link {
@@ -21,6 +22,7 @@ final class InlineCache<Entry: AnyObject & Sendable>: @unchecked Sendable {
 
   deinit {
     var address: UInt = first.load(ordering: .acquiring)
+    if address == 0 { return }
     while let link = Self.link(address) {
       address = link.takeUnretainedValue().next.load(ordering: .acquiring)
       link.release()

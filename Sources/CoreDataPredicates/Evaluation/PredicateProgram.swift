@@ -11,9 +11,9 @@ typealias Test = @Sendable (EvaluationContext) throws -> Bool
 ///                            └ no: the general test, which reads by key-value coding
 package final class PredicateProgram: Sendable {
   private let source: ProgramSource
-  private let general: InlineCache<GeneralTest> = .init()
-  private let types: InlineCache<TypeEntry> = .init()
-  private let lenient: InlineCache<PredicateProgram> = .init()
+  private let general = InlineCache<GeneralTest>()
+  private let types = InlineCache<TypeEntry>()
+  private let lenient = InlineCache<PredicateProgram>()
 
   package init(_ node: PredicateNode, rules: EvaluationRules = .strict) {
     source = ProgramSource(node: node, rules: rules)
@@ -165,7 +165,7 @@ private final class TypeEntry: Sendable {
   let type: ObjectIdentifier
   let reader: KeyedReader?
   let finder: ShapeFinder?
-  private let shapes: InlineCache<ShapeEntry> = .init()
+  private let shapes = InlineCache<ShapeEntry>()
 
   init(_ type: Any.Type) {
     self.type = ObjectIdentifier(type)

@@ -109,7 +109,7 @@ final class KeySortDescriptor: NSSortDescriptor, NSSecureCoding {
 final class KeyPathSortDescriptor: NSSortDescriptor {
   private let path: AnyKeyPath
   private let term: SortTerm
-  private let stored: InlineCache<StoredProperty> = .init()
+  private let stored = InlineCache<StoredProperty>()
 
   init<Root, Value>(path: KeyPath<Root, Value>, ascending: Bool) {
     self.path = path
