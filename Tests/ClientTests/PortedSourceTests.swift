@@ -77,6 +77,52 @@ struct PortedSourceTests {
     #expect((\Bystander.name)._kvcKeyPathString == "name")
   }
 
+  /// CoreDataPlus and CoreDataRepository fall back on the name of the class.
+  @Test func `a class that no model names has an entity without a name`() throws {
+    #expect(Unnamed.entity().name == nil)
+    let context: NSManagedObjectContext = try Self.stack(Inner.self)
+    #expect(Inner.entity().name == "Thing")
+    withExtendedLifetime(context) {}
+  }
+
+  /// From the tests of a browser's persistence library (BrowserServicesKit).
+  @Test
+  func `a save into a store that was opened to be read is refused with the code for missing permission`()
+    throws
+  {
+    let url: URL = FileManager.default.temporaryDirectory.appendingPathComponent(
+      "\(UUID().uuidString).sqlite")
+    let context: NSManagedObjectContext = try Self.stack(Inner.self)
+    let coordinator: NSPersistentStoreCoordinator = try #require(context.persistentStoreCoordinator)
+    try coordinator.remove(try #require(coordinator.persistentStores.first))
+    let store: NSPersistentStore = try coordinator.addPersistentStore(
+      ofType: NSSQLiteStoreType, configurationName: nil, at: url)
+    try context.performAndWait {
+      Inner(context: context).title = "a"
+      try context.save()
+      context.reset()
+    }
+    try coordinator.remove(store)
+    try coordinator.addPersistentStore(
+      ofType: NSSQLiteStoreType, configurationName: nil, at: url,
+      options: [NSReadOnlyPersistentStoreOption: true])
+    let changes: [(NSManagedObjectContext) throws -> Void] = [
+      { Inner(context: $0).title = "b" },
+      { try $0.fetch(NSFetchRequest<Inner>(entityName: "Thing"))[0].title = "c" },
+      { $0.delete(try $0.fetch(NSFetchRequest<Inner>(entityName: "Thing"))[0]) },
+    ]
+    for change in changes {
+      context.performAndWait {
+        let error: (any Error)? = #expect(throws: CocoaError.self) {
+          try change(context)
+          try context.save()
+        }
+        #expect((error as? CocoaError)?.code == .fileWriteNoPermission, "\(String(describing: error))")
+        context.reset()
+      }
+    }
+  }
+
   @Test func `an autorelease pool runs its body and gives and throws what that does`() throws {
     struct Refusal: Error {}
     #expect(autoreleasepool { 7 } == 7)
@@ -95,5 +141,6 @@ struct PortedSourceTests {
 }
 
 private final class Hidden: NSManagedObject {}
+private final class Unnamed: NSManagedObject {}
 final class TopLevel: NSManagedObject {}
 final class Bystander { let name = "" }

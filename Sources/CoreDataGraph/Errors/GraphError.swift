@@ -11,7 +11,7 @@ enum GraphError: Error, CustomStringConvertible {
   case severalEntities([String], of: String)
   case noCoordinator
   case noStores
-  case noStore(entity: String, reason: String)
+  case noStore(entity: String, reason: String, isReadOnly: Bool = false)
   case referentialIntegrity(NSManagedObjectID)
   case deletedInParent(NSManagedObjectID)
   case externalRelationship(object: NSManagedObjectID, relationship: String, target: NSManagedObjectID)
@@ -64,7 +64,7 @@ enum GraphError: Error, CustomStringConvertible {
         advice:
           "Add one first: addPersistentStore(ofType:configurationName:at:options:) or loadPersistentStores of the container."
       )
-    case .noStore(let entity, let reason):
+    case .noStore(let entity, let reason, _):
       return ErrorMessage("No store can take objects of entity \(entity): \(reason)")
     case .referentialIntegrity(let id):
       return ErrorMessage(
@@ -116,6 +116,7 @@ enum GraphError: Error, CustomStringConvertible {
       .runawayWillSave:
       return NSCoreDataError
     case .unsupportedRequest: return NSPersistentStoreUnsupportedRequestTypeError
+    case .noStore(_, _, isReadOnly: true): return StoreError.readOnlyCode
     case .noStores, .noStore: return NSPersistentStoreOperationError
     case .referentialIntegrity: return NSManagedObjectReferentialIntegrityError
     case .deletedInParent: return NSManagedObjectMergeError
@@ -149,6 +150,9 @@ enum GraphError: Error, CustomStringConvertible {
 }
 
 extension StoreError {
+  /// What a save into a store that was opened to be read gives: "You don't have permission".
+  static let readOnlyCode: Int = CocoaError.Code.fileWriteNoPermission.rawValue
+
   /// Apple's code for what an engine reports.
   fileprivate var code: Int {
     switch self {
@@ -157,7 +161,7 @@ extension StoreError {
     case .unsupported, .invalid, .unknownKeyPath: NSCoreDataError
     case .invalidFile: NSPersistentStoreInvalidTypeError
     case .incompatibleModel: NSPersistentStoreIncompatibleVersionHashError
-    case .readOnly: NSPersistentStoreSaveError
+    case .readOnly: Self.readOnlyCode
     case .historyKept: NSPersistentStoreOpenError
     case .unsupportedModel: NSPersistentStoreIncompatibleSchemaError
     case .database: NSSQLiteError

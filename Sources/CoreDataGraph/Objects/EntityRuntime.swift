@@ -92,6 +92,14 @@ final class ModelRuntime: @unchecked Sendable {
   /// entity up in its own model.
   static func forName<T>(_ body: () -> T) -> T { ThreadNotes.ofThisThread.with(\.needsNameOnly, true, body) }
 
+  /// The name of the entity that a class says it stands for; a class that stands for none stops the program.
+  static func entityName(of objectClass: NSManagedObject.Type) -> String {
+    guard let name = forName({ objectClass.entity().name }) else {
+      fatalError("\(GraphError.noEntity(of: "\(objectClass)"))")
+    }
+    return name
+  }
+
   /// The entities of one name that a class may stand for, never none.
   private static func candidates(for objectClass: AnyClass) throws -> [EntityRuntime] {
     let here: ModelRuntime? = RunningBlock.context?.persistentStoreCoordinator?.runtime

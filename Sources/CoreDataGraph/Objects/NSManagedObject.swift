@@ -106,9 +106,14 @@ nonisolated open class NSManagedObject: NSObject, NSFetchRequestResult {
   /// Where several stacks with models of their own have the class, a block of a context means the context's model. Elsewhere the newest model
   /// is taken, which makes no difference as long as all describe the entity alike; if they do not, a line on standard error says so once, with
   /// both. ``init(context:)`` and requests always go by the context's model.
+  ///
+  /// For a class that no model in use names the description has no name, as on Apple's platforms (it is nil there, which Swift does not see):
+  /// programs write `entity().name ?? "\(Self.self)"`. ``fetchRequest()`` stops for such a class.
   open class func entity() -> NSEntityDescription {
     do {
       return try ModelRuntime.entity(of: self).layout.entity
+    } catch GraphError.noEntity {
+      return NSEntityDescription()
     } catch {
       fatalError("\(error)")
     }
@@ -119,7 +124,7 @@ nonisolated open class NSManagedObject: NSObject, NSFetchRequestResult {
   @_disfavoredOverload
   open class func fetchRequest() -> NSFetchRequest<any NSFetchRequestResult> {
     // By name: the context that runs the request looks the entity up in its own model.
-    NSFetchRequest(entityName: ModelRuntime.forName { entity().name ?? "" })
+    NSFetchRequest(entityName: ModelRuntime.entityName(of: self))
   }
 
   /// Names of properties by key path, for those that can't be found by themselves; see ``KeyPathNaming``.

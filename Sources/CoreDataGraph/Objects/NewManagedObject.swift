@@ -29,7 +29,6 @@ extension NSFetchRequestResult where Self: NSManagedObject {
   /// A request for all objects of ``NSManagedObject/entity()``.
   public static func fetchRequest() -> NSFetchRequest<Self> {
     // By name: the context that runs the request looks the entity up in its own model. As a class: `self` may be one below `Self`.
-    let type: NSManagedObject.Type = self
-    return NSFetchRequest(entityName: ModelRuntime.forName { type.entity().name ?? "" })
+    NSFetchRequest(entityName: ModelRuntime.entityName(of: self))
   }
 }

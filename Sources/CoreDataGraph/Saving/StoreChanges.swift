@@ -62,6 +62,7 @@ struct StoreChanges {
       reason: holding.isEmpty
         ? "no store's configuration contains it"
         : "every store that holds it is read-only"
-          + (holding.first?.engine.readOnlyReason.map { ": \($0.text). \($0.advice)" } ?? ""))
+          + (holding.first?.engine.readOnlyReason.map { ": \($0.text). \($0.advice)" } ?? ""),
+      isReadOnly: !holding.isEmpty)
   }
 }
