@@ -266,6 +266,7 @@ struct SaveExecution {
         if code != SQLITE_DONE {
           let error: StoreError = statement.failure()
           statement.reset()
+          try refuseTakenKey(error, row)
           throw explained(error, row)
         }
         sqlite3_reset(handle)
@@ -274,6 +275,13 @@ struct SaveExecution {
     // Pointers into slabs must not stay bound after the slabs may be gone.
     sqlite3_clear_bindings(handle)
     if engine.options.debugLevel > 0 { SQLDebug.log("\(binder.sql) -- \(batch.count) rows") }
+  }
+
+  /// A row that comes back under its old key meets one that somebody else has brought back before.
+  private func refuseTakenKey(_ error: StoreError, _ row: RowRef) throws {
+    guard isUniqueViolation(error) else { return }
+    let conflicts: [RowConflict] = try describe([(id: row.id, expected: 0)])
+    if conflicts[0].stored != nil { throw StoreError.conflicts(conflicts) }
   }
 
   // MARK: Uniqueness

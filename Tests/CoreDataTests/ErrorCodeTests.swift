@@ -46,8 +46,9 @@ import Testing
         }
       }
     }
+    // Foundation's own codes are not declared here.
     let provoked: Set<String> = Set(
-      (Self.values + Self.relationships + Self.conflicts + Self.stores).map(\.name))
+      (Self.values + Self.relationships + Self.conflicts + Self.stores).map(\.name).filter(declared.contains))
     #expect(thrown == provoked, "\(thrown.symmetricDifference(provoked).sorted())")
   }
 
@@ -251,7 +252,7 @@ import Testing
       _ = try add(url, model: model("a"))
       _ = try add(url, model: model("a", "b"))
     },
-    Sample("NSPersistentStoreSaveError", 134030, ["World.sqlite", "read-only"]) {
+    Sample("NSFileWriteNoPermissionError", 513, ["World.sqlite", "read-only"]) {
       let stack = try Stack(.sqlite)
       try stack.run { context in
         _ = context.item("a")

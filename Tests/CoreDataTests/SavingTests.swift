@@ -405,7 +405,7 @@ struct SavingTests {
     try context.performAndWait {
       let item: Item = try #require(try context.all(Item.self, "Item").first)
       item.title = "b"
-      #expect(codeThrown { try context.save() } == NSPersistentStoreSaveError)
+      #expect(codeThrown { try context.save() } == CocoaError.fileWriteNoPermission.rawValue)
       #expect(item.title == "b" && item.isUpdated)
       context.rollback()
       _ = context.item("new")

@@ -44,8 +44,10 @@ struct ConflictResolution {
   private func merge(_ object: NSManagedObject, _ row: RowRef, in context: NSManagedObjectContext) {
     let seen: ObservedValues? = object.observedValues()
     defer { object.tellObservers(since: seen) }
+    if object.isInserted { context.noteRow(of: object) }
     switch type {
     case .rollbackMergePolicyType: object.takeBackValues()
+    case .mergeByPropertyStoreTrumpMergePolicyType where object.row == nil: object.takeBackValues()
     case .overwriteMergePolicyType: object.keepAllValues()
     default: object.mergeProperties(with: row, objectWins: objectWins)
     }
@@ -114,6 +116,13 @@ extension NSManagedObjectContext {
     object.flags.remove(.updated)
     object.forgetRow(row, of: object.store)
     noteInsertion(of: object)
+  }
+
+  /// Somebody else was faster to insert the object again: here it is a change of their row.
+  final func noteRow(of object: NSManagedObject) {
+    object.flags.remove(.inserted)
+    object.state?.formerVersion = nil
+    noteChange(of: object)
   }
 }
 

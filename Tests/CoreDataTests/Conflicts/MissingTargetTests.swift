@@ -316,4 +316,55 @@ struct MissingTargetTests {
       }
     }
   }
+
+  /// Lets somebody else save between the settling of a conflict and the next try.
+  private final class Meanwhile: NSMergePolicy, @unchecked Sendable {
+    var deed: (() throws -> Void)?
+
+    override func resolve(mergeConflicts list: [Any]) throws {
+      try super.resolve(mergeConflicts: list)
+      let deed: (() throws -> Void)? = self.deed
+      self.deed = nil
+      try deed?()
+    }
+  }
+
+  @Test(arguments: StoreKind.allCases, [true, false])
+  func `two contexts that insert a deleted object again settle it between them`(
+    kind: StoreKind, objectWins: Bool
+  ) throws {
+    let stack = try Stack(kind)
+    try stack.run { context in
+      let item: Item = context.item("a")
+      try context.save()
+      let faster: NSManagedObjectContext = stack.other()
+      faster.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
+      let theirs: Item = try faster.performAndWait {
+        let theirs = try faster.existingObject(with: item.objectID) as! Item
+        theirs.title = "faster"
+        return theirs
+      }
+      try stack.elsewhere { other in
+        other.delete(try other.existingObject(with: item.objectID))
+        try other.save()
+      }
+      let policy = Meanwhile(merge: .mergeByPropertyObjectTrumpMergePolicyType)
+      policy.deed = {
+        try faster.performAndWait {
+          _ = theirs
+          try faster.save()
+        }
+        if !objectWins { context.mergePolicy = NSMergePolicy.mergeByPropertyStoreTrump }
+      }
+      context.mergePolicy = policy
+      item.title = "slower"
+      try context.save()
+      #expect(item.title == (objectWins ? "slower" : "faster"))
+      #expect(!context.hasChanges)
+      try stack.elsewhere { other in
+        let titles: [String?] = try other.all(Item.self, "Item").map(\.title)
+        #expect(titles == [objectWins ? "slower" : "faster"])
+      }
+    }
+  }
 }

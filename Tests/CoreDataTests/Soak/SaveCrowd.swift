@@ -42,9 +42,9 @@ final class SaveCrowd: @unchecked Sendable {
     }
   }
 
-  /// Rounds, after each of which the store is looked through: of the contexts in turn, which a seed repeats, and of
-  /// a thread each, which it does not.
-  func run(seconds: Double) throws {
+  /// Rounds, after each of which the store is looked through: of the contexts in turn, which a seed repeats, and, if
+  /// `usesThreads`, of a thread each, which it does not.
+  func run(seconds: Double, usesThreads: Bool) throws {
     let end = Date(timeIntervalSinceNow: seconds)
     var round: UInt64 = 0
     while Date.now < end {
@@ -52,7 +52,7 @@ final class SaveCrowd: @unchecked Sendable {
         SaveDeeds(context, seed: seed &+ round &* 1_000_003 &+ UInt64(place) &* 7919) { self.note(place, $0) }
       }
       do {
-        if round % 2 == 0 {
+        if !usesThreads || round % 2 == 0 {
           try inTurn(deeds, round)
         } else {
           try atOnce(deeds, until: min(end, Date.now + 3))

@@ -24,12 +24,14 @@ struct SaveSoakTests {
     async throws
   {
     let (seed, seconds): (UInt64, Double) = (Self.seed, Self.secondsEach)
+    // A run that nothing repeats is for those who look for faults, not for those who check a change.
+    let usesThreads: Bool = Soak.isOn
     // What a process says that is ended by a signal would be lost.
     let log: String = try TemporaryFolder().file("log").path
     await #expect(processExitsWith: .success) {
       [
         setting = setting as StoreSetting, seed = seed as UInt64, seconds = seconds as Double,
-        log = log as String
+        usesThreads = usesThreads as Bool, log = log as String
       ] in
       dup2(open(log, O_WRONLY | O_CREAT, 0o644), 2)
       func say(_ text: String) { FileHandle.standardError.write(Data(text.utf8)) }
@@ -37,7 +39,7 @@ struct SaveSoakTests {
       alarm(UInt32(seconds) + 120)
       do {
         let crowd = try SaveCrowd(setting, seed: seed)
-        try crowd.run(seconds: seconds)
+        try crowd.run(seconds: seconds, usesThreads: usesThreads)
         say("\(crowd.summary)\nwell\n")
       } catch {
         say("\(error)\n")
