@@ -133,11 +133,32 @@ struct FetchedResultsTests {
       results.delegate = listener
       #expect(results.sectionIndexTitles == ["1"] && results.section(forSectionIndexTitle: "1", at: 0) == 1)
       #expect(results.sections?.map(\.indexTitle) == [nil, "1", nil])
+      results.delegate = nil
 
       let flat: NSFetchedResultsController<Item> = controller(
         context, predicate: NSPredicate(format: "title == 'none'"), sections: nil)
       try flat.performFetch()
       #expect(flat.sections?.map(\.numberOfObjects) == [0] && flat.sections?.first?.name == "")
+    }
+  }
+
+  /// Seen with PeakCoreData's tests: all ten objects of an unsaved context were told as changed.
+  @Test(arguments: StoreKind.allCases)
+  func `new objects that a controller has found are no changes of its results`(kind: StoreKind) throws {
+    let stack = try Stack(kind)
+    try stack.run { context in
+      let items: [Item] = ["a", "b", "c"].map { context.item($0) }
+      let results: NSFetchedResultsController<Item> = controller(context, sections: nil)
+      let listener = Listener()
+      results.delegate = listener
+      try results.performFetch()
+      listener.start([items.map(\.objectID)])
+      #expect(results.fetchedObjects == items)
+      try context.save()
+      #expect(listener.journal.isEmpty)
+      items[1].title = "d"
+      context.processPendingChanges()
+      #expect(!listener.journal.isEmpty && results.fetchedObjects == [items[0], items[2], items[1]])
     }
   }
 
@@ -331,15 +352,19 @@ struct FetchedResultsTests {
         counts.append((try? context.count(for: request)) ?? -1)
       }
       context.delete(items[1])
+      let e: Item = context.item("e")
+      let f: Item = context.item("f")
+      #expect(try Set(context.fetch(request)) == [items[0], items[2], e, f])
+      context.delete(e)
       // Nobody has seen this one.
       context.delete(context.item("d"))
       context.processPendingChanges()
-      #expect(results.fetchedObjects == [items[0], items[2]] && listener.rows == ids(results))
-      #expect(recorder.objects(NSDeletedObjectsKey) == [items[1]])
-      #expect(recorder.objects(NSInsertedObjectsKey) == [items[0], items[2]])
+      #expect(results.fetchedObjects == [items[0], items[2], f] && listener.rows == ids(results))
+      #expect(recorder.objects(NSDeletedObjectsKey) == [items[1], e])
+      #expect(recorder.objects(NSInsertedObjectsKey) == [f])
       for item in try context.fetch(request) { context.delete(item) }
       context.processPendingChanges()
-      #expect(results.fetchedObjects == [] && counts == [3, 2, 0] && !context.hasChanges)
+      #expect(results.fetchedObjects == [] && counts == [3, 3, 0] && !context.hasChanges)
     }
   }
 

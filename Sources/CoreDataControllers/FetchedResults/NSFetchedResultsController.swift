@@ -72,7 +72,8 @@ nonisolated open class NSFetchedResultsController<ResultType: NSFetchRequestResu
 
   // MARK: Fetching
 
-  /// Runs the request. Do so again after changing it.
+  /// Runs the request. Do so again after changing it. Ends the running event first, so that what is found here is not told as a change
+  /// afterwards.
   ///
   /// Throws what the fetch throws, and an explained error if the request has no sort descriptors or does not sort by section.
   open func performFetch() throws {
@@ -82,6 +83,7 @@ nonisolated open class NSFetchedResultsController<ResultType: NSFetchRequestResu
         advice: "Set sortDescriptors; an empty list leaves the order to the store."
       ).cocoaError(NSCoreDataError)
     }
+    managedObjectContext.processPendingChanges()
     try tracker.take(try managedObjectContext.fetch(fetchRequest), of: fetchRequest)
   }
 
