@@ -16,12 +16,17 @@ enum StoreCreation {
   static func isVacant(_ state: StoreFileState, configuration: Configuration) throws -> Bool {
     guard let file = state.file, file.size > 0 else { return true }
     if state.isBlank { return true }
-    guard state.hasHotJournal || state.hasWAL else { return false }
-    // Only SQLite can tell what its log or journal makes of the file. A journal is played back by that.
+    let isChanging: Bool = state.hasHotJournal || state.hasWAL
+    guard isChanging || state.isFirstPageBlank else { return false }
+    // Only SQLite can tell what its log or journal makes of the file. A journal is played back by that. It cuts a file that was emptied only
+    // after the journal is gone, so a process that was killed in between leaves more than the one page that counts.
     return try SQLiteErrors.translating(url: state.url) {
       let queue = try DatabaseQueue(path: state.url.path, configuration: configuration)
       defer { try? queue.close() }
-      return try queue.read { try isEmpty($0) }
+      return try queue.read { database in
+        guard try isEmpty(database) else { return false }
+        return try isChanging || Int.fetchOne(database, sql: "PRAGMA page_count") ?? 0 <= 1
+      }
     }
   }
 

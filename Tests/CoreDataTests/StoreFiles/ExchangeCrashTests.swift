@@ -94,4 +94,22 @@ struct ExchangeCrashTests {
     }
     #expect(!seen.isEmpty)
   }
+
+  /// What a kill leaves between the end of SQLite's transaction and the cutting of the file.
+  @Test func `a file that was emptied and not cut is no store, and a store can be made in it`() throws {
+    let folder = try TemporaryFolder()
+    let target = PhotoStore(url: folder.file("Target.sqlite"))
+    try Self.fill(target, "A", 4, "DELETE")
+    let coordinator = NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel())
+    try coordinator.destroyPersistentStore(at: target.url, type: .sqlite)
+    let handle = try FileHandle(forWritingTo: target.url)
+    #expect(try handle.seekToEnd() > 0)
+    try handle.write(contentsOf: Data(repeating: 7, count: 40_960))
+    try handle.close()
+    try Self.fill(target, "B", 3, "DELETE")
+    let context: NSManagedObjectContext = try target.open()
+    #expect(try context.performAndWait { try context.all(NSManagedObject.self, "Photo").count } == 3)
+    try target.close(context)
+    #expect(try FileContents(target.url).integrity == "ok")
+  }
 }
