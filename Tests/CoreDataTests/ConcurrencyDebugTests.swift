@@ -1,6 +1,7 @@
 import CoreData
 import CoreDataGraph
 import Foundation
+import Synchronization
 import Testing
 
 /// Use of a context or its objects off its queue: debug builds report it, the launch argument stops there; both sides are named.
@@ -263,6 +264,39 @@ struct ConcurrencyDebugTests {
       }
     }
     #expect(Self.reports(in: Self.text(result)) == 20)
+  }
+
+  // A write-ahead log's index is mapped and unmapped by whoever opens and closes the store.
+  @Test func `a report names its callers while other threads map and unmap files`() async {
+    let result: ExitTest.Result? = await #expect(
+      processExitsWith: .success, observing: [\.standardErrorContent]
+    ) {
+      setenv("CLARUS_CONCURRENCY_DEBUG", "report", 1)
+      let file: URL = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+      try Data(count: 1 << 16).write(to: file)
+      let descriptor: Int32 = open(file.path, O_RDONLY)
+      try FileManager.default.removeItem(at: file)
+      let isOver = Atomic<Bool>(false)
+      let threads: [Thread] = (0..<4).map { _ in
+        Thread {
+          while !isOver.load(ordering: .relaxed) {
+            let places: [UnsafeMutableRawPointer?] = (0..<64).map { _ in
+              mmap(nil, 1 << 16, PROT_READ, MAP_SHARED, descriptor, 0)
+            }
+            for place in places { munmap(place, 1 << 16) }
+          }
+        }
+      }
+      for thread in threads { thread.start() }
+      for number in 0..<20 {
+        let kitchen = try Kitchen()
+        kitchen.stack.context.name = "kitchen \(number)"
+        _ = kitchen.item.title
+      }
+      isOver.store(true, ordering: .relaxed)
+    }
+    #expect(Self.reports(in: Self.text(result)) == 20)
+    #expect(Self.text(result).contains("Item.title.getter"), "\(Self.text(result).suffix(2000))")
   }
 
   /// What programs do that use contexts rightly; none of it is reported.

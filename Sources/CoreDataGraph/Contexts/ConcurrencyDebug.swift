@@ -1,10 +1,6 @@
 import Foundation
 import Synchronization
 
-#if canImport(Runtime)
-  import Runtime
-#endif
-
 // A context, or an object of it, used off the context's queue. Where that is looked for every object carries the flag `confined`, which
 // sends each access the slow way, where it is checked. Elsewhere no object has the flag, and the test of the fast way, which looks for
 // faults anyway, is the only one there is (Decisions/0051).
@@ -81,17 +77,17 @@ extension NSManagedObjectContext {
   /// Names both sides, and stops if that was asked for.
   @inline(never)
   final func usedOffQueue(_ use: String, _ object: NSManagedObject?) {
-    guard ConcurrencyDebug.chosen != .stop else { fatalError(offQueueText(use, object, withLines: true)) }
+    guard ConcurrencyDebug.chosen != .stop else { fatalError(offQueueText(use, object)) }
     guard ConcurrencyDebug.isNew("\(use) \(name ?? "") \(concurrencyType)") else { return }
     Warning.write(
       """
-      \(offQueueText(use, object, withLines: false))
-      Debug builds report each kind of such use once and go on. CLARUS_CONCURRENCY_DEBUG=1 in the environment stops there and tells \
+      \(offQueueText(use, object))
+      Debug builds report each kind of such use once and go on. CLARUS_CONCURRENCY_DEBUG=1 in the environment stops there, and Swift tells \
       the lines, 0 is silence.
       """)
   }
 
-  private final func offQueueText(_ use: String, _ object: NSManagedObject?, withLines: Bool) -> String {
+  private final func offQueueText(_ use: String, _ object: NSManagedObject?) -> String {
     """
     CoreData concurrency violation: \(use) off the queue of its context.
     \(object.map { "  object:   \($0.objectID)\n" } ?? "")\
@@ -99,7 +95,7 @@ extension NSManagedObjectContext {
       queue:    \(queueInWords)
       accessed: \(Place.here)
       where:
-    \(Place.callers(withLines: withLines).map { "    \($0)" }.joined(separator: "\n"))
+    \(Place.callers.map { "    \($0)" }.joined(separator: "\n"))
     Use a context and its objects inside perform(_:) or performAndWait(_:) of that context. To go on in another one, hand \
     objectID over and use object(with:) there.
     """
@@ -168,42 +164,18 @@ private enum Place {
 
   private static let mostCallers: Int = 8
 
-  /// The innermost callers outside the framework, as far as the process has their names. Finding source lines takes up to a second.
-  static func callers(withLines: Bool) -> [String] {
-    let frames: [Frame] = stack(withLines: withLines)
-    let outside: [Frame] = frames.filter { !$0.isOwn }
-    return (outside.isEmpty ? frames : outside).prefix(mostCallers).map(\.text)
-  }
-
-  private struct Frame {
-    let text: String
-    let isOwn: Bool
-  }
-
-  #if canImport(Runtime)
-    /// Names of functions begin with their module, mangled; those in extensions of other modules' types have it later.
-    private static let ownModules: [String] =
-      ["CoreDataGraph", "CoreDataControllers", "CoreDataPredicates", "CoreDataModel"].map {
-        "\($0.count)\($0)"
-      }
-
-    private static func stack(withLines: Bool) -> [Frame] {
-      let options: Backtrace.SymbolicationOptions = withLines ? .default : .useSymbolCache
-      guard let trace = try? Backtrace.capture().symbolicated(options: options) else { return rawStack }
-      return trace.frames.compactMap { frame in
-        guard let symbol = frame.symbol else { return nil }
-        let place: String =
-          symbol.sourceLocation.map { " at \($0.path):\($0.line)" } ?? " in \(symbol.imageName)"
-        let isGenerated: Bool = symbol.sourceLocation?.path.hasSuffix("/<compiler-generated>") ?? false
-        let isOwn: Bool = ownModules.contains {
-          symbol.rawName.hasPrefix("$s\($0)") || symbol.rawName.contains("\($0)E")
-        }
-        return Frame(text: symbol.name + place, isOwn: isOwn || isGenerated)
-      }
+  /// Names of functions begin with their module, mangled; those in extensions of other modules' types have it later.
+  private static let ownModules: [String] =
+    ["CoreDataGraph", "CoreDataControllers", "CoreDataPredicates", "CoreDataModel"].map {
+      "\($0.count)\($0)"
     }
-  #else
-    private static func stack(withLines: Bool) -> [Frame] { rawStack }
-  #endif
 
-  private static var rawStack: [Frame] { Thread.callStackSymbols.map { Frame(text: $0, isOwn: false) } }
+  /// The innermost callers outside the framework, as far as the process has their names.
+  static var callers: [String] {
+    let callers: [Caller] = Caller.all.filter { $0.text != nil }
+    let outside: [Caller] = callers.filter { caller in
+      !ownModules.contains { caller.symbol.hasPrefix("$s\($0)") || caller.symbol.contains("\($0)E") }
+    }
+    return (outside.isEmpty ? callers : outside).prefix(mostCallers).compactMap(\.text)
+  }
 }
