@@ -130,7 +130,7 @@ final class ResultTracker {
       .map { ($0, position(of: $0) ?? .max, $0.objectID.uriRepresentation().absoluteString) }
       .sorted { ($0.1, $0.2) < ($1.1, $1.2) }.map(\.0)
     for object in candidates {
-      if let predicate, try !StoredReading.holds(predicate, for: object) { continue }
+      if let predicate, try !StoredReading.holds(predicate, of: entity, for: object) { continue }
       result.insert(object, at: try place(for: object, in: result))
     }
     return result

@@ -258,7 +258,8 @@ extension NSManagedObjectContext {
           pushed.values.append((number, .toOne(state.values[number].target?.objectID)))
         }
       case .stored:
-        if !state.values[number].isUnset { pushed.values.append((number, .attribute(state.values[number]))) }
+        let value: SlotValue = state.values[number]
+        if !value.isUnset { pushed.values.append((number, .attribute(object.keptValue(number, value)))) }
       case .toMany:
         guard let many = state.toMany(number), many.isChanged else { continue }
         pushed.edits.append(
@@ -346,6 +347,7 @@ extension NSManagedObject {
         many.commit()
       } else if case .stored = runtime.layout.slots[slot].role {
         if state.values[slot].isUnset, row == nil { state.values[slot] = .null }
+        state.values[slot] = keptValue(slot, state.values[slot])
         base[slot] = state.values[slot]
       }
     }

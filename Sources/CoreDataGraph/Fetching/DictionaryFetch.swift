@@ -65,13 +65,18 @@ struct DictionaryFetch {
   }
 
   private func plan(rows: FetchPlan) -> TablePlan {
+    func kept(_ expression: ExpressionNode) -> ExpressionNode {
+      scope.comparesExactly ? expression : expression.comparingRounded(from: scope.runtime)
+    }
     var plan = TablePlan(
-      rows: rows, columns: columns.map { TableColumn(name: $0.name, expression: $0.expression) })
-    plan.groups = groups.map(\.expression)
-    plan.having = having
+      rows: rows, columns: columns.map { TableColumn(name: $0.name, expression: kept($0.expression)) })
+    plan.groups = groups.map { kept($0.expression) }
+    plan.having = scope.comparesExactly ? having : having?.comparingRounded(from: scope.runtime)
     plan.isDistinct = request.returnsDistinctResults
     if let order {
-      plan.order = order
+      plan.order = order.map {
+        TableOrder(kept($0.expression), ascending: $0.ascending, comparison: $0.comparison)
+      }
       plan.limit = request.limit
       plan.offset = request.offset
     }

@@ -11,6 +11,8 @@ struct FetchScope {
   let stores: [NSPersistentStore]
   /// The request's predicate as a tree, without mistakes and free variables, and with as few choices as it can do with.
   let predicate: PredicateNode?
+  /// Whether a store keeps all digits of decimals: constants keep theirs then.
+  let comparesExactly: Bool
   /// What the stores leave of the predicate, once one of them has refused it.
   private(set) var remainder: Remainder?
   /// nil: sorted here.
@@ -30,8 +32,8 @@ struct FetchScope {
     self.runtime = runtime
     stores = (request.affectedStores ?? all).filter { $0.holds(runtime) }
     let given: PredicateNode? = try request.checkedPredicate(for: runtime)?.resolvingFetches().simplified
-    predicate =
-      stores.contains { $0.keepsExactDecimals } ? given : given?.comparingRounded(from: runtime)
+    comparesExactly = coordinator.keepsExactDecimals
+    predicate = comparesExactly ? given : given?.comparingRounded(from: runtime)
     order = request.storeOrder
     if request.includesPendingChanges {
       if context.propagatesDeletesAtEndOfEvent { context.propagateDeletes() }
@@ -148,7 +150,7 @@ struct FetchScope {
   private func storedTest(_ node: PredicateNode, in context: NSManagedObjectContext) -> StoredTest {
     StoredTest(
       FetchDescription.bind(node, to: context, namesIDs: !runtime.model.hasObjectIDs),
-      hasAccessors: runtime.model.hasAccessors)
+      readsOtherwise: runtime.model.readsOtherwise)
   }
 
   /// Lays unsaved changes over what the stores gave, sorts and cuts where they could not.

@@ -1,9 +1,10 @@
+import CoreDataModel
 import CoreDataPredicates
 import Foundation
 
 // Stores compare what is stored, and know nothing of a class's own accessors. What a fetch weighs here (objects with unsaved changes, what a
 // store could not do) it weighs by the slots too: else the answer would be another one as soon as any object of the entity had changed
-// (Decisions/0028). Code of the program that takes part, a block or a comparator, is run here for every object, and sees accessors.
+// (Decisions/0028). Decimals are read as a save would keep them (Decisions/0055). Code of the program that takes part, a block or a comparator, is run here for every object, and sees accessors.
 
 /// Reads of properties by name that go to slots, past accessors.
 package enum StoredReading {
@@ -15,12 +16,18 @@ package enum StoredReading {
     return try body()
   }
 
-  /// Whether a fetch of the predicate would find the object.
-  package static func holds(_ predicate: NSPredicate, for object: NSManagedObject) throws -> Bool {
-    guard object.runtime.model.hasAccessors, predicate.structureNode().firstProgramCode == nil else {
-      return try predicate.evaluateThrowing(with: object)
-    }
-    return try run { try predicate.evaluateThrowing(with: object) }
+  /// Whether a fetch of the predicate, for objects of an entity, would find the object.
+  package static func holds(
+    _ predicate: NSPredicate, of entity: NSEntityDescription?, for object: NSManagedObject
+  ) throws -> Bool {
+    guard object.runtime.model.readsOtherwise else { return try predicate.evaluateThrowing(with: object) }
+    let node: PredicateNode = predicate.structureNode()
+    guard node.firstProgramCode == nil else { return try predicate.evaluateThrowing(with: object) }
+    guard object.runtime.model.hasRoundedDecimals, !object.keepsExactDecimals,
+      let runtime = entity?.name.flatMap(object.runtime.model.runtime(named:))
+    else { return try run { try predicate.evaluateThrowing(with: object) } }
+    let program = PredicateProgram(node.comparingRounded(from: runtime))
+    return try run { try program.evaluate(object) }
   }
 }
 
@@ -29,11 +36,11 @@ package struct StoredOrder {
   private let steps: [(descriptor: NSSortDescriptor, readsStored: Bool)]
 
   package init(_ descriptors: [NSSortDescriptor], in context: NSManagedObjectContext) {
-    let hasAccessors: Bool = context.persistentStoreCoordinator?.runtime.hasAccessors ?? false
+    let readsOtherwise: Bool = context.persistentStoreCoordinator?.runtime.readsOtherwise ?? false
     steps = descriptors.map { descriptor in
       guard let term = descriptor.sortTerm else { return (descriptor, false) }
       // By name: a key path would call the getter, which may make something else of what is stored.
-      return (NSSortDescriptor.makeSortDescriptor(term), hasAccessors)
+      return (NSSortDescriptor.makeSortDescriptor(term), readsOtherwise)
     }
   }
 
@@ -54,12 +61,12 @@ struct StoredTest {
   private let parts: [(program: PredicateProgram, readsStored: Bool)]
 
   /// `node`: with the constants of the objects' context.
-  init(_ node: PredicateNode, hasAccessors: Bool) {
+  init(_ node: PredicateNode, readsOtherwise: Bool) {
     func part(_ node: PredicateNode, _ readsStored: Bool) -> (PredicateProgram, Bool) {
       (PredicateProgram(node), readsStored)
     }
-    guard hasAccessors, node.firstProgramCode != nil else {
-      parts = [part(node, hasAccessors)]
+    guard readsOtherwise, node.firstProgramCode != nil else {
+      parts = [part(node, readsOtherwise)]
       return
     }
     let conjuncts: [PredicateNode] = node.conjuncts

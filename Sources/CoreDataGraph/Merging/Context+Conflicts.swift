@@ -28,7 +28,8 @@ extension NSManagedObjectContext {
     let conflicts: [Any]
     switch refusal.error {
     case .conflicts(let rows): conflicts = lockingConflicts(rows, refusal.store)
-    case .uniqueness: conflicts = try UniquenessSearch(refusal.part, context: self).conflicts()
+    case .uniqueness:
+      conflicts = try StoredReading.run { try UniquenessSearch(refusal.part, context: self).conflicts() }
     default: conflicts = []
     }
     guard !conflicts.isEmpty, let policy = mergePolicy as? NSMergePolicy else {

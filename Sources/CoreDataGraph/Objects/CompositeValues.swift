@@ -13,6 +13,14 @@ extension NSManagedObject {
     return makeDictionary(slot, of: slotValue).map { .object(Box<Any>($0)) } ?? .null
   }
 
+  /// What a save would keep of an attribute's value.
+  final func storedSlotValue(_ slot: Int) -> SlotValue {
+    guard runtime.brief[slot].role == .composite else { return keptValue(slot, slotValue(slot)) }
+    fireFault(slot)
+    if case .object(let object)? = state?.values[slot], object is ForeignValue { return .object(object) }
+    return makeDictionary(slot, of: storedSlotValue).map { .object(Box<Any>($0)) } ?? .null
+  }
+
   /// Elements without a value are left out.
   final func makeDictionary(_ slot: Int, of value: (Int) -> SlotValue) -> [String: Any]? {
     var result: [String: Any] = [:]

@@ -13,6 +13,8 @@ final class ModelRuntime: @unchecked Sendable {
   private(set) var byClass: [ObjectIdentifier: [EntityRuntime]] = [:]
   /// Whether a class of the model has accessors of its own, or answers keys itself.
   private(set) var hasAccessors: Bool = false
+  /// Whether a save may round an attribute's value.
+  private(set) var hasRoundedDecimals: Bool = false
   /// Whether `objectID` may mean a property.
   let hasObjectIDs: Bool
 
@@ -25,6 +27,9 @@ final class ModelRuntime: @unchecked Sendable {
     }
     entities = layout.entities.map { EntityRuntime(model: self, layout: $0) }
     hasAccessors = entities.contains { $0.accessors != nil || $0.answersKeys }
+    hasRoundedDecimals = entities.contains { entity in
+      (0..<entity.slotCount).contains { entity.brief[$0].isRounded }
+    }
     for runtime in entities {
       byClass[ObjectIdentifier(runtime.objectClass), default: []].append(runtime)
     }
@@ -32,6 +37,9 @@ final class ModelRuntime: @unchecked Sendable {
 
   /// A runtime that classes do not find.
   static func unlisted(_ model: NSManagedObjectModel) -> ModelRuntime { ModelRuntime(model: model) }
+
+  /// Whether reading an object by key can give something else than a store has.
+  var readsOtherwise: Bool { hasAccessors || hasRoundedDecimals }
 
   func runtime(named name: String) -> EntityRuntime? {
     layout.byName[name].map { entities[$0.index] }

@@ -155,9 +155,11 @@ extension NSManagedObject {
     return (try? row.slotValue(word: word, kind: kind, attribute: described.attribute)) ?? .null
   }
 
-  /// The attribute as key-value coding gives it.
+  /// The attribute as key-value coding gives it, and a fetch compares it: what a save would keep of it.
   final func attributeValue(_ slot: Int) -> Any? {
-    let value: SlotValue = slotValue(slot)
+    let value: SlotValue =
+      runtime.model.hasRoundedDecimals && ThreadNotes.ofThisThread.readsStored
+      ? storedSlotValue(slot) : slotValue(slot)
     switch runtime.layout.slots[slot].role {
     case .stored(let kind, _): return value.attributeValue(kind: kind)
     default: return value.attributeValue(kind: .transformable)
@@ -228,7 +230,10 @@ extension NSManagedObject {
       if let values { return (try? values.find(self, slot).isChanged) ?? true }
       return (try? transformedChange(slot, state).isChanged) ?? true
     }
-    if let base = state.base?[slot], !base.isUnset { return !SlotValue.equal(state.values[slot], base) }
+    if let base = state.base?[slot], !base.isUnset {
+      return !SlotValue.equal(state.values[slot], base)
+        && !SlotValue.equal(keptValue(slot, state.values[slot]), base)
+    }
     let described: PropertySlot = runtime.layout.slots[slot]
     switch described.role {
     case .stored(.toOne, let word):
@@ -246,7 +251,7 @@ extension NSManagedObject {
       case .null: return row?.hasValue(word) ?? false
       case .object(let object):
         guard let row, row.hasValue(word) else { return true }
-        if runtime.brief[slot].isRounded, store?.keepsExactDecimals == false,
+        if runtime.brief[slot].isRounded, !keepsExactDecimals,
           row.holdsRounded(object, word: word)
         {
           return false

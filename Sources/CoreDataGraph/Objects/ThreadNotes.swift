@@ -5,7 +5,7 @@ import Foundation
 final class ThreadNotes {
   /// The accessors that run, each for one object.
   var running: Set<RunningAccessor> = []
-  /// Property names go to slots, past accessors: a fetch compares what is stored.
+  /// Property names go to slots, past accessors, and decimals are rounded: a fetch compares what is stored.
   var readsStored = false
   /// Those who can throw what `value(forUndefinedKey:)` refuses, innermost last: nil as long as nothing was refused.
   var refusals: [(any Error)?] = []
