@@ -22,16 +22,27 @@ final class ConnectionPool: @unchecked Sendable {
   private let readers: Configuration?
   /// nil for a database in memory.
   private let files: OpenedFiles?
+  /// nil for a database in memory, which nobody else can get at.
+  private let contents: OwnContents?
+  private let writerWatch: ContentsWatch?
   private let path: String
 
   private let condition = NSCondition()
-  private var idle: [DatabaseQueue] = []
+  private var idle: [Reader] = []
   private var busyCount: Int = 0
   private var isClosed = false
 
+  /// A connection that reads beside the writer.
+  private struct Reader {
+    let queue: DatabaseQueue
+    let watch: ContentsWatch?
+  }
+
   /// Takes over a connection to a file. `readers` is how others are opened, if others can read beside it.
-  init(_ writer: DatabaseQueue, url: URL, readers: Configuration?) throws {
+  init(_ writer: DatabaseQueue, url: URL, contents: OwnContents, readers: Configuration?) throws {
     self.writer = writer
+    self.contents = contents
+    writerWatch = ContentsWatch(contents, isThorough: true)
     self.path = writer.path
     self.files = try writer.unsafeRead { try OpenedFiles($0, url: url) }
     self.readers = readers.map { configuration in
@@ -46,6 +57,8 @@ final class ConnectionPool: @unchecked Sendable {
     self.writer = writer
     path = writer.path
     files = nil
+    contents = nil
+    writerWatch = nil
     readers = nil
   }
 
@@ -63,24 +76,51 @@ final class ConnectionPool: @unchecked Sendable {
     }
   }
 
-  /// To be asked inside a transaction before it is committed: throws `StoreError.fileChanged` if what is written would be lost.
-  func checkFiles() throws { try files?.checkAll() }
+  /// Runs `body` in a transaction that holds the write lock from its beginning; what it throws undoes all of it. Throws
+  /// `StoreError.fileChanged` where it would write over other contents than the store's own, or to a file that has no name any more.
+  func writeInTransaction<T>(_ body: (Database) throws -> T) throws -> T {
+    try writeWithoutTransaction { database in
+      var result: T?
+      try database.inTransaction(.immediate) {
+        try writerWatch?.look(database)
+        result = try body(database)
+        try files?.checkAll()
+        return .commit
+      }
+      writerWatch?.noteCommit(database)
+      guard let result else { preconditionFailure("The transaction ended without its body.") }
+      return result
+    }
+  }
 
   // MARK: Reading
 
-  /// Reads one state of the store. With `isSingleStatement` there is no transaction around the body.
+  /// Reads one state of the store. With `isSingleStatement` there is no transaction around the body. Throws `StoreError.fileChanged`
+  /// where the contents are not the store's own.
   func read<T>(
     _ purpose: ReadPurpose, isSingleStatement: Bool, _ body: (Database) throws -> T
   ) throws -> T {
     if purpose == .request { try files?.checkStore() }
-    let reader: DatabaseQueue? = try reader(purpose)
+    let reader: Reader? = try reader(purpose)
     defer { if let reader { give(reader) } }
-    let connection: DatabaseQueue = reader ?? writer
-    return isSingleStatement ? try connection.unsafeRead(body) : try connection.read(body)
+    let connection: DatabaseQueue = reader?.queue ?? writer
+    let watch: ContentsWatch? = reader.map(\.watch) ?? writerWatch
+    func whole(_ database: Database) throws -> T {
+      let result: T = try body(database)
+      try watch?.look(database)
+      return result
+    }
+    return isSingleStatement ? try connection.unsafeRead(whole) : try connection.read(whole)
+  }
+
+  /// Throws `StoreError.fileChanged` where the contents are not the store's own.
+  func requireOwnContents() throws {
+    guard let contents else { return }
+    try read(.fault, isSingleStatement: true) { try contents.require($0) }
   }
 
   /// A connection that reads beside the writer, to be given back; nil if there can be none.
-  private func reader(_ purpose: ReadPurpose) throws -> DatabaseQueue? {
+  private func reader(_ purpose: ReadPurpose) throws -> Reader? {
     guard let readers else { return nil }
     do {
       return try take(readers)
@@ -90,7 +130,7 @@ final class ConnectionPool: @unchecked Sendable {
     }
   }
 
-  private func take(_ configuration: Configuration) throws -> DatabaseQueue {
+  private func take(_ configuration: Configuration) throws -> Reader {
     condition.lock()
     while busyCount >= configuration.maximumReaderCount, !isClosed { condition.wait() }
     if isClosed {
@@ -98,18 +138,19 @@ final class ConnectionPool: @unchecked Sendable {
       throw StoreError.closed
     }
     busyCount += 1
-    let known: DatabaseQueue? = idle.popLast()
+    let known: Reader? = idle.popLast()
     condition.unlock()
     if let known { return known }
     do {
-      return try open(configuration)
+      return Reader(
+        queue: try open(configuration), watch: contents.map { ContentsWatch($0, isThorough: false) })
     } catch {
       give(nil)
       throw error
     }
   }
 
-  private func give(_ reader: DatabaseQueue?) {
+  private func give(_ reader: Reader?) {
     condition.withLock {
       busyCount -= 1
       if let reader { idle.append(reader) }
@@ -151,13 +192,13 @@ final class ConnectionPool: @unchecked Sendable {
   /// Closes everything, when reads and writes that are under way are done. The writer goes last: it is the one that can fold the log
   /// into the file and remove it.
   func close() throws {
-    let readers: [DatabaseQueue] = condition.withLock {
+    let readers: [Reader] = condition.withLock {
       isClosed = true
       while busyCount > 0 { condition.wait() }
       defer { idle = [] }
       return idle
     }
-    for reader in readers { try reader.close() }
+    for reader in readers { try reader.queue.close() }
     try writer.close()
   }
 }

@@ -17,7 +17,7 @@ import GRDBSQLite
 /// takes the file's place is another store, and refused. A read during which something changed is thrown away and repeated. In the copy that costs a copy for
 /// each change; a store that changes faster than it can be read gives an explained error after a few tries.
 final class ReadOnlyAccess: @unchecked Sendable {
-  // Sendable: `current` and `isClosed` are guarded by `lock`.
+  // Sendable: `current`, `isClosed` and `watched` are guarded by `lock`.
 
   private struct Opening {
     var queue: DatabaseQueue
@@ -25,6 +25,15 @@ final class ReadOnlyAccess: @unchecked Sendable {
     var copy: URL?
     /// SQLite's own locks guard reads of the file.
     var isLocked: Bool
+    var watch: ContentsWatch?
+
+    func read<T>(_ body: (Database) throws -> T) throws -> T {
+      try queue.read { database in
+        let result: T = try body(database)
+        try watch?.look(database)
+        return result
+      }
+    }
   }
 
   let url: URL
@@ -33,6 +42,7 @@ final class ReadOnlyAccess: @unchecked Sendable {
   private let lock = NSLock()
   private var current: Opening?
   private var isClosed = false
+  private var watched: OwnContents?
   /// Of the file that was read first.
   private var identity: FileIdentity?
   private static let attempts: Int = 5
@@ -47,20 +57,31 @@ final class ReadOnlyAccess: @unchecked Sendable {
 
   deinit { try? close() }
 
+  /// What was found at opening: from then on a read of other contents throws `StoreError.fileChanged`.
+  var contents: OwnContents? {
+    get { lock.withLock { watched } }
+    set {
+      lock.withLock {
+        watched = newValue
+        current?.watch = newValue.map { ContentsWatch($0, isThorough: true) }
+      }
+    }
+  }
+
   /// Runs a read on a consistent state. `body` may run more than once.
   func read<T>(_ purpose: ReadPurpose = .request, _ body: (Database) throws -> T) throws -> T {
     lock.lock()
     defer { lock.unlock() }
     if isClosed { throw StoreError.closed }
     if purpose == .fault, let current, (try? checkIdentity()) == nil {
-      return try SQLiteErrors.translating(url: url) { try current.queue.read(body) }
+      return try SQLiteErrors.translating(url: url) { try current.read(body) }
     }
     var lastError: (any Error)?
     for attempt in 0..<Self.attempts {
       if attempt > 0 { Thread.sleep(forTimeInterval: 0.02 * Double(attempt)) }
       do {
         let opening: Opening = try open()
-        let result: T = try SQLiteErrors.translating(url: url) { try opening.queue.read(body) }
+        let result: T = try SQLiteErrors.translating(url: url) { try opening.read(body) }
         // Locks, or having a copy of its own, give a read one state; so does a file that stood still.
         if opening.isLocked || opening.copy != nil || StoreFileState(url: url) == opening.state {
           return result
@@ -123,7 +144,7 @@ final class ReadOnlyAccess: @unchecked Sendable {
     if let objection = state.objection { throw StoreError.invalidFile(url: url, reason: objection) }
     var configuration: Configuration = configuration
     configuration.readonly = true
-    let opening: Opening
+    var opening: Opening
     let needsCopy: Bool = state.hasWAL || alwaysCopiesLogs || !Self.understandsURIs
     if state.hasHotJournal || (state.isWALMode && needsCopy) {
       let (copy, file) = try makeCopy(of: state)
@@ -142,6 +163,7 @@ final class ReadOnlyAccess: @unchecked Sendable {
       opening = Opening(
         queue: try openQueue(url.path, configuration, removing: nil), state: state, copy: nil, isLocked: true)
     }
+    opening.watch = watched.map { ContentsWatch($0, isThorough: true) }
     current = opening
     identity = state.file?.identity
     return opening

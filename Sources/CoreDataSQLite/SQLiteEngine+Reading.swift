@@ -102,7 +102,9 @@ extension SQLiteEngine {
   // MARK: Rows by key
 
   package func rows(of layout: EntityLayout, keys: [Int64]) throws -> RowBatch {
-    try read(.fault, isSingleStatement: keys.count <= 1000) { try rows(of: layout, keys: keys, $0) }
+    try readForFault(isSingleStatement: keys.count <= 1000, orGone: RowBatch()) {
+      try rows(of: layout, keys: keys, $0)
+    }
   }
 
   /// Rows of the entity's family first, which are usually all; keys that are left belong to another branch of the
@@ -202,7 +204,7 @@ extension SQLiteEngine {
   // MARK: Members of to-many relationships
 
   package func members(of layout: EntityLayout, slot: Int, owners: [RowID]) throws -> [[RowID]] {
-    var result = [[RowID]](repeating: [], count: owners.count)
+    func nothing() -> [[RowID]] { Array(repeating: [], count: owners.count) }
     var places = KeyTable()
     places.reserve(more: owners.count)
     var keys: [Int64] = []
@@ -215,8 +217,8 @@ extension SQLiteEngine {
         keys.append(owner.key)
       }
     }
-    try read(.fault, isSingleStatement: keys.count <= 1000) { database in
-      for place in result.indices { result[place].removeAll() }
+    return try readForFault(isSingleStatement: keys.count <= 1000, orGone: nothing()) { database in
+      var result: [[RowID]] = nothing()
       try forEachList(keys) { list, size in
         let filled: [Int64] = list + Array(repeating: list.last ?? 0, count: size - list.count)
         let compiled: CompiledStatement = try fetchCompiler.members(of: layout, slot: slot, owners: filled)
@@ -235,17 +237,16 @@ extension SQLiteEngine {
           return ((), count)
         }
       }
+      for twin in twins { result[twin.to] = result[twin.from] }
+      return result
     }
-    for twin in twins { result[twin.to] = result[twin.from] }
-    return result
   }
 
   package func members(of layout: EntityLayout, slot: Int, owner: RowID, among candidates: [RowID]) throws
     -> [RowID]
   {
-    var result: [RowID] = []
-    try read(.fault, isSingleStatement: candidates.count <= 1000) { database in
-      result = []
+    try readForFault(isSingleStatement: candidates.count <= 1000, orGone: []) { database in
+      var result: [RowID] = []
       try forEachList(candidates.map(\.key)) { list, size in
         let filled: [Int64] = list + Array(repeating: list.last ?? 0, count: size - list.count)
         try forEachMember(of: layout, slot: slot, owner: owner, among: filled, database) { member in
@@ -253,14 +254,14 @@ extension SQLiteEngine {
           return true
         }
       }
+      return result
     }
-    return result
   }
 
   package func member(
     of layout: EntityLayout, slot: Int, owner: RowID, after member: RowID, leftOut: Set<RowID>
   ) throws -> RowID? {
-    try read(.fault, isSingleStatement: true) { database in
+    try readForFault(isSingleStatement: true, orGone: nil) { database in
       var isBehind: Bool = false
       var result: RowID?
       try forEachMember(of: layout, slot: slot, owner: owner, among: nil, database) { other in

@@ -14,8 +14,7 @@ import GRDBSQLite
 ///     fetch   FetchPlan ─ compile ─▸ SQL ─ step ─▸ RowReader ─▸ slabs ─ resolve open targets ─▸ RowBatch
 ///     save    SavePlan ─ BEGIN IMMEDIATE ─▸ keys ─▸ SaveExecution (deletes, updates, inserts, to-many) ─▸ COMMIT
 package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
-  // Sendable: `access`, `pins` and `metadataState` are guarded by `lock`, `seenVersion` by the connection that writes; everything else
-  // is immutable.
+  // Sendable: `access`, `pins` and `metadataState` are guarded by `lock`; everything else is immutable.
 
   package let url: URL
   package let layout: ModelLayout
@@ -34,8 +33,7 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
   private let lock = NSLock()
   private var access: Access?
   private var metadataState: MetadataState
-  /// The version of the file's data after this engine's last commit. Touched by the connection that writes only.
-  private var seenVersion: UInt32?
+  private let contents: OwnContents
   /// The entities that were found to be those of the file by structure, not by hash: what ``metadata`` adds to the file's.
   private let structures: [String: Data]
   /// The readers that see earlier states, to be closed with the store.
@@ -54,15 +52,12 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
 
   private struct MetadataState {
     var current: StoreMetadata
-    /// The UUID that the file has.
-    var storedUUID: String
     /// How often the metadata was set, and how many of these times a save has written.
     var changes: Int = 0
     var written: Int = 0
 
     init(_ metadata: StoreMetadata) {
       current = metadata
-      storedUUID = metadata.uuid
     }
 
     var isChanged: Bool { changes != written }
@@ -73,11 +68,7 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
     }
 
     /// A save has written what was set until then; more may have been set meanwhile.
-    mutating func noteWritten(_ metadata: StoreMetadata, _ count: Int) {
-      guard count > written else { return }
-      written = count
-      storedUUID = metadata.uuid
-    }
+    mutating func noteWritten(_ count: Int) { written = max(written, count) }
   }
 
   // MARK: Opening
@@ -125,6 +116,7 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
     let reader = ReadOnlyAccess(url: url, configuration: configuration)
     do {
       let facts: Facts = try reader.read { try Facts.read($0, url: url, layout: layout, options: options) }
+      reader.contents = facts.contents
       return try SQLiteEngine(
         url: url, layout: layout, options: options, facts: facts, access: .readOnly(reader), reason)
     } catch {
@@ -152,7 +144,8 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
           try Connections.setJournalMode(mode, options, on: queue)
         }
         let hasLog: Bool = try Connections.prepareLog(options, on: queue)
-        let pool = try ConnectionPool(queue, url: url, readers: hasLog ? configuration : nil)
+        let pool = try ConnectionPool(
+          queue, url: url, contents: facts.contents, readers: hasLog ? configuration : nil)
         try guardTrees(facts.guardedTrees, queue)
         let engine = try SQLiteEngine(
           url: url, layout: layout, options: options, facts: facts, access: .writable(pool))
@@ -200,6 +193,7 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
 
   /// What opening learns from the file.
   private struct Facts {
+    var contents: OwnContents
     var metadata: StoreMetadata
     var schema: StoreSchema
     var hasHistory: Bool
@@ -221,7 +215,8 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
       let schema = try StoreSchema(
         layout: layout, database: inventory.database, entities: options.entityNames)
       var facts = Facts(
-        metadata: metadata, schema: schema, hasHistory: inventory.hasHistory, guardedTrees: [],
+        contents: try OwnContents(database, uuid: metadata.uuid, url: url), metadata: metadata,
+        schema: schema, hasHistory: inventory.hasHistory, guardedTrees: [],
         unguardedTrees: [], triggers: inventory.triggers)
       for tree in inventory.unguardedTrees {
         if let known = RTree(tree, schema: schema, database: inventory.database) {
@@ -243,6 +238,7 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
     self.layout = layout
     self.options = options
     self.access = access
+    contents = facts.contents
     schema = facts.schema
     identifier = facts.metadata.uuid
     hasHistory = facts.hasHistory
@@ -261,6 +257,7 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
     url = engine.url
     layout = engine.layout
     options = engine.options
+    contents = engine.contents
     schema = engine.schema
     identifier = engine.identifier
     hasHistory = engine.hasHistory
@@ -326,12 +323,23 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
       } catch {
         // Of a store that was destroyed the error would tell that there is no table.
         do {
-          try pool.read(.fault, isSingleStatement: true, requireOwnContents)
+          try pool.requireOwnContents()
         } catch StoreError.fileChanged(let url, let path) {
           throw StoreError.fileChanged(url: url, path: path)
         } catch {}
         throw error
       }
+    }
+  }
+
+  /// A read for accessors, which can't throw: of contents that were exchanged all rows are gone.
+  func readForFault<T>(
+    isSingleStatement: Bool, orGone nothing: @autoclosure () -> T, _ body: (Database) throws -> T
+  ) throws -> T {
+    do {
+      return try read(.fault, isSingleStatement: isSingleStatement, body)
+    } catch StoreError.fileChanged {
+      return nothing()
     }
   }
 
@@ -385,10 +393,13 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
           plan.takeKeys(keys, of: layout)
           try SaveExecution(engine: self, database: database, files: files).run(plan)
         }
-        try metadata?.value.write(database, url: url)
+        if let metadata {
+          contents.accept(metadata.value.uuid)
+          try metadata.value.write(database, url: url)
+        }
         return keys
       }
-      if let metadata { lock.withLock { metadataState.noteWritten(metadata.value, metadata.count) } }
+      if let metadata { lock.withLock { metadataState.noteWritten(metadata.count) } }
       files.finish()
       return SaveOutcome(written: plan, keys: keys)
     } catch {
@@ -408,47 +419,7 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
   /// Runs `body` in a transaction that holds the write lock from its beginning; what it throws undoes all of it.
   private func writing<Result>(_ body: (Database) throws -> Result) throws -> Result {
     let writer: ConnectionPool = try writableAccess()
-    return try SQLiteErrors.translating(url: url) {
-      try writer.writeWithoutTransaction { database in
-        var result: Result?
-        try database.inTransaction(.immediate) {
-          // What only this connection has changed since is its own.
-          if seenVersion == nil || dataVersion(database) != seenVersion { try requireOwnContents(database) }
-          result = try body(database)
-          try writer.checkFiles()
-          return .commit
-        }
-        seenVersion = dataVersion(database)
-        guard let result else { preconditionFailure("The transaction ended without its body.") }
-        return result
-      }
-    }
-  }
-
-  /// Throws where the file's contents were exchanged for none, or for another store's: its rows are others, whatever their keys.
-  private func requireOwnContents(_ database: Database) throws {
-    let stored: String?
-    do {
-      stored = try storedUUID(database)
-    } catch StoreError.database(SQLITE_ERROR, _, _, _) {
-      stored = nil
-    }
-    if stored == identifier || stored == lock.withLock({ metadataState.storedUUID }) { return }
-    throw StoreError.fileChanged(url: url, path: url.path)
-  }
-
-  /// Changes with every commit, be it of this connection or another. Asked inside a transaction, or right after one, it costs no I/O.
-  private func dataVersion(_ database: Database) -> UInt32? {
-    var version: UInt32 = 0
-    let code: CInt = sqlite3_file_control(
-      database.sqliteConnection, "main", SQLITE_FCNTL_DATA_VERSION, &version)
-    return code == SQLITE_OK ? version : nil
-  }
-
-  private func storedUUID(_ database: Database) throws -> String? {
-    let select = try RawStatement(database, "SELECT Z_UUID FROM Z_METADATA LIMIT 1", url: url)
-    defer { select.reset() }
-    return try select.step() ? select.text(0) : nil
+    return try SQLiteErrors.translating(url: url) { try writer.writeInTransaction(body) }
   }
 
   private func writableAccess() throws -> ConnectionPool {

@@ -173,6 +173,84 @@ struct ReplaceTests {
     #expect(copy.notes.isEmpty)
   }
 
+  private static func title(_ photo: NSManagedObject) -> String? { photo.value(forKey: "title") as? String }
+
+  /// A backup has the UUID, the keys and the versions of what it is put back over.
+  @Test(arguments: ["WAL", "DELETE"], [false, true])
+  func `who has a store open that a backup of itself replaces gets errors`(mode: String, isReadOnly: Bool)
+    throws
+  {
+    let folder = try TemporaryFolder()
+    let photos = PhotoStore(url: folder.file("Photos.sqlite"))
+    let backup = PhotoStore(url: folder.file("Backup.sqlite"))
+    let mine: NSManagedObjectContext = try photos.open(Self.options(mode))
+    try Self.add(["old"], mine)
+    try Self.anybody().replacePersistentStore(
+      at: backup.url, withPersistentStoreFrom: photos.url, type: .sqlite)
+    try mine.performAndWait {
+      try mine.all(NSManagedObject.self, "Photo")[0].setValue("new", forKey: "title")
+      try mine.save()
+    }
+    let theirs: NSManagedObjectContext = try photos.open(
+      Self.options(mode).merging(isReadOnly ? [NSReadOnlyPersistentStoreOption: true] : [:]) { $1 })
+    let held: NSManagedObject = try theirs.performAndWait {
+      let held: NSManagedObject = try theirs.all(NSManagedObject.self, "Photo")[0]
+      #expect(Self.title(held) == "new")
+      return held
+    }
+    try mine.persistentStoreCoordinator?.replacePersistentStore(
+      at: photos.url, withPersistentStoreFrom: backup.url, type: .sqlite)
+    func isRefused(_ body: () throws -> Void) -> Bool {
+      let error: NSError? = errorThrown(body)
+      return error?.code == NSPersistentStoreOperationError
+        && error?.localizedDescription.contains("replaced while the store was open") == true
+    }
+    theirs.performAndWait {
+      #expect(isRefused { _ = try theirs.all(NSManagedObject.self, "Photo") })
+      #expect(isRefused { _ = try theirs.count(for: NSFetchRequest<NSManagedObject>(entityName: "Photo")) })
+      // What can't throw: not the value of another row that has the number now.
+      theirs.refresh(held, mergeChanges: false)
+      #expect(Self.title(held) == nil)
+      if isReadOnly { return }
+      _ = theirs.make("Photo", ["title": "lost"])
+      #expect(isRefused { try theirs.save() })
+    }
+    try mine.persistentStoreCoordinator?.addPersistentStore(
+      ofType: NSSQLiteStoreType, configurationName: nil, at: photos.url, options: Self.options(mode))
+    #expect(try Self.titles(photos) == ["old"])
+  }
+
+  /// Not every change of a file's schema is an exchange.
+  @Test(arguments: ["WAL", "DELETE"])
+  func `who has a store open goes on when others add an index, compact the file or fail to replace it`(
+    mode: String
+  ) throws {
+    let folder = try TemporaryFolder()
+    let photos = PhotoStore(url: folder.file("Photos.sqlite"))
+    let context: NSManagedObjectContext = try photos.open(Self.options(mode))
+    try Self.add(["a"], context)
+    let queue = try DatabaseQueue(path: photos.url.path)
+    try queue.writeWithoutTransaction {
+      try $0.execute(sql: "CREATE INDEX OTHERS ON ZPHOTO (ZTITLE); VACUUM")
+    }
+    try queue.close()
+    // Its files of values can't be made.
+    let other = PhotoStore(url: folder.file("Other.sqlite"))
+    try Self.add(["b"], try other.open())
+    try FileManager.default.moveItem(at: photos.folder, to: folder.file("aside"))
+    try Data().write(to: photos.folder)
+    #expect(
+      codeThrown {
+        try Self.anybody().replacePersistentStore(
+          at: photos.url, withPersistentStoreFrom: other.url, type: .sqlite)
+      } == NSSQLiteError)
+    try FileManager.default.removeItem(at: photos.folder)
+    try FileManager.default.moveItem(at: folder.file("aside"), to: photos.folder)
+    #expect(try context.performAndWait { try context.all(NSManagedObject.self, "Photo").count } == 1)
+    try Self.add(["c"], context)
+    #expect(try Self.titles(photos) == ["a", "c"])
+  }
+
   @Test func `a destination with pages of another size is replaced, and a link is followed`() throws {
     let folder = try TemporaryFolder()
     let photos = PhotoStore(url: folder.file("Photos.sqlite"))
