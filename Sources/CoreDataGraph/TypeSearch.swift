@@ -112,6 +112,11 @@ enum TypeSearch {
     return found.sorted { $0.qualifiedName < $1.qualifiedName }
   }
 
+  /// Whether a bare name is one of a managed class.
+  static func isManaged(_ bareName: String) -> Bool {
+    bareName == "NSManagedObject" || !classes(named: bareName, subclassOf: NSManagedObject.self).isEmpty
+  }
+
   private typealias Accessor = @convention(c) (_ request: UInt) -> UnsafeRawPointer
 
   private static func type(accessor: UInt) -> AnyClass {

@@ -45,7 +45,9 @@ extension NSManagedObjectModel {
     try file.refuseXcode3()
     let data: Data
     do {
-      data = try Data(contentsOf: file.url)
+      data = try ModelFileLocator.contents(of: file.url)
+    } catch let error as ModelFileError {
+      throw error
     } catch {
       throw ModelFileError(
         file: file.url.path, reason: "The file can't be read: \(ErrorMessage.reason(of: error))")
@@ -183,6 +185,8 @@ enum ModelFileLocator {
     do {
       guard let name = try propertyList(file)[key] as? String else { return nil }
       return name.hasSuffix(".xcdatamodel") ? String(name.dropLast(".xcdatamodel".count)) : name
+    } catch let error as ModelFileError {
+      throw error
     } catch let error as PlistError {
       throw ModelFileError(file: file.path, reason: "This is not a readable property list: \(error.reason).")
     } catch {
@@ -199,8 +203,21 @@ enum ModelFileLocator {
     if let hashes = (lists as? [String: [String: Data]])?[name] { model.record(versionHashes: hashes) }
   }
 
+  /// The bytes of a file that no store has open.
+  static func contents(of url: URL) throws -> Data {
+    if StoreFileMark.isSet(path: url.path) {
+      throw ModelFileError(
+        file: url.path,
+        reason: """
+          This is the file of a store that this process has open, and opening it would give up the store's locks. The model of a store \
+          comes from NSPersistentStoreCoordinator.cachedModelForPersistentStore(at:).
+          """)
+    }
+    return try Data(contentsOf: url)
+  }
+
   private static func propertyList(_ file: URL) throws -> [String: Any] {
-    let data = try Data(contentsOf: file)
+    let data = try contents(of: file)
     if !data.starts(with: Array("bplist".utf8)) { try XMLPlistNesting.check(data) }
     let content = try PropertyListSerialization.propertyList(from: data, format: nil)
     guard let content = content as? [String: Any] else { throw PlistError("it is no dictionary") }

@@ -1,33 +1,8 @@
+import CoreDataModel
 import CoreDataStorage
 import Foundation
 import GRDB
 import GRDBSQLite
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#elseif canImport(Darwin)
-  import Darwin
-#endif
-
-/// Which file a path names: two paths with the same identity name the same file.
-struct FileIdentity: Hashable, Sendable {
-  let device: UInt64
-  let inode: UInt64
-
-  init(_ info: stat) {
-    device = UInt64(truncatingIfNeeded: info.st_dev)
-    inode = UInt64(truncatingIfNeeded: info.st_ino)
-  }
-
-  /// nil if the path names no file. Follows symbolic links.
-  init?(path: String) {
-    var info = stat()
-    guard stat(path, &info) == 0 else { return nil }
-    self.init(info)
-  }
-}
 
 /// The files that a store's connections have open, to be compared with what their paths name now.
 ///
@@ -38,6 +13,7 @@ struct OpenedFiles: Sendable {
   private let store: (path: String, identity: FileIdentity)
   /// The log and its index, beside the file that the store's path leads to.
   private let companions: [(path: String, identity: FileIdentity)]
+  private let mark: StoreFileMark
 
   /// What a connection that has read from the database has open.
   init(_ database: Database, url: URL) throws {
@@ -46,6 +22,7 @@ struct OpenedFiles: Sendable {
       throw StoreError.fileChanged(url: url, path: url.path)
     }
     store = (url.path, identity)
+    mark = StoreFileMark(identity)
     // SQLite puts the log beside the file itself, not beside a symbolic link to it.
     let path: String =
       sqlite3_db_filename(database.sqliteConnection, "main").map { String(cString: $0) } ?? ""

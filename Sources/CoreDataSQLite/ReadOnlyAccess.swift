@@ -1,3 +1,4 @@
+import CoreDataModel
 import CoreDataStorage
 import Foundation
 import GRDB
@@ -45,6 +46,7 @@ final class ReadOnlyAccess: @unchecked Sendable {
   private var watched: OwnContents?
   /// Of the file that was read first.
   private var identity: FileIdentity?
+  private var mark: StoreFileMark?
   private static let attempts: Int = 5
 
   /// `alwaysCopiesLogs`: a database with a log is read from a copy even where nothing lies beside it, so that nobody who opens it
@@ -166,6 +168,7 @@ final class ReadOnlyAccess: @unchecked Sendable {
     opening.watch = watched.map { ContentsWatch($0, isThorough: true) }
     current = opening
     identity = state.file?.identity
+    if mark == nil { mark = identity.map(StoreFileMark.init) }
     return opening
   }
 

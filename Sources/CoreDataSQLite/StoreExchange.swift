@@ -1,3 +1,4 @@
+import CoreDataModel
 import CoreDataStorage
 import Foundation
 import GRDB

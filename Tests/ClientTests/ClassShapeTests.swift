@@ -84,6 +84,20 @@ struct ClassShapeTests {
       let plain: NSFetchRequest<any NSFetchRequestResult> = Plain.fetchRequest()
       #expect(typed.entityName == "Plain" && plain.entityName == "Plain")
       #expect(try context.fetch(plain).first as? Plain == below)
+      // Without a type beside it: of the class, where Apple's SDK has one of any results.
+      try context.save()
+      let untyped = Plain.fetchRequest()
+      untyped.predicate = NSPredicate(value: true)
+      let plains: [Plain] = try context.fetch(untyped)
+      #expect(plains == [below])
+      let rows: NSFetchRequest<any NSFetchRequestResult> = Plain.fetchRequest()
+      rows.resultType = .dictionaryResultType
+      rows.propertiesToFetch = ["title"]
+      #expect((try context.fetch(rows) as? [[String: Any]])?.count == 1)
+      let any: NSFetchRequest<any NSFetchRequestResult> = OwnContext.fetchRequest()
+      #expect(any.entityName == "OwnContext")
+      let converted = NSFetchRequest<any NSFetchRequestResult>(untyped)
+      #expect(converted.entityName == "Plain" && converted.predicate == untyped.predicate)
       // A class's own, without a type beside it.
       let own = OwnContext.fetchRequest()
       own.fetchLimit = 1

@@ -85,6 +85,62 @@ struct PortedSourceTests {
     withExtendedLifetime(context) {}
   }
 
+  /// A model whose two entities share a class, beside one in which a single entity has it.
+  private static func sharingStacks() throws -> (
+    shared: NSManagedObjectContext, single: NSManagedObjectContext
+  ) {
+    let single: NSManagedObjectContext = try stack(Shared.self, name: "Left")
+    let model = NSManagedObjectModel()
+    model.entities = ["Left", "Right"].map { name in
+      let entity = NSEntityDescription()
+      (entity.name, entity.managedObjectClassName) = (name, NSStringFromClass(Shared.self))
+      return entity
+    }
+    let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+    try coordinator.addPersistentStore(ofType: NSInMemoryStoreType, configurationName: nil, at: nil)
+    let shared = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+    shared.persistentStoreCoordinator = coordinator
+    return (shared, single)
+  }
+
+  /// Apple's framework logs that "+entity is unable to disambiguate", and gives nil.
+  @Test func `a class that entities share has an entity without a name, and a request that waits for one`()
+    throws
+  {
+    let (shared, single) = try Self.sharingStacks()
+    try shared.performAndWait { () throws in
+      #expect(Shared.entity().name == nil)
+      let request: NSFetchRequest<any NSFetchRequestResult> = Shared.fetchRequest()
+      #expect(request.entityName == nil && request.entity == nil)
+      let error: (any Error)? = #expect(throws: CocoaError.self) { try shared.fetch(request) }
+      #expect("\(error.map { "\($0)" } ?? "")".contains("has no entity"))
+      request.entity = NSEntityDescription.entity(forEntityName: "Right", in: shared)
+      #expect(try shared.fetch(request).isEmpty)
+    }
+    // The context's model knows of one.
+    try single.performAndWait {
+      #expect(Shared.entity().name == "Left" && Shared.fetchRequest().entityName == "Left")
+      #expect(Shared(context: single).entity.name == "Left")
+      try single.save()
+    }
+  }
+
+  @Test func `what a class stands for that entities share is said with the entities and the cure`() async {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      let (shared, _) = try PortedSourceTests.sharingStacks()
+      shared.performAndWait {
+        _ = Shared.entity()
+        _ = Shared(context: shared)
+      }
+    }
+    let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+    for part in [
+      "Multiple NSEntityDescriptions claim the NSManagedObject subclass 'ClientTests.Shared' so +entity is unable to disambiguate",
+      "Left, Right", "entity(forEntityName:in:)", "must have a valid NSEntityDescription",
+      "init(entity:insertInto:)",
+    ] { #expect(text.contains(part), "\(text)") }
+  }
+
   /// From the tests of a browser's persistence library (BrowserServicesKit).
   @Test
   func `a save into a store that was opened to be read is refused with the code for missing permission`()
@@ -142,5 +198,6 @@ struct PortedSourceTests {
 
 private final class Hidden: NSManagedObject {}
 private final class Unnamed: NSManagedObject {}
+final class Shared: NSManagedObject {}
 final class TopLevel: NSManagedObject {}
 final class Bystander { let name = "" }

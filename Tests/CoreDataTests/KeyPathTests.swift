@@ -89,6 +89,31 @@ struct KeyPathTests {
     #expect(KeyPathNames.name(of: row.keyPath) == row.name)
   }
 
+  // Found by PredicateKit's tests, which ask for the name of `\Data.tags[0].isEmpty`.
+  class Labelled: NSManagedObject {
+    var tags: [String] { value(forKey: "tags") as? [String] ?? [] }
+    var sizes: [String: Int] { value(forKey: "sizes") as? [String: Int] ?? [:] }
+    var pairs: [(Int, Int)] { [] }
+    var point: Point { value(forKey: "point") as! Point }
+    var parent: Labelled? { managedObject("parent") }
+  }
+
+  @Test(arguments: [
+    row(nil, \Labelled.tags[0].isEmpty), row(nil, \Labelled.tags[0]), row(nil, \Labelled.tags.count),
+    row(nil, \Labelled.sizes["a"]!), row(nil, \Labelled.parent?.tags[7].count),
+    row(nil, \Labelled.parent!.parent?.tags.first!.count), row(nil, \Labelled.pairs[0].0),
+    row(nil, \Labelled.point.x), row(nil, \Labelled.point.inner.y),
+    row("parent.tags", \Labelled.parent?.tags),
+  ])
+  func `a key path that goes through what is no managed object has no name, and no getter is run`(_ row: Row)
+    throws
+  {
+    #expect(KeyPathNames.name(of: row.keyPath) == row.name)
+    if row.name != nil { return }
+    let error = try #require(errorThrown { _ = try KeyPathNames.requireName(of: row.keyPath) })
+    #expect(error.localizedDescription.contains("goes through a value"))
+  }
+
   // MARK: Names given by hand
 
   /// Its getters stop on made-up values.

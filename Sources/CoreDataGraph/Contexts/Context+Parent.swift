@@ -111,7 +111,7 @@ extension NSManagedObjectContext {
         state.values[number] = old.values[number]
       }
       guard old.changed.contains(number) else { continue }
-      state.noteChange(number, as: old)
+      state.noteChange(number)
       guard let many = old.toMany(number) else { continue }
       // The parent's members, with what was added and removed here.
       let stored: ToManyState? = state.toMany(number)

@@ -52,9 +52,11 @@ enum GraphError: Error, CustomStringConvertible {
       )
     case .severalEntities(let names, let name):
       return ErrorMessage(
-        "Class \(name) stands for several entities (\(names.joined(separator: ", "))).",
+        "Multiple NSEntityDescriptions claim the NSManagedObject subclass '\(name)' so +entity is unable to disambiguate: "
+          + "\(names.joined(separator: ", ")).",
         advice:
-          "Use NSEntityDescription.entity(forEntityName:in:), or NSFetchRequest(entityName:), to say which.")
+          "Say which: NSEntityDescription.entity(forEntityName:in:), NSFetchRequest(entityName:), init(entity:insertInto:)."
+      )
     case .noCoordinator:
       return ErrorMessage(
         "The context has no persistent store coordinator.", advice: "Set persistentStoreCoordinator first.")

@@ -91,7 +91,7 @@ final class ModelRuntime: @unchecked Sendable {
     if let other = found.first(where: {
       $0.layout.entity.structureHash != found[0].layout.entity.structureHash
     }) {
-      AmbiguousClass.tell(objectClass, found[0], other)
+      UnclearClass.tell(objectClass, found[0], other)
     }
     return found[0]
   }
@@ -100,12 +100,14 @@ final class ModelRuntime: @unchecked Sendable {
   /// entity up in its own model.
   static func forName<T>(_ body: () -> T) -> T { ThreadNotes.ofThisThread.with(\.needsNameOnly, true, body) }
 
-  /// The name of the entity that a class says it stands for; a class that stands for none stops the program.
-  static func entityName(of objectClass: NSManagedObject.Type) -> String {
-    guard let name = forName({ objectClass.entity().name }) else {
-      fatalError("\(GraphError.noEntity(of: "\(objectClass)"))")
+  /// A request by the name of the entity that a class says it stands for, so that the context that runs it looks the entity up in its own
+  /// model. Of a class that stands for none, or for several, one without an entity, which is refused unless it gets one.
+  static func request<Result>(of objectClass: NSManagedObject.Type) -> NSFetchRequest<Result> {
+    if let name = forName({ objectClass.entity().name }) { return NSFetchRequest(entityName: name) }
+    if entities(of: objectClass).isEmpty {
+      UnclearClass.tell(objectClass, "\(GraphError.noEntity(of: "\(objectClass)"))")
     }
-    return name
+    return NSFetchRequest()
   }
 
   /// The entities of one name that a class may stand for, never none.
@@ -116,24 +118,28 @@ final class ModelRuntime: @unchecked Sendable {
     guard !found.isEmpty else { throw GraphError.noEntity(of: "\(objectClass)") }
     let names: Set<String> = Set(found.map(\.layout.name))
     guard names.count == 1 else {
-      throw GraphError.severalEntities(names.sorted(), of: "\(objectClass)")
+      throw GraphError.severalEntities(names.sorted(), of: TypeSearch.qualifiedName(of: objectClass))
     }
     return found
   }
 }
 
-/// Tells once that two models in use describe the entity of a class differently.
-private enum AmbiguousClass {
+/// Tells once what is not clear of the entity of a class.
+enum UnclearClass {
   private static let told = Guarded<Set<String>>([])
 
+  static func tell(_ objectClass: AnyClass, _ text: String) {
+    guard told.withLock({ $0.insert("\(ObjectIdentifier(objectClass)) \(text)").inserted }) else { return }
+    Warning.write(text)
+  }
+
+  /// Two models in use describe the entity differently.
   static func tell(_ objectClass: AnyClass, _ taken: EntityRuntime, _ other: EntityRuntime) {
     if ThreadNotes.ofThisThread.needsNameOnly { return }
-    let name: String = taken.layout.name
-    let pair: [String] = [taken, other].map { $0.layout.entity.structureHash.base64EncodedString() }
-    guard told.withLock({ $0.insert("\(objectClass) \(name) \(pair)").inserted }) else { return }
-    Warning.write(
+    tell(
+      objectClass,
       """
-      the class \(objectClass) stands for the entity '\(name)' in two models in use that describe it differently: \
+      the class \(objectClass) stands for the entity '\(taken.layout.name)' in two models in use that describe it differently: \
       \(describe(taken)), and \(describe(other)). \(objectClass).entity() takes the first, the newest. Call it in a block of the \
       context concerned, or use NSEntityDescription.entity(forEntityName:in:); init(context:) and fetchRequest() need neither.
       """)

@@ -8,8 +8,9 @@ import Foundation
 
 extension NSManagedObject {
   /// Stored properties that differ from the last fetch or save, with their present values (`NSNull` for nil); of a new object those that
-  /// differ from what its entity gives a new one. A value that was set to what it is already is no difference, nor is one that
-  /// ``setPrimitiveValue(_:forKey:)`` alone has set. Empty unless ``hasChanges``.
+  /// differ from what its entity gives a new one. A value that was set to what it is already is no difference. Empty unless
+  /// ``hasChanges``: ``setPrimitiveValue(_:forKey:)`` marks no object as changed, but what it sets is told of one that is, such as a new
+  /// one in `awakeFromInsert()`.
   ///
   /// In `willSave()` it tells what the save will write: `if changedValues()["modified"] == nil { modified = Date() }`.
   ///
@@ -66,9 +67,7 @@ extension NSManagedObject {
   private final func recordedChanges() -> SlotSet {
     var result = SlotSet()
     guard hasChanges, let state else { return result }
-    for slot in state.changed.members where !state.unrecorded.contains(slot) && differs(slot, state) {
-      result.insert(slot)
-    }
+    for slot in state.changed.members where differs(slot, state) { result.insert(slot) }
     return result
   }
 

@@ -325,9 +325,9 @@ extension NSManagedObject {
     } else {
       ensureState().values[slot] = makeSlotValue(value, slot: slot)
     }
-    // Not a recorded change, but the value must reach the store with the next save of the object.
+    // The object does not count as changed, but the value must reach the store with the next save of it (Decisions/0056).
     if hasSource || flags.contains(.inserted) {
-      for stored in runtime.layout.storedSlots(of: slot) { state?.noteUnrecordedChange(stored) }
+      for stored in runtime.layout.storedSlots(of: slot) { state?.noteChange(stored) }
     }
   }
 

@@ -101,30 +101,29 @@ nonisolated open class NSManagedObject: NSObject, NSFetchRequestResult {
     Unloading.letGo(&state, of: runtime)
   }
 
-  /// The entity this class stands for. The class must stand for one entity of the models in use.
+  /// The entity this class stands for in the models in use.
   ///
   /// Where several stacks with models of their own have the class, a block of a context means the context's model. Elsewhere the newest model
   /// is taken, which makes no difference as long as all describe the entity alike; if they do not, a line on standard error says so once, with
   /// both. ``init(context:)`` and requests always go by the context's model.
   ///
-  /// For a class that no model in use names the description has no name, as on Apple's platforms (it is nil there, which Swift does not see):
-  /// programs write `entity().name ?? "\(Self.self)"`. ``fetchRequest()`` stops for such a class.
+  /// For a class that no model in use names, or that several entities have, the description has no name, as on Apple's platforms (it is nil
+  /// there, which Swift does not see): programs write `entity().name ?? "\(Self.self)"`. Of several entities a line on standard error says
+  /// once which they are.
   open class func entity() -> NSEntityDescription {
     do {
       return try ModelRuntime.entity(of: self).layout.entity
-    } catch GraphError.noEntity {
-      return NSEntityDescription()
     } catch {
-      fatalError("\(error)")
+      if case GraphError.severalEntities = error { UnclearClass.tell(self, "\(error)") }
+      return NSEntityDescription()
     }
   }
 
-  /// A request for all objects of ``entity()``.
+  /// A request for all objects of ``entity()``. Where that is unclear the request has no entity, and is refused unless it gets one.
   // Disfavoured, so that a subclass's `fetchRequest() -> NSFetchRequest<Item>` needs no type beside it when called.
   @_disfavoredOverload
   open class func fetchRequest() -> NSFetchRequest<any NSFetchRequestResult> {
-    // By name: the context that runs the request looks the entity up in its own model.
-    NSFetchRequest(entityName: ModelRuntime.entityName(of: self))
+    ModelRuntime.request(of: self)
   }
 
   /// Names of properties by key path, for those that can't be found by themselves; see ``KeyPathNaming``.
@@ -199,16 +198,17 @@ nonisolated open class NSManagedObject: NSObject, NSFetchRequestResult {
     if found.isEmpty {
       fatalError(
         """
-        No entity of the context's model has the class \(self); set the entity's class in the model, or use \
-        NSEntityDescription.insertNewObject(forEntityName:into:). Entities: \
+        An NSManagedObject of class '\(self)' must have a valid NSEntityDescription: no entity of the context's model has this class. Set \
+        the entity's class in the model, or use NSEntityDescription.insertNewObject(forEntityName:into:). Entities: \
         \(model.layout.entities.map { "\($0.name) (\($0.entity.managedObjectClassName ?? ""))" }
           .joined(separator: ", ")).
         """)
     }
     fatalError(
       """
-      \(self)(context:) is ambiguous: the class stands for the entities \
-      \(found.map(\.layout.name).joined(separator: ", ")). Use init(entity:insertInto:).
+      An NSManagedObject of class '\(self)' must have a valid NSEntityDescription: in the context's model the class stands for the entities \
+      \(found.map(\.layout.name).joined(separator: ", ")). Say which: init(entity:insertInto:), or \
+      NSEntityDescription.insertNewObject(forEntityName:into:).
       """)
   }
 

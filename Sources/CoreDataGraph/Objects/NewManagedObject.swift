@@ -26,9 +26,10 @@ extension NSFetchRequestResult where Self: NSManagedObject {
     self.init(NewManagedObject(entity, context))
   }
 
-  /// A request for all objects of ``NSManagedObject/entity()``.
+  /// A request for all objects of ``NSManagedObject/entity()``. Where that is unclear the request has no entity, and is refused unless it gets
+  /// one.
   public static func fetchRequest() -> NSFetchRequest<Self> {
-    // By name: the context that runs the request looks the entity up in its own model. As a class: `self` may be one below `Self`.
-    NSFetchRequest(entityName: ModelRuntime.entityName(of: self))
+    // `self` may be a class below `Self`.
+    ModelRuntime.request(of: self)
   }
 }

@@ -68,8 +68,6 @@ final class ObjectState {
   @exclusivity(unchecked) var values: [SlotValue]
   /// Slots set since the last fetch or save: what the next save looks at.
   @exclusivity(unchecked) private(set) var changed = SlotSet()
-  /// Those among them that only primitive access has set. They are saved, but nobody is told of them as changes.
-  @exclusivity(unchecked) private(set) var unrecorded = SlotSet()
   /// In a child context: what the parent has where it differs from the row, unset elsewhere. nil: the row tells all.
   @exclusivity(unchecked) var base: [SlotValue]?
   /// Of an object that is inserted again after its row was deleted: the version that was read of that.
@@ -86,35 +84,12 @@ final class ObjectState {
   // MARK: What was set
 
   @inline(__always)
-  func noteChange(_ slot: Int) {
-    changed.insert(slot)
-    if !unrecorded.isEmpty { unrecorded.remove(slot) }
-  }
+  func noteChange(_ slot: Int) { changed.insert(slot) }
 
-  /// By primitive access.
-  func noteUnrecordedChange(_ slot: Int) {
-    if changed.contains(slot) { return }
-    changed.insert(slot)
-    unrecorded.insert(slot)
-  }
-
-  /// Notes a slot as another state has it.
-  func noteChange(_ slot: Int, as other: ObjectState) {
-    if other.unrecorded.contains(slot) {
-      noteUnrecordedChange(slot)
-    } else if other.changed.contains(slot) {
-      noteChange(slot)
-    }
-  }
-
-  func forgetChange(_ slot: Int) {
-    changed.remove(slot)
-    if !unrecorded.isEmpty { unrecorded.remove(slot) }
-  }
+  func forgetChange(_ slot: Int) { changed.remove(slot) }
 
   func forgetChanges() {
     changed = SlotSet()
-    unrecorded = SlotSet()
     formerVersion = nil
   }
 

@@ -10,7 +10,7 @@ import Testing
 struct LockTests {
   /// What looks at a file, or opens and closes it.
   enum Look: String, CaseIterable, Sendable {
-    case state, metadata, cachedModel, readOnly, another, twice, missingModel, nothing
+    case state, metadata, cachedModel, readOnly, another, twice, missingModel, model, modelByLink, nothing
 
     func take(_ url: URL, _ setting: StoreSetting) throws {
       switch self {
@@ -22,6 +22,14 @@ struct LockTests {
       case .readOnly: try open(url, [NSReadOnlyPersistentStoreOption: true], World.shared)
       case .another: try open(url, nil, World.shared)
       case .twice: for look in [Look.readOnly, .metadata, .another] { try look.take(url, setting) }
+      case .model: #expect(NSManagedObjectModel(contentsOf: url) == nil)
+      case .modelByLink:
+        // Only a file of such a name is read as a model.
+        let link: URL = url.appendingPathExtension("mom")
+        try FileManager.default.createSymbolicLink(at: link, withDestinationURL: url)
+        let error = errorThrown { _ = try NSManagedObjectModel.load(contentsOf: link) }
+        #expect(
+          error.map { "\($0)".contains("a store that this process has open") } == true, "\(error as Any)")
       case .missingModel:
         #expect(codeThrown { try open(url, nil, NSManagedObjectModel()) } != 0)
       }
