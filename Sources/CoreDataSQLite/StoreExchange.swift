@@ -33,12 +33,13 @@ package struct StoreExchange {
 
   // MARK: Nothing
 
-  /// Empties the store; its file stays, as a database without a table, which counts as no store. Where there is no file, or none with
-  /// anything in it, nothing happens. Throws for what is no store of this kind.
+  /// Empties the store; its file stays, as a database without a table, which counts as no store. Where there is no file, in a folder
+  /// that is there, one comes into being. Throws for what is no store of this kind.
   package func destroy() throws {
     if SQLiteStoreFile.isNowhere(url) { return }
     let state = StoreFileState(url: url)
     if let objection = state.placeObjection { throw StoreError.invalidFile(url: url, reason: objection) }
+    if !state.exists, FileIdentity(path: url.deletingLastPathComponent().path) != nil { try makeFile(0o644) }
     guard state.sizeInBytes > 0 else { return }
     if let objection = state.objection { throw StoreError.invalidFile(url: url, reason: objection) }
     do {
@@ -139,14 +140,17 @@ package struct StoreExchange {
       }
       return false
     }
-    let file: Int32 = open(
-      external.file.path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, source.file?.mode ?? 0o600)
+    try makeFile(source.file?.mode ?? 0o600)
+    return true
+  }
+
+  private func makeFile(_ mode: mode_t) throws {
+    let file: Int32 = open(external.file.path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode)
     guard file >= 0 else {
       let reason: NSError = DurableFile.failure("open")
       throw StoreError.database(code: 14, message: reason.localizedDescription, sql: nil, url: url)
     }
     close(file)
-    return true
   }
 
   private func removeIfBlank() {

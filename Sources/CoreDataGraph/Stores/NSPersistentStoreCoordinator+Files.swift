@@ -9,8 +9,8 @@ extension NSPersistentStoreCoordinator {
   ///
   /// A SQLite store is emptied under SQLite's own locks, which takes a save of its own and is all or nothing, also through `kill -9`. As
   /// on Apple's systems the file itself stays, empty: adding a store there makes a new one. Files of large values go too. Contexts of
-  /// other coordinators and processes that have the store open get errors from then on. Where there is no file, or an empty one, nothing
-  /// happens. Of a store in memory nothing is left once it is removed.
+  /// other coordinators and processes that have the store open get errors from then on. Where there was no file there is an empty
+  /// one then, unless its folder is missing. Of a store in memory nothing is left once it is removed.
   ///
   /// `options` are those of ``addPersistentStore(ofType:configurationName:at:options:)``, in particular `NSPersistentStoreTimeoutOption`,
   /// and `NSPersistentStoreForceDestroyOption`.
