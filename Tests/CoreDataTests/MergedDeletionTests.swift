@@ -222,4 +222,37 @@ struct MergedDeletionTests {
     }
     #expect(try scene.stack.titles() == ["again", "b"])
   }
+
+  // The child's deletions are not in the store yet. Merged, they were taken for deletions that are.
+  @Test(arguments: StoreKind.allCases)
+  func `a child's save that is merged before its parent saves takes nothing from anybody`(kind: StoreKind)
+    throws
+  {
+    let stack = try Stack(kind)
+    let other: NSManagedObjectContext = stack.other()
+    try stack.run { context in
+      let item: Item = context.item("a")
+      try context.save()
+      let theirs: NSManagedObject = try other.performAndWait { try other.existingObject(with: item.objectID) }
+      let child = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+      child.parent = context
+      let recorder = Recorder([.NSManagedObjectContextDidSaveObjectIDs], of: child)
+      try child.performAndWait {
+        child.delete(try child.existingObject(with: item.objectID))
+        try child.save()
+      }
+      let saved: [AnyHashable: Any] = try #require(recorder.received.first?.userInfo)
+      for receiver in [context, other] {
+        receiver.performAndWait {
+          receiver.mergeChanges(
+            fromContextDidSave: Notification(
+              name: .NSManagedObjectContextDidSave, object: nil, userInfo: saved))
+        }
+      }
+      other.performAndWait { #expect(!theirs.isDeleted && theirs.value(forKey: "title") as? String == "a") }
+      #expect(item.isDeleted && context.hasChanges)
+      try context.save()
+      #expect(try stack.titles() == [])
+    }
+  }
 }

@@ -172,6 +172,20 @@ extension NSManagedObjectContext {
     return zip(objects, asked).filter { found.contains($1) }.map(\.0)
   }
 
+  /// The objects that the parent does not have any more. What it cannot read is taken to be there.
+  final func missing(among objects: [NSManagedObject], in parent: NSManagedObjectContext) -> [NSManagedObject]
+  {
+    let ids: [NSManagedObjectID] = objects.map(\.objectID)
+    let isGone: [Bool] = parent.runAndWait {
+      ids.map { id in
+        let theirs: NSManagedObject = parent.lookUp(id)
+        return (try? theirs.fulfillFault()) != nil
+          && (theirs.isDeleted || theirs.flags.contains(.inaccessible))
+      }
+    }
+    return zip(objects, isGone).filter(\.1).map(\.0)
+  }
+
   /// The object here for one of the parent's; what is loaded here stays as it is.
   private func object(for carried: CarriedObject, refresh: Bool = false) -> NSManagedObject {
     let object: NSManagedObject = self.lookUp(carried.id)
@@ -311,21 +325,24 @@ extension NSManagedObjectContext {
     return object
   }
 
-  /// This side of each relationship only: the child had both sides in step, so the other side comes by itself.
+  /// Sets both sides of each relationship: the child had them in step with what it knew, but the objects here may have got other
+  /// partners since, by changes that are not saved or that the child has not read.
   private func apply(_ change: PushedObject, to object: NSManagedObject) {
     for (slot, value) in change.values {
       switch value {
       case .attribute(let value): object.setSlot(slot, value)
-      case .toOne(let id): object.writeToOne(slot, id.map { self.lookUp($0) })
+      case .toOne(let id): object.setToOne(slot, id.map { self.lookUp($0) })
       case .toMany: continue
       }
     }
     for edit in change.edits {
       for member in edit.removed.map({ self.lookUp($0) }) where object.isMemberHere(edit.slot, member) {
         object.removeMember(edit.slot, member)
+        if let inverse = object.runtime.layout.slots[edit.slot].inverseSlot { member.unlink(inverse, object) }
       }
       for member in edit.added.map({ self.lookUp($0) }) where !object.isMemberHere(edit.slot, member) {
         object.addMember(edit.slot, member)
+        object.linkInverse(edit.slot, member)
       }
       if let order = edit.order {
         object.reorder(edit.slot, ObjectList(order.map { self.lookUp($0) }))

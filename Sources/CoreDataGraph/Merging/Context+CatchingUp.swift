@@ -28,16 +28,21 @@ extension NSManagedObjectContext {
     if parent == nil { _ = try? takeNewest(of: [object]) }
   }
 
-  /// Both rows of a one-to-one relationship hold a key. Whoever the row of a changed object names, and the
-  /// object does not any more, must not keep its key either: a merge may have brought a newer row under the
-  /// change.
+  /// Both rows of a one-to-one relationship hold a key, and what a save writes must agree. A merge or a refresh can have brought one of
+  /// them a newer row, under the change here or after it.
   final func settlePartners(of changes: PendingChanges) {
     if parent != nil { return }
-    for object in changes.updated {
+    for object in changes.all where !object.runtime.oneToOneSlots.isEmpty {
       guard let state = object.state else { continue }
-      for slot in object.runtime.relationshipSlots where state.changed.contains(slot) {
-        guard let inverse = object.inverseToOne(slot), let partner = object.storedPartner(slot),
-          partner !== object.toOneTarget(slot), !partner.isDeleted
+      for (slot, inverse) in object.runtime.oneToOneSlots where state.changed.contains(slot) {
+        if !object.isDeleted {
+          object.settlePartner(slot, inverse)
+        } else if !object.passesDeletionOn(slot) {
+          continue
+        }
+        // Whoever the row names, and the object does not any more, must not keep its key.
+        guard let partner = object.storedPartner(slot), partner !== object.toOneTarget(slot),
+          !partner.isDeleted
         else { continue }
         partner.leave(inverse, object)
       }
@@ -96,16 +101,6 @@ extension NSManagedObjectContext {
     let related: [NSManagedObject] = relatives(of: changed + gone)
     takeOverDeletions(of: gone)
     return related
-  }
-
-  private struct Home: Hashable {
-    let store: ObjectIdentifier?
-    let root: Int
-
-    init(_ object: NSManagedObject) {
-      store = object.store.map { ObjectIdentifier($0) }
-      root = object.runtime.layout.rootIndex
-    }
   }
 
   private func take(_ row: RowRef, for object: NSManagedObject) {
@@ -205,6 +200,28 @@ extension NSManagedObject {
       guard let inverse = inverseToOne(slot) else { continue }
       toManyState(slot).drop(where: { $0.toOneTarget(inverse) !== self })
     }
+  }
+
+  /// The partner that was set here names this object too, unless somebody else was set there: then that counts.
+  fileprivate final func settlePartner(_ slot: Int, _ inverse: Int) {
+    guard let partner = toOneTarget(slot), !partner.isDeleted else { return }
+    // Its row names this one already, and so would not be written, and this one's does not: then it may be an old row.
+    if row != nil, targetInRow(slot) !== partner, partner.targetInRow(inverse) === self {
+      registry?.context?.readNewer(partner)
+    }
+    let other: NSManagedObject? = partner.toOneTarget(inverse)
+    if other === self { return }
+    if other != nil, partner.state?.changed.contains(inverse) == true {
+      writeToOne(slot, nil)
+    } else {
+      other?.leave(slot, partner)
+      partner.writeToOne(inverse, self)
+    }
+  }
+
+  fileprivate final func passesDeletionOn(_ slot: Int) -> Bool {
+    let rule: NSDeleteRule? = runtime.layout.slots[slot].relationship?.deleteRule
+    return rule == .nullifyDeleteRule || rule == .cascadeDeleteRule
   }
 
   /// The slot of the other side, if that is a to-one.

@@ -118,6 +118,23 @@ extension NSManagedObjectContext {
     return true
   }
 
+  /// The objects that the store, or the parent, does not have any more, or cannot tell of.
+  final func missing(among objects: [NSManagedObject]) -> [NSManagedObject] {
+    let asked: [NSManagedObject] = objects.filter {
+      $0.flags.isDisjoint(with: [.inserted, .deletedElsewhere])
+    }
+    if let parent { return missing(among: asked, in: parent) }
+    var missing: [NSManagedObject] = []
+    for (_, group) in Dictionary(grouping: asked, by: { Home($0) }) {
+      guard let store = group[0].store else { continue }
+      let root: EntityLayout = store.runtime.entities[group[0].runtime.layout.rootIndex].layout
+      var found: Set<Int64> = []
+      try? store.rows(of: root, keys: group.map(\.key), for: self).forEach { found.insert($0.key) }
+      missing += group.filter { !found.contains($0.key) }
+    }
+    return missing
+  }
+
   /// For what is merged: it may be older than the deletion. What can't be read does not come back.
   final func isThere(_ object: NSManagedObject) -> Bool { (try? findAgain(object)) ?? false }
 }
@@ -184,5 +201,16 @@ extension RowRef {
       slab.copy(Int(runtime.brief[slot].word), runtime.brief[slot].kind, from: self, to: row)
     }
     return slab.row(0)
+  }
+}
+
+/// Where an object's row lies: rows of one place are asked for at once.
+struct Home: Hashable {
+  let store: ObjectIdentifier?
+  let root: Int
+
+  init(_ object: NSManagedObject) {
+    store = object.store.map { ObjectIdentifier($0) }
+    root = object.runtime.layout.rootIndex
   }
 }

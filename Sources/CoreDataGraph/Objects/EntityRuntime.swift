@@ -246,6 +246,8 @@ final class EntityRuntime: @unchecked Sendable {
   let headerSize: Int
   /// Slots of relationships, stored or not.
   let relationshipSlots: [Int]
+  /// Of to-one relationships whose inverse is one too, with the inverse's slot: both rows hold a key.
+  let oneToOneSlots: [(slot: Int, inverse: Int)]
   let storedAttributeSlots: [Int]
   /// Stored slots whose values go through value transformers.
   let transformableSlots: [Int]
@@ -281,6 +283,13 @@ final class EntityRuntime: @unchecked Sendable {
       (brief + number).initialize(to: SlotBrief(slot))
     }
     relationshipSlots = layout.slots.indices.filter { layout.slots[$0].relationship != nil }
+    oneToOneSlots = layout.slots.indices.compactMap { number in
+      let slot: PropertySlot = layout.slots[number]
+      guard slot.isToOne, let inverse = slot.inverseSlot,
+        slot.relationship?.inverseRelationship?.isToMany == false
+      else { return nil }
+      return (number, inverse)
+    }
     storedAttributeSlots = layout.slots.indices.filter { number in
       guard case .stored(let kind, _) = layout.slots[number].role else { return false }
       return kind != .toOne

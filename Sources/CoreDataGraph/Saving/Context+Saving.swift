@@ -310,10 +310,12 @@ extension NSManagedObjectContext {
       deleted: ids(NSDeletedObjectsKey, NSDeletedObjectIDsKey))
     // A save through another coordinator over the same file has told its own row cache only.
     forgetRows(of: (saved.updated + saved.deleted).filter { $0.store !== store(of: $0) })
-    merge(saved)
+    merge(saved, isStored: false)
   }
 
-  final func merge(_ ids: SavedIDs) {
+  /// `isStored`: whether the save was one into the store, or the parent, that this context reads from. What a program hands over may come
+  /// from a context whose parent has not saved yet; the objects that were deleted there are still to be deleted here then.
+  final func merge(_ ids: SavedIDs, isStored: Bool = true) {
     movePin()
     var info: [AnyHashable: Any] = ids.userInfo
     var refreshed: Set<NSManagedObjectID> = []
@@ -324,7 +326,8 @@ extension NSManagedObjectContext {
       // Somebody has seen its values and waits to hear of others.
       if object.isFault, object.observation?.awaitsValues == true { try? object.fulfillFault() }
     }
-    takeOverDeletions(of: ids.deleted.compactMap { lookUpRegistered($0) })
+    let deleted: [NSManagedObject] = ids.deleted.compactMap { lookUpRegistered($0) }
+    takeOverDeletions(of: isStored ? deleted : missing(among: deleted))
     for id in ids.inserted {
       let object: NSManagedObject = lookUp(id)
       guard isThere(object) else { continue }

@@ -166,9 +166,7 @@ final class SaveCrowd: @unchecked Sendable {
           wrong.append("\(object.objectID).\(name) refers to \(id), which is gone")
           continue
         }
-        // A one-to-one relationship has a key in both rows, and a child hands up the side that it has changed.
-        guard let inverse = relationship.inverseRelationship, relationship.isToMany || inverse.isToMany
-        else { continue }
+        guard let inverse = relationship.inverseRelationship else { continue }
         if !target.objectIDs(forRelationshipNamed: inverse.name).contains(object.objectID) {
           wrong.append("\(object.objectID).\(name) refers to \(id), which does not refer back")
         }
