@@ -121,4 +121,95 @@ struct ArgumentTests {
     let object = NSObject()
     #expect(String(format: "%@", arguments: [object]) == object.description)
   }
+
+  // Findings of 2026-11-22: both read past the list, or took a number for an address, and ended with signal 11.
+
+  /// A list of C's, as a function that takes one gets it.
+  private func predicate(_ format: String, _ list: CVaListPointer) -> NSPredicate {
+    NSPredicate(format: format, arguments: list)
+  }
+
+  @Test func `a list around the call knows number and types`() throws {
+    #expect(
+      withVaList([5]) { NSPredicate(format: "a == %@", arguments: $0) } == NSPredicate(format: "a == 5"))
+    let numbers: [CVarArg] = (1...9).map { Int32($0) }
+    let format: String = "a IN {\(Array(repeating: "%d", count: 9).joined(separator: ", "))}"
+    #expect(withVaList(numbers) { NSPredicate(format: format, arguments: $0) }.evaluate(with: ["a": 9]))
+    let expression: NSExpression = withVaList([7, 2.5]) { list in
+      NSExpression(format: "%d * %f", arguments: list)
+    }
+    #expect(expression.expressionValue(with: nil, context: nil) as? Double == 17.5)
+    // A body that takes C's list gets it.
+    #expect(withVaList(["x", 3]) { NSString(format: "%@%d", arguments: $0) as String } == "x3")
+    #expect(withVaList(["x"]) { predicate("a == %@", $0) } == NSPredicate(format: "a == 'x'"))
+    #expect(withVaList([1]) { _ in 2 } == 2)
+    #expect(
+      withVaList([1]) {
+        let number: Int = 2
+        return predicate("a == %d", $0).evaluate(with: ["a": number])
+      } == false)
+    "text".withCString { text in
+      #expect(
+        withVaList([text]) { NSPredicate(format: "a == %s", arguments: $0) }.evaluate(with: ["a": "text"]))
+    }
+  }
+
+  struct Mistake: CustomTestStringConvertible, Codable, Sendable {
+    let format: String
+    let count: Int
+    let parts: [String]
+    var testDescription: String { "\(format) with \(count)" }
+  }
+
+  static let mistakes: [Mistake] = [
+    Mistake(
+      format: "a == %@ AND b == %@", count: 1,
+      parts: ["a == %@ AND b == %@", "character 18", "argument 2", "the 1 passed"]),
+    Mistake(format: "a == %d AND b == %d", count: 1, parts: ["character 18", "argument 2", "the 1 passed"]),
+    Mistake(format: "a == %@", count: 0, parts: ["character 6", "argument 1"]),
+    Mistake(format: "%K == 1", count: 0, parts: ["character 1", "argument 1"]),
+  ]
+
+  @Test(arguments: mistakes, ["getVaList", "withVaList", "expression"])
+  func `too few arguments stop with the place`(mistake: Mistake, form: String) async throws {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      [mistake, form] in
+      let arguments: [CVarArg] = Array(repeating: 1, count: mistake.count)
+      switch form {
+      case "getVaList": _ = NSPredicate(format: mistake.format, arguments: getVaList(arguments))
+      case "withVaList":
+        _ = withVaList(arguments) { NSPredicate(format: mistake.format, arguments: $0) }
+      default:
+        let format: String = mistake.format.replacingOccurrences(of: " == ", with: " + ")
+          .replacingOccurrences(of: " AND ", with: " + ")
+        _ = withVaList(arguments) { NSExpression(format: format, arguments: $0) }
+      }
+    }
+    let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+    if form == "expression" { return #expect(text.contains("argument"), "\(text)") }
+    for part in mistake.parts { #expect(text.contains(part), "\(part) in \(text)") }
+  }
+
+  @Test(arguments: ["a == %@", "a == 1 AND b == %@", "a == %s"])
+  func `a number where C's list must have an object`(format: String) async throws {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { [format] in
+      func predicate(_ list: CVaListPointer) -> NSPredicate { NSPredicate(format: format, arguments: list) }
+      _ = withVaList([5]) { predicate($0) }
+    }
+    let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+    for part in [format, "argument 1", "number 5", "argumentArray:"] {
+      #expect(text.contains(part), "\(text)")
+    }
+  }
+
+  @Test func `C's list has nothing where an object must be`() async throws {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      func predicate(_ list: CVaListPointer) -> NSPredicate {
+        NSPredicate(format: "a == %@ AND b == %@", arguments: list)
+      }
+      _ = withVaList(["x"]) { predicate($0) }
+    }
+    let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+    for part in ["a == %@ AND b == %@", "argument 2", "none"] { #expect(text.contains(part), "\(text)") }
+  }
 }

@@ -60,9 +60,10 @@ nonisolated open class NSExpression: NSObject, NSCopying, NSSecureCoding {
     self.init(node: Self.parsed(format, argumentArray), permission: .joining(values: argumentArray))
   }
 
-  /// An expression from a format and C arguments, as `withVaList(_:_:)` gives them. Stops the program when the format can't
-  /// be parsed.
-  public convenience init(format: String, arguments: CVaListPointer) {
+  /// An expression from a format and a list of C's arguments that somebody else has made. Stops the program when the format can't be
+  /// parsed; see ``PredicateParsing/init(format:arguments:)-(_,CVaListPointer?)`` for what such a list doesn't tell.
+  @_disfavoredOverload
+  public convenience init(format: String, arguments: CVaListPointer?) {
     do {
       try self.init(parsing: format, arguments: VariableArguments.values(of: arguments, for: format))
     } catch {
@@ -70,7 +71,8 @@ nonisolated open class NSExpression: NSObject, NSCopying, NSSecureCoding {
     }
   }
 
-  /// An expression from a format and arguments as `getVaList(_:)` gives them. Stops the program when the format can't be parsed.
+  /// An expression from a format and arguments as `getVaList(_:)` and `withVaList(_:_:)` give them. Stops the program when the format can't be
+  /// parsed, or needs more arguments than there are.
   public convenience init(format: String, arguments: VariableArgumentList) {
     self.init(format: format, argumentArray: arguments.values)
   }

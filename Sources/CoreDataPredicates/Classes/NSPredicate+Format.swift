@@ -22,9 +22,14 @@ extension PredicateParsing where Self: Foundation.NSPredicate {
     self = Self.parsed(format, argumentArray ?? [])
   }
 
-  /// A predicate from a format and C arguments, as `withVaList(_:_:)` gives them. Stops the program when the format can't be
-  /// parsed.
-  public init(format: String, arguments: CVaListPointer) {
+  /// A predicate from a format and a list of C's arguments that somebody else has made. Stops the program when the format can't be parsed.
+  ///
+  /// Such a list says neither how many arguments it has nor of which types. Where the place of an object or a text holds nothing, or what can be no
+  /// address, the program stops with the place; another mistake reads what happens to be there. Lists made by `withVaList(_:_:)` around this very
+  /// call, or by `getVaList(_:)`, are ``VariableArgumentList``s, which know.
+  // Not preferred, and of an optional, so that `withVaList(_:_:)` around this call is the one that makes a VariableArgumentList.
+  @_disfavoredOverload
+  public init(format: String, arguments: CVaListPointer?) {
     do {
       try self.init(parsing: format, arguments: VariableArguments.values(of: arguments, for: format))
     } catch {
@@ -32,7 +37,8 @@ extension PredicateParsing where Self: Foundation.NSPredicate {
     }
   }
 
-  /// A predicate from a format and arguments as `getVaList(_:)` gives them. Stops the program when the format can't be parsed.
+  /// A predicate from a format and arguments as `getVaList(_:)` and `withVaList(_:_:)` give them. Stops the program when the format can't be parsed,
+  /// or needs more arguments than there are.
   public init(format: String, arguments: VariableArgumentList) {
     self = Self.parsed(format, arguments.values)
   }

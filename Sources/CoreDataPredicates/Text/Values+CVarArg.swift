@@ -31,14 +31,38 @@ extension NSObject: @retroactive CVarArg, @retroactive _CVarArgObject {
   public var _cVarArgEncoding: [Int] { [Int(bitPattern: Unmanaged.passUnretained(self).toOpaque())] }
 }
 
-/// Arguments of a format, as `getVaList(_:)` gives them.
+/// Arguments of a format, as `getVaList(_:)` and `withVaList(_:_:)` give them to predicates and expressions: with their number and their types,
+/// which a list of C's has not.
 public struct VariableArgumentList {
-  let values: [any CVarArg]
+  let values: [Any]
+
+  init(_ arguments: [any CVarArg]) {
+    // What C calls a string is a pointer, and there are no others among arguments.
+    values = arguments.map { argument in
+      switch argument {
+      case let text as UnsafePointer<CChar>: String(cString: text)
+      case let text as UnsafeMutablePointer<CChar>: String(cString: text)
+      case let text as UnsafePointer<UInt16>: String(decodingCString: text, as: UTF16.self)
+      case let text as UnsafeMutablePointer<UInt16>: String(decodingCString: text, as: UTF16.self)
+      default: argument
+      }
+    }
+  }
 }
 
 /// The arguments as a list for ``PredicateParsing/init(format:arguments:)-(_,VariableArgumentList)``, as in code for Apple's systems.
 ///
-/// There the list is C's, and somebody keeps it alive; Linux has `withVaList(_:_:)` only. This list holds its arguments.
+/// There the list is C's, and somebody keeps it alive; Linux has `withVaList(_:_:)` only. This list holds its arguments, and a format that needs more of
+/// them, or others, is an error that names the place.
 public func getVaList(_ args: [any CVarArg]) -> VariableArgumentList {
-  VariableArgumentList(values: args)
+  VariableArgumentList(args)
+}
+
+/// Calls the body with the arguments as a list for predicates and expressions: `withVaList(arguments) { NSPredicate(format: format, arguments: $0) }`.
+///
+/// A body that needs a list of C's, such as `NSString(format:arguments:)`, gets one from Swift's function of this name. That one has neither the number nor
+/// the types of its arguments; this one does, so that a format that needs more arguments, or others, is an error that names the place.
+@_disfavoredOverload
+public func withVaList<Result>(_ args: [any CVarArg], _ body: (VariableArgumentList) -> Result) -> Result {
+  body(VariableArgumentList(args))
 }

@@ -21,29 +21,61 @@ enum VariableArguments {
       case .character: "%d"
       }
     }
+
+    /// Whether a word can be such an argument's. Objects lie at addresses that a pointer divides, and nothing lies in the first page.
+    func takes(_ word: UInt) -> Bool {
+      switch self {
+      case .object: word >= 4096 && word.isMultiple(of: UInt(MemoryLayout<UInt>.alignment))
+      case .text, .wideText: word >= 4096
+      case .integer, .double, .character: true
+      }
+    }
+
+    var noun: String {
+      switch self {
+      case .object: "an object"
+      case .text, .wideText: "a text"
+      case .integer, .double, .character: "a number"
+      }
+    }
   }
 
   /// The arguments that a format consumes, in order. Nothing is read behind the first mistake in the format.
-  static func values(of list: CVaListPointer, for format: String) -> [Any?] {
-    let passings: [Passing] = passings(in: format)
-    if passings.isEmpty { return [] }
-    let conversions: String = passings.map(\.conversion).joined(separator: " ")
+  ///
+  /// - Throws: an error that names the place where an object or a text must be and is not, as far as its word tells.
+  static func values(of list: CVaListPointer?, for format: String) throws(PredicateError) -> [Any?] {
+    let passings: [(passing: Passing, specifier: String)] = passings(in: format)
+    guard let list, !passings.isEmpty else { return [] }
+    let conversions: String = passings.map(\.passing.conversion).joined(separator: " ")
     // No conversion writes more than this, a long double's hexadecimal digits included.
     var buffer: [CChar] = Array(repeating: 0, count: passings.count * 48 + 1)
     let count: Int = Int(vsnprintf(&buffer, buffer.count, conversions, list))
     let text: String = String(decoding: buffer.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self)
-    return zip(text.split(separator: " "), passings).map { value(String($0), $1) }
+    var values: [Any?] = []
+    for (number, (word, (passing, specifier))) in zip(text.split(separator: " "), passings).enumerated() {
+      if let word = UInt(word, radix: 16), !passing.takes(word) {
+        throw .unsupported(
+          "The format \"\(format)\" needs \(passing.noun) as argument \(number + 1), for \(specifier), and the list of arguments has "
+            + (word == 0 ? "none" : "the number \(word)")
+            + " there. Such a list carries neither number nor types of its arguments: use argumentArray:, or "
+            + "withVaList(_:_:) and getVaList(_:) directly around the call.")
+      }
+      values.append(value(String(word), passing))
+    }
+    return values
   }
 
-  private static func passings(in format: String) -> [Passing] {
+  private static func passings(in format: String) -> [(passing: Passing, specifier: String)] {
     var lexer: Lexer = Lexer(format)
-    var passings: [Passing] = []
+    var passings: [(passing: Passing, specifier: String)] = []
     while true {
       let token: Token = lexer.next()
       switch token.kind {
       case .end, .invalid: return passings
       case .specifier(let specifier):
-        passings.append(passing(specifier, Array(lexer.text[token.start..<token.end].dropFirst())))
+        let letters: [UInt8] = Array(lexer.text[token.start..<token.end])
+        passings.append(
+          (passing(specifier, Array(letters.dropFirst())), String(decoding: letters, as: UTF8.self)))
       default: break
       }
     }
