@@ -146,6 +146,12 @@ private struct ModelLint {
       report(
         .error, entity, name,
         "a property's name starts with a letter and has letters, digits and underscores only")
+    } else if FormatWords.areReserved(name) {
+      let meaning: String = name.lowercased() == "self" ? "the object itself" : "a word of the language"
+      report(
+        .warning, entity, name,
+        "in predicates \(name) is \(meaning), so the property has to be written #\(name) there; rename the property"
+      )
     }
     switch property {
     case let attribute as NSAttributeDescription: check(attribute, of: entity)

@@ -54,6 +54,16 @@ struct ModelProblemTests {
     Sample(name: "a reserved name", says: "already") { owner, _ in
       owner.attributesByName["name"]?.name = "objectID"
     },
+    // Finding: an attribute that no format names, since the word means the object.
+    Sample(
+      name: "an attribute SELF", says: "SELF is the object itself, so the property has to be written #SELF",
+      severity: .warning
+    ) {
+      owner, _ in owner.attributesByName["name"]?.name = "SELF"
+    },
+    Sample(name: "an attribute In", says: "has to be written #In", severity: .warning) { owner, _ in
+      owner.attributesByName["name"]?.name = "In"
+    },
     Sample(name: "a bad property name", says: "starts with a letter") { owner, _ in
       owner.attributesByName["name"]?.name = "first-name"
     },

@@ -254,7 +254,7 @@ import Testing
     "age + height * salary - 2 > 3 AND sum(pets.weight) / count(pets) > 1 AND -age < 0 AND age ** 2 > 4",
     "median(pets.weight) > 2 AND mode(pets.weight) CONTAINS 2 AND stddev(pets.weight) > 2 AND max(pets.name) > 'a'",
     // What depends on the value is none of the checker's business.
-    "age / 0 == 1 AND age + nil == 3 AND CAST('x', 'NSDate') > born AND friends[99] == nil AND randomn:(0) == 1",
+    "age / 0 == 1 AND age + nil == 3 AND CAST(name, 'NSDate') > born AND friends[99] == nil AND randomn:(0) == 1",
     "CAST(name, 'NSDate') > born AND CAST(name, 'NSNumber') > 3 AND CAST(name, 'NSUUID') == code",
     "CAST(born, 'NSNumber') > 3 AND CAST(age, 'NSString') BEGINSWITH '1' AND CAST(age, 'Date') > born",
     "FUNCTION(name, 'uppercaseString') == 'X' AND FUNCTION(name, 'hasPrefix:', 'x') == YES AND name isEqual: 'x'",

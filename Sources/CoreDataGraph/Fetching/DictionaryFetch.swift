@@ -41,6 +41,20 @@ struct DictionaryFetch {
     try request.havingPredicate?.checkEvaluationAllowed()
     having = request.havingPredicate.map { names.resolve($0.predicateNode()) }
     order = DictionaryFetch.order(request, names, runtime)
+    try DictionaryFetch.check(columns.map(\.expression) + groups.map(\.expression), having)
+  }
+
+  /// Refuses casts of texts that can't be read: they would be nil in every row.
+  private static func check(_ expressions: [ExpressionNode], _ having: PredicateNode?) throws {
+    var problems: [PredicateProblem] = []
+    func note(_ expression: ExpressionNode) {
+      if let problem = PredicateProblem(unreadableCast: expression), !problems.contains(problem) {
+        problems.append(problem)
+      }
+    }
+    for expression in expressions { expression.forEachExpression(note) }
+    having?.forEachExpression(note)
+    if !problems.isEmpty { throw GraphError.predicate(problems) }
   }
 
   /// The order in terms of the table. A name means the entity's property, or else the column of that name; of groups, the key

@@ -28,7 +28,8 @@ extension PredicateCheck {
     guard Self.comparesValues(node), case .string(let text)? = members.first,
       members.allSatisfy({ Self.areNeverEqual(value, $0) }),
       let advice = TextAdvice.advice(
-        text, for: value, isList: constant.isCollection, form: form(subject, node))
+        text, for: value, isList: constant.isCollection, form: form(subject, node),
+        takesArguments: takesArguments)
     else { return false }
     report(
       PredicateProblem(

@@ -122,6 +122,10 @@ extension PredicateCheck {
     {
       return nil
     }
+    if let problem = PredicateProblem(unreadableCast: expression, takesArguments: takesArguments) {
+      report(problem)
+      return nil
+    }
     // nil is a value that every row may have; what becomes of it is not a matter of kinds.
     let known: [PredicateValue] = values.compactMap { $0.flatMap { $0.isNull ? nil : $0 } }
     guard known.count == values.count else { return nil }
@@ -278,6 +282,23 @@ extension PredicateCheck {
 }
 
 extension PredicateProblem {
+  /// A `CAST` of a constant text that it can't read: it would be nil for every row, and nobody told.
+  package init?(unreadableCast expression: ExpressionNode, takesArguments: Bool = true) {
+    guard let (text, type) = Cast.unreadable(expression) else { return nil }
+    let short: String = text.utf8.count > 80 ? "\(text.prefix(80))…" : text
+    let kind: String =
+      switch type {
+      case "NSDate", "Date": "date"
+      case "NSNumber", "NSDecimalNumber", "Decimal": "number"
+      case "NSUUID", "UUID": "UUID"
+      case "NSURL", "URL": "URL"
+      default: type
+      }
+    self.init(
+      .wrongType, part: Printer.print(expression), reason: "the text \"\(short)\" is no \(kind)",
+      advice: TextAdvice.advice(for: text, castTo: type, takesArguments: takesArguments))
+  }
+
   fileprivate static func unknownFunction(
     _ name: String, part: String, among known: some Collection<String>, _ what: String
   ) -> PredicateProblem {

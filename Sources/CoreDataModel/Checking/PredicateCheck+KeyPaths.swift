@@ -222,8 +222,9 @@ extension PredicateCheck {
 
   // MARK: For messages
 
-  /// What an expression reads, when it is a path.
+  /// What an expression reads, when it is a path or the object itself.
   func subject(_ expression: ExpressionNode) -> PredicateSubject? {
+    if expression == .evaluatedObject { return PredicateSubject(keyPath: Printer.print(expression)) }
     guard let path = expression.path else { return nil }
     var entity: NSEntityDescription? = startEntity(of: expression)
     var found: NSPropertyDescription?

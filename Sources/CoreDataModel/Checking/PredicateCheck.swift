@@ -18,6 +18,8 @@ import CoreDataPredicates
 struct PredicateCheck {
   /// Whether a variable without a value is a problem; templates get theirs later.
   private let needsVariables: Bool
+  /// Whether the predicate was made from a format with arguments, or typed.
+  let takesArguments: Bool
   /// Whether warnings are looked for; a fetch asks for errors alone.
   let findsWarnings: Bool
   /// Whose keys the predicate reads, also inside of subqueries.
@@ -30,8 +32,9 @@ struct PredicateCheck {
 
   init(
     _ entity: NSEntityDescription, variables: [String: PredicateValue?] = [:], needsVariables: Bool = true,
-    findsWarnings: Bool = true
+    findsWarnings: Bool = true, takesArguments: Bool = true
   ) {
+    self.takesArguments = takesArguments
     self.entity = entity
     self.variables = variables
     self.needsVariables = needsVariables
@@ -84,7 +87,8 @@ struct PredicateCheck {
       report(
         PredicateProblem(
           .unboundVariable, part: "$\(name)", name: name, reason: "the variable has no value",
-          advice: "Give it one with withSubstitutionVariables(_:) before the fetch."))
+          advice: takesArguments
+            ? "Give it one with withSubstitutionVariables(_:) before the fetch." : "Write the value."))
     }
     return nil
   }
@@ -102,6 +106,26 @@ struct PredicateCheck {
   }
 
   private mutating func check(_ node: ComparisonNode) {
+    let count: Int = problems.count
+    checkOperands(of: node)
+    guard node.left == .evaluatedObject || node.right == .evaluatedObject, problems.count > count else {
+      return
+    }
+    for place in count..<problems.count { problems[place].advice += adviceOnSelf(problems[place]) }
+  }
+
+  /// Who compares `SELF` with a value means a property, perhaps one of that name.
+  private func adviceOnSelf(_ problem: PredicateProblem) -> String {
+    let names: [String] = entity.propertiesByName.keys.filter { $0.lowercased() == "self" }.sorted()
+    if !names.isEmpty {
+      return " SELF is the object itself; its property of that name is written "
+        + names.map { "#\($0)" }.joined(separator: " or ") + "."
+    }
+    if problem.advice.contains("its properties") { return "" }
+    return " SELF is the object itself; compare one of its properties."
+  }
+
+  private mutating func checkOperands(of node: ComparisonNode) {
     let left: PredicateValue? = example(of: node.left)
     let right: PredicateValue? = example(of: node.right)
     if node.modifier == .direct { return compare(left, node, right, isMember: false) }

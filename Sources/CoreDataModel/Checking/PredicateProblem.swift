@@ -72,7 +72,7 @@ public struct PredicateProblem: Sendable, Hashable, CustomStringConvertible {
   /// What is wrong.
   public let reason: String
   /// What to do about it.
-  public let advice: String
+  public internal(set) var advice: String
 
   /// Where an error of a fetch has its problems in `userInfo`, as `[PredicateProblem]`.
   public static let errorKey: String = "ClarusPredicateProblems"

@@ -34,6 +34,22 @@ package enum Cast {
     throw PredicateError.evaluation(text)
   }
 
+  /// A constant text that spells no value of the type that it is cast to, with the type; nil for every other expression.
+  package static func unreadable(_ expression: ExpressionNode) -> (text: String, type: String)? {
+    guard case .function(target: nil, name: "castObject:toType:", let arguments) = expression,
+      arguments.count == 2, case .constant(let value) = arguments[0], case .string(let text) = value,
+      case .constant(.string(let type)) = arguments[1]
+    else { return nil }
+    do {
+      _ = try apply(value, to: type)
+    } catch let error as PredicateError where error.isAboutValues {
+      return (text, type)
+    } catch {
+      return nil
+    }
+    return nil
+  }
+
   private static func date(_ value: PredicateValue) -> Date? {
     switch value {
     case .date(let date): return date

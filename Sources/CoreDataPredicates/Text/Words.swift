@@ -78,3 +78,11 @@ package enum Word: String, CaseIterable, Sendable {
     }
   }
 }
+
+/// What other modules ask about words.
+package enum FormatWords {
+  /// Whether a key of this name has to be written with a `#` before it.
+  package static func areReserved(_ name: String) -> Bool {
+    Word(identifier: name).map { !$0.isSoft } ?? false
+  }
+}

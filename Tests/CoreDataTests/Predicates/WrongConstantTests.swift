@@ -94,6 +94,110 @@ struct WrongConstantTests {
     }
   }
 
+  // MARK: CAST
+
+  /// Finding: a constant that `CAST` can't read gave no rows, and no word about it.
+  static let casts: [(format: String, parts: [String])] = [
+    (
+      #"date > CAST("1800", "NSDate")"#,
+      [#"the text "1800" is no date"#, #"CAST("2024-01-31", "NSDate")"#, #"CAST(1800, "NSDate")"#, "%@"]
+    ),
+    (#"date == CAST("yesterday", "NSDate")"#, [#"CAST("2024-01-31T08:30:00Z", "NSDate")"#]),
+    (#"date == CAST("", "Date")"#, [#"the text "" is no date"#]),
+    (#"CAST("2024-13-45", "NSDate") == nil"#, ["2024-13-45", "is no date"]),
+    (#"NOT (date IN {CAST("x", "NSDate")})"#, ["is no date"]),
+    (#"date BETWEEN {CAST("2024-01-31", "NSDate"), CAST("x", "NSDate")}"#, [#"the text "x" is no date"#]),
+    (#"TERNARY(flag == YES, CAST("x", "NSDate"), date) != nil"#, ["is no date"]),
+    (#"uuid == CAST("42", "NSUUID")"#, [#"the text "42" is no UUID"#, "E621E1F8", "%@"]),
+    (#"i16 == CAST("five", "NSNumber")"#, [#"the text "five" is no number"#, #"CAST("12.5", "NSNumber")"#]),
+    (#"decimal == CAST("x", "NSDecimalNumber")"#, ["is no number", "a Decimal"]),
+    (#"uri == CAST("", "NSURL")"#, ["is no URL", "https://example.org"]),
+  ]
+
+  @Test(arguments: StoreKind.allCases) func `a constant that can't be cast`(kind: StoreKind) throws {
+    try Stack(kind).run { context in
+      for isPending in [false, true] {
+        if isPending { _ = context.make("Kinds", ["text": "red"]) }
+        for (format, parts) in Self.casts {
+          try expectError(NSPredicate(format: format), "Kinds", parts, in: context)
+        }
+      }
+      let long = NSPredicate(format: "date == CAST(%@, 'NSDate')", String(repeating: "x", count: 10_000))
+      let described = try #require(World.shared.entitiesByName["Kinds"])
+      let reason: String = try #require(long.problems(for: described).first).reason
+      #expect(reason.utf8.count < 200)
+    }
+  }
+
+  @Test(arguments: StoreKind.allCases) func `columns and conditions on groups can't cast it either`(
+    kind: StoreKind
+  ) throws {
+    try Stack(kind).run { context in
+      _ = context.make("Kinds", ["text": "red"])
+      try context.save()
+      let column = NSExpressionDescription()
+      column.name = "moment"
+      column.expression = NSExpression(format: #"CAST("1800", "NSDate")"#)
+      let request = NSFetchRequest<NSDictionary>(entityName: "Kinds")
+      request.resultType = .dictionaryResultType
+      request.propertiesToFetch = [column]
+      let error: NSError = try #require(errorThrown { _ = try context.fetch(request) })
+      #expect(error.localizedDescription.contains("is no date"), "\(error)")
+      request.propertiesToFetch = ["text"]
+      request.propertiesToGroupBy = ["text"]
+      request.havingPredicate = NSPredicate(format: #"max(date) > CAST("1800", "NSDate")"#)
+      let second: NSError = try #require(errorThrown { _ = try context.fetch(request) })
+      #expect(second.localizedDescription.contains(#"CAST(1800, "NSDate")"#), "\(second)")
+    }
+  }
+
+  @Test(arguments: StoreKind.allCases) func `what the errors on casts show works`(kind: StoreKind) throws {
+    try Stack(kind).run { context in
+      _ = context.make(
+        "Kinds", ["date": Date(timeIntervalSinceReferenceDate: 1800), "i16": 12, "text": "no date"])
+      try context.save()
+      for format in [
+        #"date == CAST(1800, "NSDate")"#, #"date > CAST("2000-01-31", "NSDate")"#,
+        #"date < CAST("2024-01-31T08:30:00Z", "NSDate")"#,
+        #"date == CAST(CAST("1800", "NSNumber"), "NSDate")"#, #"i16 == CAST("12", "NSNumber")"#,
+        // What a row holds is no mistake of the predicate's.
+        #"CAST(text, "NSDate") == nil"#, #"CAST(nil, "NSDate") == nil"#,
+      ] {
+        #expect(try count("Kinds", NSPredicate(format: format), in: context) == 1, "\(format)")
+      }
+    }
+  }
+
+  // MARK: SELF
+
+  /// Finding: the words on `SELF` as an attribute named no attribute.
+  @Test func `SELF in the place of an attribute`() throws {
+    let thing = World.entity(
+      "Thing", [World.attribute("SELF", .stringAttributeType), World.attribute("name", .stringAttributeType)])
+    let item = try #require(World.shared.entitiesByName["Item"])
+    for format in [
+      "SELF == 'text'", "SELF == 3", "SELF > 3", "SELF LIKE 'x*'", "SELF CONTAINS 'x'", "ANY SELF == 'x'",
+      "name == SELF",
+      "SELF IN {1, 2}", "SELF BETWEEN {1, 2}", "'x' IN SELF", "SELF MATCHES 'x'", "SELF == YES", "%K == 'x'",
+    ] {
+      let predicate = NSPredicate(format: format, argumentArray: format.contains("%K") ? ["SELF"] : [])
+      for problem in predicate.problems(for: thing) {
+        #expect(problem.description.contains("its property of that name is written #SELF"), "\(problem)")
+      }
+      #expect(!predicate.problems(for: thing).isEmpty, "\(format)")
+      let plain = NSPredicate(
+        format: format.replacingOccurrences(of: "name ==", with: "title =="),
+        argumentArray: format.contains("%K") ? ["SELF"] : [])
+      let problem = try #require(plain.problems(for: item).last, "\(format)")
+      #expect(problem.advice.contains("compare one of its properties"), "\(problem)")
+      if !format.contains("name") { #expect(problem.keyPath == "SELF", "\(format)") }
+    }
+    #expect(NSPredicate(format: "#SELF == 'x' AND SELF != nil").problems(for: thing).isEmpty)
+    for format in ["SELF.nam == 1", "ANY SELF.nam == 1", "self.nam == 'x'"] {
+      #expect(NSPredicate(format: format).problems(for: thing).first?.nearest == ["name"], "\(format)")
+    }
+  }
+
   // MARK: Swift values
 
   @Test(arguments: StoreKind.allCases) func `a Swift value that nothing holds`(kind: StoreKind) throws {
