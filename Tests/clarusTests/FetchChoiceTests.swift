@@ -109,6 +109,28 @@ import Testing
       ["--min", "due,price", "--max", "title"],
       ["min(due),min(price),max(title)", "2026-05-09T06:13:20.250000Z,1.5,日本梨"]
     ),
+    (
+      ["--group-by", "category.name", "--count", "--having", "count > 1"],
+      ["category.name,count", "fruit,2"]
+    ),
+    (
+      [
+        "--group-by", "category.name", "--having",
+        "avg(price) BETWEEN {1, 2} AND category.name BEGINSWITH 'f'",
+      ],
+      ["category.name", "fruit"]
+    ),
+    (
+      ["--group-by", "category", "--count", "--having", "category == 'p1'"],
+      ["category,count", "x-coredata://UUID/Category/p1,2"]
+    ),
+    (["--group-by", "category", "--having", "count == 1 AND category == nil"], ["category", ""]),
+    (
+      ["--group-by", "isDone", "--having", "max(due) > '2026-01-01' AND max(due) < '2026-05-10'"],
+      ["isDone", "true"]
+    ),
+    (["--group-by", "isDone", "--having", "count(price) == 1 AND NOT isDone == YES"], ["isDone", "false"]),
+    (["--group-by", "isDone", "--having", "max(due) > now + 9y"], ["isDone"]),
     (["--avg", "price", "--avg", "priority"], ["avg(price),avg(priority)", "1.75,7.5"]),
     (["--group-by", "category", "--count"], ["category,count", ",1", "x-coredata://UUID/Category/p1,2"]),
     (

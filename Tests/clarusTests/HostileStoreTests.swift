@@ -27,7 +27,12 @@ import Testing
       "fetch", "STORE", "Item", "--columns", "title,category.name", "--sql", "--where",
       "title != '\u{1B}[1m'",
     ],
-    ["show", "STORE", "Category/p1"],
+    ["show", "STORE", "Category/p1"], ["show", "STORE", "Item/p1", "--format", "table"],
+    [
+      "fetch", "STORE", "Item", "--group-by", "title", "--count", "--having",
+      "title BEGINSWITH 'a' AND count == 1",
+    ],
+    ["info", "STORE", "--counts", "--format", "table"],
   ])
   func `values never reach a terminal as control characters`(arguments: [String]) throws {
     let folder: URL = try TemporaryFolder.make()
@@ -52,6 +57,18 @@ import Testing
       ["fetch", store.path, "Item", "--columns", Self.nasty],
       ["fetch", store.path, "Item", "--where", Self.nasty],
       ["fetch", store.path, "Item", "--sort", Self.nasty], ["fetch", store.path, "Item", "--id", Self.nasty],
+      ["fetch", store.path, "Item", "--group-by", "title", "--having", Self.nasty],
+      [
+        "fetch", store.path, "Item", "--group-by", "title", "--having", "title == '\(Self.nasty)' AND x == 1",
+      ],
+      ["fetch", store.path, "Item", "--where", "due > '\(Self.nasty)'"],
+      ["fetch", store.path, "Item", "--where", "due > now - 7\(Self.nasty)"],
+      ["fetch", store.path, "Item", "--group-by", Self.nasty],
+      ["fetch", store.path, "Item", "--sum", Self.nasty],
+      ["fetch", store.path, "Item", "--format", Self.nasty],
+      ["show", store.path, "Item/p1", "--format", Self.nasty],
+      ["fetch", store.path, "Item", "--model", "/\(Self.nasty)"],
+      ["model", "show", store.path, "--model-version", Self.nasty],
       ["info", store.path, "--entity", Self.nasty], ["info", "/\(Self.nasty)"], [Self.nasty],
     ] {
       let run = try CommandLineRun(arguments)

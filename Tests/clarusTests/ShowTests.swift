@@ -53,6 +53,19 @@ import Testing
     #expect(tags[0]["objectID"] == "x-coredata://UUID/Tag/p1")
   }
 
+  @Test(arguments: [
+    ["show", "STORE", "Item/p1"], ["info", "STORE"], ["model", "show", "STORE"], ["model", "hash", "STORE"],
+    ["model", "lint", "STORE"],
+  ])
+  func `every command takes the format that fetch takes`(arguments: [String]) throws {
+    let store = try ShopStore()
+    defer { store.remove() }
+    #expect(
+      try store.run(arguments + ["--format", "json"]).output == store.run(arguments + ["--json"]).output)
+    #expect(try store.run(arguments + ["--format", "table"]).output == store.run(arguments).output)
+    #expect(try store.run(arguments + ["--json", "--format", "json"]).status == 0)
+  }
+
   // MARK: Data
 
   /// A store whose `Everything` rows hold these data, in this order.

@@ -24,13 +24,15 @@ struct FetchCommand: ParsableCommand {
         clarus fetch Shop.sqlite Item --columns title,category.name,tags --members
         clarus fetch Shop.sqlite Category --columns name,items.@count,items.@max.price
         clarus fetch Shop.sqlite Item --group-by category.name --count --sum price --sort count:desc
+        clarus fetch Shop.sqlite Item --group-by category.name --avg price --having 'count > 2 AND avg(price) < 10'
         clarus fetch Shop.sqlite Item --distinct --columns category.name
         clarus fetch Shop.sqlite Category --columns name,items --format csv > categories.csv
 
       PREDICATES
         As for NSPredicate(format:). Besides, objects compare with ids ("Item/p42", "p42", or the URI), dates with days and \
       moments in UTC ("2026-12-01", "2026-12-01T09:30:00Z"), and now and today() take offsets: now - 7d, today() - 1mon \
-      (\(RelativeDates.units)).
+      (\(RelativeDates.units)). In --having the names are those of the columns (count, sum(price), what is grouped by), and sum, \
+      avg, min, max and count of other attributes.
 
       FORMATS
         table  for people: long text is cut, control characters are escaped, data shows its size
@@ -81,21 +83,14 @@ struct FetchCommand: ParsableCommand {
 
   @OptionGroup(title: "Groups") var grouping: GroupingOptions
 
-  @Option(name: .long, help: ArgumentHelp("table, json or csv.", valueName: "format"))
-  var format: OutputFormat?
+  @OptionGroup var formatting: FormatOptions
 
   @Flag(name: .long, help: "Print the SQL statement, its values and its plan.")
   var sql = false
 
-  @Flag(name: .long, help: "The same as --format json.")
-  var json = false
-
   func validate() throws {
     if let limit, limit < 1 { throw ValidationError("--limit must be at least 1.") }
     if offset < 0 { throw ValidationError("--offset must not be negative.") }
-    if json, let format, format != .json {
-      throw ValidationError("--json and --format \(format.rawValue) contradict each other.")
-    }
     if let columns, let objection = NameList.objection("--columns", columns) {
       throw ValidationError(objection)
     }
@@ -111,38 +106,41 @@ struct FetchCommand: ParsableCommand {
     let engine: any StoreEngine = try store.open()
     defer { try? engine.close() }
     let entity: EntityLayout = try store.entity(self.entity, in: engine.layout)
-    let rows: FetchPlan = try rows(of: entity, engine, store)
+    let now = Date()
+    let rows: FetchPlan = try rows(of: entity, engine, store, now)
     let output = StandardOutput()
     if grouping.makesTable {
-      try writeTable(rows, engine, output)
+      try writeTable(rows, engine, output, now)
     } else {
       try writeRows(rows, engine, output)
     }
     try output.flush()
   }
 
-  private var chosenFormat: OutputFormat { json ? .json : format ?? .table }
+  private var chosenFormat: OutputFormat { formatting.chosen }
 
   /// Which rows: those with the ids that are asked for, among those that satisfy the predicate.
   private func rows(
-    of entity: EntityLayout, _ engine: any StoreEngine, _ store: OpenStore
+    of entity: EntityLayout, _ engine: any StoreEngine, _ store: OpenStore, _ now: Date
   ) throws -> FetchPlan {
     let ids = ObjectIDs(layout: engine.layout, storeUUID: engine.identifier)
     var plan = FetchPlan(entity: entity)
     var conditions: [PredicateNode] = []
     if !idTexts.isEmpty {
-      let wanted: [RowID] = try idTexts.compactMap(ObjectIDText.init).map { try ids.row($0, of: entity) }
+      let wanted: [RowID] = try naming("--id") {
+        try idTexts.compactMap(ObjectIDText.init).map { try ids.row($0, of: entity) }
+      }
       conditions.append(ObjectIDs.isAmong(wanted))
       plan.predicate = conditions[0]
       let present: Set<Int64> = Set(try engine.fetchIDs(plan).map(\.key))
       let missing: [String] = zip(idTexts, wanted).filter { !present.contains($1.key) }.map(\.0)
       if !missing.isEmpty {
         throw CommandFailure(
-          "\(store.path): There is no \(entity.name) with the id \(missing.joined(separator: ", ")).")
+          "--id: \(store.path): There is no \(entity.name) with the id \(missing.joined(separator: ", ")).")
       }
     }
     if let predicate {
-      let clause = try WhereClause(predicate, of: entity, ids: ids, now: Date())
+      let clause = try WhereClause(predicate, of: entity, ids: ids, now: now)
       for remark in clause.remarks { writeToStandardError("clarus: " + ErrorText.oneLine(remark)) }
       conditions.append(clause.node)
     }
@@ -152,13 +150,13 @@ struct FetchCommand: ParsableCommand {
 
   private func writeRows(_ rows: FetchPlan, _ engine: any StoreEngine, _ output: StandardOutput) throws {
     var plan: FetchPlan = rows
-    plan.order = try sort.map {
-      FetchOrder(keyPath: try SortTerm($0).rowKey, ascending: try SortTerm($0).ascending)
-    }
+    plan.order = try naming("--sort") { try sort.map { try SortTerm($0).order(of: rows.entity) } }
     plan.limit = limit ?? 0
     plan.offset = offset
     let layout: ModelLayout = engine.layout
-    let chosen: [OutputColumn]? = try columns.map { try OutputColumn.list($0, of: rows.entity, in: layout) }
+    let chosen: [OutputColumn]? = try columns.map { columns in
+      try naming("--columns") { try OutputColumn.list(columns, of: rows.entity, in: layout) }
+    }
     let standard: [OutputColumn] = try OutputColumn.standard(
       of: rows.entity, in: layout, withMembers: members)
     if sql { try StatementText(engine.explain(plan)).write(chosenFormat, output) }
@@ -173,12 +171,18 @@ struct FetchCommand: ParsableCommand {
     try writer.end()
   }
 
-  private func writeTable(_ rows: FetchPlan, _ engine: any StoreEngine, _ output: StandardOutput) throws {
+  private func writeTable(
+    _ rows: FetchPlan, _ engine: any StoreEngine, _ output: StandardOutput, _ now: Date
+  ) throws {
     let groups: GroupedRows = try grouping.table(of: rows.entity, in: engine.layout, columns: columns)
-    let plan: TablePlan = try groups.plan(
+    var plan: TablePlan = try groups.plan(
       rows: rows, order: try sort.map { (try SortTerm($0).key, try SortTerm($0).ascending) },
       limit: limit ?? 0,
       offset: offset)
+    if let having = grouping.having {
+      let ids = ObjectIDs(layout: engine.layout, storeUUID: engine.identifier)
+      plan.having = try HavingClause(having, now: now).reading(rows.entity, ids, groups)
+    }
     if sql { try StatementText(engine.explain(plan)).write(chosenFormat, output) }
     let table: ValueTable = try engine.fetch(plan)
     var writer = RecordWriter(groups.titles, format: chosenFormat, printer: printer(engine), output: output)

@@ -30,6 +30,13 @@ struct GroupingOptions: ParsableArguments {
     help: ArgumentHelp("The greatest of these values.", valueName: "a,b.c"))
   var max: [String] = []
 
+  @Option(
+    name: .long, parsing: .unconditional,
+    help: ArgumentHelp(
+      "Only groups that satisfy this, such as 'count > 2 AND sum(price) < 10'; see PREDICATES.",
+      valueName: "predicate"))
+  var having: String?
+
   @Flag(name: .long, help: "Each combination of the values in --columns once.")
   var distinct = false
 
@@ -54,6 +61,9 @@ struct GroupingOptions: ParsableArguments {
         throw ValidationError(objection)
       }
     }
+    if having != nil, groupBy == nil {
+      throw ValidationError("--having needs --group-by: it chooses among groups; --where chooses rows.")
+    }
     if members, makesTable {
       throw ValidationError("--members needs rows; groups and distinct values have none.")
     }
@@ -70,7 +80,9 @@ struct GroupingOptions: ParsableArguments {
 
   func table(of entity: EntityLayout, in layout: ModelLayout, columns: String?) throws -> GroupedRows {
     if distinct, let columns {
-      return try GroupedRows(distinct: NameList.names(columns), of: entity, in: layout)
+      return try naming("--columns") {
+        try GroupedRows(distinct: NameList.names(columns), of: entity, in: layout)
+      }
     }
     return try GroupedRows(
       of: entity, in: layout, groups: groupBy.map(NameList.names) ?? [], functions: functions)

@@ -46,20 +46,22 @@ struct InfoCommand: ParsableCommand {
   @Flag(name: .long, help: "The number of rows of each entity, and nothing else.")
   var counts = false
 
-  @Flag(name: .long, help: "Print JSON.")
-  var json = false
+  @OptionGroup var formatting: FormatOptions
 
   func validate() throws {
+    try formatting.refuseCSV()
     if counts, entity != nil { throw ValidationError("--counts and --entity contradict each other.") }
   }
 
   func run() throws {
     let store = try OpenStore(path: options.store, modelPath: options.model, needsModel: entity != nil)
     let output = StandardOutput()
+    let json: Bool = formatting.isJSON
     if let entity {
       let engine: SQLiteEngine = try store.open()
       defer { try? engine.close() }
-      let report = try EntityReport(try store.entity(entity, in: engine.layout), engine: engine)
+      let layout: EntityLayout = try naming("--entity") { try store.entity(entity, in: engine.layout) }
+      let report = try EntityReport(layout, engine: engine)
       if json { try output.writeLine(report.json.pretty) } else { try report.write(to: output) }
       return try output.flush()
     }

@@ -20,8 +20,11 @@ struct ModelOptions: ParsableArguments {
     name: .long, help: ArgumentHelp("A version by name, instead of the current one.", valueName: "name"))
   var modelVersion: String?
 
-  @Flag(name: .long, help: "Print JSON.")
-  var json = false
+  @OptionGroup var formatting: FormatOptions
+
+  var json: Bool { formatting.isJSON }
+
+  func validate() throws { try formatting.refuseCSV() }
 
   /// The model. What was not understood in its file is told on standard error.
   func load() throws -> ModelVersion {

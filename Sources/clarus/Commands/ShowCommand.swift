@@ -37,10 +37,10 @@ struct ShowCommand: ParsableCommand {
     help: ArgumentHelp("Show at most so many members of each to-many relationship.", valueName: "n"))
   var members: Int = 100
 
-  @Flag(name: .long, help: "Print JSON.")
-  var json = false
+  @OptionGroup var formatting: FormatOptions
 
   func validate() throws {
+    try formatting.refuseCSV()
     guard let text = ObjectIDText(id), text.entity != nil else {
       throw ValidationError("\"\(id)\" is no id of an object; write Item/p42 or x-coredata://…/Item/p42.")
     }
@@ -56,7 +56,7 @@ struct ShowCommand: ParsableCommand {
       let report = try ObjectReport(try ids.row(text, of: nil), engine: engine, mostMembers: members)
     else { throw CommandFailure("\(options.store): There is no object \(id).") }
     let output = StandardOutput()
-    if json {
+    if formatting.isJSON {
       try output.writeLine(report.json.pretty)
     } else {
       try report.write(to: output)

@@ -1,4 +1,7 @@
 import ArgumentParser
+import CoreDataModel
+import CoreDataStorage
+import Foundation
 
 /// `--sort`: a key, `key:asc` or `key:desc`.
 struct SortTerm {
@@ -18,6 +21,12 @@ struct SortTerm {
     }
   }
 
-  /// As a store orders rows.
-  var rowKey: String { key == PathEnd.objectIDName ? "self" : key }
+  /// As a store orders rows; throws what is wrong with the key.
+  func order(of entity: EntityLayout) throws -> FetchOrder {
+    let rowKey: String = key == PathEnd.objectIDName ? "self" : key
+    let problems: [PredicateProblem] = NSSortDescriptor(key: rowKey, ascending: ascending)
+      .problems(for: entity.entity)
+    if let problem = problems.first(where: { $0.severity == .error }) { throw CommandFailure("\(problem)") }
+    return FetchOrder(keyPath: rowKey, ascending: ascending)
+  }
 }

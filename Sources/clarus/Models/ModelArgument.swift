@@ -27,7 +27,7 @@ enum ModelArgument {
     let files: [(name: String, url: URL)] = try versionFiles(path)
     guard let file = files.first(where: { $0.name == version }) else {
       let known: String = files.map { "\"\($0.name)\"" }.joined(separator: ", ")
-      throw CommandFailure("\(path): There is no version \"\(version)\". It has \(known).")
+      throw CommandFailure("--model-version: \(path): There is no version \"\(version)\". It has \(known).")
     }
     let loaded: LoadedModel = try NSManagedObjectModel.load(contentsOf: file.url)
     return ModelVersion(name: file.name, model: loaded.model, warnings: loaded.warnings, path: path)

@@ -11,6 +11,8 @@ import Foundation
 struct LiteralReading {
   let entity: EntityLayout
   let ids: ObjectIDs
+  /// For messages.
+  let option: String
 
   func reading(_ predicate: PredicateNode) throws -> PredicateNode {
     switch predicate {
@@ -19,10 +21,10 @@ struct LiteralReading {
     case .comparison(var node):
       if let kind = kind(of: node.left) {
         node.left = kind.path
-        node.right = try kind.reading(node.right, ids)
+        node.right = try kind.reading(node.right, node.comparison, self)
       } else if let kind = kind(of: node.right) {
         node.right = kind.path
-        node.left = try kind.reading(node.left, ids)
+        node.left = try kind.reading(node.left, node.comparison, self)
       }
       return .comparison(node)
     }
@@ -34,26 +36,46 @@ struct LiteralReading {
     /// nil: dates.
     var entity: EntityLayout?
 
-    func reading(_ literal: ExpressionNode, _ ids: ObjectIDs) throws -> ExpressionNode {
+    func reading(
+      _ literal: ExpressionNode, _ comparison: ComparisonOperator, _ all: LiteralReading
+    ) throws -> ExpressionNode {
       switch literal {
-      case .constant(let value): return .constant(try reading(value, ids))
-      case .aggregate(let members): return .aggregate(try members.map { try reading($0, ids) })
+      case .constant(let value): return .constant(try reading(value, comparison, all))
+      case .aggregate(let members): return .aggregate(try members.map { try reading($0, comparison, all) })
       default: return literal
       }
     }
 
-    private func reading(_ value: PredicateValue, _ ids: ObjectIDs) throws -> PredicateValue {
+    private func reading(
+      _ value: PredicateValue, _ comparison: ComparisonOperator, _ all: LiteralReading
+    ) throws -> PredicateValue {
       switch value {
-      case .array(let members): return .array(try members.map { try reading($0, ids) })
-      case .set(let members): return .set(Set(try members.map { try reading($0, ids) }))
+      case .array(let members): return .array(try members.map { try reading($0, comparison, all) })
+      case .set(let members): return .set(Set(try members.map { try reading($0, comparison, all) }))
       case .string(let text):
-        guard let entity else { return DateText.date(text).map { .date($0) } ?? value }
+        guard let entity else { return try date(text, comparison, all.option) ?? value }
         guard let id = ObjectIDText(text) else {
           throw CommandFailure(
-            "--where: \"\(text)\" is compared with an object, but is no id; \(ObjectIDText.forms).")
+            "\(all.option): \"\(text)\" is compared with an object, but is no id; \(ObjectIDText.forms).")
         }
-        return ObjectIDs.reference(try ids.row(id, of: entity))
+        return ObjectIDs.reference(try all.ids.row(id, of: entity))
       default: return value
+      }
+    }
+
+    /// nil for operators that look at text, which say so themselves.
+    private func date(
+      _ text: String, _ comparison: ComparisonOperator, _ option: String
+    ) throws -> PredicateValue? {
+      if let date = DateText.date(text) { return .date(date) }
+      switch comparison {
+      case .like, .matches, .beginsWith, .endsWith, .contains, .tokenMatches, .utiEquals, .utiConformsTo,
+        .customSelector:
+        return nil
+      default:
+        throw CommandFailure(
+          "\(option): \"\(text)\" is compared with \(Printer.print(path)), a date, but is none. Write a day or a moment, "
+            + "\"2026-12-01\" or \"2026-12-01T09:30:00Z\". \(RelativeDates.forms)")
       }
     }
   }
@@ -71,6 +93,11 @@ struct LiteralReading {
       case .value(_, .date), .computed(_, .date): return Side(path: expression, entity: nil)
       case .value, .computed, nil: return nil
       }
+    case .function(target: nil, let name, let arguments):
+      guard ["min:", "max:"].contains(name), arguments.count == 1, let side = kind(of: arguments[0]),
+        side.entity == nil
+      else { return nil }
+      return Side(path: expression, entity: nil)
     default: return nil
     }
   }

@@ -10,8 +10,11 @@ struct RelativeDates {
 
   static let units: String = "s, min, h, d, w, mon, y"
 
-  /// The text with each term replaced by the moment that it is.
-  func resolved(_ text: String) -> String {
+  /// For messages.
+  static let forms: String = "Relative to now: now(), now - 7d, today() - 1mon (units: \(units))."
+
+  /// The text with each term replaced by the moment that it is. Throws for an offset in a unit that there is not.
+  func resolved(_ text: String) throws -> String {
     var result: String = ""
     var rest: Substring = text[...]
     var before: Character?
@@ -21,7 +24,7 @@ struct RelativeDates {
         result += quoted
         rest = rest.dropFirst(quoted.count)
         before = quoted.last
-      } else if !Self.continuesName(before), let (date, end) = term(rest) {
+      } else if !Self.continuesName(before), let (date, end) = try term(rest) {
         result +=
           "CAST(\"\(DateText.full(secondsSince2001: date.timeIntervalSinceReferenceDate))\", \"NSDate\")"
         rest = end
@@ -36,7 +39,7 @@ struct RelativeDates {
   }
 
   /// The quoted text at the beginning, quotes included; all of it when it does not end.
-  private static func quoted(_ text: Substring) -> Substring {
+  static func quoted(_ text: Substring) -> Substring {
     var place: Substring.Index = text.index(after: text.startIndex)
     while place < text.endIndex, text[place] != text.first {
       place = text.index(after: place)
@@ -49,7 +52,7 @@ struct RelativeDates {
     character.map { $0.isLetter || $0.isNumber || "_.$@#%".contains($0) } ?? false
   }
 
-  private func term(_ text: Substring) -> (Date, Substring)? {
+  private func term(_ text: Substring) throws -> (Date, Substring)? {
     let word: Substring = text.prefix { $0.isLetter || $0.isNumber || $0 == "_" }
     var date: Date
     switch word.lowercased() {
@@ -71,6 +74,10 @@ struct RelativeDates {
       date = moved
       rest = rest[match.range.upperBound...]
       isTerm = true
+    }
+    // Nothing in the language is a number with letters behind it.
+    if let wrong = rest.prefixMatch(of: /\s*[+-]\s*([0-9]+\s*[A-Za-z_]+)/) {
+      throw CommandFailure("\"\(wrong.1)\" is no span of time. \(Self.forms)")
     }
     return isTerm ? (date, rest) : nil
   }

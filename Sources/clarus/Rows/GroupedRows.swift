@@ -33,7 +33,7 @@ struct GroupedRows {
     self.entity = entity
     self.layout = layout
     for path in groups {
-      let column: Column = try column(path)
+      let column: Column = try naming("--group-by") { try self.column(path) }
       self.groups.append(column.expression)
       columns.append(column)
     }
@@ -72,10 +72,50 @@ struct GroupedRows {
 
   private func expression(sortedBy title: String) throws -> ExpressionNode {
     if let column = columns.first(where: { $0.title == title }) { return column.expression }
-    if isDistinct { return try column(title).expression }
+    if isDistinct { return try naming("--sort") { try column(title).expression } }
     throw CommandFailure(
-      "--sort \(title): Groups are sorted by their columns: \(columns.map(\.title).joined(separator: ", ")).")
+      "--sort: Groups are sorted by their columns, and \(title) is none: \(columns.map(\.title).joined(separator: ", "))."
+    )
   }
+
+  /// A predicate about groups: names are those of columns, and what is no column stands within a function over the rows.
+  func condition(_ predicate: PredicateNode) throws -> PredicateNode {
+    switch predicate {
+    case .constant, .block: return predicate
+    case .compound(let kind, let members): return .compound(kind, try members.map(condition))
+    case .comparison(var node):
+      node.left = try condition(node.left)
+      node.right = try condition(node.right)
+      return .comparison(node)
+    }
+  }
+
+  private func condition(_ expression: ExpressionNode) throws -> ExpressionNode {
+    switch expression {
+    case .keyPath(let path):
+      if let column = columns.first(where: { $0.title == path }) { return column.expression }
+      if path == "count", entity.slotByName[path] == nil { return try function(path, nil).expression }
+      // What is wrong with the name comes first.
+      _ = try PathEnd(path, from: entity, in: layout)
+      throw CommandFailure(
+        "\(path) may differ within a group. Write sum(\(path)), avg(\(path)), min(\(path)), max(\(path)) or count(\(path)), "
+          + "or one of the columns: \(columns.map(\.title).joined(separator: ", ")).")
+    case .function(target: nil, let name, let arguments):
+      if Self.functions.contains(name), arguments.count == 1, case .keyPath(let path) = arguments[0] {
+        return .function(target: nil, name: name, arguments: [try column(path).expression])
+      }
+      return .function(target: nil, name: name, arguments: try arguments.map(condition))
+    case .evaluatedObject, .path, .subquery, .fetch:
+      if groups.contains(expression) { return expression }
+      throw CommandFailure(
+        "\(Printer.print(expression)) is a value of each row. Choose rows with --where; groups have the columns "
+          + "\(columns.map(\.title).joined(separator: ", ")).")
+    default: return try expression.mapChildren({ try condition($0) }, predicate: { try condition($0) })
+    }
+  }
+
+  /// As the language calls them.
+  private static let functions: Set<String> = ["sum:", "average:", "min:", "max:", "count:"]
 
   private func column(_ path: String) throws -> Column {
     switch try PathEnd(path, from: entity, in: layout) {
@@ -97,10 +137,10 @@ struct GroupedRows {
         title: name, expression: .function(target: nil, name: "count:", arguments: [.evaluatedObject]),
         kind: .int64, isNumeric: true)
     }
-    let argument: Column = try column(path)
+    let argument: Column = try naming("--\(name)") { try column(path) }
     let keepsKind: Bool = name == "min" || name == "max"
     if !keepsKind, !argument.isNumeric {
-      throw CommandFailure("--\(name) \(path): It needs numbers; --min and --max take dates and strings too.")
+      throw CommandFailure("--\(name): \(path) is no number; --min and --max take dates and strings too.")
     }
     return Column(
       title: "\(name)(\(path))",

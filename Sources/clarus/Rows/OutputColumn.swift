@@ -22,7 +22,10 @@ struct OutputColumn {
         if failure == nil || hasName { failure = failure.map { hasName ? error : $0 } ?? error }
       }
     }
-    if ends.isEmpty, let failure { throw failure }
+    if ends.isEmpty, let failure {
+      let family: [EntityLayout] = entity.family.map { layout.entities[$0] }
+      throw PathEnd.unknown(path, amongAll: family) ?? failure
+    }
     self.ends = ends
   }
 

@@ -109,8 +109,26 @@ enum PathEnd {
     return name == "@min" || name == "@max" ? kind : nil
   }
 
+  /// A path whose first name no entity of a family has; nil where one does.
+  static func unknown(_ path: String, amongAll family: [EntityLayout]) -> CommandFailure? {
+    let name = String(path.prefix { $0 != "." })
+    guard let entity = family.first, !family.contains(where: { $0.slotByName[name] != nil }) else {
+      return nil
+    }
+    var seen: Set<String> = []
+    let known: [String] = family.flatMap(names(of:)).filter { seen.insert($0).inserted } + [objectIDName]
+    let whose: String = family.count > 1 ? " and its sub-entities have" : " has"
+    return CommandFailure(
+      "Entity \(entity.name)\(whose) no property \"\(name)\". " + NearestNames.advice(for: name, among: known)
+    )
+  }
+
+  private static func names(of entity: EntityLayout) -> [String] {
+    entity.slots.filter { $0.role != .fetched && $0.role != .transient }.map(\.name)
+  }
+
   private static func unknown(_ name: String, _ entity: EntityLayout, at start: Bool) -> CommandFailure {
-    let names: [String] = entity.slots.filter { $0.role != .fetched && $0.role != .transient }.map(\.name)
+    let names: [String] = names(of: entity)
     return CommandFailure(
       "Entity \(entity.name) has no property \"\(name)\". "
         + NearestNames.advice(for: name, among: start ? names + [objectIDName] : names))

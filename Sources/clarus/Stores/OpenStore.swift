@@ -20,7 +20,11 @@ struct OpenStore {
     try StoreKind.requireStore(path)
     file = try SQLiteStoreFile.inspect(
       url: URL(fileURLWithPath: path), busyTimeoutInSeconds: Self.busyTimeoutInSeconds)
-    model = try ChosenModel.choose(for: file, path: path, modelPath: modelPath)
+    let file: SQLiteStoreFile = file
+    model =
+      modelPath == nil
+      ? try ChosenModel.choose(for: file, path: path, modelPath: nil)
+      : try naming("--model") { try ChosenModel.choose(for: file, path: path, modelPath: modelPath) }
     if model == nil, needsModel {
       let reason: String = file.modelProblem ?? "The store carries no model."
       throw CommandFailure(
