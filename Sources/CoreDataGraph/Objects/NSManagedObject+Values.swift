@@ -157,9 +157,9 @@ extension NSManagedObject {
 
   /// The attribute as key-value coding gives it, and a fetch compares it: what a save would keep of it.
   final func attributeValue(_ slot: Int) -> Any? {
+    let mayRound: Bool = runtime.brief[slot].isRounded || runtime.brief[slot].role == .composite
     let value: SlotValue =
-      runtime.model.hasRoundedDecimals && ThreadNotes.ofThisThread.readsStored
-      ? storedSlotValue(slot) : slotValue(slot)
+      mayRound && ThreadNotes.ofThisThread.readsStored ? storedSlotValue(slot) : slotValue(slot)
     switch runtime.layout.slots[slot].role {
     case .stored(let kind, _): return value.attributeValue(kind: kind)
     default: return value.attributeValue(kind: .transformable)

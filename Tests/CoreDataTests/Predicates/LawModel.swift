@@ -13,13 +13,15 @@ import Foundation
 ///
 /// Every object has a `number`, one of its own among all of its hierarchy: stores of several kinds are compared by it.
 enum LawModel {
-  static let shared: NSManagedObjectModel = model()
+  static let shared: NSManagedObjectModel = model(keepsDecimals: true)
+  /// The same with decimals that saves round.
+  static let rounding: NSManagedObjectModel = model(keepsDecimals: false)
 
   /// What the maker of predicates needs to know, by entity.
   static let entities: [String: LawEntity] = Dictionary(
     uniqueKeysWithValues: shared.entities.map { ($0.name ?? "", LawEntity($0)) })
 
-  private static func model() -> NSManagedObjectModel {
+  private static func model(keepsDecimals: Bool) -> NSManagedObjectModel {
     let thing = World.entity("LawThing", everyType())
     let part = World.entity("LawPart", [World.attribute("extra", .integer32AttributeType)])
     let piece = World.entity("LawPiece", [World.attribute("remark", .stringAttributeType)])
@@ -62,7 +64,7 @@ enum LawModel {
     model.entities = [thing, part, piece, owner, tag, step]
     // A fetch compares decimals that are rounded with what constants would be; `evaluate(with:)` with the constants.
     for attribute in model.entities.flatMap(\.attributesByName.values)
-    where attribute.attributeType == .decimalAttributeType {
+    where keepsDecimals && attribute.attributeType == .decimalAttributeType {
       attribute.userInfo = [ClarusExactDecimalsKey: true]
     }
     return model
@@ -215,6 +217,11 @@ struct LawPopulation {
 
   /// Inserts and saves.
   func fill(_ context: NSManagedObjectContext) throws {
+    insert(into: context)
+    try context.save()
+  }
+
+  func insert(into context: NSManagedObjectContext) {
     var random = SeededRandom(seed: seed)
     var objects: [String: [NSManagedObject]] = [:]
     for (name, count) in Self.sizes {
@@ -234,7 +241,6 @@ struct LawPopulation {
     for root in objects.keys.sorted() {
       for object in objects[root] ?? [] { relate(object, objects, &random) }
     }
-    try context.save()
   }
 
   private func relate(

@@ -54,7 +54,7 @@ struct PredicateLawTests {
   }
 
   /// Whether the values of a set's members are compared with a list as a whole: they come in any order.
-  private static func dependsOnOrder(_ node: PredicateNode) -> Bool {
+  static func dependsOnOrder(_ node: PredicateNode) -> Bool {
     let text: String = Printer.print(node)
     return text.contains("nionOfObjects")
       && (text.contains(#/nionOfObjects\.[\w.#]+ [!=]=(\[\w+\])? [^0-9"'-]/#)
