@@ -35,7 +35,7 @@ struct ExternalData: Sendable {
     self.store = store
     self.missing = missing
     self.keepsFiles = keepsFiles
-    file = store.resolvingSymlinksInPath()
+    file = store.followingLinks
     folder = Self.folder(of: file)
   }
 
@@ -182,8 +182,10 @@ final class ExternalDataChanges {
     try note.add(name)
   }
 
-  /// After the commit: removes what nobody names any more. A file that resists stays; it harms nothing.
+  /// After the commit: removes what nobody names any more. A file that resists stays; it harms nothing. Where another store has the same
+  /// folder its rows may name them: the note stays, and the next opening looks.
   func finish() {
+    if !replaced.isEmpty, !SharedFolder(of: external).neighbours.isEmpty { return }
     for name in replaced { external.file(name).remove() }
     note?.remove()
   }

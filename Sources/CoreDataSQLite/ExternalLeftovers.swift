@@ -4,7 +4,16 @@ import Foundation
 import GRDB
 import GRDBSQLite
 
-/// Removes the files of large values that killed processes have left: those that a note names and no row refers to.
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// Removes the files of large values that killed processes have left: those that a note names and no row refers to, be it of the store
+/// or of one that shares its folder.
 enum ExternalLeftovers {
   private static let longestWaitInMilliseconds: CInt = 1000
 
@@ -27,11 +36,39 @@ enum ExternalLeftovers {
         let notes: [String] = ExternalNote.paths(of: external)
         let left: Set<String> = Set(notes.flatMap(ExternalNote.names))
         let referred: Set<String> = left.isEmpty ? [] : try referredNames(database, url: external.store)
-        for name in left.subtracting(referred) { external.file(name).remove() }
+        let dropped: Set<String> = left.subtracting(referred)
+        if !dropped.isEmpty {
+          // What may be another store's stays, and stays noted.
+          guard let theirs = SharedFolder(of: external).referredNames() else { return .rollback }
+          for name in dropped.subtracting(theirs) { external.file(name).remove() }
+        }
         for path in notes { ExternalFile(path: path).remove() }
         return .rollback
       }
     }
+  }
+
+  /// Removes all files of values and the notes of a store that is gone, but for those of stores that share its folder; says so where it
+  /// can't tell them.
+  static func removeAll(of external: ExternalData) {
+    let names: [String] = (try? FileManager.default.contentsOfDirectory(atPath: external.folder.path)) ?? []
+    let own: [String] = names.filter(ExternalData.isFileName)
+    if !own.isEmpty {
+      guard let theirs = SharedFolder(of: external).referredNames() else {
+        return StoreWarning.say(
+          external.file.path,
+          "was destroyed by force, and its files of large values are still in \(external.support.path): a store beside it "
+            + "that has the same name but for the ending can't be read, and some may belong to that.")
+      }
+      for name in own where !theirs.contains(name) { external.file(name).remove() }
+    }
+    for path in ExternalNote.paths(of: external) { ExternalFile(path: path).remove() }
+    removeEmptyFolders(of: external)
+  }
+
+  static func removeEmptyFolders(of external: ExternalData) {
+    rmdir(external.folder.path)
+    rmdir(external.support.path)
   }
 
   /// The names of all files that any row of any table refers to, be its column known to the model or not.

@@ -100,7 +100,7 @@ package struct StoreFileState: Sendable, Equatable {
     self.url = url
     file = FileStamp(path: url.path)
     let absence: Int32 = errno
-    path = Self.isLink(url.path) ? url.resolvingSymlinksInPath().path : url.path
+    path = url.isLink ? url.followingLinks.path : url.path
     wal = FileStamp(path: path + "-wal")
     journal = FileStamp(path: path + "-journal")
     let (header, failure): ([UInt8], Int32) =
@@ -140,11 +140,6 @@ package struct StoreFileState: Sendable, Equatable {
         + "XML and binary stores must be opened with their own store type; encrypted databases can't be opened."
     }
     return nil
-  }
-
-  private static func isLink(_ path: String) -> Bool {
-    var info = stat()
-    return lstat(path, &info) == 0 && info.st_mode & S_IFMT == S_IFLNK
   }
 
   private static func obstacle(_ code: Int32, isSeen: Bool) -> String {

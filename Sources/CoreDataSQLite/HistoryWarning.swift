@@ -25,6 +25,6 @@ enum HistoryWarning {
     // Stores in memory are made by the hundred.
     let path: String = SQLiteStoreFile.isNowhere(url) ? "/dev/null" : url.path
     guard told.withLock({ $0.insert(path).inserted }) else { return }
-    FileHandle.standardError.write(Data("CoreData: warning: \(path) \(text)\n".utf8))
+    StoreWarning.say(path, text)
   }
 }

@@ -39,12 +39,7 @@ enum StoreCreation {
     throws
   {
     let contents = try Contents(layout: layout, options: options)
-    let folder: URL = url.deletingLastPathComponent()
-    guard FileManager.default.fileExists(atPath: folder.path) else {
-      throw StoreError.database(
-        code: SQLITE_CANTOPEN,
-        message: "The folder \(folder.path) does not exist; create it before the store.", sql: nil, url: url)
-    }
+    try requireFolder(of: url)
     var configuration: Configuration = configuration
     configuration.prepareDatabase { database in
       try database.execute(sql: "PRAGMA page_size = 4096; PRAGMA auto_vacuum = 2")
@@ -54,6 +49,16 @@ enum StoreCreation {
       defer { try? queue.close() }
       try Connections.setJournalMode(try Connections.journalMode(options) ?? "wal", options, on: queue)
       try fill(queue, contents, url: url)
+    }
+  }
+
+  /// Throws, naming the folder, where there is none for a store's file to be in.
+  static func requireFolder(of url: URL) throws {
+    let folder: URL = url.followingLinks.deletingLastPathComponent()
+    guard FileManager.default.fileExists(atPath: folder.path) else {
+      throw StoreError.database(
+        code: SQLITE_CANTOPEN,
+        message: "The folder \(folder.path) does not exist; create it before the store.", sql: nil, url: url)
     }
   }
 

@@ -39,7 +39,9 @@ package struct StoreExchange {
     if SQLiteStoreFile.isNowhere(url) { return }
     let state = StoreFileState(url: url)
     if let objection = state.placeObjection { throw StoreError.invalidFile(url: url, reason: objection) }
-    if !state.exists, FileIdentity(path: url.deletingLastPathComponent().path) != nil { try makeFile(0o644) }
+    if !state.exists, FileIdentity(path: external.file.deletingLastPathComponent().path) != nil {
+      try makeFile(0o644)
+    }
     guard state.sizeInBytes > 0 else { return }
     if let objection = state.objection { throw StoreError.invalidFile(url: url, reason: objection) }
     do {
@@ -76,6 +78,7 @@ package struct StoreExchange {
       throw StoreError.database(code: 14, message: reason.localizedDescription, sql: nil, url: url)
     }
     for ending in ["-journal", "-wal", "-shm"] { unlink(external.file.path + ending) }
+    ExternalLeftovers.removeAll(of: external)
   }
 
   // MARK: Another store
@@ -117,8 +120,8 @@ package struct StoreExchange {
     }
   }
 
-  /// Throws unless a store can be made at a URL, where there is none. Gives whether there is a file.
-  package static func requireVacancy(at url: URL) throws -> Bool {
+  /// Throws unless a store can be made here, where there is none. Gives whether there is a file.
+  package func requireVacancy() throws -> Bool {
     let state = StoreFileState(url: url)
     if let objection = state.placeObjection { throw StoreError.invalidFile(url: url, reason: objection) }
     guard try StoreCreation.isVacant(state, configuration: Configuration()) else {
@@ -127,6 +130,17 @@ package struct StoreExchange {
         reason: state.objection ?? "There is a store already; destroy it first, or give another URL.")
     }
     return state.exists
+  }
+
+  /// Makes the place vacant again where making a store has failed: empties the store of that UUID, and removes a file that holds nothing
+  /// unless it was there before. Whatever else somebody has put there stays.
+  package func withdraw(_ identifier: String?, leavingFile wasThere: Bool) {
+    if let identifier, (try? SQLiteStoreFile.inspect(url: url).uuid) == identifier { try? destroy() }
+    let state = StoreFileState(url: url)
+    guard !wasThere, state.file?.kind == .file,
+      (try? StoreCreation.isVacant(state, configuration: Configuration())) == true
+    else { return }
+    unlink(state.path)
   }
 
   /// Makes an empty file, unless there is one, that nobody may read who may not read the source. Throws for what can't be replaced.
@@ -145,6 +159,7 @@ package struct StoreExchange {
   }
 
   private func makeFile(_ mode: mode_t) throws {
+    try StoreCreation.requireFolder(of: url)
     let file: Int32 = open(external.file.path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode)
     guard file >= 0 else {
       let reason: NSError = DurableFile.failure("open")
@@ -183,13 +198,29 @@ package struct StoreExchange {
           }
           try withTarget { target in
             let old: Set<String> = try target.read { try Self.names($0, url: url) }
-            try exchange(target, for: database, losing: old, gaining: names.subtracting(gone), from: other)
-            if let identity { try target.write { try identity.write($0, url: url) } }
+            try renamed(database, as: identity) { contents in
+              try exchange(target, for: contents, losing: old, gaining: names.subtracting(gone), from: other)
+            }
           }
         }
       } catch is Outdated {
         continue
       }
+    }
+  }
+
+  /// Runs `body` with the same contents under another identity: a copy in a file of SQLite's that has no name. So the destination never
+  /// has the source's UUID, not even for a moment.
+  private func renamed(
+    _ contents: Database, as identity: Identity?, _ body: (Database) throws -> Void
+  ) throws {
+    guard let identity else { return try body(contents) }
+    let copy = try DatabaseQueue(path: "")
+    defer { try? copy.close() }
+    try copy.writeWithoutTransaction { database in
+      try DatabaseBackup(of: contents, over: database, url: url).run {}
+      try identity.write(database, url: url)
+      try body(database)
     }
   }
 
@@ -269,7 +300,6 @@ package struct StoreExchange {
   /// Removes the files that the contents, be they new or old, don't refer to, and folders that nothing is left in.
   private func tidy(_ target: DatabaseQueue) {
     ExternalLeftovers.collect(external, options) { try target.writeWithoutTransaction($0) }
-    rmdir(external.folder.path)
-    rmdir(external.support.path)
+    ExternalLeftovers.removeEmptyFolders(of: external)
   }
 }

@@ -140,7 +140,7 @@ enum GraphError: Error, CustomStringConvertible {
       info[NSValidationKeyErrorKey] = relationship
     case .predicate(let problems): info[PredicateProblem.errorKey] = problems
     case .store(let error, let url):
-      if let url { info[NSFilePathErrorKey] = url.path }
+      if let file = error.file ?? url { info[NSFilePathErrorKey] = file.path }
       if case .database(let code, _, let sql, _) = error {
         info[NSSQLiteErrorDomain] = NSNumber(value: code)
         if let sql { info["SQL"] = sql }
@@ -154,6 +154,17 @@ enum GraphError: Error, CustomStringConvertible {
 extension StoreError {
   /// What a save into a store that was opened to be read gives: "You don't have permission".
   static let readOnlyCode: Int = CocoaError.Code.fileWriteNoPermission.rawValue
+
+  /// The store that the failure is about, where it says so.
+  fileprivate var file: URL? {
+    switch self {
+    case .invalidFile(let url, _), .incompatibleModel(let url, _, _, _), .historyKept(let url),
+      .fileChanged(let url, _), .missingValue(let url, _, _, _, _, _), .inUse(let url):
+      url
+    case .readOnly(let url, _), .database(_, _, _, let url): url
+    case .conflicts, .uniqueness, .unsupported, .invalid, .unknownKeyPath, .unsupportedModel, .closed: nil
+    }
+  }
 
   /// Apple's code for what an engine reports.
   fileprivate var code: Int {

@@ -10,7 +10,11 @@ extension NSPersistentStoreCoordinator {
   /// A SQLite store is emptied under SQLite's own locks, which takes a save of its own and is all or nothing, also through `kill -9`. As
   /// on Apple's systems the file itself stays, empty: adding a store there makes a new one. Files of large values go too. Contexts of
   /// other coordinators and processes that have the store open get errors from then on. Where there was no file there is an empty
-  /// one then, unless its folder is missing. Of a store in memory nothing is left once it is removed.
+  /// one then, unless its folder is missing. A large value's file that another store refers to, whose name differs in the ending only (a
+  /// plain copy beside it), stays.
+  ///
+  /// Of a store in memory nothing is left once it is removed. It is named by its URL, or ``url(for:)`` if it has none; throws if several
+  /// have that.
   ///
   /// `options` are those of ``addPersistentStore(ofType:configurationName:at:options:)``, in particular `NSPersistentStoreTimeoutOption`,
   /// and `NSPersistentStoreForceDestroyOption`.
@@ -23,8 +27,11 @@ extension NSPersistentStoreCoordinator {
   public final func destroyPersistentStore(
     at url: URL, ofType storeType: String, options: [AnyHashable: Any]? = nil
   ) throws {
-    try withCocoaErrors(url) { try StoreOpening.destroy(type: storeType, url: url, options: options ?? [:]) }
-    try removeStores(at: url, type: storeType)
+    let own: NSPersistentStore? = try store(at: url, type: storeType)
+    try withCocoaErrors(url) {
+      try StoreOpening.destroy(type: storeType, url: own?.url ?? url, options: options ?? [:])
+    }
+    if let own { try remove(own) }
   }
 
   /// The same with a store type in the modern spelling.
@@ -51,13 +58,15 @@ extension NSPersistentStoreCoordinator {
     at destinationURL: URL, destinationOptions: [AnyHashable: Any]? = nil,
     withPersistentStoreFrom sourceURL: URL, sourceOptions: [AnyHashable: Any]? = nil, ofType storeType: String
   ) throws {
+    let own: NSPersistentStore? = try store(at: destinationURL, type: storeType)
+    let source: NSPersistentStore? = try store(at: sourceURL, type: storeType)
+    let isItself: Bool = destinationURL.isSamePlace(as: sourceURL)
     try withCocoaErrors(destinationURL) {
       try StoreOpening.replace(
-        type: storeType, url: destinationURL, options: destinationOptions ?? [:], source: sourceURL)
+        type: storeType, url: own?.url ?? destinationURL, options: destinationOptions ?? [:],
+        source: source?.url ?? sourceURL)
     }
-    if destinationURL.standardizedFileURL != sourceURL.standardizedFileURL {
-      try removeStores(at: destinationURL, type: storeType)
-    }
+    if let own, !isItself { try remove(own) }
   }
 
   /// The same with a store type in the modern spelling.
@@ -71,13 +80,18 @@ extension NSPersistentStoreCoordinator {
       sourceOptions: sourceOptions, ofType: sourceType.rawValue)
   }
 
-  /// What they held is gone.
-  private final func removeStores(at url: URL, type: String) throws {
-    for store in persistentStores
-    where store.type == type && store.url?.resolvedFile == url.resolvedFile { try remove(store) }
+  /// The store of this coordinator that a URL leads to, by whatever name: a link, or another name of the file. It is the name under which
+  /// the file was opened that its log and its journal have. Throws if stores in memory have that URL, and more than one.
+  private final func store(at place: URL, type: String) throws -> NSPersistentStore? {
+    let found: [NSPersistentStore] = persistentStores.filter {
+      $0.type == type && url(for: $0).isSamePlace(as: place)
+    }
+    if found.count > 1 {
+      throw GraphError.unsupported(
+        "Destroying one of \(found.count) stores in memory by the URL that they share (\(place.path))",
+        advice: "Take the one that you mean out with remove(_:): nothing is left of it then."
+      ).asCocoaError
+    }
+    return found.first
   }
-}
-
-extension URL {
-  fileprivate var resolvedFile: URL { resolvingSymlinksInPath().standardizedFileURL }
 }

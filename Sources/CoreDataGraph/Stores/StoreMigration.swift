@@ -26,17 +26,23 @@ struct StoreMigration {
     guard type == NSSQLiteStoreType, !SQLiteStoreFile.isNowhere(url) else {
       return try transferred(into: try open(url))
     }
-    let wasThere: Bool = try StoreExchange.requireVacancy(at: try StoreOpening.requireFile(url))
+    let place: StoreExchange = StoreOpening.exchange(at: try StoreOpening.requireFile(url), options)
+    let wasThere: Bool = try place.requireVacancy()
+    var identifier: String?
     do {
-      guard let file = fileToCopy else { return try transferred(into: try open(url)) }
+      guard let file = fileToCopy else {
+        let target: any StoreEngine = try open(url)
+        identifier = target.identifier
+        return try transferred(into: target)
+      }
+      let made: String = UUID().uuidString
       var metadata: [String: Any] = source.engine.metadata
       metadata[NSStoreUUIDKey] = nil
-      try StoreOpening.exchange(at: url, options).replace(
-        with: file, as: StoreExchange.Identity(uuid: UUID().uuidString, metadata: metadata))
+      try place.replace(with: file, as: StoreExchange.Identity(uuid: made, metadata: metadata))
+      identifier = made
       return try open(url)
     } catch {
-      try? StoreOpening.exchange(at: url, options).destroy()
-      if !wasThere { try? FileManager.default.removeItem(at: url) }
+      place.withdraw(identifier, leavingFile: wasThere)
       throw error
     }
   }

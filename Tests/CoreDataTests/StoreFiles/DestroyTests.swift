@@ -28,13 +28,9 @@ struct DestroyTests {
     let stack: Stack = try Self.filled(setting)
     let url: URL = stack.store.url ?? URL(fileURLWithPath: "/dev/null")
     let item: Item = try stack.run { try $0.all(Item.self, "Item")[0] }
-    if setting == .inMemory {
-      // It has no URL to be named by.
-      try stack.coordinator.destroyPersistentStore(at: url, ofType: NSInMemoryStoreType, options: nil)
-      try stack.coordinator.remove(stack.store)
-    } else {
-      try stack.coordinator.destroyPersistentStore(at: url, type: .sqlite)
-    }
+    // One in memory without a URL is named by the one that the coordinator tells.
+    try stack.coordinator.destroyPersistentStore(
+      at: stack.coordinator.url(for: stack.store), ofType: setting.kind.type)
     #expect(stack.coordinator.persistentStores.isEmpty)
     #expect(
       item.managedObjectContext == nil || stack.context.performAndWait { item.managedObjectContext == nil })
@@ -47,6 +43,66 @@ struct DestroyTests {
     }
     #expect(try stack.titles() == ["b"])
     if setting.kind == .sqlite, setting != .nowhere { #expect(try FileContents(url).integrity == "ok") }
+  }
+
+  @Test(arguments: StoreKind.allCases)
+  func `of stores in memory that share a URL none is destroyed by it`(kind: StoreKind) throws {
+    let nowhere = URL(fileURLWithPath: "/dev/null")
+    let coordinator = NSPersistentStoreCoordinator(managedObjectModel: World.shared)
+    let named = URL(fileURLWithPath: "/dev/null/named")
+    let stores: [NSPersistentStore] = try [nowhere, nowhere, named].map {
+      try coordinator.addPersistentStore(ofType: kind.type, configurationName: nil, at: $0)
+    }
+    let error: NSError? = errorThrown {
+      try coordinator.destroyPersistentStore(at: nowhere, ofType: kind.type)
+    }
+    #expect(error?.code == NSCoreDataError)
+    #expect(error?.localizedDescription.contains("2 stores in memory") == true)
+    #expect(coordinator.persistentStores == stores)
+    try coordinator.destroyPersistentStore(at: named, ofType: kind.type)
+    #expect(coordinator.persistentStores == Array(stores.prefix(2)))
+    try coordinator.remove(stores[0])
+    try coordinator.destroyPersistentStore(at: nowhere, ofType: kind.type)
+    #expect(coordinator.persistentStores.isEmpty)
+  }
+
+  enum OtherName: String, CaseIterable, Sendable {
+    case link, hardLink
+
+    func make(_ url: URL, for file: URL) throws {
+      switch self {
+      case .link: try FileManager.default.createSymbolicLink(at: url, withDestinationURL: file)
+      case .hardLink: try FileManager.default.linkItem(at: file, to: url)
+      }
+    }
+  }
+
+  @Test(arguments: StoreSetting.files, OtherName.allCases)
+  func `an open store is destroyed by any name of its file, and by none replaced with itself`(
+    setting: StoreSetting, name: OtherName
+  ) throws {
+    let stack: Stack = try Self.filled(setting)
+    let url: URL = try #require(stack.store.url)
+    let other: URL = stack.folder.file("other")
+    try name.make(other, for: url)
+    for (to, from) in [(url, other), (other, url), (other, other)] {
+      try stack.coordinator.replacePersistentStore(at: to, withPersistentStoreFrom: from, type: .sqlite)
+      #expect(stack.coordinator.persistentStores == [stack.store])
+    }
+    try stack.run { context in
+      _ = context.item("b")
+      try context.save()
+    }
+    #expect(try stack.titles() == ["a", "b"])
+    // With what is in the log only.
+    let copy: URL = stack.folder.file("copy.sqlite")
+    try stack.coordinator.replacePersistentStore(at: copy, withPersistentStoreFrom: other, type: .sqlite)
+    #expect(try FileContents(copy).tables["ZITEM"]?.count == 2)
+    try stack.coordinator.destroyPersistentStore(at: other, type: .sqlite)
+    #expect(stack.coordinator.persistentStores.isEmpty)
+    _ = try setting.addStore(to: stack.coordinator, in: stack.folder)
+    #expect(try stack.titles() == [])
+    #expect(try FileContents(url).integrity == "ok")
   }
 
   @Test(arguments: StoreSetting.files)
@@ -214,5 +270,26 @@ struct DestroyTests {
       at: url, type: .sqlite, options: [NSPersistentStoreForceDestroyOption: true])
     _ = try StoreSetting.rollbackJournal.addStore(to: stack.coordinator, in: stack.folder)
     #expect(try stack.titles() == [])
+  }
+
+  @Test func `a damaged store that is destroyed takes its files of large values along`() throws {
+    let folder = try TemporaryFolder()
+    let photos = PhotoStore(url: folder.file("Photos.sqlite"))
+    let context: NSManagedObjectContext = try photos.open([NSSQLitePragmasOption: ["journal_mode": "DELETE"]])
+    try context.performAndWait {
+      _ = context.make("Photo", ["data": Data(count: PhotoStore.size)])
+      try context.save()
+    }
+    try photos.close(context)
+    var bytes: Data = try Data(contentsOf: photos.url)
+    for place in 100..<4096 { bytes[place] = 0xFF }
+    try bytes.write(to: photos.url)
+    let stranger: URL = photos.folder.appendingPathComponent("notes.txt")
+    try Data([1]).write(to: stranger)
+    let force: [AnyHashable: Any] = [NSPersistentStoreForceDestroyOption: true]
+    try Self.anybody().destroyPersistentStore(at: photos.url, type: .sqlite, options: force)
+    // What is none stays.
+    #expect(photos.names == ["notes.txt"])
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path) == [".Photos_SUPPORT"])
   }
 }

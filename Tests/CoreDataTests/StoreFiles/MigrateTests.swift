@@ -353,6 +353,54 @@ struct MigrateTests {
     #expect(try stack.titles().contains("goes on"))
   }
 
+  /// A link that leads to no file.
+  @Test(arguments: [StoreSetting.wal, .rollbackJournal, .inMemory], [true, false])
+  func `a migration goes where a link leads, and leaves the link when it fails`(
+    from: StoreSetting, fails: Bool
+  ) throws {
+    let stack = try Stack(setting: from, model: PhotoStore.model)
+    try stack.run { context in
+      _ = context.make("Photo", ["data": Data(count: PhotoStore.size)])
+      try context.save()
+    }
+    let home: URL = stack.folder.file("home")
+    try FileManager.default.createDirectory(at: home, withIntermediateDirectories: true)
+    let link: URL = stack.folder.file("Link.sqlite")
+    try FileManager.default.createSymbolicLink(atPath: link.path, withDestinationPath: "home/Real.sqlite")
+    let options: [AnyHashable: Any]? =
+      fails ? [NSSQLitePragmasOption: ["journal_mode": "sideways"]] : nil
+    let code: Int = codeThrown {
+      try stack.coordinator.migratePersistentStore(stack.store, to: link, options: options, type: .sqlite)
+    }
+    #expect((code != 0) == fails)
+    #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link.path) == "home/Real.sqlite")
+    let real = PhotoStore(url: home.appendingPathComponent("Real.sqlite"))
+    #expect(FileManager.default.fileExists(atPath: real.url.path) == !fails)
+    #expect(real.names.count == (fails ? 0 : 1))
+    if fails {
+      #expect(try FileManager.default.contentsOfDirectory(atPath: home.path) == [])
+      #expect(stack.coordinator.persistentStores == [stack.store])
+    } else {
+      #expect(real.names == (try real.referredNames()))
+    }
+  }
+
+  @Test(arguments: [StoreSetting.wal, .inMemory])
+  func `a migration into a folder that is not there names the folder`(from: StoreSetting) throws {
+    let stack = try Stack(setting: from)
+    let folder: URL = stack.folder.file("none")
+    let link: URL = stack.folder.file("Link.sqlite")
+    try FileManager.default.createSymbolicLink(atPath: link.path, withDestinationPath: "none/New.sqlite")
+    for url in [folder.appendingPathComponent("New.sqlite"), link] {
+      let error: NSError? = errorThrown {
+        try stack.coordinator.migratePersistentStore(stack.store, to: url, type: .sqlite)
+      }
+      let text: String = error?.localizedDescription ?? ""
+      #expect(text.contains("The folder \(folder.path) does not exist; create it"), "\(text)")
+    }
+    #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link.path) == "none/New.sqlite")
+  }
+
   @Test func `the notification tells of both stores, and of no others`() throws {
     let stack = try Stack(setting: .wal)
     let bystander: NSPersistentStore = try StoreSetting.inMemory.addStore(

@@ -306,6 +306,13 @@ struct ReplaceTests {
       #expect(
         error?.localizedDescription.contains(
           misuse == .noSource || misuse == .textSource ? from.path : to.path) == true)
+      #expect(
+        error?.userInfo[NSFilePathErrorKey] as? String
+          == (misuse == .noSource || misuse == .textSource ? from.path : to.path))
+    }
+    if misuse == .noFolder {
+      let text: String = error?.localizedDescription ?? ""
+      #expect(text.contains("The folder \(folder.file("none").path) does not exist; create it"), "\(text)")
     }
     #expect(try Self.bytes(folder.url) == before)
   }
