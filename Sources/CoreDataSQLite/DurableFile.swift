@@ -40,20 +40,15 @@ enum DurableFile {
     guard fsync(file) == 0 else { throw failure("fsync") }
   }
 
-  private static func systemWrite(_ file: Int32, _ bytes: UnsafeRawPointer, _ count: Int) -> Int {
-    #if canImport(Glibc)
-      Glibc.write(file, bytes, count)
-    #elseif canImport(Musl)
-      Musl.write(file, bytes, count)
-    #else
-      Darwin.write(file, bytes, count)
-    #endif
-  }
-
   static func failure(_ call: String) -> NSError {
     let code: Int32 = errno
     return NSError(
       domain: NSPOSIXErrorDomain, code: Int(code),
       userInfo: [NSLocalizedDescriptionKey: "\(call): \(String(cString: strerror(code)))"])
   }
+}
+
+/// The system's function; in the type above the name is the type's own.
+private func systemWrite(_ file: Int32, _ bytes: UnsafeRawPointer, _ count: Int) -> Int {
+  write(file, bytes, count)
 }

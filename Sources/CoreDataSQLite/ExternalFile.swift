@@ -35,7 +35,7 @@ struct ExternalFile {
     var filled: Int = 0
     while filled < size {
       let count: Int = bytes.withUnsafeMutableBytes {
-        Self.systemRead(file, $0.baseAddress! + filled, size - filled)
+        systemRead(file, $0.baseAddress! + filled, size - filled)
       }
       if count < 0, errno == EINTR { continue }
       guard count > 0 else { throw problem(count < 0 ? Self.reason(errno) : "It became shorter meanwhile.") }
@@ -65,14 +65,9 @@ struct ExternalFile {
     default: "\(String(cString: strerror(code)))."
     }
   }
+}
 
-  private static func systemRead(_ file: Int32, _ bytes: UnsafeMutableRawPointer, _ count: Int) -> Int {
-    #if canImport(Glibc)
-      Glibc.read(file, bytes, count)
-    #elseif canImport(Musl)
-      Musl.read(file, bytes, count)
-    #else
-      Darwin.read(file, bytes, count)
-    #endif
-  }
+/// The system's function; in the type above the name is the type's own.
+private func systemRead(_ file: Int32, _ bytes: UnsafeMutableRawPointer, _ count: Int) -> Int {
+  read(file, bytes, count)
 }

@@ -1,8 +1,8 @@
 import Foundation
 import Synchronization
 
-/// What is said about persistent history when a store is opened, once a store (Decisions/0036).
-enum HistoryWarning {
+/// What is said about persistent history when a store is opened, once a store and fact (Decisions/0036).
+package enum HistoryWarning {
   private static let told = Mutex<Set<String>>([])
 
   /// The store keeps history, and the program did not ask for it.
@@ -21,10 +21,18 @@ enum HistoryWarning {
         + "no history of them.")
   }
 
+  /// The program asked to be told of others' changes, and nothing tells of them.
+  package static func remoteChanges(_ url: URL) {
+    say(
+      url,
+      "was opened with NSPersistentStoreRemoteChangeNotificationPostOptionKey, but NSPersistentStoreRemoteChange is not "
+        + "posted yet: fetch anew to see what others have saved.")
+  }
+
   private static func say(_ url: URL, _ text: String) {
     // Stores in memory are made by the hundred.
     let path: String = SQLiteStoreFile.isNowhere(url) ? "/dev/null" : url.path
-    guard told.withLock({ $0.insert(path).inserted }) else { return }
+    guard told.withLock({ $0.insert(path + " " + text).inserted }) else { return }
     StoreWarning.say(path, text)
   }
 }

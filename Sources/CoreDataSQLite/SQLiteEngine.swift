@@ -284,21 +284,11 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
   package func setMetadata(_ metadata: [String: Any]) throws {
     if let readOnlyReason { throw StoreError.readOnly(url: url, readOnlyReason) }
     _ = try MetadataPlist.write(metadata.filter { $0.key != StoreMetadata.Key.uuid }, url: url)
-    try checkIdentifier(in: metadata)
+    try StoreMetadata.checkIdentifier(in: metadata, of: identifier)
     lock.withLock { metadataState.set(metadata) }
   }
 
   package var hasUnsavedMetadata: Bool { lock.withLock { metadataState.isChanged } }
-
-  /// Ids are URIs with the UUID as their host, so no other text will do.
-  private func checkIdentifier(in metadata: [String: Any]) throws {
-    guard let given = metadata[StoreMetadata.Key.uuid] as? String, given != identifier,
-      UUID(uuidString: given) == nil
-    else { return }
-    throw StoreError.unsupported(
-      part: "metadata key '\(StoreMetadata.Key.uuid)'", reason: "its value, '\(given)', is no UUID",
-      advice: "use UUID().uuidString, or leave the key out to keep the store's UUID")
-  }
 
   // MARK: Reading
 

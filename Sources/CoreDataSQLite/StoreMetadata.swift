@@ -4,7 +4,7 @@ import Foundation
 import GRDB
 
 /// The one row of `Z_METADATA`: the store's UUID and a property list.
-struct StoreMetadata: @unchecked Sendable {
+package struct StoreMetadata: @unchecked Sendable {
   // Sendable: a property list of immutable values, never mutated in place once it is shared.
   var uuid: String
   var values: [String: Any]
@@ -76,7 +76,42 @@ struct StoreMetadata: @unchecked Sendable {
     (values[Key.hashes] as? [String: Any])?.compactMapValues { $0 as? Data } ?? [:]
   }
 
+  /// Ids are URIs with the UUID as their host, so no other text will do.
+  static func checkIdentifier(in metadata: [String: Any], of current: String) throws {
+    guard let given = metadata[Key.uuid] as? String, given != current, UUID(uuidString: given) == nil else {
+      return
+    }
+    throw StoreError.unsupported(
+      part: "metadata key '\(Key.uuid)'", reason: "its value, '\(given)', is no UUID",
+      advice: "use UUID().uuidString, or leave the key out to keep the store's UUID")
+  }
+
   // MARK: Reading and writing
+
+  /// Sets the program's part in a file, in a transaction of its own.
+  package static func set(_ metadata: [String: Any], at url: URL, options: SQLiteOptions) throws {
+    if SQLiteStoreFile.isNowhere(url) {
+      throw StoreError.invalidFile(
+        url: url, reason: "A store there is in memory, so its metadata is set on the store only.")
+    }
+    if options.isReadOnly { throw StoreError.readOnly(url: url, .asked) }
+    if let objection = StoreFileState(url: url).objection {
+      throw StoreError.invalidFile(url: url, reason: objection)
+    }
+    try SQLiteErrors.translating(url: url) {
+      let queue = try DatabaseQueue(
+        path: url.path, configuration: try Connections.configuration(options, url: url))
+      defer { try? queue.close() }
+      try queue.writeWithoutTransaction { database in
+        try database.inTransaction(.immediate) {
+          let current: StoreMetadata = try read(database, url: url)
+          try checkIdentifier(in: metadata, of: current.uuid)
+          try current.replacing(with: metadata).write(database, url: url)
+          return .commit
+        }
+      }
+    }
+  }
 
   /// Reads the row. Throws `StoreError.invalidFile` that says what is missing.
   static func read(_ database: Database, url: URL) throws -> StoreMetadata {

@@ -168,17 +168,23 @@ public final class RowSlab: @unchecked Sendable {
     let row: UnsafeMutableRawPointer = appendRow(
       key: source.key, entity: source.entity, version: source.version)
     for slot in layout.slots {
-      guard case .stored(let kind, let word) = slot.role, source.hasValue(word) else { continue }
-      if kind.isInTail {
-        let bytes: UnsafeRawBufferPointer = source.bytes(word)
-        set(row, word: word, to: appendTail(bytes.baseAddress, count: bytes.count))
-      } else if kind == .toOne {
-        set(row, word: word, toTarget: source.target(word))
-      } else {
-        set(row, word: word, to: source.word(word))
-      }
+      guard case .stored(let kind, let word) = slot.role else { continue }
+      copy(word, kind, from: source, to: row)
     }
     return row
+  }
+
+  /// Gives a row the value that another one, of the same entity, has; nothing if there is none.
+  public func copy(_ word: Int, _ kind: ColumnKind, from old: RowRef?, to row: UnsafeMutableRawPointer) {
+    guard let old, old.hasValue(word) else { return }
+    if kind.isInTail {
+      let bytes: UnsafeRawBufferPointer = old.bytes(word)
+      set(row, word: word, to: appendTail(bytes.baseAddress, count: bytes.count))
+    } else if kind == .toOne {
+      set(row, word: word, toTarget: old.target(word))
+    } else {
+      set(row, word: word, to: old.word(word))
+    }
   }
 }
 

@@ -1,6 +1,7 @@
 import CoreDataStorage
 import Foundation
 import GRDB
+import Soaking
 import Testing
 
 @testable import CoreDataSQLite
@@ -18,10 +19,6 @@ import Testing
 /// Save n sets the number of both owners to n, adds one row, and replaces an external value of n × 1,000 + 100,001 bytes.
 @Suite(.serialized)
 struct CrashTests {
-  static let seed: UInt64 =
-    ProcessInfo.processInfo.environment["CLARUS_SEED"].flatMap(UInt64.init)
-    ?? UInt64.random(in: 0...1_000_000)
-
   static func big(_ number: Int) -> Value {
     .bytes([UInt8](repeating: UInt8(truncatingIfNeeded: number), count: number % 20 * 1000 + 100_001))
   }
@@ -61,21 +58,18 @@ struct CrashTests {
     try engine.insert("Owner", [["name": .text("0")], ["name": .text("0")]])
     try engine.insert("Kinds", [["i64": .integer(0), "big": Self.big(0)]])
     try engine.close()
-    var random = SeededRandom(seed: Self.seed)
+    var random = SeededRandom(seed: Crash.seed)
     var last: Int = 0
     for round in 0..<8 {
       let path: String = url.path
       let microseconds: UInt32 = UInt32.random(in: 500...120_000, using: &random)
       await #expect(processExitsWith: .signal(SIGKILL)) {
         [path = path as String, mode = mode as String, microseconds = microseconds as UInt32] in
-        Thread.detachNewThread {
-          usleep(microseconds)
-          kill(getpid(), SIGKILL)
-        }
+        Crash.comes(afterMicroseconds: microseconds)
         try CrashTests.write(path, mode: mode)
       }
       let reader: SQLiteEngine = try Self.open(path, mode: mode)
-      let note: Comment = "seed \(Self.seed), round \(round), mode \(mode)"
+      let note: Comment = "seed \(Crash.seed), round \(round), mode \(mode)"
       let owner: EntityLayout = reader.entity("Owner")
       let kinds: EntityLayout = reader.entity("Kinds")
       let names: [Value?] = try reader.fetch(FetchPlan(entity: owner)).rows.map { $0.values(owner)["name"] }
@@ -96,23 +90,20 @@ struct CrashTests {
 
   @Test func `a process killed while it creates a store leaves none or a whole one`() async throws {
     let folder: TemporaryFolder = try TemporaryFolder()
-    var random = SeededRandom(seed: Self.seed)
+    var random = SeededRandom(seed: Crash.seed)
     for round in 0..<6 {
       let path: String = folder.file("new-\(round).sqlite").path
       let microseconds: UInt32 = UInt32.random(in: 100...12_000, using: &random)
       await #expect(processExitsWith: .signal(SIGKILL)) {
         [path = path as String, microseconds = microseconds as UInt32] in
-        Thread.detachNewThread {
-          usleep(microseconds)
-          kill(getpid(), SIGKILL)
-        }
+        Crash.comes(afterMicroseconds: microseconds)
         try CrashTests.open(path, mode: "WAL").close()
         sleep(5)
       }
       let engine: SQLiteEngine = try Self.open(path, mode: "WAL")
       try engine.insert("Owner", [[:]])
       #expect(
-        try engine.number("SELECT count(*) FROM Z_PRIMARYKEY") == 5, "seed \(Self.seed), round \(round)")
+        try engine.number("SELECT count(*) FROM Z_PRIMARYKEY") == 5, "seed \(Crash.seed), round \(round)")
       try engine.close()
     }
   }

@@ -2,6 +2,7 @@ import CoreDataModel
 import CoreDataStorage
 import Foundation
 import GRDB
+import Soaking
 import Testing
 
 @testable import CoreDataSQLite
@@ -70,7 +71,7 @@ struct DamageTests {
   }
 
   @Test func `files with flipped bits`() throws {
-    var random = SeededRandom(seed: CrashTests.seed)
+    var random = SeededRandom(seed: Crash.seed)
     for round in 0..<120 {
       var data: Data = whole
       for _ in 0..<Int.random(in: 1...20, using: &random) {
@@ -78,7 +79,7 @@ struct DamageTests {
         let end: Int = round % 2 == 0 ? 8192 : data.count
         data[Int.random(in: 0..<end, using: &random)] ^= UInt8(1 << Int.random(in: 0..<8, using: &random))
       }
-      try use(data, "seed \(CrashTests.seed), round \(round)", writing: round % 3 == 0)
+      try use(data, "seed \(Crash.seed), round \(round)", writing: round % 3 == 0)
     }
   }
 

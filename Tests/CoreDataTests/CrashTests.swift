@@ -16,10 +16,6 @@ import Testing
 /// Save n inserts a category with ten items tagged by the one tag, adds n to the tag's name and deletes the category before.
 @Suite(.serialized)
 struct CrashTests {
-  static let seed: UInt64 =
-    ProcessInfo.processInfo.environment["CLARUS_SEED"].flatMap(UInt64.init)
-    ?? UInt64.random(in: 0...1_000_000)
-
   static func open(_ path: String) throws -> NSManagedObjectContext {
     let coordinator = NSPersistentStoreCoordinator(managedObjectModel: World.model())
     try coordinator.addPersistentStore(
@@ -60,7 +56,7 @@ struct CrashTests {
   @Test func `a killed writer leaves whole transactions`() async throws {
     let folder = try TemporaryFolder()
     let file: String = folder.file("crash.sqlite").path
-    var random = SeededRandom(seed: Self.seed)
+    var random = SeededRandom(seed: Crash.seed)
     var reached: Int = 0
     let rounds: Int = Soak.isOn ? 100 : 8
     var longest: UInt32 = 150_000
@@ -73,13 +69,10 @@ struct CrashTests {
       let microseconds: UInt32 = UInt32.random(in: 1_000...longest, using: &random)
       await #expect(processExitsWith: .signal(SIGKILL)) {
         [path = path as String, microseconds = microseconds as UInt32] in
-        Thread.detachNewThread {
-          usleep(microseconds)
-          kill(getpid(), SIGKILL)
-        }
+        Crash.comes(afterMicroseconds: microseconds)
         try CrashTests.write(path)
       }
-      let note: Comment = "seed \(Self.seed), round \(round), killed after \(microseconds) µs"
+      let note: Comment = "seed \(Crash.seed), round \(round), killed after \(microseconds) µs"
       let context: NSManagedObjectContext = try Self.open(path)
       try context.performAndWait {
         let number: Int = try context.all(Tag.self, "Tag").first.flatMap { Int($0.name ?? "") } ?? 0
@@ -94,6 +87,6 @@ struct CrashTests {
       }
       #expect(try FileContents(URL(fileURLWithPath: path)).integrity == "ok", note)
     }
-    #expect(reached > 0, "no save got through; seed \(Self.seed)")
+    #expect(reached > 0, "no save got through; seed \(Crash.seed)")
   }
 }

@@ -320,18 +320,3 @@ extension RowRef {
     hasValue(word) && self.target(word) == target
   }
 }
-
-extension RowSlab {
-  /// Gives a row the value that another one has.
-  func copy(_ word: Int, _ kind: ColumnKind, from old: RowRef?, to row: UnsafeMutableRawPointer) {
-    guard let old, old.hasValue(word) else { return }
-    if kind.isInTail {
-      let bytes: UnsafeRawBufferPointer = old.bytes(word)
-      set(row, word: word, to: appendTail(bytes.baseAddress, count: bytes.count))
-    } else if kind == .toOne {
-      set(row, word: word, toTarget: old.target(word))
-    } else {
-      set(row, word: word, to: old.word(word))
-    }
-  }
-}

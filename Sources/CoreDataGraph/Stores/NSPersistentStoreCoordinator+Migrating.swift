@@ -8,11 +8,13 @@ extension NSPersistentStoreCoordinator {
   ///
   /// The old store is removed from the coordinator; its files stay. The new one has a UUID of its own, so objects have other ids: their
   /// entity and number stay, and objects that contexts have take their new ids over, with unsaved changes and what can be undone. A context
-  /// does so before it next fetches, looks up or saves; ids of the old store go on leading to the objects here. The program's metadata
+  /// does so before it next fetches, looks up or saves; ids of the old store go on leading to the objects here.
+  /// A context that is pinned to a query generation goes on to the state of the new store at its next read, and stays there, as after a
+  /// save: its token is another one then. The program's metadata
   /// goes along. The notification that stores have changed tells of both stores as `NSUUIDChangedPersistentStoresKey`, too.
   ///
-  /// Between SQLite files the database is copied as it is, as by
-  /// ``replacePersistentStore(at:destinationOptions:withPersistentStoreFrom:sourceOptions:type:)``, which is the cheaper way to a mere copy. Any other
+  /// Between SQLite files the database is copied as it is, by way of a temporary file in which it gets its UUID; a mere copy costs half with
+  /// ``replacePersistentStore(at:destinationOptions:withPersistentStoreFrom:sourceOptions:type:)``. Any other
   /// way loads all objects into memory; so does a store with persistent history, which the new one is made without. Saves to the store
   /// wait meanwhile.
   ///

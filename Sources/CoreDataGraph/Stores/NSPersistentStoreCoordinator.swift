@@ -210,6 +210,31 @@ nonisolated open class NSPersistentStoreCoordinator: NSObject, WorkQueueOwner, @
     try metadataForPersistentStore(ofType: storeType.rawValue, at: url, options: options)
   }
 
+  /// Sets the program's metadata of a store file, without opening it as a store; nil for none. The keys that describe the file stay what they
+  /// are. A UUID among the values becomes the store's when it is next opened; who has it open can't save any more then.
+  ///
+  /// Throws a `CocoaError` and changes nothing: 134000 where there is no store of that type, 134060 for what a property list can't hold, 513
+  /// where the file may not be written. Costs a transaction.
+  ///
+  /// See Apple's page
+  /// [setMetadata(_:type:at:options:)](https://developer.apple.com/documentation/coredata/nspersistentstorecoordinator/setmetadata(_:type:at:options:)).
+  public class func setMetadata(
+    _ metadata: [String: Any]?, forPersistentStoreOfType storeType: String, at url: URL,
+    options: [AnyHashable: Any]? = nil
+  ) throws {
+    try withCocoaErrors(url) {
+      try StoreOpening.setMetadata(metadata ?? [:], type: storeType, url: url, options: options ?? [:])
+    }
+  }
+
+  /// The same with a store type in the modern spelling.
+  public class func setMetadata(
+    _ metadata: [String: Any]?, type storeType: NSPersistentStore.StoreType, at url: URL,
+    options: [AnyHashable: Any]? = nil
+  ) throws {
+    try setMetadata(metadata, forPersistentStoreOfType: storeType.rawValue, at: url, options: options)
+  }
+
   /// The model that a store file carries; nil if it carries none.
   public class func cachedModelForPersistentStore(
     at url: URL, options: [AnyHashable: Any]? = nil

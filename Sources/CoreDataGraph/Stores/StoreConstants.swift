@@ -25,6 +25,10 @@ public let NSPersistentStoreOSCompatibility: String = "NSPersistentStoreOSCompat
 public let NSReadOnlyPersistentStoreOption: String = "NSReadOnlyPersistentStoreOption"
 /// Option: a dictionary of SQLite pragmas.
 public let NSSQLitePragmasOption: String = "NSSQLitePragmasOption"
+/// Option: post `NSPersistentStoreRemoteChange` when another process has saved. That notification is not there yet: the option is taken,
+/// and standard error says once a store that nothing is posted.
+public let NSPersistentStoreRemoteChangeNotificationPostOptionKey: String =
+  "NSPersistentStoreRemoteChangeNotificationOptionKey"
 /// Option: seconds to wait for a locked store.
 public let NSPersistentStoreTimeoutOption: String = "NSPersistentStoreTimeoutOption"
 /// Option of ``NSPersistentStoreCoordinator/destroyPersistentStore(at:type:options:)``: a number, true to destroy a store also if it is

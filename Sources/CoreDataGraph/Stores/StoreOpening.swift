@@ -8,6 +8,9 @@ enum StoreOpening {
   static func open(
     type: String, url: URL?, layout: ModelLayout, configuration: String?, options: [AnyHashable: Any]
   ) throws -> any StoreEngine {
+    if (options[NSPersistentStoreRemoteChangeNotificationPostOptionKey] as? NSNumber)?.boolValue == true {
+      HistoryWarning.remoteChanges(url ?? URL(fileURLWithPath: "/dev/null"))
+    }
     switch type {
     case NSInMemoryStoreType: return try InMemoryEngine(layout: layout)
     case NSSQLiteStoreType:
@@ -83,11 +86,22 @@ enum StoreOpening {
       throw GraphError.unsupported(
         "Reading the metadata of a store of type \(type)", advice: "Only SQLite stores have files so far.")
     }
-    let file: SQLiteStoreFile = try SQLiteStoreFile.inspect(url: url)
+    let file: SQLiteStoreFile = try SQLiteStoreFile.inspect(url: try requireFile(url))
     var metadata: [String: Any] = file.metadata
     if let structures = file.versions?.structures, !structures.isEmpty {
       metadata[EntityVersions.structuresKey] = structures
     }
     return metadata
+  }
+
+  static func setMetadata(
+    _ metadata: [String: Any], type: String, url: URL, options: [AnyHashable: Any]
+  ) throws {
+    guard type == NSSQLiteStoreType else {
+      throw GraphError.unsupported(
+        "Setting the metadata of a store of type \(type) by its URL",
+        advice: "Only SQLite stores have files so far; set it on the store (setMetadata(_:for:)).")
+    }
+    try StoreMetadata.set(metadata, at: try requireFile(url), options: sqliteOptions(options))
   }
 }

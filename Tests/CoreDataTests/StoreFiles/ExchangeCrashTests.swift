@@ -14,10 +14,6 @@ import Testing
 /// A process that replaces or destroys a store is killed at random moments: the old contents are there, or the new ones (Decisions/0048).
 @Suite(.serialized)
 struct ExchangeCrashTests {
-  static let seed: UInt64 =
-    ProcessInfo.processInfo.environment["CLARUS_SEED"].flatMap(UInt64.init)
-    ?? UInt64.random(in: 0...1_000_000)
-
   /// What the child does, again and again.
   enum Deed: String, CaseIterable, Codable, Sendable { case replace, destroy }
 
@@ -56,21 +52,18 @@ struct ExchangeCrashTests {
     let target = PhotoStore(url: folder.file("Target.sqlite"))
     try Self.fill(target, "A", 12, mode)
     let wanted: [String: Int] = ["A": 12, "B": 40, "": 0]
-    var random = SeededRandom(seed: Self.seed)
+    var random = SeededRandom(seed: Crash.seed)
     var seen: Set<String> = []
     for round in 0..<(Soak.isOn ? 60 : 6) {
       let path: String = folder.url.path
       let microseconds: UInt32 = UInt32.random(in: 20_000...250_000, using: &random)
       await #expect(processExitsWith: .signal(SIGKILL)) {
         [path = path as String, microseconds = microseconds as UInt32, deed = deed as Deed] in
-        Thread.detachNewThread {
-          usleep(microseconds)
-          kill(getpid(), SIGKILL)
-        }
+        Crash.comes(afterMicroseconds: microseconds)
         try ExchangeCrashTests.act(deed, URL(fileURLWithPath: path))
       }
       let note: Comment =
-        "seed \(Self.seed), round \(round), \(deed), \(mode), killed after \(microseconds) µs"
+        "seed \(Crash.seed), round \(round), \(deed), \(mode), killed after \(microseconds) µs"
       let context: NSManagedObjectContext = try target.open()
       try context.performAndWait {
         let photos: [NSManagedObject] = try context.all(NSManagedObject.self, "Photo")
@@ -93,6 +86,53 @@ struct ExchangeCrashTests {
       #expect(try FileContents(target.url).integrity == "ok", note)
     }
     #expect(!seen.isEmpty)
+  }
+
+  /// The child that migrates.
+  static func migrate(_ folder: URL) throws {
+    let target: URL = folder.appendingPathComponent("Target.sqlite")
+    while true {
+      let context: NSManagedObjectContext = try PhotoStore(url: folder.appendingPathComponent("A.sqlite"))
+        .open()
+      guard let coordinator = context.persistentStoreCoordinator else { return }
+      try coordinator.migratePersistentStore(coordinator.persistentStores[0], to: target, type: .sqlite)
+      try coordinator.destroyPersistentStore(at: target, type: .sqlite)
+    }
+  }
+
+  @Test(arguments: ["WAL", "DELETE"])
+  func `a killed migration leaves no store, or a whole one with a UUID of its own`(mode: String) async throws
+  {
+    let folder = try TemporaryFolder()
+    let source = PhotoStore(url: folder.file("A.sqlite"))
+    try Self.fill(source, "A", 40, mode)
+    func identifier(_ url: URL) -> String? {
+      (try? NSPersistentStoreCoordinator.metadataForPersistentStore(type: .sqlite, at: url))?[NSStoreUUIDKey]
+        as? String
+    }
+    let target = PhotoStore(url: folder.file("Target.sqlite"))
+    var random = SeededRandom(seed: Crash.seed)
+    for round in 0..<(Soak.isOn ? 60 : 6) {
+      let path: String = folder.url.path
+      let microseconds: UInt32 = UInt32.random(in: 20_000...250_000, using: &random)
+      await #expect(processExitsWith: .signal(SIGKILL)) {
+        [path = path as String, microseconds = microseconds as UInt32] in
+        Crash.comes(afterMicroseconds: microseconds)
+        try ExchangeCrashTests.migrate(URL(fileURLWithPath: path))
+      }
+      let note: Comment = "seed \(Crash.seed), round \(round), \(mode), killed after \(microseconds) µs"
+      let left: String? = identifier(target.url)
+      #expect(left == nil || left != identifier(source.url), note)
+      let context: NSManagedObjectContext = try target.open()
+      let count: Int = try context.performAndWait { try context.all(NSManagedObject.self, "Photo").count }
+      #expect(count == (left == nil ? 0 : 40), note)
+      #expect(target.names == (try target.referredNames()), note)
+      #expect(target.notes.isEmpty, note)
+      try target.close(context)
+      try NSPersistentStoreCoordinator(managedObjectModel: PhotoStore.model)
+        .destroyPersistentStore(at: target.url, type: .sqlite)
+      #expect(try FileContents(source.url).integrity == "ok", note)
+    }
   }
 
   /// What a kill leaves between the end of SQLite's transaction and the cutting of the file.

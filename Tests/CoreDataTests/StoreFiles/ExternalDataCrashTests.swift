@@ -14,10 +14,6 @@ import Testing
 /// Finding A8: what a killed process leaves in the folder of large values is removed, and nothing else.
 @Suite(.serialized)
 struct ExternalDataCrashTests {
-  static let seed: UInt64 =
-    ProcessInfo.processInfo.environment["CLARUS_SEED"].flatMap(UInt64.init)
-    ?? UInt64.random(in: 0...1_000_000)
-
   private static func large(_ number: Int) -> Data {
     Data(repeating: UInt8(truncatingIfNeeded: number), count: PhotoStore.size)
   }
@@ -45,7 +41,7 @@ struct ExternalDataCrashTests {
     let folder = try TemporaryFolder()
     let photos = PhotoStore(url: folder.file("Photos.sqlite"))
     try photos.close(try photos.open([NSSQLitePragmasOption: ["journal_mode": mode]]))
-    var random = SeededRandom(seed: Self.seed)
+    var random = SeededRandom(seed: Crash.seed)
     var left: Int = 0
     var saved: Int = 0
     let rounds: Int = Soak.isOn ? 60 : 8
@@ -59,13 +55,10 @@ struct ExternalDataCrashTests {
       let microseconds: UInt32 = UInt32.random(in: 20_000...longest, using: &random)
       await #expect(processExitsWith: .signal(SIGKILL)) {
         [path = path as String, microseconds = microseconds as UInt32] in
-        Thread.detachNewThread {
-          usleep(microseconds)
-          kill(getpid(), SIGKILL)
-        }
+        Crash.comes(afterMicroseconds: microseconds)
         try ExternalDataCrashTests.write(URL(fileURLWithPath: path))
       }
-      let note: Comment = "seed \(Self.seed), round \(round), \(mode), killed after \(microseconds) µs"
+      let note: Comment = "seed \(Crash.seed), round \(round), \(mode), killed after \(microseconds) µs"
       let before: [String] = photos.names
       let context: NSManagedObjectContext = try photos.open()
       let referred: [String] = try photos.referredNames()
@@ -83,8 +76,8 @@ struct ExternalDataCrashTests {
       }
       try photos.close(context)
     }
-    #expect(saved > 0, "no save got through; seed \(Self.seed)")
-    print("\(left) files were left behind and removed; seed \(Self.seed), \(mode)")
+    #expect(saved > 0, "no save got through; seed \(Crash.seed)")
+    print("\(left) files were left behind and removed; seed \(Crash.seed), \(mode)")
   }
 
   @Test func `opening while others save takes nothing away from them`() async throws {

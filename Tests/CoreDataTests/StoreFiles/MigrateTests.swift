@@ -401,6 +401,68 @@ struct MigrateTests {
     #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link.path) == "none/New.sqlite")
   }
 
+  /// Somebody looks all the time: a process that dies must not leave the UUID of the source either.
+  @Test(arguments: StoreSetting.files)
+  func `the destination has a UUID of its own from the first moment`(from: StoreSetting) async throws {
+    let stack = try Stack(setting: from)
+    try stack.run(Self.fill)
+    let folder: TemporaryFolder = stack.folder
+    let (coordinator, first) = (stack.coordinator, stack.store)
+    let seen: Set<String> = try await withThrowingTaskGroup(of: Set<String>.self) { group in
+      group.addTask {
+        var store: NSPersistentStore = first
+        for number in 0..<8 {
+          store = try coordinator.migratePersistentStore(
+            store, to: folder.file("\(number).sqlite"), type: .sqlite)
+        }
+        return []
+      }
+      group.addTask {
+        var seen: Set<String> = []
+        for number in 0..<8 {
+          let url: URL = folder.file("\(number).sqlite")
+          var identifier: String?
+          while identifier == nil, !Task.isCancelled {
+            identifier =
+              (try? NSPersistentStoreCoordinator.metadataForPersistentStore(type: .sqlite, at: url))?[
+                NSStoreUUIDKey] as? String
+            await Task.yield()
+          }
+          if let identifier { seen.insert(identifier) }
+        }
+        return seen
+      }
+      return try await group.reduce(into: []) { $0.formUnion($1) }
+    }
+    // One for each destination, and none of a source of these.
+    #expect(seen.count == 8)
+    #expect(!seen.contains(first.identifier))
+  }
+
+  /// As a save and a reset do.
+  @Test func `a context that is pinned goes on to the new store's state at its next read`() throws {
+    let stack = try Stack(setting: .wal)
+    try stack.run(Self.fill)
+    let pinned: NSManagedObjectContext = stack.other()
+    let old: NSQueryGenerationToken? = try pinned.performAndWait {
+      try pinned.setQueryGenerationFrom(.current)
+      #expect(try pinned.all(Item.self, "Item").count == 4)
+      return pinned.queryGenerationToken
+    }
+    try stack.run { context in
+      _ = context.item("new")
+      try context.save()
+    }
+    try stack.coordinator.migratePersistentStore(
+      stack.store, to: stack.folder.file("New.sqlite"), type: .sqlite)
+    try pinned.performAndWait {
+      let count: Int = try pinned.all(Item.self, "Item").count
+      #expect(count == 5)
+      #expect(pinned.queryGenerationToken != nil && pinned.queryGenerationToken != old)
+      #expect(pinned.queryGenerationToken != .current)
+    }
+  }
+
   @Test func `the notification tells of both stores, and of no others`() throws {
     let stack = try Stack(setting: .wal)
     let bystander: NSPersistentStore = try StoreSetting.inMemory.addStore(
