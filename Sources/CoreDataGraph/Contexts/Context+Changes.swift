@@ -139,10 +139,10 @@ extension NSManagedObjectContext {
       let flags: ObjectFlags = object.flags
       object.flags.subtract(.event)
       if flags.isSuperset(of: [.inserted, .deleted]) {
-        // New and gone again: whoever was told of it, or was given it by a fetch, has to hear.
+        // New and gone again: told as deleted, also within one event. A fetch may have given it out.
         forgetUnsaved(object)
         forgotten = true
-        if !flags.contains(.eventInserted) || flags.contains(.handedOut) { deletedNow.append(object) }
+        deletedNow.append(object)
       } else if flags.contains(.eventDeleted) {
         deletedNow.append(object)
       } else if flags.contains(.eventInserted) {

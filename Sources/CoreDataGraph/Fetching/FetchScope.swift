@@ -164,7 +164,6 @@ struct FetchScope {
       for object in pending where changed.insert(ObjectIdentifier(object)).inserted {
         if object.isDeleted { continue }
         guard try test?.evaluate(object) ?? true else { continue }
-        if object.flags.contains(.eventInserted) { object.flags.insert(.handedOut) }
         matches.append(object)
       }
       // Those that the store gave keep their places, which decide between objects that the order leaves equal.

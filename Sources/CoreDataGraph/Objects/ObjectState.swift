@@ -50,13 +50,9 @@ struct ObjectFlags: OptionSet {
   /// A delete rule has deleted the object, and not the program.
   static let cascaded = ObjectFlags(rawValue: 1 << 25)
 
-  /// New in the running event, and somebody has it from a fetch already.
-  static let handedOut = ObjectFlags(rawValue: 1 << 26)
-
   /// What an event leaves behind.
   static let event: ObjectFlags = [
     .eventInserted, .eventUpdated, .eventDeleted, .eventRefreshed, .eventInvalidated, .inEventList,
-    .handedOut,
   ]
   /// Any of these, and an access has more to do than to look the value up. One test on the way of every read.
   static let attention: ObjectFlags = [.fault, .confined, .orphaned, .tracked]
