@@ -20,13 +20,24 @@ extension URL {
     var place: URL = self
     // As many as the system follows.
     for _ in 0..<40 {
+      if let found = place.realPath { return found }
       guard place.isLink,
         let target = try? FileManager.default.destinationOfSymbolicLink(atPath: place.path)
       else { break }
-      place = URL(fileURLWithPath: target, relativeTo: place.deletingLastPathComponent()).standardizedFileURL
+      let folder: URL = place.deletingLastPathComponent()
+      place =
+        target.hasPrefix("/")
+        ? URL(fileURLWithPath: target) : (folder.realPath ?? folder).appendingPathComponent(target)
     }
-    return place.deletingLastPathComponent().resolvingSymlinksInPath()
-      .appendingPathComponent(place.lastPathComponent)
+    let folder: URL = place.deletingLastPathComponent()
+    return (folder.realPath ?? folder.standardizedFileURL).appendingPathComponent(place.lastPathComponent)
+  }
+
+  /// As the system finds it, `..` behind links included; nil if there is nothing.
+  private var realPath: URL? {
+    guard let found = realpath(path, nil) else { return nil }
+    defer { free(found) }
+    return URL(fileURLWithPath: String(cString: found))
   }
 
   /// Whether two URLs lead to the same file, by whatever names, or to the same place where there is none.

@@ -6,20 +6,21 @@ import GRDBSQLite
 /// The contents that a store was opened with, told from those that another store, or a backup of this one, may have in their place
 /// (Decisions/0048, 0054).
 ///
-/// A database's header counts the changes of its schema (`PRAGMA schema_version`). Writing a database over another one counts on in the
-/// same transaction, and an exchange has counted on by `step` before: so far does nobody get who adds an index or compacts the file.
+/// A database's header counts the changes of its schema (`PRAGMA schema_version`). The upper half of that number is taken for an epoch:
+/// nobody gets to the next one by adding indexes or compacting the file. An exchange goes to the end of the next epoch, and writing the
+/// database over counts on by one, in its own transaction: so the contents are of another epoch for who has opened them before the
+/// exchange, and for who has opened them while it was under way.
 final class OwnContents: Sendable {
-  static let step: Int32 = 1 << 16
 
   private let url: URL
-  private let schemaVersion: Int32
+  private let epoch: UInt32
   /// The UUID that was read, and those that this store has written since.
   private let identifiers: Guarded<Set<String>>
 
   /// What `database` has now.
   init(_ database: Database, uuid: String, url: URL) throws {
     self.url = url
-    schemaVersion = try Self.schemaVersion(database, url: url)
+    epoch = try Self.schemaVersion(database, url: url) >> 16
     identifiers = Guarded([uuid])
   }
 
@@ -28,8 +29,8 @@ final class OwnContents: Sendable {
 
   /// Throws where the contents were exchanged by Clarus or by who counts like it.
   func requireCount(_ database: Database) throws {
-    let distance: Int32 = try Self.schemaVersion(database, url: url) &- schemaVersion
-    if distance.magnitude >= Self.step.magnitude { throw StoreError.fileChanged(url: url, path: url.path) }
+    if try Self.schemaVersion(database, url: url) >> 16 == epoch { return }
+    throw StoreError.fileChanged(url: url, path: url.path)
   }
 
   /// The same, and where they are none, or another store's, whoever has exchanged them.
@@ -45,10 +46,10 @@ final class OwnContents: Sendable {
     throw StoreError.fileChanged(url: url, path: url.path)
   }
 
-  private static func schemaVersion(_ database: Database, url: URL) throws -> Int32 {
+  private static func schemaVersion(_ database: Database, url: URL) throws -> UInt32 {
     let pragma = try RawStatement(database, "PRAGMA schema_version", url: url)
     defer { pragma.reset() }
-    return try pragma.step() ? Int32(truncatingIfNeeded: pragma.integer(0)) : 0
+    return try pragma.step() ? UInt32(truncatingIfNeeded: pragma.integer(0)) : 0
   }
 
   private static func uuid(_ database: Database, url: URL) throws -> String? {
@@ -57,12 +58,23 @@ final class OwnContents: Sendable {
     return try select.step() ? select.text(0) : nil
   }
 
-  /// Counts a database's schema on, so that all who have it open see that its contents are about to be exchanged, or back again.
-  static func count(_ database: Database, by step: Int32, url: URL) throws {
+  /// Goes to the end of the next epoch, so that all who have the store open see that its contents are about to be exchanged. Gives what
+  /// takes that back.
+  static func announceExchange(_ database: Database, url: URL) throws -> () throws -> Void {
+    func set(_ version: UInt32) throws {
+      try database.execute(sql: "PRAGMA schema_version = \(Int32(bitPattern: version))")
+    }
+    var former: UInt32 = 0
     try database.inTransaction(.immediate) {
-      let version: Int32 = try schemaVersion(database, url: url) &+ step
-      try database.execute(sql: "PRAGMA schema_version = \(version)")
+      former = try schemaVersion(database, url: url)
+      try set((former >> 16 &+ 1) << 16 | 0xFFFF)
       return .commit
+    }
+    return {
+      try database.inTransaction(.immediate) {
+        try set(former)
+        return .commit
+      }
     }
   }
 }

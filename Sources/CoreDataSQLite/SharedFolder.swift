@@ -17,7 +17,7 @@ struct SharedFolder {
     let stem: String = external.file.deletingPathExtension().lastPathComponent
     let names: [String] = (try? FileManager.default.contentsOfDirectory(atPath: place.path)) ?? []
     let identity = FileIdentity(path: external.file.path)
-    return names.sorted().filter { $0 != external.file.lastPathComponent && $0.hasPrefix(stem) }
+    return names.sorted().filter { $0 != external.file.lastPathComponent && $0.hasPrefix(stem) && isMain($0) }
       .map { place.appendingPathComponent($0) }
       .filter { url in
         guard url.deletingPathExtension().lastPathComponent == stem else { return false }
@@ -26,6 +26,12 @@ struct SharedFolder {
         return state.isHeaderValid && state.file?.identity != identity
           && ExternalData(store: url, missing: .isNil).folder == external.folder
       }
+  }
+
+  /// A store's log, its index and its journal are none. Looking into an index would give up the locks that this process has on it: they
+  /// are those of the log.
+  private func isMain(_ name: String) -> Bool {
+    !["-wal", "-shm", "-journal"].contains { name.hasSuffix($0) }
   }
 
   /// The names of the files that the other stores' rows refer to; nil if one of these stores can't be read, so that any file may be its.

@@ -250,15 +250,15 @@ package struct StoreExchange {
     for name in old.subtracting(new).sorted() { try? note.add(name) }
     try fitPages(of: target, to: contents)
     try target.writeWithoutTransaction { database in
-      let isStore: Bool = try !StoreCreation.isEmpty(database)
-      if isStore { try OwnContents.count(database, by: OwnContents.step, url: url) }
+      let takeBack: (() throws -> Void)? =
+        try StoreCreation.isEmpty(database) ? nil : OwnContents.announceExchange(database, url: url)
       do {
         try DatabaseBackup(of: contents, over: database, url: url).run {
           if let other { try copyValues(new, from: other, note) }
         }
       } catch {
         // The old contents stay, and those who have them open go on. If this fails, they open the store anew.
-        if isStore { try? OwnContents.count(database, by: 0 &- OwnContents.step, url: url) }
+        try? takeBack?()
         throw error
       }
     }

@@ -214,6 +214,36 @@ struct ChildContextTests {
     }
   }
 
+  // Their sides of the relationship arrive before the list's, and in the order in which they were made.
+  @Test(arguments: StoreKind.allCases)
+  func `ordered members that a child adds keep the child's order, of lists with an inverse too`(
+    kind: StoreKind
+  )
+    throws
+  {
+    let stack = try Stack(kind)
+    let ids: [NSManagedObjectID] = try stack.run { context in
+      let lists: [NSManagedObject] = ["Album", "Playlist"].map { context.make($0) }
+      try context.save()
+      return lists.map(\.objectID)
+    }
+    try inChild(stack) { child in
+      let songs: [NSManagedObject] = ["a", "b"].map { child.make("Song", ["name": $0]) }
+      (try child.existingObject(with: ids[0]) as! Album).songs = songs.reversed()
+      (try child.existingObject(with: ids[1]) as! Playlist).songs = songs.reversed()
+      child.make("Album", ["name": "new"]).mutableOrderedSetValue(forKey: "songs")
+        .addObjects(from: ["c", "d"].map { child.make("Song", ["name": $0]) }.reversed())
+      try child.save()
+    }
+    try stack.run { context in try context.save() }
+    try stack.elsewhere { context in
+      #expect((try context.existingObject(with: ids[0]) as? Album)?.names == ["b", "a"])
+      #expect((try context.existingObject(with: ids[1]) as? Playlist)?.names == ["b", "a"])
+      let made: Album? = try context.all(Album.self, "Album", NSPredicate(format: "name == 'new'")).first
+      #expect(made?.names == ["d", "c"])
+    }
+  }
+
   @Test(
     .rule("MERGE-9", "NSManagedObjectContext.parent", "a parent takes nothing from an unsaved child"),
     arguments: StoreKind.allCases)

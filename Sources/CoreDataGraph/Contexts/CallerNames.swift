@@ -12,7 +12,8 @@ struct Caller: Equatable {
 
   /// The functions being run on this thread, the innermost first.
   ///
-  /// Names come from the symbol tables of the files, read as files: it takes milliseconds. The `Runtime` module would find source
+  /// Names come from the symbol tables of the files, read as files: up to some tenths of a second in a large debug
+  /// build. The `Runtime` module would find source
   /// lines too, but to tell which images are loaded it reads the start of everything that is mapped into memory, and stops the program
   /// when another thread unmaps something meanwhile, as SQLite does with the index of a write-ahead log. Foundation finds exported
   /// names only, and programs export none.

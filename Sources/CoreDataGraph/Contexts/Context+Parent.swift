@@ -172,18 +172,17 @@ extension NSManagedObjectContext {
     return zip(objects, asked).filter { found.contains($1) }.map(\.0)
   }
 
-  /// The objects that the parent does not have any more. What it cannot read is taken to be there.
+  /// The objects that the parent does not have any more.
   final func missing(among objects: [NSManagedObject], in parent: NSManagedObjectContext) -> [NSManagedObject]
   {
     let ids: [NSManagedObjectID] = objects.map(\.objectID)
-    let isGone: [Bool] = parent.runAndWait {
-      ids.map { id in
-        let theirs: NSManagedObject = parent.lookUp(id)
-        return (try? theirs.fulfillFault()) != nil
-          && (theirs.isDeleted || theirs.flags.contains(.inaccessible))
-      }
+    let gone: Set<NSManagedObjectID> = parent.runAndWait {
+      let theirs: [NSManagedObject] = ids.map { parent.lookUp($0) }
+      let isGone: (NSManagedObject) -> Bool = { $0.isDeleted || $0.flags.contains(.inaccessible) }
+      let missing: [NSManagedObject] = parent.missing(among: theirs.filter { !isGone($0) })
+      return Set((theirs.filter(isGone) + missing).map(\.objectID))
     }
-    return zip(objects, isGone).filter(\.1).map(\.0)
+    return zip(objects, ids).filter { gone.contains($1) }.map(\.0)
   }
 
   /// The object here for one of the parent's; what is loaded here stays as it is.
@@ -305,7 +304,7 @@ extension NSManagedObjectContext {
       return object
     }
     let made: [NSManagedObject] = inserted.map { makeInserted($0.id) }
-    for (object, change) in zip(made + known, inserted + updated) { apply(change, to: object) }
+    apply(Array(zip(made + known, inserted + updated)))
     for id in deleted { deleteObject(lookUp(id)) }
     endEvent()
   }
@@ -325,27 +324,37 @@ extension NSManagedObjectContext {
     return object
   }
 
-  /// Sets both sides of each relationship: the child had them in step with what it knew, but the objects here may have got other
-  /// partners since, by changes that are not saved or that the child has not read.
-  private func apply(_ change: PushedObject, to object: NSManagedObject) {
-    for (slot, value) in change.values {
-      switch value {
-      case .attribute(let value): object.setSlot(slot, value)
-      case .toOne(let id): object.setToOne(slot, id.map { self.lookUp($0) })
-      case .toMany: continue
+  /// Lists first, each as the child has changed it, in its order; then to-ones and the other sides of both. The child had both sides in
+  /// step with what it knew, but the objects here may have got other partners since, by changes that are not saved or that the child
+  /// has not read.
+  private func apply(_ changes: [(object: NSManagedObject, pushed: PushedObject)]) {
+    var linked: [(owner: NSManagedObject, slot: Int, member: NSManagedObject, isAdded: Bool)] = []
+    for (object, pushed) in changes {
+      for case (let slot, .attribute(let value)) in pushed.values { object.setSlot(slot, value) }
+      for edit in pushed.edits {
+        for member in edit.removed.map({ self.lookUp($0) }) where object.isMemberHere(edit.slot, member) {
+          object.removeMember(edit.slot, member)
+          linked.append((object, edit.slot, member, false))
+        }
+        for member in edit.added.map({ self.lookUp($0) }) where !object.isMemberHere(edit.slot, member) {
+          object.addMember(edit.slot, member)
+          linked.append((object, edit.slot, member, true))
+        }
+        if let order = edit.order {
+          object.reorder(edit.slot, ObjectList(order.map { self.lookUp($0) }))
+        }
       }
     }
-    for edit in change.edits {
-      for member in edit.removed.map({ self.lookUp($0) }) where object.isMemberHere(edit.slot, member) {
-        object.removeMember(edit.slot, member)
-        if let inverse = object.runtime.layout.slots[edit.slot].inverseSlot { member.unlink(inverse, object) }
+    for (object, pushed) in changes {
+      for case (let slot, .toOne(let id)) in pushed.values {
+        object.setToOne(slot, id.map { self.lookUp($0) })
       }
-      for member in edit.added.map({ self.lookUp($0) }) where !object.isMemberHere(edit.slot, member) {
-        object.addMember(edit.slot, member)
-        object.linkInverse(edit.slot, member)
-      }
-      if let order = edit.order {
-        object.reorder(edit.slot, ObjectList(order.map { self.lookUp($0) }))
+    }
+    for (owner, slot, member, isAdded) in linked {
+      if isAdded {
+        owner.linkInverse(slot, member)
+      } else if let inverse = owner.runtime.layout.slots[slot].inverseSlot {
+        member.unlink(inverse, owner)
       }
     }
   }

@@ -11,11 +11,16 @@ import Foundation
 // Decimals and doubles are compared by the nearest doubles, in memory and in SQL, so that what was set finds the object.
 
 extension PredicateNode {
+  /// Whether a constant has more digits than stores keep.
+  var hasRoundedConstants: Bool {
+    var result = false
+    forEachExpression { if case .constant(let value) = $0, value.isRounded { result = true } }
+    return result
+  }
+
   /// The predicate for what stores keep. Costs a look at each constant where none has so many digits.
   func comparingRounded(from entity: EntityRuntime) -> PredicateNode {
-    var isConcerned = false
-    forEachExpression { if case .constant(let value) = $0, value.isRounded { isConcerned = true } }
-    guard isConcerned else { return self }
+    guard hasRoundedConstants else { return self }
     return StackRoom.run(levels: depth) { RoundedConstants(subject: entity).rounded(self) }
   }
 }

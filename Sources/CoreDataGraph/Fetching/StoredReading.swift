@@ -23,7 +23,7 @@ package enum StoredReading {
     guard object.runtime.model.readsOtherwise else { return try predicate.evaluateThrowing(with: object) }
     let node: PredicateNode = predicate.structureNode()
     guard node.firstProgramCode == nil else { return try predicate.evaluateThrowing(with: object) }
-    guard object.runtime.model.hasRoundedDecimals, !object.keepsExactDecimals,
+    guard object.runtime.model.hasRoundedDecimals, !object.keepsExactDecimals, node.hasRoundedConstants,
       let runtime = entity?.name.flatMap(object.runtime.model.runtime(named:))
     else { return try run { try predicate.evaluateThrowing(with: object) } }
     let program = PredicateProgram(node.comparingRounded(from: runtime))

@@ -88,7 +88,7 @@ extension NSPersistentStoreCoordinator {
     }
     if found.count > 1 {
       throw GraphError.unsupported(
-        "Destroying one of \(found.count) stores in memory by the URL that they share (\(place.path))",
+        "Destroying or replacing one of \(found.count) stores in memory by the URL that they share (\(place.path))",
         advice: "Take the one that you mean out with remove(_:): nothing is left of it then."
       ).asCocoaError
     }

@@ -211,7 +211,7 @@ nonisolated open class NSPersistentStoreCoordinator: NSObject, WorkQueueOwner, @
   }
 
   /// Sets the program's metadata of a store file, without opening it as a store; nil for none. The keys that describe the file stay what they
-  /// are. A UUID among the values becomes the store's when it is next opened; who has it open can't save any more then.
+  /// are. A UUID among the values becomes the store's when it is next opened; who has it open gets errors then, at the next save at the latest.
   ///
   /// Throws a `CocoaError` and changes nothing: 134000 where there is no store of that type, 134060 for what a property list can't hold, 513
   /// where the file may not be written. Costs a transaction.

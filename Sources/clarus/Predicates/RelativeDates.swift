@@ -76,7 +76,7 @@ struct RelativeDates {
       isTerm = true
     }
     // Nothing in the language is a number with letters behind it.
-    if let wrong = rest.prefixMatch(of: /\s*[+-]\s*([0-9]+\s*[A-Za-z_]+)/) {
+    if let wrong = rest.prefixMatch(of: /\s*[+-]\s*([0-9]+[A-Za-z_]+)/) {
       throw CommandFailure("\"\(wrong.1)\" is no span of time. \(Self.forms)")
     }
     return isTerm ? (date, rest) : nil

@@ -119,4 +119,30 @@ struct SharedFolderTests {
     try Self.anybody().destroyPersistentStore(at: scene.photos.url, type: .sqlite)
     #expect(scene.photos.names.isEmpty)
   }
+
+  #if os(Linux)
+    // A look at the index, which lies beside the store under a name with the same stem, gave up this process's locks on it.
+    @Test func `a save that replaces a value keeps the locks on the log of its store`() throws {
+      let scene = try Scene("WAL")
+      let context: NSManagedObjectContext = try scene.photos.open()
+      try context.performAndWait {
+        let photo = try #require(
+          try context.all(NSManagedObject.self, "Photo", sort: ["title"]).first)
+        let index: String = scene.photos.url.path + "-shm"
+        let inode = try #require(
+          try FileManager.default.attributesOfItem(atPath: index)[.systemFileNumber] as? NSNumber)
+        func isLocked() throws -> Bool {
+          let locks = try String(contentsOfFile: "/proc/locks", encoding: .utf8)
+          return locks.split(separator: "\n").contains {
+            $0.contains(" \(ProcessInfo.processInfo.processIdentifier) ") && $0.contains(":\(inode) ")
+          }
+        }
+        try #require(try isLocked())
+        photo.setValue(Data(count: PhotoStore.size + 1), forKey: "data")
+        try context.save()
+        #expect(try isLocked())
+      }
+      try scene.photos.close(context)
+    }
+  #endif
 }
