@@ -174,7 +174,7 @@ final class ConnectionPool: @unchecked Sendable {
   // MARK: Earlier states
 
   /// A connection that goes on seeing the store as it is now, by a transaction that stays open (Decisions/0026).
-  func pinned() throws -> PinnedConnection? {
+  func snapshot() throws -> SnapshotConnection? {
     guard var configuration = readers else { return nil }
     try files?.checkStore()
     configuration.allowsUnsafeTransactions = true
@@ -184,7 +184,7 @@ final class ConnectionPool: @unchecked Sendable {
       // The state is taken with the first read.
       try database.execute(sql: "SELECT rootpage FROM sqlite_master LIMIT 1")
     }
-    return PinnedConnection(reader, files)
+    return SnapshotConnection(reader, files)
   }
 
   // MARK: Closing
@@ -204,7 +204,7 @@ final class ConnectionPool: @unchecked Sendable {
 }
 
 /// One state of a store.
-final class PinnedConnection: Sendable {
+final class SnapshotConnection: Sendable {
   private let reader: DatabaseQueue
   private let files: OpenedFiles?
 

@@ -79,7 +79,7 @@ enum SQLFunctions {
       if isNull(values[0]) || isNull(values[1]) {
         return flag(isNull(values[0]) && isNull(values[1]), context)
       }
-      flag(try PreparedText.holds(.equalTo, values, options(values[2]), context), context)
+      flag(try PreparedTextMatcher.holds(.equalTo, values, options(values[2]), context), context)
     case .compare:
       guard let (left, right) = texts(values) else { return sqlite3_result_null(context) }
       let order: ComparisonResult = StringMatching.compare(left, right, options(values[2]))
@@ -88,9 +88,9 @@ enum SQLFunctions {
       guard let kind = SQLSearchKind(rawValue: sqlite3_value_int64(values[2])) else {
         return flag(false, context)
       }
-      flag(try PreparedText.holds(comparison(kind), values, options(values[3]), context), context)
-    case .like: flag(try PreparedText.holds(.like, values, options(values[2]), context), context)
-    case .matches: flag(try PreparedText.holds(.matches, values, options(values[2]), context), context)
+      flag(try PreparedTextMatcher.holds(comparison(kind), values, options(values[3]), context), context)
+    case .like: flag(try PreparedTextMatcher.holds(.like, values, options(values[2]), context), context)
+    case .matches: flag(try PreparedTextMatcher.holds(.matches, values, options(values[2]), context), context)
     case .lowercase: try apply("lowercase:", values, context)
     case .uppercase: try apply("uppercase:", values, context)
     case .canonical: try apply("canonical:", values, context)

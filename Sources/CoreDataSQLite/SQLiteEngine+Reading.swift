@@ -129,7 +129,7 @@ extension SQLiteEngine {
       schema: schema, columns: text.columns, layout: layout, external: external.lenient)
     var batch = RowBatch()
     try forEachList(keys) { list, size in
-      let sql: String = text.select + EngineTexts.placeholders(size) + ")"
+      let sql: String = text.select + EngineStatements.placeholders(size) + ")"
       let statement = try RawStatement(database, sql, url: url)
       try bind(list, filling: size, statement)
       let bound = CompiledStatement(sql: sql, bindings: list.map { .integer($0) })
@@ -147,7 +147,7 @@ extension SQLiteEngine {
   func forEachList(_ keys: [Int64], _ body: (ArraySlice<Int64>, Int) throws -> Void) throws {
     var rest: ArraySlice<Int64> = keys[...]
     while !rest.isEmpty {
-      let size: Int = EngineTexts.listSize(for: rest.count)
+      let size: Int = EngineStatements.listSize(for: rest.count)
       try body(rest.prefix(size), size)
       rest = rest.dropFirst(size)
     }
@@ -191,7 +191,7 @@ extension SQLiteEngine {
       let statement = try RawStatement(
         database,
         "SELECT Z_PK, Z_ENT FROM \(SQLIdentifier.quoted(table.name)) WHERE Z_PK IN "
-          + "(\(EngineTexts.placeholders(size)))", url: url)
+          + "(\(EngineStatements.placeholders(size)))", url: url)
       defer { statement.reset() }
       try bind(list, filling: size, statement)
       while try statement.step() {
@@ -205,7 +205,7 @@ extension SQLiteEngine {
 
   package func members(of layout: EntityLayout, slot: Int, owners: [RowID]) throws -> [[RowID]] {
     func nothing() -> [[RowID]] { Array(repeating: [], count: owners.count) }
-    var places = KeyTable()
+    var places = Int64HashMap()
     places.reserve(more: owners.count)
     var keys: [Int64] = []
     var twins: [(from: Int, to: Int)] = []

@@ -27,7 +27,7 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
 
   let options: SQLiteOptions
   let external: ExternalData
-  let texts: EngineTexts
+  let texts: EngineStatements
   let fetchCompiler: FetchCompiler
   let saveCompiler: SaveCompiler
   private let lock = NSLock()
@@ -43,7 +43,7 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
     case writable(ConnectionPool)
     case readOnly(ReadOnlyAccess)
     /// One state of the store, by a read transaction that stays open (Decisions/0026).
-    case pinned(PinnedConnection)
+    case snapshot(SnapshotConnection)
   }
 
   private struct Pin {
@@ -248,12 +248,12 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
       store: url, missing: options.missingExternalData, keepsFiles: !SQLiteStoreFile.isNowhere(url))
     fetchCompiler = FetchCompiler(schema: facts.schema)
     saveCompiler = SaveCompiler(schema: facts.schema)
-    texts = EngineTexts(
+    texts = EngineStatements(
       schema: facts.schema, unguardedTrees: facts.unguardedTrees, triggers: facts.triggers)
   }
 
   /// The same store, at the state that a connection sees.
-  private init(_ engine: SQLiteEngine, at state: PinnedConnection) {
+  private init(_ engine: SQLiteEngine, at state: SnapshotConnection) {
     url = engine.url
     layout = engine.layout
     options = engine.options
@@ -267,7 +267,7 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
     fetchCompiler = engine.fetchCompiler
     saveCompiler = engine.saveCompiler
     texts = engine.texts
-    access = .pinned(state)
+    access = .snapshot(state)
     readOnlyReason = .asked
   }
 
@@ -304,7 +304,7 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
   ) throws -> T {
     switch try currentAccess() {
     case .readOnly(let reader): return try reader.read(purpose, body)
-    case .pinned(let state): return try SQLiteErrors.translating(url: url) { try state.read(purpose, body) }
+    case .snapshot(let state): return try SQLiteErrors.translating(url: url) { try state.read(purpose, body) }
     case .writable(let pool):
       do {
         return try SQLiteErrors.translating(url: url) {
@@ -334,9 +334,9 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
   }
 
   /// Only write-ahead logging keeps earlier states while others write.
-  package func pinned() throws -> (any StoreEngine)? {
+  package func snapshot() throws -> (any StoreEngine)? {
     guard case .writable(let pool) = try currentAccess(),
-      let state = try SQLiteErrors.translating(url: url, { try pool.pinned() })
+      let state = try SQLiteErrors.translating(url: url, { try pool.snapshot() })
     else { return nil }
     let engine = SQLiteEngine(self, at: state)
     let isOpen: Bool = lock.withLock {
@@ -360,7 +360,7 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
     for pin in pins { try pin.engine?.close() }
     switch old {
     // Its connection is closed when the last read is done.
-    case .pinned: break
+    case .snapshot: break
     case .readOnly(let reader): try reader.close()
     case .writable(let writer): try SQLiteErrors.translating(url: url) { try writer.close() }
     case nil: break
@@ -415,7 +415,7 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
   private func writableAccess() throws -> ConnectionPool {
     switch try currentAccess() {
     case .writable(let writer): return writer
-    case .readOnly, .pinned: throw StoreError.readOnly(url: url, readOnlyReason ?? .asked)
+    case .readOnly, .snapshot: throw StoreError.readOnly(url: url, readOnlyReason ?? .asked)
     }
   }
 }

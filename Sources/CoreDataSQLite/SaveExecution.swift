@@ -103,7 +103,7 @@ struct SaveExecution {
   private func delete(_ deletes: [RowDelete], _ conflicts: inout [(id: RowID, expected: Int32)]) throws {
     for delete in deletes {
       let entity = Int(delete.id.entity)
-      let text: EngineTexts.DeletionText = engine.texts.deletions[entity]
+      let text: EngineStatements.DeletionText = engine.texts.deletions[entity]
       if text.tagged != nil { try noteTagged(text, key: delete.id.key) }
       let compiled: WriteStatement = try compiler.delete(engine.layout.entities[entity])
       let statement = try RawStatement(database, compiled.sql, url: engine.url)
@@ -122,7 +122,7 @@ struct SaveExecution {
     if engine.options.debugLevel > 0, !deletes.isEmpty { SQLDebug.log("DELETE: \(deletes.count) rows") }
   }
 
-  private func noteTagged(_ text: EngineTexts.DeletionText, key: Int64) throws {
+  private func noteTagged(_ text: EngineStatements.DeletionText, key: Int64) throws {
     guard let sql = text.tagged else { return }
     let select = try RawStatement(database, sql, url: engine.url)
     defer { select.reset() }
@@ -205,7 +205,7 @@ struct SaveExecution {
 
   private func noteReplacedFiles(_ update: RowUpdate) throws {
     let entity: Int = update.row.entity
-    let text: EngineTexts.DeletionText = engine.texts.deletions[entity]
+    let text: EngineStatements.DeletionText = engine.texts.deletions[entity]
     if text.taggedCount == 0 { return }
     let table: TableSchema = try engine.schema.table(of: entity)
     for slot in update.changed.members {

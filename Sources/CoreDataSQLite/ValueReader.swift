@@ -66,16 +66,17 @@ struct ValueReader {
 }
 
 extension SQLiteEngine {
-  package func fetch(_ plan: TablePlan) throws -> ValueTable {
-    let compiled: TableStatement = try fetchCompiler.table(plan)
+  package func fetch(_ plan: ProjectionPlan) throws -> ProjectedRows {
+    let compiled: ProjectionStatement = try fetchCompiler.table(plan)
     let reader = ValueReader(schema: schema, reads: compiled.columns, external: external)
     return try read(isSingleStatement: true) { database in
       let statement: RawStatement = try prepared(compiled.statement, database)
       return try logged(compiled.statement, database) {
         defer { statement.reset() }
-        var table = ValueTable(width: reader.reads.count)
-        var sieve: RowSieve? =
-          compiled.leavesDoubles ? RowSieve(isDistinct: true, limit: plan.limit, offset: plan.offset) : nil
+        var table = ProjectedRows(width: reader.reads.count)
+        var sieve: DistinctLimiter? =
+          compiled.leavesDoubles
+          ? DistinctLimiter(isDistinct: true, limit: plan.limit, offset: plan.offset) : nil
         while sieve?.isFull != true, try step(statement) {
           let row: [PredicateValue] = try reader.row(statement)
           if sieve?.takes(row) ?? true { table.append(row: row) }
@@ -94,7 +95,7 @@ extension SQLiteEngine {
     }
   }
 
-  package func explain(_ plan: TablePlan) throws -> ExplainedStatement? {
+  package func explain(_ plan: ProjectionPlan) throws -> ExplainedStatement? {
     let compiled: CompiledStatement = try fetchCompiler.table(plan).statement
     return try read { database in
       ExplainedStatement(

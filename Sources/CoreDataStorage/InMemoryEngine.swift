@@ -15,7 +15,7 @@ package final class InMemoryEngine: StoreEngine, @unchecked Sendable {
   package let layout: ModelLayout
   package let identifier: String
   package let isReadOnly: Bool
-  package let holdsRowsAtHand = true
+  package let needsNoRowCache = true
 
   private let schema: InMemorySchema
   private let lock = NSLock()

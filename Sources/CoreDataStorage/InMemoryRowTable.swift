@@ -9,7 +9,7 @@
 ///
 /// A value: a reader's copy shares everything until the next save changes it.
 struct InMemoryRowTable: Sendable {
-  private struct Shelf: Sendable {
+  private struct SlabEntry: Sendable {
     var slab: RowSlab
     var liveRows: Int
     var liveBytes: Int
@@ -19,8 +19,8 @@ struct InMemoryRowTable: Sendable {
   private let schema: InMemorySchema
   private let root: EntityLayout
   /// key → shelf number (high 32 bits) and position in its slab (low 32 bits).
-  private var places = KeyTable()
-  private var shelves: [Shelf?] = []
+  private var places = Int64HashMap()
+  private var entries: [SlabEntry?] = []
   private var freeShelves: [Int] = []
   /// Numbers of the shelves that may still be merged, oldest first.
   private var growing: [Int] = []
@@ -35,7 +35,7 @@ struct InMemoryRowTable: Sendable {
   func row(_ key: Int64) -> RowRef? { places.find(key).map(row(at:)) }
 
   private func row(at place: UInt64) -> RowRef {
-    guard let shelf = shelves[Int(place >> 32)] else {
+    guard let shelf = entries[Int(place >> 32)] else {
       preconditionFailure("The table of rows names a slab that was given back.")
     }
     return shelf.slab.row(Int(UInt32(truncatingIfNeeded: place)))
@@ -43,7 +43,7 @@ struct InMemoryRowTable: Sendable {
 
   /// Every row once, in no particular order.
   func forEach(_ body: (RowRef) throws -> Void) rethrows {
-    for (number, shelf) in shelves.enumerated() {
+    for (number, shelf) in entries.enumerated() {
       guard let shelf else { continue }
       let isWhole: Bool = shelf.liveRows == shelf.slab.count
       for position in 0..<shelf.slab.count {
@@ -55,7 +55,7 @@ struct InMemoryRowTable: Sendable {
 
   /// Rows as stored and waste included, for tests: what the slabs hold, and how many there are.
   var storage: (slabs: Int, rows: Int) {
-    (shelves.count { $0 != nil }, shelves.reduce(0) { $0 + ($1?.slab.count ?? 0) })
+    (entries.count { $0 != nil }, entries.reduce(0) { $0 + ($1?.slab.count ?? 0) })
   }
 
   // MARK: Changing
@@ -95,13 +95,13 @@ struct InMemoryRowTable: Sendable {
     if let free = freeShelves.popLast() {
       number = free
     } else {
-      number = shelves.count
-      shelves.append(nil)
+      number = entries.count
+      entries.append(nil)
     }
     var bytes: Int = 0
     var touched: Set<Int> = []
     places.reserve(more: slab.count)
-    shelves[number] = Shelf(slab: slab, liveRows: slab.count, liveBytes: 0, totalBytes: 0)
+    entries[number] = SlabEntry(slab: slab, liveRows: slab.count, liveBytes: 0, totalBytes: 0)
     for position in 0..<slab.count {
       let row: RowRef = slab.row(position)
       bytes += schema.sizeInBytes(row)
@@ -110,21 +110,21 @@ struct InMemoryRowTable: Sendable {
         touched.insert(Int(old >> 32))
       }
     }
-    shelves[number]?.liveBytes += bytes
-    shelves[number]?.totalBytes = bytes
+    entries[number]?.liveBytes += bytes
+    entries[number]?.totalBytes = bytes
     for other in touched where other != number { tidy(other) }
     return number
   }
 
   private mutating func waste(_ place: UInt64) {
     let size: Int = schema.sizeInBytes(row(at: place))
-    shelves[Int(place >> 32)]?.liveRows -= 1
-    shelves[Int(place >> 32)]?.liveBytes -= size
+    entries[Int(place >> 32)]?.liveRows -= 1
+    entries[Int(place >> 32)]?.liveBytes -= size
   }
 
   /// Gives back a shelf without live rows, rewrites one that is mostly waste.
   private mutating func tidy(_ number: Int) {
-    guard let shelf = shelves[number] else { return }
+    guard let shelf = entries[number] else { return }
     if shelf.liveRows == 0 {
       giveBack(number)
     } else if shelf.liveBytes * 2 < shelf.totalBytes {
@@ -133,17 +133,17 @@ struct InMemoryRowTable: Sendable {
   }
 
   private mutating func giveBack(_ number: Int) {
-    shelves[number] = nil
+    entries[number] = nil
     freeShelves.append(number)
     growing.removeAll { $0 == number }
   }
 
   /// Copies the live rows of some shelves into one new slab and gives the shelves back.
   private mutating func rewrite(_ numbers: [Int]) {
-    let live: Int = numbers.reduce(0) { $0 + (shelves[$1]?.liveRows ?? 0) }
+    let live: Int = numbers.reduce(0) { $0 + (entries[$1]?.liveRows ?? 0) }
     let slab: RowSlab = newSlab(rows: live)
     for number in numbers {
-      guard let shelf = shelves[number] else { continue }
+      guard let shelf = entries[number] else { continue }
       for position in 0..<shelf.slab.count {
         let row: RowRef = shelf.slab.row(position)
         guard places.find(row.key) == UInt64(number) << 32 | UInt64(position) else { continue }
@@ -156,8 +156,8 @@ struct InMemoryRowTable: Sendable {
     if let free = freeShelves.popLast() {
       number = free
     } else {
-      number = shelves.count
-      shelves.append(nil)
+      number = entries.count
+      entries.append(nil)
     }
     var bytes: Int = 0
     for position in 0..<slab.count {
@@ -165,15 +165,15 @@ struct InMemoryRowTable: Sendable {
       bytes += schema.sizeInBytes(row)
       places.insert(row.key, UInt64(number) << 32 | UInt64(position))
     }
-    shelves[number] = Shelf(slab: slab, liveRows: slab.count, liveBytes: bytes, totalBytes: bytes)
+    entries[number] = SlabEntry(slab: slab, liveRows: slab.count, liveBytes: bytes, totalBytes: bytes)
     settle(number)
   }
 
   /// Merges the youngest shelves while the last one is not clearly smaller than the one before it.
   private mutating func settle(_ number: Int) {
-    guard let shelf = shelves[number], shelf.totalBytes < RowSlab.targetSizeInBytes else { return }
+    guard let shelf = entries[number], shelf.totalBytes < RowSlab.targetSizeInBytes else { return }
     growing.append(number)
-    guard growing.count >= 2, let before = shelves[growing[growing.count - 2]] else { return }
+    guard growing.count >= 2, let before = entries[growing[growing.count - 2]] else { return }
     if before.totalBytes <= 2 * shelf.totalBytes { rewrite([growing[growing.count - 2], number]) }
   }
 }

@@ -13,7 +13,7 @@ package protocol StoreEngine: AnyObject, Sendable {
   /// Why nothing can be written; nil for a store that can be written, or that need not say.
   var readOnlyReason: ReadOnlyReason? { get }
   /// Whether reading a row by key costs as little as finding it in a cache: then nobody keeps one in front of the engine.
-  var holdsRowsAtHand: Bool { get }
+  var needsNoRowCache: Bool { get }
 
   /// The metadata as of now; a property list dictionary with Apple's keys, `NSStoreType` and `NSStoreUUID` included.
   var metadata: [String: Any] { get }
@@ -32,7 +32,7 @@ package protocol StoreEngine: AnyObject, Sendable {
   func check(_ plan: FetchPlan) throws
   /// The rows of a table: columns, grouped rows, functions over rows. Numbers of whole-number columns come as `.integer`,
   /// of Booleans as `.bool`, objects as `ObjectReference`; bytes of a transformable attribute as they are stored.
-  func fetch(_ plan: TablePlan) throws -> ValueTable
+  func fetch(_ plan: ProjectionPlan) throws -> ProjectedRows
   /// The rows with these keys in the hierarchy of `layout`, in no particular order; keys without a row are left out. Values in files
   /// that can't be read are nil: faults and deletions ask here, which have to go on without them.
   func rows(of layout: EntityLayout, keys: [Int64]) throws -> RowBatch
@@ -60,20 +60,20 @@ package protocol StoreEngine: AnyObject, Sendable {
 
   /// The statement a fetch would run, for engines that have one.
   func explain(_ plan: FetchPlan) throws -> ExplainedStatement?
-  func explain(_ plan: TablePlan) throws -> ExplainedStatement?
+  func explain(_ plan: ProjectionPlan) throws -> ExplainedStatement?
 
   /// A reader that goes on seeing the store as it is at this moment, whatever is written later; nil: this store has none. It holds what
   /// it needs until it is released or the engine is closed. It reads only.
-  func pinned() throws -> (any StoreEngine)?
+  func snapshot() throws -> (any StoreEngine)?
 
   /// Releases files. Later calls fail with an explained error.
   func close() throws
 }
 
 extension StoreEngine {
-  package var holdsRowsAtHand: Bool { false }
+  package var needsNoRowCache: Bool { false }
   package var readOnlyReason: ReadOnlyReason? { nil }
-  package func pinned() throws -> (any StoreEngine)? { nil }
+  package func snapshot() throws -> (any StoreEngine)? { nil }
 }
 
 /// Why a store is read-only.

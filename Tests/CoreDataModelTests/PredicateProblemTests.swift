@@ -440,7 +440,9 @@ import Testing
   }
 
   @Test func `selectors that are suggested exist`() {
-    for selector in PredicateFunctions.selectors { #expect(Trial.isKnown(selector: selector), "\(selector)") }
-    #expect(!Trial.isKnown(selector: "frobnicate:"))
+    for selector in PredicateFunctions.selectors {
+      #expect(SampleEvaluation.isKnown(selector: selector), "\(selector)")
+    }
+    #expect(!SampleEvaluation.isKnown(selector: "frobnicate:"))
   }
 }

@@ -22,12 +22,12 @@ final class ResultTracker {
   private var entity: NSEntityDescription?
   private var includesSubentities: Bool = true
   private var predicate: NSPredicate?
-  private var order: StoredOrder
+  private var order: PersistedValueOrder
 
   init(context: NSManagedObjectContext, sectionNameKeyPath: String?) {
     self.context = context
     self.sectionNameKeyPath = sectionNameKeyPath
-    order = StoredOrder([], in: context)
+    order = PersistedValueOrder([], in: context)
   }
 
   deinit { if let observer { NotificationCenter.default.removeObserver(observer) } }
@@ -42,7 +42,7 @@ final class ResultTracker {
     entity = request.entity ?? NSEntityDescription.entity(forEntityName: name, in: context)
     includesSubentities = request.includesSubentities
     predicate = request.predicate
-    order = StoredOrder(request.sortDescriptors ?? [], in: context)
+    order = PersistedValueOrder(request.sortDescriptors ?? [], in: context)
     set(list)
     if request.resultType == .managedObjectResultType, observer == nil { observe() }
   }
@@ -130,7 +130,7 @@ final class ResultTracker {
       .map { ($0, position(of: $0) ?? .max, $0.objectID.uriRepresentation().absoluteString) }
       .sorted { ($0.1, $0.2) < ($1.1, $1.2) }.map(\.0)
     for object in candidates {
-      if let predicate, try !StoredReading.holds(predicate, of: entity, for: object) { continue }
+      if let predicate, try !PersistedValueReading.holds(predicate, of: entity, for: object) { continue }
       result.insert(object, at: try place(for: object, in: result))
     }
     return result

@@ -66,7 +66,7 @@ extension NSManagedObjectContext {
   /// Reports or stops when the caller is not on the context's queue and that is looked for.
   @inline(__always)
   final func requireQueue(_ use: @autoclosure () -> String) {
-    if registry.marks.contains(.confined), !mayBeUsedHere { usedOffQueue(use(), nil) }
+    if identityMap.marks.contains(.confined), !mayBeUsedHere { usedOffQueue(use(), nil) }
   }
 
   /// On the queue; a context of the obsolete confinement type may be used on the thread that made it too.
@@ -121,7 +121,7 @@ extension NSManagedObjectContext {
 extension NSManagedObject {
   /// Reports or stops when an access comes off the context's queue. An object that has left its context belongs to nobody.
   final func requireQueue(_ slot: Int, _ access: ObjectAccess) {
-    guard let context = registry?.context, !context.mayBeUsedHere else { return }
+    guard let context = identityMap?.context, !context.mayBeUsedHere else { return }
     context.usedOffQueue("\(named(slot)) was \(access.participle)", self)
   }
 

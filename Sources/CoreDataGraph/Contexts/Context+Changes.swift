@@ -9,8 +9,8 @@ extension NSManagedObjectContext {
 
   final func deleteObject(_ object: NSManagedObject) {
     requireQueue("delete(_:) was called")
-    guard object.registry === registry else {
-      if object.registry == nil { return }
+    guard object.identityMap === identityMap else {
+      if object.identityMap == nil { return }
       fatalError(
         "An NSManagedObjectContext cannot delete objects in other contexts (\(object.objectID)); use object(with:)."
       )
@@ -31,15 +31,15 @@ extension NSManagedObjectContext {
       deleted.append(object)
     }
     noteEvent(.eventDeleted, of: object)
-    if !object.flags.contains(.propagated) { undelivered.append(object) }
+    if !object.flags.contains(.propagated) { pendingDeletePropagation.append(object) }
   }
 
   /// Passes deletions on along relationships: nullify clears the other side, cascade deletes it, deny is checked at save,
   /// no action leaves things as they are. Cycles end because an object is passed on once.
   final func propagateDeletes() {
-    while !undelivered.isEmpty {
-      let batch: [NSManagedObject] = undelivered
-      undelivered = []
+    while !pendingDeletePropagation.isEmpty {
+      let batch: [NSManagedObject] = pendingDeletePropagation
+      pendingDeletePropagation = []
       for object in batch where object.flags.contains(.deleted) && !object.flags.contains(.propagated) {
         propagate(object)
       }
@@ -120,7 +120,7 @@ extension NSManagedObjectContext {
   final func endEvent() {
     requireQueue("processPendingChanges() was called")
     guard !isProcessing else { return }
-    if !undelivered.isEmpty, propagatesDeletesAtEndOfEvent || isSaving { propagateDeletes() }
+    if !pendingDeletePropagation.isEmpty, propagatesDeletesAtEndOfEvent || isSaving { propagateDeletes() }
     guard !eventObjects.isEmpty else { return }
     isProcessing = true
     defer { isProcessing = false }
@@ -157,10 +157,10 @@ extension NSManagedObjectContext {
     }
     // Out of the lists too: an object that is inserted again would otherwise stand in one twice.
     if forgotten {
-      inserted.removeAll { $0.registry !== registry }
-      updated.removeAll { $0.registry !== registry }
-      deleted.removeAll { $0.registry !== registry }
-      retained.removeAll { $0.registry !== registry }
+      inserted.removeAll { $0.identityMap !== identityMap }
+      updated.removeAll { $0.identityMap !== identityMap }
+      deleted.removeAll { $0.identityMap !== identityMap }
+      retained.removeAll { $0.identityMap !== identityMap }
     }
     let insertions: Set<NSManagedObject> = Set(insertedNow)
     lastInserted = isSaving ? insertions : []
@@ -172,7 +172,7 @@ extension NSManagedObjectContext {
     if !invalidatedNow.isEmpty { info[NSInvalidatedObjectsKey] = Set(invalidatedNow) }
     guard !info.isEmpty else { return }
     postChange(info)
-    lastEvent = ToldEvent()
+    lastEvent = DeliveredEvent()
   }
 
   /// A new object was deleted before it was saved: the context has nothing to say about it any more.
@@ -185,18 +185,18 @@ extension NSManagedObjectContext {
 
   // MARK: Taking changes back
 
-  final func throwChangesAway() {
+  final func performRollback() {
     requireQueue("rollback() was called")
     undoManager?.removeAllActions(withTarget: self)
     let pending: [NSManagedObject] = inserted + updated + deleted
-    let changed: [NSManagedObject] = pending.filter { !$0.flags.contains(.deletedElsewhere) }
+    let changed: [NSManagedObject] = pending.filter { !$0.flags.contains(.remotelyDeleted) }
     // The lists are emptied for those too that have nothing to be taken back to; what comes back will be listed anew.
     for object in pending { object.flags.subtract([.inInsertedList, .inUpdatedList, .inDeletedList]) }
     let events: [NSManagedObject] = eventObjects
     inserted = []
     updated = []
     deleted = []
-    undelivered = []
+    pendingDeletePropagation = []
     eventObjects = []
     assignedStores = [:]
     var seen: Set<ObjectIdentifier> = []
@@ -208,9 +208,9 @@ extension NSManagedObjectContext {
     }
     unloadShortened()
     endEvent()
-    for object in changed { object.letRelationshipsGo() }
-    retained.removeAll { $0.registry !== registry }
-    parted.letRelationshipsGo()
+    for object in changed { object.releaseRelationships() }
+    retained.removeAll { $0.identityMap !== identityMap }
+    undoableDeletions.releaseRelationships()
   }
 
   private func rollBack(_ object: NSManagedObject) {

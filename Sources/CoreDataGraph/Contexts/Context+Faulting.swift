@@ -11,9 +11,9 @@ extension NSManagedObjectContext {
   final func object(_ id: RowID, store: NSPersistentStore) -> NSManagedObject {
     let runtime: EntityRuntime = store.runtime.entities[Int(id.entity)]
     let root: Int = runtime.layout.rootIndex
-    if let known = registry.object(store: store.ordinal, root: root, key: id.key) { return known }
+    if let known = identityMap.object(store: store.ordinal, root: root, key: id.key) { return known }
     let made: NSManagedObject = makeFault(runtime, key: id.key, store: store)
-    registry.insert(made, store: store.ordinal, root: root, key: id.key)
+    identityMap.insert(made, store: store.ordinal, root: root, key: id.key)
     return made
   }
 
@@ -24,8 +24,8 @@ extension NSManagedObjectContext {
     let made: NSManagedObject = runtime.objectClass.init(NewManagedObject(runtime.layout.entity, nil))
     made.key = key
     made.store = store
-    made.registry = registry
-    made.flags = registry.marks.union(.fault)
+    made.identityMap = identityMap
+    made.flags = identityMap.marks.union(.fault)
     if retainsRegisteredObjects { retained.append(made) }
     return made
   }
@@ -44,7 +44,7 @@ extension NSManagedObjectContext {
     var later: [(object: NSManagedObject, row: RowRef)] = []
     let count: Int = batch.count
     result.reserveCapacity(count)
-    registry.withTable(store: store.ordinal, root: root) { table in
+    identityMap.withTable(store: store.ordinal, root: root) { table in
       table.reserve(more: count)
       // Nothing to find in an empty table: a first fetch, the largest as a rule, spares one probe a row.
       let isFresh: Bool = table.count == 0
@@ -52,9 +52,9 @@ extension NSManagedObjectContext {
         for position in 0..<slab.count {
           let row: RowRef = slab.row(position)
           let key: Int64 = row.key
-          if !isFresh, let known = ObjectRegistry.find(key, in: table) {
+          if !isFresh, let known = IdentityMap.find(key, in: table) {
             // A changed object keeps the row its changes are against: that is what optimistic locking compares.
-            if known.flags.contains(.deletedElsewhere) {
+            if known.flags.contains(.remotelyDeleted) {
               later.append((known, row))
             } else if known.row == nil || known.flags.contains(.fault) || (refresh && !known.hasChanges) {
               if known.flags.contains(.observed) || (refresh && known.state != nil) {
@@ -68,17 +68,17 @@ extension NSManagedObjectContext {
           }
           let made: NSManagedObject = makeFault(runtimes[row.entity], key: key, store: store)
           made.row = row
-          table.insert(key, ObjectRegistry.payload(of: made))
+          table.insert(key, IdentityMap.payload(of: made))
           result.append(made)
         }
       }
     }
     for (object, row) in later {
       let seen: ObservedValues? = object.observedValues()
-      bringBackDeletedElsewhere(object)
+      restoreRemotelyDeleted(object)
       object.row = row
       if refresh, !object.flags.contains(.fault) { object.letValuesGo(except: object.persistentChanges()) }
-      object.tellObservers(since: seen)
+      object.notifyObservers(since: seen)
     }
     return result
   }
@@ -96,7 +96,7 @@ extension NSManagedObjectContext {
       for id in ids[start..<end] {
         let object: NSManagedObject = self.object(id, store: store)
         // The store has just named it.
-        bringBackDeletedElsewhere(object)
+        restoreRemotelyDeleted(object)
         if object.flags.contains(.fault), object.row == nil { object.faultBatch = batch }
         result.append(object)
       }
@@ -111,7 +111,7 @@ extension NSManagedObjectContext {
   /// the other faults of its batch theirs. Leaves the row nil if it is gone from the store.
   final func loadRow(of object: NSManagedObject) throws {
     if let parent { return try load(object, from: parent) }
-    if object.flags.contains(.deletedElsewhere) {
+    if object.flags.contains(.remotelyDeleted) {
       _ = try findAgain(object)
       return
     }
@@ -130,8 +130,8 @@ extension NSManagedObjectContext {
     let rows: RowBatch = try store.rows(of: batch.layout, keys: batch.keys, for: self)
     rows.forEach { row in
       let root: Int = layout.rootIndex
-      guard let known = registry.object(store: store.ordinal, root: root, key: row.key) else { return }
-      if known.flags.contains(.fault), known.row == nil, !known.flags.contains(.deletedElsewhere) {
+      guard let known = identityMap.object(store: store.ordinal, root: root, key: row.key) else { return }
+      if known.flags.contains(.fault), known.row == nil, !known.flags.contains(.remotelyDeleted) {
         known.row = row
       }
       known.faultBatch = nil
@@ -156,8 +156,8 @@ extension NSManagedObjectContext {
 
   /// Deletions are taken back: lists that were loaded without the objects are loaded anew.
   final func unloadShortened() {
-    for many in shortened where many.members != nil { many.unload() }
-    shortened = []
+    for many in filteredToManys where many.members != nil { many.unload() }
+    filteredToManys = []
   }
 
   /// The members of a relationship as the store has them.
@@ -198,9 +198,9 @@ extension NSManagedObjectContext {
         NewManagedObject(objectID.entity, nil))
       orphan.key = objectID.key
       orphan.cachedID = objectID
-      orphan.registry = registry
-      orphan.flags = registry.marks.union(.fault)
-      registry.insert(orphan, store: 0, root: objectID.runtime.layout.rootIndex, key: objectID.key)
+      orphan.identityMap = identityMap
+      orphan.flags = identityMap.marks.union(.fault)
+      identityMap.insert(orphan, store: 0, root: objectID.runtime.layout.rootIndex, key: objectID.key)
       return orphan
     }
     let runtime: EntityRuntime =
@@ -229,7 +229,7 @@ extension NSManagedObjectContext {
     } else {
       return nil
     }
-    return registry.object(store: ordinal, root: objectID.runtime.layout.rootIndex, key: objectID.key)
+    return identityMap.object(store: ordinal, root: objectID.runtime.layout.rootIndex, key: objectID.key)
   }
 
   final func loadExisting(_ objectID: NSManagedObjectID) throws -> NSManagedObject {
@@ -253,8 +253,8 @@ extension NSManagedObjectContext {
   final func refreshObject(_ object: NSManagedObject, keepsChanges flag: Bool) {
     requireQueue("refresh(_:mergeChanges:) was called")
     // There is nothing that it could be in step with.
-    if object.flags.contains(.deletedElsewhere) { return }
-    guard object.registry === registry else { return }
+    if object.flags.contains(.remotelyDeleted) { return }
+    guard object.identityMap === identityMap else { return }
     if !flag {
       forgetOlderRow(of: object)
       object.flags.subtract([.updated, .deleted, .propagated])
@@ -284,7 +284,7 @@ extension NSManagedObjectContext {
   /// Reads an object's row anew and keeps its changes.
   final func reload(_ object: NSManagedObject) throws {
     let seen: ObservedValues? = object.observedValues()
-    defer { object.tellObservers(since: seen) }
+    defer { object.notifyObservers(since: seen) }
     if let parent { return try reload(object, from: parent) }
     guard let store = object.store else { return }
     guard let row = try newestRow(of: object, in: store) else {
@@ -319,42 +319,43 @@ extension NSManagedObjectContext {
 
   final func refreshEveryObject() {
     requireQueue("refreshAllObjects() was called")
-    for object in registry.allObjects where object.store != nil {
+    for object in identityMap.allObjects where object.store != nil {
       refreshObject(object, keepsChanges: object.hasChanges)
     }
   }
 
-  final func forgetEveryObject() {
+  final func performReset() {
     requireQueue("reset() was called")
     undoManager?.removeAllActions(withTarget: self)
     movePin()
-    let objects: [NSManagedObject] = registry.allObjects
+    let objects: [NSManagedObject] = identityMap.allObjects
     eventCount &+= 1
     for object in objects {
       object.turnIntoFault()
       detach(object)
     }
     clearLists()
-    for object in objects { object.letRelationshipsGo() }
-    parted.letRelationshipsGo()
+    for object in objects { object.releaseRelationships() }
+    undoableDeletions.releaseRelationships()
     postChange([NSInvalidatedAllObjectsKey: objects.map(\.objectID)])
   }
 
   /// A store was removed: its objects here, and in children, can't be used any more. Those who observe the context are told.
   final func forget(_ store: NSPersistentStore) {
     for child in children.all { child.onQueue { $0.forget(store) } }
-    let objects: [NSManagedObject] = registry.allObjects.filter { $0.store === store }
+    let objects: [NSManagedObject] = identityMap.allObjects.filter { $0.store === store }
     assignedStores = assignedStores.filter { $0.value !== store }
     guard !objects.isEmpty else { return }
     undoManager?.removeAllActions(withTarget: self)
     for object in objects { detach(object) }
     for list in [
-      \NSManagedObjectContext.inserted, \.updated, \.deleted, \.eventObjects, \.undelivered, \.watched,
+      \NSManagedObjectContext.inserted, \.updated, \.deleted, \.eventObjects, \.pendingDeletePropagation,
+      \.lockChecked,
       \.retained,
     ] {
-      self[keyPath: list].removeAll { $0.registry !== registry }
+      self[keyPath: list].removeAll { $0.identityMap !== identityMap }
     }
-    for object in objects { object.letRelationshipsGo() }
+    for object in objects { object.releaseRelationships() }
     postChange([NSInvalidatedObjectsKey: Set(objects)])
   }
 
@@ -366,9 +367,9 @@ extension NSManagedObjectContext {
 
   /// Takes an object out of the context.
   final func detach(_ object: NSManagedObject) {
-    registry.remove(
+    identityMap.remove(
       object, store: object.store?.ordinal ?? 0, root: object.runtime.layout.rootIndex, key: object.key)
-    object.registry = nil
+    object.identityMap = nil
     object.flags.subtract([
       .inserted, .updated, .deleted, .inInsertedList, .inUpdatedList, .inDeletedList, .propagated,
     ])
@@ -380,13 +381,13 @@ extension NSManagedObjectContext {
     updated = []
     deleted = []
     eventObjects = []
-    undelivered = []
-    watched = []
+    pendingDeletePropagation = []
+    lockChecked = []
     assignedStores = [:]
     retained = []
     lastInserted = []
-    deletedElsewhere = WeakObjects()
-    shortened = []
+    remotelyDeleted = WeakObjects()
+    filteredToManys = []
   }
 }
 

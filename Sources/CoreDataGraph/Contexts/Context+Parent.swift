@@ -77,10 +77,10 @@ extension NSManagedObjectContext {
     if object.key != carried.id.key {
       let old: Int64 = object.key
       rename(object, carried.id)
-      if object.key == carried.id.key { handDown([old: carried.id]) }
+      if object.key == carried.id.key { propagatePermanentIDs([old: carried.id]) }
     }
     let seen: ObservedValues? = object.observedValues()
-    defer { object.tellObservers(since: seen) }
+    defer { object.notifyObservers(since: seen) }
     object.row = carried.row
     let old: ObjectState? = object.state
     let state = ObjectState(values: Array(repeating: .unset, count: object.runtime.slotCount))
@@ -128,7 +128,7 @@ extension NSManagedObjectContext {
       try parent.carry(parent.lookUp(id), loading: true)
     }
     guard let carried else { return }
-    bringBackDeletedElsewhere(object)
+    restoreRemotelyDeleted(object)
     take(carried, into: object)
   }
 
@@ -188,24 +188,24 @@ extension NSManagedObjectContext {
   /// The object here for one of the parent's; what is loaded here stays as it is.
   private func object(for carried: CarriedObject, refresh: Bool = false) -> NSManagedObject {
     let object: NSManagedObject = self.lookUp(carried.id)
-    bringBackDeletedElsewhere(object)
+    restoreRemotelyDeleted(object)
     let isNew: Bool = object.isFault && !object.hasSource
     if !carried.isFault, isNew || (refresh && !object.hasChanges) { take(carried, into: object) }
     return object
   }
 
   /// Fetches through the parent, which counts its own unsaved changes in; those of this context are laid on top.
-  final func fetchObjects(_ scope: FetchScope, from parent: NSManagedObjectContext) throws
+  final func fetchObjects(_ scope: ResolvedFetch, from parent: NSManagedObjectContext) throws
     -> [NSManagedObject]
   {
-    var request: FetchDescription = scope.request.withIDs()
+    var request: FetchParameters = scope.request.withIDs()
     request.resultType = .managedObjectResultType
-    if !scope.pending.isEmpty || scope.remainder != nil {
+    if !scope.pending.isEmpty || scope.residual != nil {
       request.limit = 0
       request.offset = 0
     }
-    if let remainder = scope.remainder {
-      request.predicate = remainder.stored.map { makePredicate($0.mapConstants(FetchDescription.ids)) }
+    if let residual = scope.residual {
+      request.predicate = residual.stored.map { makePredicate($0.mapConstants(FetchParameters.ids)) }
     }
     let asked = Transfer(value: request)
     let found: [CarriedObject] = try reading(parent) {
@@ -213,7 +213,7 @@ extension NSManagedObjectContext {
     }
     var objects: [NSManagedObject] = found.map { object(for: $0, refresh: scope.request.refreshes) }
     objects = try scope.matches(objects)
-    if !scope.pending.isEmpty || scope.remainder != nil { objects = try scope.finish(objects) }
+    if !scope.pending.isEmpty || scope.residual != nil { objects = try scope.finish(objects) }
     if !scope.request.returnsObjectsAsFaults {
       for object in objects { try object.fulfillFault() }
     }
@@ -221,12 +221,12 @@ extension NSManagedObjectContext {
   }
 }
 
-extension FetchDescription {
+extension FetchParameters {
   /// The request with ids in place of objects: for another context.
-  func withIDs() -> FetchDescription {
-    var request: FetchDescription = self
+  func withIDs() -> FetchParameters {
+    var request: FetchParameters = self
     request.predicate = predicate.map { given in
-      makePredicate(given.predicateNode().mapConstants(FetchDescription.ids))
+      makePredicate(given.predicateNode().mapConstants(FetchParameters.ids))
     }
     return request
   }
@@ -314,9 +314,10 @@ extension NSManagedObjectContext {
     let object: NSManagedObject = id.runtime.objectClass.init(NewManagedObject(id.entity, nil))
     object.key = id.key
     object.store = id.isTemporaryID ? nil : id.store
-    object.registry = registry
-    object.flags.formUnion(registry.marks)
-    registry.insert(object, store: object.store?.ordinal ?? 0, root: id.runtime.layout.rootIndex, key: id.key)
+    object.identityMap = identityMap
+    object.flags.formUnion(identityMap.marks)
+    identityMap.insert(
+      object, store: object.store?.ordinal ?? 0, root: id.runtime.layout.rootIndex, key: id.key)
     object.state = ObjectState(values: id.runtime.template)
     noteInsertion(of: object)
     object.flags.insert(.awoken)
@@ -410,7 +411,7 @@ extension NSManagedObjectContext {
   }
 
   /// Lets all contexts below know which ids objects have got.
-  final func handDown(_ ids: [Int64: NSManagedObjectID]) {
+  final func propagatePermanentIDs(_ ids: [Int64: NSManagedObjectID]) {
     if ids.isEmpty { return }
     permanentIDs.merge(ids) { _, new in new }
     announce(ids)
@@ -439,22 +440,22 @@ extension NSManagedObjectContext {
     if ids.isEmpty { return }
     for (key, id) in ids {
       let root: Int = id.runtime.layout.rootIndex
-      if let object = registry.object(store: 0, root: root, key: key) { rename(object, id) }
+      if let object = identityMap.object(store: 0, root: root, key: key) { rename(object, id) }
     }
     // What was on its way up or down still goes by the old keys. Children may have met such objects since they were told.
-    handDown(ids)
+    propagatePermanentIDs(ids)
   }
 
   private func rename(_ object: NSManagedObject, _ id: NSManagedObjectID) {
-    guard object.key < 0, let store = id.store, object.registry === registry else { return }
+    guard object.key < 0, let store = id.store, object.identityMap === identityMap else { return }
     let root: Int = object.runtime.layout.rootIndex
     // Another context of the coordinator can have read the row, and a program have brought its id here, while the save was under way.
-    guard registry.object(store: store.ordinal, root: root, key: id.key) == nil else { return }
-    registry.remove(object, store: 0, root: root, key: object.key)
+    guard identityMap.object(store: store.ordinal, root: root, key: id.key) == nil else { return }
+    identityMap.remove(object, store: 0, root: root, key: object.key)
     object.store = store
     object.key = id.key
     object.cachedID = nil
-    registry.insert(object, store: store.ordinal, root: root, key: id.key)
+    identityMap.insert(object, store: store.ordinal, root: root, key: id.key)
   }
 
   /// Permanent ids for objects that came from the parent with temporary ones.

@@ -27,12 +27,12 @@ public enum NSManagedObjectContextConcurrencyType: UInt, Sendable {
 ///
 /// See Apple's page [NSManagedObjectContext](https://developer.apple.com/documentation/coredata/nsmanagedobjectcontext).
 nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
-  // Sendable: the parts that cross queues (`queue`, `registry`) are immutable or synchronised themselves; all else is used on the
+  // Sendable: the parts that cross queues (`queue`, `identityMap`) are immutable or synchronised themselves; all else is used on the
   // context's queue only, which is the contract of the class.
 
   public final let concurrencyType: NSManagedObjectContextConcurrencyType
   final let queue: WorkQueue
-  final let registry = ObjectRegistry()
+  final let identityMap = IdentityMap()
   /// For the obsolete `lock()`; nothing of the context's own takes it.
   final let threadLock = NSRecursiveLock()
   /// The thread that made the context: the one to use it for the obsolete confinement type.
@@ -46,7 +46,7 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   /// Objects with an event flag, since the last objects-did-change notification.
   final var eventObjects: [NSManagedObject] = []
   /// Deleted objects whose deletion has not been passed on along relationships.
-  final var undelivered: [NSManagedObject] = []
+  final var pendingDeletePropagation: [NSManagedObject] = []
   final var isSaving = false
   /// Rises with every change: whether something has changed meanwhile, be its event told already or not.
   final var eventCount: UInt64 = 0
@@ -54,23 +54,23 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   /// A main-queue context will end the event when the main queue gets to it.
   final var isEventEndScheduled = false
   /// Unchanged objects that the next save checks.
-  final var watched: [NSManagedObject] = []
+  final var lockChecked: [NSManagedObject] = []
   /// Lists of members that were loaded without some that are to be deleted.
-  final var shortened: [ToManyState] = []
+  final var filteredToManys: [ToManyState] = []
   /// Stores chosen by `assign(_:to:)` for objects not saved yet.
   final var assignedStores: [ObjectIdentifier: NSPersistentStore] = [:]
   /// The inserted objects of the last objects-did-change notification, for the did-save one.
   final var lastInserted: Set<NSManagedObject> = []
   /// Saved deletions that an undo may bring back: they have left with their relationships, which keep them alive until they are let go.
-  final var parted = WeakObjects()
+  final var undoableDeletions = WeakObjects()
   /// How many of the coordinator's migrated stores this context has taken note of.
   final var exchangesTaken: Int = 0
   /// Objects whose deletion by another context was merged since the last save.
-  final var deletedElsewhere = WeakObjects()
+  final var remotelyDeleted = WeakObjects()
   /// Whether there ever was one: an undo has to look for them then.
   final var hasMetDeletions = false
   /// By objects whose deletion an undo or redo can take back.
-  final var recalls: [ObjectIdentifier: Recall.Known] = [:]
+  final var undoRetentions: [ObjectIdentifier: UndoRetention.Known] = [:]
   /// With `retainsRegisteredObjects`: every object the context has met.
   final var retained: [NSManagedObject] = []
 
@@ -80,8 +80,8 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
       label: "NSManagedObjectContext", isMain: concurrencyType == .mainQueueConcurrencyType)
     super.init()
     queue.owner = self
-    registry.context = self
-    if concurrencyType == .mainQueueConcurrencyType { registry.marks.insert(.tracked) }
+    identityMap.context = self
+    if concurrencyType == .mainQueueConcurrencyType { identityMap.marks.insert(.tracked) }
   }
 
   public convenience init(_ type: ConcurrencyType) {
@@ -96,15 +96,15 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     if let undoCheckpoint { NotificationCenter.default.removeObserver(undoCheckpoint) }
     // What was changed of stored objects is gone with the context: whoever asks for it is told (`requireContext`). Objects that were
     // never stored have no other values than their own, and keep them.
-    for object in registry.allObjects {
-      object.registry = nil
-      object.letRelationshipsGo()
+    for object in identityMap.allObjects {
+      object.identityMap = nil
+      object.releaseRelationships()
       object.flags.insert(.orphaned)
       guard object.row != nil else { continue }
       if object.hasChanges { object.row = nil }
       object.state = nil
     }
-    parted.letRelationshipsGo()
+    undoableDeletions.releaseRelationships()
   }
 
   // MARK: Configuration
@@ -120,7 +120,7 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
           "A context with a parent reads and saves through it; it can't have a coordinator of its own.")
       }
       guard newValue !== ownCoordinator else { return }
-      if let newValue { takeObjects(to: newValue.runtime) }
+      if let newValue { adoptModel(to: newValue.runtime) }
       ownCoordinator?.contexts.remove(self)
       ownCoordinator = newValue
       newValue?.contexts.add(self)
@@ -149,23 +149,23 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     }
     didSet {
       parent?.children.add(self)
-      if let model = persistentStoreCoordinator?.runtime { takeObjects(to: model) }
+      if let model = persistentStoreCoordinator?.runtime { adoptModel(to: model) }
     }
   }
 
   /// Objects that were inserted before there was a coordinator may be of another model than its: they become the model's own where
   /// that says the same, and stop the program where it doesn't.
-  private final func takeObjects(to model: ModelRuntime) {
-    for object in registry.allObjects where object.runtime.model !== model {
+  private final func adoptModel(to model: ModelRuntime) {
+    for object in identityMap.allObjects where object.runtime.model !== model {
       let root: Int = object.runtime.layout.rootIndex
       object.move(
         to: model,
         cure: "Set the context's coordinator before objects are inserted, or reset() the context first.")
-      registry.remove(object, store: object.store?.ordinal ?? 0, root: root, key: object.key)
-      registry.insert(
+      identityMap.remove(object, store: object.store?.ordinal ?? 0, root: root, key: object.key)
+      identityMap.insert(
         object, store: object.store?.ordinal ?? 0, root: object.runtime.layout.rootIndex, key: object.key)
     }
-    for child in children.all { child.takeObjects(to: model) }
+    for child in children.all { child.adoptModel(to: model) }
   }
   final let children = ContextList()
   /// Keys that objects had before they were saved, where there are children that may ask by them, or a parent that has answered with
@@ -183,9 +183,9 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   }
   final var undoCheckpoint: (any NSObjectProtocol)?
   /// Changes are being taken back, or made again.
-  final var isTakingBack = false
+  final var isUndoingOrRedoing = false
   /// While the end of an event is told: what each object was before it.
-  final var lastEvent = ToldEvent()
+  final var lastEvent = DeliveredEvent()
 
   /// What a save does about conflicts: an ``NSMergePolicy``, by default ``NSMergePolicy/error``.
   public final var mergePolicy: Any = NSMergePolicy.error {
@@ -209,7 +209,7 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   public final var propagatesDeletesAtEndOfEvent: Bool = true
   /// Whether clean objects live as long as the context; default false: as long as somebody holds them.
   public final var retainsRegisteredObjects: Bool = false {
-    didSet { retained = retainsRegisteredObjects ? registry.allObjects : [] }
+    didSet { retained = retainsRegisteredObjects ? identityMap.allObjects : [] }
   }
   /// Whether an object whose row is gone reads as deleted with nil values (default) or stops the program.
   public final var shouldDeleteInaccessibleFaults: Bool = true
@@ -228,13 +228,13 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   /// Observation offers no cheap way to ask whether a scope is open, so each read of a property costs some 25 ns more where this is
   /// true, and nothing where it is false (Decisions/0022). Closures (`observe(_:options:changeHandler:)`) don't need it.
   public final var tracksObservation: Bool {
-    get { registry.marks.contains(.tracked) }
+    get { identityMap.marks.contains(.tracked) }
     set {
       guard newValue != tracksObservation else { return }
-      let objects: [NSManagedObject] = registry.allObjects
+      let objects: [NSManagedObject] = identityMap.allObjects
       // A context that has no objects yet is still being set up.
       if !objects.isEmpty { requireQueue("tracksObservation was set") }
-      registry.marks.formSymmetricDifference(.tracked)
+      identityMap.marks.formSymmetricDifference(.tracked)
       for object in objects { object.flags.formSymmetricDifference(.tracked) }
     }
   }
@@ -264,12 +264,12 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   /// of this one. A new object that is deleted was never stored, so it is not among them.
   public final var deletedObjects: Set<NSManagedObject> {
     requireQueue("deletedObjects was read")
-    return Set(deleted.filter(\.isToBeDeleted) + deletedElsewhere.objects.filter(\.isDeleted))
+    return Set(deleted.filter(\.isToBeDeleted) + remotelyDeleted.objects.filter(\.isDeleted))
   }
   /// Every object the context knows and somebody holds.
   public final var registeredObjects: Set<NSManagedObject> {
     requireQueue("registeredObjects was read")
-    return Set(registry.allObjects)
+    return Set(identityMap.allObjects)
   }
 
   // MARK: Insertion
@@ -277,12 +277,12 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   /// Puts a new object into the context. `init(context:)` and `init(entity:insertInto:)` do it already.
   open func insert(_ object: NSManagedObject) {
     requireQueue("insert(_:) was called")
-    if object.flags.contains(.deletedElsewhere) { leave(object) }
-    if object.registry === registry {
+    if object.flags.contains(.remotelyDeleted) { leave(object) }
+    if object.identityMap === identityMap {
       // Inserting an object that was deleted before its first save brings it back.
       if object.flags.contains(.deleted), object.row == nil { object.flags.remove(.deleted) }
       if object.flags.contains(.inserted) || object.row != nil { return }
-    } else if object.registry != nil {
+    } else if object.identityMap != nil {
       fatalError(
         """
         An NSManagedObjectContext cannot insert objects of another context (\(object.objectID)). Use \
@@ -304,14 +304,14 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
           "Make the object with init(context:), or with the description that NSEntityDescription.entity(forEntityName:in:) gives for "
           + "this context.")
     }
-    object.key = ObjectRegistry.makeTemporaryKey()
+    object.key = IdentityMap.makeTemporaryKey()
     // An object that left the context unsaved may have had a permanent id; it starts anew.
     object.store = nil
     object.cachedID = nil
-    object.registry = registry
-    object.flags.formUnion(registry.marks)
-    object.flags.subtract([.orphaned, .deletedElsewhere, .inaccessible])
-    registry.insert(object, store: 0, root: object.runtime.layout.rootIndex, key: object.key)
+    object.identityMap = identityMap
+    object.flags.formUnion(identityMap.marks)
+    object.flags.subtract([.orphaned, .remotelyDeleted, .inaccessible])
+    identityMap.insert(object, store: 0, root: object.runtime.layout.rootIndex, key: object.key)
     if object.state == nil { object.state = ObjectState(values: object.runtime.template) }
     noteInsertion(of: object)
     guard !object.flags.contains(.awoken) else { return }
@@ -345,7 +345,7 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
 
   final func noteEvent(_ flag: ObjectFlags, of object: NSManagedObject) {
     eventCount &+= 1
-    object.flags.subtract([.toldWillSave, .validated])
+    object.flags.subtract([.notifiedWillSave, .validated])
     object.flags.insert(flag)
     if !object.flags.contains(.inEventList) {
       object.flags.insert(.inEventList)
@@ -415,11 +415,11 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   open func refreshAllObjects() { refreshEveryObject() }
 
   /// Forgets everything: all objects of the context become faults that nothing can fill any more, so they read as nil.
-  open func reset() { forgetEveryObject() }
+  open func reset() { performReset() }
 
   /// Throws all changes since the last save away: new objects leave the context, deleted ones come back, changed ones have the values
   /// of the last fetch or save again. Does not go to the store. What another context has deleted stays deleted.
-  open func rollback() { throwChangesAway() }
+  open func rollback() { performRollback() }
 
   /// Takes over what another context of the same coordinator has saved: changed objects that are known here are read anew with
   /// local changes kept. Deleted ones are deleted here too (Decisions/0030): ``NSManagedObject/isDeleted`` is true and
@@ -440,10 +440,10 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   open func processPendingChanges() { endEvent() }
 
   /// Takes the last group of changes back. Pending changes are processed first. Without an ``undoManager`` nothing happens.
-  open func undo() { takeGroupBack() }
+  open func undo() { performUndo() }
 
   /// Makes the last group of changes that was taken back again. Without an ``undoManager`` nothing happens.
-  open func redo() { bringGroupBack() }
+  open func redo() { performRedo() }
 
   // MARK: Saving, and requests
 

@@ -12,12 +12,12 @@ protocol WorkQueueOwner: AnyObject {
 ///
 /// Dispatch's queues do that too, but a thread that waits in one of them can neither be seen nor asked: a parent's block that waits for a
 /// child and a child's block that waits for the parent would wait for ever. Here it is known who holds a queue and who waits for it
-/// (`WaitingThreads`), so a holder that waits can lend its queue to the one it waits for (Decisions/0024). Taking a free queue and
+/// (`WaitForGraph`), so a holder that waits can lend its queue to the one it waits for (Decisions/0024). Taking a free queue and
 /// leaving it when nobody waits costs one atomic operation each.
 ///
 /// Queues of main-queue contexts are all the main queue: their blocks run there and nowhere else.
 final class WorkQueue: @unchecked Sendable {
-  // Sendable: `state` is atomic; `entries` is guarded by the lock of `WaitingThreads`; `owner` is set before anybody else knows the queue.
+  // Sendable: `state` is atomic; `entries` is guarded by the lock of `WaitForGraph`; `owner` is set before anybody else knows the queue.
 
   let isMain: Bool
   private let dispatch: DispatchQueue
@@ -52,7 +52,7 @@ final class WorkQueue: @unchecked Sendable {
   var isCurrent: Bool {
     if isMain, MainQueue.isCurrent { return true }
     let holder: UInt = holder
-    return holder != 0 && (holder == Self.thisThread || WaitingThreads.isServing(holder))
+    return holder != 0 && (holder == Self.thisThread || WaitForGraph.isServing(holder))
   }
 
   var label: String { dispatch.label }
@@ -76,7 +76,7 @@ final class WorkQueue: @unchecked Sendable {
       dispatch.async { transfer.value() }
       return
     }
-    WaitingThreads.lock.withLock {
+    WaitForGraph.lock.withLock {
       if takeOrCrowd(Self.worker | Self.crowded) { startWorker() }
       entries.append(.block(transfer))
     }
@@ -108,7 +108,7 @@ final class WorkQueue: @unchecked Sendable {
     var lender: UInt = 0
     if !state.compareExchange(expected: 0, desired: me, ordering: .acquiringAndReleasing).exchanged {
       let waiting = WaitingThread(for: self)
-      WaitingThreads.wait(waiting)
+      WaitForGraph.wait(waiting)
       lender = waiting.lender
     }
     defer { leave(lender) }
@@ -117,7 +117,7 @@ final class WorkQueue: @unchecked Sendable {
 
   private func leave(_ lender: UInt) {
     if lender != 0 {
-      WaitingThreads.lock.withLock { hold(by: lender) }
+      WaitForGraph.lock.withLock { hold(by: lender) }
       return
     }
     if state.compareExchange(expected: Self.thisThread, desired: 0, ordering: .acquiringAndReleasing)
@@ -125,7 +125,7 @@ final class WorkQueue: @unchecked Sendable {
     {
       return
     }
-    WaitingThreads.lock.withLock { handOn() }
+    WaitForGraph.lock.withLock { handOn() }
   }
 
   private func runOnMain<T, E: Error>(_ block: () throws(E) -> T) throws(E) -> T {
@@ -137,14 +137,14 @@ final class WorkQueue: @unchecked Sendable {
         do throws(E) { result = .success(try escaping()) } catch { result = .failure(error) }
       }
       dispatch.async { waiting.serve() }
-      WaitingThreads.wait(waiting)
+      WaitForGraph.wait(waiting)
       return result
     }
     guard let result else { fatalError("The main queue did not run a block that it was given.") }
     return try result.get()
   }
 
-  // MARK: Taking turns, with the lock of `WaitingThreads` held
+  // MARK: Taking turns, with the lock of `WaitForGraph` held
 
   /// Takes the queue if it is free. Otherwise its holder will look for those who wait when it leaves.
   private func takeOrCrowd(_ taker: UInt) -> Bool {
@@ -196,7 +196,7 @@ final class WorkQueue: @unchecked Sendable {
 
   private func startWorker() {
     dispatch.async { [self] in
-      while let block = WaitingThreads.lock.withLock({ takeBlock() }) { block.value() }
+      while let block = WaitForGraph.lock.withLock({ takeBlock() }) { block.value() }
     }
   }
 

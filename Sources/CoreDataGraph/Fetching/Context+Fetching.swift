@@ -13,7 +13,7 @@ extension NSManagedObjectContext {
   /// one a prefetched relationship.
   public final func fetch<T>(_ request: NSFetchRequest<T>) throws -> [T] {
     requireQueue("fetch(_:) was called")
-    let description = FetchDescription(request)
+    let description = FetchParameters(request)
     return try withCocoaErrors {
       if description.isGrouped, description.resultType != .dictionaryResultType {
         throw GraphError.unsupported(
@@ -37,29 +37,32 @@ extension NSManagedObjectContext {
   /// The number of objects a request would return.
   public final func count<T>(for request: NSFetchRequest<T>) throws -> Int {
     requireQueue("count(for:) was called")
-    let description = FetchDescription(request)
+    let description = FetchParameters(request)
     return try withCocoaErrors { try countMatches(description) }
   }
 
   /// Runs `body`, with everything left to the stores at first. When one of them refuses a part of the predicate or the order, `body` runs
   /// again, with that part done here. So a fetch that stores can do costs nothing more.
   final func withScope<Result>(
-    _ request: FetchDescription, _ body: (FetchScope) throws -> Result
+    _ request: FetchParameters, _ body: (ResolvedFetch) throws -> Result
   ) throws -> Result {
-    let scope = try FetchScope(request, context: self)
+    let scope = try ResolvedFetch(request, context: self)
     do {
       return try body(scope)
     } catch let error as StoreError {
-      guard case .unsupported = error, let divided = try scope.divided() else { throw error }
-      return try body(divided)
+      guard case .unsupported = error, let splittingUnsupported = try scope.splittingUnsupported() else {
+        throw error
+      }
+      return try body(splittingUnsupported)
     }
   }
 
   // MARK: Objects
 
-  final func fetchObjects(_ request: FetchDescription) throws -> [NSManagedObject] {
+  final func fetchObjects(_ request: FetchParameters) throws -> [NSManagedObject] {
     if let parent {
-      return try fetchObjects(try FetchScope(request, context: self).keepingCode(), from: parent)
+      return try fetchObjects(
+        try ResolvedFetch(request, context: self).keepingClientPredicates(), from: parent)
     }
     return try withScope(request) { scope in
       let objects: [NSManagedObject] = try self.objects(scope)
@@ -71,7 +74,7 @@ extension NSManagedObjectContext {
     }
   }
 
-  private final func objects(_ scope: FetchScope) throws -> [NSManagedObject] {
+  private final func objects(_ scope: ResolvedFetch) throws -> [NSManagedObject] {
     var objects: [NSManagedObject] = []
     for store in scope.stores {
       let found: [NSManagedObject] = try storedObjects(scope, store)
@@ -81,10 +84,10 @@ extension NSManagedObjectContext {
   }
 
   private final func storedObjects(
-    _ scope: FetchScope, _ store: NSPersistentStore
+    _ scope: ResolvedFetch, _ store: NSPersistentStore
   ) throws -> [NSManagedObject] {
     let plan: FetchPlan = try scope.plan(for: store)
-    if scope.remainder != nil {
+    if scope.residual != nil {
       if let count = scope.sufficientCount { return try first(count, scope, plan, store) }
       return try scope.matches(
         objects(for: try store.fetch(plan, for: self), store: store, refresh: scope.request.refreshes), store)
@@ -99,7 +102,7 @@ extension NSManagedObjectContext {
 
   /// The first objects for which the rest of the predicate holds: reads page after page until there are enough.
   private final func first(
-    _ count: Int, _ scope: FetchScope, _ plan: FetchPlan, _ store: NSPersistentStore
+    _ count: Int, _ scope: ResolvedFetch, _ plan: FetchPlan, _ store: NSPersistentStore
   ) throws -> [NSManagedObject] {
     var ids: ArraySlice<RowID> = try store.reader(for: self).fetchIDs(plan)[...]
     var found: [NSManagedObject] = []
@@ -113,7 +116,7 @@ extension NSManagedObjectContext {
     return found
   }
 
-  private func fetchIDs(_ request: FetchDescription) throws -> [NSManagedObjectID] {
+  private func fetchIDs(_ request: FetchParameters) throws -> [NSManagedObjectID] {
     if parent != nil { return try fetchObjects(request).map(\.objectID) }
     return try withScope(request) { scope in
       if scope.needsObjects { return try objects(scope).map(\.objectID) }
@@ -128,13 +131,13 @@ extension NSManagedObjectContext {
     }
   }
 
-  final func countMatches(_ request: FetchDescription) throws -> Int {
+  final func countMatches(_ request: FetchParameters) throws -> Int {
     if request.resultType == .dictionaryResultType {
       return try DictionaryFetch(request, context: self).count()
     }
     if let parent {
-      let scope: FetchScope = try FetchScope(request, context: self).keepingCode()
-      guard scope.pending.isEmpty, scope.remainder == nil else {
+      let scope: ResolvedFetch = try ResolvedFetch(request, context: self).keepingClientPredicates()
+      guard scope.pending.isEmpty, scope.residual == nil else {
         return try fetchObjects(scope, from: parent).count
       }
       return try parent.runAndWait { try parent.countMatches(request.withIDs()) }
@@ -210,7 +213,7 @@ extension NSManagedObjectContext {
     -> [NSManagedObject]
   {
     guard let request = property.fetchRequest else { return [] }
-    var description = FetchDescription(request)
+    var description = FetchParameters(request)
     description.predicate = description.predicate?.withSubstitutionVariables([
       "FETCH_SOURCE": object, "FETCHED_PROPERTY": property,
     ])

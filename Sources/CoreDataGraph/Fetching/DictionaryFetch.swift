@@ -9,21 +9,21 @@ import Foundation
 /// answered here instead, over the objects of a context of their own: those that several stores answer together, those that a
 /// comparator of the program's own sorts, and those with a predicate that the store can't evaluate.
 struct DictionaryFetch {
-  let request: FetchDescription
+  let request: FetchParameters
   let context: NSManagedObjectContext
-  private let scope: FetchScope
+  private let scope: ResolvedFetch
   let columns: [DictionaryColumn]
   private let groups: [DictionaryColumn]
   private let having: PredicateNode?
   /// nil: a comparator sorts.
-  private let order: [TableOrder]?
+  private let order: [ProjectionOrder]?
 
-  init(_ request: FetchDescription, context: NSManagedObjectContext) throws {
-    var stored: FetchDescription = request
+  init(_ request: FetchParameters, context: NSManagedObjectContext) throws {
+    var stored: FetchParameters = request
     stored.includesPendingChanges = false
     self.request = stored
     self.context = context
-    scope = try FetchScope(stored, context: context)
+    scope = try ResolvedFetch(stored, context: context)
     let runtime: EntityRuntime = scope.runtime
     groups = try request.propertiesToGroupBy.flatMap {
       try DictionaryColumn.make($0, in: runtime, of: "propertiesToGroupBy")
@@ -60,36 +60,36 @@ struct DictionaryFetch {
   /// The order in terms of the table. A name means the entity's property, or else the column of that name; of groups, the key
   /// that is grouped by or else the column.
   private static func order(
-    _ request: FetchDescription, _ names: ColumnNames, _ runtime: EntityRuntime
-  ) -> [TableOrder]? {
+    _ request: FetchParameters, _ names: ColumnNames, _ runtime: EntityRuntime
+  ) -> [ProjectionOrder]? {
     request.storeOrder?.map { term in
       let path: ExpressionNode = DictionaryColumn.path(term.keyPath, in: runtime)
       let first: Substring = term.keyPath.prefix { $0 != "." }
       let isProperty: Bool = runtime.layout.slotByName[String(first)] != nil
       let expression: ExpressionNode = isProperty && !request.isGrouped ? path : names.resolve(path)
-      return TableOrder(expression, ascending: term.ascending, comparison: term.comparison)
+      return ProjectionOrder(expression, ascending: term.ascending, comparison: term.comparison)
     }
   }
 
   /// The table one store is asked for, with order and limits.
-  func plan(for store: NSPersistentStore) throws -> TablePlan {
+  func plan(for store: NSPersistentStore) throws -> ProjectionPlan {
     try plan(rows: request.plan(scope.runtime, predicate: scope.predicate, store: store)).mapConstants {
-      FetchDescription.close($0, store: store)
+      FetchParameters.close($0, store: store)
     }
   }
 
-  private func plan(rows: FetchPlan) -> TablePlan {
+  private func plan(rows: FetchPlan) -> ProjectionPlan {
     func kept(_ expression: ExpressionNode) -> ExpressionNode {
       scope.comparesExactly ? expression : expression.comparingRounded(from: scope.runtime)
     }
-    var plan = TablePlan(
-      rows: rows, columns: columns.map { TableColumn(name: $0.name, expression: kept($0.expression)) })
+    var plan = ProjectionPlan(
+      rows: rows, columns: columns.map { ProjectionColumn(name: $0.name, expression: kept($0.expression)) })
     plan.groups = groups.map { kept($0.expression) }
     plan.having = scope.comparesExactly ? having : having?.comparingRounded(from: scope.runtime)
     plan.isDistinct = request.returnsDistinctResults
     if let order {
       plan.order = order.map {
-        TableOrder(kept($0.expression), ascending: $0.ascending, comparison: $0.comparison)
+        ProjectionOrder(kept($0.expression), ascending: $0.ascending, comparison: $0.comparison)
       }
       plan.limit = request.limit
       plan.offset = request.offset
@@ -100,12 +100,14 @@ struct DictionaryFetch {
   func run() throws -> [NSDictionary] {
     if scope.stores.count == 1, order != nil || request.isGrouped {
       let store: NSPersistentStore = scope.stores[0]
-      let table: ValueTable
+      let table: ProjectedRows
       do {
         table = try store.reader(for: context).fetch(try plan(for: store))
       } catch let error as StoreError {
         // Of rows that the store can't choose alone it can make no table.
-        guard case .unsupported = error, try scope.divided()?.remainder != nil else { throw error }
+        guard case .unsupported = error, try scope.splittingUnsupported()?.residual != nil else {
+          throw error
+        }
         return try runOverObjects()
       }
       return try sorted(dictionaries(table, isStored: true) { DictionaryFetch.id($0, in: store) })
@@ -115,9 +117,9 @@ struct DictionaryFetch {
 
   /// The number of dictionaries; without making them where each stands for a row.
   func count() throws -> Int {
-    let plan: TablePlan = plan(rows: FetchPlan(entity: scope.runtime.layout))
-    if try request.returnsDistinctResults || TableShape(plan).isGrouped { return try run().count }
-    var rows: FetchDescription = request
+    let plan: ProjectionPlan = plan(rows: FetchPlan(entity: scope.runtime.layout))
+    if try request.returnsDistinctResults || ProjectionShape(plan).isGrouped { return try run().count }
+    var rows: FetchParameters = request
     rows.resultType = .managedObjectResultType
     rows.sortDescriptors = []
     return try context.countMatches(rows)
@@ -131,21 +133,21 @@ struct DictionaryFetch {
   /// Values must be those of the stores even where objects of the context are changed, so the objects are another context's.
   private func runOverObjects() throws -> [NSDictionary] {
     let reader: NSManagedObjectContext = try context.makeReader()
-    var rows: FetchDescription = request
+    var rows: FetchParameters = request
     rows.resultType = .managedObjectResultType
     (rows.limit, rows.offset, rows.propertiesToGroupBy, rows.havingPredicate) = (0, 0, [], nil)
     if order != nil || request.isGrouped { rows.sortDescriptors = [] }
     let objects: [NSManagedObject] = try reader.fetchObjects(rows)
-    var plan: TablePlan = plan(rows: FetchPlan(entity: scope.runtime.layout))
+    var plan: ProjectionPlan = plan(rows: FetchPlan(entity: scope.runtime.layout))
     if order == nil, !request.isGrouped { (plan.limit, plan.offset) = (request.limit, request.offset) }
-    plan = plan.mapConstants { FetchDescription.bind($0, to: reader) }
-    let table: ValueTable = try TableEvaluation(plan).run(objects)
+    plan = plan.mapConstants { FetchParameters.bind($0, to: reader) }
+    let table: ProjectedRows = try ProjectionEvaluation(plan).run(objects)
     return try sorted(
       dictionaries(table, isStored: false) { ($0.value as? NSManagedObject)?.objectID ?? $0.value })
   }
 
   private func dictionaries(
-    _ table: ValueTable, isStored: Bool, object: (ObjectBox) -> Any?
+    _ table: ProjectedRows, isStored: Bool, object: (ObjectBox) -> Any?
   ) throws -> [NSDictionary] {
     try (0..<table.count).map { row in
       let values = NSMutableDictionary(capacity: columns.count)

@@ -26,7 +26,7 @@ public struct FetchExplanation: Sendable, CustomStringConvertible {
 extension NSFetchRequest {
   /// The statement each store would run for this request. Stores without statements (in memory) are left out.
   public func explain(in context: NSManagedObjectContext) throws -> [FetchExplanation] {
-    let description = FetchDescription(self)
+    let description = FetchParameters(self)
     return try withCocoaErrors {
       let table: DictionaryFetch? =
         description.resultType == .dictionaryResultType
@@ -34,7 +34,7 @@ extension NSFetchRequest {
       return try context.withScope(description) { scope in
         try scope.stores.compactMap { store in
           let explained: ExplainedStatement? =
-            if let table, scope.remainder == nil {
+            if let table, scope.residual == nil {
               try store.engine.explain(try table.plan(for: store))
             } else {
               try store.engine.explain(try scope.plan(for: store))
@@ -42,7 +42,7 @@ extension NSFetchRequest {
           return explained.map {
             FetchExplanation(
               store: store.identifier, sql: $0.sql, bindings: $0.bindings, queryPlan: $0.queryPlan,
-              evaluatedInMemory: scope.remainder?.explanation ?? [])
+              evaluatedInMemory: scope.residual?.explanation ?? [])
           }
         }
       }

@@ -21,7 +21,7 @@ extension PredicateNode {
   /// The predicate for what stores keep. Costs a look at each constant where none has so many digits.
   func comparingRounded(from entity: EntityRuntime) -> PredicateNode {
     guard hasRoundedConstants else { return self }
-    return StackRoom.run(levels: depth) { RoundedConstants(subject: entity).rounded(self) }
+    return StackGuard.run(levels: depth) { RoundedConstants(subject: entity).rounded(self) }
   }
 }
 
@@ -31,7 +31,7 @@ extension ExpressionNode {
     var isConcerned = false
     forEachExpression { if case .constant(let value) = $0, value.isRounded { isConcerned = true } }
     guard isConcerned else { return self }
-    return StackRoom.run(levels: depth) { RoundedConstants(subject: entity).rounded(self) }
+    return StackGuard.run(levels: depth) { RoundedConstants(subject: entity).rounded(self) }
   }
 }
 

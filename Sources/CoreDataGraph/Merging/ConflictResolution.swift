@@ -23,7 +23,7 @@ struct ConflictResolution {
     let stored: RowRef? =
       try conflict.stored ?? store.rows(of: object.runtime.layout, keys: [object.key], for: context).first
     switch (object.isDeleted, stored) {
-    case (true, nil): context.forgetDeletedElsewhere(object)
+    case (true, nil): context.forgetRemotelyDeleted(object)
     case (true, let row?):
       if objectWins {
         object.row = row
@@ -35,7 +35,7 @@ struct ConflictResolution {
       if objectWins, object.addsToRow {
         context.insertAgain(object)
       } else {
-        context.forgetDeletedElsewhere(object)
+        context.forgetRemotelyDeleted(object)
       }
     case (false, let row?): merge(object, row, in: context)
     }
@@ -43,7 +43,7 @@ struct ConflictResolution {
 
   private func merge(_ object: NSManagedObject, _ row: RowRef, in context: NSManagedObjectContext) {
     let seen: ObservedValues? = object.observedValues()
-    defer { object.tellObservers(since: seen) }
+    defer { object.notifyObservers(since: seen) }
     if object.isInserted { context.noteRow(of: object) }
     switch type {
     case .rollbackMergePolicyType: object.takeBackValues()
@@ -197,7 +197,7 @@ extension NSManagedObject {
       guard let slot = runtime.layout.slotByName[name], state.changed.contains(slot) else { continue }
       let described: PropertySlot = runtime.layout.slots[slot]
       guard case .stored(let kind, let word) = described.role else { continue }
-      if kind == .toOne, let row, let store, let context = registry?.context {
+      if kind == .toOne, let row, let store, let context = identityMap?.context {
         setToOne(slot, row.hasValue(word) ? context.object(row.target(word), store: store) : nil)
       } else {
         setSlot(slot, committedSlotValue(slot))

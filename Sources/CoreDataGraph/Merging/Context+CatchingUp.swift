@@ -10,7 +10,7 @@ extension NSManagedObjectContext {
   /// `related`: what was related to the objects before the policy gave them other rows, or made others let
   /// go of them.
   final func finishMerging(_ objects: [NSManagedObject], related: [NSManagedObject]) throws {
-    let here: [NSManagedObject] = objects.filter { $0.registry === registry }
+    let here: [NSManagedObject] = objects.filter { $0.identityMap === identityMap }
     let merged: [NSManagedObject] = here.filter { !$0.isDeleted }
     // They have just been given their rows, so what these name may be new here.
     let targets: [NSManagedObject] = merged.flatMap { object in
@@ -81,7 +81,8 @@ extension NSManagedObjectContext {
     var gone: [NSManagedObject] = []
     for object in objects where object.flags.contains(.updated) { settle(object) }
     let asked: [NSManagedObject] = objects.filter {
-      $0.registry === registry && $0.store != nil && !$0.hasChanges && !$0.flags.contains(.deletedElsewhere)
+      $0.identityMap === identityMap && $0.store != nil && !$0.hasChanges
+        && !$0.flags.contains(.remotelyDeleted)
     }
     for (_, group) in Dictionary(grouping: asked, by: { Home($0) }) {
       guard let store = group[0].store else { continue }
@@ -105,7 +106,7 @@ extension NSManagedObjectContext {
 
   private func take(_ row: RowRef, for object: NSManagedObject) {
     let seen: ObservedValues? = object.observedValues()
-    defer { object.tellObservers(since: seen) }
+    defer { object.notifyObservers(since: seen) }
     object.row = row
     if object.isFault { return }
     object.letValuesGo(except: SlotSet())
@@ -120,7 +121,7 @@ extension NSManagedObjectContext {
   private func settleMembers(of merged: [NSManagedObject]) {
     let known: Set<ObjectIdentifier> = Set(merged.map { ObjectIdentifier($0) })
     for object in inserted + updated
-    where object.hasChanges && !object.isDeleted && object.registry === registry {
+    where object.hasChanges && !object.isDeleted && object.identityMap === identityMap {
       for slot in object.runtime.relationshipSlots {
         guard let inverse = object.inverseToOne(slot) else { continue }
         guard object.runtime.layout.slots[slot].isToMany else {
@@ -177,7 +178,7 @@ extension NSManagedObjectContext {
     for object in objects {
       object.leaveOutStrangers()
       object.flags.subtract([.propagated, .validated])
-      undelivered.append(object)
+      pendingDeletePropagation.append(object)
     }
     propagateDeletes()
   }
@@ -207,7 +208,7 @@ extension NSManagedObject {
     guard let partner = toOneTarget(slot), !partner.isDeleted else { return }
     // Its row names this one already, and so would not be written, and this one's does not: then it may be an old row.
     if row != nil, targetInRow(slot) !== partner, partner.targetInRow(inverse) === self {
-      registry?.context?.readNewer(partner)
+      identityMap?.context?.readNewer(partner)
     }
     let other: NSManagedObject? = partner.toOneTarget(inverse)
     if other === self { return }
@@ -237,7 +238,7 @@ extension NSManagedObject {
     if runtime.layout.slots[slot].isToOne {
       return [state?.values[slot].target, targetInRow(slot)].compactMap { $0 }
     }
-    guard row != nil || state != nil, !flags.contains(.deletedElsewhere) else { return [] }
+    guard row != nil || state != nil, !flags.contains(.remotelyDeleted) else { return [] }
     return knownMembers(slot)
   }
 
@@ -253,16 +254,16 @@ extension NSManagedObject {
       for member in stray { many.forgetAddition(of: member) }
       for member in back { many.forgetRemoval(of: member) }
     }
-    registry?.context?.noteEvent(.eventRefreshed, of: self)
+    identityMap?.context?.noteEvent(.eventRefreshed, of: self)
   }
 
   /// The object that the row names for a one-to-one relationship. No object is made of a row that is gone: each
   /// look would find that out anew, and tell of it.
   fileprivate final func storedPartner(_ slot: Int) -> NSManagedObject? {
     guard inverseToOne(slot) != nil, case .stored(.toOne, let word) = runtime.layout.slots[slot].role,
-      let row, row.hasValue(word), let store, let context = registry?.context
+      let row, row.hasValue(word), let store, let context = identityMap?.context
     else { return nil }
-    if let known = targetInRow(slot) { return known.flags.contains(.deletedElsewhere) ? nil : known }
+    if let known = targetInRow(slot) { return known.flags.contains(.remotelyDeleted) ? nil : known }
     let id: RowID = row.target(word)
     let root: Int = store.runtime.entities[Int(id.entity)].layout.rootIndex
     let layout: EntityLayout = store.runtime.entities[root].layout

@@ -29,7 +29,9 @@ extension NSManagedObjectContext {
     switch refusal.error {
     case .conflicts(let rows): conflicts = lockingConflicts(rows, refusal.store)
     case .uniqueness:
-      conflicts = try StoredReading.run { try UniquenessSearch(refusal.part, context: self).conflicts() }
+      conflicts = try PersistedValueReading.run {
+        try UniquenessSearch(refusal.part, context: self).conflicts()
+      }
     default: conflicts = []
     }
     guard !conflicts.isEmpty, let policy = mergePolicy as? NSMergePolicy else {
@@ -46,7 +48,7 @@ extension NSManagedObjectContext {
   private func lockingConflicts(_ rows: [RowConflict], _ store: NSPersistentStore) -> [NSMergeConflict] {
     rows.compactMap { conflict in
       let root: Int = store.runtime.entities[Int(conflict.id.entity)].layout.rootIndex
-      guard let object = registry.object(store: store.ordinal, root: root, key: conflict.id.key) else {
+      guard let object = identityMap.object(store: store.ordinal, root: root, key: conflict.id.key) else {
         return nil
       }
       guard let read = object.row else {
@@ -79,9 +81,9 @@ extension NSManagedObjectContext {
 
   final func watch(_ object: NSManagedObject) {
     requireQueue("detectConflicts(for:) was called")
-    guard object.registry === registry, object.store != nil else { return }
+    guard object.identityMap === identityMap, object.store != nil else { return }
     object.fireFault()
-    watched.append(object)
+    lockChecked.append(object)
   }
 }
 

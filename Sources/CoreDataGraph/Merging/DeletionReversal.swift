@@ -10,7 +10,7 @@ import Foundation
 ///     what nullify took apart              is together again, unless something else was put in its place since
 ///
 /// What is put together is read off the members' differences before and after the deletion was passed on
-/// (`ToManyState.parted`).
+/// (`ToManyState.detachedMembers`).
 struct DeletionReversal {
   private let context: NSManagedObjectContext
   /// By each object: the deleted ones whose cascade reaches it.
@@ -22,7 +22,7 @@ struct DeletionReversal {
     self.context = context
     for object in context.deleted where object.isToBeDeleted {
       for slot in object.runtime.relationshipSlots {
-        for (other, _) in object.parted(slot) {
+        for (other, _) in object.detachedMembers(slot) {
           if object.deleteRule(slot) == .cascadeDeleteRule { addCause(object, of: other) }
           guard other.isToBeDeleted, let inverse = object.runtime.layout.slots[slot].inverseSlot,
             other.deleteRule(inverse) == .cascadeDeleteRule
@@ -40,11 +40,11 @@ struct DeletionReversal {
   mutating func takeBack(_ object: NSManagedObject) {
     collect(object)
     context.unloadShortened()
-    let isNew: [Bool] = returning.map { $0.registry == nil }
+    let isNew: [Bool] = returning.map { $0.identityMap == nil }
     for object in returning { bringBack(object) }
     for object in returning {
       for slot in object.runtime.relationshipSlots {
-        for (other, isStored) in object.parted(slot) { object.join(other, slot, isStored: isStored) }
+        for (other, isStored) in object.detachedMembers(slot) { object.join(other, slot, isStored: isStored) }
       }
     }
     for (object, isNew) in zip(returning, isNew) where !isNew {
@@ -61,7 +61,7 @@ struct DeletionReversal {
       returning.append(object)
       for slot in object.runtime.relationshipSlots {
         let described: PropertySlot = object.runtime.layout.slots[slot]
-        for (other, _) in object.parted(slot) {
+        for (other, _) in object.detachedMembers(slot) {
           let isNeeded: Bool = !described.isToMany && described.inverseSlot != nil && other.isToBeDeleted
           if isNeeded || object.deleteRule(slot) == .cascadeDeleteRule && comesAlong(other) {
             waiting.append(other)
@@ -83,14 +83,14 @@ struct DeletionReversal {
   private func bringBack(_ object: NSManagedObject) {
     object.flags.subtract([.deleted, .propagated, .cascaded, .eventDeleted])
     // A new object has left at the end of the event.
-    if object.registry == nil { context.insert(object) }
+    if object.identityMap == nil { context.insert(object) }
   }
 }
 
 extension NSManagedObject {
   /// Never saved, and taken out of its context.
   fileprivate final var hasLeftUnsaved: Bool {
-    registry == nil && row == nil && flags.isDisjoint(with: [.inaccessible, .deletedElsewhere])
+    identityMap == nil && row == nil && flags.isDisjoint(with: [.inaccessible, .remotelyDeleted])
   }
 
   fileprivate final func deleteRule(_ slot: Int) -> NSDeleteRule {
@@ -99,8 +99,8 @@ extension NSManagedObject {
 
   /// What a deleted object was parted from when its deletion was passed on, and whether the store has them
   /// together.
-  fileprivate final func parted(_ slot: Int) -> [(object: NSManagedObject, isStored: Bool)] {
-    if runtime.layout.slots[slot].isToMany { return state?.toMany(slot)?.parted ?? [] }
+  fileprivate final func detachedMembers(_ slot: Int) -> [(object: NSManagedObject, isStored: Bool)] {
+    if runtime.layout.slots[slot].isToMany { return state?.toMany(slot)?.detachedMembers ?? [] }
     // Its own to-one stays readable.
     guard let target = toOneTarget(slot) else { return [] }
     return [(target, row != nil && !persistentChanges().contains(slot))]
@@ -108,7 +108,9 @@ extension NSManagedObject {
 
   /// Puts an object that came back and one that it was parted from together again.
   fileprivate final func join(_ other: NSManagedObject, _ slot: Int, isStored: Bool) {
-    guard let context = registry?.context, other.registry === registry, !other.flags.contains(.deleted) else {
+    guard let context = identityMap?.context, other.identityMap === identityMap,
+      !other.flags.contains(.deleted)
+    else {
       return
     }
     let inverse: Int? = runtime.layout.slots[slot].inverseSlot
@@ -131,7 +133,7 @@ extension NSManagedObject {
     } else if many.knows(member) != true {
       many.insert(member)
       state?.noteChange(slot)
-      registry?.context?.noteChange(of: self)
+      identityMap?.context?.noteChange(of: self)
     }
   }
 }

@@ -41,7 +41,7 @@ extension NSManagedObject {
           result[slot.name] = base.target ?? NSNull()
           continue
         }
-        guard let row, let store, row.hasValue(word), let context = registry?.context else {
+        guard let row, let store, row.hasValue(word), let context = identityMap?.context else {
           result[slot.name] = NSNull()
           continue
         }
@@ -94,7 +94,7 @@ extension NSManagedObject {
   /// On the context's queue. See
   /// <https://developer.apple.com/documentation/coredata/nsmanagedobject/changedvaluesforcurrentevent()>.
   public final func changedValuesForCurrentEvent() -> [String: Any] {
-    let told: [EventChange] = registry?.context?.lastEvent.changes(of: self) ?? []
+    let told: [EventChange] = identityMap?.context?.lastEvent.changes(of: self) ?? []
     // Backwards from what is now; the first change of a value is the one that counts.
     var values: [Int: SlotValue] = [:]
     var lists: [Int: ObjectList] = [:]

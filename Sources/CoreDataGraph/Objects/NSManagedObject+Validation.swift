@@ -98,7 +98,7 @@ extension NSManagedObject {
     var failures: [any Error] = []
     let isNew: Bool = flags.contains(.inserted)
     for slot in 0..<runtime.slotCount {
-      let brief: SlotBrief = runtime.brief[slot]
+      let brief: CompactSlot = runtime.brief[slot]
       if brief.isElement { continue }
       if brief.role == .composite {
         if isNew || isTouched(slot) { checkComposite(slot, asksClass: runtime.validatesValues, &failures) }
@@ -143,13 +143,13 @@ extension NSManagedObject {
 
   /// Whether a value is what an accessor makes at the time: neither the slot nor what was changed in it tells what it is now.
   @inline(__always)
-  private final func isMade(_ slot: Int, _ brief: SlotBrief) -> Bool {
+  private final func isMade(_ slot: Int, _ brief: CompactSlot) -> Bool {
     guard brief.role == .transient, let accessors = runtime.accessors else { return false }
     return accessors[runtime.layout.slots[slot].name] != nil
   }
 
   /// A transient attribute is what its accessor makes of it; of a stored one what is stored has to be valid.
-  private final func validatedValue(_ slot: Int, _ brief: SlotBrief) -> SlotValue {
+  private final func validatedValue(_ slot: Int, _ brief: CompactSlot) -> SlotValue {
     let held: SlotValue = slotValue(slot)
     if case .object(let object) = held, object is ForeignValue { return held }
     guard brief.role == .transient, let answer = customValue(runtime.layout.slots[slot].name) else {
@@ -181,7 +181,7 @@ extension NSManagedObject {
 
   /// Whether a set attribute needs no closer look: the common case, decided without touching a description.
   @inline(__always)
-  private final func isPlainlyValid(_ slot: Int, _ brief: SlotBrief) -> Bool {
+  private final func isPlainlyValid(_ slot: Int, _ brief: CompactSlot) -> Bool {
     guard !brief.hasPredicates, let state else { return false }
     switch state.values[slot] {
     case .unset: return true

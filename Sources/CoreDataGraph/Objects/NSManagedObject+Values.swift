@@ -62,7 +62,7 @@ extension NSManagedObject {
       return
     }
     if !hasSource {
-      guard let context = registry?.context else {
+      guard let context = identityMap?.context else {
         flags.remove(.fault)
         flags.insert(.inaccessible)
         return
@@ -159,7 +159,7 @@ extension NSManagedObject {
   final func attributeValue(_ slot: Int) -> Any? {
     let mayRound: Bool = runtime.brief[slot].isRounded || runtime.brief[slot].role == .composite
     let value: SlotValue =
-      mayRound && ThreadNotes.ofThisThread.readsStored ? storedSlotValue(slot) : slotValue(slot)
+      mayRound && ThreadLocalState.ofThisThread.readsPersistedValues ? storedSlotValue(slot) : slotValue(slot)
     switch runtime.layout.slots[slot].role {
     case .stored(let kind, _): return value.attributeValue(kind: kind)
     default: return value.attributeValue(kind: .transformable)
@@ -192,7 +192,7 @@ extension NSManagedObject {
 
   /// Whether changes can be taken back one by one: those of an object that is new in this event go with the object.
   @inline(__always)
-  final var isRecorded: Bool { registry != nil && flags.isDisjoint(with: [.untracked, .eventInserted]) }
+  final var isRecorded: Bool { identityMap != nil && flags.isDisjoint(with: [.untracked, .eventInserted]) }
 
   /// A value for an attribute slot.
   final func makeSlotValue(_ value: Any?, slot: Int) -> SlotValue {
@@ -208,7 +208,7 @@ extension NSManagedObject {
     if flags.contains(.untracked) { return }
     state?.noteChange(slot)
     if flags.isSuperset(of: [.inserted, .eventInserted]) { return }
-    registry?.context?.noteChange(of: self)
+    identityMap?.context?.noteChange(of: self)
   }
 
   // MARK: Differences

@@ -28,7 +28,7 @@ nonisolated open class NSManagedObject: NSObject, NSFetchRequestResult {
   /// Its entity in the model of its context; an object without one may be taken over into another model that says the same.
   @exclusivity(unchecked) final private(set) var runtime: EntityRuntime
   /// The identity map that holds the object; nil outside a context.
-  @exclusivity(unchecked) final var registry: ObjectRegistry?
+  @exclusivity(unchecked) final var identityMap: IdentityMap?
   /// The store that holds the row; nil before the first save.
   @exclusivity(unchecked) final var store: NSPersistentStore?
   /// The primary key; negative before the first save.
@@ -95,10 +95,10 @@ nonisolated open class NSManagedObject: NSObject, NSFetchRequestResult {
   }
 
   deinit {
-    if let registry {
-      registry.remove(self, store: store?.ordinal ?? 0, root: runtime.layout.rootIndex, key: key)
+    if let identityMap {
+      identityMap.remove(self, store: store?.ordinal ?? 0, root: runtime.layout.rootIndex, key: key)
     }
-    Unloading.letGo(&state, of: runtime)
+    DeferredRelease.letGo(&state, of: runtime)
   }
 
   /// The entity this class stands for in the models in use.
@@ -217,7 +217,7 @@ nonisolated open class NSManagedObject: NSObject, NSFetchRequestResult {
   public final var entity: NSEntityDescription { runtime.layout.entity }
 
   /// The context that keeps the object; nil before insertion, after a saved deletion and when the context is gone.
-  public final var managedObjectContext: NSManagedObjectContext? { registry?.context }
+  public final var managedObjectContext: NSManagedObjectContext? { identityMap?.context }
 
   /// The object's identity; temporary until the first save. Does not load the object.
   public final var objectID: NSManagedObjectID {
@@ -241,7 +241,7 @@ nonisolated open class NSManagedObject: NSObject, NSFetchRequestResult {
       contents = "<fault>"
     } else if flags.contains(.orphaned) {
       contents = "<context gone>"
-    } else if flags.contains(.confined), registry?.context?.mayBeUsedHere == false {
+    } else if flags.contains(.confined), identityMap?.context?.mayBeUsedHere == false {
       contents = "<on the queue of its context>"
     } else {
       contents =
@@ -278,7 +278,7 @@ nonisolated open class NSManagedObject: NSObject, NSFetchRequestResult {
   public final var isDeleted: Bool { flags.contains(.deleted) }
   /// Whether the next save is to delete the row.
   final var isToBeDeleted: Bool {
-    flags.contains(.deleted) && flags.isDisjoint(with: [.inserted, .deletedElsewhere])
+    flags.contains(.deleted) && flags.isDisjoint(with: [.inserted, .remotelyDeleted])
   }
   /// Whether the values are still to be loaded.
   public final var isFault: Bool { flags.contains(.fault) }

@@ -29,7 +29,7 @@ struct ObjectFlags: OptionSet {
   /// Deletion has been passed on along relationships.
   static let propagated = ObjectFlags(rawValue: 1 << 14)
   /// `willSave` was called in the running save, and nothing changed since.
-  static let toldWillSave = ObjectFlags(rawValue: 1 << 15)
+  static let notifiedWillSave = ObjectFlags(rawValue: 1 << 15)
   /// Validated in the running save, and not changed since.
   static let validated = ObjectFlags(rawValue: 1 << 24)
   /// Every access is to be on the context's queue, and is checked: see `ConcurrencyDebug`.
@@ -42,10 +42,10 @@ struct ObjectFlags: OptionSet {
   static let observed = ObjectFlags(rawValue: 1 << 19)
   /// `awakeFromInsert` was called: once in an object's life, however often it is inserted.
   static let awoken = ObjectFlags(rawValue: 1 << 20)
-  /// An undo can bring the deleted object back, with its relationships: see `Recall`.
-  static let recallable = ObjectFlags(rawValue: 1 << 22)
+  /// An undo can bring the deleted object back, with its relationships: see `UndoRetention`.
+  static let undoable = ObjectFlags(rawValue: 1 << 22)
   /// Another context has deleted the row, and a merge has told: there is nothing to be saved for it. Stays when the object has left.
-  static let deletedElsewhere = ObjectFlags(rawValue: 1 << 23)
+  static let remotelyDeleted = ObjectFlags(rawValue: 1 << 23)
 
   /// A delete rule has deleted the object, and not the program.
   static let cascaded = ObjectFlags(rawValue: 1 << 25)
@@ -118,11 +118,11 @@ enum EventChange {
   /// An attribute or to-one: what the slot held; unset: what the row of that time holds.
   case value(Int, SlotValue)
   /// A member that came into a to-many, and where it was put.
-  case added(Int, NSManagedObject, MemberPlace, MembersMark)
+  case added(Int, NSManagedObject, MemberPlace, ToManyVersion)
   /// A member that went, and where it was.
-  case removed(Int, NSManagedObject, MemberPlace, MembersMark)
+  case removed(Int, NSManagedObject, MemberPlace, ToManyVersion)
   /// A member of an ordered to-many that went elsewhere in it, and the one that it stood before; nil: it was the last.
-  case moved(Int, NSManagedObject, NSManagedObject?, MembersMark)
+  case moved(Int, NSManagedObject, NSManagedObject?, ToManyVersion)
 }
 
 /// A value as it was before a change.

@@ -102,7 +102,7 @@ extension NSManagedObjectContext {
     try refuseMetadata(of: coordinator)
     for store in others { try checkWritable(store) }
     parts += others.map { StoreChanges(store: $0) }
-    for object in changes.deleted where object.flags.contains(.recallable) { object.keepStoredMembers() }
+    for object in changes.deleted where object.flags.contains(.undoable) { object.keepStoredMembers() }
     var plans: [SavePlan] = []
     for place in parts.indices { plans.append(try SavePlanner.plan(&parts[place], of: self, values)) }
     for place in parts.indices {
@@ -158,8 +158,8 @@ extension NSManagedObjectContext {
   /// Nothing is left to save.
   private func clearChanges() {
     assignedStores = [:]
-    watched = []
-    shortened = []
+    lockChecked = []
+    filteredToManys = []
     // Those that were in a list and had nothing to save after all (undone, merged) leave it too.
     for object in updated { object.flags.remove(.inUpdatedList) }
     for object in deleted where !object.flags.contains(.deleted) { object.flags.remove(.inDeletedList) }
@@ -173,8 +173,8 @@ extension NSManagedObjectContext {
     for part in saved {
       let keys: [Int64] = part.insertedRows.map(\.key)
       let ids: [Int64: NSManagedObjectID] = newIDs(of: part.inserted, keys: keys, store: part.store)
-      registry.makePermanent(part.inserted, keys: keys, store: part.store)
-      handDown(ids)
+      identityMap.makePermanent(part.inserted, keys: keys, store: part.store)
+      propagatePermanentIDs(ids)
     }
     withObservedValues(of: saved.lazy.flatMap { [$0.inserted, $0.updated].joined() }) {
       for part in saved {
@@ -205,19 +205,19 @@ extension NSManagedObjectContext {
 
   private func finish(_ changes: PendingChanges, _ coordinator: NSPersistentStoreCoordinator) {
     for object in changes.deleted {
-      registry.remove(
+      identityMap.remove(
         object, store: object.store?.ordinal ?? 0, root: object.runtime.layout.rootIndex, key: object.key)
       object.flags.subtract([.inDeletedList, .propagated, .updated, .inUpdatedList])
     }
-    letDeletedElsewhereGo()
+    releaseRemotelyDeleted()
     for object in changes.inserted + changes.updated { object.didSave() }
     // What a deleted object changes of itself is lost with it.
     for object in changes.deleted { object.awakeQuietly { object.didSave() } }
     for object in changes.deleted {
       object.flags.remove(.deleted)
-      object.registry = nil
+      object.identityMap = nil
     }
-    if !changes.deleted.isEmpty { retained.removeAll { $0.registry !== registry } }
+    if !changes.deleted.isEmpty { retained.removeAll { $0.identityMap !== identityMap } }
     let ids = SavedIDs(changes)
     postDidSave(changes.userInfo(lastInserted: lastInserted))
     lastInserted = []
@@ -229,8 +229,8 @@ extension NSManagedObjectContext {
       other.performIfAlive { $0.merge(ids) }
     }
     // An undo brings a deleted object back with its relationships.
-    parted.append(changes.deleted.filter { $0.flags.contains(.recallable) })
-    for object in changes.deleted where !object.flags.contains(.recallable) { object.letRelationshipsGo() }
+    undoableDeletions.append(changes.deleted.filter { $0.flags.contains(.undoable) })
+    for object in changes.deleted where !object.flags.contains(.undoable) { object.releaseRelationships() }
   }
 
   // MARK: Permanent ids ahead of a save
@@ -240,18 +240,18 @@ extension NSManagedObjectContext {
     guard let coordinator = persistentStoreCoordinator else { throw GraphError.noCoordinator.asCocoaError }
     try withCocoaErrors {
       try obtainParentsIDs(for: objects.filter { $0.key < 0 && !$0.isInserted })
-      for object in objects where object.key < 0 && object.registry === registry {
+      for object in objects where object.key < 0 && object.identityMap === identityMap {
         let store: NSPersistentStore = try StoreChanges.store(
           for: object, context: self, coordinator: coordinator)
         let root: EntityLayout = store.runtime.layout.entities[object.runtime.layout.rootIndex]
         let key: Int64 = try store.engine.allocateKeys(for: root, count: 1)
         let ids: [Int64: NSManagedObjectID] = newIDs(of: [object], keys: [key], store: store)
-        registry.remove(object, store: 0, root: root.index, key: object.key)
+        identityMap.remove(object, store: 0, root: root.index, key: object.key)
         object.store = store
         object.key = key
         object.cachedID = nil
-        registry.insert(object, store: store.ordinal, root: root.index, key: key)
-        handDown(ids)
+        identityMap.insert(object, store: store.ordinal, root: root.index, key: key)
+        propagatePermanentIDs(ids)
       }
     }
   }

@@ -56,7 +56,7 @@ extension NSManagedObject {
   /// Whether the object's store keeps all digits; of a new object, whether any store does that it may go to.
   final var keepsExactDecimals: Bool {
     if let store { return store.keepsExactDecimals }
-    return registry?.context?.persistentStoreCoordinator?.keepsExactDecimals ?? false
+    return identityMap?.context?.persistentStoreCoordinator?.keepsExactDecimals ?? false
   }
 
   /// What stores keep of a value of a slot.

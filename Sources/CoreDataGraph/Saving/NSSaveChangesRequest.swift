@@ -41,16 +41,16 @@ extension NSManagedObjectContext {
   final func write(_ request: NSSaveChangesRequest, to coordinator: NSPersistentStoreCoordinator) throws {
     let changes = PendingChanges(
       inserted: Array(request.insertedObjects ?? []), updated: Array(request.updatedObjects ?? []),
-      deleted: (request.deletedObjects ?? []).filter { !$0.flags.contains(.deletedElsewhere) })
+      deleted: (request.deletedObjects ?? []).filter { !$0.flags.contains(.remotelyDeleted) })
     let locked = Array(request.lockedObjects ?? [])
     try requireOwn(changes.all + locked)
     guard parent == nil else {
       throw GraphError.unsupported(
         "A save request with a child context", advice: "Its changes go to the parent: use save().")
     }
-    let before: [NSManagedObject] = watched
-    watched = locked
-    defer { watched = before.filter { $0.registry === registry } }
+    let before: [NSManagedObject] = lockChecked
+    lockChecked = locked
+    defer { lockChecked = before.filter { $0.identityMap === identityMap } }
     do {
       var values = TransformedValues()
       for object in changes.inserted + changes.updated { try values.add(object) }
@@ -64,7 +64,7 @@ extension NSManagedObjectContext {
   }
 
   private func requireOwn(_ objects: [NSManagedObject]) throws {
-    guard let stranger = objects.first(where: { $0.registry !== registry }) else { return }
+    guard let stranger = objects.first(where: { $0.identityMap !== identityMap }) else { return }
     throw GraphError.unsupported(
       "Saving '\(stranger.objectID)', which is not an object of the context,",
       advice: "Use object(with:) of the context that executes the request.")

@@ -12,7 +12,7 @@ enum SaveErrors {
     if case .conflicts(let conflicts) = error {
       let entities: [EntityLayout] = store.runtime.layout.entities
       info[NSAffectedObjectsErrorKey] = conflicts.compactMap { conflict in
-        context.registry.object(
+        context.identityMap.object(
           store: store.ordinal, root: entities[Int(conflict.id.entity)].rootIndex, key: conflict.id.key)
       }
       let message: ErrorMessage = error.message(url: store.url) {

@@ -17,7 +17,7 @@ struct SavePlanner {
   private var newObjects: [NSManagedObject] = []
   /// Their temporary keys and the numbers of the provisional ones; made when a relationship first leads to
   /// one of them.
-  private var provisionalKeys: KeyTable?
+  private var provisionalKeys: Int64HashMap?
   /// Rows that relationships lead to and that nothing else in the plan would miss.
   private var targets: Set<RowID> = []
   /// Who is to go last in an ordered one-to-many relationship that does not tell of it itself.
@@ -46,7 +46,7 @@ struct SavePlanner {
       RowDelete(
         id: RowID(entity: object.runtime.index, key: object.key), expectedVersion: object.row?.version ?? 0)
     }
-    plan.checks = context.watched.filter { $0.store === store && !$0.hasChanges }.compactMap { object in
+    plan.checks = context.lockChecked.filter { $0.store === store && !$0.hasChanges }.compactMap { object in
       object.row.map {
         RowDelete(id: RowID(entity: object.runtime.index, key: object.key), expectedVersion: $0.version)
       }
@@ -140,7 +140,7 @@ struct SavePlanner {
     let runtime: EntityRuntime = object.runtime
     let state: ObjectState? = object.state
     for number in 0..<runtime.slotCount {
-      let brief: SlotBrief = runtime.brief[number]
+      let brief: CompactSlot = runtime.brief[number]
       guard brief.word >= 0 else { continue }
       let (kind, word): (ColumnKind, Int) = (brief.kind, Int(brief.word))
       let value: SlotValue = state?.values[number] ?? .unset
@@ -175,7 +175,7 @@ struct SavePlanner {
   private mutating func id(of target: NSManagedObject, from source: NSManagedObject, _ slot: Int) throws
     -> RowID
   {
-    if target.flags.contains(.deletedElsewhere) {
+    if target.flags.contains(.remotelyDeleted) {
       throw GraphError.deletedTarget(
         object: source.objectID, relationship: source.runtime.layout.slots[slot].name, target: target.objectID
       )
@@ -185,7 +185,7 @@ struct SavePlanner {
       return RowID(entity: target.runtime.index, key: key)
     }
     let name: String = source.runtime.layout.slots[slot].name
-    if target.store != nil || (target.isInserted && target.registry === context.registry) {
+    if target.store != nil || (target.isInserted && target.identityMap === context.identityMap) {
       throw GraphError.externalRelationship(
         object: source.objectID, relationship: name, target: target.objectID)
     }
@@ -220,7 +220,7 @@ struct SavePlanner {
   /// nil: the object is none of those that are to be new rows.
   private mutating func provisionalKey(of object: NSManagedObject) -> Int64? {
     if provisionalKeys == nil {
-      var keys = KeyTable()
+      var keys = Int64HashMap()
       keys.reserve(more: newObjects.count)
       var counts: [UInt64] = Array(repeating: 0, count: store.runtime.entities.count)
       for object in newObjects where object.key < 0 {
@@ -263,7 +263,7 @@ struct SavePlanner {
           note(member, id, hasInverse: relationship.inverseRelationship != nil)
           return id
         }
-        removed = try pairs.removed.filter { $0.store != nil && !$0.flags.contains(.deletedElsewhere) }.map {
+        removed = try pairs.removed.filter { $0.store != nil && !$0.flags.contains(.remotelyDeleted) }.map {
           try id(of: $0, from: object, slot)
         }
       }

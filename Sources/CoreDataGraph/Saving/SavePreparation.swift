@@ -4,7 +4,7 @@ import Foundation
 /// them changes anything any more, and again when a merge policy has changed objects. No store is written
 /// meanwhile, and no lock is held.
 ///
-/// Marks on objects, from here until the save ends (`end()`): `toldWillSave` and `validated`, which go with
+/// Marks on objects, from here until the save ends (`end()`): `notifiedWillSave` and `validated`, which go with
 /// any change of the object.
 final class SavePreparation {
   private static let mostRounds: Int = 1000
@@ -16,7 +16,7 @@ final class SavePreparation {
   init(of context: NSManagedObjectContext) { self.context = context }
 
   func end() {
-    for object in marked { object.flags.subtract([.toldWillSave, .validated]) }
+    for object in marked { object.flags.subtract([.notifiedWillSave, .validated]) }
   }
 
   /// Returns what is to be saved. Objects that were prepared and not changed since are not asked again.
@@ -38,7 +38,7 @@ final class SavePreparation {
   }
 
   private func runaway(_ changes: PendingChanges, _ rounds: Int) -> GraphError {
-    let last: NSManagedObject? = changes.all.first { !$0.flags.contains(.toldWillSave) }
+    let last: NSManagedObject? = changes.all.first { !$0.flags.contains(.notifiedWillSave) }
     return .runawayWillSave(rounds: rounds - 1, object: last.map { "\($0.objectID)" } ?? "a deleted object")
   }
 
@@ -47,14 +47,14 @@ final class SavePreparation {
     var rounds: Int = 0
     while true {
       let changes: PendingChanges = context.pendingChanges()
-      let waiting: [NSManagedObject] = changes.all.filter { !$0.flags.contains(.toldWillSave) }
+      let waiting: [NSManagedObject] = changes.all.filter { !$0.flags.contains(.notifiedWillSave) }
       if waiting.isEmpty { return changes }
       rounds += 1
       if rounds > Self.mostRounds { throw runaway(changes, rounds) }
       // Whatever changes during the calls loses its flag: those objects are asked again.
       let before: UInt64 = context.eventCount
       for object in waiting {
-        object.flags.insert(.toldWillSave)
+        object.flags.insert(.notifiedWillSave)
         object.willSave()
       }
       marked += waiting

@@ -37,7 +37,7 @@ nonisolated open class NSPersistentStore: NSObject, @unchecked Sendable {
     self.engine = engine
     self.ordinal = ordinal
     runtime = coordinator.runtime
-    rowCache = engine.holdsRowsAtHand ? nil : RowCache(layout: runtime.layout)
+    rowCache = engine.needsNoRowCache ? nil : RowCache(layout: runtime.layout)
     storeType = type
     givenConfiguration = configuration
     keepsExactDecimals = ExactDecimals.isAskedFor(options?[ClarusExactDecimalsKey])
@@ -101,12 +101,12 @@ nonisolated open class NSPersistentStore: NSObject, @unchecked Sendable {
 extension NSPersistentStore {
   /// What a context reads: the store as it is now, or the state that the context is pinned to.
   final func reader(for context: NSManagedObjectContext) throws -> any StoreEngine {
-    try context.pinnedReader(of: self) ?? engine
+    try context.snapshotReader(of: self) ?? engine
   }
 
   /// The rows a plan finds. Those of an earlier state are no news to the cache.
   final func fetch(_ plan: FetchPlan, for context: NSManagedObjectContext) throws -> RowBatch {
-    if let pinned = try context.pinnedReader(of: self) { return try pinned.fetch(plan) }
+    if let pinned = try context.snapshotReader(of: self) { return try pinned.fetch(plan) }
     guard let rowCache else { return try engine.fetch(plan) }
     return try rowCache.listing(plan.entity.rootIndex) { try engine.fetch(plan) }
   }
@@ -115,7 +115,7 @@ extension NSPersistentStore {
   final func rows(of layout: EntityLayout, keys: [Int64], for context: NSManagedObjectContext) throws
     -> RowBatch
   {
-    if let pinned = try context.pinnedReader(of: self) { return try pinned.rows(of: layout, keys: keys) }
+    if let pinned = try context.snapshotReader(of: self) { return try pinned.rows(of: layout, keys: keys) }
     guard let rowCache else { return try engine.rows(of: layout, keys: keys) }
     return try rowCache.listing(layout.rootIndex) { try engine.rows(of: layout, keys: keys) }
   }
@@ -124,7 +124,7 @@ extension NSPersistentStore {
   final func cachedRow(of layout: EntityLayout, key: Int64, for context: NSManagedObjectContext) throws
     -> RowRef?
   {
-    guard let rowCache, try context.pinnedReader(of: self) == nil else { return nil }
+    guard let rowCache, try context.snapshotReader(of: self) == nil else { return nil }
     return rowCache.row(root: layout.rootIndex, key: key, age: context.stalenessInterval)
   }
 
@@ -148,7 +148,7 @@ extension NSPersistentStore {
     others = persistentStoreCoordinator?.contexts.all.filter { $0 !== context } ?? []
     for (root, rows) in SavedRows(outcome, runtime.layout).byRoot {
       rowCache.replace(root: root, changed: rows.changed, by: rows.slabs)
-      for other in others { other.registry.keep(rows.overtaking, store: ordinal, root: root) }
+      for other in others { other.identityMap.keep(rows.newerRows, store: ordinal, root: root) }
     }
   }
 
@@ -166,7 +166,7 @@ private struct SavedRows {
     /// Keys of rows that were there before, or are gone.
     var changed: [Int64] = []
     /// The new rows of those that are there still.
-    var overtaking: [(key: Int64, slab: RowSlab)] = []
+    var newerRows: [(key: Int64, slab: RowSlab)] = []
     var slabs: [RowSlab] = []
   }
 
@@ -197,7 +197,7 @@ private struct SavedRows {
 
   private mutating func replace(_ row: RowRef, _ root: Int) {
     byRoot[root, default: Part()].changed.append(row.key)
-    byRoot[root, default: Part()].overtaking.append((row.key, row.slab))
+    byRoot[root, default: Part()].newerRows.append((row.key, row.slab))
   }
 }
 

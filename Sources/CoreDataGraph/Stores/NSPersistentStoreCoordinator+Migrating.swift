@@ -98,8 +98,9 @@ extension NSManagedObjectContext {
   }
 
   private func take(_ exchange: ExchangedStore) {
-    let objects: [NSManagedObject] = registry.allObjects + parted.objects + deletedElsewhere.objects
-    registry.move(objects, from: exchange.old, to: exchange.new)
+    let objects: [NSManagedObject] =
+      identityMap.allObjects + undoableDeletions.objects + remotelyDeleted.objects
+    identityMap.move(objects, from: exchange.old, to: exchange.new)
     func moved(_ id: NSManagedObjectID) -> NSManagedObjectID {
       guard id.store === exchange.old else { return id }
       return NSManagedObjectID(runtime: id.runtime, key: id.key, store: exchange.new)

@@ -84,7 +84,7 @@ final class QueryGeneration: Sendable {
   /// Takes the state as it is now.
   static func make(of coordinator: NSPersistentStoreCoordinator) throws -> QueryGeneration {
     var readers: [Int: any StoreEngine] = [:]
-    for store in coordinator.persistentStores { readers[store.ordinal] = try store.engine.pinned() }
+    for store in coordinator.persistentStores { readers[store.ordinal] = try store.engine.snapshot() }
     let made = QueryGeneration(ObjectIdentifier(coordinator), readers)
     known.withLock { $0[made.identifier] = Weak(generation: made) }
     return made

@@ -14,7 +14,7 @@ import Foundation
 ///                        ▼ first look-up
 ///                    table: key → place and position of the newest row
 ///
-/// A row that one context saves while another has an object of its key is retained by that one's `ObjectRegistry`.
+/// A row that one context saves while another has an object of its key is retained by that one's `IdentityMap`.
 final class RowCache: SlabIndex, @unchecked Sendable {
   // Sendable: `hierarchies` is reached under `lock` only; the rest is immutable. No other lock is taken under it, since a slab may go
   // while any other is held.
@@ -46,7 +46,7 @@ final class RowCache: SlabIndex, @unchecked Sendable {
     var waiting: [Int] = []
     var goneWaiting: Int = 0
     /// Key → place << 32 | position.
-    var table = KeyTable()
+    var table = Int64HashMap()
     /// Rises when rows are changed or deleted: what was read across such a moment may be old already.
     var changes: UInt64 = 0
   }
@@ -140,7 +140,7 @@ final class RowCache: SlabIndex, @unchecked Sendable {
       sum + (hierarchies[root].entries[place].slab == nil ? 0 : hierarchies[root].entries[place].count)
     }
     // Moved out and back, so that the loop works on a table of its own.
-    var table: KeyTable = KeyTable()
+    var table: Int64HashMap = Int64HashMap()
     swap(&table, &hierarchies[root].table)
     defer { swap(&table, &hierarchies[root].table) }
     table.reserve(more: count)
@@ -194,7 +194,7 @@ final class RowCache: SlabIndex, @unchecked Sendable {
     guard hierarchies[root].free.count == hierarchies[root].entries.count else { return }
     hierarchies[root].entries = []
     hierarchies[root].free = []
-    hierarchies[root].table = KeyTable()
+    hierarchies[root].table = Int64HashMap()
   }
 
   // MARK: For tests

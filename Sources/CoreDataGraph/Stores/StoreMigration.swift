@@ -78,7 +78,7 @@ struct StoreMigration {
 
   /// Runs `body` with the source at one moment: other coordinators and processes may be writing.
   private func reading(_ body: (any StoreEngine) throws -> Void) throws {
-    if let state = try source.engine.pinned() {
+    if let state = try source.engine.snapshot() {
       defer { try? state.close() }
       return try body(state)
     }

@@ -5,13 +5,13 @@ import Foundation
 // brings it forward again, over the same objects.
 
 extension NSManagedObjectContext {
-  final func takeGroupBack() {
+  final func performUndo() {
     requireQueue("undo() was called")
     endEvent()
     undoManager?.undo()
   }
 
-  final func bringGroupBack() {
+  final func performRedo() {
     requireQueue("redo() was called")
     endEvent()
     undoManager?.redo()
@@ -35,7 +35,7 @@ extension NSManagedObjectContext {
   /// Ends the event of the objects: keeps what they were for those who are told, and for the undo manager.
   final func recordEvent(of objects: [NSManagedObject]) {
     let recorder: UndoManager? =
-      isTakingBack || undoManager?.isUndoRegistrationEnabled != true ? nil : undoManager
+      isUndoingOrRedoing || undoManager?.isUndoRegistrationEnabled != true ? nil : undoManager
     var mementos: [ObjectMemento] = []
     for object in objects {
       let changes: [EventChange] = object.state?.takeEvent() ?? []
@@ -48,12 +48,12 @@ extension NSManagedObjectContext {
         guard flags.contains(.inserted), !flags.contains(.deleted) else { continue }
         memento = ObjectMemento(object: object, life: .leaves, changes: [], row: nil)
       } else if flags.contains(.eventDeleted) {
-        guard flags.contains(.deleted), flags.isDisjoint(with: [.inaccessible, .deletedElsewhere]) else {
+        guard flags.contains(.deleted), flags.isDisjoint(with: [.inaccessible, .remotelyDeleted]) else {
           continue
         }
         memento = ObjectMemento(
           object: object, life: .returns, changes: changes, row: object.row,
-          recall: Recall.of(object, in: self))
+          retention: UndoRetention.of(object, in: self))
       } else if changes.isEmpty {
         continue
       }
@@ -66,8 +66,8 @@ extension NSManagedObjectContext {
   // MARK: Taking back
 
   private func takeBack(_ mementos: [ObjectMemento]) {
-    isTakingBack = true
-    defer { isTakingBack = false }
+    isUndoingOrRedoing = true
+    defer { isUndoingOrRedoing = false }
     var forward: [ObjectMemento] = []
     // Whoever returns comes first, so that relationships find their objects in the context.
     for memento in mementos where memento.life == .returns { bringBack(memento.object) }
@@ -83,12 +83,12 @@ extension NSManagedObjectContext {
     var partners: [Partner] = []
     for memento in mementos {
       let object: NSManagedObject = memento.object
-      guard object.registry === registry, !object.flags.contains(.deletedElsewhere) else { continue }
+      guard object.identityMap === identityMap, !object.flags.contains(.remotelyDeleted) else { continue }
       object.fireFault()
       let row: RowRef? = object.row
       if memento.life == .leaves { partners += self.partners(of: object) }
       var changes: [EventChange] = object.revert(memento)
-      if hasMetDeletions { object.dropDeletedElsewhere() }
+      if hasMetDeletions { object.dropRemotelyDeleted() }
       if memento.life == .leaves, row != nil { changes += object.clearMembers() }
       let life: ObjectMemento.Life =
         switch memento.life {
@@ -96,8 +96,10 @@ extension NSManagedObjectContext {
         case .leaves: .returns
         case .returns: .leaves
         }
-      let recall: Recall? = memento.recall ?? (life == .returns ? Recall.of(object, in: self) : nil)
-      forward.append(ObjectMemento(object: object, life: life, changes: changes, row: row, recall: recall))
+      let retention: UndoRetention? =
+        memento.retention ?? (life == .returns ? UndoRetention.of(object, in: self) : nil)
+      forward.append(
+        ObjectMemento(object: object, life: life, changes: changes, row: row, retention: retention))
       announce(memento)
     }
     unloadShortened()
@@ -117,7 +119,7 @@ extension NSManagedObjectContext {
   }
 
   private func partners(of object: NSManagedObject) -> [Partner] {
-    guard object.registry === registry else { return [] }
+    guard object.identityMap === identityMap else { return [] }
     return object.runtime.relationshipSlots.flatMap { slot -> [Partner] in
       guard object.runtime.layout.slots[slot].isToMany,
         let inverse = object.runtime.layout.slots[slot].inverseSlot,
@@ -176,26 +178,26 @@ extension NSManagedObjectContext {
 
   private func bringBack(_ object: NSManagedObject) {
     // The row is gone, as if a save here had deleted it.
-    if object.flags.contains(.deletedElsewhere) { leave(object) }
-    object.flags.subtract([.deleted, .propagated, .inaccessible, .deletedElsewhere])
-    if object.registry === registry {
+    if object.flags.contains(.remotelyDeleted) { leave(object) }
+    object.flags.subtract([.deleted, .propagated, .inaccessible, .remotelyDeleted])
+    if object.identityMap === identityMap {
       noteEvent(.eventInserted, of: object)
       return
     }
-    guard object.registry == nil else { return }
-    object.registry = registry
-    object.flags.formUnion(registry.marks)
+    guard object.identityMap == nil else { return }
+    object.identityMap = identityMap
+    object.flags.formUnion(identityMap.marks)
     if let row = object.row {
       // Its row was deleted by a save: it comes back as a new object with the same values, in the same store.
       let store: NSPersistentStore? = object.store
       object.store = nil
-      object.key = ObjectRegistry.makeTemporaryKey()
+      object.key = IdentityMap.makeTemporaryKey()
       object.cachedID = nil
       if let store { assignedStores[ObjectIdentifier(object)] = store }
-      registry.insert(object, store: 0, root: object.runtime.layout.rootIndex, key: object.key)
+      identityMap.insert(object, store: 0, root: object.runtime.layout.rootIndex, key: object.key)
       object.forgetRow(row, of: store)
     } else {
-      registry.insert(
+      identityMap.insert(
         object, store: object.store?.ordinal ?? 0, root: object.runtime.layout.rootIndex, key: object.key)
     }
     noteInsertion(of: object)
@@ -204,7 +206,7 @@ extension NSManagedObjectContext {
 
 /// What the objects of an event were before it, while the event is told. Looked up by those who ask only, which is rare: an
 /// index is made for the first of them.
-struct ToldEvent {
+struct DeliveredEvent {
   private var objects: [ObjectIdentifier] = []
   private var changes: [[EventChange]] = []
   private var places: [ObjectIdentifier: Int]?

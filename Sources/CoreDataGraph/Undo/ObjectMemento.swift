@@ -18,38 +18,38 @@ struct ObjectMemento {
   /// What an unset value of `changes` stands for.
   let row: RowRef?
   /// For an object that was deleted: lives as long as an undo can bring it back.
-  var recall: Recall?
+  var retention: UndoRetention?
 }
 
 /// Lets a deleted object keep its relationships while an undo may bring it back. When no action has this any more, the object, if
 /// it has left its context for good, lets them go: deleted objects that point at each other would live for ever.
 ///
 /// There is one for an object at a time, whichever actions have it: the first to be thrown away must not speak for the others.
-final class Recall {
+final class UndoRetention {
   private let object: NSManagedObject
   private weak var context: NSManagedObjectContext?
 
   private init(_ object: NSManagedObject, _ context: NSManagedObjectContext) {
     self.object = object
     self.context = context
-    object.flags.insert(.recallable)
+    object.flags.insert(.undoable)
   }
 
-  static func of(_ object: NSManagedObject, in context: NSManagedObjectContext) -> Recall {
-    if let known = context.recalls[ObjectIdentifier(object)]?.recall { return known }
-    let made = Recall(object, context)
-    context.recalls[ObjectIdentifier(object)] = Known(recall: made)
+  static func of(_ object: NSManagedObject, in context: NSManagedObjectContext) -> UndoRetention {
+    if let known = context.undoRetentions[ObjectIdentifier(object)]?.retention { return known }
+    let made = UndoRetention(object, context)
+    context.undoRetentions[ObjectIdentifier(object)] = Known(retention: made)
     return made
   }
 
   struct Known {
-    weak var recall: Recall?
+    weak var retention: UndoRetention?
   }
 
   deinit {
-    context?.recalls[ObjectIdentifier(object)] = nil
-    object.flags.remove(.recallable)
-    object.letRelationshipsGo()
+    context?.undoRetentions[ObjectIdentifier(object)] = nil
+    object.flags.remove(.undoable)
+    object.releaseRelationships()
   }
 }
 
@@ -68,7 +68,7 @@ extension NSManagedObject {
       case .moved(let slot, let member, let next, let mark):
         _ = members(slot)
         let many: ToManyState = toManyState(slot)
-        let now: MembersMark = many.mark
+        let now: ToManyVersion = many.mark
         guard many.knows(member) == true else { return nil }
         let old: NSManagedObject? = many.move(member, before: next)
         many.settle(mark)
@@ -80,11 +80,11 @@ extension NSManagedObject {
 
   /// Takes back that a member was added. nil: it is none any more.
   private final func takeOut(
-    _ member: NSManagedObject, _ slot: Int, from known: MemberPlace, _ mark: MembersMark
+    _ member: NSManagedObject, _ slot: Int, from known: MemberPlace, _ mark: ToManyVersion
   ) -> EventChange? {
     let many: ToManyState = toManyState(slot)
     guard isMemberHere(slot, member) else { return nil }
-    let now: MembersMark = many.mark
+    let now: ToManyVersion = many.mark
     let isLoaded: Bool = many.members != nil
     var place: MemberPlace = many.remove(member)
     // Where it went when it was put back, though the members are not there to tell.
@@ -96,7 +96,7 @@ extension NSManagedObject {
 
   /// Takes back that a member was removed. nil: it is one again.
   private final func putBack(
-    _ member: NSManagedObject, _ slot: Int, at place: MemberPlace, _ mark: MembersMark
+    _ member: NSManagedObject, _ slot: Int, at place: MemberPlace, _ mark: ToManyVersion
   ) -> EventChange? {
     let many: ToManyState = toManyState(slot)
     var place: MemberPlace = place
@@ -104,7 +104,7 @@ extension NSManagedObject {
     if !many.isOfNow(mark) { place.isStored = false }
     if many.needsMembers(toInsert: member, at: place) { _ = members(slot) }
     guard !isMemberHere(slot, member) else { return nil }
-    let now: MembersMark = many.mark
+    let now: ToManyVersion = many.mark
     many.insert(member, at: place)
     many.settle(mark)
     state?.noteChange(slot)
@@ -134,7 +134,7 @@ extension NSManagedObject {
       return (try? row.slotValue(word: word, kind: kind, attribute: runtime.layout.slots[slot].attribute))
         ?? .null
     }
-    guard row.hasValue(word), let store, let context = registry?.context else {
+    guard row.hasValue(word), let store, let context = identityMap?.context else {
       return .null
     }
     return .object(context.object(row.target(word), store: store))
@@ -147,7 +147,7 @@ extension NSManagedObject {
       let all: [NSManagedObject] = members(slot).objects
       let many: ToManyState = toManyState(slot)
       for member in all {
-        let mark: MembersMark = many.mark
+        let mark: ToManyVersion = many.mark
         changes.append(.removed(slot, member, many.remove(member), mark))
       }
       if !all.isEmpty { state?.noteChange(slot) }
@@ -178,7 +178,7 @@ extension NSManagedObject {
   /// The members of an object that the store has no more, loaded or not.
   private final func everyMember(of many: ToManyState, _ store: NSPersistentStore?) -> ObjectList {
     if let members = many.members { return members }
-    guard let store, let context = registry?.context else { return many.added }
+    guard let store, let context = identityMap?.context else { return many.added }
     let stored: [NSManagedObject] = many.lastStored.map { context.object($0, store: store) }
     return ObjectList(stored.filter { many.knows($0) == nil } + many.added.objects)
   }

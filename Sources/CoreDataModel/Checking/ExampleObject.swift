@@ -3,7 +3,7 @@ import CoreDataPredicates
 /// Stands for any object of an entity, or for any value of a composite attribute, while a predicate is checked.
 ///
 /// Two of them are equal only when they are one, as two objects.
-final class ExampleObject: ValueStandIn {
+final class ExampleObject: PlaceholderValue {
   enum Form {
     case entity(NSEntityDescription)
     case composite(NSCompositeAttributeDescription)
@@ -51,11 +51,11 @@ extension NSAttributeDescription {
     case .doubleAttributeType, .floatAttributeType: .double(1)
     case .decimalAttributeType: .decimal(1)
     case .booleanAttributeType: .bool(true)
-    case .stringAttributeType: Trial.text
-    case .dateAttributeType: Trial.date
-    case .binaryDataAttributeType: Trial.data
-    case .UUIDAttributeType: Trial.uuid
-    case .URIAttributeType: Trial.url
+    case .stringAttributeType: SampleEvaluation.text
+    case .dateAttributeType: SampleEvaluation.date
+    case .binaryDataAttributeType: SampleEvaluation.data
+    case .UUIDAttributeType: SampleEvaluation.uuid
+    case .URIAttributeType: SampleEvaluation.url
     case .compositeAttributeType:
       (self as? NSCompositeAttributeDescription).map { .object(ObjectBox(ExampleObject(.composite($0)))) }
     case .undefinedAttributeType, .transformableAttributeType, .objectIDAttributeType: nil

@@ -7,7 +7,7 @@ extension PredicateCheck {
     trying test: ComparisonNode? = nil
   ) {
     do {
-      try Trial.compare(left, test ?? node, right)
+      try SampleEvaluation.compare(left, test ?? node, right)
     } catch let error as PredicateError where error.isUnsupported {
       report(
         PredicateProblem(.notEvaluable, part: Printer.print(.comparison(node)), subject: nil, error: error))

@@ -95,15 +95,16 @@ extension PredicateCheck {
     guard case .object(let box)? = request, let entity = (box.value as? any AnyFetchRequest)?.entity else {
       return nil
     }
-    return Trial.many(.example(of: entity), isOrdered: true)
+    return SampleEvaluation.many(.example(of: entity), isOrdered: true)
   }
 
   /// What both branches give; nil when they differ.
   private func common(_ a: PredicateValue?, _ b: PredicateValue?) -> PredicateValue? {
     guard let a, let b else { return nil }
     if a.isNull { return b.isNull ? a : nil }
-    let isSame: Bool = a.isNumber && b.isNumber || Trial.example(like: a) == Trial.example(like: b)
-    return isSame ? Trial.example(like: a) : nil
+    let isSame: Bool =
+      a.isNumber && b.isNumber || SampleEvaluation.example(like: a) == SampleEvaluation.example(like: b)
+    return isSame ? SampleEvaluation.example(like: a) : nil
   }
 
   // MARK: Functions
@@ -130,7 +131,7 @@ extension PredicateCheck {
     let known: [PredicateValue] = values.compactMap { $0.flatMap { $0.isNull ? nil : $0 } }
     guard known.count == values.count else { return nil }
     do {
-      return try Trial.call(function, known)
+      return try SampleEvaluation.call(function, known)
     } catch {
       report(failure(of: function, arguments, known, expression, error))
       return nil
@@ -148,7 +149,7 @@ extension PredicateCheck {
     }
     // Would one value do where there are many?
     if let many = zip(arguments, values).first(where: { $0.path != nil && $1.isCollection })?.0,
-      (try? Trial.call(function, values.compactMap(\.innermostMember))) != nil
+      (try? SampleEvaluation.call(function, values.compactMap(\.innermostMember))) != nil
     {
       let text: String = Printer.print(many)
       return PredicateProblem(
@@ -188,10 +189,10 @@ extension PredicateCheck {
     let known: [PredicateValue] = arguments.compactMap { $0 }
     guard let target, !target.isNull, known.count == arguments.count else { return nil }
     do {
-      return try Trial.send(selector, to: target, known)
+      return try SampleEvaluation.send(selector, to: target, known)
     } catch {
       report(
-        Trial.isKnown(selector: selector)
+        SampleEvaluation.isKnown(selector: selector)
           ? PredicateProblem(.wrongType, part: part(), subject: nil, error: error)
           : .unknownFunction(selector, part: part(), among: PredicateFunctions.selectors, "selector"))
       return nil
@@ -217,7 +218,7 @@ extension PredicateCheck {
             reason: "a position is a number, and \(Printer.print(index)) is \(position.kindName)",
             advice: "Write [0], [FIRST], [LAST] or [SIZE]."))
       }
-      return members.first.map { Trial.example(like: $0) }
+      return members.first.map { SampleEvaluation.example(like: $0) }
     case .set:
       report(
         PredicateProblem(

@@ -64,14 +64,14 @@ extension PredicateCheck {
     _ key: String, _ member: PredicateValue?, isOrdered: Bool, of expression: ExpressionNode
   ) -> PredicateValue? {
     guard let result = step(key, from: .value(member), of: expression).value else { return nil }
-    guard let members = result.elements else { return Trial.many(result, isOrdered: isOrdered) }
+    guard let members = result.elements else { return SampleEvaluation.many(result, isOrdered: isOrdered) }
     return isOrdered ? .array(members) : .set(Set(members))
   }
 
   private mutating func readScalar(_ key: String, from value: PredicateValue, of expression: ExpressionNode)
     -> PredicateValue?
   {
-    if let result = try? Trial.read(key, from: value) { return result }
+    if let result = try? SampleEvaluation.read(key, from: value) { return result }
     let subject: PredicateSubject? = subject(expression)
     let text: String = Printer.print(expression)
     let end: String = subject?.property?.name ?? "the value"
@@ -102,10 +102,10 @@ extension PredicateCheck {
     case let relationship as NSRelationshipDescription:
       guard let destination = relationship.destinationEntity else { return .value(nil) }
       guard relationship.isToMany else { return .object(destination) }
-      return .value(Trial.many(.example(of: destination), isOrdered: relationship.isOrdered))
+      return .value(SampleEvaluation.many(.example(of: destination), isOrdered: relationship.isOrdered))
     case let fetched as NSFetchedPropertyDescription:
       return .value(
-        (fetched.fetchRequest?.entity).map { Trial.many(.example(of: $0), isOrdered: true) })
+        (fetched.fetchRequest?.entity).map { SampleEvaluation.many(.example(of: $0), isOrdered: true) })
     default: return .value(nil)
     }
   }
@@ -185,7 +185,7 @@ extension PredicateCheck {
       return nil
     }
     do {
-      return try Trial.collect(name, member)
+      return try SampleEvaluation.collect(name, member)
     } catch {
       report(
         PredicateProblem(

@@ -4,7 +4,7 @@ import CoreDataPredicates
 ///
 /// Every expression gets an example of the values it will have: an attribute a value of its type, a relationship a stand-in for an
 /// object (``ExampleObject``) or a collection of such, a constant itself. nil is an expression of which nothing is known, and
-/// about which nothing is said. Operators and functions are tried on the examples (`Trial`), so what is refused here is what
+/// about which nothing is said. Operators and functions are tried on the examples (`SampleEvaluation`), so what is refused here is what
 /// the evaluator refuses.
 ///
 /// ```
@@ -68,7 +68,7 @@ struct PredicateCheck {
       return nothing
     }
     guard level == Self.shallow else { return walk(&self) }
-    return StackRoom.run(bytes: TreeLimits.depth * Self.bytesPerLevel) { walk(&self) }
+    return StackGuard.run(bytes: TreeLimits.depth * Self.bytesPerLevel) { walk(&self) }
   }
 
   mutating func reportTooDeep() {

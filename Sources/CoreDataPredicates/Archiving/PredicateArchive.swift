@@ -36,7 +36,7 @@ enum PredicateArchive {
     _ write: (inout KeyedArchiveWriter) throws -> PlistNode
   ) throws -> Data {
     do {
-      return try StackRoom.run(bytes: stackBytes) {
+      return try StackGuard.run(bytes: stackBytes) {
         var archive: KeyedArchiveWriter = KeyedArchiveWriter()
         let root: PlistNode = try write(&archive)
         return archive.data(root: root)
@@ -107,7 +107,7 @@ enum PredicateArchive {
     _ data: Data, _ allowed: [AnyClass], _ body: (Content) throws -> Result
   ) throws -> Result {
     do {
-      return try StackRoom.run(bytes: stackBytes) { try body(Content(try KeyedArchive(data), allowed)) }
+      return try StackGuard.run(bytes: stackBytes) { try body(Content(try KeyedArchive(data), allowed)) }
     } catch let error as PlistError {
       throw PredicateError.archive(
         "This is no readable archive of a predicate, expression or sort descriptor: \(error.reason).")

@@ -63,14 +63,14 @@ package final class PredicateArchiveReader {
   private func withStack<Result>(_ read: () throws -> Result) throws -> Result {
     let unread = remaining
     do {
-      depthLimit = StackRoom.shallow / 2
+      depthLimit = StackGuard.shallow / 2
       return try read()
     } catch is TooDeep {
       remaining = unread
       // A key path is archived as a call with an operand, two levels where the tree has one; and a level here takes the
       // frames of two.
       depthLimit = TreeLimits.depth + 2
-      return try StackRoom.run(levels: 2 * depthLimit, read)
+      return try StackGuard.run(levels: 2 * depthLimit, read)
     }
   }
 
@@ -83,7 +83,7 @@ package final class PredicateArchiveReader {
     _ record: KeyedArchive.Record, of label: String, unknownSelector: (String) -> Void
   ) throws -> NSSortDescriptor {
     let content = try SortDescriptorArchiveForm.Content(
-      TableFields(reader: self, record: record, depth: 0, label: label))
+      ProjectionFields(reader: self, record: record, depth: 0, label: label))
     let selector = content.selector.description
     let comparison = StringComparison(selectorName: selector)
     if comparison == nil { unknownSelector(selector) }
@@ -97,7 +97,7 @@ package final class PredicateArchiveReader {
     }
   }
 
-  private func fields(_ node: PlistNode?, depth: Int, _ label: String) throws -> TableFields {
+  private func fields(_ node: PlistNode?, depth: Int, _ label: String) throws -> ProjectionFields {
     remaining -= 1
     guard depth <= depthLimit || depthLimit > TreeLimits.depth else { throw TooDeep() }
     guard depth <= depthLimit, remaining > 0 else {
@@ -106,11 +106,11 @@ package final class PredicateArchiveReader {
     guard let index = try archive.index(node), let record = try archive.record(at: index) else {
       throw PlistError("a predicate or expression of \(label) has a missing part")
     }
-    return TableFields(reader: self, record: record, depth: depth, label: label)
+    return ProjectionFields(reader: self, record: record, depth: depth, label: label)
   }
 
   /// The fields of one object of the table.
-  private struct TableFields: ArchivedFields {
+  private struct ProjectionFields: ArchivedFields {
     let reader: PredicateArchiveReader
     let record: KeyedArchive.Record
     let depth: Int

@@ -26,11 +26,11 @@ package struct PredicateArchiveWriter {
   // MARK: Predicates
 
   package func write(_ predicate: PredicateNode, to archive: inout KeyedArchiveWriter) throws -> PlistNode {
-    try StackRoom.run(levels: Self.framesPerLevel * predicate.depth) { try writing(predicate, to: &archive) }
+    try StackGuard.run(levels: Self.framesPerLevel * predicate.depth) { try writing(predicate, to: &archive) }
   }
 
   package func write(_ expression: ExpressionNode, to archive: inout KeyedArchiveWriter) throws -> PlistNode {
-    try StackRoom.run(levels: Self.framesPerLevel * expression.depth) {
+    try StackGuard.run(levels: Self.framesPerLevel * expression.depth) {
       try writing(expression, to: &archive)
     }
   }

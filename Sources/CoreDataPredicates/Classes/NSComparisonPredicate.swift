@@ -123,10 +123,10 @@ nonisolated open class NSComparisonPredicate: Foundation.NSPredicate, NSSecureCo
   open override func isEqual(_ object: Any?) -> Bool {
     guard let other = object as? NSComparisonPredicate else { return false }
     if self === other { return true }
-    return StackRoom.run(levels: depth) { node == other.node }
+    return StackGuard.run(levels: depth) { node == other.node }
   }
 
-  open override var hash: Int { StackRoom.run(levels: depth) { node.hashValue } }
+  open override var hash: Int { StackGuard.run(levels: depth) { node.hashValue } }
 
   /// Counted when it is asked for: most comparisons are asked for nothing that needs it.
   private var depth: Int { PredicateNode.comparison(node).depth }

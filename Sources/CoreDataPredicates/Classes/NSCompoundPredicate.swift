@@ -101,10 +101,10 @@ nonisolated open class NSCompoundPredicate: Foundation.NSPredicate, NSSecureCodi
   open override func isEqual(_ object: Any?) -> Bool {
     guard let other = object as? NSCompoundPredicate else { return false }
     if self === other { return true }
-    return StackRoom.run(levels: depth) { node == other.node }
+    return StackGuard.run(levels: depth) { node == other.node }
   }
 
-  open override var hash: Int { StackRoom.run(levels: depth) { node.hashValue } }
+  open override var hash: Int { StackGuard.run(levels: depth) { node.hashValue } }
 
   /// The operators.
   public enum LogicalType: UInt, Sendable {

@@ -275,8 +275,8 @@ nonisolated open class NSExpression: NSObject, NSCopying, NSSecureCoding {
   open override func isEqual(_ object: Any?) -> Bool {
     guard let other = object as? NSExpression else { return false }
     if self === other { return true }
-    return StackRoom.run(levels: node.depth) { expressionNode() == other.expressionNode() }
+    return StackGuard.run(levels: node.depth) { expressionNode() == other.expressionNode() }
   }
 
-  open override var hash: Int { StackRoom.run(levels: node.depth) { expressionNode().hashValue } }
+  open override var hash: Int { StackGuard.run(levels: node.depth) { expressionNode().hashValue } }
 }

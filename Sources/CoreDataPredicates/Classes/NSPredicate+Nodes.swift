@@ -38,7 +38,7 @@ extension Foundation.NSPredicate {
     switch self {
     case let predicate as NSComparisonPredicate: .comparison(predicate.node)
     case let predicate as NSCompoundPredicate:
-      StackRoom.run(levels: predicate.depth) {
+      StackGuard.run(levels: predicate.depth) {
         .compound(predicate.compoundPredicateType.kind, predicate.subpredicates.map { $0.structureNode() })
       }
     default: predicateNode()
@@ -51,7 +51,7 @@ extension Foundation.NSPredicate {
     _ node: PredicateNode, permission: @autoclosure () -> EvaluationPermission? = nil
   ) -> Foundation.NSPredicate {
     guard case .compound = node else { return make(node, permission) }
-    return StackRoom.run(levels: node.depth) { make(node, permission) }
+    return StackGuard.run(levels: node.depth) { make(node, permission) }
   }
 
   private static func make(

@@ -32,8 +32,8 @@ struct CompiledExpression: Sendable {
   func withRoom(forLevels levels: Int) -> CompiledExpression {
     let (value, raw) = (value, raw)
     return CompiledExpression(
-      value: { context in try StackRoom.run(levels: levels) { try value(context) } },
-      raw: { context in try StackRoom.run(levels: levels) { try raw(context) } })
+      value: { context in try StackGuard.run(levels: levels) { try value(context) } },
+      raw: { context in try StackGuard.run(levels: levels) { try raw(context) } })
   }
 }
 

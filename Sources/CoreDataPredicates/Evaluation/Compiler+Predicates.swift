@@ -76,7 +76,8 @@ extension Compiler {
       switch (node.right, node.comparison, left, right) {
       case (.constant, _, _, _), (.variable, _, _, _): throw error
       case (_, .matches, .string, .string): return false
-      case (_, .customSelector, _, _) where right.isNull && Messages.usual.contains(node.selector ?? ""):
+      case (_, .customSelector, _, _)
+      where right.isNull && SelectorDispatch.usual.contains(node.selector ?? ""):
         return false
       default: throw error
       }

@@ -69,7 +69,7 @@ public enum PredicateFunctions {
   package static let pathReaders: Set<String> = ["valueForKey:", "valueForKeyPath:", "objectForKey:"]
 
   /// Selectors to suggest for one that nobody answers to.
-  package static var selectors: [String] { registry.names + Messages.usual }
+  package static var selectors: [String] { registry.names + SelectorDispatch.usual }
 
   private static let registry: Registry = .init()
 
@@ -93,7 +93,7 @@ public enum PredicateFunctions {
   static func answers(to selector: String, argumentCount: Int) -> Bool {
     registry.body(selector) != nil
       || (FunctionTable.colons(selector) == argumentCount
-        && (argumentCount == 0 || Messages.selectors.contains(selector)))
+        && (argumentCount == 0 || SelectorDispatch.selectors.contains(selector)))
   }
 
   static func send(
@@ -105,10 +105,10 @@ public enum PredicateFunctions {
     // A message to nil is answered with nil.
     if target.isNull, selector != "isEqual:" { return .null }
     guard FunctionTable.colons(selector) == arguments.count,
-      let result = try Messages.send(selector, to: target, arguments)
+      let result = try SelectorDispatch.send(selector, to: target, arguments)
     else {
       // An object without the value is no mistake in the predicate.
-      if arguments.contains(where: \.isNull), Messages.usual.contains(selector) { return .null }
+      if arguments.contains(where: \.isNull), SelectorDispatch.usual.contains(selector) { return .null }
       throw PredicateError.evaluation(
         "Nothing answers to the selector \(selector) with \(arguments.count) arguments on \(target.kindName). "
           + "Register it with PredicateFunctions.register(_:_:).")

@@ -138,19 +138,19 @@ private struct ProgramSource: Sendable {
 
   func compile() -> Test {
     let levels: Int = node.depth
-    let test: Test = StackRoom.run(levels: levels) { Compiler.compile(node) }
-    if levels <= StackRoom.shallow { return test }
-    return { context in try StackRoom.run(levels: levels) { try test(context) } }
+    let test: Test = StackGuard.run(levels: levels) { Compiler.compile(node) }
+    if levels <= StackGuard.shallow { return test }
+    return { context in try StackGuard.run(levels: levels) { try test(context) } }
   }
 
   /// nil when the shape does not help.
   func compile(for shape: any ObjectShape, _ reader: KeyedReader?) -> ShapeTest? {
     let levels: Int = node.depth
-    let test: ShapeTest? = StackRoom.run(levels: levels) {
+    let test: ShapeTest? = StackGuard.run(levels: levels) {
       ShapeCompiler(shape, rules: rules, reader: reader).compile(node)
     }
-    guard let test, levels > StackRoom.shallow else { return test }
-    return { subject, frame in try StackRoom.run(levels: levels) { try test(subject, &frame) } }
+    guard let test, levels > StackGuard.shallow else { return test }
+    return { subject, frame in try StackGuard.run(levels: levels) { try test(subject, &frame) } }
   }
 }
 
@@ -285,8 +285,8 @@ package final class ExpressionProgram: @unchecked Sendable {
     lock.withLock {
       if let compiled { return compiled }
       let levels: Int = node.depth
-      var expression: CompiledExpression = StackRoom.run(levels: levels) { Compiler.compile(node) }
-      if levels > StackRoom.shallow { expression = expression.withRoom(forLevels: levels) }
+      var expression: CompiledExpression = StackGuard.run(levels: levels) { Compiler.compile(node) }
+      if levels > StackGuard.shallow { expression = expression.withRoom(forLevels: levels) }
       compiled = expression
       return expression
     }

@@ -18,7 +18,7 @@ extension Parser {
     } catch {
       if !parser.isOutOfNesting { throw error }
     }
-    return try StackRoom.run(bytes: deepNesting * bytesPerLevel) { () throws(PredicateError) in
+    return try StackGuard.run(bytes: deepNesting * bytesPerLevel) { () throws(PredicateError) in
       var parser: Parser = Parser(format, arguments: arguments, nestingLimit: deepNesting)
       return try body(&parser)
     }

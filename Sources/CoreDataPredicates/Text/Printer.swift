@@ -4,7 +4,7 @@ import Foundation
 /// UUIDs, data, blocks) and whole doubles (`42.0` prints `42`) excepted.
 package enum Printer {
   package static func print(_ predicate: PredicateNode) -> String {
-    StackRoom.run(levels: predicate.depth) {
+    StackGuard.run(levels: predicate.depth) {
       var output: String = ""
       write(predicate, to: &output)
       return output
@@ -12,7 +12,7 @@ package enum Printer {
   }
 
   package static func print(_ expression: ExpressionNode) -> String {
-    StackRoom.run(levels: expression.depth) {
+    StackGuard.run(levels: expression.depth) {
       var output: String = ""
       write(expression, to: &output)
       return output

@@ -4,7 +4,7 @@ import Foundation
 /// consumers read it (printer, evaluator, checker, SQL compiler).
 ///
 /// Depth is bounded by ``TreeLimits``, so that releasing a tree fits a 512 KiB stack. Walks that recurse over a tree go through
-/// ``StackRoom``, comparing and hashing it too.
+/// ``StackGuard``, comparing and hashing it too.
 package indirect enum PredicateNode: Hashable, Sendable {
   /// `TRUEPREDICATE`, `FALSEPREDICATE`.
   case constant(Bool)

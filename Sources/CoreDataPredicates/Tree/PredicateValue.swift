@@ -110,7 +110,7 @@ extension PredicateValue {
     case .set: "a set"
     case .dictionary: "a dictionary"
     case .object(let box):
-      (box.value as? any ValueStandIn)?.kindName ?? "an object of type \(type(of: box.value))"
+      (box.value as? any PlaceholderValue)?.kindName ?? "an object of type \(type(of: box.value))"
     }
   }
 

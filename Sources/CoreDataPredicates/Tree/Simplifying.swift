@@ -13,7 +13,7 @@ extension PredicateNode {
   package var simplified: PredicateNode {
     var hasChoice: Bool = false
     forEachExpression { if case .conditional = $0 { hasChoice = true } }
-    return hasChoice ? StackRoom.run(levels: Self.framesPerLevel * depth) { reduced } : self
+    return hasChoice ? StackGuard.run(levels: Self.framesPerLevel * depth) { reduced } : self
   }
 
   /// What a level takes beside other walks: deciding and joining lie between.

@@ -8,7 +8,7 @@ import Foundation
 /// enough stack left    the body
 /// otherwise            a thread with a stack of the right size
 /// ```
-package enum StackRoom {
+package enum StackGuard {
   /// Levels that fit what any thread has left.
   @usableFromInline package static let shallow: Int = 64
 

@@ -7,14 +7,14 @@ extension PredicateNode {
   package func mapExpressions<Failure>(
     _ expression: (ExpressionNode) throws(Failure) -> ExpressionNode
   ) throws(Failure) -> PredicateNode {
-    try StackRoom.run(levels: depth) { () throws(Failure) in try mapping(expression) }
+    try StackGuard.run(levels: depth) { () throws(Failure) in try mapping(expression) }
   }
 
   /// Calls `visit` for every expression, operands after the expression that holds them.
   package func forEachExpression<Failure>(
     _ visit: (ExpressionNode) throws(Failure) -> Void
   ) throws(Failure) {
-    try StackRoom.run(levels: depth) { () throws(Failure) in try visiting(visit) }
+    try StackGuard.run(levels: depth) { () throws(Failure) in try visiting(visit) }
   }
 
   /// The tree with every constant replaced, for instance managed objects by their row ids.
@@ -26,18 +26,18 @@ extension PredicateNode {
 
   /// The tree with every comparison replaced, but for those within expressions.
   package func mapComparisons(_ change: (ComparisonNode) -> ComparisonNode) -> PredicateNode {
-    StackRoom.run(levels: depth) { mappingComparisons(change) }
+    StackGuard.run(levels: depth) { mappingComparisons(change) }
   }
 
   /// The tree with these variables replaced by constants; others, and those bound by a `SUBQUERY`, stay.
   package func substituting(variables: [String: Any]) -> PredicateNode {
     if variables.isEmpty { return self }
-    return StackRoom.run(levels: depth) { replacing(Substitution(variables)) }
+    return StackGuard.run(levels: depth) { replacing(Substitution(variables)) }
   }
 
   /// Names of the variables that an evaluation must be given.
   package var variables: Set<String> {
-    StackRoom.run(levels: depth) { freeVariables }
+    StackGuard.run(levels: depth) { freeVariables }
   }
 
   /// Every path that is read from the evaluated object, in order of appearance.
@@ -49,7 +49,7 @@ extension PredicateNode {
 
   /// The first part, as text, that calls into the program: a block, `FUNCTION(…)` with a target, an operator named by a selector.
   package var firstProgramCode: String? {
-    StackRoom.run(levels: depth) { programCode }
+    StackGuard.run(levels: depth) { programCode }
   }
 
   fileprivate var programCode: String? {
@@ -130,14 +130,14 @@ extension ExpressionNode {
   package func mapExpressions<Failure>(
     _ expression: (ExpressionNode) throws(Failure) -> ExpressionNode
   ) throws(Failure) -> ExpressionNode {
-    try StackRoom.run(levels: depth) { () throws(Failure) in try mapping(expression) }
+    try StackGuard.run(levels: depth) { () throws(Failure) in try mapping(expression) }
   }
 
   /// See ``PredicateNode/forEachExpression(_:)``.
   package func forEachExpression<Failure>(
     _ visit: (ExpressionNode) throws(Failure) -> Void
   ) throws(Failure) {
-    try StackRoom.run(levels: depth) { () throws(Failure) in try visiting(visit) }
+    try StackGuard.run(levels: depth) { () throws(Failure) in try visiting(visit) }
   }
 
   /// See ``PredicateNode/mapConstants(_:)``.
@@ -150,12 +150,12 @@ extension ExpressionNode {
   /// See ``PredicateNode/substituting(variables:)``.
   package func substituting(variables: [String: Any]) -> ExpressionNode {
     if variables.isEmpty { return self }
-    return StackRoom.run(levels: depth) { replacing(Substitution(variables)) }
+    return StackGuard.run(levels: depth) { replacing(Substitution(variables)) }
   }
 
   /// See ``PredicateNode/variables``.
   package var variables: Set<String> {
-    StackRoom.run(levels: depth) { freeVariables }
+    StackGuard.run(levels: depth) { freeVariables }
   }
 
   /// See ``PredicateNode/keyPaths``.

@@ -18,10 +18,12 @@ extension Comparison {
   ) -> SQLExpression? {
     guard type == .decimal else {
       // A long decimal lies between two reals. Doubles are compared with the nearer one, integers exactly.
-      guard type == .integer, case .text(let text)? = ValueBinding.decimal(constant) else { return nil }
+      guard type == .integer, case .text(let text)? = PredicateConstantEncoding.decimal(constant) else {
+        return nil
+      }
       return .binary(symbol, .function(.compareDecimals, [value, .text(text)]), .integer(0))
     }
-    if let exact = ValueBinding.decimal(constant) {
+    if let exact = PredicateConstantEncoding.decimal(constant) {
       // Each number is held in one way only.
       if symbol == .equal { return .binary(.equal, value, .bound(exact)) }
       let test: SQLExpression = .binary(

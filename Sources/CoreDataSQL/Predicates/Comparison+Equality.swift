@@ -46,7 +46,7 @@ extension Comparison {
     if constant.isNull { return .isNull(value) }
     try checkComparable(type)
     if type.isNumber, constant.isNumber, let test = decimalTest(.equal, value, type, constant) { return test }
-    switch ValueBinding.bind(constant, as: type) {
+    switch PredicateConstantEncoding.bind(constant, as: type) {
     case .null: return .isNull(value)
     case .never: return .truth(false)
     case .value(let bound):

@@ -69,9 +69,9 @@ extension Comparison {
       // Doubles among decimals are more than one value.
       var others: [SQLExpression] = []
       for member in members where !member.isNull {
-        if type == .decimal, ValueBinding.decimal(member) == nil {
+        if type == .decimal, PredicateConstantEncoding.decimal(member) == nil {
           others.append(try equality(value, type, member))
-        } else if case .value(let member) = ValueBinding.bind(member, as: type) {
+        } else if case .value(let member) = PredicateConstantEncoding.bind(member, as: type) {
           bound.append(member)
         }
       }

@@ -44,7 +44,9 @@ extension Comparison {
     if constant.isNull { return includesEqual(symbol) ? .isNull(value) : .truth(false) }
     try checkOrdered(type, constant)
     if type.isNumber, let test = decimalTest(symbol, value, type, constant) { return test }
-    guard case .value(let bound) = ValueBinding.bind(constant, as: type) else { return .truth(false) }
+    guard case .value(let bound) = PredicateConstantEncoding.bind(constant, as: type) else {
+      return .truth(false)
+    }
     if type == .string, !isLiteral { return compared(symbol, value, .bound(bound)) }
     return .binary(symbol, value, .bound(bound))
   }
@@ -98,8 +100,8 @@ extension Comparison {
     {
       try checkOrdered(type, low)
       try checkOrdered(type, high)
-      guard case .value(let lowest) = ValueBinding.bind(low, as: type),
-        case .value(let highest) = ValueBinding.bind(high, as: type)
+      guard case .value(let lowest) = PredicateConstantEncoding.bind(low, as: type),
+        case .value(let highest) = PredicateConstantEncoding.bind(high, as: type)
       else { return .truth(false) }
       return .between(value, .bound(lowest), .bound(highest))
     }

@@ -74,8 +74,8 @@ extension PredicateCompiler {
     case .value(let value, let type): return (value, type)
     case .constant(let value):
       if value.isNull { return (.null, nil) }
-      guard let type = ValueBinding.type(of: value),
-        case .value(let bound) = ValueBinding.bind(value, as: type)
+      guard let type = PredicateConstantEncoding.type(of: value),
+        case .value(let bound) = PredicateConstantEncoding.bind(value, as: type)
       else { return nil }
       return (.bound(bound), type)
     case .object, .entity, .members, .list, .choice, .combined: return nil

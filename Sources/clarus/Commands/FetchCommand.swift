@@ -175,7 +175,7 @@ struct FetchCommand: ParsableCommand {
     _ rows: FetchPlan, _ engine: any StoreEngine, _ output: StandardOutput, _ now: Date
   ) throws {
     let groups: GroupedRows = try grouping.table(of: rows.entity, in: engine.layout, columns: columns)
-    var plan: TablePlan = try groups.plan(
+    var plan: ProjectionPlan = try groups.plan(
       rows: rows, order: try sort.map { (try SortTerm($0).key, try SortTerm($0).ascending) },
       limit: limit ?? 0,
       offset: offset)
@@ -184,7 +184,7 @@ struct FetchCommand: ParsableCommand {
       plan.having = try HavingClause(having, now: now).reading(rows.entity, ids, groups)
     }
     if sql { try StatementText(engine.explain(plan)).write(chosenFormat, output) }
-    let table: ValueTable = try engine.fetch(plan)
+    let table: ProjectedRows = try engine.fetch(plan)
     var writer = RecordWriter(groups.titles, format: chosenFormat, printer: printer(engine), output: output)
     try writer.begin()
     for row in 0..<table.count { try writer.write(groups.record(table.row(row))) }

@@ -34,13 +34,13 @@ struct ObjectLabels {
       guard let name = Self.attribute(of: entity) else { continue }
       var rows = FetchPlan(entity: entity)
       rows.predicate = ObjectIDs.isAmong(ids)
-      let plan = TablePlan(
+      let plan = ProjectionPlan(
         rows: rows,
         columns: [
-          TableColumn(name: "id", expression: .evaluatedObject),
-          TableColumn(name: name, expression: .keyPath(name)),
+          ProjectionColumn(name: "id", expression: .evaluatedObject),
+          ProjectionColumn(name: name, expression: .keyPath(name)),
         ])
-      let table: ValueTable = try engine.fetch(plan)
+      let table: ProjectedRows = try engine.fetch(plan)
       for row in 0..<table.count {
         guard case .id(let id) = OutputValue(table[row, 0], nil), case .string(let text) = table[row, 1]
         else { continue }

@@ -43,8 +43,9 @@ struct ObjectReport {
     let slots: [PropertySlot] = entity.slots.filter { slot in
       if case .stored = slot.role { true } else { false }
     }
-    let table: ValueTable = try engine.fetch(
-      TablePlan(rows: plan, columns: slots.map { TableColumn(name: $0.name, expression: .keyPath($0.name)) }))
+    let table: ProjectedRows = try engine.fetch(
+      ProjectionPlan(
+        rows: plan, columns: slots.map { ProjectionColumn(name: $0.name, expression: .keyPath($0.name)) }))
     guard slots.isEmpty || table.count == 1 else { return nil }
     for (column, slot) in slots.enumerated() { add(slot, table[0, column], engine.layout) }
     for (number, slot) in entity.slots.enumerated() where slot.role == .toMany {

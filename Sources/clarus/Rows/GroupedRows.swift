@@ -53,14 +53,16 @@ struct GroupedRows {
   /// - Parameter order: titles of columns; of distinct values other key paths too.
   func plan(
     rows: FetchPlan, order: [(title: String, ascending: Bool)], limit: Int, offset: Int
-  ) throws -> TablePlan {
-    var plan = TablePlan(
-      rows: rows, columns: columns.map { TableColumn(name: $0.title, expression: $0.expression) })
+  ) throws -> ProjectionPlan {
+    var plan = ProjectionPlan(
+      rows: rows, columns: columns.map { ProjectionColumn(name: $0.title, expression: $0.expression) })
     plan.groups = groups
     plan.isDistinct = isDistinct
-    plan.order = try order.map { TableOrder(try expression(sortedBy: $0.title), ascending: $0.ascending) }
+    plan.order = try order.map {
+      ProjectionOrder(try expression(sortedBy: $0.title), ascending: $0.ascending)
+    }
     // Groups without an order come by their keys; so do distinct values.
-    if isDistinct, order.isEmpty { plan.order = columns.map { TableOrder($0.expression) } }
+    if isDistinct, order.isEmpty { plan.order = columns.map { ProjectionOrder($0.expression) } }
     plan.limit = limit
     plan.offset = offset
     return plan

@@ -37,7 +37,7 @@ struct RowPages {
       let columns: [OutputColumn] =
         try columns
         ?? OutputColumn.standard(of: entity, in: engine.layout, withMembers: listsMembers)
-      let table: ValueTable = try engine.fetch(plan(columns, ids, entity))
+      let table: ProjectedRows = try engine.fetch(plan(columns, ids, entity))
       var values: [[OutputValue]] = []
       for (place, column) in columns.enumerated() {
         values.append(try self.values(column.ends[entity.index], table, column: place + 1))
@@ -51,24 +51,25 @@ struct RowPages {
   }
 
   /// A table of the rows' ids and what each column reads from them.
-  private func plan(_ columns: [OutputColumn], _ ids: [RowID], _ entity: EntityLayout) -> TablePlan {
+  private func plan(_ columns: [OutputColumn], _ ids: [RowID], _ entity: EntityLayout) -> ProjectionPlan {
     var rows = FetchPlan(entity: entity)
     rows.includesSubentities = false
     rows.predicate = ObjectIDs.isAmong(ids)
-    let read: [TableColumn] = columns.map { column in
+    let read: [ProjectionColumn] = columns.map { column in
       let expression: ExpressionNode =
         switch column.ends[entity.index] {
         case .object(let expression, _), .value(let expression, _), .computed(let expression, _): expression
         case .members(let owner, _, _, let path): listsMembers ? owner : .keyPath("\(path).@count")
         case nil: .constant(.null)
         }
-      return TableColumn(name: column.name, expression: expression)
+      return ProjectionColumn(name: column.name, expression: expression)
     }
-    return TablePlan(
-      rows: rows, columns: [TableColumn(name: PathEnd.objectIDName, expression: .evaluatedObject)] + read)
+    return ProjectionPlan(
+      rows: rows, columns: [ProjectionColumn(name: PathEnd.objectIDName, expression: .evaluatedObject)] + read
+    )
   }
 
-  private func values(_ end: PathEnd?, _ table: ValueTable, column: Int) throws -> [OutputValue] {
+  private func values(_ end: PathEnd?, _ table: ProjectedRows, column: Int) throws -> [OutputValue] {
     let kind: ColumnKind? =
       switch end {
       case .value(_, let kind): kind

@@ -50,11 +50,11 @@ struct EntityReport {
     of slots: [PropertySlot], _ rows: FetchPlan, _ engine: SQLiteEngine
   ) throws -> [Int] {
     if slots.isEmpty { return [] }
-    let columns: [TableColumn] = slots.map { slot in
-      TableColumn(
+    let columns: [ProjectionColumn] = slots.map { slot in
+      ProjectionColumn(
         name: slot.name, expression: .function(target: nil, name: "count:", arguments: [.keyPath(slot.name)]))
     }
-    let table: ValueTable = try engine.fetch(TablePlan(rows: rows, columns: columns))
+    let table: ProjectedRows = try engine.fetch(ProjectionPlan(rows: rows, columns: columns))
     return slots.indices.map { column in
       if table.count > 0, case .integer(let count) = table[0, column] { Int(count) } else { 0 }
     }
@@ -68,9 +68,10 @@ struct EntityReport {
     var rows: FetchPlan = rows
     rows.predicate = .comparison(
       ComparisonNode(left: .keyPath(slot.name), right: .constant(.null), comparison: .notEqualTo))
-    var plan = TablePlan(rows: rows, columns: [TableColumn(name: slot.name, expression: .keyPath(slot.name))])
+    var plan = ProjectionPlan(
+      rows: rows, columns: [ProjectionColumn(name: slot.name, expression: .keyPath(slot.name))])
     plan.limit = 1
-    let table: ValueTable = try engine.fetch(plan)
+    let table: ProjectedRows = try engine.fetch(plan)
     return table.count == 0 ? .none : OutputValue(table[0, 0], kind)
   }
 

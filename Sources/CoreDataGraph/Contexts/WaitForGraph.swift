@@ -1,0 +1,208 @@
+import Foundation
+import Synchronization
+
+/// A thread that waits for a queue.
+final class WaitingThread: @unchecked Sendable {
+  // Sendable: all but the immutable part and the semaphore is guarded by the lock of `WaitForGraph`; `request` is used by whoever
+  // takes it first.
+
+  let thread: UInt = WorkQueue.thisThread
+  let wanted: WorkQueue
+  /// The queues in whose blocks the thread is.
+  let held: [WorkQueue] = RunningBlock.queuesOfThisThread
+  let isOnMain: Bool = MainQueue.isCurrent
+
+  /// For the main queue: what is to run there.
+  var request: (() -> Void)?
+  fileprivate private(set) var isTaken = false
+  /// The queue came from this thread, which waits itself, and goes back to it; 0: its turn had come.
+  var lender: UInt = 0
+  fileprivate var mayGoOn = false
+  /// Requests of others that this thread runs while it waits, as holder of the main queue.
+  fileprivate var requests = Fifo<WaitingThread>()
+  fileprivate let bell = DispatchSemaphore(value: 0)
+
+  init(for queue: WorkQueue) { wanted = queue }
+
+  /// Ends the wait. With the lock held.
+  func goOn() {
+    mayGoOn = true
+    WaitForGraph.remove(self)
+    bell.signal()
+  }
+
+  /// Runs the request, on the main queue, unless that was done.
+  func serve() {
+    if let service = WaitForGraph.lock.withLock({ take() }) { serve(service) }
+  }
+
+  /// Takes the request, for the calling thread to run; nil if that was done. With the lock held.
+  fileprivate func take() -> Service? {
+    if isTaken { return nil }
+    isTaken = true
+    return WaitForGraph.beginServing(thread)
+  }
+
+  fileprivate func serve(_ service: Service) {
+    runRequest()
+    WaitForGraph.lock.withLock {
+      goOn()
+      WaitForGraph.end(service)
+    }
+  }
+
+  /// Apart, so that nothing of the request is held when the wait ends.
+  @inline(never)
+  private func runRequest() {
+    request?()
+    request = nil
+  }
+
+  /// The waiting thread that holds the wanted queue; nil when its holder is running, or about to run a request, so that the wait may
+  /// end.
+  fileprivate var holder: WaitingThread? {
+    let holder: WaitingThread? = wanted.isMain ? WaitForGraph.onMain : WaitForGraph.all[wanted.holder]
+    return holder?.requests.isEmpty == true ? holder : nil
+  }
+
+  /// Whether this thread wants what blocks of its queues rely on: the queue of a parent or of the coordinator. `known` is a queue that
+  /// it holds though no block of its says so, as the main thread holds main-queue contexts.
+  fileprivate func looksUp(holding known: WorkQueue) -> Bool {
+    known.isBelow(wanted) || held.contains { $0.isBelow(wanted) }
+  }
+
+  fileprivate var inWords: String {
+    let name: String = wanted.owner?.nameInMessages ?? "a context"
+    return "  thread 0x\(String(thread, radix: 16))\(isOnMain ? " (the main queue's)" : "") waits for \(name)"
+  }
+}
+
+/// What a thread did before it ran a request for another one.
+private struct Service {
+  let thread: UInt
+  /// Whom it served.
+  let served: UInt?
+  /// What it waited for.
+  let waiting: WaitingThread?
+}
+
+/// Who waits for whom: the threads that wait for queues, in the whole process.
+///
+/// When a thread's wait closes a circle, nobody in it would ever go on. The circle is opened where a thread wants a queue above its own: a
+/// child's save, fault or fetch goes through the parent, and a parent that waits for its child can only mean it to. The parent's holder
+/// waits and does nothing with it, so the child's thread may use it until it is done: the holder lends it.
+/// A circle without such a place is the program's mistake, and is told.
+enum WaitForGraph {
+  static let lock = NSLock()
+  // Guarded by `lock`.
+  nonisolated(unsafe) fileprivate static var all: [UInt: WaitingThread] = [:]
+  nonisolated(unsafe) fileprivate static var onMain: WaitingThread?
+  /// By threads that run requests of others on the main queue: for whom.
+  nonisolated(unsafe) private static var served: [UInt: UInt] = [:]
+  private static let servedCount = Atomic<Int>(0)
+
+  /// Whether the calling thread runs a request for another one, which waits for that.
+  static func isServing(_ thread: UInt) -> Bool {
+    guard servedCount.load(ordering: .acquiring) > 0 else { return false }
+    return lock.withLock { served[WorkQueue.thisThread] == thread }
+  }
+
+  /// Returns when the thread has the queue, or, for the main queue, when its request has been run.
+  static func wait(_ waiting: WaitingThread) {
+    let isDone: Bool = lock.withLock {
+      // The main queue may have been quick.
+      if waiting.wanted.isMain ? waiting.mayGoOn : waiting.wanted.takeOrAppend(waiting) { return true }
+      begin(waiting)
+      return false
+    }
+    if isDone { return }
+    while true {
+      waiting.bell.wait()
+      // In one step: between taking a request and serving it the thread would look as if it only waited.
+      let (isDone, next) = lock.withLock { () -> (Bool, (request: WaitingThread, service: Service)?) in
+        while let request = waiting.requests.first {
+          waiting.requests.removeFirst()
+          if let service = request.take() { return (false, (request, service)) }
+        }
+        openCircle(of: waiting)
+        return (waiting.mayGoOn, nil)
+      }
+      if isDone { return }
+      if let next { next.request.serve(next.service) }
+    }
+  }
+
+  private static func begin(_ waiting: WaitingThread) {
+    all[waiting.thread] = waiting
+    if waiting.isOnMain { onMain = waiting }
+    openCircle(of: waiting)
+  }
+
+  fileprivate static func remove(_ waiting: WaitingThread) {
+    if all[waiting.thread] === waiting { all[waiting.thread] = nil }
+    if onMain === waiting { onMain = nil }
+  }
+
+  // MARK: Serving
+
+  /// The calling thread serves another one, so it does not wait meanwhile.
+  fileprivate static func beginServing(_ thread: UInt) -> Service {
+    let me: UInt = WorkQueue.thisThread
+    let service = Service(thread: me, served: served[me], waiting: all[me])
+    service.waiting.map(remove)
+    served[me] = thread
+    servedCount.add(1, ordering: .acquiringAndReleasing)
+    return service
+  }
+
+  /// The thread waits again, and may close a circle by that.
+  fileprivate static func end(_ service: Service) {
+    served[service.thread] = service.served
+    servedCount.subtract(1, ordering: .acquiringAndReleasing)
+    guard let waiting = service.waiting, !waiting.mayGoOn else { return }
+    begin(waiting)
+  }
+
+  // MARK: Circles
+
+  /// Looks whether a thread's wait closes a circle, and opens it.
+  private static func openCircle(of waiting: WaitingThread) {
+    guard all[waiting.thread] === waiting else { return }
+    var circle: [WaitingThread] = [waiting]
+    while let holder = circle[circle.count - 1].holder {
+      if holder === waiting { return open(circle) }
+      // A circle that this thread only leads to is not closed by it.
+      if circle.contains(where: { $0 === holder }) { return }
+      circle.append(holder)
+    }
+  }
+
+  /// Each member wants what the next one holds, the last what the first does.
+  private static func open(_ circle: [WaitingThread]) {
+    for (place, member) in circle.enumerated() {
+      let before: WaitingThread = circle[place == 0 ? circle.count - 1 : place - 1]
+      guard member.looksUp(holding: before.wanted) else { continue }
+      guard member.wanted.isMain else { return member.wanted.lend(to: member) }
+      // One that is being run already has closed the circle itself.
+      if member.isTaken { continue }
+      let holder: WaitingThread = circle[place == circle.count - 1 ? 0 : place + 1]
+      holder.requests.append(member)
+      holder.bell.signal()
+      return
+    }
+    fatalError(
+      """
+      CoreData deadlock: blocks wait for each other, and none of them can go on.
+      \(inWords(circle))
+      A context may wait for its parent and for its children, for no other context that may wait for it. Let one of the blocks use \
+      perform(_:), which does not wait, or hand ids over and end the block first.
+      """)
+  }
+
+  private static func inWords(_ circle: [WaitingThread]) -> String {
+    circle.enumerated().map { place, member in
+      let before: WaitingThread = circle[place == 0 ? circle.count - 1 : place - 1]
+      return member.inWords + ", in a block of \(before.wanted.owner?.nameInMessages ?? "a context")"
+    }.joined(separator: "\n")
+  }
+}

@@ -1,0 +1,172 @@
+import CoreDataModel
+import CoreDataPredicates
+import CoreDataStorage
+import Foundation
+
+/// A fetch request without its result type: what the graph works with.
+struct FetchParameters {
+  var entity: NSEntityDescription?
+  var entityName: String?
+  var predicate: NSPredicate?
+  var sortDescriptors: [NSSortDescriptor]
+  var limit: Int
+  var offset: Int
+  var batchSize: Int
+  var resultType: NSFetchRequestResultType
+  var includesSubentities: Bool
+  var includesPropertyValues: Bool
+  var returnsObjectsAsFaults: Bool
+  var includesPendingChanges: Bool
+  var returnsDistinctResults: Bool
+  var refreshes: Bool
+  var propertiesToFetch: [Any]
+  var propertiesToGroupBy: [Any]
+  var havingPredicate: NSPredicate?
+  var prefetchedKeyPaths: [String]
+  var affectedStores: [NSPersistentStore]?
+
+  init<T>(_ request: NSFetchRequest<T>) {
+    entity = request.entity
+    entityName = request.entityName
+    predicate = request.predicate
+    sortDescriptors = request.sortDescriptors ?? []
+    limit = request.fetchLimit
+    offset = request.fetchOffset
+    batchSize = request.fetchBatchSize
+    resultType = request.resultType
+    includesSubentities = request.includesSubentities
+    includesPropertyValues = request.includesPropertyValues
+    returnsObjectsAsFaults = request.returnsObjectsAsFaults
+    includesPendingChanges = request.includesPendingChanges
+    returnsDistinctResults = request.returnsDistinctResults
+    refreshes = request.shouldRefreshRefetchedObjects
+    propertiesToFetch = request.propertiesToFetch ?? []
+    propertiesToGroupBy = request.propertiesToGroupBy ?? []
+    havingPredicate = request.havingPredicate
+    prefetchedKeyPaths = request.relationshipKeyPathsForPrefetching ?? []
+    affectedStores = request.affectedStoresStorage as? [NSPersistentStore]
+  }
+}
+
+extension FetchParameters {
+  var isGrouped: Bool { !propertiesToGroupBy.isEmpty || havingPredicate != nil }
+
+  /// The entity in a model: by name, since a request may carry the description of an equal model.
+  func runtime(in model: ModelRuntime) throws -> EntityRuntime {
+    let names: [String] = model.layout.entities.map(\.name)
+    guard let name = entity?.name ?? entityName else { throw GraphError.unknownEntity(nil, names) }
+    guard let runtime = model.runtime(named: name) else { throw GraphError.unknownEntity(name, names) }
+    return runtime
+  }
+
+  /// Throws for a predicate or a sort descriptor out of an archive that has not been allowed to be evaluated.
+  func checkEvaluationAllowed() throws {
+    try predicate?.checkEvaluationAllowed()
+    for descriptor in sortDescriptors { try descriptor.checkEvaluationAllowed() }
+  }
+
+  /// The predicate as a tree; throws all its problems with the entity, before a store is asked.
+  func checkedPredicate(for runtime: EntityRuntime) throws -> PredicateNode? {
+    guard let node = predicate?.structureNode() else { return nil }
+    let errors: [PredicateProblem] = node.errors(for: runtime.layout.entity)
+    guard errors.isEmpty else { throw GraphError.predicate(errors) }
+    return node
+  }
+
+  /// The order in a store's terms; nil when a comparator of the program's own takes part.
+  var storeOrder: [FetchOrder]? {
+    var order: [FetchOrder] = []
+    for descriptor in sortDescriptors {
+      guard let term = descriptor.sortTerm, let key = term.key else { return nil }
+      order.append(FetchOrder(keyPath: key, ascending: term.ascending, comparison: term.comparison))
+    }
+    return order
+  }
+
+  /// The plan for one store, without order, limit and offset. Managed objects in the predicate become references to its
+  /// rows, classes the entities of their objects.
+  func plan(_ runtime: EntityRuntime, predicate: PredicateNode?, store: NSPersistentStore) throws -> FetchPlan
+  {
+    var plan = FetchPlan(entity: runtime.layout)
+    plan.includesSubentities = includesSubentities
+    plan.predicate = predicate?.mapConstants { FetchParameters.close($0, store: store) }
+    return plan
+  }
+
+  static func close(_ value: PredicateValue, store: NSPersistentStore) -> PredicateValue {
+    switch value {
+    case .object(let box):
+      let id: NSManagedObjectID
+      switch box.value {
+      case let object as NSManagedObject: id = object.objectID
+      case let given as NSManagedObjectID: id = given
+      case let entity as NSEntityDescription: return own(entity, store.runtime) ?? value
+      case let type as NSManagedObject.Type: return .object(ObjectBox(family(of: type, store.runtime)))
+      default: return value
+      }
+      let known: Bool = !id.isTemporaryID && id.storeIdentifier == store.identifier
+      // The entity by name: the id may stem from another coordinator on the same file.
+      let index: Int = store.runtime.runtime(named: id.runtime.layout.name)?.index ?? id.runtime.index
+      return .object(ObjectBox(ObjectReference(id: known ? RowID(entity: index, key: id.key) : nil)))
+    case .array(let members): return .array(members.map { close($0, store: store) })
+    case .set(let members): return .set(Set(members.map { close($0, store: store) }))
+    default: return value
+    }
+  }
+
+  /// The entities whose objects are of a class.
+  private static func family(of type: NSManagedObject.Type, _ model: ModelRuntime) -> EntityFamily {
+    let entities: [EntityRuntime] = model.entities.filter { ClassTest.isClass($0.objectClass, below: type) }
+    return EntityFamily(Set(entities.map(\.index)), className: "\(type)")
+  }
+
+  /// A predicate for objects of a context: ids and objects of other contexts in it become the context's own, as a store would
+  /// take them for the same rows, and so do the ids that it reads.
+  ///
+  /// `namesIDs`: whether the key `objectID` is no property's.
+  static func bind(
+    _ predicate: PredicateNode, to context: NSManagedObjectContext, namesIDs: Bool
+  ) -> PredicateNode {
+    let bound: PredicateNode = predicate.mapConstants { bind($0, to: context) }
+    return namesIDs ? bound.mapExpressions(objectForID) : bound
+  }
+
+  /// `author.objectID` as `author`.
+  private static func objectForID(_ expression: ExpressionNode) -> ExpressionNode {
+    let key: String = "objectID"
+    switch expression {
+    case .keyPath(key): return .evaluatedObject
+    case .keyPath(let path) where path.hasSuffix(".\(key)"):
+      return .keyPath(String(path.dropLast(key.count + 1)))
+    case .path(let target, key): return target
+    case .path(let target, let path) where path.hasSuffix(".\(key)"):
+      return .makePath(target, String(path.dropLast(key.count + 1)))
+    default: return expression
+    }
+  }
+
+  /// A constant of such a predicate.
+  static func bind(_ value: PredicateValue, to context: NSManagedObjectContext) -> PredicateValue {
+    switch value {
+    case .object(let box):
+      switch box.value {
+      case let id as NSManagedObjectID: return .object(ObjectBox(context.lookUp(id)))
+      case let object as NSManagedObject
+      where object.identityMap !== context.identityMap && object.store != nil:
+        return .object(ObjectBox(context.lookUp(object.objectID)))
+      case let entity as NSEntityDescription:
+        return context.persistentStoreCoordinator.flatMap { own(entity, $0.runtime) } ?? value
+      default: return value
+      }
+    case .array(let members): return .array(members.map { bind($0, to: context) })
+    case .set(let members): return .set(Set(members.map { bind($0, to: context) }))
+    default: return value
+    }
+  }
+
+  /// The description that a model has of an entity: a predicate may carry that of an equal model.
+  private static func own(_ entity: NSEntityDescription, _ model: ModelRuntime) -> PredicateValue? {
+    guard let own = entity.name.flatMap(model.runtime(named:))?.layout.entity else { return nil }
+    return .object(ObjectBox(own))
+  }
+}

@@ -1,0 +1,96 @@
+import CoreDataModel
+import CoreDataPredicates
+import Foundation
+
+// Stores compare what is stored, and know nothing of a class's own accessors. What a fetch weighs here (objects with unsaved changes, what a
+// store could not do) it weighs by the slots too: else the answer would be another one as soon as any object of the entity had changed
+// (Decisions/0028). Decimals are read as a save would keep them (Decisions/0055). Code of the program that takes part, a block or a comparator, is run here for every object, and sees accessors.
+
+/// Reads of properties by name that go to slots, past accessors.
+package enum PersistedValueReading {
+  package static func run<Result>(_ body: () throws -> Result) rethrows -> Result {
+    let notes: ThreadLocalState = .ofThisThread
+    let before: Bool = notes.readsPersistedValues
+    notes.readsPersistedValues = true
+    defer { notes.readsPersistedValues = before }
+    return try body()
+  }
+
+  /// Whether a fetch of the predicate, for objects of an entity, would find the object.
+  package static func holds(
+    _ predicate: NSPredicate, of entity: NSEntityDescription?, for object: NSManagedObject
+  ) throws -> Bool {
+    guard object.runtime.model.readsOtherwise else { return try predicate.evaluateThrowing(with: object) }
+    let node: PredicateNode = predicate.structureNode()
+    guard node.firstProgramCode == nil else { return try predicate.evaluateThrowing(with: object) }
+    guard object.runtime.model.hasRoundedDecimals, !object.keepsExactDecimals, node.hasRoundedConstants,
+      let runtime = entity?.name.flatMap(object.runtime.model.runtime(named:))
+    else { return try run { try predicate.evaluateThrowing(with: object) } }
+    let program = PredicateProgram(node.comparingRounded(from: runtime))
+    return try run { try program.evaluate(object) }
+  }
+}
+
+/// A fetch's order for objects of the graph.
+package struct PersistedValueOrder {
+  private let steps: [(descriptor: NSSortDescriptor, readsPersistedValues: Bool)]
+
+  package init(_ descriptors: [NSSortDescriptor], in context: NSManagedObjectContext) {
+    let readsOtherwise: Bool = context.persistentStoreCoordinator?.runtime.readsOtherwise ?? false
+    steps = descriptors.map { descriptor in
+      guard let term = descriptor.sortTerm else { return (descriptor, false) }
+      // By name: a key path would call the getter, which may make something else of what is stored.
+      return (NSSortDescriptor.makeSortDescriptor(term), readsOtherwise)
+    }
+  }
+
+  package func compare(_ left: NSManagedObject, _ right: NSManagedObject) throws -> ComparisonResult {
+    for step in steps {
+      let result: ComparisonResult =
+        step.readsPersistedValues
+        ? try PersistedValueReading.run { try step.descriptor.compareThrowing(left, to: right) }
+        : try step.descriptor.compareThrowing(left, to: right)
+      if result != .orderedSame { return result }
+    }
+    return .orderedSame
+  }
+}
+
+/// A fetch's predicate for objects of the graph.
+struct PersistedValueTest {
+  private let parts: [(program: PredicateProgram, readsPersistedValues: Bool)]
+
+  /// `node`: with the constants of the objects' context.
+  init(_ node: PredicateNode, readsOtherwise: Bool) {
+    func part(_ node: PredicateNode, _ readsPersistedValues: Bool) -> (PredicateProgram, Bool) {
+      (PredicateProgram(node), readsPersistedValues)
+    }
+    guard readsOtherwise, node.firstProgramCode != nil else {
+      parts = [part(node, readsOtherwise)]
+      return
+    }
+    let conjuncts: [PredicateNode] = node.conjuncts
+    let plain: [PredicateNode] = conjuncts.filter { $0.firstProgramCode == nil }
+    parts =
+      (plain.isEmpty ? [] : [part(.all(plain), true)])
+      + [part(.all(conjuncts.filter { $0.firstProgramCode != nil }), false)]
+  }
+
+  func evaluate(_ object: NSManagedObject) throws -> Bool {
+    for part in parts {
+      let holds: Bool =
+        part.readsPersistedValues
+        ? try PersistedValueReading.run { try part.program.evaluate(object) }
+        : try part.program.evaluate(object)
+      if !holds { return false }
+    }
+    return true
+  }
+
+  func filter(_ objects: [NSManagedObject]) throws -> [NSManagedObject] {
+    try parts.reduce(objects) { left, part in
+      part.readsPersistedValues
+        ? try PersistedValueReading.run { try part.program.filter(left) } : try part.program.filter(left)
+    }
+  }
+}

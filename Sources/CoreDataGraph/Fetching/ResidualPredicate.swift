@@ -1,0 +1,76 @@
+import CoreDataModel
+import CoreDataPredicates
+import CoreDataStorage
+
+/// The part of a predicate that stores leave to the graph: it is evaluated over the objects that the stores give (Decisions/0013).
+///
+///     price > 5 AND FUNCTION(title, 'isPalindrome') == YES AND category.name == 'x'
+///     └───────┘ └─────────────── evaluated ───────────────┘     └────── stored ────┘
+struct ResidualPredicate {
+  /// Why a store left a condition, as the store put it.
+  struct Reason {
+    var part: String
+    var reason: String
+  }
+
+  /// What the stores evaluate; nil for nothing, then every object of the entity is read.
+  let stored: PredicateNode?
+  /// What is evaluated here.
+  let evaluated: PredicateNode
+  /// For people: each condition that is evaluated here, and why.
+  let explanation: [String]
+
+  /// Conditions that all must hold, and what a store said to those that it left.
+  init(_ conjuncts: [PredicateNode], _ refusals: [Reason?]) {
+    let pairs: [(PredicateNode, Reason?)] = Array(zip(conjuncts, refusals))
+    let kept: [PredicateNode] = pairs.filter { $0.1 == nil }.map(\.0)
+    let left: [PredicateNode] = pairs.filter { $0.1 != nil }.map(\.0)
+    stored = kept.isEmpty ? nil : .all(kept)
+    evaluated = .all(left)
+    explanation = pairs.compactMap { node, refusal in
+      guard let refusal else { return nil }
+      let text: String = Printer.print(node)
+      let place: String = refusal.part == text ? "" : "\(refusal.part): "
+      return "\(text) (\(place)\(refusal.reason))"
+    }
+  }
+
+  /// The relationships that the evaluation will ask all objects for, as paths: loaded together, they cost one statement each.
+  func relationshipPaths(from runtime: EntityRuntime) -> [String] {
+    var paths: [String] = []
+    for path in evaluated.keyPaths {
+      var entity: EntityRuntime = runtime
+      var steps: [Substring] = []
+      for name in path.split(separator: ".") {
+        guard let slot = entity.layout.slot(named: String(name)), let destination = slot.destination,
+          slot.isToMany || slot.role != .transient
+        else { break }
+        steps.append(name)
+        entity = entity.model.entities[destination]
+      }
+      let relationships: String = steps.joined(separator: ".")
+      if !steps.isEmpty, !paths.contains(relationships) { paths.append(relationships) }
+    }
+    return paths
+  }
+}
+
+extension PredicateNode {
+  /// Conditions that together say the same: the members of an AND, of an AND within it, and of `NOT (a OR b)`.
+  var conjuncts: [PredicateNode] {
+    switch self {
+    case .compound(.and, let members): members.flatMap(\.conjuncts)
+    case .compound(.not, let members):
+      if case .compound(.or, let alternatives)? = members.first {
+        alternatives.flatMap { PredicateNode.compound(.not, [$0]).conjuncts }
+      } else {
+        [self]
+      }
+    default: [self]
+    }
+  }
+
+  static func all(_ conjuncts: [PredicateNode]) -> PredicateNode {
+    conjuncts.count == 1 ? conjuncts[0] : .compound(.and, conjuncts)
+  }
+}

@@ -1,0 +1,216 @@
+import CoreDataStorage
+import Foundation
+
+// Objects that another context has deleted (Decisions/0030). A merge deletes them here: they are told of, `isDeleted` is true and
+// relationships let go of them. Nothing is to be saved for them, so they are in no list of changes; at the next save they leave.
+
+extension NSManagedObjectContext {
+  /// Deletes objects whose rows are gone already. New ones have no row that anybody could have deleted.
+  final func takeOverDeletions(of objects: [NSManagedObject]) {
+    let gone: [NSManagedObject] = objects.filter {
+      $0.flags.isDisjoint(with: [.inserted, .remotelyDeleted])
+    }
+    if gone.isEmpty { return }
+    // What was deleted here too takes along what only this context knows of.
+    while let object = gone.first(where: { $0.flags.isPending }) { propagate(object) }
+    for object in gone {
+      // Those who deleted the row have passed the deletion on.
+      object.flags.formUnion([.deleted, .propagated, .remotelyDeleted])
+      object.flags.subtract([.updated, .inUpdatedList, .inDeletedList])
+      noteEvent(.eventDeleted, of: object)
+    }
+    for list in [\NSManagedObjectContext.updated, \.deleted, \.pendingDeletePropagation, \.lockChecked] {
+      self[keyPath: list].removeAll { $0.flags.contains(.remotelyDeleted) }
+    }
+    remotelyDeleted.append(gone)
+    hasMetDeletions = true
+    let others: [NSManagedObject] = self.objects(leadingTo: gone) { $0.leadsToRemotelyDeleted($1) }
+    withObservedValues(of: others) {
+      for object in others where object.dropRemotelyDeleted() && !object.isFault {
+        noteEvent(.eventRefreshed, of: object)
+      }
+    }
+    notifyChildren(ofDeleted: gone)
+  }
+
+  /// The objects with a relationship that leads, as it was read or changed here, to one of some others:
+  /// what `leads` tells of a slot. All that could are asked: the others may never have heard of them.
+  final func objects(leadingTo others: [NSManagedObject], _ leads: (NSManagedObject, Int) -> Bool)
+    -> [NSManagedObject]
+  {
+    let roots: Set<Int> = Set(others.map(\.runtime.layout.rootIndex))
+    var slots: [ObjectIdentifier: [Int]] = [:]
+    return identityMap.allObjects.filter { object in
+      if object.flags.contains(.remotelyDeleted) || !object.hasSource && object.state == nil { return false }
+      let runtime: EntityRuntime = object.runtime
+      let asked: [Int]
+      if let known = slots[ObjectIdentifier(runtime)] {
+        asked = known
+      } else {
+        asked = runtime.relationshipSlots.filter { slot in
+          runtime.layout.slots[slot].destination.map {
+            roots.contains(runtime.model.layout.entities[$0].rootIndex)
+          }
+            ?? false
+        }
+        slots[ObjectIdentifier(runtime)] = asked
+      }
+      return asked.contains { leads(object, $0) }
+    }
+  }
+
+  /// Children read through this context, so they have lost the objects too.
+  private func notifyChildren(ofDeleted gone: [NSManagedObject]) {
+    let merging: [NSManagedObjectContext] = children.all.filter(\.automaticallyMergesChangesFromParent)
+    if merging.isEmpty { return }
+    let ids = SavedIDs(inserted: [], updated: [], deleted: gone.map(\.objectID))
+    for child in merging { child.performIfAlive { $0.merge(ids) } }
+  }
+
+  /// A merge policy has found that the row is gone: the object leaves within the running save.
+  final func forgetRemotelyDeleted(_ object: NSManagedObject) {
+    takeOverDeletions(of: [object])
+    endEvent()
+    leave(object)
+  }
+
+  /// After a save.
+  final func releaseRemotelyDeleted() {
+    let gone: [NSManagedObject] = remotelyDeleted.objects
+    remotelyDeleted = WeakObjects()
+    if gone.isEmpty { return }
+    for object in gone { leave(object) }
+    retained.removeAll { $0.identityMap !== identityMap }
+  }
+
+  /// Takes an object out of the context whose row is gone.
+  final func leave(_ object: NSManagedObject) {
+    guard object.identityMap === identityMap, object.flags.contains(.remotelyDeleted) else { return }
+    detach(object)
+    object.flags.insert(.inaccessible)
+    if object.flags.contains(.undoable) {
+      undoableDeletions.append([object])
+    } else {
+      object.releaseRelationships()
+    }
+  }
+
+  /// A row is there again under the id of one that was deleted: the object comes back as a fault.
+  final func restoreRemotelyDeleted(_ object: NSManagedObject) {
+    guard object.flags.contains(.remotelyDeleted) else { return }
+    object.flags.subtract([
+      .remotelyDeleted, .deleted, .propagated, .updated, .inaccessible,
+    ])
+    object.turnIntoFault()
+  }
+
+  /// Looks whether the row of a deleted object is there again; then the object comes back. True for all others.
+  final func findAgain(_ object: NSManagedObject) throws -> Bool {
+    guard object.flags.contains(.remotelyDeleted) else { return true }
+    if let parent {
+      try load(object, from: parent)
+      return !object.flags.contains(.remotelyDeleted)
+    }
+    guard let row = try object.store?.rows(of: object.runtime.layout, keys: [object.key], for: self).first
+    else { return false }
+    restoreRemotelyDeleted(object)
+    object.row = row
+    return true
+  }
+
+  /// The objects that the store, or the parent, does not have any more, or cannot tell of.
+  final func missing(among objects: [NSManagedObject]) -> [NSManagedObject] {
+    let asked: [NSManagedObject] = objects.filter {
+      $0.flags.isDisjoint(with: [.inserted, .remotelyDeleted])
+    }
+    if let parent { return missing(among: asked, in: parent) }
+    var missing: [NSManagedObject] = []
+    for (_, group) in Dictionary(grouping: asked, by: { Home($0) }) {
+      guard let store = group[0].store else { continue }
+      let root: EntityLayout = store.runtime.entities[group[0].runtime.layout.rootIndex].layout
+      var found: Set<Int64> = []
+      try? store.rows(of: root, keys: group.map(\.key), for: self).forEach { found.insert($0.key) }
+      missing += group.filter { !found.contains($0.key) }
+    }
+    return missing
+  }
+
+  /// For what is merged: it may be older than the deletion. What can't be read does not come back.
+  final func isThere(_ object: NSManagedObject) -> Bool { (try? findAgain(object)) ?? false }
+}
+
+extension ObjectFlags {
+  /// Deleted here, and not passed on along relationships yet.
+  fileprivate var isPending: Bool { contains(.deleted) && isDisjoint(with: [.propagated, .inaccessible]) }
+}
+
+extension NSManagedObject {
+  /// Whether a relationship has an object that another context has deleted, now or in what was read.
+  fileprivate final func leadsToRemotelyDeleted(_ slot: Int) -> Bool {
+    leads(slot) { $0.flags.contains(.remotelyDeleted) }
+  }
+
+  /// Whether a relationship has such an object, now or in what was read.
+  final func leads(_ slot: Int, to isSought: (NSManagedObject) -> Bool) -> Bool {
+    if let many = state?.toMany(slot) { return many.has(where: isSought) }
+    guard runtime.layout.slots[slot].isToOne else { return false }
+    return [state?.values[slot].target, state?.base?[slot].target, targetInRow(slot)].contains {
+      $0.map(isSought) == true
+    }
+  }
+
+  /// The object that the row names for a to-one, if the context knows it.
+  final func targetInRow(_ slot: Int) -> NSManagedObject? {
+    guard case .stored(.toOne, let word) = runtime.layout.slots[slot].role, let row, row.hasValue(word),
+      let store, let identityMap
+    else { return nil }
+    let id: RowID = row.target(word)
+    let root: Int = store.runtime.entities[Int(id.entity)].layout.rootIndex
+    return identityMap.object(store: store.ordinal, root: root, key: id.key)
+  }
+
+  /// Takes objects that another context has deleted out of the relationships, and out of what was read, to which a rollback goes back.
+  /// That is no change: it is what the store says. False if there are none.
+  @discardableResult
+  final func dropRemotelyDeleted() -> Bool {
+    let slots: [Int] = runtime.relationshipSlots.filter(leadsToRemotelyDeleted)
+    if slots.isEmpty { return false }
+    for slot in slots {
+      if let many = state?.toMany(slot) {
+        many.drop(where: { $0.flags.contains(.remotelyDeleted) })
+        continue
+      }
+      // Read later, a row says it all.
+      if state?.values[slot].target?.flags.contains(.remotelyDeleted) == true { state?.values[slot] = .null }
+      if state?.base?[slot].target?.flags.contains(.remotelyDeleted) == true { state?.base?[slot] = .null }
+    }
+    let targets: [Int] = slots.filter { targetInRow($0)?.flags.contains(.remotelyDeleted) == true }
+    if !targets.isEmpty, let row { self.row = row.without(targets, of: runtime) }
+    if flags.contains(.updated) { identityMap?.context?.settle(self) }
+    return true
+  }
+}
+
+extension RowRef {
+  /// The same row without the targets of some to-one relationships.
+  fileprivate func without(_ targets: [Int], of runtime: EntityRuntime) -> RowRef {
+    let slab = RowSlab(layout: runtime.layout, family: false, rowCapacity: 1)
+    let row: UnsafeMutableRawPointer = slab.appendRow(
+      key: key, entity: runtime.layout.index, version: version)
+    for slot in 0..<runtime.slotCount where runtime.brief[slot].word >= 0 && !targets.contains(slot) {
+      slab.copy(Int(runtime.brief[slot].word), runtime.brief[slot].kind, from: self, to: row)
+    }
+    return slab.row(0)
+  }
+}
+
+/// Where an object's row lies: rows of one place are asked for at once.
+struct Home: Hashable {
+  let store: ObjectIdentifier?
+  let root: Int
+
+  init(_ object: NSManagedObject) {
+    store = object.store.map { ObjectIdentifier($0) }
+    root = object.runtime.layout.rootIndex
+  }
+}

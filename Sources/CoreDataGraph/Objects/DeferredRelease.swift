@@ -1,0 +1,100 @@
+import Foundation
+
+/// Lets go of what dead objects held, one object after another.
+///
+/// An object keeps its relationship targets alive. Were they released by its deinitialiser, a chain of a hundred thousand
+/// objects that only hold each other would need as many nested calls, which no stack has. So a deinitialiser that runs inside
+/// another one only puts its slots on a list of its thread, and the outermost one empties the list.
+enum DeferredRelease {
+  /// Takes the slots of an object whose deinitialiser runs.
+  static func letGo(_ state: inout ObjectState?, of runtime: EntityRuntime) {
+    #if !os(Windows)
+      guard holdsObjects(state, runtime) else { return }
+      let waiting: Waiting = Waiting.ofThisThread
+      // Swapped, so that no variable here holds the slots any longer than the list does.
+      waiting.states.append(nil)
+      swap(&waiting.states[waiting.states.count - 1], &state)
+      if waiting.isBusy { return }
+      waiting.isBusy = true
+      while !waiting.states.isEmpty { waiting.releaseLast() }
+      waiting.isBusy = false
+    #endif
+  }
+
+  private static func holdsObjects(_ state: ObjectState?, _ runtime: EntityRuntime) -> Bool {
+    guard let state else { return false }
+    return runtime.relationshipSlots.contains { slot in
+      if case .object = state.values[slot] { return true }
+      return false
+    }
+  }
+}
+
+extension NSManagedObject {
+  /// Loaded relationships make cycles of objects; without their context they are of no use, so they are cut. An object that is in a
+  /// context, or back in one, keeps them.
+  final func releaseRelationships() {
+    guard identityMap == nil, let state else { return }
+    for slot in runtime.relationshipSlots { state.values[slot] = .unset }
+  }
+}
+
+/// Objects that a context remembers as long as somebody else holds them.
+struct WeakObjects {
+  private struct Member {
+    weak var object: NSManagedObject?
+  }
+
+  private var members: [Member] = []
+  /// Where to look for members that are gone next.
+  private var limit: Int = 64
+
+  mutating func append(_ objects: [NSManagedObject]) {
+    members += objects.map { Member(object: $0) }
+    guard members.count > limit else { return }
+    members.removeAll { $0.object == nil }
+    limit = max(64, 2 * members.count)
+  }
+
+  var objects: [NSManagedObject] { members.compactMap(\.object) }
+
+  mutating func releaseRelationships() {
+    for member in members { member.object?.releaseRelationships() }
+    members = []
+  }
+}
+
+#if !os(Windows)
+  private final class Waiting {
+    var states: [ObjectState?] = []
+    var isBusy = false
+
+    /// The release may append: it must not happen inside an access to the list.
+    func releaseLast() {
+      var last: ObjectState?
+      swap(&last, &states[states.count - 1])
+      states.removeLast()
+      last = nil
+    }
+
+    private static let key: pthread_key_t = {
+      var key = pthread_key_t()
+      let result: Int32 = pthread_key_create(&key) { pointer in
+        // Darwin imports the parameter as not optional.
+        let pointer: UnsafeMutableRawPointer? = pointer
+        if let pointer { Unmanaged<Waiting>.fromOpaque(pointer).release() }
+      }
+      precondition(result == 0, "No thread-specific data left (pthread_key_create gave \(result)).")
+      return key
+    }()
+
+    static var ofThisThread: Waiting {
+      if let known = pthread_getspecific(key) {
+        return Unmanaged<Waiting>.fromOpaque(known).takeUnretainedValue()
+      }
+      let made = Waiting()
+      pthread_setspecific(key, Unmanaged.passRetained(made).toOpaque())
+      return made
+    }
+  }
+#endif

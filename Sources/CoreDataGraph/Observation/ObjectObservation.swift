@@ -1,0 +1,249 @@
+import CoreDataStorage
+import Foundation
+import Observation
+import Synchronization
+
+// Who looks at an object's properties. There are two kinds of observers: scopes of Swift's Observation, which note what they
+// read and are told that it is about to change, and closures, which are told the old and the new value. Both hang on the object
+// itself; an object that nobody looks at has neither (`observation` is nil), and its setters test one flag.
+//
+// Single changes are told where they are made (`withObservers`). Where values are replaced as a whole, by undo, a refresh, a merge,
+// observed values are kept before (`observedValues`) and compared after (`notifyObservers`): what is the same is not told. An
+// object that becomes a fault keeps what its observers have seen until it is loaded again, and compares then.
+
+extension NSManagedObject: Observable {}
+
+/// The observers of one object.
+final class ObjectObservation {
+  private let registrar = ObservationRegistrar()
+  /// The slots that a scope has read.
+  private var tracked = SlotSet()
+  private var closures: [WeakClosure] = []
+  /// The slots in the middle of a change, once for each level: a setter may go through others.
+  private var changing: [Int] = []
+  /// What was seen before the object became a fault.
+  private var remembered: ObservedValues?
+
+  private struct WeakClosure {
+    weak var closure: ObservingClosure?
+  }
+
+  // MARK: Who looks
+
+  func access(_ object: NSManagedObject, _ slot: Int) {
+    tracked.insert(slot)
+    registrar.access(object, keyPath: \.[observed: ObservedSlot(slot: slot)])
+  }
+
+  func add(_ closure: ObservingClosure) {
+    closures.removeAll { $0.closure == nil }
+    closures.append(WeakClosure(closure: closure))
+  }
+
+  private func closures(of slot: Int) -> [ObservingClosure] {
+    closures.compactMap { $0.closure }.filter { $0.slot == slot }
+  }
+
+  // MARK: One change
+
+  func willChange(_ object: NSManagedObject, _ slot: Int) {
+    let isOuter: Bool = !changing.contains(slot)
+    changing.append(slot)
+    guard isOuter else { return }
+    if tracked.contains(slot) { registrar.willSet(object, keyPath: \.[observed: ObservedSlot(slot: slot)]) }
+    for closure in closures(of: slot) { closure.willChange(object) }
+  }
+
+  func didChange(_ object: NSManagedObject, _ slot: Int) {
+    guard let place = changing.lastIndex(of: slot) else { return }
+    changing.remove(at: place)
+    guard !changing.contains(slot) else { return }
+    if tracked.contains(slot) { registrar.didSet(object, keyPath: \.[observed: ObservedSlot(slot: slot)]) }
+    for closure in closures(of: slot) { closure.didChange(object) }
+  }
+
+  // MARK: Many at once
+
+  /// What observers see now; nil for a fault, which has nothing to be seen.
+  func values(of object: NSManagedObject) -> ObservedValues? {
+    guard !object.flags.contains(.fault) else { return nil }
+    var values = ObservedValues()
+    closures.removeAll { $0.closure == nil }
+    let observing: [ObservingClosure] = closures.compactMap { $0.closure }
+    for slot in tracked.members { values.seen[slot] = object.seen(slot) }
+    for closure in observing where values.seen[closure.slot] == nil {
+      values.seen[closure.slot] = object.seen(closure.slot)
+    }
+    for closure in observing {
+      // Members that nobody has loaded were seen by nobody.
+      if case .unknown = values.seen[closure.slot] { continue }
+      closure.remember(object)
+    }
+    return values
+  }
+
+  /// Tells of what differs now. A fault can't tell before it is loaded again.
+  func tell(_ object: NSManagedObject, since values: ObservedValues) {
+    if object.flags.contains(.fault) {
+      if remembered == nil { remembered = values }
+      return
+    }
+    for slot in values.seen.keys.sorted() where values.seen[slot]?.differs(object, slot) == true {
+      if tracked.contains(slot) {
+        registrar.willSet(object, keyPath: \.[observed: ObservedSlot(slot: slot)])
+        registrar.didSet(object, keyPath: \.[observed: ObservedSlot(slot: slot)])
+      }
+      for closure in closures(of: slot) { closure.replaced(object) }
+    }
+  }
+
+  /// The object is to become a fault: its values are kept for the time when it is loaded again.
+  func remember(_ object: NSManagedObject) { remembered = values(of: object) ?? remembered }
+
+  /// The object was loaded again.
+  func loaded(_ object: NSManagedObject) {
+    guard let values = remembered else { return }
+    remembered = nil
+    tell(object, since: values)
+  }
+
+  /// Whether somebody has seen values that the fault no longer has.
+  var awaitsValues: Bool { remembered != nil }
+}
+
+/// Stands for a property in key paths of the registrar, which have to differ by property.
+struct ObservedSlot: Hashable, Sendable {
+  let slot: Int
+}
+
+extension NSManagedObject {
+  final subscript(observed slot: ObservedSlot) -> Any? { objectValue(slot.slot) }
+
+  // MARK: Hooks
+
+  /// Runs one change of a property, telling its observers before and after. Changes that are not recorded are told as a whole by
+  /// whoever makes them.
+  @inline(__always)
+  final func withObservers<Result>(of slot: Int, _ change: () -> Result) -> Result {
+    guard flags.contains(.observed) else { return change() }
+    return notifyingObservers(of: slot, change)
+  }
+
+  @inline(never)
+  private final func notifyingObservers<Result>(of slot: Int, _ change: () -> Result) -> Result {
+    guard !flags.contains(.untracked), let observation else { return change() }
+    observation.willChange(self, slot)
+    defer { observation.didChange(self, slot) }
+    return change()
+  }
+
+  /// What observers see of the object, to be compared after its values were replaced. nil if nobody looks.
+  @inline(__always)
+  final func observedValues() -> ObservedValues? {
+    flags.contains(.observed) ? observation?.values(of: self) : nil
+  }
+
+  final func notifyObservers(since values: ObservedValues?) {
+    if let values { observation?.tell(self, since: values) }
+  }
+
+  /// A property is read; if a scope of Observation is open on this thread, it is to hear of changes.
+  final func noteRead(_ slot: Int) {
+    if ObservationScope.isOpen { ensureObservation().access(self, slot) }
+  }
+
+  final func ensureObservation() -> ObjectObservation {
+    if let observation { return observation }
+    let made = ObjectObservation()
+    observation = made
+    flags.insert(.observed)
+    return made
+  }
+
+  /// The number that observers know a property by: its slot; for an accessor's key that the model does not have, a number behind those of
+  /// all slots. nil for a key that is neither.
+  final func observedPlace(_ key: String) -> Int? {
+    if let slot = runtime.layout.slotByName[key] { return slot }
+    return runtime.accessors?.keys.sorted().firstIndex(of: key).map { runtime.slotCount + $0 }
+  }
+
+  fileprivate final func seen(_ slot: Int) -> SeenValue {
+    // Nobody knows what decides what an accessor gives.
+    if slot >= runtime.slotCount { return .unknown }
+    let described: PropertySlot = runtime.layout.slots[slot]
+    if described.isToMany {
+      return state?.toMany(slot)?.members.map { .members($0.objects) }
+        ?? (row == nil ? .members([]) : .unknown)
+    }
+    if described.isToOne { return .target(toOneTarget(slot)) }
+    return described.attribute == nil ? .unknown : .attribute(slotValue(slot))
+  }
+}
+
+/// What observers have seen of an object, by slot.
+struct ObservedValues {
+  fileprivate var seen: [Int: SeenValue] = [:]
+}
+
+private enum SeenValue {
+  case attribute(SlotValue)
+  case target(NSManagedObject?)
+  case members([NSManagedObject])
+  /// Members that were not loaded.
+  case unknown
+
+  func differs(_ object: NSManagedObject, _ slot: Int) -> Bool {
+    switch self {
+    case .unknown: return false
+    case .attribute(let value): return !SlotValue.equal(value, object.slotValue(slot))
+    case .target(let target): return object.toOneTarget(slot) !== target
+    case .members(let members):
+      let now: [NSManagedObject] = object.members(slot).objects
+      if object.runtime.layout.slots[slot].relationship?.isOrdered == true {
+        return !now.elementsEqual(members, by: ===)
+      }
+      return Set(now.map { ObjectIdentifier($0) }) != Set(members.map { ObjectIdentifier($0) })
+    }
+  }
+}
+
+extension NSManagedObjectContext {
+  /// Runs what replaces values of several objects, and tells their observers at its end.
+  final func withObservedValues(of objects: some Sequence<NSManagedObject>, _ body: () -> Void) {
+    var known: Set<ObjectIdentifier> = []
+    var before: [(NSManagedObject, ObservedValues)] = []
+    for object in objects {
+      guard let values = object.observedValues(), known.insert(ObjectIdentifier(object)).inserted else {
+        continue
+      }
+      before.append((object, values))
+    }
+    body()
+    for (object, values) in before { object.notifyObservers(since: values) }
+  }
+}
+
+/// Whether a scope of `withObservationTracking` is open on this thread. There is no way to ask; but what an open scope is told of it
+/// keeps in a dictionary, so a key path that is hashed on the way there gives it away.
+private enum ObservationScope {
+  private final class Probe: Observable, Sendable {
+    subscript(key key: Key) -> Void { () }
+  }
+
+  private struct Key: Hashable, Sendable {
+    func hash(into hasher: inout Hasher) { hashes.add(1, ordering: .relaxed) }
+  }
+
+  /// Counted for all threads: another thread's scope makes this one look open too, which costs an access that notes nothing.
+  private static let hashes = Atomic<Int>(0)
+  private static let probe = Probe()
+  private static let registrar = ObservationRegistrar()
+  // Immutable.
+  nonisolated(unsafe) private static let keyPath: KeyPath<Probe, Void> = \.[key: Key()]
+
+  static var isOpen: Bool {
+    let before: Int = hashes.load(ordering: .relaxed)
+    registrar.access(probe, keyPath: keyPath)
+    return hashes.load(ordering: .relaxed) != before
+  }
+}

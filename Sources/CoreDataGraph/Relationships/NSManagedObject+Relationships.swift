@@ -1,0 +1,441 @@
+import CoreDataModel
+import CoreDataStorage
+import Foundation
+
+// Relationships, with both sides kept in step at once. `write…` and `add/removeMember` change one side; `set…` and
+// `link` change both. Nothing here loads members to change one of them: see `ToManyState`.
+
+extension NSManagedObject {
+  // MARK: To-one
+
+  /// The target, as a fault where it is not loaded. Does no I/O for the target.
+  final func toOneTarget(_ slot: Int) -> NSManagedObject? {
+    fireFault(slot)
+    if let state {
+      switch state.values[slot] {
+      case .unset: break
+      case .object(let object): return object as? NSManagedObject
+      default: return nil
+      }
+    }
+    guard case .stored(.toOne, let word) = runtime.layout.slots[slot].role,
+      let row, row.hasValue(word), let store, let context = identityMap?.context
+    else { return nil }
+    let target: NSManagedObject = context.object(row.target(word), store: store)
+    // The row is older than the deletion.
+    if target.flags.contains(.remotelyDeleted) { return nil }
+    // Kept: reading it again must give the same object, and its loaded values must live as long as this one points at it.
+    ensureState().values[slot] = .object(target)
+    return target
+  }
+
+  /// Sets this side only.
+  final func writeToOne(_ slot: Int, _ target: NSManagedObject?) {
+    fireFault(slot, .write)
+    withObservers(of: slot) {
+      let state: ObjectState = ensureState()
+      if isRecorded { state.rememberValue(slot) }
+      state.values[slot] = target.map { .object($0) } ?? .null
+      markChanged(slot)
+    }
+  }
+
+  /// Sets the target and both inverses: the old target's and the new one's.
+  final func setToOne(_ slot: Int, _ target: NSManagedObject?) {
+    fireFault(slot, .write)
+    let old: NSManagedObject? = toOneTarget(slot)
+    if let target { requireFitting(target, slot) }
+    withObservers(of: slot) {
+      writeToOne(slot, target)
+      guard old !== target, !flags.contains(.untracked) else { return }
+      maintainInverse(slot, old: old, new: target)
+    }
+  }
+
+  /// Brings the inverses in step after a to-one changed.
+  final func maintainInverse(_ slot: Int, old: NSManagedObject?, new: NSManagedObject?) {
+    guard old !== new, let inverse = runtime.layout.slots[slot].inverseSlot else { return }
+    if let old { old.unlink(inverse, self) }
+    guard let new else { return }
+    if new.runtime.layout.slots[inverse].isToMany {
+      new.addMember(inverse, self)
+    } else {
+      // One-to-one: whoever had the new target loses it.
+      if let displaced = new.toOneTarget(inverse), displaced !== self { displaced.writeToOne(slot, nil) }
+      new.writeToOne(inverse, self)
+    }
+  }
+
+  /// Removes `object` from this side of a relationship, whatever its cardinality.
+  final func unlink(_ slot: Int, _ object: NSManagedObject) {
+    if runtime.layout.slots[slot].isToMany {
+      removeMember(slot, object)
+    } else if toOneTarget(slot) === object {
+      writeToOne(slot, nil)
+    }
+  }
+
+  /// Removes `object`, which leads here, from this side. A row that says otherwise is older than that and
+  /// read anew: no reference to `object` must stay behind in the store. An object that was changed is not;
+  /// the save finds out.
+  final func leave(_ slot: Int, _ object: NSManagedObject) {
+    if runtime.layout.slots[slot].isToOne, row != nil, toOneTarget(slot) !== object {
+      identityMap?.context?.readNewer(self)
+    }
+    unlink(slot, object)
+  }
+
+  // MARK: To-many
+
+  /// The to-many state, without loading members.
+  final func toManyState(_ slot: Int) -> ToManyState {
+    fireFault(slot)
+    let state: ObjectState = ensureState()
+    if let known = state.toMany(slot) { return known }
+    // An object without row has no members anywhere else.
+    let made = ToManyState(members: row == nil ? ObjectList() : nil, isOrdered: isOrdered(slot))
+    state.values[slot] = .object(made)
+    return made
+  }
+
+  /// The members, loaded if need be; in order for an ordered relationship.
+  final func members(_ slot: Int) -> ObjectList {
+    let many: ToManyState = toManyState(slot)
+    if let members = many.members { return members }
+    guard let context = identityMap?.context, store != nil,
+      case .toMany = runtime.layout.slots[slot].role
+    else {
+      many.load([])
+      return many.members ?? ObjectList()
+    }
+    load(slot, reading(slot) { try context.loadMembers(of: self, slot: slot) })
+    return many.members ?? ObjectList()
+  }
+
+  /// The members without what was changed here; in the store's order for an ordered relationship.
+  final func committedMembers(_ slot: Int) -> ObjectList {
+    var list: ObjectList = members(slot)
+    let many: ToManyState = toManyState(slot)
+    for object in many.added { list.remove(object) }
+    for object in many.removed { list.append(object) }
+    guard many.isOrdered, many.isChanged, row != nil || identityMap?.context?.parent != nil,
+      let context = identityMap?.context
+    else { return list }
+    // What became of the order here is not kept with the members.
+    let stored: [NSManagedObject] = reading(slot) { try context.loadMembers(of: self, slot: slot) }
+    return ObjectList(stored.filter { list.indexes($0) } + list.objects)
+  }
+
+  /// Takes over the members that the store has.
+  final func load(_ slot: Int, _ stored: [NSManagedObject]) {
+    let many: ToManyState = toManyState(slot)
+    if many.load(stored, except: { isSeparated($0, slot) }) {
+      identityMap?.context?.filteredToManys.append(many)
+    }
+  }
+
+  /// Whether a member was deleted, and its side of the relationship cleared, before anybody had looked here.
+  private final func isSeparated(_ member: NSManagedObject, _ slot: Int) -> Bool {
+    guard member.flags.isSuperset(of: [.deleted, .propagated]),
+      let inverse = runtime.layout.slots[slot].relationship?.inverseRelationship, inverse.isToMany
+    else { return false }
+    return inverse.deleteRule != .noActionDeleteRule && inverse.deleteRule != .denyDeleteRule
+  }
+
+  /// Whether an object is a member. Asks the store only where neither side tells, and then for this one object.
+  final func isMember(_ slot: Int, _ object: NSManagedObject) -> Bool {
+    if let known = toManyState(slot).knows(object) { return known }
+    guard let inverse = runtime.layout.slots[slot].inverseSlot else { return isMemberHere(slot, object) }
+    if object.runtime.layout.slots[inverse].isToOne { return object.toOneTarget(inverse) === self }
+    return object.state?.toMany(inverse)?.knows(self) ?? isMemberHere(slot, object)
+  }
+
+  /// The same, as far as this side goes: the other one may be about to follow.
+  final func isMemberHere(_ slot: Int, _ object: NSManagedObject) -> Bool {
+    toManyState(slot).knows(object) ?? !storedMembers(slot, among: [object]).isEmpty
+  }
+
+  /// Those of the objects that the store has as members.
+  final func storedMembers(_ slot: Int, among objects: [NSManagedObject]) -> [NSManagedObject] {
+    let asked: [NSManagedObject] = objects.filter { !$0.flags.contains(.inserted) }
+    guard !asked.isEmpty, !flags.contains(.inserted), case .toMany = runtime.layout.slots[slot].role,
+      let context = identityMap?.context
+    else { return [] }
+    return reading(slot) { try context.storedMembers(of: self, slot: slot, among: asked) }
+  }
+
+  /// The store may have other members by now: they are read anew when they are asked for. What was added and removed here stays so over
+  /// them, less what the store has already; that is asked now, because the next change counts on it.
+  final func unloadMembers(_ slot: Int) {
+    guard let many = state?.toMany(slot) else { return }
+    many.unload()
+    if many.added.isEmpty && many.removed.isEmpty { return }
+    let asked = ObjectList(many.added.objects + many.removed.objects)
+    var stored = ObjectList(storedMembers(slot, among: asked.objects))
+    many.leaveOut(doneIn: &stored)
+  }
+
+  /// Reads of a relationship have no way to throw.
+  private final func reading<Result>(_ slot: Int, _ body: () throws -> Result) -> Result {
+    do {
+      return try body()
+    } catch {
+      fatalError(
+        """
+        CoreData could not load \(runtime.layout.name).\(runtime.layout.slots[slot].name) of '\(objectID)': \(error)
+        """)
+    }
+  }
+
+  /// How many members there are, found out without making objects of them where that is possible.
+  final func memberCount(_ slot: Int) -> Int {
+    let many: ToManyState = toManyState(slot)
+    guard let stored = storedMemberIDs(slot) else { return members(slot).count }
+    // A set of both: somebody else may have stored what was added or removed here.
+    let known: Set<ObjectIdentifier> = Set(stored.known.map { ObjectIdentifier($0) })
+    let gone: Int = stored.known.count { !(many.knows($0) ?? !isSeparated($0, slot)) }
+    return stored.ids.count - gone + many.added.filter { !known.contains(ObjectIdentifier($0)) }.count
+  }
+
+  /// The members whose side has to be told when this object goes for good: all that are loaded, else those that the context knows. Makes
+  /// no objects of the others, which nobody holds: the store forgets their pairs together with the row.
+  final func knownMembers(_ slot: Int) -> [NSManagedObject] {
+    let many: ToManyState = toManyState(slot)
+    guard let stored = storedMemberIDs(slot) else { return members(slot).objects }
+    let known: [NSManagedObject] = stored.known.filter {
+      // A fault without values has nothing that could be wrong.
+      many.knows($0) == nil && !($0.flags.contains(.fault) && $0.row == nil)
+    }
+    return known + many.added.objects
+  }
+
+  /// The store's members of a relationship that is not loaded, and the objects that there are of them; nil: ask `members`.
+  private final func storedMemberIDs(_ slot: Int) -> (ids: [RowID], known: [NSManagedObject])? {
+    guard toManyState(slot).members == nil, let context = identityMap?.context, context.parent == nil,
+      let store,
+      let destination = runtime.layout.slots[slot].destination,
+      case .toMany = runtime.layout.slots[slot].role
+    else { return nil }
+    let ids: [RowID] = reading(slot) { try context.storedMemberIDs(of: self, slot: slot, in: store) }
+    let root: Int = store.runtime.layout.entities[destination].rootIndex
+    return (ids, ids.compactMap { context.identityMap.object(store: store.ordinal, root: root, key: $0.key) })
+  }
+
+  /// Before the object's row is deleted: keeps what an undo will need to bring back members that are not loaded.
+  final func keepStoredMembers() {
+    for slot in runtime.relationshipSlots where runtime.layout.slots[slot].isToMany {
+      if let stored = storedMemberIDs(slot) { toManyState(slot).lastStored = stored.ids }
+    }
+  }
+
+  /// Adds to this side only, at the end. The object is known not to be a member.
+  final func addMember(_ slot: Int, _ object: NSManagedObject) {
+    fireFault(slot, .write)
+    guard toManyState(slot).knows(object) != true else { return }
+    withObservers(of: slot) {
+      let many: ToManyState = toManyState(slot)
+      guard many.knows(object) != true else { return }
+      if isRecorded { state?.event.append(.added(slot, object, .end, many.mark)) }
+      many.insert(object)
+      markChanged(slot)
+    }
+  }
+
+  /// Removes from this side only. The object is known to be a member.
+  final func removeMember(_ slot: Int, _ object: NSManagedObject) {
+    fireFault(slot, .write)
+    guard toManyState(slot).knows(object) != false else { return }
+    withObservers(of: slot) {
+      let many: ToManyState = toManyState(slot)
+      guard many.knows(object) != false else { return }
+      let mark: ToManyVersion = many.mark
+      // Undo after a save will have to know where it was.
+      let isAsked: Bool = many.members == nil && many.isOrdered && many.knows(object) == nil && isUndoable
+      let next: NSManagedObject? = isAsked ? storedSuccessor(slot, object, many) : nil
+      var place: MemberPlace = many.remove(object)
+      if let next { place.before = next }
+      if isRecorded { state?.event.append(.removed(slot, object, place, mark)) }
+      markChanged(slot)
+    }
+  }
+
+  private final var isUndoable: Bool {
+    isRecorded && identityMap?.context?.undoManager?.isUndoRegistrationEnabled == true
+  }
+
+  /// The member behind one that only the store knows.
+  private final func storedSuccessor(_ slot: Int, _ object: NSManagedObject, _ many: ToManyState)
+    -> NSManagedObject?
+  {
+    // Each question goes through the members from the start: where many are taken out it is cheaper to load them all.
+    guard let context = identityMap?.context, let store, context.parent == nil, many.removed.count < 8 else {
+      _ = members(slot)
+      return nil
+    }
+    let leftOut = Set(many.removed.map { RowID(entity: $0.runtime.index, key: $0.key) })
+    let next: RowID? = reading(slot) {
+      try store.reader(for: context).member(
+        of: runtime.layout, slot: slot, owner: RowID(entity: runtime.index, key: key),
+        after: RowID(entity: object.runtime.index, key: object.key), leftOut: leftOut)
+    }
+    return next.map { context.object($0, store: store) } ?? many.added.first
+  }
+
+  private final func isOrdered(_ slot: Int) -> Bool {
+    runtime.layout.slots[slot].relationship?.isOrdered == true
+  }
+
+  /// Adds a member and sets its side.
+  final func link(_ slot: Int, _ object: NSManagedObject) {
+    requireFitting(object, slot)
+    fireFault(slot, .write)
+    // What is a member already must not be remembered as added.
+    guard !isMember(slot, object) else { return }
+    withObservers(of: slot) {
+      addMember(slot, object)
+      guard !flags.contains(.untracked) else { return }
+      linkInverse(slot, object)
+    }
+  }
+
+  /// Removes a member and clears its side.
+  final func unlinkMember(_ slot: Int, _ object: NSManagedObject) {
+    fireFault(slot, .write)
+    // Taking out what is not in would be remembered as a change.
+    guard fits(object, slot), isMember(slot, object) else { return }
+    withObservers(of: slot) {
+      removeMember(slot, object)
+      guard !flags.contains(.untracked), let inverse = runtime.layout.slots[slot].inverseSlot else { return }
+      object.leave(inverse, self)
+    }
+  }
+
+  final func linkInverse(_ slot: Int, _ object: NSManagedObject) {
+    guard let inverse = runtime.layout.slots[slot].inverseSlot else { return }
+    if object.runtime.layout.slots[inverse].isToMany {
+      object.addMember(inverse, self)
+    } else {
+      let previous: NSManagedObject? = object.toOneTarget(inverse)
+      guard previous !== self else { return }
+      previous?.removeMember(slot, object)
+      object.writeToOne(inverse, self)
+    }
+  }
+
+  /// Replaces all members; `objects` gives the order of an ordered relationship.
+  final func setMembers(_ slot: Int, _ objects: [NSManagedObject]) {
+    fireFault(slot, .write)
+    for object in objects { requireFitting(object, slot) }
+    let old: ObjectList = members(slot)
+    let wanted = ObjectList(objects)
+    let keep: Set<ObjectIdentifier> = Set(wanted.map { ObjectIdentifier($0) })
+    let had: Set<ObjectIdentifier> = Set(old.map { ObjectIdentifier($0) })
+    withObservers(of: slot) {
+      for object in old where !keep.contains(ObjectIdentifier(object)) { unlinkMember(slot, object) }
+      for object in wanted where !had.contains(ObjectIdentifier(object)) { link(slot, object) }
+      reorder(slot, wanted)
+    }
+  }
+
+  /// Gives an ordered relationship's members a new order.
+  final func reorder(_ slot: Int, _ wanted: ObjectList) {
+    guard isOrdered(slot), !members(slot).elementsEqual(wanted, by: ===) else { return }
+    withObservers(of: slot) {
+      let many: ToManyState = toManyState(slot)
+      let mark: ToManyVersion = many.mark
+      for move in many.reorder(wanted) where isRecorded {
+        state?.event.append(.moved(slot, move.object, move.before, mark))
+      }
+      markChanged(slot)
+    }
+  }
+
+  /// Moves one member of an ordered relationship before another; nil: to the end.
+  final func moveMember(_ slot: Int, _ object: NSManagedObject, before next: NSManagedObject?) {
+    guard isOrdered(slot), members(slot).contains(object), object !== next else { return }
+    withObservers(of: slot) {
+      let many: ToManyState = toManyState(slot)
+      let mark: ToManyVersion = many.mark
+      let old: NSManagedObject? = many.move(object, before: next)
+      if isRecorded { state?.event.append(.moved(slot, object, old, mark)) }
+      markChanged(slot)
+    }
+  }
+
+  /// Sets this side's members only (primitive access).
+  final func writeMembers(_ slot: Int, _ objects: [NSManagedObject]) {
+    let wanted = ObjectList(objects)
+    let old: ObjectList = members(slot)
+    let many: ToManyState = toManyState(slot)
+    let keep: Set<ObjectIdentifier> = Set(wanted.map { ObjectIdentifier($0) })
+    for object in old where !keep.contains(ObjectIdentifier(object)) { _ = many.remove(object) }
+    for object in wanted where many.knows(object) != true { many.insert(object) }
+    if isOrdered(slot) { _ = many.reorder(wanted) }
+  }
+
+  /// Records what became of the members by primitive access, for undo.
+  final func recordMembers(_ slot: Int, before: [NSManagedObject]) {
+    guard isRecorded, let state else { return }
+    let now: ObjectList = members(slot)
+    var list = ObjectList(before)
+    let kept: Set<ObjectIdentifier> = Set(now.map { ObjectIdentifier($0) })
+    for object in before where !kept.contains(ObjectIdentifier(object)) {
+      let place = MemberPlace(before: isOrdered(slot) ? list.successor(of: object) : nil, isStored: false)
+      list.remove(object)
+      state.event.append(.removed(slot, object, place, .none))
+    }
+    for object in now where list.append(object) { state.event.append(.added(slot, object, .end, .none)) }
+    guard isOrdered(slot) else { return }
+    for move in list.arrange(like: now) {
+      state.event.append(.moved(slot, move.object, move.before, .none))
+    }
+  }
+
+  /// Whether an object is of an entity that a relationship leads to.
+  final func fits(_ other: NSManagedObject, _ slot: Int) -> Bool {
+    // Entities of an equal model in another instance have the same indexes but are not compared.
+    guard other.runtime.model === runtime.model, let wanted = runtime.layout.slots[slot].destination else {
+      return true
+    }
+    return runtime.model.layout.entities[wanted].family.contains(other.runtime.index)
+  }
+
+  /// Stops when an object of another entity or context is to become a target.
+  private final func requireFitting(_ other: NSManagedObject, _ slot: Int) {
+    if !fits(other, slot), let wanted = runtime.layout.slots[slot].destination {
+      fatalError(
+        """
+        Unacceptable type of value for relationship: property = "\(runtime.layout.slots[slot].name)" of \
+        \(runtime.layout.name); desired type = \(runtime.model.layout.entities[wanted].name); given type = \
+        \(other.runtime.layout.name); value = \(other.objectID). Set an object of that entity or of its sub-entities.
+        """)
+    }
+    guard let mine = identityMap, let theirs = other.identityMap, mine !== theirs else { return }
+    fatalError(
+      """
+      Illegal attempt to establish a relationship '\(runtime.layout.slots[slot].name)' between objects in different \
+      contexts (source = \(objectID), destination = \(other.objectID)). Fetch the destination in the source's context: \
+      context.object(with: other.objectID).
+      """)
+  }
+
+  // MARK: Public questions
+
+  /// Whether a relationship's members (or target) are still to be loaded. Does not load them.
+  public final func hasFault(forRelationshipNamed key: String) -> Bool {
+    let slot: Int = requireSlot(key)
+    guard runtime.layout.slots[slot].relationship != nil else { return false }
+    if flags.contains(.fault) { return true }
+    if runtime.layout.slots[slot].isToMany { return row != nil && state?.toMany(slot)?.members == nil }
+    return toOneTarget(slot)?.isFault ?? false
+  }
+
+  /// The ids of a relationship's target or members, without making objects of them where they are not loaded.
+  public final func objectIDs(forRelationshipNamed key: String) -> [NSManagedObjectID] {
+    let slot: Int = requireSlot(key)
+    guard runtime.layout.slots[slot].relationship != nil else { return [] }
+    fireFault(slot, .read)
+    if runtime.layout.slots[slot].isToMany { return members(slot).map(\.objectID) }
+    return toOneTarget(slot).map { [$0.objectID] } ?? []
+  }
+}

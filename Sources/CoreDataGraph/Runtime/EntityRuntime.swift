@@ -1,0 +1,402 @@
+import CoreDataModel
+import CoreDataStorage
+import Foundation
+
+/// A model as the object graph uses it: layouts plus classes and starting values. One per model, made on first use.
+final class ModelRuntime: @unchecked Sendable {
+  // Sendable: immutable after init.
+
+  let layout: ModelLayout
+  /// Distinguishes models in the slot caches of `ManagedKey`; never 0.
+  let serial: UInt32
+  private(set) var entities: [EntityRuntime] = []
+  private(set) var byClass: [ObjectIdentifier: [EntityRuntime]] = [:]
+  /// Whether a class of the model has accessors of its own, or answers keys itself.
+  private(set) var hasAccessors: Bool = false
+  /// Whether a save may round an attribute's value.
+  private(set) var hasRoundedDecimals: Bool = false
+  /// Whether `objectID` may mean a property.
+  let hasObjectIDs: Bool
+
+  private init(model: NSManagedObjectModel) {
+    layout = ModelLayout(model: model)
+    hasObjectIDs = layout.entities.contains { $0.slotByName["objectID"] != nil }
+    serial = ModelRuntime.identityMap.withLock { identityMap in
+      identityMap.nextSerial += 1
+      return identityMap.nextSerial
+    }
+    entities = layout.entities.map { EntityRuntime(model: self, layout: $0) }
+    hasAccessors = entities.contains { $0.accessors != nil || $0.answersKeys }
+    hasRoundedDecimals = entities.contains { entity in
+      (0..<entity.slotCount).contains { entity.brief[$0].isRounded }
+    }
+    for runtime in entities {
+      byClass[ObjectIdentifier(runtime.objectClass), default: []].append(runtime)
+    }
+  }
+
+  /// A runtime that classes do not find.
+  static func unlisted(_ model: NSManagedObjectModel) -> ModelRuntime { ModelRuntime(model: model) }
+
+  /// Whether reading an object by key can give something else than a store has.
+  var readsOtherwise: Bool { hasAccessors || hasRoundedDecimals }
+
+  func runtime(named name: String) -> EntityRuntime? {
+    layout.byName[name].map { entities[$0.index] }
+  }
+
+  // MARK: One per model
+
+  private struct Weak { weak var runtime: ModelRuntime? }
+
+  private struct Registry {
+    var nextSerial: UInt32 = 0
+    /// Models in use, oldest first, for `entity()` and `fetchRequest()` of classes, which name no model.
+    var live: [Weak] = []
+  }
+
+  private static let identityMap = Guarded(Registry())
+  /// Guards `runtimeStorage` of models and entities.
+  private static let making = NSLock()
+
+  static func of(_ model: NSManagedObjectModel) -> ModelRuntime {
+    if let type = ThreadLocalState.ofThisThread.asked {
+      fatalError(
+        "\(type).customAccessors used a model while one was being prepared: name key paths in it, and do nothing else."
+      )
+    }
+    making.lock()
+    defer { making.unlock() }
+    if let made = model.runtimeStorage as? ModelRuntime { return made }
+    let runtime = ModelRuntime(model: model)
+    for entity in runtime.entities { entity.layout.entity.runtimeStorage = entity }
+    model.runtimeStorage = runtime
+    identityMap.withLock { identityMap in
+      identityMap.live.removeAll { $0.runtime == nil }
+      identityMap.live.append(Weak(runtime: runtime))
+    }
+    return runtime
+  }
+
+  /// The entities that a class stands for in the models in use, newest model first.
+  static func entities(of objectClass: AnyClass) -> [EntityRuntime] {
+    let live: [ModelRuntime] = identityMap.withLock { $0.live.compactMap(\.runtime) }
+    return live.reversed().flatMap { $0.byClass[ObjectIdentifier(objectClass)] ?? [] }
+  }
+
+  /// The one entity that a class stands for: in the model of the context whose block is running, if that has one; else in the models in
+  /// use, as the newest describes it. Of several that describe it differently one is a guess, which is told once.
+  static func entity(of objectClass: AnyClass) throws -> EntityRuntime {
+    let found: [EntityRuntime] = try candidates(for: objectClass)
+    if let other = found.first(where: {
+      $0.layout.entity.structureHash != found[0].layout.entity.structureHash
+    }) {
+      UnclearClass.tell(objectClass, found[0], other)
+    }
+    return found[0]
+  }
+
+  /// Runs what asks a class for its entity but needs only the name, which is unambiguous: the context that runs a request looks the
+  /// entity up in its own model.
+  static func forName<T>(_ body: () -> T) -> T {
+    ThreadLocalState.ofThisThread.with(\.needsNameOnly, true, body)
+  }
+
+  /// A request by the name of the entity that a class says it stands for, so that the context that runs it looks the entity up in its own
+  /// model. Of a class that stands for none, or for several, one without an entity, which is refused unless it gets one.
+  static func request<Result>(of objectClass: NSManagedObject.Type) -> NSFetchRequest<Result> {
+    if let name = forName({ objectClass.entity().name }) { return NSFetchRequest(entityName: name) }
+    if entities(of: objectClass).isEmpty {
+      UnclearClass.tell(objectClass, "\(GraphError.noEntity(of: "\(objectClass)"))")
+    }
+    return NSFetchRequest()
+  }
+
+  /// The entities of one name that a class may stand for, never none.
+  private static func candidates(for objectClass: AnyClass) throws -> [EntityRuntime] {
+    let here: ModelRuntime? = RunningBlock.context?.persistentStoreCoordinator?.runtime
+    var found: [EntityRuntime] = here?.byClass[ObjectIdentifier(objectClass)] ?? []
+    if found.isEmpty { found = entities(of: objectClass) }
+    guard !found.isEmpty else { throw GraphError.noEntity(of: "\(objectClass)") }
+    let names: Set<String> = Set(found.map(\.layout.name))
+    guard names.count == 1 else {
+      throw GraphError.severalEntities(names.sorted(), of: TypeSearch.qualifiedName(of: objectClass))
+    }
+    return found
+  }
+}
+
+/// Tells once what is not clear of the entity of a class.
+enum UnclearClass {
+  private static let told = Guarded<Set<String>>([])
+
+  static func tell(_ objectClass: AnyClass, _ text: String) {
+    guard told.withLock({ $0.insert("\(ObjectIdentifier(objectClass)) \(text)").inserted }) else { return }
+    Warning.write(text)
+  }
+
+  /// Two models in use describe the entity differently.
+  static func tell(_ objectClass: AnyClass, _ taken: EntityRuntime, _ other: EntityRuntime) {
+    if ThreadLocalState.ofThisThread.needsNameOnly { return }
+    tell(
+      objectClass,
+      """
+      the class \(objectClass) stands for the entity '\(taken.layout.name)' in two models in use that describe it differently: \
+      \(describe(taken)), and \(describe(other)). \(objectClass).entity() takes the first, the newest. Call it in a block of the \
+      context concerned, or use NSEntityDescription.entity(forEntityName:in:); init(context:) and fetchRequest() need neither.
+      """)
+  }
+
+  private static func describe(_ runtime: EntityRuntime) -> String {
+    let model: NSManagedObjectModel = runtime.layout.entity.managedObjectModel
+    let names: [String] = model.versionIdentifiers.map { "\($0)" }.sorted()
+    let properties: String = runtime.layout.slots.map(\.name).sorted().joined(separator: ", ")
+    return
+      "model \(names.isEmpty ? "" : "'\(names.joined(separator: "', '"))' ")with checksum \(model.versionChecksum) (\(properties))"
+  }
+}
+
+/// What a person should know and nobody can be thrown.
+enum Warning {
+  static func write(_ text: String) {
+    FileHandle.standardError.write(Data("clarus: \(text)\n".utf8))
+  }
+}
+
+/// Which case of `SlotValue` an attribute's values are.
+enum SlotForm: UInt8 {
+  case integer, double, string, other
+}
+
+/// A slot in a few bytes.
+struct CompactSlot {
+  enum Role: UInt8 {
+    case attribute, toOne, toMany, transient, composite, other
+  }
+
+  /// The first word in the row, −1 for a slot without one.
+  let word: Int32
+  let kind: ColumnKind
+  let role: Role
+  /// What typed setters may store without a conversion.
+  let form: SlotForm
+  /// What validation has to look at beside the type.
+  let isRequired: Bool
+  let hasPredicates: Bool
+  let isDerived: Bool
+  /// A part of a composite attribute, which is checked as a whole.
+  let isElement: Bool
+  /// Of a relationship: whether the other side knows of it.
+  let hasInverse: Bool
+  let hasOrderedInverse: Bool
+  /// A decimal of which stores keep what Apple's framework keeps, unless the store says otherwise.
+  let isRounded: Bool
+
+  /// Whether the word holds the bits of a double.
+  var isFloatingPoint: Bool {
+    role == .attribute && (kind == .double || kind == .float || kind == .date)
+  }
+
+  init(_ slot: PropertySlot) {
+    hasPredicates = !slot.property.validationPredicates.isEmpty
+    isRequired = !slot.property.isOptional
+    isDerived = slot.isDerived
+    isElement = slot.isElement
+    hasInverse = slot.inverseSlot != nil
+    hasOrderedInverse = slot.relationship?.inverseRelationship?.isOrdered == true
+    isRounded = slot.isRoundedDecimal
+    switch slot.role {
+    case .stored(let kind, let word):
+      self.word = Int32(word)
+      self.kind = kind
+      role = kind == .toOne ? .toOne : .attribute
+      switch kind {
+      case .int16, .int32, .int64, .bool: form = .integer
+      case .double, .date: form = .double
+      case .string: form = .string
+      default: form = .other
+      }
+    case .toMany: (word, kind, role, form) = (-1, .toOne, .toMany, .other)
+    case .transient: (word, kind, role, form) = (-1, .transformable, .transient, .other)
+    case .composite: (word, kind, role, form) = (-1, .transformable, .composite, .other)
+    case .fetched: (word, kind, role, form) = (-1, .transformable, .other, .other)
+    }
+  }
+}
+
+/// An entity as the object graph uses it.
+final class EntityRuntime: @unchecked Sendable {
+  // Sendable: immutable after init, but for a recorder, which stays on the thread that made it.
+
+  /// Alive as long as any of its entities is used: entities hold their model, and the model its runtime.
+  unowned(unsafe) let model: ModelRuntime
+  /// `model.serial`, here because accessors compare it at every read.
+  let modelSerial: UInt64
+  let layout: EntityLayout
+  let objectClass: NSManagedObject.Type
+  /// Whether the class has its own `validateValue(_:forKey:)`, so that saving calls it for every property.
+  let validatesValues: Bool
+  /// Whether the class has its own `value(forKey:)`, so that whatever reads by key asks it.
+  let answersKeys: Bool
+  /// What the class tells of its own accessors, by key; nil for nearly all classes.
+  let accessors: [String: CustomAccessor]?
+  /// What a new object's slots hold: default values, null, and nothing for relationships.
+  let template: [SlotValue]
+  /// For each slot what the hot paths need to know, without a reference to count.
+  let brief: UnsafeMutablePointer<CompactSlot>
+  let slotCount: Int
+  let headerSize: Int
+  /// Slots of relationships, stored or not.
+  let relationshipSlots: [Int]
+  /// Of to-one relationships whose inverse is one too, with the inverse's slot: both rows hold a key.
+  let oneToOneSlots: [(slot: Int, inverse: Int)]
+  let storedAttributeSlots: [Int]
+  /// Stored slots whose values go through value transformers.
+  let transformableSlots: [Int]
+  /// The entity's range in the model and the model's serial, for `ManagedKey`'s cache.
+  let index: Int
+  /// Set for recording instances, each of which has a runtime of its own; see `KeyPathRecorder`.
+  let recorder: KeyPathRecorder?
+
+  init(model: ModelRuntime, layout: EntityLayout, recorder: KeyPathRecorder? = nil) {
+    self.model = model
+    self.recorder = recorder
+    modelSerial = UInt64(model.serial)
+    self.layout = layout
+    headerSize = layout.headerSize
+    index = layout.index
+    objectClass = ClassResolver.objectClass(for: layout.entity)
+    validatesValues = MethodOverride.ofValidation.isMade(by: objectClass)
+    answersKeys = MethodOverride.ofReading.isMade(by: objectClass)
+    accessors = CustomAccessor.all(of: objectClass)
+    template = layout.slots.map { slot in
+      if slot.relationship != nil { return slot.isToOne ? .null : .unset }
+      guard let attribute = slot.attribute else { return .unset }
+      switch slot.role {
+      case .stored(let kind, _): return .make(Self.defaultValue(of: slot, in: layout), kind: kind)
+      case .transient:
+        return SlotValue.unwrapped(attribute.defaultValue).map { .object(Box<Any>($0)) } ?? .null
+      default: return .null
+      }
+    }
+    slotCount = layout.slots.count
+    brief = .allocate(capacity: max(1, layout.slots.count))
+    for (number, slot) in layout.slots.enumerated() {
+      (brief + number).initialize(to: CompactSlot(slot))
+    }
+    relationshipSlots = layout.slots.indices.filter { layout.slots[$0].relationship != nil }
+    oneToOneSlots = layout.slots.indices.compactMap { number in
+      let slot: PropertySlot = layout.slots[number]
+      guard slot.isToOne, let inverse = slot.inverseSlot,
+        slot.relationship?.inverseRelationship?.isToMany == false
+      else { return nil }
+      return (number, inverse)
+    }
+    storedAttributeSlots = layout.slots.indices.filter { number in
+      guard case .stored(let kind, _) = layout.slots[number].role else { return false }
+      return kind != .toOne
+    }
+    transformableSlots = layout.slots.indices.filter { number in
+      if case .stored(.transformable, _) = layout.slots[number].role { return true }
+      return false
+    }
+  }
+
+  deinit { brief.deallocate() }
+
+  /// Whether the class of this entity, or of one of its sub-entities, has an accessor of its own for a key, or answers keys itself.
+  func isCustom(_ key: String) -> Bool {
+    layout.family.contains { model.entities[$0].answersKeys || model.entities[$0].accessors?[key] != nil }
+  }
+
+  /// An element's default value may be said by the composite attribute it is part of.
+  private static func defaultValue(of slot: PropertySlot, in layout: EntityLayout) -> Any? {
+    if let container = slot.container,
+      let whole = defaultValue(of: layout.slots[container], in: layout) as? [String: Any],
+      let value = whole[slot.property.name]
+    {
+      return value
+    }
+    return slot.attribute?.defaultValue
+  }
+
+  /// The entity as a context's model has it, for an object that is to live there.
+  func inModel(of context: NSManagedObjectContext) -> EntityRuntime {
+    guard let wanted = context.persistentStoreCoordinator?.runtime else { return self }
+    return inModel(
+      wanted,
+      cure:
+        "Use init(context:), or the description that NSEntityDescription.entity(forEntityName:in:) gives for this context."
+    )
+  }
+
+  /// The entity as another model has it. Where two stacks hold models that describe an entity alike, the description of either will do; any
+  /// other would be taken for an entity that the context's stores do not have, and stops the program.
+  func inModel(_ wanted: ModelRuntime, cure: String) -> EntityRuntime {
+    if wanted === model { return self }
+    let same: EntityRuntime? = wanted.runtime(named: layout.name)
+    if let same, isInterchangeable(with: same) { return same }
+    fatalError(
+      """
+      The entity '\(layout.name)' belongs to another model than the context's, which \
+      \(same == nil ? "has no such entity" : "describes it differently"). \(cure)
+      """)
+  }
+
+  /// Whether an object of this entity may be taken for one of another: the same class and the same slots.
+  private func isInterchangeable(with other: EntityRuntime) -> Bool {
+    other.objectClass == objectClass && other.layout.entity.structureHash == layout.entity.structureHash
+      && other.layout.slots.map(\.name) == layout.slots.map(\.name)
+  }
+
+  static func of(_ entity: NSEntityDescription) -> EntityRuntime {
+    if let made = entity.runtimeStorage { return unsafeDowncast(made, to: EntityRuntime.self) }
+    let model: NSManagedObjectModel = entity.managedObjectModel
+    let runtime = ModelRuntime.of(model)
+    guard let made = entity.runtimeStorage as? EntityRuntime else {
+      fatalError(
+        """
+        Entity '\(entity.name ?? "")' is not among the entities of its model \
+        (\(runtime.layout.entities.map(\.name).joined(separator: ", "))); add it to the model's entities first.
+        """)
+    }
+    return made
+  }
+}
+
+/// Finds the class of an entity's objects.
+enum ClassResolver {
+  /// `Module.Class` is looked up as it is; `Class` and `.Class` (the program's own module) among all classes of
+  /// the process. A name that is not found gives `NSManagedObject`, with a warning, as Apple's framework does: tools without the
+  /// program's classes can still work with its objects.
+  static func objectClass(for entity: NSEntityDescription) -> NSManagedObject.Type {
+    let written: String = entity.managedObjectClassName
+    let name: String = written.hasPrefix(".") ? String(written.dropFirst()) : written
+    if name.isEmpty || name == "NSManagedObject" { return NSManagedObject.self }
+    if let given = ClassNames.type(named: name) { return given }
+    if let found = NSClassFromString(name) as? NSManagedObject.Type { return found }
+    let bare: String = name.split(separator: ".").last.map(String.init) ?? name
+    let found = TypeSearch.classes(named: bare, subclassOf: NSManagedObject.self)
+    switch found.count {
+    case 0:
+      Warning.write(
+        """
+        no class '\(written)' for entity '\(entity.name ?? "")' in this process; \
+        its objects are plain NSManagedObject.
+        """)
+      return NSManagedObject.self
+    case 1:
+      if let type = found[0].type as? NSManagedObject.Type { return type }
+      return NSManagedObject.self
+    default:
+      // Two modules with a class of that name: picking one would be a guess.
+      let preferred = found.first { $0.qualifiedName == name }
+      if let type = preferred?.type as? NSManagedObject.Type { return type }
+      fatalError(
+        """
+        Entity '\(entity.name ?? "")' names class '\(written)', and there are \(found.count) of that name: \
+        \(found.map(\.qualifiedName).sorted().joined(separator: ", ")). Write the module into the model's class name.
+        """)
+    }
+  }
+}
