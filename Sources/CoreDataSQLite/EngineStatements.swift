@@ -3,18 +3,52 @@ import CoreDataStorage
 
 /// Statement texts of the engine's own that depend on the schema only, made once.
 struct EngineStatements: Sendable {
-  /// By entity index: `SELECT` of whole rows of the family up to `IN (`; nil for entities outside the store.
-  let rows: [RowText?]
+  /// By entity index: the statements that read rows of the family by their keys; nil for entities outside the store.
+  let rows: [RowsByKey?]
   /// By entity index: what happens beside the row when an object is deleted.
   let deletions: [DeletionText]
+  /// By position of the table.
+  let locks: [RowLocks]
+  /// By entity index, then slot: how to-many relationships are written, as far as they were.
+  private let toManys: Guarded<[[Int: ToManyStatements]]>
   /// By entity index: names of the R-tree indexes that nobody keeps up to date when rows of its table change.
   let unguardedTrees: [[String]]
   /// Derived attributes for which the file has no trigger, as `Entity.attribute`.
   let unguardedDerived: [String]
 
-  struct RowText: Sendable {
-    var select: String
-    var columns: RowColumns
+  /// Statements that look for the row that a save is about to change.
+  struct RowLocks: Sendable {
+    let find: String
+    let check: String
+    let giveVersion: String
+
+    init(_ statements: RowStatements) {
+      (find, check, giveVersion) = (statements.find, statements.check, statements.giveVersion)
+    }
+  }
+
+  struct RowsByKey: Sendable {
+    let columns: RowColumns
+    private let statements: RowStatements
+    private let one: String
+    /// By the number of keys.
+    private let texts: Guarded<[Int: String]> = Guarded([:])
+
+    init(_ statements: RowStatements, _ columns: RowColumns) {
+      self.statements = statements
+      self.columns = columns
+      one = statements.rows(columns.names, count: 1)
+    }
+
+    func text(keys: Int) -> String {
+      if keys == 1 { return one }
+      return texts.withLock { texts in
+        if let known = texts[keys] { return known }
+        let text: String = statements.rows(columns.names, count: keys)
+        texts[keys] = text
+        return text
+      }
+    }
   }
 
   struct DeletionText: Sendable {
@@ -26,8 +60,7 @@ struct EngineStatements: Sendable {
   }
 
   init(schema: StoreSchema, unguardedTrees trees: [String], triggers: Set<String>) {
-    func quoted(_ name: String) -> String { SQLIdentifier.quoted(name) }
-    var rows: [RowText?] = []
+    var rows: [RowsByKey?] = []
     var deletions: [DeletionText] = []
     var unguarded: [[String]] = []
     for entity in schema.layout.entities {
@@ -37,58 +70,56 @@ struct EngineStatements: Sendable {
         unguarded.append([])
         continue
       }
-      let table: TableSchema = schema.tables[position]
-      let columns: RowColumns = schema.rowColumns(of: entity)
-      let list: [String] = [table.key, table.entity, table.version] + columns.names
-      rows.append(
-        RowText(
-          select: "SELECT \(list.map(quoted).joined(separator: ", ")) FROM \(quoted(table.name)) "
-            + "WHERE \(quoted(table.key)) IN (",
-          columns: columns))
-      deletions.append(Self.deletion(of: entity, schema: schema, table: table))
+      let statements = RowStatements(schema.tables[position])
+      rows.append(RowsByKey(statements, schema.rowColumns(of: entity)))
+      deletions.append(Self.deletion(of: entity, schema: schema, statements))
       let family: ClosedRange<Int> = schema.layout.entities[entity.rootIndex].family
       unguarded.append(
-        trees.filter { tree in
-          family.contains {
-            tree.uppercased().hasPrefix("Z_RT_\(schema.layout.entities[$0].name.uppercased())_")
-          }
-        })
+        trees.filter { tree in family.contains { RTree.isTree(tree, of: schema.layout.entities[$0].name) } })
     }
     self.rows = rows
     self.deletions = deletions
+    locks = schema.tables.map { RowLocks(RowStatements($0)) }
+    toManys = Guarded(Array(repeating: [:], count: schema.layout.entities.count))
     unguardedTrees = unguarded
     unguardedDerived = Self.unguardedDerived(schema, triggers)
+  }
+
+  /// How a to-many relationship is written.
+  func toMany(of entity: Int, slot: Int, _ compiler: SaveCompiler) throws -> ToManyStatements {
+    try toManys.withLock { known in
+      if let statements = known[entity][slot] { return statements }
+      let statements: ToManyStatements = try compiler.toMany(
+        of: compiler.schema.layout.entities[entity], slot: slot)
+      known[entity][slot] = statements
+      return statements
+    }
   }
 
   private static func unguardedDerived(_ schema: StoreSchema, _ triggers: Set<String>) -> [String] {
     schema.layout.entities.filter { schema.tablePosition[$0.index] != nil }.flatMap { entity in
       entity.slots.filter { slot in
-        guard slot.isDerived, slot.declaringEntity == entity.index else { return false }
-        let part: String = "_\(entity.name)_\(slot.name)_".uppercased()
-        return !triggers.contains { $0.hasPrefix("Z_DA_") && $0.contains(part) }
+        slot.isDerived && slot.declaringEntity == entity.index
+          && !DerivationTriggers.isGuarded(slot.name, of: entity.name, by: triggers)
       }.map { "\(entity.name).\($0.name)" }
     }
   }
 
-  private static func deletion(of entity: EntityLayout, schema: StoreSchema, table: TableSchema)
+  private static func deletion(of entity: EntityLayout, schema: StoreSchema, _ statements: RowStatements)
     -> DeletionText
   {
-    func quoted(_ name: String) -> String { SQLIdentifier.quoted(name) }
     var result = DeletionText()
     var tagged: [String] = []
     for number in entity.slots.indices {
       switch schema.storage(of: entity.index, slot: number) {
-      case .attribute(let column):
-        // Enough of the value to tell a file's name.
-        if column.isTagged { tagged.append("substr(\(quoted(column.name)), 1, 39)") }
+      case .attribute(let column): if column.isTagged { tagged.append(column.name) }
       case .toMany:
         result.cleanups += (try? SaveCompiler(schema: schema).toMany(of: entity, slot: number).clear) ?? []
       case .none, .toOne: break
       }
     }
     if !tagged.isEmpty {
-      result.tagged =
-        "SELECT \(tagged.joined(separator: ", ")) FROM \(quoted(table.name)) WHERE \(quoted(table.key)) = ?"
+      result.tagged = statements.beginnings(of: tagged, length: ExternalData.longestReferenceInBytes)
       result.taggedCount = tagged.count
     }
     return result
@@ -102,9 +133,5 @@ struct EngineStatements: Sendable {
     case ...128: 128
     default: 1000
     }
-  }
-
-  static func placeholders(_ count: Int) -> String {
-    count == 1 ? "?" : "?" + String(repeating: ", ?", count: count - 1)
   }
 }

@@ -113,6 +113,9 @@ struct ExternalData: Sendable {
       folder: support.lastPathComponent)
   }
 
+  /// Enough of a value to tell a file's name: the tag, the name, a zero byte, and one byte more, which no reference has.
+  static let longestReferenceInBytes: Int64 = 39
+
   /// The file's name if the tagged bytes are one: exactly a UUID, so that no value can point outside the folder.
   static func fileName(_ value: UnsafeRawBufferPointer) -> String? {
     guard value.count == 38 || value.count == 37, value[0] == fileTag else { return nil }

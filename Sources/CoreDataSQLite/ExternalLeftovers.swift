@@ -80,12 +80,9 @@ enum ExternalLeftovers {
         + "AND m.sql NOT LIKE 'CREATE VIRTUAL%' AND upper(c.type) LIKE '%BLOB%'", url: url)
     defer { columns.reset() }
     while try columns.step() {
-      let table: String = SQLIdentifier.quoted(columns.text(0) ?? "")
-      let column: String = SQLIdentifier.quoted(columns.text(1) ?? "")
-      let values = try RawStatement(
-        database,
-        "SELECT \(column) FROM \(table) WHERE length(\(column)) IN (37, 38) AND substr(\(column), 1, 1) = x'02'",
-        url: url)
+      let reading: String = AppleBookkeeping.fileReferences(
+        in: columns.text(1) ?? "", of: columns.text(0) ?? "", tag: ExternalData.fileTag)
+      let values = try RawStatement(database, reading, url: url)
       defer { values.reset() }
       while try values.step() {
         guard let value = values.data(0) else { continue }

@@ -1,9 +1,10 @@
 import CoreDataModel
+import CoreDataSQL
 import CoreDataStorage
 import Foundation
 import GRDB
 
-/// The model inside a store: the blob of `Z_MODELCACHE`.
+/// The model inside a store: the blob of Apple's model cache.
 enum ModelCache {
   struct Problem: Error {
     var reason: String
@@ -11,18 +12,19 @@ enum ModelCache {
 
   /// The model a store carries. Throws `Problem` that says why there is none to be had.
   static func read(_ database: Database, url: URL) throws -> NSManagedObjectModel {
-    guard try database.tableExists("Z_MODELCACHE") else {
-      throw Problem(reason: "The store has no table Z_MODELCACHE; stores from before 2012 don't.")
+    guard try database.tableExists(AppleBookkeeping.modelCache) else {
+      throw Problem(
+        reason: "The store has no table \(AppleBookkeeping.modelCache); stores from before 2012 don't.")
     }
-    let select = try RawStatement(database, "SELECT Z_CONTENT FROM Z_MODELCACHE LIMIT 1", url: url)
+    let select = try RawStatement(database, AppleBookkeeping.readModel, url: url)
     defer { select.reset() }
     guard try select.step(), let blob = select.data(0), !blob.isEmpty else {
-      throw Problem(reason: "The store's Z_MODELCACHE is empty.")
+      throw Problem(reason: "The store's \(AppleBookkeeping.modelCache) is empty.")
     }
     do {
       return try model(from: blob, url: url)
     } catch {
-      throw Problem(reason: "The model in Z_MODELCACHE can't be read: \(error)")
+      throw Problem(reason: "The model in \(AppleBookkeeping.modelCache) can't be read: \(error)")
     }
   }
 

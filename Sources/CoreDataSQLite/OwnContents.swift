@@ -1,3 +1,4 @@
+import CoreDataSQL
 import CoreDataStorage
 import Foundation
 import GRDB
@@ -53,7 +54,7 @@ final class OwnContents: Sendable {
   }
 
   private static func uuid(_ database: Database, url: URL) throws -> String? {
-    let select = try RawStatement(database, "SELECT Z_UUID FROM Z_METADATA LIMIT 1", url: url)
+    let select = try RawStatement(database, AppleBookkeeping.readUUID, url: url)
     defer { select.reset() }
     return try select.step() ? select.text(0) : nil
   }

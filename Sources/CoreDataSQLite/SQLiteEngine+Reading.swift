@@ -121,7 +121,7 @@ extension SQLiteEngine {
   }
 
   private func familyRows(of layout: EntityLayout, keys: [Int64], _ database: Database) throws -> RowBatch {
-    guard let text = texts.rows[layout.index] else {
+    guard let text: EngineStatements.RowsByKey = texts.rows[layout.index] else {
       _ = try schema.table(of: layout.index)
       return RowBatch()
     }
@@ -129,7 +129,7 @@ extension SQLiteEngine {
       schema: schema, columns: text.columns, layout: layout, external: external.lenient)
     var batch = RowBatch()
     try forEachList(keys) { list, size in
-      let sql: String = text.select + EngineStatements.placeholders(size) + ")"
+      let sql: String = text.text(keys: size)
       let statement = try RawStatement(database, sql, url: url)
       try bind(list, filling: size, statement)
       let bound = CompiledStatement(sql: sql, bindings: list.map { .integer($0) })
@@ -185,13 +185,10 @@ extension SQLiteEngine {
   private func entityIndexes(
     of keys: [Int64], destination: Int, _ database: Database
   ) throws -> [Int64: Int] {
-    let table: TableSchema = try schema.table(of: destination)
+    let rows = RowStatements(try schema.table(of: destination))
     var result: [Int64: Int] = [:]
     try forEachList(keys) { list, size in
-      let statement = try RawStatement(
-        database,
-        "SELECT Z_PK, Z_ENT FROM \(SQLIdentifier.quoted(table.name)) WHERE Z_PK IN "
-          + "(\(EngineStatements.placeholders(size)))", url: url)
+      let statement = try RawStatement(database, rows.entities(count: size), url: url)
       defer { statement.reset() }
       try bind(list, filling: size, statement)
       while try statement.step() {

@@ -420,7 +420,7 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
   }
 }
 
-/// Primary keys of a hierarchy, from the one counter on its root's row of `Z_PRIMARYKEY`.
+/// Primary keys of a hierarchy, from the one counter on its root's row of Apple's table of entities.
 private struct KeyAllocation {
   let engine: SQLiteEngine
   let database: Database
@@ -434,17 +434,14 @@ private struct KeyAllocation {
     let table: TableSchema = try engine.schema.table(of: root)
     guard count > 0 else { return 1 }
     // The highest key in use counts too: a counter that lags behind, from a repaired file, must not overwrite rows.
-    let select = try RawStatement(
-      database,
-      "SELECT max(IFNULL(Z_MAX, 0), IFNULL((SELECT max(Z_PK) FROM \(SQLIdentifier.quoted(table.name))), 0)) "
-        + "FROM Z_PRIMARYKEY WHERE Z_ENT = ?", url: engine.url)
+    let select = try RawStatement(database, AppleBookkeeping.highestKey(of: table), url: engine.url)
     defer { select.reset() }
     try select.bind(1, Int64(engine.schema.entityNumber(of: root)))
     guard try select.step() else {
       throw StoreError.invalidFile(
         url: engine.url,
         reason:
-          "Z_PRIMARYKEY lost its row for entity '\(engine.layout.entities[root].name)', so no key can be given out."
+          "\(AppleBookkeeping.entities) lost its row for entity '\(engine.layout.entities[root].name)', so no key can be given out."
       )
     }
     let highest: Int64 = max(0, select.integer(0))
@@ -453,8 +450,7 @@ private struct KeyAllocation {
       throw StoreError.invalidFile(
         url: engine.url, reason: "Table \(table.name) has used up all 64-bit keys.")
     }
-    let update = try RawStatement(
-      database, "UPDATE Z_PRIMARYKEY SET Z_MAX = ? WHERE Z_ENT = ?", url: engine.url)
+    let update = try RawStatement(database, AppleBookkeeping.writeHighestKey, url: engine.url)
     try update.bind(1, last)
     try update.bind(2, Int64(engine.schema.entityNumber(of: root)))
     try update.run()

@@ -111,11 +111,12 @@ package struct SQLiteStoreFile: @unchecked Sendable {
       let wanted: String = (row.number >= 16000 ? "A" : "Z") + row.name.uppercased()
       guard
         let table = inventory.database.tables.first(where: {
-          $0.name.uppercased() == wanted && $0.columns.contains { $0.uppercased() == "Z_ENT" }
+          $0.name.uppercased() == wanted
+            && $0.columns.contains { $0.uppercased() == AppleBookkeeping.entityNumber }
         })
       else { continue }
       let select = try RawStatement(
-        database, "SELECT Z_ENT, count(*) FROM \(SQLIdentifier.quoted(table.name)) GROUP BY Z_ENT", url: url)
+        database, AppleBookkeeping.countsByEntity(in: table.name), url: url)
       defer { select.reset() }
       while try select.step() {
         // A row with the number of another table's entity (an old migration gone wrong) is the root's: it lies there.

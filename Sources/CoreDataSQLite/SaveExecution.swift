@@ -36,6 +36,17 @@ struct SaveExecution {
     try ToManyWriter(engine: engine, database: database).run(plan.toMany)
   }
 
+  private func statements(of entity: Int) throws -> RowStatements {
+    RowStatements(try engine.schema.table(of: entity))
+  }
+
+  private func locks(of entity: Int) throws -> EngineStatements.RowLocks {
+    guard let position = engine.schema.tablePosition[entity] else {
+      return EngineStatements.RowLocks(try statements(of: entity))
+    }
+    return engine.texts.locks[position]
+  }
+
   private func describe(_ conflicts: [(id: RowID, expected: Int32)]) throws -> [RowConflict] {
     try conflicts.map { conflict in
       let root: EntityLayout = engine.layout.entities[
@@ -47,11 +58,8 @@ struct SaveExecution {
 
   private func check(_ checks: [RowDelete], _ conflicts: inout [(id: RowID, expected: Int32)]) throws {
     for check in checks {
-      let table: TableSchema = try engine.schema.table(of: Int(check.id.entity))
       let select = try RawStatement(
-        database,
-        "SELECT 1 FROM \(SQLIdentifier.quoted(table.name)) WHERE Z_PK = ? AND IFNULL(Z_OPT, 0) = ?",
-        url: engine.url)
+        database, try locks(of: Int(check.id.entity)).check, url: engine.url)
       defer { select.reset() }
       try select.bind(1, check.id.key)
       try select.bind(2, Int64(check.expectedVersion))
@@ -61,9 +69,7 @@ struct SaveExecution {
 
   private func find(_ targets: [RowID], _ conflicts: inout [(id: RowID, expected: Int32)]) throws {
     for target in targets {
-      let table: TableSchema = try engine.schema.table(of: Int(target.entity))
-      let select = try RawStatement(
-        database, "SELECT 1 FROM \(SQLIdentifier.quoted(table.name)) WHERE Z_PK = ?", url: engine.url)
+      let select = try RawStatement(database, try locks(of: Int(target.entity)).find, url: engine.url)
       defer { select.reset() }
       try select.bind(1, target.key)
       if try !select.step() { conflicts.append((id: target, expected: 0)) }
@@ -101,12 +107,15 @@ struct SaveExecution {
   // MARK: Deletes
 
   private func delete(_ deletes: [RowDelete], _ conflicts: inout [(id: RowID, expected: Int32)]) throws {
+    var compiled: [Int: WriteStatement] = [:]
     for delete in deletes {
       let entity = Int(delete.id.entity)
       let text: EngineStatements.DeletionText = engine.texts.deletions[entity]
       if text.tagged != nil { try noteTagged(text, key: delete.id.key) }
-      let compiled: WriteStatement = try compiler.delete(engine.layout.entities[entity])
-      let statement = try RawStatement(database, compiled.sql, url: engine.url)
+      let deletion: WriteStatement =
+        try compiled[entity] ?? compiler.delete(engine.layout.entities[entity])
+      compiled[entity] = deletion
+      let statement = try RawStatement(database, deletion.sql, url: engine.url)
       try statement.bind(1, delete.id.key)
       try statement.bind(2, Int64(delete.expectedVersion))
       if try runLocked(statement, delete.id, version: delete.expectedVersion) == 0 {
@@ -195,10 +204,7 @@ struct SaveExecution {
   private func runLocked(_ statement: RawStatement, _ id: RowID, version: Int32) throws -> Int {
     let count: Int = try statement.run()
     if count > 0 || version != 0 { return count }
-    let table: TableSchema = try engine.schema.table(of: Int(id.entity))
-    let mend = try RawStatement(
-      database, "UPDATE \(SQLIdentifier.quoted(table.name)) SET Z_OPT = 0 WHERE Z_PK = ? AND Z_OPT IS NULL",
-      url: engine.url)
+    let mend = try RawStatement(database, try locks(of: Int(id.entity)).giveVersion, url: engine.url)
     try mend.bind(1, id.key)
     return try mend.run() > 0 ? try statement.run() : 0
   }
@@ -207,7 +213,6 @@ struct SaveExecution {
     let entity: Int = update.row.entity
     let text: EngineStatements.DeletionText = engine.texts.deletions[entity]
     if text.taggedCount == 0 { return }
-    let table: TableSchema = try engine.schema.table(of: entity)
     for slot in update.changed.members {
       guard case .attribute(let column) = engine.schema.storage(of: entity, slot: slot), column.isTagged
       else {
@@ -215,8 +220,9 @@ struct SaveExecution {
       }
       let select = try RawStatement(
         database,
-        "SELECT substr(\(SQLIdentifier.quoted(column.name)), 1, 39) FROM \(SQLIdentifier.quoted(table.name)) "
-          + "WHERE Z_PK = ?", url: engine.url)
+        try statements(of: entity).beginnings(
+          of: [column.name], length: ExternalData.longestReferenceInBytes),
+        url: engine.url)
       defer { select.reset() }
       try select.bind(1, update.row.key)
       if try select.step() { files.willReplace(select.data(0)) }
@@ -236,12 +242,7 @@ struct SaveExecution {
       }
     }
     if columns.isEmpty { return false }
-    let table: TableSchema = try engine.schema.table(of: layout.index)
-    let list: String = columns.map { "\(SQLIdentifier.quoted($0)) = NULL" }.joined(separator: ", ")
-    let clear = try RawStatement(
-      database,
-      "UPDATE \(SQLIdentifier.quoted(table.name)) SET \(list) WHERE Z_PK = ? AND IFNULL(Z_OPT, 0) = ?",
-      url: engine.url)
+    let clear = try RawStatement(database, try statements(of: layout.index).clear(columns), url: engine.url)
     try clear.bind(1, update.row.key)
     try clear.bind(2, Int64(update.expectedVersion))
     return try clear.run() > 0

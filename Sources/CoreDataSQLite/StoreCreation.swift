@@ -71,7 +71,7 @@ enum StoreCreation {
     init(layout: ModelLayout, options: SQLiteOptions) throws {
       try layout.checkComposites(entityNames: options.entityNames)
       model = layout.model
-      let creation = SchemaCreation(try StoreSchema(layout: layout, entities: options.entityNames))
+      let creation = AppleCreation(try StoreSchema(layout: layout, entities: options.entityNames))
       let derived: [DerivedSlot] = try layout.derivedSlots(entityNames: options.entityNames)
       statements = creation.statements() + (try creation.triggers(derived)).map { CompiledStatement(sql: $0) }
       metadata = StoreMetadata.fresh(model: layout.model, entityNames: options.entityNames)
@@ -82,7 +82,7 @@ enum StoreCreation {
   static func fill(_ queue: DatabaseQueue, _ contents: Contents, url: URL) throws {
     try queue.writeWithoutTransaction { database in
       try database.inTransaction(.immediate) {
-        if try database.tableExists("Z_METADATA") { return .rollback }
+        if try database.tableExists(AppleBookkeeping.metadata) { return .rollback }
         for statement in contents.statements { try run(statement, database, url: url) }
         // The statements go past GRDB, which has just looked for a table and keeps the list it saw.
         database.clearSchemaCache()
@@ -95,7 +95,7 @@ enum StoreCreation {
 
   private static func writeModelCache(_ model: NSManagedObjectModel, _ database: Database, url: URL) throws {
     guard let blob = ModelCache.blob(for: model) else { return }
-    let insert = try RawStatement(database, "INSERT INTO Z_MODELCACHE (Z_CONTENT) VALUES (?)", url: url)
+    let insert = try RawStatement(database, AppleBookkeeping.insertModel, url: url)
     try insert.bind(1, blob)
     try insert.run()
   }

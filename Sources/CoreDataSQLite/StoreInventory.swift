@@ -52,18 +52,18 @@ struct StoreInventory {
     return StoreInventory(
       database: ExistingDatabase(
         tables: tables, entities: try entityRows(database, url: url), indexNames: indexes),
-      hasHistory: names.contains { $0.uppercased() == "ACHANGE" },
+      hasHistory: names.contains { $0.uppercased() == AppleBookkeeping.history },
       unguardedTrees: try unguarded.map(table), triggers: Set(triggers.map(\.name)))
   }
 
-  /// The rows of `Z_PRIMARYKEY`; none if there is no such table.
+  /// The rows of Apple's table of entities; none if there is no such table.
   static func entityRows(_ database: Database, url: URL) throws -> [ExistingDatabase.EntityRow] {
-    guard try database.tableExists("Z_PRIMARYKEY") else {
+    guard try database.tableExists(AppleBookkeeping.entities) else {
       throw StoreError.invalidFile(
-        url: url, reason: "There is no table Z_PRIMARYKEY, so it is no complete Core Data store.")
+        url: url,
+        reason: "There is no table \(AppleBookkeeping.entities), so it is no complete Core Data store.")
     }
-    let statement = try RawStatement(
-      database, "SELECT Z_ENT, Z_NAME, Z_SUPER, Z_MAX FROM Z_PRIMARYKEY ORDER BY Z_ENT", url: url)
+    let statement = try RawStatement(database, AppleBookkeeping.readEntities, url: url)
     defer { statement.reset() }
     var rows: [ExistingDatabase.EntityRow] = []
     while try statement.step() {

@@ -1,4 +1,5 @@
 import CoreDataModel
+import CoreDataSQL
 import CoreDataStorage
 import Foundation
 import GRDB
@@ -124,35 +125,35 @@ package struct StoreMetadata: @unchecked Sendable {
   static func readLeniently(_ database: Database, url: URL) throws -> (StoreMetadata, problem: String?) {
     let tables: Set<String> = try Set(
       String.fetchAll(database, sql: "SELECT upper(name) FROM sqlite_master WHERE type = 'table'"))
-    guard tables.contains("Z_METADATA") else {
+    guard tables.contains(AppleBookkeeping.metadata) else {
       let known: String = tables.sorted().prefix(8).joined(separator: ", ")
       throw StoreError.invalidFile(
         url: url,
         reason: tables.isEmpty
           ? "It is an SQLite database without any table. If it was copied from elsewhere, copy its -wal file too."
-          : "It is an SQLite database, but not a Core Data store: there is no table Z_METADATA (it has \(known))."
+          : "It is an SQLite database, but not a Core Data store: there is no table \(AppleBookkeeping.metadata) (it has \(known))."
       )
     }
-    let statement = try RawStatement(
-      database, "SELECT Z_UUID, Z_PLIST FROM Z_METADATA ORDER BY Z_VERSION LIMIT 1", url: url)
+    let statement = try RawStatement(database, AppleBookkeeping.readMetadata, url: url)
     defer { statement.reset() }
     guard try statement.step() else {
       throw StoreError.invalidFile(
-        url: url, reason: "Its table Z_METADATA is empty, so nothing tells its model.")
+        url: url, reason: "Its table \(AppleBookkeeping.metadata) is empty, so nothing tells its model.")
     }
     let uuid: String = statement.text(0) ?? ""
     guard let plist = statement.data(1) else {
       return (
         StoreMetadata(uuid: uuid, values: [:]),
-        "Z_METADATA holds no property list, so nothing tells its model."
+        "\(AppleBookkeeping.metadata) holds no property list, so nothing tells its model."
       )
     }
     do {
       let metadata = StoreMetadata(uuid: uuid, values: try MetadataPlist.read(plist))
-      return (metadata, uuid.isEmpty ? "Z_METADATA holds no UUID." : nil)
+      return (metadata, uuid.isEmpty ? "\(AppleBookkeeping.metadata) holds no UUID." : nil)
     } catch {
       return (
-        StoreMetadata(uuid: uuid, values: [:]), "The property list in Z_METADATA can't be read: \(error)."
+        StoreMetadata(uuid: uuid, values: [:]),
+        "The property list in \(AppleBookkeeping.metadata) can't be read: \(error)."
       )
     }
   }
@@ -160,12 +161,11 @@ package struct StoreMetadata: @unchecked Sendable {
   /// Writes the row over the old one, or a first one.
   func write(_ database: Database, url: URL) throws {
     let data: Data = try MetadataPlist.write(values, url: url)
-    let update = try RawStatement(database, "UPDATE Z_METADATA SET Z_UUID = ?, Z_PLIST = ?", url: url)
+    let update = try RawStatement(database, AppleBookkeeping.updateMetadata, url: url)
     try update.bind(1, uuid)
     try update.bind(2, data)
     if try update.run() > 0 { return }
-    let insert = try RawStatement(
-      database, "INSERT INTO Z_METADATA (Z_VERSION, Z_UUID, Z_PLIST) VALUES (1, ?, ?)", url: url)
+    let insert = try RawStatement(database, AppleBookkeeping.insertMetadata, url: url)
     try insert.bind(1, uuid)
     try insert.bind(2, data)
     try insert.run()

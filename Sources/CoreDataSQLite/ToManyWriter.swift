@@ -65,7 +65,7 @@ struct ToManyWriter {
   }
 
   private func statements(_ edit: ToManyEdit) throws -> ToManyStatements {
-    try engine.saveCompiler.toMany(of: engine.layout.entities[Int(edit.owner.entity)], slot: edit.slot)
+    try engine.texts.toMany(of: Int(edit.owner.entity), slot: edit.slot, engine.saveCompiler)
   }
 
   private func writeMembership(_ edit: ToManyEdit) throws {

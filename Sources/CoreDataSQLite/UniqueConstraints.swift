@@ -62,11 +62,8 @@ enum UniqueConstraints {
     database: Database
   ) throws -> RowID? {
     let table: TableSchema = try engine.schema.table(of: entity.index)
-    let conditions: String = columns.map { "\(SQLIdentifier.quoted($0)) = ?" }.joined(separator: " AND ")
     let select = try RawStatement(
-      database,
-      "SELECT Z_PK, Z_ENT FROM \(SQLIdentifier.quoted(table.name)) WHERE \(conditions) AND Z_PK <> ? LIMIT 1",
-      url: engine.url)
+      database, RowStatements(table).other(with: columns), url: engine.url)
     defer { select.reset() }
     for (place, name) in names.enumerated() {
       guard let slot = entity.slot(named: name), case .stored(let kind, let word) = slot.role,

@@ -33,7 +33,7 @@ import Testing
     derived.derivationExpression = try NSExpression(parsing: expression, arguments: [])
     model.entities[entity]!.properties.append(derived)
     let layout: ModelLayout = model.layout()
-    return try SchemaCreation(StoreSchema(layout: layout)).triggers(layout.derivedSlots())
+    return try AppleCreation(StoreSchema(layout: layout)).triggers(layout.derivedSlots())
   }
 
   @Test func `a count goes up and down with each member, and is taken once for a new owner`() throws {

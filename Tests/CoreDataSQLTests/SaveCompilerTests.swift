@@ -79,11 +79,6 @@ import Testing
           remove: ["UPDATE ZTAG SET Z4FAVORITES = NULL WHERE Z4FAVORITES = ?1 AND Z_PK = ?2"],
           clear: ["UPDATE ZTAG SET Z4FAVORITES = NULL WHERE Z4FAVORITES = ?1"]))
   }
-
-  @Test func `a hierarchy counts its keys under its root's number`() {
-    #expect(compiler.keySequence(of: TestModel.entity("Novel")) == 1)
-    #expect(compiler.keySequence(of: TestModel.entity("Tag")) == 5)
-  }
 }
 
 @Suite struct OrderKeysTests {

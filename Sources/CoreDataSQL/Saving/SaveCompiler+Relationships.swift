@@ -33,55 +33,69 @@ extension SaveCompiler {
     }
   }
 
-  // The numbered marks let one parameter stand in two places, and parameters keep the documented order.
+  // Numbered parameters may stand in two places, and keep the documented order.
 
   private func foreignKey(_ members: ForeignKeyMembers, _ table: TableSchema) -> ToManyStatements {
     var result = ToManyStatements()
-    let target: String = name(members.table)
-    let owner: String = name(members.key)
-    let member: String = name(table.key)
+    func update(_ assignments: [UpdateStatement.Assignment], where conditions: SQLExpression...) -> String {
+      text(.update(UpdateStatement(members.table, set: assignments, where: .conjunction(conditions))))
+    }
+    func isOwner(_ position: Int) -> SQLExpression {
+      .binary(.equal, .column(nil, members.key), .numbered(position))
+    }
     if let order = members.order {
-      result.place =
-        "UPDATE \(target) SET \(name(order)) = ?1 WHERE \(owner) = ?2 AND \(member) = ?3"
-      result.lastKey = "SELECT MAX(\(name(order))) FROM \(target) WHERE \(owner) = ?1"
+      result.place = update(
+        [.init(order, .numbered(1))], where: isOwner(2), table.has(key: .numbered(3)))
+      result.lastKey = lastKey(order, in: members.table, where: isOwner(1))
     }
     guard members.isHidden else { return result }
-    let noOrder: String = members.order.map { ", \(name($0)) = NULL" } ?? ""
-    result.add = ["UPDATE \(target) SET \(owner) = ?1\(noOrder) WHERE \(member) = ?2"]
-    result.remove = [
-      "UPDATE \(target) SET \(owner) = NULL\(noOrder) WHERE \(owner) = ?1 AND \(member) = ?2"
-    ]
-    result.clear = ["UPDATE \(target) SET \(owner) = NULL\(noOrder) WHERE \(owner) = ?1"]
+    let noOrder: [UpdateStatement.Assignment] = members.order.map { [.init($0, .null)] } ?? []
+    result.add = [update([.init(members.key, .numbered(1))] + noOrder, where: table.has(key: .numbered(2)))]
+    let untied: [UpdateStatement.Assignment] = [.init(members.key, .null)] + noOrder
+    result.remove = [update(untied, where: isOwner(1), table.has(key: .numbered(2)))]
+    result.clear = [update(untied, where: isOwner(1))]
     return result
   }
 
   private func joinTable(_ members: JoinTableMembers) -> ToManyStatements {
     var result = ToManyStatements()
-    let table: String = name(members.table)
-    let owner: String = name(members.owner)
-    let member: String = name(members.member)
-    result.add = ["INSERT OR IGNORE INTO \(table)(\(owner), \(member)) VALUES(?1, ?2)"]
-    result.remove = ["DELETE FROM \(table) WHERE \(owner) = ?1 AND \(member) = ?2"]
-    result.clear = ["DELETE FROM \(table) WHERE \(owner) = ?1"]
+    func add(_ owner: Int, _ member: Int) -> String {
+      var insert = InsertStatement(
+        into: members.table, [members.owner, members.member], values: [.numbered(owner), .numbered(member)])
+      insert.conflict = .ignore
+      return text(.insert(insert))
+    }
+    func isOwner(_ position: Int) -> SQLExpression {
+      .binary(.equal, .column(nil, members.owner), .numbered(position))
+    }
+    func isMember(_ position: Int) -> SQLExpression {
+      .binary(.equal, .column(nil, members.member), .numbered(position))
+    }
+    func delete(_ conditions: SQLExpression...) -> String {
+      text(.delete(DeleteStatement(from: members.table, where: .conjunction(conditions))))
+    }
+    result.add = [add(1, 2)]
+    result.remove = [delete(isOwner(1), isMember(2))]
+    result.clear = [delete(isOwner(1))]
     if members.isReflexive {
-      result.add.append("INSERT OR IGNORE INTO \(table)(\(owner), \(member)) VALUES(?2, ?1)")
-      result.remove.append("DELETE FROM \(table) WHERE \(owner) = ?2 AND \(member) = ?1")
-      result.clear.append("DELETE FROM \(table) WHERE \(member) = ?1")
+      result.add.append(add(2, 1))
+      result.remove.append(delete(isOwner(2), isMember(1)))
+      result.clear.append(delete(isMember(1)))
     }
     if let order = members.order {
-      result.place = "UPDATE \(table) SET \(name(order)) = ?1 WHERE \(owner) = ?2 AND \(member) = ?3"
-      result.lastKey = "SELECT MAX(\(name(order))) FROM \(table) WHERE \(owner) = ?1"
+      result.place = text(
+        .update(
+          UpdateStatement(
+            members.table, set: [.init(order, .numbered(1))], where: .all([isOwner(2), isMember(3)]))))
+      result.lastKey = lastKey(order, in: members.table, where: isOwner(1))
     }
     return result
   }
 
-  // MARK: Key sequences
-
-  /// Parameter: (root's entity number). The highest key handed out in a hierarchy.
-  package var readMaxKey: String { "SELECT Z_MAX FROM Z_PRIMARYKEY WHERE Z_ENT = ?1" }
-  /// Parameters: (new maximum, root's entity number).
-  package var writeMaxKey: String { "UPDATE Z_PRIMARYKEY SET Z_MAX = ?1 WHERE Z_ENT = ?2" }
-
-  /// The number under which a hierarchy's keys are counted.
-  package func keySequence(of entity: EntityLayout) -> Int { schema.entityNumbers[entity.rootIndex] }
+  private func lastKey(_ order: String, in table: String, where condition: SQLExpression) -> String {
+    var select = SelectStatement(
+      columns: [.builtin("MAX", [.column(nil, order)])], source: .table(table, alias: nil))
+    select.condition = condition
+    return text(.select(select))
+  }
 }

@@ -16,8 +16,6 @@ package struct SaveCompiler: Sendable {
     self.dialect = dialect
   }
 
-  func name(_ name: String) -> String { dialect.identifier(name) }
-
   /// Writes a whole new row. Hidden and order columns start empty; edits of to-many relationships fill them.
   package func insert(_ entity: EntityLayout) throws -> WriteStatement {
     let table: TableSchema = try schema.table(of: entity.index)
@@ -29,10 +27,8 @@ package struct SaveCompiler: Sendable {
         parameters.append(parameter)
       }
     }
-    let marks: String = columns.indices.map { dialect.placeholder($0 + 1) }.joined(separator: ", ")
-    return WriteStatement(
-      sql: "INSERT INTO \(name(table.name))(\(columns.map(name).joined(separator: ", "))) VALUES(\(marks))",
-      parameters: parameters)
+    let values: [SQLExpression] = columns.indices.map { .parameter($0 + 1) }
+    return statement(.insert(InsertStatement(into: table.name, columns, values: values)), parameters)
   }
 
   /// Writes the changed slots and the version of a row that still has the expected version. A changed to-one loses its place in
@@ -40,32 +36,37 @@ package struct SaveCompiler: Sendable {
   package func update(_ entity: EntityLayout, changed: SlotSet) throws -> WriteStatement {
     let table: TableSchema = try schema.table(of: entity.index)
     var parameters: [RowParameter] = [.version]
-    var assignments: [String] = ["\(name(table.version)) = \(dialect.placeholder(1))"]
+    var assignments: [UpdateStatement.Assignment] = [.init(table.version, .parameter(1))]
     for slot in changed.members where slot < entity.slots.count {
       for (column, parameter) in columns(of: entity, slot: slot) {
         parameters.append(parameter)
-        assignments.append("\(name(column)) = \(dialect.placeholder(parameters.count))")
+        assignments.append(.init(column, .parameter(parameters.count)))
       }
       if case .toOne(let columns) = schema.storage(of: entity.index, slot: slot), let order = columns.order {
-        assignments.append("\(name(order)) = NULL")
+        assignments.append(.init(order, .null))
       }
     }
     parameters += [.key, .expectedVersion]
-    let key: String = dialect.placeholder(parameters.count - 1)
-    let version: String = dialect.placeholder(parameters.count)
-    return WriteStatement(
-      sql: "UPDATE \(name(table.name)) SET \(assignments.joined(separator: ", ")) "
-        + "WHERE \(name(table.key)) = \(key) AND \(name(table.version)) = \(version)",
-      parameters: parameters)
+    let condition: SQLExpression = .all([
+      table.has(key: .parameter(parameters.count - 1)),
+      .binary(.equal, .column(nil, table.version), .parameter(parameters.count)),
+    ])
+    return statement(.update(UpdateStatement(table.name, set: assignments, where: condition)), parameters)
   }
 
   package func delete(_ entity: EntityLayout) throws -> WriteStatement {
     let table: TableSchema = try schema.table(of: entity.index)
-    return WriteStatement(
-      sql: "DELETE FROM \(name(table.name)) WHERE \(name(table.key)) = \(dialect.placeholder(1)) "
-        + "AND \(name(table.version)) = \(dialect.placeholder(2))",
-      parameters: [.key, .expectedVersion])
+    let condition: SQLExpression = .all([
+      table.has(key: .parameter(1)), .binary(.equal, .column(nil, table.version), .parameter(2)),
+    ])
+    return statement(.delete(DeleteStatement(from: table.name, where: condition)), [.key, .expectedVersion])
   }
+
+  private func statement(_ tree: RowTree, _ parameters: [RowParameter]) -> WriteStatement {
+    WriteStatement(sql: text(tree), parameters: parameters)
+  }
+
+  func text(_ tree: RowTree) -> String { SQLRenderer.text(tree, dialect: dialect) }
 
   /// Derived attributes have none: triggers write them.
   private func columns(of entity: EntityLayout, slot: Int) -> [(String, RowParameter)] {
@@ -81,4 +82,9 @@ package struct SaveCompiler: Sendable {
     case .none, .toMany: return []
     }
   }
+}
+
+extension TableSchema {
+  /// The condition for the row with a key.
+  func has(key value: SQLExpression) -> SQLExpression { .binary(.equal, .column(nil, key), value) }
 }

@@ -6,7 +6,13 @@
 package indirect enum SQLExpression: Sendable, Hashable {
   /// A column of a table under its alias; without alias in single-table statements.
   case column(String?, String)
+  /// A column under its table's own name.
+  case tableColumn(String, String)
   case bound(SQLValue)
+  /// The n-th value of a statement that is prepared once and bound often. Each stands in one place, in order.
+  case parameter(Int)
+  /// The n-th value, which may stand in several places.
+  case numbered(Int)
   case integer(Int64)
   case null
   case truth(Bool)
@@ -37,6 +43,8 @@ package indirect enum SQLExpression: Sendable, Hashable {
   case countRows
   case choice(when: SQLExpression, then: SQLExpression, otherwise: SQLExpression)
   case cast(SQLExpression, SQLCast)
+  /// Stands in parentheses whether it needs them or not: where a text is compared with that of a definition.
+  case enclosed(SQLExpression)
 }
 
 package enum SQLOperator: String, Sendable, Hashable {
@@ -44,6 +52,8 @@ package enum SQLOperator: String, Sendable, Hashable {
   /// Equal, `NULL` being equal to `NULL`.
   case `is` = "IS"
   case isNot = "IS NOT"
+  /// Different, and neither is `NULL`.
+  case unequal = "<>"
   case less = "<"
   case lessOrEqual = "<="
   case greater = ">"

@@ -1,12 +1,15 @@
-/// Trees to text: the last step of every compilation, and the only one that glues strings.
+/// Trees to text: the last step of every compilation, and the only one that joins strings.
 package struct SQLRenderer {
-  private let dialect: any SQLDialect
-  /// Writes values into the text instead of binding them: for definitions of indexes, where nothing can be bound.
-  private let inlinesValues: Bool
-  private var sql: String = ""
-  private var bindings: [SQLValue] = []
+  let dialect: any SQLDialect
+  /// Writes values into the text instead of binding them: for definitions, where nothing can be bound.
+  let inlinesValues: Bool
+  /// Whether the text is a trigger's, which a store's file keeps. Apple's triggers say `AS` before an alias and `NOT NULL` for
+  /// `IS NOT NULL`.
+  var isTrigger: Bool = false
+  var sql: String = ""
+  private(set) var bindings: [SQLValue] = []
 
-  package init(dialect: any SQLDialect, inlinesValues: Bool = false) {
+  init(dialect: any SQLDialect, inlinesValues: Bool = false) {
     self.dialect = dialect
     self.inlinesValues = inlinesValues
   }
@@ -17,16 +20,40 @@ package struct SQLRenderer {
     return CompiledStatement(sql: renderer.sql, bindings: renderer.bindings)
   }
 
+  package static func statement(_ tree: RowTree, dialect: any SQLDialect) -> CompiledStatement {
+    var renderer = SQLRenderer(dialect: dialect)
+    renderer.write(tree)
+    return CompiledStatement(sql: renderer.sql, bindings: renderer.bindings)
+  }
+
+  /// The text of a statement whose values are all parameters.
+  package static func text(_ tree: RowTree, dialect: any SQLDialect) -> String {
+    statement(tree, dialect: dialect).sql
+  }
+
   /// A lone condition with its values written out.
-  package static func inline(_ expression: SQLExpression, dialect: any SQLDialect) -> String {
+  static func inline(_ expression: SQLExpression, dialect: any SQLDialect) -> String {
     var renderer = SQLRenderer(dialect: dialect, inlinesValues: true)
     renderer.write(expression, inside: .loosest)
     return renderer.sql
   }
 
+  /// The text of a statement with its values written out.
+  package static func inlineText(_ tree: RowTree, dialect: any SQLDialect) -> String {
+    var renderer = SQLRenderer(dialect: dialect, inlinesValues: true)
+    renderer.write(tree)
+    return renderer.sql
+  }
+
+  package static func text(_ tree: SchemaTree, dialect: any SQLDialect) -> String {
+    var renderer = SQLRenderer(dialect: dialect, inlinesValues: true)
+    renderer.write(tree)
+    return renderer.sql
+  }
+
   // MARK: Statements
 
-  private mutating func write(_ select: SelectStatement) {
+  mutating func write(_ select: SelectStatement) {
     sql += select.isDistinct ? "SELECT DISTINCT " : "SELECT "
     list(select.columns)
     if select.source != .nothing { sql += " FROM " }
@@ -34,16 +61,18 @@ package struct SQLRenderer {
     case .nothing: break
     case .table(let name, let alias):
       sql += dialect.identifier(name)
-      if let alias { sql += " \(alias)" }
+      write(alias: alias)
     case .select(let inner, let alias):
       sql += "("
       write(inner)
       sql += ")"
-      if let alias { sql += " \(alias)" }
+      write(alias: alias)
     case .function(let name, let arguments): call(name, arguments)
     }
     for join in select.joins {
-      sql += " \(join.kind.rawValue) \(dialect.identifier(join.table)) \(join.alias) ON "
+      sql += " \(join.kind.rawValue) \(dialect.identifier(join.table))"
+      write(alias: join.alias)
+      sql += " ON "
       write(join.condition, inside: .loosest)
     }
     if select.condition != .truth(true) {
@@ -72,6 +101,12 @@ package struct SQLRenderer {
     writeLimit(select)
   }
 
+  private mutating func write(alias: String?) {
+    guard let alias else { return }
+    sql += isTrigger ? " AS " : " "
+    sql += alias
+  }
+
   private mutating func writeLimit(_ select: SelectStatement) {
     // Rendered apart, so that a dialect may put them in its own order; both are plain values.
     func text(_ expression: SQLExpression?, _ renderer: inout SQLRenderer) -> String? {
@@ -87,190 +122,19 @@ package struct SQLRenderer {
     sql += dialect.limit(limit, offset: offset)
   }
 
-  private mutating func list(_ expressions: [SQLExpression]) {
+  mutating func list(_ expressions: [SQLExpression]) {
     for (index, expression) in expressions.enumerated() {
       if index > 0 { sql += ", " }
       write(expression, inside: .loosest)
     }
   }
 
-  // MARK: Expressions
-
-  /// How tightly an operator binds its operands; an operand that binds less gets parentheses.
-  private enum Strength: Int, Comparable {
-    case loosest, or, and, comparison, arithmetic, unary, primary
-    static func < (left: Strength, right: Strength) -> Bool { left.rawValue < right.rawValue }
-  }
-
-  private func strength(of expression: SQLExpression) -> Strength {
-    switch expression {
-    case .any: .or
-    case .all: .and
-    case .isNull, .isNotNull, .isNotTrue, .between, .inList, .inSelect: .comparison
-    case .exists(_, let isNegated): isNegated ? .comparison : .primary
-    case .binary(let symbol, _, _):
-      switch symbol {
-      case .equal, .is, .isNot, .less, .lessOrEqual, .greater, .greaterOrEqual: .comparison
-      case .add, .subtract, .multiply, .divide, .remainder, .bitAnd, .bitOr, .shiftLeft, .shiftRight:
-        .arithmetic
-      }
-    case .negative, .bitNot, .noIndex: .unary
-    case .column, .bound, .integer, .null, .truth, .scalar, .function, .aggregate, .builtin, .countRows,
-      .choice, .cast, .distinct, .named:
-      .primary
-    }
-  }
-
-  private mutating func write(
-    _ expression: SQLExpression, inside outer: Strength, allowing same: Strength = .primary
-  ) {
-    let own: Strength = strength(of: expression)
-    // Operators of one strength side by side are set in parentheses: nobody knows SQL's table by heart.
-    let needsParentheses: Bool = own < outer || (own == outer && own != same && own != .primary)
-    if needsParentheses { sql += "(" }
-    body(expression)
-    if needsParentheses { sql += ")" }
-  }
-
-  private mutating func body(_ expression: SQLExpression) {
-    switch expression {
-    case .column(let alias, let name):
-      if let alias { sql += "\(alias)." }
-      sql += dialect.identifier(name)
-    case .bound(let value): bind(value)
-    case .integer(let value): sql += "\(value)"
-    case .null: sql += "NULL"
-    case .truth(let value): sql += value ? "1" : "0"
-    case .binary(let symbol, let left, let right):
-      let own: Strength = strength(of: expression)
-      write(left, inside: own)
-      sql += " \(symbol.rawValue) "
-      write(right, inside: own)
-    case .negative(let operand): prefix("-", operand)
-    case .bitNot(let operand): prefix("~", operand)
-    case .noIndex(let operand): prefix("+", operand)
-    case .all(let members): chain(members[...], " AND ")
-    case .any(let members): chain(members[...], " OR ")
-    case .isNull(let operand): suffix(operand, " IS NULL")
-    case .isNotNull(let operand): suffix(operand, " IS NOT NULL")
-    case .isNotTrue(let operand):
-      sql += "("
-      write(operand, inside: .loosest)
-      sql += ") IS NOT TRUE"
-    case .between(let value, let low, let high):
-      write(value, inside: .comparison)
-      sql += " BETWEEN "
-      write(low, inside: .comparison)
-      sql += " AND "
-      write(high, inside: .comparison)
-    case .inList(let value, let members):
-      write(value, inside: .comparison)
-      sql += " IN ("
-      list(members)
-      sql += ")"
-    case .inSelect(let value, let select):
-      write(value, inside: .comparison)
-      sql += " IN ("
-      write(select)
-      sql += ")"
-    case .exists(let select, let isNegated):
-      sql += isNegated ? "NOT EXISTS (" : "EXISTS ("
-      write(select)
-      sql += ")"
-    case .scalar(let select):
-      sql += "("
-      write(select)
-      sql += ")"
-    case .function(let function, let arguments): call(function.rawValue, arguments)
-    case .aggregate(let function, let arguments): call(function.rawValue, arguments)
-    case .builtin(let name, let arguments): call(name, arguments)
-    case .distinct(let operand):
-      sql += "DISTINCT "
-      write(operand, inside: .loosest)
-    case .named(let operand, let name):
-      write(operand, inside: .loosest)
-      sql += " AS \(dialect.identifier(name))"
-    case .countRows: sql += "COUNT(*)"
-    case .choice(let condition, let then, let otherwise):
-      sql += "CASE WHEN "
-      write(condition, inside: .loosest)
-      sql += " THEN "
-      write(then, inside: .loosest)
-      sql += " ELSE "
-      write(otherwise, inside: .loosest)
-      sql += " END"
-    case .cast(let operand, let type):
-      sql += "CAST("
-      write(operand, inside: .loosest)
-      sql += " AS \(type.rawValue))"
-    }
-  }
-
-  private mutating func call(_ name: String, _ arguments: [SQLExpression]) {
-    sql += "\(name)("
-    list(arguments)
-    sql += ")"
-  }
-
-  private mutating func prefix(_ mark: String, _ operand: SQLExpression) {
-    sql += mark
-    write(operand, inside: .unary)
-  }
-
-  private mutating func suffix(_ operand: SQLExpression, _ text: String) {
-    write(operand, inside: .comparison)
-    sql += text
-  }
-
-  /// Long chains are set in balanced groups: SQLite refuses expressions deeper than 1000, and `a AND b AND c` is a tree as
-  /// deep as it is long.
-  private mutating func chain(_ members: ArraySlice<SQLExpression>, _ word: String) {
-    let group: Int = 64
-    if members.count <= group {
-      for (index, member) in members.enumerated() {
-        if index > 0 { sql += word }
-        // A conjunction among alternatives would need none, but is easier to read in parentheses.
-        write(member, inside: .comparison, allowing: .comparison)
-      }
-      return
-    }
-    var size: Int = group
-    while size * group < members.count { size *= group }
-    var start: Int = members.startIndex
-    while start < members.endIndex {
-      let end: Int = min(start + size, members.endIndex)
-      if start > members.startIndex { sql += word }
-      sql += "("
-      chain(members[start..<end], word)
-      sql += ")"
-      start = end
-    }
-  }
-
-  private mutating func bind(_ value: SQLValue) {
+  mutating func bind(_ value: SQLValue) {
     if inlinesValues {
       sql += Self.literal(value)
     } else {
       bindings.append(value)
       sql += dialect.placeholder(bindings.count)
-    }
-  }
-
-  private static func literal(_ value: SQLValue) -> String {
-    switch value {
-    case .null: return "NULL"
-    case .integer(let value): return "\(value)"
-    case .real(let value):
-      return value.isInfinite ? (value < 0 ? "-9e999" : "9e999") : "\(value)"
-    case .text(let value):
-      // A NUL would end the statement's text.
-      return "'" + value.replacing("'", with: "''").replacing("\0", with: "\u{FFFD}") + "'"
-    case .blob(let value):
-      let digits: [String] = value.map { byte in
-        let text = String(byte, radix: 16, uppercase: true)
-        return text.count == 1 ? "0" + text : text
-      }
-      return "X'\(digits.joined())'"
     }
   }
 }

@@ -49,7 +49,7 @@ struct AppleLayout {
   }
 
   private mutating func nameTables() {
-    var pool = NamePool(reserved: AppleNames.bookkeeping)
+    var pool = NamePool(reserved: AppleBookkeeping.tables)
     for entity in layout.entities where included[entity.index] {
       if entity.superIndex == nil {
         tablePosition[entity.index] = tables.count
@@ -141,7 +141,7 @@ struct AppleLayout {
   }
 
   private mutating func nameJoinTables() {
-    var tablePool = NamePool(reserved: AppleNames.bookkeeping + tables.map(\.name))
+    var tablePool = NamePool(reserved: AppleBookkeeping.tables + tables.map(\.name))
     var keyPool = NamePool()
     var done: Set<ObjectIdentifier> = []
     for entity in joinOrder() {

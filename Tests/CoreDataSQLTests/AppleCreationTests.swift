@@ -6,10 +6,10 @@ import Testing
 
 @testable import CoreDataSQL
 
-@Suite struct SchemaCreationTests {
+@Suite struct AppleCreationTests {
   @Test func `a fresh store has Apple's tables, columns and order`() {
     #expect(
-      SchemaCreation(TestModel.schema).tables() == [
+      AppleCreation(TestModel.schema).tables() == [
         "CREATE TABLE ZBOOK ( Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER, Z_OPT INTEGER, ZPAGES INTEGER, "
           + "ZAUTHOR INTEGER, ZTITLE VARCHAR, ZGENRE VARCHAR )",
         "CREATE TABLE ZCHAPTER ( Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER, Z_OPT INTEGER, ZBOOK INTEGER, "
@@ -24,7 +24,7 @@ import Testing
 
   @Test func `join tables name keys after the relationship that leads to them`() {
     #expect(
-      SchemaCreation(TestModel.schema).joinTables() == [
+      AppleCreation(TestModel.schema).joinTables() == [
         "CREATE TABLE Z_4TAGS ( Z_4PEOPLE INTEGER, Z_5TAGS INTEGER, Z_FOK_5TAGS INTEGER, "
           + "PRIMARY KEY (Z_4PEOPLE, Z_5TAGS) )",
         "CREATE TABLE Z_4FRIENDS ( Z_4FRIENDS INTEGER, REFLEXIVE INTEGER, PRIMARY KEY (Z_4FRIENDS, REFLEXIVE) )",
@@ -33,7 +33,7 @@ import Testing
 
   @Test func `every key and every shared table has its index`() {
     #expect(
-      SchemaCreation(TestModel.schema).indexes() == [
+      AppleCreation(TestModel.schema).indexes() == [
         "CREATE INDEX ZBOOK_ZAUTHOR_INDEX ON ZBOOK (ZAUTHOR)",
         "CREATE INDEX ZBOOK_Z_ENT_INDEX ON ZBOOK (Z_ENT)",
         "CREATE INDEX ZCHAPTER_ZBOOK_INDEX ON ZCHAPTER (ZBOOK)",
@@ -69,7 +69,7 @@ import Testing
         NSFetchIndexElementDescription(property: car.attributesByName[$0]!, collationType: .rTree)
       })
     car.indexes = [recent, place]
-    let indexes: [String] = SchemaCreation(try StoreSchema(layout: model.layout())).indexes()
+    let indexes: [String] = AppleCreation(try StoreSchema(layout: model.layout())).indexes()
     #expect(
       indexes == [
         "CREATE INDEX Z_Car_recent ON ZCAR (ZYEAR COLLATE BINARY DESC) "
@@ -114,7 +114,7 @@ import Testing
       ])
     index.partialIndexPredicate = try NSPredicate(parsing: format, arguments: [])
     thing.indexes = [index]
-    let indexes: [String] = SchemaCreation(try StoreSchema(layout: model.layout())).indexes()
+    let indexes: [String] = AppleCreation(try StoreSchema(layout: model.layout())).indexes()
     #expect(
       indexes.last == "CREATE INDEX Z_Thing_some ON ZTHING (ZA COLLATE BINARY ASC) WHERE \(sql)", "\(format)")
   }
@@ -141,7 +141,7 @@ import Testing
     ]
     asset.compoundIndexes = [["kind", "date"]]
     #expect(
-      SchemaCreation(try StoreSchema(layout: model.layout())).indexes() == [
+      AppleCreation(try StoreSchema(layout: model.layout())).indexes() == [
         "CREATE INDEX Z_Asset_forAll ON ZASSET (ZDATE COLLATE BINARY ASC, Z_PK COLLATE BINARY ASC)",
         "CREATE INDEX Z_Asset_byKind ON ZASSET (ZKIND COLLATE BINARY ASC, Z_ENT COLLATE BINARY ASC)",
         "CREATE INDEX Z_Asset_both ON ZASSET (ZKIND COLLATE BINARY ASC, ZDATE COLLATE BINARY DESC)",
@@ -159,7 +159,7 @@ import Testing
       ])
     asset.attributesByName["place"]!.isTransient = true
     asset.attributesByName["place"]!.userInfo = ["_NSLocationAttributeDerivedComponents": parts]
-    let sql: [String] = SchemaCreation(try StoreSchema(layout: model.layout())).indexes()
+    let sql: [String] = AppleCreation(try StoreSchema(layout: model.layout())).indexes()
     #expect(sql.count == 4)
     #expect(
       sql.first == "CREATE VIRTUAL TABLE Z_RT_Asset_place USING RTREE (Z_PK INTEGER PRIMARY KEY, "
@@ -181,14 +181,14 @@ import Testing
         ])
     }
     #expect(
-      SchemaCreation(try StoreSchema(layout: model.layout())).indexes() == [
+      AppleCreation(try StoreSchema(layout: model.layout())).indexes() == [
         "CREATE INDEX ZCAR_ZOWNER_INDEX ON ZCAR (ZOWNER)",
         "CREATE INDEX Z_Car_bymaker ON ZCAR (ZMAKER COLLATE BINARY ASC)",
       ])
   }
 
   @Test func `each entity has a row in Z_PRIMARYKEY, sub-entities with their parent's number`() {
-    let rows: [[SQLValue]] = SchemaCreation(TestModel.schema).primaryKeyRows().map(\.bindings)
+    let rows: [[SQLValue]] = AppleCreation(TestModel.schema).primaryKeyRows().map(\.bindings)
     #expect(
       rows == [
         [.integer(1), .text("Book"), .integer(0)], [.integer(2), .text("Novel"), .integer(1)],
@@ -215,7 +215,7 @@ import Testing
       "select", attributes: ["a\"b; DROP TABLE x": .stringAttributeType, "größe": .integer16AttributeType])
     let schema = try StoreSchema(layout: model.layout())
     #expect(
-      SchemaCreation(schema).tables() == [
+      AppleCreation(schema).tables() == [
         "CREATE TABLE ZSELECT ( Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER, Z_OPT INTEGER, \"ZGRÖSSE\" INTEGER, "
           + "\"ZA\"\"B; DROP TABLE X\" VARCHAR )"
       ])

@@ -3,7 +3,7 @@ import CoreDataPredicates
 import CoreDataStorage
 import Foundation
 
-/// The condition of a partial index as text. Values can't be bound there, and only the table's own columns and SQLite's own
+/// The condition of a partial index. Values can't be bound there, and only the table's own columns and SQLite's own
 /// operators may take part.
 ///
 /// SQLite uses such an index for a statement that says the same in the same words, so the words are Apple's wherever they are known:
@@ -18,61 +18,61 @@ struct PartialIndexCondition {
   let schema: StoreSchema
 
   /// nil if the predicate needs more than that.
-  static func text(_ predicate: Foundation.NSPredicate, of entity: EntityLayout, schema: StoreSchema)
-    -> String?
+  static func tree(_ predicate: Foundation.NSPredicate, of entity: EntityLayout, schema: StoreSchema)
+    -> SQLExpression?
   {
     let condition = PartialIndexCondition(entity: entity, schema: schema)
-    return condition.text(predicate.predicateNode()) ?? condition.compiled(predicate)
+    return condition.tree(predicate.predicateNode()) ?? condition.compiled(predicate)
   }
 
-  private func text(_ predicate: PredicateNode) -> String? {
+  private func tree(_ predicate: PredicateNode) -> SQLExpression? {
     switch predicate {
     case .compound(let kind, let members) where kind != .not && !members.isEmpty:
-      let parts: [String] = members.compactMap(text)
+      let parts: [SQLExpression] = members.compactMap(tree)
       guard parts.count == members.count else { return nil }
-      return "(" + parts.joined(separator: kind == .and ? " AND " : " OR ") + ")"
+      return .enclosed(kind == .and ? .all(parts) : .any(parts))
     case .comparison(let node) where node.modifier == .direct && node.options.isEmpty:
       guard case .keyPath(let path) = node.left, case .constant(let value) = node.right,
         let column = column(path)
       else { return nil }
       if value.isNull {
         switch node.comparison {
-        case .equalTo: return "\(column) IS NULL"
-        case .notEqualTo: return "\(column) IS NOT NULL"
+        case .equalTo: return .isNull(column)
+        case .notEqualTo: return .isNotNull(column)
         default: return nil
         }
       }
       guard let symbol = Self.symbols[node.comparison], let literal = Self.literal(value) else { return nil }
-      return "\(column) \(symbol) \(literal)"
+      return .binary(symbol, column, literal)
     default: return nil
     }
   }
 
-  private static let symbols: [ComparisonOperator: String] = [
-    .equalTo: "=", .notEqualTo: "<>", .lessThan: "<", .lessThanOrEqualTo: "<=", .greaterThan: ">",
-    .greaterThanOrEqualTo: ">=",
+  private static let symbols: [ComparisonOperator: SQLOperator] = [
+    .equalTo: .equal, .notEqualTo: .unequal, .lessThan: .less, .lessThanOrEqualTo: .lessOrEqual,
+    .greaterThan: .greater, .greaterThanOrEqualTo: .greaterOrEqual,
   ]
 
-  private static func literal(_ value: PredicateValue) -> String? {
+  private static func literal(_ value: PredicateValue) -> SQLExpression? {
     switch value {
-    case .bool(let flag): flag ? "1" : "0"
-    case .integer(let number): "\(number)"
-    case .string(let text) where !text.utf8.contains(0): "'\(text.replacing("'", with: "''"))'"
+    case .bool(let flag): .integer(flag ? 1 : 0)
+    case .integer(let number): .integer(number)
+    case .string(let text) where !text.utf8.contains(0): .bound(.text(text))
     default: nil
     }
   }
 
-  private func column(_ property: String) -> String? {
+  private func column(_ property: String) -> SQLExpression? {
     guard let slot = entity.slotByName[property] else { return nil }
     switch schema.storage[entity.index][slot] {
-    case .attribute(let column): return SQLIdentifier.quoted(column.name)
-    case .toOne(let columns): return SQLIdentifier.quoted(columns.key)
+    case .attribute(let column): return .column(nil, column.name)
+    case .toOne(let columns): return .column(nil, columns.key)
     case .none, .toMany: return nil
     }
   }
 
   /// Other conditions as fetches say them.
-  private func compiled(_ predicate: Foundation.NSPredicate) -> String? {
+  private func compiled(_ predicate: Foundation.NSPredicate) -> SQLExpression? {
     guard let table = try? schema.table(of: entity.index) else { return nil }
     let frame = SelectFrame(aliases: AliasSource())
     frame.source = .table(table.name, alias: nil)
@@ -80,7 +80,7 @@ struct PartialIndexCondition {
     let condition: SQLExpression? = try? PredicateCompiler(schema: schema)
       .condition(predicate.predicateNode(), PredicateScope(object: root))
     guard let condition, frame.joins.isEmpty, condition.isLocal else { return nil }
-    return SQLRenderer.inline(condition, dialect: SQLiteDialect())
+    return condition
   }
 }
 
@@ -88,12 +88,14 @@ extension SQLExpression {
   /// Whether one row and SQLite alone are enough to evaluate it.
   var isLocal: Bool {
     switch self {
-    case .column, .bound, .integer, .null, .truth: true
-    case .function, .aggregate, .exists, .scalar, .inSelect, .distinct, .named, .countRows: false
+    case .column, .tableColumn, .bound, .integer, .null, .truth: true
+    case .function, .aggregate, .exists, .scalar, .inSelect, .distinct, .named, .countRows, .parameter,
+      .numbered:
+      false
     case .builtin(_, let parts), .all(let parts), .any(let parts): parts.allSatisfy(\.isLocal)
     case .binary(_, let left, let right): left.isLocal && right.isLocal
     case .negative(let part), .bitNot(let part), .noIndex(let part), .isNull(let part), .isNotNull(let part),
-      .isNotTrue(let part), .cast(let part, _):
+      .isNotTrue(let part), .cast(let part, _), .enclosed(let part):
       part.isLocal
     case .between(let a, let b, let c), .choice(let a, let b, let c): a.isLocal && b.isLocal && c.isLocal
     case .inList(let value, let members): value.isLocal && members.allSatisfy(\.isLocal)

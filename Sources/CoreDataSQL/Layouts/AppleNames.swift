@@ -33,7 +33,15 @@ enum AppleNames {
   }
   static let reflexive: String = "REFLEXIVE"
 
-  static let bookkeeping: [String] = ["Z_PRIMARYKEY", "Z_METADATA", "Z_MODELCACHE"]
+  /// The table of an R-tree index.
+  static func rTree(_ index: String, of entity: String) -> String { "Z_RT_\(entity)_\(index)" }
+  /// A trigger that keeps a derived attribute up.
+  static func derivation(_ attribute: String, of entity: String, watching table: String, _ suffix: String)
+    -> String
+  {
+    "Z_DA_\(table)_\(entity)_\(attribute)_\(suffix)"
+  }
+
   static let fixedColumns: [String] = ["Z_PK", "Z_ENT", "Z_OPT"]
 
   static func type(_ kind: ColumnKind) -> String {

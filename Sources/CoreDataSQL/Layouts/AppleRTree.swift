@@ -13,19 +13,27 @@ import CoreDataStorage
 // such a file makes them for the time being.
 
 package struct RTree: Sendable {
+  /// Whether a table of this name is a tree of an entity's.
+  package static func isTree(_ name: String, of entity: String) -> Bool {
+    name.uppercased().hasPrefix(AppleNames.rTree("", of: entity).uppercased())
+  }
+
   /// `Z_RT_<Entity>_<index>`.
   package let name: String
   /// The table with the rows.
   package let table: String
   let columns: [String]
+  private let key: String
+  private let entity: String
   /// The entity numbers whose rows are in the tree, where the table has rows of other entities; nil for all rows.
   let numbers: [Int]?
 
   init(
     _ index: String, _ columns: [String], of entity: EntityLayout, on table: TableSchema, schema: StoreSchema
   ) {
-    name = "Z_RT_\(entity.name)_\(index)"
+    name = AppleNames.rTree(index, of: entity.name)
     self.table = table.name
+    (key, self.entity) = (table.key, table.entity)
     self.columns = columns
     numbers = entity.superIndex == nil ? nil : entity.family.map { schema.entityNumbers[$0] }
   }
@@ -35,12 +43,12 @@ package struct RTree: Sendable {
     let folded: String = DatabaseNames.fold(tree.name)
     let owners: [EntityLayout] = schema.layout.entities.filter { entity in
       schema.tablePosition[entity.index] != nil
-        && folded.hasPrefix("Z_RT_\(DatabaseNames.fold(entity.name))_")
+        && folded.hasPrefix(DatabaseNames.fold(AppleNames.rTree("", of: entity.name)))
     }
     // An entity's name may begin with another's.
     guard let owner = owners.max(by: { $0.name.count < $1.name.count }),
       let position = schema.tablePosition[owner.index], let key = tree.columns.first,
-      DatabaseNames.fold(key) == "Z_PK"
+      DatabaseNames.fold(key) == schema.tables[position].key
     else { return nil }
     let names = DatabaseNames(database)
     let bounds: [String] = tree.columns.dropFirst().map(DatabaseNames.fold)
@@ -52,42 +60,46 @@ package struct RTree: Sendable {
     guard !found.isEmpty, found.count * 2 == bounds.count else { return nil }
     name = tree.name
     table = schema.tables[position].name
+    (self.key, entity) = (schema.tables[position].key, schema.tables[position].entity)
     columns = found
     numbers = owner.superIndex == nil ? nil : owner.family.map { schema.entityNumbers[$0] }
   }
 
-  var creation: String {
-    let dimensions: String = columns.map {
-      "\(SQLIdentifier.quoted($0 + "_MIN")) FLOAT, \(SQLIdentifier.quoted($0 + "_MAX")) FLOAT"
-    }.joined(separator: ", ")
-    return "CREATE VIRTUAL TABLE \(SQLIdentifier.quoted(name)) USING RTREE "
-      + "(Z_PK INTEGER PRIMARY KEY, \(dimensions))"
-  }
+  var creation: SchemaTree { .rTree(RTreeDefinition(name: name, key: key, bounds: bounds)) }
+
+  private var bounds: [String] { columns.flatMap { [$0 + "_MIN", $0 + "_MAX"] } }
 
   /// The three triggers. `isTemporary`: those of one connection, which the file never sees.
   package func triggers(isTemporary: Bool = false) -> [String] {
-    let tree: String = SQLIdentifier.quoted(name)
-    let names: String = columns.map {
-      "\(SQLIdentifier.quoted($0 + "_MIN")), \(SQLIdentifier.quoted($0 + "_MAX"))"
-    }.joined(separator: ", ")
-    let values: String = columns.enumerated().map { place, column in
-      let value = "NEW.\(SQLIdentifier.quoted(column))"
-      // The blank stands before the first comma in Apple's text.
-      return place == 0 ? "\(value) ,\(value)" : "\(value), \(value)"
-    }.joined(separator: ", ")
-    let row = "INTO \(tree) (Z_PK, \(names)) VALUES (NEW.Z_PK, \(values))"
-    func trigger(_ event: String, _ row: String, _ body: String) -> String {
-      let list: String? = numbers.map { $0.map(String.init).joined(separator: ", ") }
-      let condition: String = list.map { " WHEN (\(row).Z_ENT IN (\($0)))" } ?? ""
-      let kind: String = isTemporary ? "TEMP TRIGGER" : "TRIGGER"
-      let target: String = (isTemporary ? "main." : "") + SQLIdentifier.quoted(table)
-      return "CREATE \(kind) \(SQLIdentifier.quoted("\(name)_\(event)")) AFTER \(event) ON \(target) "
-        + "FOR EACH ROW\(condition) BEGIN \(body) ; END"
+    triggerTrees(isTemporary: isTemporary).map { SQLRenderer.text($0, dialect: SQLiteDialect()) }
+  }
+
+  func triggerTrees(isTemporary: Bool = false) -> [SchemaTree] {
+    func column(_ row: String, _ name: String) -> SQLExpression { .column(row, name) }
+    var insert = InsertStatement(
+      into: name, [key] + bounds,
+      values: [column("NEW", key)] + columns.flatMap { [column("NEW", $0), column("NEW", $0)] })
+    insert.spacing = .rTree
+    var replacement: InsertStatement = insert
+    replacement.conflict = .replace
+    func removal(_ row: String) -> RowTree {
+      .delete(DeleteStatement(from: name, where: .binary(.equal, .column(nil, key), column(row, key))))
+    }
+    func trigger(_ suffix: String, _ event: TriggerDefinition.Event, _ row: String, _ body: [RowTree])
+      -> SchemaTree
+    {
+      let condition: SQLExpression? = numbers.map { numbers in
+        .inList(column(row, entity), numbers.map { .integer(Int64($0)) })
+      }
+      return .trigger(
+        TriggerDefinition(
+          name: "\(name)_\(suffix)", isTemporary: isTemporary, event: event, table: table,
+          condition: condition, body: body, hasWideSemicolons: true))
     }
     return [
-      trigger("INSERT", "NEW", "INSERT OR REPLACE \(row)"),
-      trigger("UPDATE", "NEW", "DELETE FROM \(tree) WHERE Z_PK = NEW.Z_PK ; INSERT \(row)"),
-      trigger("DELETE", "OLD", "DELETE FROM \(tree) WHERE Z_PK = OLD.Z_PK"),
+      trigger("INSERT", .insert, "NEW", [.insert(replacement)]),
+      trigger("UPDATE", .update(of: []), "NEW", [removal("NEW"), .insert(insert)]),
+      trigger("DELETE", .delete, "OLD", [removal("OLD")]),
     ]
   }
 }
@@ -107,11 +119,11 @@ extension EntityLayout {
   }
 }
 
-extension SchemaCreation {
+extension AppleCreation {
   func rTree(_ index: String, _ columns: [String], of entity: EntityLayout, on table: TableSchema)
-    -> IndexText
+    -> NamedIndex
   {
     let tree = RTree(index, columns, of: entity, on: table, schema: schema)
-    return IndexText(name: tree.name, sql: [tree.creation] + tree.triggers())
+    return NamedIndex(name: tree.name, trees: [tree.creation] + tree.triggerTrees())
   }
 }

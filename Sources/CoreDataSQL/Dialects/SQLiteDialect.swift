@@ -1,17 +1,5 @@
 import CoreDataStorage
 
-/// How a kind of database spells things. A dialect sees trees and may rewrite them; it never sees plans.
-package protocol SQLDialect: Sendable {
-  /// An identifier as it stands in a statement, quoted if it needs to be.
-  func identifier(_ name: String) -> String
-  /// The n-th bound value (from 1).
-  func placeholder(_ position: Int) -> String
-  /// `NULL`s first when ascending, last when descending, beside an order term; nil if that is what happens anyway.
-  func nullOrder(ascending: Bool) -> String?
-  /// `LIMIT` and `OFFSET` of a select; both are trees so that they are bound.
-  func limit(_ limit: String?, offset: String?) -> String
-}
-
 /// SQLite's spelling.
 package struct SQLiteDialect: SQLDialect {
   package init() {}
@@ -20,6 +8,8 @@ package struct SQLiteDialect: SQLDialect {
 
   package func placeholder(_ position: Int) -> String { "?" }
 
+  package func numberedPlaceholder(_ position: Int) -> String { "?\(position)" }
+
   package func nullOrder(ascending: Bool) -> String? { nil }
 
   package func limit(_ limit: String?, offset: String?) -> String {
@@ -27,6 +17,14 @@ package struct SQLiteDialect: SQLDialect {
     case (nil, nil): ""
     case (let limit?, nil): " LIMIT \(limit)"
     case (let limit, let offset?): " LIMIT \(limit ?? "-1") OFFSET \(offset)"
+    }
+  }
+
+  package func insert(_ conflict: InsertStatement.Conflict) -> (prefix: String, suffix: String) {
+    switch conflict {
+    case .fail: ("INSERT INTO ", "")
+    case .ignore: ("INSERT OR IGNORE INTO ", "")
+    case .replace: ("INSERT OR REPLACE INTO ", "")
     }
   }
 }

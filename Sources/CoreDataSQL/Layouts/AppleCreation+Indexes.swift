@@ -2,7 +2,7 @@ import CoreDataModel
 import CoreDataPredicates
 import CoreDataStorage
 
-extension SchemaCreation {
+extension AppleCreation {
   /// Every index of the layout and of the model, each name once.
   ///
   ///     ZCAR_ZOWNER_INDEX ON ZCAR (ZOWNER)                          a to-one or hidden key
@@ -15,20 +15,20 @@ extension SchemaCreation {
     var taken: Set<String> = []
     var covered: Set<String> = []
     var result: [String] = []
-    func add(_ index: IndexText) {
+    func add(_ index: NamedIndex) {
       if let coverage = index.coverage {
         // Models since 2017 say the same index twice, in the old form and as a fetch index; and a lone to-one column has
         // its index anyway.
         if !covered.insert(coverage).inserted, index.yields { return }
       }
-      if taken.insert(DatabaseNames.fold(index.name)).inserted { result += index.sql }
+      if taken.insert(DatabaseNames.fold(index.name)).inserted { result += index.trees.map(text) }
     }
     for table in schema.tables {
       for column in table.columns where column.purpose == .toOneKey || column.purpose == .hiddenKey {
         add(plain("\(table.name)_\(column.name)_INDEX", on: table.name, [column.name]))
       }
       if schema.layout.entities[table.root].hasSubentities {
-        add(plain("\(table.name)_Z_ENT_INDEX", on: table.name, ["Z_ENT"]))
+        add(plain("\(table.name)_\(table.entity)_INDEX", on: table.name, [table.entity]))
       }
     }
     for join in schema.joinTables {
@@ -65,9 +65,9 @@ extension SchemaCreation {
     return result
   }
 
-  struct IndexText {
+  struct NamedIndex {
     var name: String
-    var sql: [String]
+    var trees: [SchemaTree]
     /// Table and columns, for an index over all rows.
     var coverage: String?
     /// Whether it is left out when another index covers the same columns.
@@ -78,12 +78,15 @@ extension SchemaCreation {
     }
   }
 
-  private func plain(_ index: String, on table: String, _ columns: [String]) -> IndexText {
-    let list: String = columns.map(SQLIdentifier.quoted).joined(separator: ", ")
-    return IndexText(
-      name: index,
-      sql: ["CREATE INDEX \(SQLIdentifier.quoted(index)) ON \(SQLIdentifier.quoted(table)) (\(list))"],
-      coverage: IndexText.coverage(table, columns))
+  private func plain(_ index: String, on table: String, _ columns: [String]) -> NamedIndex {
+    let parts: [IndexDefinition.Column] = columns.map { .init(.column(nil, $0)) }
+    return NamedIndex(
+      name: index, trees: [.index(IndexDefinition(name: index, table: table, columns: parts))],
+      coverage: NamedIndex.coverage(table, columns))
+  }
+
+  private func part(_ column: String, ascending: Bool) -> IndexDefinition.Column {
+    .init(.column(nil, column), collation: "BINARY", ascending: ascending)
   }
 
   /// The column of an attribute or to-one relationship; nil for what has none, such as an expression.
@@ -100,53 +103,49 @@ extension SchemaCreation {
   private func sorted(
     _ index: String, _ properties: [String], of entity: EntityLayout, on table: TableSchema,
     isUnique: Bool = false
-  ) -> IndexText? {
+  ) -> NamedIndex? {
     let columns: [String] = properties.compactMap { column($0, of: entity) }
     guard !columns.isEmpty, columns.count == properties.count else { return nil }
-    let list: String = columns.map { "\(SQLIdentifier.quoted($0)) COLLATE BINARY ASC" }.joined(
-      separator: ", ")
-    let kind: String = isUnique ? "UNIQUE INDEX" : "INDEX"
-    return IndexText(
-      name: index,
-      sql: ["CREATE \(kind) \(SQLIdentifier.quoted(index)) ON \(SQLIdentifier.quoted(table.name)) (\(list))"],
-      coverage: isUnique ? nil : IndexText.coverage(table.name, columns), yields: true)
+    let definition = IndexDefinition(
+      name: index, table: table.name, columns: columns.map { part($0, ascending: true) }, isUnique: isUnique)
+    return NamedIndex(
+      name: index, trees: [.index(definition)],
+      coverage: isUnique ? nil : NamedIndex.coverage(table.name, columns), yields: true)
   }
 
   private func fetchIndex(
     _ index: NSFetchIndexDescription, of entity: EntityLayout, on table: TableSchema
-  ) -> IndexText? {
+  ) -> NamedIndex? {
     let elements: [NSFetchIndexElementDescription] = index.elements
     let columns: [String] = elements.compactMap { element in
       // An element of a composite attribute is known by its description; its name is that of others, too.
       if let slot = entity.slots.first(where: { $0.isElement && $0.property === element.property }) {
         return column(slot.name, of: entity)
       }
-      if let computed = element.expressionDescription { return column(of: computed, entity) }
+      if let computed = element.expressionDescription { return column(of: computed, entity, on: table) }
       return element.propertyName.flatMap { column($0, of: entity) }
     }
     guard !columns.isEmpty, columns.count == elements.count else { return nil }
     if elements.allSatisfy({ $0.collationType == .rTree }) {
       return rTree(index.name, columns, of: entity, on: table)
     }
-    let list: String = zip(columns, elements)
-      .map { "\(SQLIdentifier.quoted($0)) COLLATE BINARY \($1.isAscending ? "ASC" : "DESC")" }
-      .joined(separator: ", ")
-    let name: String = "Z_\(entity.name)_\(index.name)"
-    let condition: String = condition(of: index, entity)
-    return IndexText(
-      name: name,
-      sql: [
-        "CREATE INDEX \(SQLIdentifier.quoted(name)) ON \(SQLIdentifier.quoted(table.name)) (\(list))\(condition)"
-      ],
-      coverage: condition.isEmpty ? IndexText.coverage(table.name, columns) : nil,
+    let definition = IndexDefinition(
+      name: "Z_\(entity.name)_\(index.name)", table: table.name,
+      columns: zip(columns, elements).map { part($0, ascending: $1.isAscending) },
+      condition: condition(of: index, entity))
+    return NamedIndex(
+      name: definition.name, trees: [.index(definition)],
+      coverage: definition.condition == .truth(true) ? NamedIndex.coverage(table.name, columns) : nil,
       yields: columns.count == 1 && isToOne(elements[0], of: entity))
   }
 
   /// The column of an expression that is one: the object itself, its entity, a property. nil for what would have to be computed.
-  private func column(of computed: NSExpressionDescription, _ entity: EntityLayout) -> String? {
+  private func column(
+    of computed: NSExpressionDescription, _ entity: EntityLayout, on table: TableSchema
+  ) -> String? {
     switch computed.expression?.expressionNode() {
-    case .evaluatedObject: "Z_PK"
-    case .keyPath("entity"): "Z_ENT"
+    case .evaluatedObject: table.key
+    case .keyPath("entity"): table.entity
     case .keyPath(let path): column(path, of: entity)
     default: nil
     }
@@ -156,11 +155,9 @@ extension SchemaCreation {
     element.propertyName.flatMap { entity.slot(named: $0) }?.isToOne ?? false
   }
 
-  /// ` WHERE …` of a partial index, empty if SQL can't say it in an index: an index over all rows answers the same fetches.
-  private func condition(of index: NSFetchIndexDescription, _ entity: EntityLayout) -> String {
-    guard let predicate = index.partialIndexPredicate,
-      let text = PartialIndexCondition.text(predicate, of: entity, schema: schema)
-    else { return "" }
-    return " WHERE \(text)"
+  /// The condition of a partial index, none if SQL can't say it in an index: an index over all rows answers the same fetches.
+  private func condition(of index: NSFetchIndexDescription, _ entity: EntityLayout) -> SQLExpression {
+    index.partialIndexPredicate.flatMap { PartialIndexCondition.tree($0, of: entity, schema: schema) }
+      ?? .truth(true)
   }
 }

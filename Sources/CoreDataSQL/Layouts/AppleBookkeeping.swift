@@ -1,0 +1,149 @@
+import CoreDataStorage
+import Foundation
+
+/// Apple's tables about the store itself, and the statements that read and write them.
+///
+///     Z_PRIMARYKEY   Z_ENT (an entity's number), Z_NAME, Z_SUPER, Z_MAX (the highest key of its hierarchy, on the root's row)
+///     Z_METADATA     Z_VERSION, Z_UUID, Z_PLIST (the store's metadata)
+///     Z_MODELCACHE   Z_CONTENT (the model)
+package enum AppleBookkeeping {
+  package static let entities: String = "Z_PRIMARYKEY"
+  package static let metadata: String = "Z_METADATA"
+  package static let modelCache: String = "Z_MODELCACHE"
+  /// In upper case, as all names here: SQLite finds names without regard to case.
+  package static let entityNumber: String = "Z_ENT"
+  /// Persistent history has this table.
+  package static let history: String = "ACHANGE"
+
+  static let tables: [String] = [entities, metadata, modelCache]
+
+  // MARK: Creation
+
+  static var definitions: [TableDefinition] {
+    [
+      TableDefinition(
+        entities,
+        [
+          ColumnDefinition("Z_ENT", "INTEGER", isPrimaryKey: true), ColumnDefinition("Z_NAME", "VARCHAR"),
+          ColumnDefinition("Z_SUPER", "INTEGER"), ColumnDefinition("Z_MAX", "INTEGER"),
+        ]),
+      TableDefinition(
+        metadata,
+        [
+          ColumnDefinition("Z_VERSION", "INTEGER", isPrimaryKey: true),
+          ColumnDefinition("Z_UUID", "VARCHAR(255)"), ColumnDefinition("Z_PLIST", "BLOB"),
+        ]),
+      TableDefinition(modelCache, [ColumnDefinition("Z_CONTENT", "BLOB")]),
+    ]
+  }
+
+  /// The row of an entity, with no key given out.
+  static func entityRow(number: Int, name: String, superNumber: Int) -> CompiledStatement {
+    let values: [SQLExpression] = [
+      .bound(.integer(Int64(number))), .bound(.text(name)), .bound(.integer(Int64(superNumber))), .integer(0),
+    ]
+    return SQLRenderer.statement(
+      .insert(InsertStatement(into: entities, ["Z_ENT", "Z_NAME", "Z_SUPER", "Z_MAX"], values: values)),
+      dialect: SQLiteDialect())
+  }
+
+  // MARK: Entities and keys
+
+  /// Rows of number, name, number of the super-entity, highest key.
+  package static let readEntities: String = {
+    var select = SelectStatement(
+      columns: columns("Z_ENT", "Z_NAME", "Z_SUPER", "Z_MAX"), source: .table(entities, alias: nil))
+    select.order = [SQLOrderTerm(.column(nil, "Z_ENT"), ascending: true)]
+    return text(.select(select))
+  }()
+
+  /// (root's entity number): the highest key given out, or in use: a counter that lags behind, from a repaired file, must not
+  /// have rows written over.
+  package static func highestKey(of table: TableSchema) -> String {
+    let inUse = SelectStatement(
+      columns: [.builtin("max", [.column(nil, table.key)])], source: .table(table.name, alias: nil))
+    func orZero(_ value: SQLExpression) -> SQLExpression { .builtin("IFNULL", [value, .integer(0)]) }
+    var select = SelectStatement(
+      columns: [.builtin("max", [orZero(.column(nil, "Z_MAX")), orZero(.scalar(inUse))])],
+      source: .table(entities, alias: nil))
+    select.condition = has("Z_ENT", .parameter(1))
+    return text(.select(select))
+  }
+
+  /// (highest key, root's entity number)
+  package static let writeHighestKey: String = text(
+    .update(
+      UpdateStatement(entities, set: [.init("Z_MAX", .parameter(1))], where: has("Z_ENT", .parameter(2)))))
+
+  /// How many rows a table has of each entity: its number, and the count.
+  package static func countsByEntity(in table: String) -> String {
+    var select = SelectStatement(
+      columns: [.column(nil, entityNumber), .countRows], source: .table(table, alias: nil))
+    select.groups = [.column(nil, entityNumber)]
+    return text(.select(select))
+  }
+
+  // MARK: Metadata
+
+  /// The UUID and the property list.
+  package static let readMetadata: String = {
+    var select = SelectStatement(columns: columns("Z_UUID", "Z_PLIST"), source: .table(metadata, alias: nil))
+    select.order = [SQLOrderTerm(.column(nil, "Z_VERSION"), ascending: true)]
+    select.limit = .integer(1)
+    return text(.select(select))
+  }()
+
+  package static let readUUID: String = first("Z_UUID", of: metadata)
+
+  /// (UUID, property list)
+  package static let updateMetadata: String = text(
+    .update(
+      UpdateStatement(metadata, set: [.init("Z_UUID", .parameter(1)), .init("Z_PLIST", .parameter(2))])))
+
+  /// (UUID, property list)
+  package static let insertMetadata: String = insert(
+    metadata, ["Z_VERSION", "Z_UUID", "Z_PLIST"], [.integer(1), .parameter(1), .parameter(2)])
+
+  // MARK: Model
+
+  package static let readModel: String = first("Z_CONTENT", of: modelCache)
+
+  /// (blob)
+  package static let insertModel: String = insert(modelCache, ["Z_CONTENT"], [.parameter(1)])
+
+  // MARK: Files
+
+  /// The values of any column that look like the name of a file: a tag byte, 36 characters, and perhaps a zero byte.
+  package static func fileReferences(in column: String, of table: String, tag: UInt8) -> String {
+    let value: SQLExpression = .column(nil, column)
+    var select = SelectStatement(columns: [value], source: .table(table, alias: nil))
+    select.condition = .all([
+      .inList(.builtin("length", [value]), [.integer(37), .integer(38)]),
+      .binary(
+        .equal, .builtin("substr", [value, .integer(1), .integer(1)]), .bound(.blob(Data([tag])))),
+    ])
+    return SQLRenderer.inlineText(.select(select), dialect: SQLiteDialect())
+  }
+
+  // MARK: Pieces
+
+  private static func columns(_ names: String...) -> [SQLExpression] { names.map { .column(nil, $0) } }
+
+  private static func has(_ column: String, _ value: SQLExpression) -> SQLExpression {
+    .binary(.equal, .column(nil, column), value)
+  }
+
+  private static func first(_ column: String, of table: String) -> String {
+    var select = SelectStatement(columns: columns(column), source: .table(table, alias: nil))
+    select.limit = .integer(1)
+    return text(.select(select))
+  }
+
+  private static func insert(_ table: String, _ columns: [String], _ values: [SQLExpression]) -> String {
+    var insert = InsertStatement(into: table, columns, values: values)
+    insert.spacing = .wide
+    return text(.insert(insert))
+  }
+
+  private static func text(_ tree: RowTree) -> String { SQLRenderer.text(tree, dialect: SQLiteDialect()) }
+}

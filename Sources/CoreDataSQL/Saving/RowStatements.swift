@@ -1,0 +1,86 @@
+import CoreDataStorage
+
+/// The statements about rows of one table that an engine needs beside those of a fetch: to look for a row before it is changed, to read
+/// rows by their keys, and to empty unique columns. None depends on values; parameters are listed in the order of their marks.
+package struct RowStatements: Sendable {
+  private let table: TableSchema
+  private let dialect: any SQLDialect
+
+  package init(_ table: TableSchema, dialect: any SQLDialect = SQLiteDialect()) {
+    self.table = table
+    self.dialect = dialect
+  }
+
+  /// (key): one row if there is such a row.
+  package var find: String { select([.integer(1)], where: table.has(key: .parameter(1))) }
+
+  /// (key, version): the same, of this version. Rows written by hand may have none, which reads as 0.
+  package var check: String {
+    select([.integer(1)], where: .all([table.has(key: .parameter(1)), isVersion(.parameter(2))]))
+  }
+
+  /// (key): gives the version 0 to a row that has none.
+  package var giveVersion: String {
+    let condition: SQLExpression = .all([
+      table.has(key: .parameter(1)), .isNull(.column(nil, table.version)),
+    ])
+    return text(
+      .update(UpdateStatement(table.name, set: [.init(table.version, .integer(0))], where: condition)))
+  }
+
+  /// (key, version): empties columns.
+  package func clear(_ columns: [String]) -> String {
+    let condition: SQLExpression = .all([table.has(key: .parameter(1)), isVersion(.parameter(2))])
+    return text(
+      .update(UpdateStatement(table.name, set: columns.map { .init($0, .null) }, where: condition)))
+  }
+
+  /// (key): the first bytes of values.
+  package func beginnings(of columns: [String], length: Int64) -> String {
+    select(
+      columns.map { .builtin("substr", [.column(nil, $0), .integer(1), .integer(length)]) },
+      where: table.has(key: .parameter(1)))
+  }
+
+  /// (keys): key, entity number, version and columns of rows.
+  package func rows(_ columns: [String], count: Int) -> String {
+    select(
+      ([table.key, table.entity, table.version] + columns).map { .column(nil, $0) }, where: isAmong(count))
+  }
+
+  /// (keys): key and entity number of rows.
+  package func entities(count: Int) -> String { select(identity, where: isAmong(count)) }
+
+  /// (values of columns, key): key and entity number of another row with these values.
+  package func other(with columns: [String]) -> String {
+    let equal: [SQLExpression] = columns.enumerated().map { place, column in
+      .binary(.equal, .column(nil, column), .parameter(place + 1))
+    }
+    let isOther: SQLExpression = .binary(
+      .unequal, .column(nil, table.key), .parameter(columns.count + 1))
+    return select(identity, where: .conjunction(equal + [isOther]), limit: 1)
+  }
+
+  // MARK: Pieces
+
+  private var identity: [SQLExpression] { [.column(nil, table.key), .column(nil, table.entity)] }
+
+  private func isVersion(_ value: SQLExpression) -> SQLExpression {
+    .binary(.equal, .builtin("IFNULL", [.column(nil, table.version), .integer(0)]), value)
+  }
+
+  private func isAmong(_ count: Int) -> SQLExpression {
+    .inList(.column(nil, table.key), (1...count).map(SQLExpression.parameter))
+  }
+
+  private func select(_ columns: [SQLExpression], where condition: SQLExpression, limit: Int64? = nil)
+    -> String
+  {
+    var select = SelectStatement(columns: columns, source: .table(table.name, alias: nil))
+    select.condition = condition
+    select.limit = limit.map(SQLExpression.integer)
+    return text(.select(select))
+  }
+
+  private func text(_ tree: RowTree) -> String { SQLRenderer.text(tree, dialect: dialect) }
+}
