@@ -1,5 +1,5 @@
 # make demo     the main job, start to end, on a fresh folder
-# make test     every test (debug)
+# make test     every test (debug); MODULE=CoreDataGraph for those of one module, which builds what they need and no more
 # make soak     the same with the slow suites, and with objects as release builds have them; then make threads
 # make threads  what runs on several threads, under ThreadSanitizer
 # make bench    the benchmarks (release); ROWS=… ROUNDS=… or BENCH="--json" for more
@@ -34,8 +34,15 @@ demo: setup
 	@SWIFT="$(SWIFT)" scripts/demo
 
 test: setup
+ifdef MODULE
+	@[ -d Tests/$(MODULE)Tests ] || { echo "There are no tests of $(MODULE). There are those of:" \
+	  $(patsubst Tests/%Tests,%,$(wildcard Tests/*Tests)); exit 2; }
+	CLARUS_MODULE=$(MODULE) $(SWIFT) build --product clarusPackageTests
+	@CLARUS_MODULE=$(MODULE) scripts/watched 20 $(SWIFT) test --skip-build --disable-xctest
+else
 	$(SWIFT) build --build-tests
 	@scripts/watched 20 $(SWIFT) test --skip-build --disable-xctest
+endif
 
 soak: setup
 	$(SWIFT) build --build-tests
@@ -47,8 +54,8 @@ SANITIZED := --skip-build --sanitize thread --scratch-path .build-tsan --disable
 
 threads: setup
 	$(SWIFT) build --build-tests --sanitize thread --scratch-path .build-tsan
-	@CLARUS_SOAK=1 scripts/watched 30 $(SWIFT) test $(SANITIZED) --filter '^CoreDataTests\.ThreadTests'
-	@scripts/watched 120 $(SWIFT) test $(SANITIZED) --filter '^(CoreDataTests|CoreDataSQLiteTests|CoreDataStorageTests)\.'
+	@CLARUS_SOAK=1 scripts/watched 30 $(SWIFT) test $(SANITIZED) --filter '^CoreDataGraphTests\.ThreadTests'
+	@scripts/watched 120 $(SWIFT) test $(SANITIZED) --filter '^(CoreDataTests|CoreDataGraphTests|CoreDataSQLiteTests|CoreDataStorageTests)\.'
 
 bench: setup
 	$(SWIFT) build -c release --package-path Benchmarks --scratch-path .build-bench $(FRESH)

@@ -66,15 +66,23 @@ let package: Package = Package(
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]),
 
+    // Seeded random numbers, temporary folders, whether the slow runs are wanted.
+    .target(name: "TestSupport", path: "Tests/TestSupport"),
+    // Stacks and the model of the behaviour suite, for the tests of the graph and above.
+    .target(
+      name: "StackSupport",
+      dependencies: coreData + [
+        "TestSupport", "CoreDataStorage", .product(name: "GRDB", package: "GRDB.swift"),
+        .product(name: "GRDBSQLite", package: "GRDB.swift"),
+      ], path: "Tests/StackSupport"),
     // The vectors of predicates, for the tests in memory and through stores.
-    .target(name: "PredicateVectors", path: "Tests/PredicateVectors"),
+    .target(name: "PredicateVectors", dependencies: ["TestSupport"], path: "Tests/PredicateVectors"),
     .testTarget(
-      name: "CoreDataPredicatesTests", dependencies: ["PredicateVectors", "Soaking", "CoreDataPredicates"]),
+      name: "CoreDataPredicatesTests",
+      dependencies: ["PredicateVectors", "TestSupport", "CoreDataPredicates"]),
     .testTarget(
-      name: "CoreDataModelTests", dependencies: ["CoreDataModel", "CoreDataPredicates"],
+      name: "CoreDataModelTests", dependencies: ["TestSupport", "CoreDataModel", "CoreDataPredicates"],
       resources: [.copy("Fixtures")]),
-    // Whether the slow runs are wanted.
-    .target(name: "Soaking", path: "Tests/Soaking"),
     // What every store has to do alike; the tests of each engine run it.
     .target(
       name: "StoreConformance",
@@ -82,22 +90,34 @@ let package: Package = Package(
       path: "Tests/StoreConformance"),
     .testTarget(
       name: "CoreDataStorageTests",
-      dependencies: ["StoreConformance", "CoreDataStorage", "CoreDataModel", "CoreDataPredicates"]),
+      dependencies: [
+        "StoreConformance", "TestSupport", "CoreDataStorage", "CoreDataModel", "CoreDataPredicates",
+      ]),
     .testTarget(
       name: "CoreDataSQLTests",
       dependencies: ["CoreDataSQL", "CoreDataStorage", "CoreDataModel", "CoreDataPredicates"]),
     .testTarget(
       name: "CoreDataSQLiteTests",
       dependencies: [
-        "StoreConformance", "Soaking", "CoreDataSQLite", "CoreDataSQL", "CoreDataStorage", "CoreDataModel",
+        "StoreConformance", "TestSupport", "CoreDataSQLite", "CoreDataSQL", "CoreDataStorage",
+        "CoreDataModel",
         "CoreDataPredicates",
         .product(name: "GRDB", package: "GRDB.swift"),
       ]),
+    // One object, one context, one save at a time.
+    .testTarget(
+      name: "CoreDataGraphTests",
+      dependencies: coreData + [
+        "StackSupport", "TestSupport", "CoreDataStorage", .product(name: "GRDB", package: "GRDB.swift"),
+      ]),
+    .testTarget(
+      name: "CoreDataControllersTests",
+      dependencies: coreData + ["StackSupport", "TestSupport"]),
+    // The whole, from a request to the file: predicates, store files, several processes.
     .testTarget(
       name: "CoreDataTests",
-      dependencies: [
-        "PredicateVectors", "Soaking", "CoreData", "CoreDataGraph", "CoreDataPredicates", "CoreDataSQLite",
-        "CoreDataStorage",
+      dependencies: coreData + [
+        "PredicateVectors", "StackSupport", "TestSupport", "CoreDataSQLite", "CoreDataStorage",
         .product(name: "GRDB", package: "GRDB.swift"),
         .product(name: "GRDBSQLite", package: "GRDB.swift"),
       ]),
@@ -119,10 +139,15 @@ let package: Package = Package(
     .testTarget(
       name: "clarusTests",
       dependencies: [
-        "clarus", "StoreConformance", "CoreDataSQLite", "CoreDataStorage", "CoreDataModel",
+        "clarus", "StoreConformance", "TestSupport", "CoreDataSQLite", "CoreDataStorage", "CoreDataModel",
         "CoreDataPredicates",
         .product(name: "GRDB", package: "GRDB.swift"),
       ]),
   ],
   swiftLanguageModes: [.v6]
 )
+
+// `make test MODULE=CoreDataGraph`: the tests of one module, and what they need.
+if let module = Context.environment["CLARUS_MODULE"], !module.isEmpty {
+  package.targets.removeAll { $0.type == .test && $0.name != "\(module)Tests" }
+}

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import CoreDataModel
@@ -91,7 +92,7 @@ struct ArchiveTests {
   {
     print("seed \(seed)")
     let archive = Array(try NSManagedObjectModel.archivedModelData(try shop()))
-    var random = SplitMix(state: seed)
+    var random = SeededRandom(seed: seed)
     for _ in 0..<150 {
       var bytes = archive
       for _ in 0...Int(random.next() % 6) {
@@ -118,7 +119,7 @@ struct ArchiveTests {
       Issue.record("no archive")
       return
     }
-    var random = SplitMix(state: seed)
+    var random = SeededRandom(seed: seed)
     for _ in 0..<100 {
       var changed = objects
       for _ in 0...Int(random.next() % 4) {
@@ -268,18 +269,5 @@ struct ArchiveTests {
     let read = try KeyedArchive(archive.data(root: root))
     var decoder = KeyedArchive.ValueDecoder(read)
     #expect((try decoder.value(read.top["root"]) as? NSDecimalNumber)?.decimalValue == value)
-  }
-}
-
-/// A small generator whose sequence is fixed by its seed.
-struct SplitMix: RandomNumberGenerator {
-  var state: UInt64
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9e37_79b9_7f4a_7c15
-    var z = state
-    z = (z ^ (z >> 30)) &* 0xbf58_476d_1ce4_e5b9
-    z = (z ^ (z >> 27)) &* 0x94d0_49bb_1331_11eb
-    return z ^ (z >> 31)
   }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import CoreDataPredicates
@@ -110,7 +111,7 @@ struct HostileInputTests {
   @Test func `random text never crashes the parser`() {
     let seed: UInt64 = .random(in: 0 ... .max)
     print("seed \(seed)")
-    var random: SeededGenerator = SeededGenerator(seed: seed)
+    var random: SeededRandom = SeededRandom(seed: seed)
     let pieces: [String] = [
       "a", "$x", "SELF", "(", ")", "{", "}", "[", "]", ",", ".", "==", "<", "IN", "ANY", "NOT", "AND", "1",
       "2.5", "'s'",
@@ -131,22 +132,5 @@ struct HostileInputTests {
   private static func alternating(_ levels: Int) -> String {
     let starts: [String] = (0..<levels).map { $0.isMultiple(of: 2) ? "a == 1 AND (" : "a == 2 OR (" }
     return starts.joined() + "a == 3" + String(repeating: ")", count: levels)
-  }
-}
-
-/// A repeatable source of random numbers (splitmix64).
-struct SeededGenerator: RandomNumberGenerator {
-  private var state: UInt64
-
-  init(seed: UInt64) {
-    state = seed
-  }
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var mixed: UInt64 = state
-    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-    return mixed ^ (mixed >> 31)
   }
 }

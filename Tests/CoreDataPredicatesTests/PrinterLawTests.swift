@@ -1,6 +1,6 @@
 import Foundation
 import PredicateVectors
-import Soaking
+import TestSupport
 import Testing
 
 @testable import CoreDataPredicates
@@ -11,7 +11,7 @@ import Testing
 /// not-a-number. A constant array or set prints as braces, which parse as an aggregate of its members.
 struct PrinterLawTests {
   private static let seeds: ClosedRange<UInt64> = {
-    if let given = ProcessInfo.processInfo.environment["CLARUS_SEED"].flatMap(UInt64.init) {
+    if let given = Seed.given {
       return given...given
     }
     return 1...(Soak.isOn ? 20_000 : 2_000)
@@ -20,7 +20,7 @@ struct PrinterLawTests {
   @Test func `random predicates survive printing and parsing`() {
     var kinds: Set<String> = []
     for seed in Self.seeds {
-      var maker: TreeMaker = TreeMaker(random: SeededGenerator(seed: seed))
+      var maker: TreeMaker = TreeMaker(random: SeededRandom(seed: seed))
       let node: PredicateNode = maker.predicate(4)
       if let problem = Self.problem(node) { Issue.record("seed \(seed): \(problem)") }
       kinds.formUnion(NodeKinds.of(node))
@@ -31,7 +31,7 @@ struct PrinterLawTests {
 
   @Test func `random expressions survive printing and parsing`() {
     for seed in Self.seeds {
-      var maker: TreeMaker = TreeMaker(random: SeededGenerator(seed: ~seed))
+      var maker: TreeMaker = TreeMaker(random: SeededRandom(seed: ~seed))
       let node: ExpressionNode = maker.expression(4)
       let text: String = Printer.print(node)
       do {

@@ -1,6 +1,6 @@
 import Foundation
 import PredicateVectors
-import Soaking
+import TestSupport
 import Testing
 
 @testable import CoreDataPredicates
@@ -37,7 +37,7 @@ struct ShapeTests {
   @Test func `random predicates give what they give by key-value coding`() throws {
     let seed: UInt64 = .random(in: 0 ... .max)
     print("seed \(seed)")
-    var maker = PredicateMaker(random: SeededGenerator(seed: seed))
+    var maker = PredicateMaker(random: SeededRandom(seed: seed))
     let population: [(plain: PlainThing, shaped: ShapedThing)] = (0..<40).map { _ in
       let values: [String: Any] = maker.values()
       return (PlainThing(values), ShapedThing(values))
@@ -137,7 +137,7 @@ private enum Outcome: Equatable, CustomStringConvertible {
 
 /// Objects of every kind of value, and predicates about them.
 private struct PredicateMaker {
-  var random: SeededGenerator
+  var random: SeededRandom
 
   private static let texts: [String] = [
     "", "a", "A", "an", "Anna", "anna", "ANNA", "Änna", "é", "e\u{301}", "an\u{301}", "straße", "STRASSE",

@@ -1,10 +1,11 @@
 import Foundation
+import TestSupport
 
 @testable import CoreDataPredicates
 
 /// Builds trees that a format can express: chains of one operator as the parser makes them.
 struct TreeMaker {
-  var random: SeededGenerator
+  var random: SeededRandom
 
   private mutating func pick<T>(_ values: [T]) -> T {
     values[Int.random(in: 0..<values.count, using: &random)]

@@ -1,6 +1,7 @@
 import CoreDataStorage
 import Foundation
 import StoreConformance
+import TestSupport
 import Testing
 
 @testable import CoreDataSQLite

@@ -1,7 +1,7 @@
 import CoreDataStorage
 import Foundation
 import GRDB
-import Soaking
+import TestSupport
 import Testing
 
 @testable import CoreDataSQLite
@@ -132,20 +132,5 @@ struct CrashTests {
     try engine.insert("Owner", [[:]])
     #expect(try engine.number("SELECT count(*) FROM Z_PRIMARYKEY") == 5)
     try engine.close()
-  }
-}
-
-/// SplitMix64: small, good enough for tests, the same everywhere.
-struct SeededRandom: RandomNumberGenerator {
-  private var state: UInt64
-
-  init(seed: UInt64) { state = seed }
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var value: UInt64 = state
-    value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
-    return value ^ (value >> 31)
   }
 }

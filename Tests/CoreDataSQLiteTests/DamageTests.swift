@@ -2,7 +2,7 @@ import CoreDataModel
 import CoreDataStorage
 import Foundation
 import GRDB
-import Soaking
+import TestSupport
 import Testing
 
 @testable import CoreDataSQLite

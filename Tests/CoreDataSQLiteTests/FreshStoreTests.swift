@@ -1,6 +1,7 @@
 import CoreDataModel
 import CoreDataStorage
 import Foundation
+import TestSupport
 import Testing
 
 @testable import CoreDataSQLite
@@ -9,13 +10,14 @@ import Testing
 /// schema, metadata and cached model, object by object. `CLARUS_PAIRS` names a folder in which stores and list are to be kept, so that
 /// the tool can be run over them by hand.
 @Suite(
-  .enabled(if: RealFiles.root != nil && ComparisonTool.url != nil, "the collection or its tool is not there"))
+  .enabled(
+    if: SharedFiles.fixtures != nil && ComparisonTool.url != nil, "the collection or its tool is not there"))
 struct FreshStoreTests {
   @Test func `a fresh store has nothing that Apple's framework would fail on or misread`() throws {
     let kept: String? = ProcessInfo.processInfo.environment["CLARUS_PAIRS"]
     let folder: TemporaryFolder = try TemporaryFolder(keptAt: kept)
     var pairs: [ComparisonTool.Pair] = []
-    for (number, path) in RealFiles.stores.enumerated() {
+    for (number, path) in SharedFiles.stores.enumerated() {
       let file: SQLiteStoreFile = try SQLiteStoreFile.inspect(url: RealFiles.store(path))
       let sources: [NSManagedObjectModel] = try Self.sources(path, of: file)
       for (place, model) in ([file.model].compactMap(\.self) + sources).enumerated() {
@@ -29,7 +31,7 @@ struct FreshStoreTests {
       }
     }
     let differences: [ComparisonTool.Difference] = try ComparisonTool.compare(pairs, in: folder)
-    #expect(pairs.count > RealFiles.stores.count / 2)
+    #expect(pairs.count > SharedFiles.stores.count / 2)
     let unexplained: [ComparisonTool.Difference] = differences.filter { difference in
       difference.severity == "break" && !Self.explained.contains { difference.what.contains($0) }
     }
@@ -44,7 +46,7 @@ struct FreshStoreTests {
   /// Model sources of the store's repository whose entities hash to what the store's metadata say.
   private static func sources(_ path: String, of file: SQLiteStoreFile) throws -> [NSManagedObjectModel] {
     let repository: String = path.split(separator: "/").first.map(String.init) ?? ""
-    let folder: URL = RealFiles.root!.appendingPathComponent("models/\(repository)")
+    let folder: URL = SharedFiles.fixtures!.appendingPathComponent("models/\(repository)")
     guard let versions = file.versions, let walk = FileManager.default.enumerator(atPath: folder.path) else {
       return []
     }
@@ -79,7 +81,8 @@ enum ComparisonTool {
 
   static let url: URL? = {
     guard
-      let tool = RealFiles.root?.deletingLastPathComponent().appendingPathComponent("tools/store_compare.py")
+      let tool = SharedFiles.fixtures?.deletingLastPathComponent().appendingPathComponent(
+        "tools/store_compare.py")
     else { return nil }
     return FileManager.default.fileExists(atPath: tool.path) ? tool : nil
   }()

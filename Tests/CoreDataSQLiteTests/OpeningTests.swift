@@ -3,6 +3,7 @@ import CoreDataPredicates
 import CoreDataStorage
 import Foundation
 import GRDB
+import TestSupport
 import Testing
 
 @testable import CoreDataSQLite

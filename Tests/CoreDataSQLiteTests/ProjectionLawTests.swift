@@ -1,8 +1,8 @@
 import CoreDataPredicates
 import CoreDataStorage
 import Foundation
-import Soaking
 import StoreConformance
+import TestSupport
 import Testing
 
 @testable import CoreDataSQLite

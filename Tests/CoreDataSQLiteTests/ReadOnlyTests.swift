@@ -2,6 +2,7 @@ import CoreDataModel
 import CoreDataStorage
 import Foundation
 import GRDB
+import TestSupport
 import Testing
 
 @testable import CoreDataSQLite

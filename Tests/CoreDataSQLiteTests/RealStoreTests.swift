@@ -3,12 +3,13 @@ import CoreDataPredicates
 import CoreDataStorage
 import Foundation
 import GRDB
+import TestSupport
 import Testing
 
 @testable import CoreDataSQLite
 
 /// Stores that Apple's framework wrote.
-@Suite(.enabled(if: RealFiles.root != nil, "\(RealFiles.areAbsent)"))
+@Suite(.enabled(if: SharedFiles.fixtures != nil, "\(SharedFiles.absence)"))
 struct RealStoreTests {
   /// The one store of the collection whose metadata was blanked out.
   private static let withoutMetadata: Set<String> = ["log2timeline+plaso/test_data/macos/NotesV7.storedata"]
@@ -17,7 +18,7 @@ struct RealStoreTests {
     try SQLiteStoreFile.inspect(url: RealFiles.store(path)).model
   }
 
-  @Test(arguments: RealFiles.stores)
+  @Test(arguments: SharedFiles.stores)
   func `every store can be looked into`(path: String) throws {
     let file: SQLiteStoreFile = try SQLiteStoreFile.inspect(url: RealFiles.store(path))
     #expect(UUID(uuidString: file.uuid) != nil)
@@ -26,7 +27,7 @@ struct RealStoreTests {
     #expect((file.model == nil) == (file.modelProblem != nil))
   }
 
-  @Test(arguments: RealFiles.stores)
+  @Test(arguments: SharedFiles.stores)
   func `the cached model hashes to the store's metadata`(path: String) throws {
     let file: SQLiteStoreFile = try SQLiteStoreFile.inspect(url: RealFiles.store(path))
     guard let model = file.model else { return }
@@ -39,7 +40,7 @@ struct RealStoreTests {
   }
 
   // Finding B13.
-  @Test(arguments: RealFiles.stores)
+  @Test(arguments: SharedFiles.stores)
   func `the cached model fits its store, by hash and by structure`(path: String) throws {
     let file: SQLiteStoreFile = try SQLiteStoreFile.inspect(url: RealFiles.store(path))
     guard let model = file.model, let versions = file.versions else { return }
@@ -71,7 +72,7 @@ struct RealStoreTests {
     }
   }
 
-  @Test(arguments: RealFiles.stores)
+  @Test(arguments: SharedFiles.stores)
   func `rows of every entity are as many as plain SQL counts, and reading leaves no trace`(path: String)
     throws
   {
@@ -109,7 +110,7 @@ struct RealStoreTests {
     return Set(hashes.keys) == Set(model.entitiesByName.keys) ? nil : Set(hashes.keys)
   }
 
-  @Test(arguments: RealFiles.stores)
+  @Test(arguments: SharedFiles.stores)
   func `a save changes its rows and no other`(path: String) throws {
     guard let model = try model(of: path) else { return }
     let folder: TemporaryFolder = try TemporaryFolder()
@@ -153,7 +154,7 @@ struct RealStoreTests {
     #expect(try engine.read { try String.fetchOne($0, sql: "PRAGMA integrity_check") } == "ok")
   }
 
-  @Test(arguments: RealFiles.stores)
+  @Test(arguments: SharedFiles.stores)
   func `a store made anew from the cached model has Apple's tables and columns`(path: String) throws {
     guard let model = try model(of: path) else { return }
     let file: SQLiteStoreFile = try SQLiteStoreFile.inspect(url: RealFiles.store(path))

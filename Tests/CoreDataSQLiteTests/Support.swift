@@ -1,60 +1,14 @@
 import CoreDataModel
 import CoreDataStorage
 import Foundation
+import TestSupport
 
 @testable import CoreDataSQLite
 
-/// A folder of its own, removed at the end unless its place is given.
-final class TemporaryFolder {
-  let url: URL
-  private let isKept: Bool
-
-  init(keptAt path: String? = nil) throws {
-    isKept = path != nil
-    url =
-      path.map { URL(fileURLWithPath: $0) }
-      ?? FileManager.default.temporaryDirectory.appendingPathComponent("clarus-test-\(UUID().uuidString)")
-    try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
-  }
-
-  deinit { if !isKept { try? FileManager.default.removeItem(at: url) } }
-
-  func file(_ name: String) -> URL { url.appendingPathComponent(name) }
-}
-
 /// The collection of real files, which is not part of the repository.
 enum RealFiles {
-  static let root: URL? = {
-    if let path = ProcessInfo.processInfo.environment["CLARUS_FIXTURES"] { return URL(fileURLWithPath: path) }
-    var folder = URL(fileURLWithPath: #filePath)
-    while folder.path != "/" {
-      folder.deleteLastPathComponent()
-      if FileManager.default.fileExists(atPath: folder.appendingPathComponent("Package.swift").path) { break }
-    }
-    let root: URL = folder.deletingLastPathComponent().appendingPathComponent("shared/fixtures")
-    return FileManager.default.fileExists(atPath: root.path) ? root : nil
-  }()
-
-  /// Every SQLite store, by path below the collection.
-  static let stores: [String] = {
-    guard let folder = root?.appendingPathComponent("stores-sqlite"),
-      let walk = FileManager.default.enumerator(atPath: folder.path)
-    else { return [] }
-    var result: [String] = []
-    for case let path as String in walk {
-      let url: URL = folder.appendingPathComponent(path)
-      guard let file = FileHandle(forReadingAtPath: url.path) else { continue }
-      defer { try? file.close() }
-      if (try? file.read(upToCount: 15)) == Data("SQLite format 3".utf8) { result.append(path) }
-    }
-    return result.sorted()
-  }()
-
-  static let areAbsent: String =
-    "the collection of real files is not there; set CLARUS_FIXTURES to its folder"
-
   static func store(_ path: String) -> URL {
-    root!.appendingPathComponent("stores-sqlite").appendingPathComponent(path)
+    SharedFiles.fixtures!.appendingPathComponent("stores-sqlite").appendingPathComponent(path)
   }
 
   /// A copy with all companions, for tests that write.

@@ -2,6 +2,7 @@ import CoreDataModel
 import CoreDataPredicates
 import Foundation
 import StoreConformance
+import TestSupport
 import Testing
 
 @testable import CoreDataStorage
@@ -85,7 +86,7 @@ import Testing
   @Test(arguments: 0..<8)
   func `the engine agrees with a dictionary under random saves`(round: Int) throws {
     let seed: UInt64 = .random(in: 0...(.max)) &+ UInt64(round)
-    var random = SeededGenerator(seed: seed)
+    var random = SeededRandom(seed: seed)
     let engine = try InMemoryEngine(layout: layout)
     var model: [Int64: (version: Int32, text: String)] = [:]
     for step in 0..<300 {

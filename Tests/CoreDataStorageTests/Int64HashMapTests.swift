@@ -1,4 +1,5 @@
 import CoreDataStorage
+import TestSupport
 import Testing
 
 @Suite struct Int64HashMapTests {
@@ -35,7 +36,7 @@ import Testing
   @Test(arguments: 0..<20)
   func `a table agrees with a dictionary under random operations`(round: Int) {
     let seed: UInt64 = .random(in: 0...(.max)) &+ UInt64(round)
-    var random = SeededGenerator(seed: seed)
+    var random = SeededRandom(seed: seed)
     // Few keys make long probe chains and many hits; neighbours and far ones mixed.
     let keys: [Int64] = (0..<60).map {
       $0 < 30 ? Int64($0) - 15 : Int64(truncatingIfNeeded: random.next() >> 1)
@@ -69,19 +70,5 @@ import Testing
     #expect(copy.find(5) == 1)
     #expect(copy.find(6) == 1)
     #expect(copy.count == 100)
-  }
-}
-
-/// SplitMix64, so that a failing round can be run again from its seed.
-struct SeededGenerator: RandomNumberGenerator {
-  private var state: UInt64
-  init(seed: UInt64) { state = seed }
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var mixed: UInt64 = state
-    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-    return mixed ^ (mixed >> 31)
   }
 }

@@ -1,4 +1,5 @@
 import CoreDataStorage
+import TestSupport
 import Testing
 
 @Suite struct SlotSetTests {
@@ -25,7 +26,7 @@ import Testing
   @Test(arguments: 0..<10)
   func `a slot set agrees with a set of integers under random operations`(round: Int) {
     let seed: UInt64 = .random(in: 0...(.max)) &+ UInt64(round)
-    var random = SeededGenerator(seed: seed)
+    var random = SeededRandom(seed: seed)
     var slots = SlotSet()
     var model: Set<Int> = []
     for _ in 0..<500 {

@@ -1,6 +1,7 @@
 import CoreData
 import Foundation
-import Soaking
+import StackSupport
+import TestSupport
 import Testing
 
 #if canImport(Glibc)

@@ -1,6 +1,8 @@
 import CoreData
 import CoreDataStorage
 import Foundation
+import StackSupport
+import TestSupport
 import Testing
 
 /// Findings of 2026-11-22, decimals: whatever way a decimal comes to a comparison, what stores keep of it is compared (Decisions/0055):

@@ -2,6 +2,8 @@ import CoreData
 import CoreDataStorage
 import Foundation
 import GRDB
+import StackSupport
+import TestSupport
 import Testing
 
 /// Finding C2: decimals are kept as Apple's framework keeps them, or whole where that is asked for, and are the same in every store
@@ -65,7 +67,7 @@ struct DecimalPrecisionTests {
   }
 
   private static let seed: UInt64 =
-    ProcessInfo.processInfo.environment["CLARUS_SEED"].flatMap { UInt64($0) } ?? .random(in: 0...9999)
+    Seed.given ?? .random(in: 0...9999)
 
   private static func value(_ object: NSManagedObject) -> Decimal? {
     (object.value(forKey: "number") as? NSDecimalNumber)?.decimalValue

@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import StackSupport
 import Testing
 
 /// Predicates that nest deeper than people write them, and than SQLite can parse: the rest is evaluated in memory.

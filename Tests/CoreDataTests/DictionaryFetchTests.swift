@@ -1,5 +1,7 @@
 import CoreData
 import Foundation
+import StackSupport
+import TestSupport
 import Testing
 
 // Foundation has a class of that name, which can't be used.

@@ -1,6 +1,8 @@
 import CoreData
 import Foundation
 import GRDB
+import StackSupport
+import TestSupport
 import Testing
 
 /// Every code of Apple's that Clarus throws, provoked as programs meet it (finding D): the text says what is wrong, where, and is complete

@@ -1,6 +1,7 @@
 import CoreData
 import CoreDataStorage
 import Foundation
+import StackSupport
 import Testing
 
 @testable import CoreDataGraph

@@ -1,6 +1,7 @@
 import CoreData
 import Foundation
 import GRDB
+import StackSupport
 import Testing
 
 /// Files written by the graph: every value comes back, and plain SQL finds what Apple's framework would have written.

@@ -1,6 +1,8 @@
 import CoreData
 import Foundation
 import GRDB
+import StackSupport
+import TestSupport
 import Testing
 
 // Foundation has classes of these names too.

@@ -1,10 +1,12 @@
 import CoreData
 import Foundation
 import GRDB
+import StackSupport
+import TestSupport
 import Testing
 
 /// Stores that Apple's framework wrote: made anew, and changed through the graph.
-@Suite(.enabled(if: RealStores.folder != nil, "\(RealStores.absence)"))
+@Suite(.enabled(if: RealStores.folder != nil, "\(SharedFiles.absence)"))
 struct RealStoreTests {
   @Test(arguments: RealStores.withModel)
   func `a fresh store has the tables, columns and indexes of Apple's`(path: String) throws {

@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import StackSupport
 import Testing
 
 /// Predicates that a store can do in part only: the rest is evaluated in memory, and nobody sees a difference.

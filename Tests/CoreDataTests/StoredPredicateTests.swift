@@ -2,6 +2,7 @@ import CoreData
 import CoreDataGraph
 import CoreDataPredicates
 import Foundation
+import StackSupport
 import Testing
 
 /// Each predicate gives the same objects from SQLite, from the store in memory, and evaluated over all objects; where evaluation throws

@@ -1,5 +1,7 @@
 import CoreData
 import Foundation
+import StackSupport
+import TestSupport
 import Testing
 
 /// Another process writes between this one's reading and its saving.

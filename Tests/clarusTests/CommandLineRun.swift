@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 
 /// One run of the built `clarus`, as a process.
 struct CommandLineRun {
@@ -31,7 +32,7 @@ struct CommandLineRun {
 
   private init(executable: String, _ arguments: [String], environment: [String: String] = [:]) throws {
     // Files, not pipes: nothing has to be drained while the process runs.
-    let folder: URL = try TemporaryFolder.make()
+    let folder: URL = try TemporaryFolder().url
     defer { try? FileManager.default.removeItem(at: folder) }
     let files: [URL] = ["out", "err"].map { folder.appendingPathComponent($0) }
     for file in files { try Data().write(to: file) }
@@ -52,15 +53,6 @@ struct CommandLineRun {
   /// The output as JSON.
   func json() throws -> Any {
     try JSONSerialization.jsonObject(with: Data(output.utf8), options: [.fragmentsAllowed])
-  }
-}
-
-enum TemporaryFolder {
-  static func make() throws -> URL {
-    let folder: URL = FileManager.default.temporaryDirectory.appendingPathComponent(
-      "clarus-\(UUID().uuidString)")
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    return folder
   }
 }
 

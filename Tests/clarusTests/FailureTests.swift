@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import TestSupport
 import Testing
 
 /// Bad input gets one line and a status.
@@ -202,7 +203,7 @@ import Testing
   func `bad input gets one clear line`(entry: Case) throws {
     let store = try ShopStore()
     defer { store.remove() }
-    let folder: URL = try TemporaryFolder.make()
+    let folder: URL = try TemporaryFolder().url
     defer { try? FileManager.default.removeItem(at: folder) }
     try Self.fill(folder, from: store)
     let before = try FolderState(folder)
@@ -223,7 +224,7 @@ import Testing
   /// Finding B16: it is known what they are before they are opened; opening a pipe waits for somebody who writes to it.
   @Test(.timeLimit(.minutes(2)), arguments: ["info", "fetch", "model hash"], ["pipe", "device", "socket"])
   func `what is no file is said to be none, at once`(command: String, kind: String) throws {
-    let folder: URL = try TemporaryFolder.make()
+    let folder: URL = try TemporaryFolder().url
     defer { try? FileManager.default.removeItem(at: folder) }
     let run = try CommandLineRun(
       shell: """
@@ -293,7 +294,7 @@ import Testing
   @Test func `a store without a model shows what it can`() throws {
     let store = try ShopStore()
     defer { store.remove() }
-    let folder: URL = try TemporaryFolder.make()
+    let folder: URL = try TemporaryFolder().url
     defer { try? FileManager.default.removeItem(at: folder) }
     try Self.fill(folder, from: store)
     let path: String = folder.appendingPathComponent("modelless.sqlite").path

@@ -1,6 +1,7 @@
 import CoreDataStorage
 import Foundation
 import StoreConformance
+import TestSupport
 import Testing
 
 /// Rows by id, key paths as columns, members, dates and ids in predicates. (Finding D, command line.)
@@ -163,7 +164,7 @@ import Testing
     ("due > NOW()", [2]), ("title == 'now - 7d'", [3]), ("title == \"it\\\"s now - 7d\"", []),
   ])
   func `dates are relative to now`(predicate: String, expected: [Int64]) throws {
-    let folder: URL = try TemporaryFolder.make()
+    let folder: URL = try TemporaryFolder().url
     defer { try? FileManager.default.removeItem(at: folder) }
     let url: URL = folder.appendingPathComponent("Dates.sqlite")
     let world = try ShopStore.world(url)

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// Stores and models written by Apple's tools, where they are at hand.
@@ -138,9 +139,7 @@ struct FixtureTests {
 }
 
 enum Fixtures {
-  static let folder: URL =
-    ProcessInfo.processInfo.environment["CLARUS_FIXTURES"].map { URL(fileURLWithPath: $0) }
-    ?? CommandLineRun.packageRoot.deletingLastPathComponent().appendingPathComponent("shared/fixtures")
+  static let folder: URL = SharedFiles.fixtures ?? SharedFiles.package
 
   static let areThere: Bool = FileManager.default.fileExists(
     atPath: folder.appendingPathComponent("stores-sqlite").path)
@@ -170,7 +169,7 @@ enum Fixtures {
 
   /// A folder with a writable copy of a store and what belongs to it.
   static func copy(_ store: String) throws -> URL {
-    let target: URL = try TemporaryFolder.make()
+    let target: URL = try TemporaryFolder().url
     let source: URL = folder.appendingPathComponent(store)
     for suffix in ["", "-wal"] {
       let from = URL(fileURLWithPath: source.path + suffix)

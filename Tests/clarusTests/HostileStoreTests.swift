@@ -1,6 +1,7 @@
 import CoreDataStorage
 import Foundation
 import StoreConformance
+import TestSupport
 import Testing
 
 /// Stores that somebody has tampered with, and values that upset terminals.
@@ -35,7 +36,7 @@ import Testing
     ["info", "STORE", "--counts", "--format", "table"],
   ])
   func `values never reach a terminal as control characters`(arguments: [String]) throws {
-    let folder: URL = try TemporaryFolder.make()
+    let folder: URL = try TemporaryFolder().url
     defer { try? FileManager.default.removeItem(at: folder) }
     let url: URL = folder.appendingPathComponent("Nasty.sqlite")
     let world: StoreWorld = try ShopStore.world(url)

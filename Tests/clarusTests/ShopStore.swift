@@ -2,6 +2,7 @@ import CoreDataSQLite
 import CoreDataStorage
 import Foundation
 import StoreConformance
+import TestSupport
 
 /// A small store, written by the engine, in a folder of its own.
 struct ShopStore {
@@ -12,7 +13,7 @@ struct ShopStore {
   var path: String { url.path }
 
   init() throws {
-    let folder: URL = try TemporaryFolder.make()
+    let folder: URL = try TemporaryFolder().url
     let url: URL = folder.appendingPathComponent("Shop.sqlite")
     self.folder = folder
     self.url = url

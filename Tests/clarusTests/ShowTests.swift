@@ -2,6 +2,7 @@ import CoreDataPredicates
 import CoreDataStorage
 import Foundation
 import StoreConformance
+import TestSupport
 import Testing
 
 @testable import clarus
@@ -70,7 +71,7 @@ import Testing
 
   /// A store whose `Everything` rows hold these data, in this order.
   private func store(_ data: [Data]) throws -> (path: String, remove: () -> Void) {
-    let folder: URL = try TemporaryFolder.make()
+    let folder: URL = try TemporaryFolder().url
     let url: URL = folder.appendingPathComponent("Data.sqlite")
     let world: StoreWorld = try ShopStore.world(url)
     try world.insert("Everything", data.map { ["data": $0, "string": "x"] })

@@ -1,21 +1,11 @@
 import Foundation
+import TestSupport
 
 /// The folder of real files beside the repository. Absent on most machines; tests that need it say so and skip.
 enum FixtureFolder {
-  static let url: URL? = {
-    if let path = ProcessInfo.processInfo.environment["CLARUS_FIXTURES"] { return existing(path) }
-    let package = URL(fileURLWithPath: #filePath)
-      .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-      .deletingLastPathComponent()
-    return existing(package.deletingLastPathComponent().appendingPathComponent("shared/fixtures").path)
-  }()
-
+  static let url: URL? = SharedFiles.fixtures
   static var isPresent: Bool { url != nil }
-  static let absence = "needs the folder of real model files; set CLARUS_FIXTURES to its path"
-
-  private static func existing(_ path: String) -> URL? {
-    FileManager.default.fileExists(atPath: path) ? URL(fileURLWithPath: path) : nil
-  }
+  static let absence: String = SharedFiles.absence
 
   /// The files and packages below `folder` that have one of these extensions, packages as a whole.
   static func find(_ extensions: Set<String>, under folder: String) -> [URL] {

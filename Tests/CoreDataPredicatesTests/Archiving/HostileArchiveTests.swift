@@ -1,5 +1,5 @@
 import Foundation
-import Soaking
+import TestSupport
 import Testing
 
 @testable import CoreDataPredicates
@@ -338,7 +338,7 @@ struct HostileArchiveTests {
 
   @Test(arguments: [3, 14, 159]) func `random changes to an archive never crash its reader`(seed: UInt64) {
     print("seed \(seed)")
-    var random: SeededGenerator = SeededGenerator(seed: seed)
+    var random: SeededRandom = SeededRandom(seed: seed)
     for _ in 0..<Self.rounds {
       var bytes: Data = Self.archives.randomElement(using: &random) ?? Data()
       for _ in 0...Int.random(in: 0...6, using: &random) {
@@ -357,7 +357,7 @@ struct HostileArchiveTests {
     seed: UInt64
   ) throws {
     print("seed \(seed)")
-    var random: SeededGenerator = SeededGenerator(seed: seed)
+    var random: SeededRandom = SeededRandom(seed: seed)
     for _ in 0..<Self.rounds {
       let archive: KeyedArchive = try KeyedArchive(Self.archives.randomElement(using: &random) ?? Data())
       var objects: [PlistNode] = archive.objects

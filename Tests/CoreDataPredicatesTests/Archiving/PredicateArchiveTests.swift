@@ -1,6 +1,6 @@
 import Foundation
 import PredicateVectors
-import Soaking
+import TestSupport
 import Testing
 
 @testable import CoreDataPredicates
@@ -170,7 +170,7 @@ struct PredicateArchiveTests {
     let seeds: ClosedRange<UInt64> =
       1...(Soak.isOn ? 20_000 : 1_000)
     for seed in seeds {
-      var maker: TreeMaker = TreeMaker(random: SeededGenerator(seed: seed))
+      var maker: TreeMaker = TreeMaker(random: SeededRandom(seed: seed))
       let predicate: NSPredicate = makePredicate(maker.predicate(4))
       do {
         let again: NSPredicate = try NSPredicate(archivedData: predicate.archivedData())

@@ -1,6 +1,7 @@
 import CoreData
 import CoreDataPredicates
 import Foundation
+import StackSupport
 import Testing
 
 /// Predicates that once gave other objects from a store than in memory.

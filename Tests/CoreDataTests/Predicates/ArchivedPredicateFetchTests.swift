@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import StackSupport
 import Testing
 
 /// Predicates and sort descriptors out of archives in fetch requests.

@@ -1,13 +1,14 @@
 import CoreData
 import CoreDataPredicates
 import Foundation
-import Soaking
+import StackSupport
+import TestSupport
 import Testing
 
 /// Random predicates over decimals that saves round find the same objects before a save and after it, in SQL and in memory (Decisions/0055).
 struct DecimalLawTests {
   private static let seeds: [UInt64] =
-    ProcessInfo.processInfo.environment["CLARUS_SEED"].flatMap(UInt64.init).map { [$0] }
+    Seed.given.map { [$0] }
     ?? Array(1...(Soak.isOn ? 400 : 12))
   private static let predicatesPerSeed: Int = 60
 

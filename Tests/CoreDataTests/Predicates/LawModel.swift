@@ -1,6 +1,8 @@
 import CoreData
 import CoreDataPredicates
 import Foundation
+import StackSupport
+import TestSupport
 
 /// The model that random predicates speak of: every type of attribute, every kind of relationship.
 ///
@@ -153,7 +155,7 @@ enum LawValues {
   static let urls: [URL] = [
     "https://a.example/x?y=1", "https://a.example/", "file:///a/b.txt", "mailto:x@y.example",
   ]
-  .map { CoreDataTests.url($0) }
+  .map { StackSupport.url($0) }
   static let data: [Data] = [
     Data(), Data([0]), Data([0, 255]), Data("abc".utf8), Data(repeating: 7, count: 20),
   ]

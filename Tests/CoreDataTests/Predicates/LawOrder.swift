@@ -1,6 +1,7 @@
 import CoreData
 import CoreDataPredicates
 import Foundation
+import StackSupport
 
 /// An order with its limit and offset, asked of objects in memory and of their store.
 struct LawOrder {

@@ -1,5 +1,6 @@
 import CoreDataPredicates
 import Foundation
+import StackSupport
 
 /// What became of the predicates.
 struct LawTally {

@@ -1,6 +1,8 @@
 import CoreData
 import CoreDataPredicates
 import Foundation
+import StackSupport
+import TestSupport
 
 /// One population in a store, and its objects as a context reads them from there.
 final class LawStore {

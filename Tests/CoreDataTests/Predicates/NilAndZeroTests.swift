@@ -2,6 +2,7 @@ import CoreData
 import CoreDataPredicates
 import CoreDataStorage
 import Foundation
+import StackSupport
 import Testing
 
 // Finding B9, Decisions/0040.

@@ -1,7 +1,8 @@
 import CoreData
 import CoreDataPredicates
 import Foundation
-import Soaking
+import StackSupport
+import TestSupport
 import Testing
 
 /// A predicate gives the same objects in memory and from a store: random predicates over random objects.
@@ -10,7 +11,7 @@ import Testing
 /// instead has an answer, it must be the same.
 struct PredicateLawTests {
   private static let seeds: ClosedRange<UInt64> = {
-    if let given = ProcessInfo.processInfo.environment["CLARUS_SEED"].flatMap(UInt64.init) {
+    if let given = Seed.given {
       return given...given
     }
     return 1...(Soak.isOn ? 10_000 : 500)

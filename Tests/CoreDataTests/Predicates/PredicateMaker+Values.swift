@@ -1,5 +1,6 @@
 import CoreDataPredicates
 import Foundation
+import StackSupport
 
 extension PredicateMaker {
   // MARK: Places

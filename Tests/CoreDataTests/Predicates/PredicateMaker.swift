@@ -1,5 +1,7 @@
 import CoreDataPredicates
 import Foundation
+import StackSupport
+import TestSupport
 
 /// An object in a predicate, before it is known which store it comes from.
 final class ObjectMark: Hashable, Sendable, CustomStringConvertible {

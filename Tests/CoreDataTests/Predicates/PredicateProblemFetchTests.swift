@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import StackSupport
 import Testing
 
 /// What `problems(for:)` finds is what fetches throw: from every store, before any is asked.

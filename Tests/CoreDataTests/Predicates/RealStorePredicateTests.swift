@@ -1,10 +1,12 @@
 import CoreData
 import CoreDataPredicates
 import Foundation
+import StackSupport
+import TestSupport
 import Testing
 
 /// Predicates made of the values that real stores hold find the same objects in the file as among all objects in memory.
-@Suite(.enabled(if: RealStores.folder != nil, "\(RealStores.absence)"))
+@Suite(.enabled(if: RealStores.folder != nil, "\(SharedFiles.absence)"))
 struct RealStorePredicateTests {
   @Test(arguments: RealStores.withModel)
   func `predicates on stored values give the same objects in memory and from the file`(path: String) throws {

@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import StackSupport
 import Testing
 
 /// Text operators in statements prepare a constant at the first row; what changes from row to row is prepared for each.

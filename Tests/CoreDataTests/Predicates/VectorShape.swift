@@ -1,6 +1,7 @@
 import CoreData
 import CoreDataPredicates
 import Foundation
+import StackSupport
 
 /// What a store needs to know about the objects of a vector: which attributes and relationships they have.
 ///

@@ -2,6 +2,7 @@ import CoreData
 import CoreDataPredicates
 import Foundation
 import PredicateVectors
+import StackSupport
 import Testing
 
 /// Every vector over an object that a store can hold gives the same answer there.

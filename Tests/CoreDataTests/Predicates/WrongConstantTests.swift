@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import StackSupport
 import Testing
 
 /// Constants that can't be what a property holds, and patterns without an end (finding D).

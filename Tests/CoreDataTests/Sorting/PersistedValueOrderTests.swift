@@ -1,6 +1,7 @@
 import CoreData
 import CoreDataPredicates
 import Foundation
+import StackSupport
 import Testing
 
 /// Getters that insist on a value, or show another one for nil.

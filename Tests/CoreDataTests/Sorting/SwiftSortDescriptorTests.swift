@@ -1,6 +1,7 @@
 import CoreData
 import CoreDataPredicates
 import Foundation
+import StackSupport
 import Testing
 
 struct SwiftSortDescriptorTests {

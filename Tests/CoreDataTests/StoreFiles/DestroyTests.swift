@@ -1,6 +1,8 @@
 import CoreData
 import Foundation
 import GRDB
+import StackSupport
+import TestSupport
 import Testing
 
 /// `destroyPersistentStore` (Decisions/0048). Source: Apple's documentation, and programs that destroy stores which are open and add

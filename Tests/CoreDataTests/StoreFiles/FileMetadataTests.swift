@@ -1,5 +1,7 @@
 import CoreData
 import Foundation
+import StackSupport
+import TestSupport
 import Testing
 
 /// Metadata of store files that are not open. Source: Apple's documentation of the coordinator's type methods.

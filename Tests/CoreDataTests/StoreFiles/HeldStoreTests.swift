@@ -1,6 +1,7 @@
 import CoreData
 import Foundation
 import GRDB
+import StackSupport
 import Testing
 
 /// Another process destroys, replaces or migrates a store in which this one is in the middle of a transaction (Decisions/0048).

@@ -1,6 +1,8 @@
 import CoreData
 import Foundation
 import GRDB
+import StackSupport
+import TestSupport
 import Testing
 
 /// Finding A7: stores that keep persistent history, and stores that are asked to.

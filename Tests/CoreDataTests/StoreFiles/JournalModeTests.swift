@@ -1,6 +1,8 @@
 import CoreData
 import Foundation
 import GRDB
+import StackSupport
+import TestSupport
 import Testing
 
 /// Finding C12: opening a store for writing changes nothing about its file, its journal mode least of all.
@@ -84,7 +86,7 @@ struct JournalModeTests {
   }
 
   @Test(
-    .enabled(if: RealStores.folder != nil, "\(RealStores.absence)"), arguments: RealStores.withModel)
+    .enabled(if: RealStores.folder != nil, "\(SharedFiles.absence)"), arguments: RealStores.withModel)
   func `stores of Apple's stay as they were when they are opened, and keep their journal when saved to`(
     path: String
   ) throws {

@@ -2,6 +2,7 @@ import CoreData
 import CoreDataSQLite
 import Foundation
 import GRDB
+import StackSupport
 import Testing
 
 /// The locks of this process's connections outlive every look at a store's file: closing any descriptor of a file would give up all

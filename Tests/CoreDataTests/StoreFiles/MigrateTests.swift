@@ -1,6 +1,8 @@
 import CoreData
 import Foundation
 import GRDB
+import StackSupport
+import TestSupport
 import Testing
 
 /// `migratePersistentStore` (Decisions/0049). Source: Apple's documentation ("save as", other store types); the file's ids are new.

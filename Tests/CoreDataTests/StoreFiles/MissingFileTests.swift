@@ -1,5 +1,7 @@
 import CoreData
 import Foundation
+import StackSupport
+import TestSupport
 import Testing
 
 /// Finding A3: a store whose files were taken away or exchanged while it was open says so, and reports nothing as saved.

@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import StackSupport
 import Testing
 
 /// Finding B5, OBS-6: what lies at `/dev/null` or under it is in memory.

@@ -1,6 +1,8 @@
 import CoreData
 import Foundation
 import GRDB
+import StackSupport
+import TestSupport
 import Testing
 
 /// `replacePersistentStore` (Decisions/0048): backups, and putting them back.

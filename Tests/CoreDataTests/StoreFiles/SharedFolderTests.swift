@@ -1,6 +1,8 @@
 import CoreData
 import Foundation
 import GRDB
+import StackSupport
+import TestSupport
 import Testing
 
 /// Stores whose names differ in their ending only have one folder of large values, and a plain copy's rows name the same files there: no

@@ -1,5 +1,7 @@
 import CoreData
 import Foundation
+import StackSupport
+import TestSupport
 import Testing
 
 #if canImport(Glibc)

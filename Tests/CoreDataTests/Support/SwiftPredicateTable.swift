@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import StackSupport
 
 /// The table of Documentation/swift-predicates.md: Swift predicates and what they become. Each row is a test.
 struct SwiftPredicateTable {

@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import StackSupport
 
 // The model of the tests for Swift predicates and key paths: every kind of property, as generated classes write them.
 //

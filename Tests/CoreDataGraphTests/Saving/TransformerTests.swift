@@ -1,0 +1,96 @@
+import CoreData
+import Foundation
+import StackSupport
+import Testing
+
+/// Names of value transformers, as models write them.
+@Suite
+struct TransformerTests {
+  /// Texts kept backwards.
+  final class BackwardsTransformer: ValueTransformer, @unchecked Sendable {
+    override class func allowsReverseTransformation() -> Bool { true }
+    override func transformedValue(_ value: Any?) -> Any? {
+      (value as? String).map { Data(String($0.reversed()).utf8) }
+    }
+    override func reverseTransformedValue(_ value: Any?) -> Any? {
+      (value as? Data).map { String(String(decoding: $0, as: UTF8.self).reversed()) }
+    }
+  }
+
+  private func stack(transformer: String?, _ kind: StoreKind) throws -> Stack {
+    let thing: NSAttributeDescription = World.attribute("thing", .transformableAttributeType)
+    thing.valueTransformerName = transformer
+    let model = NSManagedObjectModel()
+    model.entities = [World.entity("Holder", [thing])]
+    return try Stack(kind, model: model)
+  }
+
+  @Test(
+    .rule("STORE-15", "NSAttributeDescription.valueTransformerName"),
+    arguments: StoreKind.allCases,
+    [
+      nil, "NSSecureUnarchiveFromData", "NSSecureUnarchiveFromDataTransformer",
+      "NSSecureUnarchiveFromDataTransformerName", "NSKeyedUnarchiveFromData",
+    ])
+  func `every name of the default archives values`(kind: StoreKind, name: String?) throws {
+    let stack: Stack = try stack(transformer: name, kind)
+    try stack.elsewhere { context in
+      _ = context.make("Holder", ["thing": ["a", "b"]])
+      try context.save()
+    }
+    try stack.run { context in
+      let object = try #require(try context.all(NSManagedObject.self, "Holder").first)
+      #expect(object.value(forKey: "thing") as? [String] == ["a", "b"])
+    }
+  }
+
+  @Test(arguments: StoreKind.allCases, [nil, "NSSecureUnarchiveFromData"])
+  func `what could not be read again is not saved`(kind: StoreKind, name: String?) throws {
+    let stack: Stack = try stack(transformer: name, kind)
+    try stack.run { context in
+      let object: NSManagedObject = context.make("Holder", ["thing": ["inside": SecretThing()]])
+      let error: NSError? = errorThrown { try context.save() }
+      #expect(error?.localizedDescription.contains("Holder.thing") == true)
+      #expect(error?.localizedDescription.contains("allowedTopLevelClasses") == true)
+      #expect(object.isInserted && context.hasChanges)
+      object.setValue(["a"], forKey: "thing")
+      try context.save()
+    }
+    #expect(try stack.count("Holder") == 1)
+  }
+
+  @Test(arguments: StoreKind.allCases)
+  func `a class is found by its name`(kind: StoreKind) throws {
+    let stack: Stack = try stack(transformer: "BackwardsTransformer", kind)
+    try stack.elsewhere { context in
+      _ = context.make("Holder", ["thing": "stressed"])
+      try context.save()
+    }
+    try stack.run { context in
+      let object = try #require(try context.all(NSManagedObject.self, "Holder").first)
+      #expect(object.value(forKey: "thing") as? String == "stressed")
+      let made = try #require(ValueTransformer(forName: NSValueTransformerName("BackwardsTransformer")))
+      #expect(made.transformedValue("abc") as? Data == Data("cba".utf8))
+    }
+  }
+
+  /// Bridged, such a set never ends on Linux: Foundation hashes its members without end.
+  @Test func `a transformable attribute holds a set of decimals`() throws {
+    let stack: Stack = try stack(transformer: nil, .inMemory)
+    try stack.run { context in
+      let numbers: Set<Decimal> = [1, 2.5]
+      let object: NSManagedObject = context.make("Holder", ["thing": numbers])
+      object.setValue(numbers, forKey: "thing")
+      #expect(object.value(forKey: "thing") as? Set<Decimal> == numbers)
+      context.rollback()
+    }
+  }
+}
+
+/// A class that no transformer of Foundation's allows; not nested, since Foundation's archiver can't name nested ones here.
+final class SecretThing: NSObject, NSSecureCoding {
+  static let supportsSecureCoding: Bool = true
+  override init() { super.init() }
+  init?(coder: NSCoder) { super.init() }
+  func encode(with coder: NSCoder) {}
+}

@@ -1,0 +1,29 @@
+import CoreData
+import Foundation
+import TestSupport
+import Testing
+
+/// The ways in which stores wait for their readers and writers.
+public enum StoreSetting: String, CaseIterable, Codable, Sendable, CustomTestStringConvertible {
+  case wal, rollbackJournal, nowhere, inMemory
+
+  public var testDescription: String { rawValue }
+  public var kind: StoreKind { self == .inMemory ? .inMemory : .sqlite }
+  /// Those that several coordinators, or plain SQL, can reach.
+  public static let files: [StoreSetting] = [.wal, .rollbackJournal]
+
+  @discardableResult
+  public func addStore(
+    to coordinator: NSPersistentStoreCoordinator, in folder: TemporaryFolder, named name: String = "World"
+  ) throws -> NSPersistentStore {
+    let url: URL? =
+      switch self {
+      case .wal, .rollbackJournal: folder.file("\(name).sqlite")
+      case .nowhere: URL(fileURLWithPath: "/dev/null")
+      case .inMemory: nil
+      }
+    return try coordinator.addPersistentStore(
+      ofType: kind.type, configurationName: nil, at: url,
+      options: self == .rollbackJournal ? [NSSQLitePragmasOption: ["journal_mode": "DELETE"]] : nil)
+  }
+}
