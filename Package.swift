@@ -53,7 +53,7 @@ let package: Package = Package(
       ]),
     .target(
       name: "CoreDataControllers",
-      dependencies: ["CoreDataGraph", "CoreDataModel", "CoreDataPredicates"]),
+      dependencies: ["CoreDataGraph", "CoreDataModel", "CoreDataPredicates", "CoreDataStorage"]),
     .target(
       name: "CoreData",
       dependencies: ["CoreDataControllers", "CoreDataGraph", "CoreDataModel", "CoreDataPredicates"]),

@@ -1,5 +1,5 @@
+import CoreDataPredicates
 import Foundation
-import Synchronization
 
 #if canImport(Glibc)
   import Glibc
@@ -32,7 +32,7 @@ package struct FileIdentity: Hashable, Sendable {
 /// Closing any descriptor of a file gives up all locks that the process has on it (https://www.sqlite.org/howtocorrupt.html, 2.2). So a
 /// file that is not known to be something else is not opened while a store relies on its locks.
 package final class StoreFileMark: Sendable {
-  private static let counts = Mutex<[FileIdentity: Int]>([:])
+  private static let counts = Guarded<[FileIdentity: Int]>([:])
   private let identity: FileIdentity
 
   package init(_ identity: FileIdentity) {

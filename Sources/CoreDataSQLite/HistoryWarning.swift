@@ -1,9 +1,9 @@
+import CoreDataPredicates
 import Foundation
-import Synchronization
 
 /// What is said about persistent history when a store is opened, once a store and fact (Decisions/0036).
 package enum HistoryWarning {
-  private static let told = Mutex<Set<String>>([])
+  private static let told = Guarded<Set<String>>([])
 
   /// The store keeps history, and the program did not ask for it.
   static func readOnly(_ url: URL) {

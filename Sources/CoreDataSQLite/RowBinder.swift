@@ -71,12 +71,11 @@ struct RowBinder {
     let headerSize: Int = row.slab.headerSize
     for step in steps {
       let word = Int(step.word)
-      let bits: UInt64 = (base + 16 + (word >> 6) << 3).load(as: UInt64.self)
-      if bits >> UInt64(word & 63) & 1 == 0 {
+      if !RowLayout.hasValue(word, base) {
         if sqlite3_bind_null(handle, step.parameter) != SQLITE_OK { throw statement.failure() }
         continue
       }
-      let place: UnsafeMutableRawPointer = base + headerSize + word << 3
+      let place: UnsafeMutableRawPointer = RowLayout.address(word, base, headerSize: headerSize)
       let code: Int32
       switch step.kind {
       case .integer:
@@ -98,8 +97,7 @@ struct RowBinder {
         try statement.bind(Int(step.parameter), files.columnValue(of: row.bytes(word)))
         code = SQLITE_OK
       case .entityNumber:
-        // The word after a to-one's key is its target's entity index.
-        let entity = Int((place + 8).load(as: Int64.self))
+        let entity: Int = RowLayout.targetEntity(place)
         code =
           numbers.indices.contains(entity)
           ? sqlite3_bind_int64(handle, step.parameter, Int64(numbers[entity]))

@@ -128,21 +128,12 @@ struct RowReader {
             let row: UnsafeMutableRawPointer = slab.appendRow(
               key: sqlite3_column_int64(handle, 0), entity: entity,
               version: Int32(truncatingIfNeeded: sqlite3_column_int64(handle, 2)))
-            let words: UnsafeMutableRawPointer = row + headerSize
-            let presence: UnsafeMutableRawPointer = row + 16
-            var bits: UInt64 = 0
-            var group: Int = 0
+            var filler = RowFiller(row, headerSize: headerSize)
             let range: Range<Int> = ranges[entity - lowest]
             for place in range {
               let step: ReadStep = steps[place]
               let word = Int(step.word)
-              if word >> 6 != group {
-                (presence + group << 3).storeBytes(of: bits, as: UInt64.self)
-                group = word >> 6
-                bits = 0
-              }
-              let bit: UInt64 = 1 << UInt64(word & 63)
-              let slot: UnsafeMutableRawPointer = words + word << 3
+              let slot: UnsafeMutableRawPointer = filler.address(word)
               let column: Int32 = step.column
               switch step.kind {
               case .int64, .int32, .int16, .bool:
@@ -180,7 +171,7 @@ struct RowReader {
                 let key: Int64 = sqlite3_column_int64(handle, column)
                 if key == 0, sqlite3_column_type(handle, column) == SQLITE_NULL { continue }
                 slot.storeBytes(of: key, as: Int64.self)
-                (slot + 8).storeBytes(of: Int64(step.target), as: Int64.self)
+                RowLayout.setTargetEntity(slot, to: Int64(step.target))
               case .toOneOfFamily:
                 let key: Int64 = sqlite3_column_int64(handle, column)
                 if key == 0, sqlite3_column_type(handle, column) == SQLITE_NULL { continue }
@@ -188,18 +179,18 @@ struct RowReader {
                 let number: Int =
                   step.entityColumn < 0 ? 0 : Int(sqlite3_column_int64(handle, step.entityColumn))
                 if number > 0, number < numbers.count, numbers[number] >= 0 {
-                  (slot + 8).storeBytes(of: Int64(numbers[number]), as: Int64.self)
+                  RowLayout.setTargetEntity(slot, to: Int64(numbers[number]))
                 } else {
-                  (slot + 8).storeBytes(of: Int64(step.target), as: Int64.self)
+                  RowLayout.setTargetEntity(slot, to: Int64(step.target))
                   open.append(
                     OpenTarget(
                       slab: slabs.count, row: slab.count - 1, word: word, destination: Int(step.target),
                       key: key))
                 }
               }
-              bits |= bit
+              filler.notePresence(of: word)
             }
-            (presence + group << 3).storeBytes(of: bits, as: UInt64.self)
+            filler.finish()
           }
         }
       }

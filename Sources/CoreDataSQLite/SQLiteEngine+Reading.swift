@@ -176,8 +176,7 @@ extension SQLiteEngine {
       for target in targets {
         guard let entity = entities[target.key] else { continue }
         let row: RowRef = batch.slabs[target.slab].row(target.row)
-        (row.base + row.slab.headerSize + (target.word + 1) << 3).storeBytes(
-          of: Int64(entity), as: Int64.self)
+        row.slab.set(row.base, word: target.word, toTargetOfEntity: entity)
       }
     }
   }

@@ -55,14 +55,8 @@ public struct PropertySlot: @unchecked Sendable {
 /// right for every sub-entity. Own slots follow: stored attributes by name, to-one relationships by name,
 /// then everything that has no place in the row. The elements of a composite attribute have slots of their own behind it.
 ///
-/// A row of the entity is, in bytes (see `RowSlab`):
-///
-///     0   8  primary key
-///     8   4  entity index           12  4  version (Z_OPT)
-///     16  8n presence bits, one per word, 1 = there is a value
-///     headerSize  8 × wordCount     the words
-///
-/// `headerSize` is the same in a whole hierarchy; that is what makes words of a parent valid for its children.
+/// The stored ones are words of a row (`RowLayout`). `headerSize` is the same in a whole hierarchy; that is what makes words of a
+/// parent valid for its children.
 public final class EntityLayout: @unchecked Sendable {
   // Sendable: every field is immutable once `ModelLayout.init` has returned; descriptions are frozen.
 
@@ -99,8 +93,8 @@ public final class EntityLayout: @unchecked Sendable {
     self.slotByName = byName
     self.wordCount = wordCount
     self.headerSize = headerSize
-    self.rowSize = headerSize + 8 * wordCount
-    self.familyRowSize = headerSize + 8 * familyWordCount
+    self.rowSize = RowLayout.rowSize(headerSize: headerSize, words: wordCount)
+    self.familyRowSize = RowLayout.rowSize(headerSize: headerSize, words: familyWordCount)
   }
 
   public var isAbstract: Bool { entity.isAbstract }
@@ -167,7 +161,7 @@ public final class ModelLayout: @unchecked Sendable {
           index: draft.index, entity: draft.entity, superIndex: draft.superIndex,
           rootIndex: draft.rootIndex, family: draft.index...draft.lastDescendant,
           slots: slotsByEntity[draft.index], wordCount: wordsByEntity[draft.index],
-          headerSize: 16 + 8 * max(1, (widest + 63) / 64),
+          headerSize: RowLayout.headerSize(words: widest),
           familyWordCount: wordsByEntity[draft.index...draft.lastDescendant].max() ?? 0))
     }
     entities = layouts

@@ -117,7 +117,7 @@ final class InMemorySchema: Sendable {
   /// The bytes a row takes, its part of the tail included.
   func sizeInBytes(_ row: RowRef) -> Int {
     var size: Int = row.slab.stride
-    for word in tailWords[row.entity] where row.hasValue(word) { size += Int(row.word(word) >> 32) }
+    for word in tailWords[row.entity] where row.hasValue(word) { size += row.byteCount(word) }
     return size
   }
 

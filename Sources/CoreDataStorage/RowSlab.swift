@@ -8,9 +8,9 @@ import Foundation
 ///     rows   ┌ row 0 ────────────────┐┌ row 1 ───── …
 ///            │pk│ent,ver│bits│w0│w1│…││
 ///                              │
-///     tail   …Buy milk2026…    └── offset (low 32 bits) | length (high 32 bits)
+///     tail   …Buy milk2026…    └── where in the tail, and how many bytes
 ///
-/// A presence bit of 0 means nil; a fresh row is all nil.
+/// A presence bit of 0 means nil; a fresh row is all nil. Which byte means what is `RowLayout`'s to know.
 ///
 /// One thread fills a slab; once it is handed to anybody else it no longer changes. The slabs of a save's plan are handed over when the save
 /// is done: the engine puts the keys of new rows into them.
@@ -81,10 +81,7 @@ public final class RowSlab: @unchecked Sendable {
   public func appendRow(key: Int64, entity: Int, version: Int32) -> UnsafeMutableRawPointer {
     if count == contents.pointee.rowCapacity { growRows() }
     let row: UnsafeMutableRawPointer = rows + count * stride
-    row.initializeMemory(as: UInt8.self, repeating: 0, count: stride)
-    row.storeBytes(of: key, as: Int64.self)
-    row.storeBytes(of: Int32(truncatingIfNeeded: entity), toByteOffset: 8, as: Int32.self)
-    row.storeBytes(of: version, toByteOffset: 12, as: Int32.self)
+    RowLayout.start(row, size: stride, key: key, entity: entity, version: version)
     contents.pointee.count += 1
     return row
   }
@@ -108,7 +105,7 @@ public final class RowSlab: @unchecked Sendable {
   public func appendTail(_ bytes: UnsafeRawPointer?, count length: Int) -> UInt64 {
     if tailCount + length > contents.pointee.tailCapacity { growTail(by: length) }
     if length > 0, let bytes { (tail + tailCount).copyMemory(from: bytes, byteCount: length) }
-    let word: UInt64 = UInt64(UInt32(tailCount)) | UInt64(UInt32(length)) << 32
+    let word: UInt64 = RowLayout.place(offset: tailCount, count: length)
     contents.pointee.tailCount += length
     return word
   }
@@ -132,18 +129,23 @@ public final class RowSlab: @unchecked Sendable {
   /// Sets a word and its presence bit.
   @inlinable
   public func set(_ row: UnsafeMutableRawPointer, word: Int, to value: UInt64) {
-    let bits: UnsafeMutableRawPointer = row + 16 + (word >> 6) << 3
-    let old: UInt64 = bits.load(as: UInt64.self)
-    bits.storeBytes(of: old | (1 << UInt64(word & 63)), as: UInt64.self)
-    (row + headerSize + word << 3).storeBytes(of: value, as: UInt64.self)
+    RowLayout.setPresent(word, row)
+    RowLayout.address(word, row, headerSize: headerSize).storeBytes(of: value, as: UInt64.self)
   }
 
   /// Makes a word's value nil.
   @inlinable
-  public func clear(_ row: UnsafeMutableRawPointer, word: Int) {
-    let bits: UnsafeMutableRawPointer = row + 16 + (word >> 6) << 3
-    let old: UInt64 = bits.load(as: UInt64.self)
-    bits.storeBytes(of: old & ~(1 << UInt64(word & 63)), as: UInt64.self)
+  public func clear(_ row: UnsafeMutableRawPointer, word: Int) { RowLayout.setAbsent(word, row) }
+
+  /// Gives a row another key.
+  @inlinable
+  public func setKey(_ row: UnsafeMutableRawPointer, to key: Int64) { RowLayout.setKey(row, to: key) }
+
+  /// Names the entity of a to-one's target, where only its key was known.
+  @inlinable
+  public func set(_ row: UnsafeMutableRawPointer, word: Int, toTargetOfEntity entity: Int) {
+    RowLayout.setTargetEntity(
+      RowLayout.address(word, row, headerSize: headerSize), to: Int64(entity))
   }
 
   @inlinable
@@ -163,12 +165,14 @@ public final class RowSlab: @unchecked Sendable {
     set(row, word: word + 1, toInteger: Int64(target.entity))
   }
 
-  /// Copies a row of another slab (same entity) to the end of this one.
-  public func appendCopy(of source: RowRef, layout: EntityLayout) -> UnsafeMutableRawPointer {
+  /// Copies a row of another slab (same entity) to the end of this one, without the values of some slots.
+  public func appendCopy(of source: RowRef, layout: EntityLayout, without slots: [Int] = [])
+    -> UnsafeMutableRawPointer
+  {
     let row: UnsafeMutableRawPointer = appendRow(
       key: source.key, entity: source.entity, version: source.version)
-    for slot in layout.slots {
-      guard case .stored(let kind, let word) = slot.role else { continue }
+    for (number, slot) in layout.slots.enumerated() {
+      guard case .stored(let kind, let word) = slot.role, !slots.contains(number) else { continue }
       copy(word, kind, from: source, to: row)
     }
     return row
@@ -221,22 +225,21 @@ public struct RowRef: @unchecked Sendable {
   }
 
   @inlinable
-  public var key: Int64 { base.load(as: Int64.self) }
+  public var key: Int64 { RowLayout.key(base) }
   @inlinable
-  public var entity: Int { Int(base.load(fromByteOffset: 8, as: Int32.self)) }
+  public var entity: Int { RowLayout.entity(base) }
   @inlinable
-  public var version: Int32 { base.load(fromByteOffset: 12, as: Int32.self) }
+  public var version: Int32 { RowLayout.version(base) }
   @inlinable
   public var id: RowID { RowID(entity: entity, key: key) }
 
   @inlinable
-  public func hasValue(_ word: Int) -> Bool {
-    let bits: UInt64 = (base + 16 + (word >> 6) << 3).load(as: UInt64.self)
-    return bits >> UInt64(word & 63) & 1 == 1
-  }
+  public func hasValue(_ word: Int) -> Bool { RowLayout.hasValue(word, base) }
 
   @inlinable
-  public func word(_ word: Int) -> UInt64 { (base + slab.headerSize + word << 3).load(as: UInt64.self) }
+  public func word(_ word: Int) -> UInt64 {
+    RowLayout.address(word, base, headerSize: slab.headerSize).load(as: UInt64.self)
+  }
 
   @inlinable
   public func integer(_ word: Int) -> Int64 { Int64(bitPattern: self.word(word)) }
@@ -247,10 +250,12 @@ public struct RowRef: @unchecked Sendable {
   /// The bytes of a value in the tail; valid as long as the slab lives.
   @inlinable
   public func bytes(_ word: Int) -> UnsafeRawBufferPointer {
-    let place: UInt64 = self.word(word)
-    return UnsafeRawBufferPointer(
-      start: slab.tail + Int(UInt32(truncatingIfNeeded: place)), count: Int(place >> 32))
+    RowLayout.bytes(self.word(word), tail: slab.tail)
   }
+
+  /// How many bytes a value in the tail has.
+  @inlinable
+  public func byteCount(_ word: Int) -> Int { RowLayout.byteCount(self.word(word)) }
 
   /// Text; broken UTF-8 is repaired with replacement characters.
   @inlinable

@@ -179,7 +179,7 @@ package struct NewKeys: Sendable {
   }
 
   fileprivate func put(into row: RowRef, root: Int, _ words: [ToOneWord]) {
-    if row.key < 0 { row.base.storeBytes(of: key(row.key, root: root), as: Int64.self) }
+    if row.key < 0 { row.slab.setKey(row.base, to: key(row.key, root: root)) }
     for word in words where row.hasValue(word.word) {
       let target: Int64 = row.integer(word.word)
       if target < 0 { row.slab.set(row.base, word: word.word, toInteger: key(target, root: word.root)) }

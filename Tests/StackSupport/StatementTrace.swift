@@ -1,3 +1,4 @@
+import CoreDataPredicates
 import CoreDataStorage
 import Foundation
 import GRDBSQLite

@@ -1,5 +1,6 @@
 import CoreDataGraph
 import CoreDataPredicates
+import CoreDataStorage
 import Foundation
 
 /// What leads from one list of results to the next, as a delegate hears it.
@@ -78,9 +79,9 @@ struct ResultChanges {
       }
       return (number, match)
     }
-    let kept: [Int] = longestIncreasing(pairs.map(\.new))
+    let stays: [Bool] = AscendingRun.longest(in: pairs.map { Int64($0.new) })
     var surviving: [Int: Int] = [:]
-    for place in kept { surviving[pairs[place].old] = pairs[place].new }
+    for (pair, stays) in zip(pairs, stays) where stays { surviving[pair.old] = pair.new }
     let survivors: Set<Int> = Set(surviving.values)
     deletedSections = old.sections.indices.filter { surviving[$0] == nil }
     insertedSections = new.sections.indices.filter { !survivors.contains($0) }
@@ -94,7 +95,8 @@ struct ResultChanges {
     var low: Int = -1
     func close(_ high: Int) {
       let candidates: [(old: Int, new: Int)] = gap.filter { $0.old > low && $0.old < high }
-      for place in longestIncreasing(candidates.map(\.old)) { result.insert(candidates[place].new) }
+      let stays: [Bool] = AscendingRun.longest(in: candidates.map { Int64($0.old) })
+      for (candidate, stays) in zip(candidates, stays) where stays { result.insert(candidate.new) }
       gap = []
     }
     for place in section {
@@ -109,27 +111,4 @@ struct ResultChanges {
     close(.max)
     return result
   }
-}
-
-/// The places of a longest increasing run, not necessarily of neighbours. Cost: n log n.
-private func longestIncreasing(_ numbers: [Int]) -> [Int] {
-  // ends[k]: the place of the smallest number that ends a run of k + 1.
-  var ends: [Int] = []
-  var previous: [Int?] = []
-  for (place, number) in numbers.enumerated() {
-    var (low, high) = (0, ends.count)
-    while low < high {
-      let middle: Int = (low + high) / 2
-      if numbers[ends[middle]] < number { low = middle + 1 } else { high = middle }
-    }
-    previous.append(low > 0 ? ends[low - 1] : nil)
-    if low == ends.count { ends.append(place) } else { ends[low] = place }
-  }
-  var result: [Int] = []
-  var next: Int? = ends.last
-  while let place = next {
-    result.append(place)
-    next = previous[place]
-  }
-  return result.reversed()
 }

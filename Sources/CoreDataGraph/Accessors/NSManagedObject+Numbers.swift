@@ -10,14 +10,7 @@ extension NSManagedObject {
   final func rowWord(_ slot: Int) -> UInt64? {
     let word: Int = Int(runtime.brief[slot].word)
     guard word >= 0, let base = rowBase else { return nil }
-    return Self.word(word, of: base, runtime.headerSize)
-  }
-
-  @inline(__always)
-  private static func word(_ word: Int, of base: UnsafeMutableRawPointer, _ headerSize: Int) -> UInt64? {
-    let bits: UInt64 = (base + 16 + (word >> 6) << 3).load(as: UInt64.self)
-    guard bits >> UInt64(word & 63) & 1 == 1 else { return nil }
-    return (base + headerSize + word << 3).load(as: UInt64.self)
+    return RowLayout.value(word, base, headerSize: runtime.headerSize)
   }
 
   /// Where the value of a stored slot is, for readers that have looked its places up before.
@@ -38,15 +31,14 @@ extension NSManagedObject {
       if !value.isUnset { return .held(value) }
     }
     guard let base = rowBase else { return .unknown }
-    return Self.word(word, of: base, headerSize).map { .word($0) } ?? .nothing
+    return RowLayout.value(word, base, headerSize: headerSize).map { .word($0) } ?? .nothing
   }
 
   /// The bytes that a word of the row points at, valid as long as the object keeps its row.
   @inline(__always)
   final func tailBytes(_ place: UInt64) -> UnsafeRawBufferPointer? {
     guard let slab = rowSlab else { return nil }
-    return UnsafeRawBufferPointer(
-      start: slab.tail + Int(UInt32(truncatingIfNeeded: place)), count: Int(place >> 32))
+    return RowLayout.bytes(place, tail: slab.tail)
   }
 
   /// The integer of a slot, nil for none.

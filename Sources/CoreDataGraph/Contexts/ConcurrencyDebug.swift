@@ -1,5 +1,5 @@
+import CoreDataPredicates
 import Foundation
-import Synchronization
 
 // A context, or an object of it, used off the context's queue. Where that is looked for every object carries the flag `confined`, which
 // sends each access the slow way, where it is checked. Elsewhere no object has the flag, and the test of the fast way, which looks for
@@ -53,7 +53,7 @@ package enum ConcurrencyDebug: Sendable {
 
   // MARK: Reports
 
-  private static let reported = Mutex<Set<String>>([])
+  private static let reported = Guarded<Set<String>>([])
   private static let mostReports: Int = 20
 
   /// Whether something is to be reported: each kind of use once, and not without end.

@@ -1,4 +1,5 @@
 import CSwiftRuntime
+import CoreDataPredicates
 import CoreDataStorage
 import Foundation
 import Synchronization

@@ -195,11 +195,7 @@ extension RowRef {
   /// The same row without the targets of some to-one relationships.
   fileprivate func without(_ targets: [Int], of runtime: EntityRuntime) -> RowRef {
     let slab = RowSlab(layout: runtime.layout, family: false, rowCapacity: 1)
-    let row: UnsafeMutableRawPointer = slab.appendRow(
-      key: key, entity: runtime.layout.index, version: version)
-    for slot in 0..<runtime.slotCount where runtime.brief[slot].word >= 0 && !targets.contains(slot) {
-      slab.copy(Int(runtime.brief[slot].word), runtime.brief[slot].kind, from: self, to: row)
-    }
+    _ = slab.appendCopy(of: self, layout: runtime.layout, without: targets)
     return slab.row(0)
   }
 }

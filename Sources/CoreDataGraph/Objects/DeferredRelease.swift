@@ -1,24 +1,39 @@
 import Foundation
 
-/// Lets go of what dead objects held, one object after another.
+/// Releases what dead objects held, one object after another.
 ///
 /// An object keeps its relationship targets alive. Were they released by its deinitialiser, a chain of a hundred thousand
 /// objects that only hold each other would need as many nested calls, which no stack has. So a deinitialiser that runs inside
 /// another one only puts its slots on a list of its thread, and the outermost one empties the list.
 enum DeferredRelease {
-  /// Takes the slots of an object whose deinitialiser runs.
-  static func letGo(_ state: inout ObjectState?, of runtime: EntityRuntime) {
-    #if !os(Windows)
-      guard holdsObjects(state, runtime) else { return }
-      let waiting: Waiting = Waiting.ofThisThread
+  /// Releases the slots of an object whose deinitialiser runs.
+  static func release(_ state: inout ObjectState?, of runtime: EntityRuntime) {
+    guard holdsObjects(state, runtime) else { return }
+    ThreadLocalState.ofThisThread.releases.release(&state)
+  }
+
+  /// The slots that a thread has still to release.
+  final class Queue {
+    private var states: [ObjectState?] = []
+    private var isBusy = false
+
+    fileprivate func release(_ state: inout ObjectState?) {
       // Swapped, so that no variable here holds the slots any longer than the list does.
-      waiting.states.append(nil)
-      swap(&waiting.states[waiting.states.count - 1], &state)
-      if waiting.isBusy { return }
-      waiting.isBusy = true
-      while !waiting.states.isEmpty { waiting.releaseLast() }
-      waiting.isBusy = false
-    #endif
+      states.append(nil)
+      swap(&states[states.count - 1], &state)
+      if isBusy { return }
+      isBusy = true
+      while !states.isEmpty { releaseLast() }
+      isBusy = false
+    }
+
+    /// The release may append: it must not happen inside an access to the list.
+    private func releaseLast() {
+      var last: ObjectState?
+      swap(&last, &states[states.count - 1])
+      states.removeLast()
+      last = nil
+    }
   }
 
   private static func holdsObjects(_ state: ObjectState?, _ runtime: EntityRuntime) -> Bool {
@@ -63,38 +78,3 @@ struct WeakObjects {
     members = []
   }
 }
-
-#if !os(Windows)
-  private final class Waiting {
-    var states: [ObjectState?] = []
-    var isBusy = false
-
-    /// The release may append: it must not happen inside an access to the list.
-    func releaseLast() {
-      var last: ObjectState?
-      swap(&last, &states[states.count - 1])
-      states.removeLast()
-      last = nil
-    }
-
-    private static let key: pthread_key_t = {
-      var key = pthread_key_t()
-      let result: Int32 = pthread_key_create(&key) { pointer in
-        // Darwin imports the parameter as not optional.
-        let pointer: UnsafeMutableRawPointer? = pointer
-        if let pointer { Unmanaged<Waiting>.fromOpaque(pointer).release() }
-      }
-      precondition(result == 0, "No thread-specific data left (pthread_key_create gave \(result)).")
-      return key
-    }()
-
-    static var ofThisThread: Waiting {
-      if let known = pthread_getspecific(key) {
-        return Unmanaged<Waiting>.fromOpaque(known).takeUnretainedValue()
-      }
-      let made = Waiting()
-      pthread_setspecific(key, Unmanaged.passRetained(made).toOpaque())
-      return made
-    }
-  }
-#endif

@@ -98,7 +98,7 @@ nonisolated open class NSManagedObject: NSObject, NSFetchRequestResult {
     if let identityMap {
       identityMap.remove(self, store: store?.ordinal ?? 0, root: runtime.layout.rootIndex, key: key)
     }
-    DeferredRelease.letGo(&state, of: runtime)
+    DeferredRelease.release(&state, of: runtime)
   }
 
   /// The entity this class stands for in the models in use.

@@ -13,6 +13,8 @@ final class ThreadLocalState {
   var asked: NSManagedObject.Type?
   /// A class is asked for its entity, but only the name counts.
   var needsNameOnly = false
+  /// What dead objects held and is still to be released.
+  let releases = DeferredRelease.Queue()
 
   #if os(Windows)
     static var ofThisThread: ThreadLocalState {

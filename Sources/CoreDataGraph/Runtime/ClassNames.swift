@@ -1,5 +1,5 @@
+import CoreDataPredicates
 import Foundation
-import Synchronization
 
 /// The name of a managed class, for ``NSEntityDescription/managedObjectClassName``.
 ///
@@ -14,7 +14,7 @@ public func NSStringFromClass(_ aClass: NSManagedObject.Type) -> String { ClassN
 
 /// The names that ``NSStringFromClass(_:)`` has given.
 enum ClassNames {
-  private static let given = Mutex<[String: NSManagedObject.Type]>([:])
+  private static let given = Guarded<[String: NSManagedObject.Type]>([:])
 
   static func name(of type: NSManagedObject.Type) -> String {
     if type == NSManagedObject.self { return "NSManagedObject" }

@@ -1,4 +1,5 @@
 import CoreDataModel
+import CoreDataPredicates
 import CoreDataStorage
 import Foundation
 

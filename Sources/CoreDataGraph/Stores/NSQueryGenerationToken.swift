@@ -1,6 +1,6 @@
+import CoreDataPredicates
 import CoreDataStorage
 import Foundation
-import Synchronization
 
 /// A state of the stores of a coordinator that contexts may go on reading while others write.
 ///
@@ -104,7 +104,7 @@ final class QueryGeneration: Sendable {
   }
 
   /// An entry lives as long as its generation.
-  private static let known = Mutex<[UUID: Weak]>([:])
+  private static let known = Guarded<[UUID: Weak]>([:])
 
   static func living(_ identifier: UUID) -> QueryGeneration? {
     known.withLock { $0[identifier]?.generation }

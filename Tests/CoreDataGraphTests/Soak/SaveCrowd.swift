@@ -1,4 +1,5 @@
 import CoreData
+import CoreDataPredicates
 import CoreDataStorage
 import Foundation
 import GRDB

@@ -14,8 +14,7 @@
 /// and reports whatever that guards as a race, in every program that uses this package.
 ///
 /// Not re-entrant: taking it again inside `withLock` waits for ever.
-@frozen
-public struct Guarded<Value>: @unchecked Sendable {
+package struct Guarded<Value>: @unchecked Sendable {
   // Sendable: the storage's value is reached while its mutex is held only.
   @usableFromInline let storage: Storage
 
@@ -40,11 +39,11 @@ public struct Guarded<Value>: @unchecked Sendable {
   }
 
   @inlinable
-  public init(_ value: consuming sending Value) { storage = Storage(value) }
+  package init(_ value: consuming sending Value) { storage = Storage(value) }
 
   /// Runs `body` with the value, while no other thread can reach it.
   @inlinable
-  public func withLock<Result>(_ body: (inout Value) throws -> Result) rethrows -> Result {
+  package func withLock<Result>(_ body: (inout Value) throws -> Result) rethrows -> Result {
     pthread_mutex_lock(storage.mutex)
     defer { pthread_mutex_unlock(storage.mutex) }
     return try body(&storage.value)
