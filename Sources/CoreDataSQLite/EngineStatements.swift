@@ -1,3 +1,4 @@
+import CoreDataPredicates
 import CoreDataSQL
 import CoreDataStorage
 
