@@ -13,6 +13,15 @@ package enum Derivation: Sendable, Hashable {
     case canonical = "canonical:"
     case lowercase = "lowercase:"
     case uppercase = "uppercase:"
+
+    /// The built-in function that it is.
+    package var builtin: BuiltinFunction {
+      switch self {
+      case .canonical: .canonical
+      case .lowercase: .lowercase
+      case .uppercase: .uppercase
+      }
+    }
   }
 
   case now

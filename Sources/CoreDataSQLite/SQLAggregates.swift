@@ -105,8 +105,8 @@ enum SQLAggregates {
       if total.count == 0 { return sqlite3_result_null(context) }
       guard let whole = total.whole else { return sqlite3_result_double(context, total.real) }
       return sqlite3_result_int64(context, whole)
-    case .median: return statistic("median:", of: total, context)
-    case .deviation: return statistic("stddev:", of: total, context)
+    case .median: return statistic(.median, of: total, context)
+    case .deviation: return statistic(.standardDeviation, of: total, context)
     case .average: break
     }
     if total.count == 0 { return sqlite3_result_null(context) }
@@ -115,8 +115,10 @@ enum SQLAggregates {
 }
 
 extension SQLAggregates {
-  private static func statistic(_ selector: String, of total: Total, _ context: OpaquePointer?) {
-    let value: PredicateValue? = try? BuiltinFunction(selector).result(of: [.array(total.numbers)])
+  private static func statistic(
+    _ function: BuiltinFunction, of total: Total, _ context: OpaquePointer?
+  ) {
+    let value: PredicateValue? = try? function.result(of: [.array(total.numbers)])
     guard let number = value.flatMap(NumberComparison.double) else { return sqlite3_result_null(context) }
     sqlite3_result_double(context, number)
   }

@@ -91,34 +91,18 @@ enum SQLFunctions {
       flag(try PreparedTextMatcher.holds(comparison(kind), values, options(values[3]), context), context)
     case .like: flag(try PreparedTextMatcher.holds(.like, values, options(values[2]), context), context)
     case .matches: flag(try PreparedTextMatcher.holds(.matches, values, options(values[2]), context), context)
-    case .lowercase: try apply("lowercase:", values, context)
-    case .uppercase: try apply("uppercase:", values, context)
-    case .canonical: try apply("canonical:", values, context)
-    case .length: try apply("length:", values, context)
-    case .power: try apply("raise:toPower:", values, context)
-    case .squareRoot: try apply("sqrt:", values, context)
-    case .exponential: try apply("exp:", values, context)
-    case .naturalLogarithm: try apply("ln:", values, context)
-    case .logarithm: try apply("log:", values, context)
-    case .floor: try apply("floor:", values, context)
-    case .ceiling: try apply("ceiling:", values, context)
-    case .truncate: try apply("trunc:", values, context)
-    case .modulus: try apply("modulus:by:", values, context)
-    case .divide: try apply("divide:by:", values, context)
-    case .absolute: try apply("abs:", values, context)
     case .whole:
       let number: PredicateValue = predicateValue(values[0])
       guard let whole = NumberComparison.double(number).flatMap({ Int64(exactly: $0.rounded(.towardZero)) })
       else { return sqlite3_result_null(context) }
       sqlite3_result_int64(context, NumberComparison.integer(number) ?? whole)
-    case .bitXor: try apply("bitwiseXor:with:", values, context)
     case .key:
       let value: PredicateValue = typedValue(values[0], values[2])
       if value.isNull { return sqlite3_result_null(context) }
       stored(try ScalarKeys.read(text(values[1]) ?? "", from: value), context)
     case .cast:
       let arguments: [PredicateValue] = [typedValue(values[0], values[2]), .string(text(values[1]) ?? "")]
-      stored(try BuiltinFunction("castObject:toType:").result(of: arguments), context)
+      stored(try BuiltinFunction.cast.result(of: arguments), context)
     case .number: cast(values, to: "NSNumber", context)
     case .description: cast(values, to: "NSString", context)
     case .compareDecimals:
@@ -134,6 +118,9 @@ enum SQLFunctions {
       guard let number = DecimalText.decimal(values[0]) else { return sqlite3_result_null(context) }
       result(.string(ValuePrinter.print(.decimal(number))), context)
     case .decimalFunction, .decimalArithmetic: decimal(values, context)
+    case .lowercase, .uppercase, .canonical, .length, .power, .squareRoot, .exponential, .naturalLogarithm,
+      .logarithm, .floor, .ceiling, .truncate, .modulus, .divide, .absolute, .bitXor:
+      if let builtin = function.builtin { try apply(builtin, values, context) }
     }
   }
 
@@ -147,14 +134,14 @@ enum SQLFunctions {
 
   // MARK: The evaluator's own functions
 
-  private static func apply(_ selector: String, _ values: Values, _ context: OpaquePointer?) throws {
+  private static func apply(_ function: BuiltinFunction, _ values: Values, _ context: OpaquePointer?) throws {
     var arguments: [PredicateValue] = []
     for value in values {
       let argument: PredicateValue = predicateValue(value)
       if argument.isNull { return sqlite3_result_null(context) }
       arguments.append(argument)
     }
-    result(try BuiltinFunction(selector).result(of: arguments), context)
+    result(try function.result(of: arguments), context)
   }
 
   /// A function of decimals, a decimal itself. A division by zero is `NULL`: a fetch over many rows must not fail for one.
@@ -164,8 +151,9 @@ enum SQLFunctions {
       guard let number = DecimalText.decimal(value) else { return sqlite3_result_null(context) }
       arguments.append(.decimal(number))
     }
-    let function = BuiltinFunction(text(values[0]) ?? "")
-    guard case .decimal(let number)? = try? function.call(arguments) else {
+    guard let function = text(values[0]).flatMap(BuiltinFunction.init(rawValue:)),
+      case .decimal(let number)? = try? function.call(arguments)
+    else {
       return sqlite3_result_null(context)
     }
     DecimalText.setResult(number, context)
@@ -177,8 +165,9 @@ enum SQLFunctions {
     if value.isNull { return sqlite3_result_null(context) }
     // The zero byte that keeps a long decimal as text (`DecimalText`).
     if case .string(let text) = value, text.utf8.last == 0 { value = .string(String(text.dropLast())) }
-    let cast = BuiltinFunction("castObject:toType:")
-    guard let number = try? cast.call([value, .string(type)]) else { return sqlite3_result_null(context) }
+    guard let number = try? BuiltinFunction.cast.call([value, .string(type)]) else {
+      return sqlite3_result_null(context)
+    }
     result(number, context)
   }
 

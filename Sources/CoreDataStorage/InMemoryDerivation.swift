@@ -222,8 +222,7 @@ private final class DerivedRowWriter {
       guard let function else {
         return transfer(end, word: word, kind, into: slab, copy, word: derived.word, derived.kind)
       }
-      let text = BuiltinFunction(function.rawValue)
-      guard case .string(var result)? = try? text.call([.string(end.string(word))]) else {
+      guard case .string(var result)? = try? function.builtin.call([.string(end.string(word))]) else {
         return
       }
       let place: UInt64 = result.withUTF8 { slab.appendTail($0.baseAddress, count: $0.count) }

@@ -183,7 +183,7 @@ private enum NodeKinds {
     case .index(_, .size): "size"
     case .index(_, .at): "at"
     case .function(.some, _, _): "message"
-    case .function(nil, let name, _): FunctionTable.infix(name) == nil ? "function" : "infix"
+    case .function(nil, let name, _): BuiltinFunction.mark(of: name) == nil ? "function" : "infix"
     case .aggregate: "aggregate"
     case .subquery: "subquery"
     case .conditional: "conditional"

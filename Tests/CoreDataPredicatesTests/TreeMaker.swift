@@ -36,7 +36,7 @@ struct TreeMaker {
     let inner: Int = depth - 1
     switch Int.random(in: 0...18, using: &random) {
     case 0:
-      let names: [String] = FunctionTable.selectors.filter { FunctionTable.infix($0) != nil }.sorted()
+      let names: [String] = BuiltinFunction.selectors.filter { BuiltinFunction.mark(of: $0) != nil }.sorted()
       return .function(target: nil, name: pick(names), arguments: [expression(inner), expression(inner)])
     case 1: return function(inner)
     case 2:
@@ -74,15 +74,17 @@ struct TreeMaker {
 
   private mutating func function(_ depth: Int) -> ExpressionNode {
     // `objectFrom:withIndex:` parses as an index, a CAST of a constant to NSDate as a date.
-    let names: [String] = FunctionTable.selectors.subtracting(["objectFrom:withIndex:", "castObject:toType:"])
-      .filter { FunctionTable.infix($0) == nil }.sorted()
+    let names: [String] = BuiltinFunction.selectors.subtracting([
+      "objectFrom:withIndex:", "castObject:toType:",
+    ])
+    .filter { BuiltinFunction.mark(of: $0) == nil }.sorted()
     if Int.random(in: 0...5, using: &random) == 0 {
       let type: String = pick(["NSString", "NSNumber", "NSDate"])
       return .function(
         target: nil, name: "castObject:toType:", arguments: [.keyPath("a"), .constant(.string(type))])
     }
     let name: String = pick(names)
-    let count: Int = FunctionTable.colons(name)
+    let count: Int = name.selectorArgumentCount
     return .function(target: nil, name: name, arguments: (0..<count).map { _ in expression(depth) })
   }
 
@@ -92,7 +94,7 @@ struct TreeMaker {
 
   /// A minus sign before a number belongs to the number.
   private func negation(_ operand: ExpressionNode) -> ExpressionNode {
-    .function(target: nil, name: FunctionTable.negation, arguments: [operand])
+    .function(target: nil, name: BuiltinFunction.negate.selector, arguments: [operand])
   }
 
   private mutating func pathStart(_ depth: Int) -> ExpressionNode {

@@ -89,7 +89,7 @@ public enum ArchiveTarget {
       "NSAggregateExpression", "NSSubqueryExpression", "NSTernaryExpression", "NSSetExpression", "NSArray",
       "NSSet",
       "NSDictionary", "NSDate", "NSUUID", "NSURL", "NSDecimalNumber", "NSNull", "NSSortDescriptor", "(a+)+b",
-    ] + FunctionTable.selectors.sorted() + PredicateFunctions.selectors
+    ] + BuiltinFunction.selectors.sorted() + PredicateFunctions.selectors
 
   private struct Random: RandomNumberGenerator {
     var state: UInt64

@@ -34,7 +34,7 @@ private struct TreeMaker {
   }
 
   private mutating func selector(arguments: Int) -> String {
-    reader.pick(PredicateFunctions.selectors.filter { FunctionTable.colons($0) == arguments })
+    reader.pick(PredicateFunctions.selectors.filter { $0.selectorArgumentCount == arguments })
   }
 
   private mutating func expression(_ depth: Int) -> ExpressionNode {
@@ -42,8 +42,8 @@ private struct TreeMaker {
     let inner: Int = depth - 1
     switch reader.below(20) {
     case 0, 1, 2:
-      let name: String = reader.pick(FunctionTable.selectors.sorted() + [FunctionTable.negation])
-      let arguments: [ExpressionNode] = (0..<FunctionTable.colons(name)).map { _ in expression(inner) }
+      let name: String = reader.pick(BuiltinFunction.selectors.sorted() + [BuiltinFunction.negate.selector])
+      let arguments: [ExpressionNode] = (0..<name.selectorArgumentCount).map { _ in expression(inner) }
       return name == "objectFrom:withIndex:"
         ? .index(arguments[0], .at(arguments[1])) : .function(target: nil, name: name, arguments: arguments)
     case 3, 4:

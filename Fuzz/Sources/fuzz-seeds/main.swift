@@ -67,7 +67,7 @@ for (number, format) in stored.enumerated() {
 }
 
 let words: [String] =
-  Word.allCases.map(\.rawValue) + FunctionTable.selectors.sorted() + PredicateFunctions.selectors.sorted()
+  Word.allCases.map(\.rawValue) + BuiltinFunction.selectors.sorted() + PredicateFunctions.selectors.sorted()
   + [
     "%@", "%K", "%d", "==", "!=", "<=", ">=", ":=", "**", "<<", ">>", "&&", "||", "[c]", "[cd]", "@count",
     "@sum.", "@max.#self", "#", "$x",

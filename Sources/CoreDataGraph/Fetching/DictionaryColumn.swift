@@ -144,7 +144,7 @@ struct DictionaryColumn {
 
   private func cast(_ value: PredicateValue, _ type: String) throws -> PredicateValue {
     do {
-      let result: PredicateValue = try BuiltinFunction("castObject:toType:").call([value, .string(type)])
+      let result: PredicateValue = try BuiltinFunction.cast.call([value, .string(type)])
       if result.isNull { throw mismatch(value) }
       return result
     } catch is CoreDataPredicates.PredicateError {

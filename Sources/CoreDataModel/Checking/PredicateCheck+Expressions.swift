@@ -110,17 +110,16 @@ extension PredicateCheck {
   // MARK: Functions
 
   private mutating func result(
-    of function: String, _ arguments: [ExpressionNode], _ expression: ExpressionNode
+    of name: String, _ arguments: [ExpressionNode], _ expression: ExpressionNode
   ) -> PredicateValue? {
     let values: [PredicateValue?] = arguments.map { example(of: $0) }
-    guard FunctionTable.isKnown(function) else {
+    guard let function = BuiltinFunction(rawValue: name) else {
       report(
         .unknownFunction(
-          function, part: Printer.print(expression), among: FunctionTable.selectors, "built-in function"))
+          name, part: Printer.print(expression), among: BuiltinFunction.selectors, "built-in function"))
       return nil
     }
-    if function == "castObject:toType:", case .string(let type)?? = values.last, refusesType(type, expression)
-    {
+    if function == .cast, case .string(let type)?? = values.last, refusesType(type, expression) {
       return nil
     }
     if let problem = PredicateProblem(unreadableCast: expression, takesArguments: takesArguments) {
@@ -139,7 +138,7 @@ extension PredicateCheck {
   }
 
   private func failure(
-    of function: String, _ arguments: [ExpressionNode], _ values: [PredicateValue],
+    of function: BuiltinFunction, _ arguments: [ExpressionNode], _ values: [PredicateValue],
     _ expression: ExpressionNode,
     _ error: any Error
   ) -> PredicateProblem {
@@ -155,7 +154,7 @@ extension PredicateCheck {
       return PredicateProblem(
         .toManyNotAllowed, part: part, subject: subject(many),
         reason:
-          "to-many key not allowed here: \(text) gives many values, and \(FunctionTable.infix(function) ?? function) takes one",
+          "to-many key not allowed here: \(text) gives many values, and \(function.mark ?? function.selector) takes one",
         advice:
           "Choose among them with SUBQUERY, or make one of them: max(\(text)), count(\(text)) and the like.")
     }

@@ -141,8 +141,7 @@ extension PredicateArchiveForm {
     let arguments = try expressions(fields, "NSArguments")
     if fields.isStrict {
       let isKnown =
-        selector == FunctionTable.negation && arguments.count == 1
-        || FunctionTable.selector(for: selector, argumentCount: arguments.count) == selector
+        BuiltinFunction(rawValue: selector)?.argumentCount == arguments.count
       guard isKnown else {
         throw PlistError(
           "\(fields.label) calls \(selector) with \(arguments.count) arguments, which is no function")

@@ -67,7 +67,7 @@ enum PredicateArchiveForm {
   static let wordOperators: [ComparisonOperator] = [.tokenMatches, .utiConformsTo, .utiEquals]
 
   static let keyPathSelectors: Set<String> = ["valueForKey:", "valueForKeyPath:"]
-  static let indexSelector: String = "objectFrom:withIndex:"
+  static let indexSelector: String = BuiltinFunction.element.selector
 
   /// What `[FIRST]`, `[LAST]`, `[SIZE]` stand for.
   static func symbol(of index: IndexNode) -> String? {

@@ -147,7 +147,7 @@ package struct PredicateArchiveWriter {
       if let target {
         operand = try writing(target, to: &archive)
       } else {
-        guard !isForModels || name != FunctionTable.negation else {
+        guard !isForModels || name != BuiltinFunction.negate.selector else {
           throw refuse("a minus sign before something that is no number")
         }
         operand = functions(to: &archive)

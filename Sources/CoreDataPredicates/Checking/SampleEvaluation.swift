@@ -81,12 +81,13 @@ package enum SampleEvaluation {
   ///
   /// Constants are tried by their examples too: whether there is a zero to divide by is not a matter of kinds. Texts
   /// behind the first argument are kept, since they name types and options.
-  package static func call(_ function: String, _ arguments: [PredicateValue]) throws -> PredicateValue {
-    let body: BuiltinFunction = BuiltinFunction(function)
+  package static func call(_ function: BuiltinFunction, _ arguments: [PredicateValue]) throws
+    -> PredicateValue
+  {
     let examples: [PredicateValue] = arguments.enumerated().map { place, value in
       if place > 0, case .string = value { value } else { example(like: value) }
     }
-    return example(like: try withTexts(examples) { try body.call($0) })
+    return example(like: try withTexts(examples) { try function.call($0) })
   }
 
   /// An example of the answer to a selector, nil when only the program knows.
@@ -104,7 +105,7 @@ package enum SampleEvaluation {
   package static func isKnown(selector: String) -> Bool {
     if PredicateFunctions.isRegistered(selector) { return true }
     var lists: [[PredicateValue]] = [[]]
-    for _ in 0..<FunctionTable.colons(selector) {
+    for _ in 0..<selector.selectorArgumentCount {
       // Nobody has methods of three arguments; each would multiply the trials by ten.
       if lists.count > 100 { return false }
       lists = lists.flatMap { list in kinds.map { list + [$0] } }

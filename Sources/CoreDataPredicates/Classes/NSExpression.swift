@@ -123,17 +123,17 @@ nonisolated open class NSExpression: NSObject, NSCopying, NSSecureCoding {
   /// A built-in function under its selector, such as `sum:` or `add:to:`. An unknown one, or a wrong number of
   /// arguments, stops the program.
   public convenience init(forFunction name: String, arguments parameters: [Any]) {
-    guard let selector = FunctionTable.selector(for: name, argumentCount: parameters.count) else {
-      let near: String = NearestNames.of(name, among: FunctionTable.selectors).joined(separator: ", ")
+    guard let function = BuiltinFunction(name: name, argumentCount: parameters.count) else {
+      let near: String = NearestNames.of(name, among: BuiltinFunction.selectors).joined(separator: ", ")
       fatalError(
         "NSExpression knows no function \(name) of \(parameters.count) arguments."
           + (near.isEmpty ? "" : " Nearest: \(near)."))
     }
     let arguments: [ExpressionNode] = parameters.map(Self.node)
     self.init(
-      node: selector == "objectFrom:withIndex:"
+      node: function == .element
         ? .index(arguments[0], .at(arguments[1]))
-        : .function(target: nil, name: selector, arguments: arguments),
+        : .function(target: nil, name: function.selector, arguments: arguments),
       permission: .joining(values: parameters))
   }
 

@@ -52,8 +52,12 @@ extension Compiler {
     case .index(let target, let index): return compileIndex(target, index)
     case .function(let target?, let name, let arguments): return compileMessage(target, name, arguments)
     case .function(nil, let name, let arguments):
+      guard let function = BuiltinFunction(rawValue: name) else {
+        return refusal(
+          "The function \(name) can't be evaluated on this platform. FUNCTION(…) calls those registered with "
+            + "PredicateFunctions.register(_:_:).")
+      }
       let arguments = arguments.map { compile($0).value }
-      let function: BuiltinFunction = BuiltinFunction(name)
       return CompiledExpression(value: { context in
         try function.result(of: arguments.map { try $0(context) }, rules: context.rules)
       })

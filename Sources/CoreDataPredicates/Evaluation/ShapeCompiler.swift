@@ -228,10 +228,10 @@ struct ShapeCompiler {
       let otherwise: ShapeOperand = general(Compiler.compile(expression))
       return { try read($0).predicateValue ?? otherwise($0, &$1) }
     case .function(nil, let name, let arguments):
+      guard let function = BuiltinFunction(rawValue: name) else { return nil }
       let operands: [ShapeOperand?] = arguments.map { computed($0) }
       guard operands.contains(where: { $0 != nil }) else { return nil }
       let all: [ShapeOperand] = zip(arguments, operands).map { $1 ?? general(Compiler.compile($0)) }
-      let function: BuiltinFunction = BuiltinFunction(name)
       return { [rules] subject, frame in
         var values: [PredicateValue] = []
         for operand in all { values.append(try operand(subject, &frame)) }

@@ -176,26 +176,24 @@ extension Parser {
     }
     try require(.leftParenthesis, "after the function's name")
     let (arguments, depth) = try parseList(until: .rightParenthesis)
-    guard let selector = FunctionTable.selector(for: name, argumentCount: arguments.count) else {
+    guard let function = BuiltinFunction(name: name, argumentCount: arguments.count) else {
       throw unknownFunction(name, argumentCount: arguments.count, at: start)
     }
-    if selector == "objectFrom:withIndex:" {
+    if function == .element {
       return .expression(.index(arguments[0], .at(arguments[1])), depth: try checked(depth + 1))
     }
     return .expression(
-      .function(target: nil, name: selector, arguments: arguments), depth: try checked(depth + 1))
+      .function(target: nil, name: function.selector, arguments: arguments),
+      depth: try checked(depth + 1))
   }
 
   private func unknownFunction(_ name: String, argumentCount: Int, at token: Token) -> PredicateError {
-    let known: String? =
-      FunctionTable.selectors.contains(name)
-      ? name : FunctionTable.selectors.contains("\(name):") ? "\(name):" : nil
-    if let known {
+    if let known = BuiltinFunction.named(name) {
       return error(
         at: token, found: "\(name)(…) with \(argumentCount) arguments",
-        expected: "\(FunctionTable.colons(known)) for the function \(known)")
+        expected: "\(known.argumentCount) for the function \(known.selector)")
     }
-    let near: [String] = NearestNames.of(name, among: FunctionTable.selectors)
+    let near: [String] = NearestNames.of(name, among: BuiltinFunction.selectors)
     return error(
       at: token, found: "the unknown function \(name)", expected: "a function of the format language",
       hint: near.isEmpty ? nil : "Nearest: \(near.joined(separator: ", ")).")

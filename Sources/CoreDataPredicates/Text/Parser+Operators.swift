@@ -123,7 +123,7 @@ extension Parser {
         return .expression(.constant(number), depth: operand.depth)
       }
       return .expression(
-        .function(target: nil, name: FunctionTable.negation, arguments: [node]),
+        .function(target: nil, name: BuiltinFunction.negate.selector, arguments: [node]),
         depth: try checked(operand.depth + 1))
     case .identifier(_, let word?):
       switch word {

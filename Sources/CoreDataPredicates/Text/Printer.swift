@@ -178,14 +178,14 @@ package enum Printer {
   }
 
   private static func writeFunction(_ name: String, _ arguments: [ExpressionNode], to output: inout String) {
-    if let mark = FunctionTable.infix(name), arguments.count == 2 {
+    if let mark = BuiltinFunction.mark(of: name), arguments.count == 2 {
       write(arguments[0], parenthesized: isOperator(arguments[0]), to: &output)
       output += " \(mark) "
       write(arguments[1], parenthesized: isOperator(arguments[1]), to: &output)
-    } else if name == FunctionTable.negation, let operand = arguments.first {
+    } else if name == BuiltinFunction.negate.selector, let operand = arguments.first {
       output += "-"
       var needsParentheses: Bool = isOperator(operand)
-      if case .function(nil, FunctionTable.negation, _) = operand { needsParentheses = true }
+      if case .function(nil, BuiltinFunction.negate.selector, _) = operand { needsParentheses = true }
       if case .constant(let value) = operand, value.isNumber { needsParentheses = true }
       write(operand, parenthesized: needsParentheses, to: &output)
     } else if name == "castObject:toType:", isCast(arguments) {
@@ -220,7 +220,8 @@ package enum Printer {
   /// Infix and prefix expressions, which need parentheses where something tighter follows.
   private static func isOperator(_ expression: ExpressionNode) -> Bool {
     switch expression {
-    case .function(nil, let name, _): FunctionTable.infix(name) != nil || name == FunctionTable.negation
+    case .function(nil, let name, _):
+      BuiltinFunction.mark(of: name) != nil || name == BuiltinFunction.negate.selector
     case .set, .assignment: true
     default: false
     }

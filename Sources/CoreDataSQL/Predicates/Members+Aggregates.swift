@@ -16,14 +16,14 @@ enum Total {
     }
   }
 
-  init?(function name: String) {
-    switch name {
-    case "sum:": self = .sum
-    case "average:": self = .average
-    case "min:": self = .min
-    case "max:": self = .max
-    case "median:": self = .median
-    case "stddev:": self = .deviation
+  init?(_ function: BuiltinFunction) {
+    switch function {
+    case .sum: self = .sum
+    case .average: self = .average
+    case .min: self = .min
+    case .max: self = .max
+    case .median: self = .median
+    case .standardDeviation: self = .deviation
     default: return nil
     }
   }
@@ -185,7 +185,9 @@ extension Members {
     case .deviation: return (.aggregate(.deviation, [isSet ? .distinct(number) : number]), .real)
     case .average where type == .decimal:
       let sum: SQLExpression = .aggregate(.sum, [distinct])
-      return (.function(.decimalArithmetic, [.text("divide:by:"), sum, counted]), .decimal)
+      return (
+        .function(.decimalArithmetic, [.text(BuiltinFunction.divide.selector), sum, counted]), .decimal
+      )
     case .average: return (.binary(.divide, .cast(sum(distinct, type), .real), counted), .real)
     case .sum, .min, .max: return (sum(distinct, type), type)
     }

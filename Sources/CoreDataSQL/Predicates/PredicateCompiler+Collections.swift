@@ -121,7 +121,7 @@ extension PredicateCompiler {
       return try element(of: members, at: index, expression)
     case .combined where index == .string("SIZE"):
       // `count:` of nil is 0, its size is nil.
-      guard case .value(let count, let type) = try total("count:", of: target, expression, scope) else {
+      guard case .value(let count, let type) = try total(.count, of: target, expression, scope) else {
         return .constant(.null)
       }
       let missing: SQLExpression = target.isMissingCollection

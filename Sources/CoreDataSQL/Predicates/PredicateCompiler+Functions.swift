@@ -7,61 +7,67 @@ extension PredicateCompiler {
   func function(
     _ name: String, _ arguments: [ExpressionNode], _ expression: ExpressionNode, _ scope: PredicateScope
   ) throws -> Operand {
-    switch name {
-    case "now": return .constant(.date(PredicateClock.now))
-    case "noindex:":
+    guard let function = BuiltinFunction(rawValue: name), function.argumentCount == arguments.count else {
+      throw noCounterpart(name, expression)
+    }
+    switch function {
+    case .now: return .constant(.date(PredicateClock.now))
+    case .noIndex:
       return try operand(arguments[0], scope).mapBranches { operand in
         if case .value(let value, let type) = operand { .value(.noIndex(value), type) } else { operand }
       }
-    case "random": return .value(Self.randomFraction, .real)
-    case "randomn:": return try randomNumber(below: arguments, expression, scope)
-    case "count:", "sum:", "average:", "min:", "max:", "median:", "stddev:", "mode:":
-      return try operand(arguments[0], scope).mapBranches { try total(name, of: $0, expression, scope) }
-    case "objectFrom:withIndex:":
+    case .random: return .value(Self.randomFraction, .real)
+    case .randomBelow: return try randomNumber(below: arguments, expression, scope)
+    case .count, .sum, .average, .min, .max, .median, .standardDeviation, .mode:
+      return try operand(arguments[0], scope).mapBranches { try total(function, of: $0, expression, scope) }
+    case .element:
       return try element(of: arguments[0], at: .at(arguments[1]), expression, scope)
-    case "castObject:toType:": return try cast(arguments, expression, scope)
-    case "add:to:": return try arithmetic(.add, name, arguments, expression, scope)
-    case "from:subtract:": return try arithmetic(.subtract, name, arguments, expression, scope)
-    case "multiply:by:": return try arithmetic(.multiply, name, arguments, expression, scope)
-    case "divide:by:": return try arithmetic(.divide, name, arguments, expression, scope)
-    case "modulus:by:": return try arithmetic(.remainder, name, arguments, expression, scope)
-    case "bitwiseAnd:with:": return try bits(arguments, expression, scope) { .binary(.bitAnd, $0[0], $0[1]) }
-    case "bitwiseOr:with:": return try bits(arguments, expression, scope) { .binary(.bitOr, $0[0], $0[1]) }
-    case "bitwiseXor:with:": return try bits(arguments, expression, scope) { .function(.bitXor, $0) }
-    case "leftshift:by:": return try bits(arguments, expression, scope) { .binary(.shiftLeft, $0[0], $0[1]) }
-    case "rightshift:by:":
+    case .cast: return try cast(arguments, expression, scope)
+    case .add: return try arithmetic(.add, function, arguments, expression, scope)
+    case .subtract: return try arithmetic(.subtract, function, arguments, expression, scope)
+    case .multiply: return try arithmetic(.multiply, function, arguments, expression, scope)
+    case .divide: return try arithmetic(.divide, function, arguments, expression, scope)
+    case .modulus: return try arithmetic(.remainder, function, arguments, expression, scope)
+    case .bitwiseAnd: return try bits(arguments, expression, scope) { .binary(.bitAnd, $0[0], $0[1]) }
+    case .bitwiseOr: return try bits(arguments, expression, scope) { .binary(.bitOr, $0[0], $0[1]) }
+    case .bitwiseXor: return try bits(arguments, expression, scope) { .function(.bitXor, $0) }
+    case .leftShift: return try bits(arguments, expression, scope) { .binary(.shiftLeft, $0[0], $0[1]) }
+    case .rightShift:
       return try bits(arguments, expression, scope) { .binary(.shiftRight, $0[0], $0[1]) }
-    case "onesComplement:": return try bits(arguments, expression, scope) { .bitNot($0[0]) }
-    case "raise:toPower:":
+    case .onesComplement: return try bits(arguments, expression, scope) { .bitNot($0[0]) }
+    case .raise:
       return try numeric(arguments, expression, scope) {
         .value(.function(.power, $0.map { $1 == .decimal ? $0.real : $0 }), .real)
       }
-    case FunctionTable.negation:
+    case .negate:
       return try numeric(arguments, expression, scope) { parts in
         let (value, type) = parts[0]
-        return type == .decimal ? decimal(name, value) : .value(.negative(value), type)
+        return type == .decimal ? decimal(function, value) : .value(.negative(value), type)
       }
-    case "abs:":
+    case .absolute:
       return try numeric(arguments, expression, scope) { parts in
         let (value, type) = parts[0]
-        return type == .decimal ? decimal(name, value) : .value(.function(.absolute, [value]), type)
+        return type == .decimal ? decimal(function, value) : .value(.function(.absolute, [value]), type)
       }
-    case "sqrt:": return try real(.squareRoot, arguments, expression, scope)
-    case "exp:": return try real(.exponential, arguments, expression, scope)
-    case "ln:": return try real(.naturalLogarithm, arguments, expression, scope)
-    case "log:": return try real(.logarithm, arguments, expression, scope)
-    case "floor:": return try rounded(.floor, arguments, expression, scope)
-    case "ceiling:": return try rounded(.ceiling, arguments, expression, scope)
-    case "trunc:": return try rounded(.truncate, arguments, expression, scope)
-    case "lowercase:": return try text(.lowercase, .string, arguments, expression, scope)
-    case "uppercase:": return try text(.uppercase, .string, arguments, expression, scope)
-    case "canonical:": return try text(.canonical, .string, arguments, expression, scope)
-    case "length:": return try text(.length, .integer, arguments, expression, scope)
-    default:
-      throw unsupported(
-        expression, "the function '\(name)' has no counterpart in the store",
-        "compute the value before fetching, or filter the fetched objects")
+    case .squareRoot: return try real(.squareRoot, arguments, expression, scope)
+    case .exponential: return try real(.exponential, arguments, expression, scope)
+    case .naturalLogarithm: return try real(.naturalLogarithm, arguments, expression, scope)
+    case .logarithm: return try real(.logarithm, arguments, expression, scope)
+    case .floor: return try rounded(function, as: .floor, arguments, expression, scope)
+    case .ceiling: return try rounded(function, as: .ceiling, arguments, expression, scope)
+    case .truncate: return try rounded(function, as: .truncate, arguments, expression, scope)
+    case .lowercase: return try text(.lowercase, .string, arguments, expression, scope)
+    case .uppercase: return try text(.uppercase, .string, arguments, expression, scope)
+    case .canonical: return try text(.canonical, .string, arguments, expression, scope)
+    case .length: return try text(.length, .integer, arguments, expression, scope)
+    case .tokenize, .distance: throw noCounterpart(name, expression)
     }
+  }
+
+  private func noCounterpart(_ name: String, _ expression: ExpressionNode) -> StoreError {
+    unsupported(
+      expression, "the function '\(name)' has no counterpart in the store",
+      "compute the value before fetching, or filter the fetched objects")
   }
 
   // MARK: Chance
@@ -107,8 +113,8 @@ extension PredicateCompiler {
   }
 
   private func arithmetic(
-    _ symbol: SQLOperator, _ name: String, _ arguments: [ExpressionNode], _ expression: ExpressionNode,
-    _ scope: PredicateScope
+    _ symbol: SQLOperator, _ function: BuiltinFunction, _ arguments: [ExpressionNode],
+    _ expression: ExpressionNode, _ scope: PredicateScope
   ) throws -> Operand {
     try numeric(arguments, expression, scope) { parts in
       let (left, leftType) = parts[0]
@@ -116,7 +122,7 @@ extension PredicateCompiler {
       if leftType == .integer, rightType == .integer { return .value(.binary(symbol, left, right), .integer) }
       if leftType.isDecimal(with: rightType) {
         if leftType == .number || rightType == .number { throw mixed(expression) }
-        return .value(.function(.decimalArithmetic, [.text(name), left, right]), .decimal)
+        return .value(.function(.decimalArithmetic, [.text(function.selector), left, right]), .decimal)
       }
       let (a, b) = (leftType == .decimal ? left.real : left, rightType == .decimal ? right.real : right)
       let type: ValueType = leftType == .real || rightType == .real ? .real : .number
@@ -141,8 +147,8 @@ extension PredicateCompiler {
       "CAST the text to NSDecimalNumber")
   }
 
-  private func decimal(_ selector: String, _ value: SQLExpression) -> Operand {
-    .value(.function(.decimalFunction, [.text(selector), value]), .decimal)
+  private func decimal(_ function: BuiltinFunction, _ value: SQLExpression) -> Operand {
+    .value(.function(.decimalFunction, [.text(function.selector), value]), .decimal)
   }
 
   /// Whole numbers; of others the fraction is dropped.
@@ -168,15 +174,15 @@ extension PredicateCompiler {
   }
 
   private func rounded(
-    _ function: SQLFunction, _ arguments: [ExpressionNode], _ expression: ExpressionNode,
-    _ scope: PredicateScope
+    _ function: BuiltinFunction, as sql: SQLFunction, _ arguments: [ExpressionNode],
+    _ expression: ExpressionNode, _ scope: PredicateScope
   ) throws -> Operand {
     try numeric(arguments, expression, scope) { parts in
       let (value, type) = parts[0]
       switch type {
       case .integer: return .value(value, type)
-      case .decimal: return decimal(function.selector ?? "", value)
-      default: return .value(.function(function, [value]), type)
+      case .decimal: return decimal(function, value)
+      default: return .value(.function(sql, [value]), type)
       }
     }
   }
@@ -201,24 +207,24 @@ extension PredicateCompiler {
 
   /// `count:`, `sum:` and the like of a collection. Of a set every value counts once.
   func total(
-    _ name: String, of operand: Operand, _ expression: ExpressionNode, _ scope: PredicateScope
+    _ function: BuiltinFunction, of operand: Operand, _ expression: ExpressionNode, _ scope: PredicateScope
   ) throws -> Operand {
     let text: String = Printer.print(expression)
     if case .constant(let value) = operand {
-      return .constant(try BuiltinFunction(name).result(of: [value]))
+      return .constant(try function.result(of: [value]))
     }
-    if name == "count:", case .combined(.union, let left, let right) = operand {
+    if function == .count, case .combined(.union, let left, let right) = operand {
       return try count(ofUnion: left, right, expression, scope)
     }
     guard let members = try members(of: operand, text, scope) else { return .constant(.null) }
-    switch name {
-    case "count:":
+    switch function {
+    case .count:
       let count: SQLExpression = .scalar(members.select([members.count]))
       guard let isMissing = members.isMissing else { return .value(count, .integer) }
       return .value(.choice(when: isMissing, then: .integer(0), otherwise: count), .integer)
-    case "mode:": return .members(try mode(members, text))
+    case .mode: return .members(try mode(members, text))
     default:
-      guard let total = Total(function: name) else {
+      guard let total = Total(function) else {
         throw unsupported(expression, "it is unknown", "rewrite it")
       }
       return try members.total(total, of: .fatal, text)
@@ -233,7 +239,7 @@ extension PredicateCompiler {
       throw unsupported(
         expression, "the members of two sets are not in one select", "count each of them")
     }
-    guard case .value(let first, _) = try total("count:", of: left, expression, scope) else {
+    guard case .value(let first, _) = try total(.count, of: left, expression, scope) else {
       throw unsupported(expression, "one of the sets is constant", "put the relationship first")
     }
     let node = ComparisonNode(left: .evaluatedObject, right: .evaluatedObject, comparison: .in)
@@ -272,7 +278,7 @@ extension PredicateCompiler {
     switch operand {
     case .constant(let value):
       return .constant(
-        try BuiltinFunction("castObject:toType:").result(of: [value, .string(name)]))
+        try BuiltinFunction.cast.result(of: [value, .string(name)]))
     case .members(var members) where name == "NSArray" || name == "NSSet":
       guard name == "NSArray" || members.isSet else {
         throw unsupported(

@@ -56,7 +56,8 @@ struct PredicateCompiler {
     var result: Bool = true
     expression.forEachExpression { part in
       switch part {
-      case .constant(.object), .function(target: nil, "random", _), .function(target: nil, "randomn:", _):
+      case .constant(.object): result = false
+      case .function(target: nil, let name, _) where BuiltinFunction(rawValue: name)?.isRandom == true:
         result = false
       case .constant, .aggregate, .function(target: nil, _, _), .conditional, .set, .index: break
       default: result = false

@@ -15,7 +15,7 @@ package enum SQLFunction: String, Sendable, Hashable, CaseIterable {
   case like = "CLARUS_LIKE"
   /// (text, pattern, options) → 0 or 1 (`StringMatching.matches`); an invalid pattern is an error.
   case matches = "CLARUS_MATCHES"
-  /// (text) → text; `NULL` stays `NULL`, here and below. These call `BuiltinFunction(selector)`.
+  /// (text) → text; `NULL` stays `NULL`, here and below. These evaluate the ``builtin`` function.
   case lowercase = "CLARUS_LOWERCASE"
   case uppercase = "CLARUS_UPPERCASE"
   case canonical = "CLARUS_CANONICAL"
@@ -58,33 +58,33 @@ package enum SQLFunction: String, Sendable, Hashable, CaseIterable {
   case decimalKey = "CLARUS_DECIMAL_KEY"
   /// (decimal) → its text.
   case decimalDescription = "CLARUS_DECIMAL_TEXT"
-  /// (selector, a) → decimal: `BuiltinFunction(selector)` of a decimal.
+  /// (selector, a) → decimal: the built-in function of a decimal.
   case decimalFunction = "CLARUS_DECIMAL"
   /// (selector, a, b) → decimal: the same of two decimals or integers.
   case decimalArithmetic = "CLARUS_DECIMALS"
 
   /// The built-in function of the predicate language that does the work, for those that are one.
-  package var selector: String? {
+  package var builtin: BuiltinFunction? {
     switch self {
     case .equal, .compare, .search, .like, .matches, .number, .description, .compareDecimals, .decimalKey,
       .decimalDescription, .decimalFunction, .decimalArithmetic, .key, .cast, .whole:
       nil
-    case .lowercase: "lowercase:"
-    case .uppercase: "uppercase:"
-    case .canonical: "canonical:"
-    case .length: "length:"
-    case .power: "raise:toPower:"
-    case .squareRoot: "sqrt:"
-    case .exponential: "exp:"
-    case .naturalLogarithm: "ln:"
-    case .logarithm: "log:"
-    case .floor: "floor:"
-    case .ceiling: "ceiling:"
-    case .truncate: "trunc:"
-    case .modulus: "modulus:by:"
-    case .divide: "divide:by:"
-    case .absolute: "abs:"
-    case .bitXor: "bitwiseXor:with:"
+    case .lowercase: .lowercase
+    case .uppercase: .uppercase
+    case .canonical: .canonical
+    case .length: .length
+    case .power: .raise
+    case .squareRoot: .squareRoot
+    case .exponential: .exponential
+    case .naturalLogarithm: .naturalLogarithm
+    case .logarithm: .logarithm
+    case .floor: .floor
+    case .ceiling: .ceiling
+    case .truncate: .truncate
+    case .modulus: .modulus
+    case .divide: .divide
+    case .absolute: .absolute
+    case .bitXor: .bitwiseXor
     }
   }
 

@@ -16,7 +16,7 @@ struct PredicateArchiveTests {
     .index(.keyPath("a"), .at(.constant(.string("FIRST")))),
     .function(target: nil, name: "add:to:", arguments: [.keyPath("a"), .constant(.integer(1))]),
     .function(target: nil, name: "now", arguments: []),
-    .function(target: nil, name: FunctionTable.negation, arguments: [.keyPath("a")]),
+    .function(target: nil, name: BuiltinFunction.negate.selector, arguments: [.keyPath("a")]),
     .function(
       target: nil, name: "castObject:toType:", arguments: [.keyPath("a"), .constant(.string("NSDate"))]),
     .function(

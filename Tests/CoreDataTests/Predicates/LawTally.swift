@@ -69,8 +69,8 @@ enum LawFeatures {
     let others: Set<String> = [
       "random", "randomn:", "distanceToLocation:fromLocation:", "objectFrom:withIndex:",
     ]
-    result.formUnion(FunctionTable.selectors.subtracting(others))
-    result.insert(FunctionTable.negation)
+    result.formUnion(BuiltinFunction.selectors.subtracting(others))
+    result.insert(BuiltinFunction.negate.selector)
     let marks: [String] = ["count", "sum", "avg", "min", "max", "unionOfObjects", "distinctUnionOfObjects"]
     return result.union(marks.map { "@\($0)" })
   }()

@@ -122,7 +122,10 @@ extension PredicateMaker {
         }
       ),
       (2, { $0.call("onesComplement:", [$0.value(.integer, scope, depth)]) }),
-      (2, { $0.call($0.pick([FunctionTable.negation, "abs:"]), [$0.value(.integer, scope, depth)]) }),
+      (
+        2,
+        { $0.call($0.pick([BuiltinFunction.negate.selector, "abs:"]), [$0.value(.integer, scope, depth)]) }
+      ),
       (3, { $0.call($0.pick(["floor:", "ceiling:", "trunc:"]), [$0.value(.integer, scope, depth)]) }),
       (3, { $0.call("length:", [$0.value(.text, scope, depth)]) }),
       (1, { .makePath($0.attribute(.text, scope) ?? .constant(.string("abc")), "length") }),
@@ -153,7 +156,7 @@ extension PredicateMaker {
           $0.call("raise:toPower:", [$0.value(kind, scope, depth), .constant(.integer($0.pick([0, 1, 2])))])
         }
       ),
-      (2, { $0.call($0.pick([FunctionTable.negation, "abs:"]), [$0.value(kind, scope, depth)]) }),
+      (2, { $0.call($0.pick([BuiltinFunction.negate.selector, "abs:"]), [$0.value(kind, scope, depth)]) }),
       (6, { $0.call($0.pick(["floor:", "ceiling:", "trunc:"]), [$0.value(kind, scope, depth)]) }),
       (8, { $0.call($0.pick(["sqrt:", "exp:", "ln:", "log:"]), [$0.value(kind, scope, depth)]) }),
       (5, { $0.collected(kind, ["@sum", "@avg", "@min", "@max"], scope) }),

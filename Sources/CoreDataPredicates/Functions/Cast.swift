@@ -36,7 +36,7 @@ package enum Cast {
 
   /// A constant text that spells no value of the type that it is cast to, with the type; nil for every other expression.
   package static func unreadable(_ expression: ExpressionNode) -> (text: String, type: String)? {
-    guard case .function(target: nil, name: "castObject:toType:", let arguments) = expression,
+    guard case .function(target: nil, name: BuiltinFunction.cast.selector, let arguments) = expression,
       arguments.count == 2, case .constant(let value) = arguments[0], case .string(let text) = value,
       case .constant(.string(let type)) = arguments[1]
     else { return nil }

@@ -92,7 +92,7 @@ public enum PredicateFunctions {
   /// Whether some value answers to the selector. Without arguments it names a key, which anything may have.
   static func answers(to selector: String, argumentCount: Int) -> Bool {
     registry.body(selector) != nil
-      || (FunctionTable.colons(selector) == argumentCount
+      || (selector.selectorArgumentCount == argumentCount
         && (argumentCount == 0 || SelectorDispatch.selectors.contains(selector)))
   }
 
@@ -104,7 +104,7 @@ public enum PredicateFunctions {
     }
     // A message to nil is answered with nil.
     if target.isNull, selector != "isEqual:" { return .null }
-    guard FunctionTable.colons(selector) == arguments.count,
+    guard selector.selectorArgumentCount == arguments.count,
       let result = try SelectorDispatch.send(selector, to: target, arguments)
     else {
       // An object without the value is no mistake in the predicate.
