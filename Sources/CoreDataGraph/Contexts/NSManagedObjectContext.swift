@@ -204,7 +204,8 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   public final var name: String?
   /// Room for the program's own values.
   public final let userInfo = NSMutableDictionary()
-  /// Written into persistent history; kept until changed.
+  /// The author of this context's changes, for persistent history; kept until changed. Clarus writes no history
+  /// yet, so no store contains the value.
   public final var transactionAuthor: String?
   /// Whether deletions are passed on along relationships at the end of each event (default) or only by a save.
   public final var propagatesDeletesAtEndOfEvent: Bool = true
