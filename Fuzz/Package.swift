@@ -1,8 +1,9 @@
 // swift-tools-version: 6.1
 import PackageDescription
 
-// What is fuzzed is compiled here once more, through symbolic links: a sanitizer's flags reach only targets of this package,
-// and code that isn't instrumented teaches a fuzzer nothing. So this package doesn't depend on the root at all.
+// What is fuzzed is compiled here once more, through symbolic links: a sanitizer's flags reach only targets
+// of this package, and code that isn't instrumented teaches a fuzzer nothing. So this package doesn't depend
+// on the root at all.
 
 let flags: [String] = ["-sanitize=fuzzer,address", "-g"]
 let instrumented: [SwiftSetting] = [.unsafeFlags(flags)]

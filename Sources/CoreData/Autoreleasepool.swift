@@ -1,10 +1,10 @@
 #if !canImport(ObjectiveC)
 
-  /// Runs the body and gives what it gives.
+  /// Runs the body and returns its result.
   ///
-  /// On Apple's platforms the Objective-C overlay has this function, and programs put the rounds of a long import into it. There is no
-  /// pool here, and nothing that waits for one: an object goes with its last reference. A function of this name in the program or in another
-  /// library comes first.
+  /// On Apple's platforms the Objective-C overlay has this function, and programs call it for the portions of
+  /// a long import. There is no pool here, and nothing needs one: an object is destroyed with its last
+  /// reference. A function of this name in the program or in another library takes precedence.
   @_disfavoredOverload
   @inlinable
   public func autoreleasepool<Result, Failure: Error>(

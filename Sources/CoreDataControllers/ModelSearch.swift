@@ -1,7 +1,7 @@
 import CoreDataModel
 import Foundation
 
-/// Finds a model by name, as `NSPersistentContainer(name:)` promises.
+/// Finds a model by name, for `NSPersistentContainer(name:)`.
 enum ModelSearch {
   static func model(named name: String) -> NSManagedObjectModel {
     let places: [URL] = searchFolders()
@@ -24,7 +24,8 @@ enum ModelSearch {
       """)
   }
 
-  /// The main bundle, the resource bundles beside the executable (SwiftPM makes one a target), and the executable's folder.
+  /// The main bundle, the resource bundles beside the executable (SwiftPM builds one for each target), and
+  /// the executable's folder.
   private static func searchFolders() -> [URL] {
     var folders: [URL] = []
     if let resources = Bundle.main.resourceURL { folders.append(resources) }

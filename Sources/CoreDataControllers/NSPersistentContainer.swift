@@ -13,21 +13,24 @@ import Foundation
 /// let items = try container.viewContext.fetch(NSFetchRequest<Item>(entityName: "Item"))
 /// ```
 ///
-/// See Apple's page [NSPersistentContainer](https://developer.apple.com/documentation/coredata/nspersistentcontainer).
+/// See Apple's page
+/// [NSPersistentContainer](https://developer.apple.com/documentation/coredata/nspersistentcontainer).
 nonisolated open class NSPersistentContainer: NSObject, @unchecked Sendable {
-  // Sendable: immutable but for the descriptions, which are set up before the container is shared.
+  // Sendable: immutable except for the descriptions, which are set up before the container is shared.
 
   public final let name: String
   public final let managedObjectModel: NSManagedObjectModel
   public final let persistentStoreCoordinator: NSPersistentStoreCoordinator
   /// The context of the main queue.
   public final let viewContext: NSManagedObjectContext
-  /// What `loadPersistentStores` opens; one SQLite store `<name>.sqlite` in ``defaultDirectoryURL()`` unless set.
+  /// The stores that `loadPersistentStores` opens; one SQLite store `<name>.sqlite` in
+  /// ``defaultDirectoryURL()`` unless set.
   open var persistentStoreDescriptions: [NSPersistentStoreDescription]
 
-  /// Loads the model called `name` (`.momd`, `.mom`, `.xcdatamodeld` or `.xcdatamodel`) from the main bundle, its
-  /// resource bundles, or the folder of the executable. A model that is missing stops with the places searched; load it
-  /// yourself with `NSManagedObjectModel.load(contentsOf:)` and pass it to ``init(name:managedObjectModel:)`` to handle that.
+  /// Loads the model called `name` (`.momd`, `.mom`, `.xcdatamodeld` or `.xcdatamodel`) from the main bundle,
+  /// its resource bundles, or the folder of the executable. A missing model stops the program with the places
+  /// searched; to handle that, load it with `NSManagedObjectModel.load(contentsOf:)` and pass it to
+  /// ``init(name:managedObjectModel:)``.
   public convenience init(name: String) {
     self.init(name: name, managedObjectModel: ModelSearch.model(named: name))
   }
@@ -45,8 +48,8 @@ nonisolated open class NSPersistentContainer: NSObject, @unchecked Sendable {
     ]
   }
 
-  /// Where stores lie unless a description says otherwise: the application-support folder of the user, in a folder named after
-  /// the program. Made when a store is loaded.
+  /// The folder of stores unless a description has another URL: in the application-support folder of the
+  /// user, named after the program. Created when a store is loaded.
   open class func defaultDirectoryURL() -> URL {
     let base: URL =
       FileManager.default.urls(for: .applicationSupportDirectory, in: .userDomainMask).first
@@ -54,10 +57,9 @@ nonisolated open class NSPersistentContainer: NSObject, @unchecked Sendable {
     return base.appendingPathComponent(ProcessInfo.processInfo.processName, isDirectory: true)
   }
 
-  /// Opens the described stores, and calls the handler once for each: before this returns, or later for descriptions with
-  /// `shouldAddStoreAsynchronously`. An error does not stop the other stores.
-  ///
-  /// Called on the main queue, this calls the handler there too, so do not block the main thread until it comes.
+  /// Opens the described stores, and calls the handler once for each: before this returns, or later for
+  /// descriptions with `shouldAddStoreAsynchronously`. An error does not stop the other stores. Called on the
+  /// main queue, this calls the handler there too, so do not block the main thread until the call.
   open func loadPersistentStores(
     completionHandler block: @escaping (NSPersistentStoreDescription, (any Error)?) -> Void
   ) {
@@ -86,8 +88,8 @@ nonisolated open class NSPersistentContainer: NSObject, @unchecked Sendable {
     return context
   }
 
-  /// Runs a block with a new background context on that context's queue. The block does not belong to the actor in whose code it is
-  /// written, see ``NSManagedObjectContext/perform(_:)``.
+  /// Runs a block with a new background context on that context's queue. The block is not isolated to the
+  /// actor in whose code it is written, see ``NSManagedObjectContext/perform(_:)``.
   @preconcurrency open func performBackgroundTask(
     _ block: @escaping @Sendable (NSManagedObjectContext) -> Void
   ) {
@@ -95,7 +97,7 @@ nonisolated open class NSPersistentContainer: NSObject, @unchecked Sendable {
     context.perform { block(context) }
   }
 
-  /// The same, suspending until the block has run; returns or rethrows what the block does.
+  /// The same, suspending until the block has run; returns or rethrows the block's result.
   @preconcurrency public final func performBackgroundTask<T, E: Error>(
     isolation: isolated (any Actor)? = #isolation,
     _ block: @escaping @Sendable (NSManagedObjectContext) throws(E) -> T

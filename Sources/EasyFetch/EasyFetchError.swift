@@ -1,8 +1,9 @@
 import CoreData
 
-/// What a fetch, an insertion or a look-up of this module can't do, and why. Errors of Core Data itself are passed on as they are.
+/// Why a fetch, an insertion or a look-up of this module failed. Errors of Core Data itself are thrown
+/// unchanged.
 public struct EasyFetchError: LocalizedError, CustomStringConvertible, Sendable {
-  /// What kind of mistake it was.
+  /// The kind of mistake.
   public struct Reason: Hashable, Sendable {
     private enum Kind: Sendable {
       case noModel, unknownEntity, unknownKey, unknownTemplate, unknownObject, notInsertable
@@ -18,14 +19,14 @@ public struct EasyFetchError: LocalizedError, CustomStringConvertible, Sendable 
     public static let unknownKey = Reason(kind: .unknownKey)
     /// The model has no fetch request template of this name.
     public static let unknownTemplate = Reason(kind: .unknownTemplate)
-    /// The URI is none of an object in one of the coordinator's stores.
+    /// The URI identifies no object in one of the coordinator's stores.
     public static let unknownObject = Reason(kind: .unknownObject)
     /// Objects of this entity, or with these values, can't be made.
     public static let notInsertable = Reason(kind: .notInsertable)
   }
 
   public let reason: Reason
-  /// What is wrong, what there is instead, and what to do.
+  /// What is wrong, which names exist, and what to do.
   public let description: String
 
   init(_ reason: Reason, _ description: String) {
@@ -36,10 +37,10 @@ public struct EasyFetchError: LocalizedError, CustomStringConvertible, Sendable 
   public var errorDescription: String? { description }
 }
 
-/// One object was asked for, and there are several. The exception of MTCDUtilities, thrown.
+/// A call for one object found several. The exception of MTCDUtilities, as an error.
 public struct MTTooManyEntitiesReturnedException: LocalizedError, CustomStringConvertible, Sendable {
   public let entityName: String
-  /// What was asked for: `id == 42`.
+  /// The criteria: `id == 42`.
   public let criteria: String
   /// How many objects there are.
   public let count: Int

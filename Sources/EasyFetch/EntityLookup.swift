@@ -1,7 +1,7 @@
 import CoreData
 
-// What is asked for by name is looked up in the context's model first: Core Data itself raises an exception for a name that is not there,
-// or goes by whichever model of the process has the class.
+// Names are looked up in the context's model first: Core Data itself raises an exception for an unknown name,
+// or uses any model of the process that has the class.
 
 extension NSManagedObjectContext {
   /// The model of the context's coordinator, which a child context has from its parent.
@@ -44,8 +44,8 @@ extension NSManagedObjectContext {
 }
 
 extension NSEntityDescription {
-  /// Throws where a key path names what the model does not have. Operators, elements of composite attributes and what is behind a fetched
-  /// property are left to the fetch.
+  /// Throws where a key path contains a name that the model does not have. Operators, elements of composite
+  /// attributes and keys after a fetched property are left to the fetch.
   func check(keyPath: String) throws {
     if ["self", "SELF", "objectID", "entity"].contains(keyPath) { return }
     var entity: NSEntityDescription = self
@@ -72,7 +72,7 @@ extension NSEntityDescription {
   }
 }
 
-/// What there is, in order: "Its entities: Author, Book."
+/// The existing names, in order: "Its entities: Author, Book."
 func listed(_ what: String, _ names: some Sequence<String>) -> String {
   let sorted: [String] = names.sorted()
   return sorted.isEmpty ? "\(what): none." : "\(what): \(sorted.joined(separator: ", "))."

@@ -1,6 +1,6 @@
 import CoreData
 
-/// What to sort by: `"name"`, `.ascending("name")` or `.descending("dueDate")`.
+/// A sort key: `"name"`, `.ascending("name")` or `.descending("dueDate")`.
 ///
 /// Keys may be paths: `"publisher.name"`.
 public struct FetchOrder: ExpressibleByStringLiteral, Hashable, Sendable {

@@ -1,6 +1,6 @@
 import CoreData
 
-// What EOUtilities, the ancestor of MTCDUtilities, gave besides.
+// Further methods of EOUtilities, the predecessor of MTCDUtilities.
 
 extension MTCDUtilities {
   /// A new object of an entity. It is saved with the context's next save.
@@ -20,11 +20,11 @@ extension MTCDUtilities {
     return NSEntityDescription.insertNewObject(forEntityName: entityName, into: context)
   }
 
-  /// The one object whose key equals a value, or a new one with that value. Two contexts that do this at a time both make one: give the
-  /// entity a uniqueness constraint where that can happen.
+  /// The one object whose key equals a value, or a new one with that value. Two contexts that do this at the
+  /// same time both insert one: give the entity a uniqueness constraint where that can happen.
   ///
-  /// - Throws: ``MTTooManyEntitiesReturnedException`` where there are several; ``EasyFetchError`` for a key path, which a new object can't
-  ///   be given.
+  /// - Throws: ``MTTooManyEntitiesReturnedException`` where there are several; ``EasyFetchError`` for a key
+  ///   path, which a new object can't be given.
   public static func findOrCreateObject(
     forEntityNamed entityName: String, matchingKey key: String, andValue value: Any?,
     in context: NSManagedObjectContext
@@ -55,7 +55,8 @@ extension MTCDUtilities {
     return made
   }
 
-  /// The objects that a fetch request template of the model finds, with values for its `$variables`; `NSNull` stands for no value.
+  /// The objects that match a fetch request template of the model, with values for its `$variables`; `NSNull`
+  /// stands for no value.
   public static func objects(
     forFetchRequestTemplate name: String, bindings: [String: Any] = [:], in context: NSManagedObjectContext
   ) throws -> [NSManagedObject] {
@@ -75,7 +76,8 @@ extension MTCDUtilities {
 
   /// The object that a URI stands for, as `objectID.uriRepresentation()` gave it; nil where its row is gone.
   ///
-  /// - Throws: ``EasyFetchError`` for a URI that is none of an object, or of a store that the coordinator does not have.
+  /// - Throws: ``EasyFetchError`` for a URI that identifies no object, or belongs to a store that the
+  ///   coordinator does not have.
   public static func object(forURI uri: URL, in context: NSManagedObjectContext) throws -> NSManagedObject? {
     _ = try context.model()
     guard uri.scheme == "x-coredata",

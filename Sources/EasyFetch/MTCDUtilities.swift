@@ -1,11 +1,11 @@
 import CoreData
 
-/// Common fetches in one line each, after MacTech's class of this name. ``NSManagedObjectContext``'s own methods of this module filter by
-/// anything; these match keys with values.
+/// Common fetches in one line each, after MacTech's class of this name. ``NSManagedObjectContext``'s own
+/// methods of this module filter by anything; these match keys with values.
 ///
-/// Keys and values may come from anywhere: a key is looked up in the model, and neither is ever parsed. All methods run on the context's
-/// queue. They throw an ``EasyFetchError`` that lists what there is for an entity, key or template that the model does not have, and
-/// pass on Core Data's errors.
+/// Keys and values may come from users: a key is looked up in the model, and neither is ever parsed. All
+/// methods run on the context's queue. They throw an ``EasyFetchError`` that lists the existing names for an
+/// entity, key or template that the model does not have, and Core Data's errors.
 public enum MTCDUtilities {
   /// All objects of an entity and its sub-entities.
   public static func objects(
@@ -34,8 +34,8 @@ public enum MTCDUtilities {
       forEntityNamed: entityName, matchingKeysAndValues: [key: value], in: context)
   }
 
-  /// The objects whose keys equal all the values of a dictionary, or any of them. An empty dictionary asks nothing of an object: all match
-  /// it, and none matches any of it.
+  /// The objects whose keys equal all the values of a dictionary, or any of them. For an empty dictionary all
+  /// objects match all of its values, and none matches any of them.
   public static func objects(
     forEntityNamed entityName: String, matchingKeysAndValues pairs: [String: Any?], usingOR: Bool,
     in context: NSManagedObjectContext
@@ -55,7 +55,7 @@ public enum MTCDUtilities {
     let entity: NSEntityDescription = try context.entity(named: entityName)
     let predicate: NSPredicate? = pairs.isEmpty ? nil : try matching(pairs, usingOR: false, entity)
     let request: NSFetchRequest<NSManagedObject> = try context.request(for: entity, [], predicate)
-    // The second one tells that there are several; only their number is needed then.
+    // A second one shows that there are several; then only their number is needed.
     request.fetchLimit = 2
     let found: [NSManagedObject] = try context.fetch(request)
     if found.count < 2 { return found.first }

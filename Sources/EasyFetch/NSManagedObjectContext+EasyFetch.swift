@@ -1,17 +1,16 @@
 import CoreData
 
-// One line for a fetch by entity name. Two questions decide the form: are the objects filtered, are they sorted.
+// One line for a fetch by entity name. The form depends on filter and sort order.
 //
 //                        all                       predicate                     format, arguments
 //     unsorted           (forEntityName:)          (…with:)                      (…predicateWithFormat:_:)
 //     sort descriptors   (…sortWith:)              (…sortWith:with:)             (…sortWith:predicateWithFormat:_:)
 //     one key            (…sortByKey:ascending:)   (…sortByKey:ascending:with:)  (…sortByKey:ascending:predicateWithFormat:_:)
 
-/// All nine methods fetch on the context's queue and load nothing but what the fetch itself loads. They throw an ``EasyFetchError`` for an
-/// entity or a sort key that the model does not have, and pass on what the fetch throws.
-///
-/// Text that users typed belongs into the arguments of a format (`"name == %@", text`) or into a predicate. Pasted into the format itself it
-/// would be read as a part of it.
+/// All nine methods fetch on the context's queue and load nothing but what the fetch itself loads. They throw
+/// an ``EasyFetchError`` for an entity or a sort key that the model does not have, and the errors of the
+/// fetch. Pass text from users as an argument of a format (`"name == %@", text`) or in a predicate. Inserted
+/// into the format itself it would be parsed as a part of it.
 extension NSManagedObjectContext {
   /// All objects of an entity and its sub-entities, in the store's order.
   public func fetchObjects(forEntityName entityName: String) throws -> [NSManagedObject] {

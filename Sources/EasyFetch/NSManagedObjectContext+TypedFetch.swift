@@ -6,15 +6,14 @@ import CoreData
 //     let ann = try context.first(Person.self, where: "name == %@", text)
 //     if try context.exists(Person.self, where: "team == %@", team) { … }
 
-/// Fetches by class, on the context's queue. The entity is looked up in the context's own model, by the class that it names.
+/// Fetches by class, on the context's queue. The entity is looked up in the context's own model, by the class
+/// that it names. A format is a literal of the program, which the compiler enforces: other text can only be
+/// an argument, and arguments are values, never parsed. The forms with a predicate accept one made elsewhere.
 ///
-/// A format is a literal of the program, which the compiler sees to: text from elsewhere can only be an argument, and arguments are values,
-/// never parsed. A predicate that was made elsewhere goes into the forms that take one.
-///
-/// All throw an ``EasyFetchError`` for a class without entity in the context's model and for a sort key that the entity does not have, and
-/// pass on what the fetch throws.
+/// All throw an ``EasyFetchError`` for a class without entity in the context's model and for a sort key that
+/// the entity does not have, and the errors of the fetch.
 extension NSManagedObjectContext {
-  /// All objects of a class, sorted; in the store's order where nothing is said.
+  /// All objects of a class, sorted; in the store's order without sort keys.
   public func fetch<Object: NSManagedObject>(
     _ type: Object.Type, sortedBy order: FetchOrder...
   ) throws -> [Object] {

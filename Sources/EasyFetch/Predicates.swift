@@ -1,10 +1,11 @@
 import CoreData
 
 extension NSPredicate {
-  /// A predicate from a format and arguments of any kind. Arguments are values, never parsed; nil stands for no value.
+  /// A predicate from a format and arguments of any kind. Arguments are values, never parsed; nil stands for
+  /// no value.
   static func parsed(_ format: String, _ arguments: [Any?]) throws -> NSPredicate {
     #if canImport(CoreDataPredicates)
-      // Clarus throws what is wrong with the format; Apple's framework raises an exception.
+      // Clarus throws an error for a wrong format; Apple's framework raises an exception.
       return try NSPredicate(parsing: format, arguments: arguments)
     #else
       return NSPredicate(format: format, argumentArray: arguments.map { $0 ?? NSNull() })

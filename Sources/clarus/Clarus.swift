@@ -25,7 +25,7 @@ struct Clarus: ParsableCommand {
 
   /// Runs a command and ends the process with the documented exit status.
   static func main() {
-    // A reader that goes away (`| head`) is an error of `write`, so that commands end in order.
+    // When a reader closes the pipe (`| head`) `write` fails, so that commands end in order.
     signal(SIGPIPE, SIG_IGN)
     do {
       var command: any ParsableCommand = try parseAsRoot()

@@ -1,8 +1,9 @@
 /// What a contestant read, boiled down to one number that does not depend on the order of rows.
 ///
-/// In a timed pass (`thorough == false`) a string adds its length and its last byte: the string exists, its bytes
-/// lie in memory that the contestant owns, and summing costs everybody the same few nanoseconds. The pass after the
-/// timed ones is thorough: every byte counts. Contestants that disagree in either stop the run.
+/// In a timed pass (`thorough == false`) a string adds its length and its last byte: the string exists, its
+/// bytes lie in memory that the contestant owns, and summing costs everybody the same few nanoseconds. The
+/// pass after the timed ones is thorough: every byte counts. Contestants that disagree in either stop the
+/// run.
 struct Checksum {
   private(set) var value: UInt64 = 0
   private(set) var rows: Int = 0

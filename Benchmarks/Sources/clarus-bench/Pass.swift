@@ -70,7 +70,8 @@ struct Pass {
     }
   }
 
-  /// What was written is read back by C, so that all are judged alike; what was read is read again by the contestant.
+  /// What was written is read back by C, so that all are judged alike; what was read is read again by the
+  /// contestant.
   private func thoroughSum(_ store: URL, numbers: [Int64]) throws -> UInt64 {
     var sum = Checksum(thorough: true)
     if name == .insert {

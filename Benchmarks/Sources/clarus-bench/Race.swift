@@ -1,6 +1,7 @@
 import Foundation
 
-/// Contestants that do the same thing in turn, in one process, so that whatever disturbs the machine disturbs all of them.
+/// Contestants that do the same thing in turn, in one process, so that whatever disturbs the machine disturbs
+/// all of them.
 struct Race {
   /// A table's section.
   var part: any RacePart

@@ -67,7 +67,8 @@ struct Report {
   }
 
   /// `{"cases": [{"case", "rows", "operations", "results": [{"contestant", "seconds": […], "ratioToC", …}]}],
-  /// "races": [{"part", "heading", "title", "operations", "found", "lines": [{"contestant", "seconds", "base"}]}]}`
+  /// "races": [{"part", "heading", "title", "operations", "found", "lines": [{"contestant", "seconds",
+  /// "base"}]}]}`
   func json() throws -> String {
     let cases: [JSONCase] = outcomes.map { outcome in
       JSONCase(

@@ -3,8 +3,8 @@ import GRDBSQLite
 
 /// The floor: SQLite's C interface, one prepared statement per task, each value read once.
 ///
-/// Text is copied out of the statement, since its pointer is good only until the next step; every other contestant
-/// ends up owning its strings too.
+/// Text is copied out of the statement, since its pointer is good only until the next step; every other
+/// contestant ends up owning its strings too.
 struct SQLiteContestant: Contestant {
   private let database: OpaquePointer
   private var rows = CRows(samples: [])

@@ -1,4 +1,5 @@
-/// One row of the benchmarks' table, before anyone has stored it: four integers, two doubles, three strings, a flag.
+/// One row of the benchmarks' table, before anyone has stored it: four integers, two doubles, three strings,
+/// a flag.
 ///
 /// The strings, since their lengths decide much of what is measured:
 ///

@@ -1,7 +1,7 @@
 import Foundation
 
-/// The table all contestants use: Apple's layout of an entity `Item`. Clarus creates the file; the others name its
-/// columns, and stop at once if one were called otherwise.
+/// The table all contestants use: Apple's layout of an entity `Item`. Clarus creates the file; the others
+/// name its columns, and stop at once if one were called otherwise.
 enum Schema {
   /// The entity's number: it is the model's only one.
   static let entity: Int32 = 1

@@ -6,7 +6,8 @@ import CoreDataStorage
 import Foundation
 import FuzzTargets
 
-/// Text, as for ``TextTarget``, → parsed → compiled to SQL for one entity of ``SQLWorld`` → prepared by SQLite.
+/// Text, as for ``TextTarget``, → parsed → compiled to SQL for one entity of ``SQLWorld`` → prepared by
+/// SQLite.
 public enum SQLTarget {
   public static func run(_ bytes: UnsafeBufferPointer<UInt8>) {
     let (format, arguments) = TextTarget.content(bytes)

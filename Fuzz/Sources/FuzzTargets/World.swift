@@ -1,8 +1,8 @@
 import CoreDataPredicates
 import Foundation
 
-/// What predicates are evaluated on: objects with something of every kind, under the keys that the seeds use. Nothing of it is
-/// ever changed.
+/// What predicates are evaluated on: objects with something of every kind, under the keys that the seeds use.
+/// Nothing of it is ever changed.
 package enum World {
   struct Person {
     var name: String

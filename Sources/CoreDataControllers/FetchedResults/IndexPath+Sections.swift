@@ -1,12 +1,13 @@
 import Foundation
 
-// What UIKit and AppKit add to Foundation's index paths; off Apple's platforms nobody else does.
+// The members that UIKit and AppKit add to Foundation's index paths; off Apple's platforms nothing else adds
+// them.
 
 extension IndexPath {
   /// The place of an object of a ``NSFetchedResultsController``.
   public init(item: Int, section: Int) { self.init(indexes: [section, item]) }
 
-  /// The same, in the words of table views.
+  /// The same, with the names of table views.
   public init(row: Int, section: Int) { self.init(indexes: [section, row]) }
 
   /// The first index. The path must have one.

@@ -3,21 +3,17 @@ import CoreDataModel
 import CoreDataPredicates
 import Foundation
 
-/// The results of a fetch as a list with sections, kept up to date while its context changes.
+/// The results of a fetch as a list with sections, updated while its context changes.
 ///
-/// ```swift
-/// let request = NSFetchRequest<Item>(entityName: "Item")
-/// request.sortDescriptors = [NSSortDescriptor(key: "category.name", ascending: true)]
-/// let results = NSFetchedResultsController(
-///   fetchRequest: request, managedObjectContext: context, sectionNameKeyPath: "category.name", cacheName: nil)
-/// results.delegate = self
-/// try results.performFetch()
-/// results.sections?.first?.numberOfObjects
-/// ```
+/// ```swift let request = NSFetchRequest<Item>(entityName: "Item") request.sortDescriptors =
+/// [NSSortDescriptor(key: "category.name", ascending: true)] let results = NSFetchedResultsController(
+/// fetchRequest: request, managedObjectContext: context, sectionNameKeyPath: "category.name", cacheName: nil)
+/// results.delegate = self try results.performFetch() results.sections?.first?.numberOfObjects ```
 ///
-/// The order must keep each section's objects together: its first descriptor sorts by the section key path, or by what that
-/// is made of. Changes are followed at the end of each event (`processPendingChanges`), and only while there is a delegate. A
-/// changed object costs a comparison with log n others; telling the delegate costs a walk through the list.
+/// The order must keep each section's objects together: its first descriptor sorts by the section key path,
+/// or by a key that determines it. Changes are applied at the end of each event (`processPendingChanges`),
+/// and only while there is a delegate. A changed object costs a comparison with log n others; notifying the
+/// delegate costs one pass over the list.
 ///
 /// Use it on the context's queue.
 ///
@@ -32,10 +28,10 @@ nonisolated open class NSFetchedResultsController<ResultType: NSFetchRequestResu
     ?? NSFetchedResultsController<any NSFetchRequestResult>(of: self)
 
   public final let fetchRequest: NSFetchRequest<ResultType>
-  /// Kept for the sake of code that gives one: sections are found with each fetch, nothing is written to a cache.
+  /// For source compatibility: sections are computed with each fetch, nothing is written to a cache.
   public final let cacheName: String?
 
-  /// The request needs sort descriptors; ``performFetch()`` says so when it has none.
+  /// The request needs sort descriptors; ``performFetch()`` throws an error when it has none.
   public init(
     fetchRequest: NSFetchRequest<ResultType>, managedObjectContext context: NSManagedObjectContext,
     sectionNameKeyPath: String?, cacheName name: String?
@@ -63,7 +59,7 @@ nonisolated open class NSFetchedResultsController<ResultType: NSFetchRequestResu
     set { tracker.delegate = newValue }
   }
 
-  /// Equal are controllers of the same results: a delegate is handed this one as a controller of any result.
+  /// Controllers of the same results are equal: a delegate gets this one as a controller of any result.
   open override func isEqual(_ object: Any?) -> Bool {
     (object as? any TrackedResults)?.trackerIdentity == trackerIdentity
   }
@@ -72,10 +68,9 @@ nonisolated open class NSFetchedResultsController<ResultType: NSFetchRequestResu
 
   // MARK: Fetching
 
-  /// Runs the request. Do so again after changing it. Ends the running event first, so that what is found here is not told as a change
-  /// afterwards.
-  ///
-  /// Throws what the fetch throws, and an explained error if the request has no sort descriptors or does not sort by section.
+  /// Runs the request. Call it again after a change of the request. Ends the running event first, so that
+  /// objects found here are not reported as changes afterwards. Throws the errors of the fetch, and an
+  /// explained error if the request has no sort descriptors or does not sort by section.
   open func performFetch() throws {
     guard fetchRequest.sortDescriptors != nil else {
       throw ErrorMessage(
@@ -87,7 +82,7 @@ nonisolated open class NSFetchedResultsController<ResultType: NSFetchRequestResu
     try tracker.take(try managedObjectContext.fetch(fetchRequest), of: fetchRequest)
   }
 
-  /// There is no cache to delete: sections are found with each fetch.
+  /// There is no cache to delete: sections are computed with each fetch.
   open class func deleteCache(withName name: String?) {}
 
   // MARK: Results
@@ -101,7 +96,7 @@ nonisolated open class NSFetchedResultsController<ResultType: NSFetchRequestResu
     return objects
   }
 
-  /// The object at a place. Stops when there is none, as an array does.
+  /// The object at a place. Stops the program when there is none, as an array does.
   public final func object(at indexPath: IndexPath) -> ResultType {
     guard let list = tracker.list else {
       fatalError("NSFetchedResultsController has no objects yet; call performFetch() first.")
@@ -137,7 +132,8 @@ nonisolated open class NSFetchedResultsController<ResultType: NSFetchRequestResu
     tracker.list?.sections.compactMap { sectionIndexTitle(forSectionName: $0.name) } ?? []
   }
 
-  /// The section that a title of ``sectionIndexTitles`` stands for. Stops when it stands for none.
+  /// The section that a title of ``sectionIndexTitles`` stands for. Stops the program when it stands for
+  /// none.
   open func section(forSectionIndexTitle title: String, at sectionIndex: Int) -> Int {
     let titled: [Int] =
       tracker.list?.sections.indices.filter { number in
@@ -152,7 +148,7 @@ nonisolated open class NSFetchedResultsController<ResultType: NSFetchRequestResu
   }
 }
 
-/// Controllers of whatever results.
+/// Controllers of any results.
 private protocol TrackedResults {
   var trackerIdentity: ObjectIdentifier { get }
 }

@@ -8,13 +8,13 @@ public enum NSFetchedResultsChangeType: UInt, Sendable {
   case delete = 2
   /// The object changed place; it may have changed otherwise too.
   case move = 3
-  /// The object changed and stays where it is.
+  /// The object changed and keeps its place.
   case update = 4
 }
 
 /// A section of a ``NSFetchedResultsController``: neighbouring objects with the same section name.
 public protocol NSFetchedResultsSectionInfo {
-  /// What the section key path gives, as text; empty without one.
+  /// The value of the section key path, as text; empty without one.
   var name: String { get }
   /// The name's first letter, in upper case, unless the delegate has another title.
   var indexTitle: String? { get }
@@ -22,13 +22,13 @@ public protocol NSFetchedResultsSectionInfo {
   var objects: [Any]? { get }
 }
 
-/// Hears what changes in the results of a ``NSFetchedResultsController``. Every method may be left out.
+/// Is notified of changes in the results of a ``NSFetchedResultsController``. Every method is optional.
 ///
-/// One call of ``controllerWillChangeContent(_:)`` opens a batch, one of ``controllerDidChangeContent(_:)`` closes it; between them
-/// come sections, then objects. `indexPath` counts as before the batch, `newIndexPath` as after it.
-///
-/// The controller handed over is the one that changed, seen as a controller of any result. Swift's generic classes have
-/// one identity for each argument, so compare controllers with `==`, not with `===`.
+/// One call of ``controllerWillChangeContent(_:)`` opens a batch, one of ``controllerDidChangeContent(_:)``
+/// closes it; between them come sections, then objects. `indexPath` counts as before the batch,
+/// `newIndexPath` as after it. The controller argument is the one that changed, as a controller of any
+/// result. Swift's generic classes have one identity for each argument, so compare controllers with `==`, not
+/// with `===`.
 public protocol NSFetchedResultsControllerDelegate: AnyObject {
   func controller(
     _ controller: NSFetchedResultsController<any NSFetchRequestResult>, didChange anObject: Any,

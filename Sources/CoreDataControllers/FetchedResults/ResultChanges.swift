@@ -3,10 +3,9 @@ import CoreDataPredicates
 import CoreDataStorage
 import Foundation
 
-/// What leads from one list of results to the next, as a delegate hears it.
-///
-/// Objects that nothing happened to keep their order among themselves. A changed object has moved if its section is another, or
-/// if it does not fit between those that stay; as many as can stay do.
+/// The changes from one list of results to the next, as a delegate is notified of them. Unchanged objects
+/// keep their order among themselves. A changed object has moved if its section is another, or if it does not
+/// fit between those that stay; as many as possible stay.
 struct ResultChanges {
   struct ObjectChange {
     var object: NSManagedObject
@@ -24,7 +23,7 @@ struct ResultChanges {
 
   var isEmpty: Bool { objects.isEmpty && deletedSections.isEmpty && insertedSections.isEmpty }
 
-  /// `changed` are those among the objects of both lists that something happened to.
+  /// `changed` are the changed objects among those of both lists.
   init(from old: ResultList, to new: ResultList, changed: Set<NSManagedObject>) {
     let surviving: [Int: Int] = compareSections(old, new)
     let before: [NSManagedObject] = old.objects.compactMap { $0 as? NSManagedObject }
@@ -67,7 +66,8 @@ struct ResultChanges {
     objects = deletions + insertions + moves + updates
   }
 
-  /// Old section → new section of those that both have, in the same order; the others are deleted and inserted.
+  /// Old section → new section of those that both lists have, in the same order; the others are deleted and
+  /// inserted.
   private mutating func compareSections(_ old: ResultList, _ new: ResultList) -> [Int: Int] {
     let newNumbers: [LiteralText: Int] = Dictionary(
       new.sections.enumerated().map { (LiteralText($1.name), $0) }, uniquingKeysWith: { first, _ in first })
@@ -88,7 +88,8 @@ struct ResultChanges {
     return surviving
   }
 
-  /// The new positions of those that stay where they are: all that did not change, and the most of the others that fit between.
+  /// The new positions of objects that keep their place: all unchanged ones, and as many of the others as fit
+  /// between them.
   private static func fitting(_ section: [(old: Int, new: Int, isChanged: Bool)]) -> Set<Int> {
     var result: Set<Int> = []
     var gap: [(old: Int, new: Int)] = []

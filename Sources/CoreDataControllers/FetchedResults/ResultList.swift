@@ -2,7 +2,8 @@ import CoreDataGraph
 import CoreDataPredicates
 import Foundation
 
-/// The results of a controller at one moment, cut into sections. A value: batches of changes compare two of them.
+/// The results of a controller at one moment, divided into sections. A value: batches of changes compare two
+/// of them.
 struct ResultList {
   struct Section {
     var name: String
@@ -33,7 +34,8 @@ struct ResultList {
     self.sections = sections
   }
 
-  /// Throws when the objects of a section lie apart: the order must begin with what makes the sections.
+  /// Throws when the objects of a section are not adjacent: the order must begin with the key of the
+  /// sections.
   func checkSections(_ keyPath: String) throws {
     var seen: Set<LiteralText> = []
     for section in sections where !seen.insert(LiteralText(section.name)).inserted {

@@ -3,17 +3,16 @@ import CoreDataModel
 import CoreDataPredicates
 import Foundation
 
-/// The state of a fetched results controller, whatever its results are, and what keeps it up to date.
-///
-/// It lives on the context's queue, as the context itself.
+/// The state of a fetched results controller of any results, and the code that updates it. It is used on the
+/// context's queue, as the context itself.
 final class ResultTracker {
   let context: NSManagedObjectContext
   let sectionNameKeyPath: String?
   weak var delegate: (any NSFetchedResultsControllerDelegate)?
-  /// The controller as delegates see it.
+  /// The controller as passed to delegates.
   var controller: () -> NSFetchedResultsController<any NSFetchRequestResult>? = { nil }
   private(set) var list: ResultList?
-  /// Counts the lists, so that what was derived from one is known to be old.
+  /// The version of the list, so that data derived from an older list can be recognised.
   private(set) var version: Int = 0
   private var positions: [ObjectIdentifier: Int]?
   private var observer: (any NSObjectProtocol)?
@@ -34,7 +33,7 @@ final class ResultTracker {
 
   // MARK: Fetching
 
-  /// Takes what a request gave. Results that are managed objects are followed from then on.
+  /// Sets the results of a request. Changes of results that are managed objects are tracked from then on.
   func take(_ objects: [Any], of request: any AnyFetchRequest) throws {
     let list = try ResultList(objects, sectionNameKeyPath: sectionNameKeyPath)
     if let sectionNameKeyPath { try list.checkSections(sectionNameKeyPath) }
@@ -69,7 +68,7 @@ final class ResultTracker {
     return positions?[ObjectIdentifier(object)]
   }
 
-  // MARK: Following changes
+  // MARK: Tracking changes
 
   private func observe() {
     // The block runs on the queue that posts, which is the context's.
@@ -101,7 +100,8 @@ final class ResultTracker {
       tell(delegate, controller, changes, from: list, to: next)
       delegate.controllerDidChangeContent(controller)
     } catch {
-      // A value without order, or a key that is none: what a fetch would have thrown. There is nobody to throw it to.
+      // A value without order, or an unknown key: a fetch would have thrown this. Here nothing can catch an
+      // error.
       fatalError(
         "NSFetchedResultsController could not place a changed object of entity \(entity?.name ?? ""): \(error)"
       )
@@ -118,14 +118,14 @@ final class ResultTracker {
     return false
   }
 
-  /// The objects that nothing happened to, and among them those that still (or now) belong there.
+  /// The unchanged objects, and merged into them the changed ones that still (or now) belong to the results.
   private func merged(
     _ list: ResultList, _ touched: Set<NSManagedObject>, _ deleted: Set<NSManagedObject>
   ) throws -> [NSManagedObject] {
     var result: [NSManagedObject] = list.objects.compactMap { object in
       (object as? NSManagedObject).flatMap { touched.contains($0) ? nil : $0 }
     }
-    // In the order they had, new ones behind them by id: the same whatever order a set has.
+    // In their former order, then new ones by id: independent of the order of a set.
     let candidates: [NSManagedObject] = touched.filter { !deleted.contains($0) && !$0.isDeleted }
       .map { ($0, position(of: $0) ?? .max, $0.objectID.uriRepresentation().absoluteString) }
       .sorted { ($0.1, $0.2) < ($1.1, $1.2) }.map(\.0)
@@ -136,7 +136,7 @@ final class ResultTracker {
     return result
   }
 
-  /// Where an object goes: behind all that do not come after it.
+  /// The place of an object: after all that do not sort after it.
   private func place(for object: NSManagedObject, in sorted: [NSManagedObject]) throws -> Int {
     var (low, high) = (0, sorted.count)
     while low < high {
@@ -152,7 +152,7 @@ final class ResultTracker {
     case .orderedDescending: return false
     case .orderedSame: break
     }
-    // Equal ones stay in the order they had.
+    // Equal ones keep their former order.
     return (position(of: left) ?? .max) < (position(of: right) ?? .max)
   }
 
@@ -191,7 +191,7 @@ final class ResultTracker {
   }
 }
 
-/// A section for people: what it held when it was asked for.
+/// A section as programs see it: its contents at the time of the call.
 struct ResultSection: NSFetchedResultsSectionInfo {
   private let list: ResultList
   private let section: ResultList.Section
@@ -203,7 +203,7 @@ struct ResultSection: NSFetchedResultsSectionInfo {
     self.tracker = tracker
   }
 
-  /// A section that is no more: it has a name, and no objects, since they are gone or in other sections.
+  /// A deleted section: it has a name, and no objects, since they are deleted or in other sections.
   init(emptied list: ResultList, _ number: Int, _ tracker: ResultTracker) {
     self.list = list
     let old: ResultList.Section = list.sections[number]

@@ -4,7 +4,7 @@ import CoreDataPredicates
 import CoreDataStorage
 import Foundation
 
-/// `clarus fetch`: the rows of an entity, or what is computed over them.
+/// `clarus fetch`: the rows of an entity, or values computed over them.
 struct FetchCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "fetch",
@@ -119,7 +119,7 @@ struct FetchCommand: ParsableCommand {
 
   private var chosenFormat: OutputFormat { formatting.chosen }
 
-  /// Which rows: those with the ids that are asked for, among those that satisfy the predicate.
+  /// The rows with the given ids, among those that satisfy the predicate.
   private func rows(
     of entity: EntityLayout, _ engine: any StoreEngine, _ store: OpenStore, _ now: Date
   ) throws -> FetchPlan {
@@ -163,7 +163,8 @@ struct FetchCommand: ParsableCommand {
     var writer = RecordWriter(
       (chosen ?? standard).map { ($0.name, $0.isNumeric(listsMembers: members)) }, format: chosenFormat,
       printer: printer(engine), output: output)
-    // Without a choice a JSON object shows what its own entity has, which may be more than the fetched entity's.
+    // Without `--columns` a JSON object shows the properties of its own entity, which may be more than the
+    // fetched entity's.
     let pages = RowPages(
       engine: engine, columns: chosen ?? (chosenFormat == .json ? nil : standard), listsMembers: members)
     try writer.begin()

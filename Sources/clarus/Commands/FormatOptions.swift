@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// In which form a command prints: the same options everywhere.
+/// The format in which a command prints: the same options everywhere.
 struct FormatOptions: ParsableArguments {
   @Option(name: .long, help: ArgumentHelp("table or json; fetch also prints csv.", valueName: "format"))
   var format: OutputFormat?

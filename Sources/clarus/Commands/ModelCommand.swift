@@ -8,7 +8,7 @@ struct ModelCommand: ParsableCommand {
     subcommands: [ModelShowCommand.self, ModelHashCommand.self, ModelLintCommand.self])
 }
 
-/// What the commands on models have in common.
+/// The options that the commands on models share.
 struct ModelOptions: ParsableArguments {
   @Argument(
     help:
@@ -26,7 +26,7 @@ struct ModelOptions: ParsableArguments {
 
   func validate() throws { try formatting.refuseCSV() }
 
-  /// The model. What was not understood in its file is told on standard error.
+  /// The model. Parts of its file that could not be read are named on standard error.
   func load() throws -> ModelVersion {
     let version: ModelVersion = try ModelArgument.load(model, version: modelVersion)
     for warning in version.warnings { writeToStandardError(ErrorText.oneLine(warning.description)) }

@@ -21,7 +21,7 @@ struct SortTerm {
     }
   }
 
-  /// As a store orders rows; throws what is wrong with the key.
+  /// As a store orders rows; throws if the key is wrong.
   func order(of entity: EntityLayout) throws -> FetchOrder {
     let rowKey: String = key == PathEnd.objectIDName ? "self" : key
     let problems: [PredicateProblem] = NSSortDescriptor(key: rowKey, ascending: ascending)

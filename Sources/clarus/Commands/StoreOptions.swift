@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// What the commands on stores have in common.
+/// The options that the commands on stores share.
 struct StoreOptions: ParsableArguments {
   @Argument(help: "The store file.", completion: .file())
   var store: String

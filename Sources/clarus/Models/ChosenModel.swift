@@ -2,7 +2,7 @@ import CoreDataModel
 import CoreDataSQLite
 import Foundation
 
-/// The model a store is read by, and whence it came.
+/// The model a store is read by, and its source.
 struct ChosenModel {
   enum Origin: Equatable {
     /// The model that the store carries.
@@ -36,7 +36,7 @@ struct ChosenModel {
     }
     let versions: [ModelVersion] = try ModelArgument.versions(at: modelPath)
     if hashes.isEmpty, versions.count == 1 {
-      // A store that does not say what it was written with is taken at the user's word.
+      // For a store that does not record its model the named one is used.
       return ChosenModel(
         model: versions[0].model, origin: .file(modelPath, version: nil), entityNames: nil)
     }

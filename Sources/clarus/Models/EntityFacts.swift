@@ -2,7 +2,7 @@ import CoreDataModel
 import CoreDataPredicates
 import Foundation
 
-/// What is told of an entity, as JSON and as tables. `info` and `model show` share it.
+/// The description of an entity, as JSON and as tables, for `info` and `model show`.
 struct EntityFacts {
   let entity: NSEntityDescription
 

@@ -11,7 +11,7 @@ struct ModelVersion {
   let path: String
 }
 
-/// Reads what the user names as a model: a source or compiled model, or a store that carries one.
+/// Reads the model that the user names: a source or compiled model, or a store that carries one.
 enum ModelArgument {
   static func isModelPackage(_ path: String) -> Bool {
     ["momd", "xcdatamodeld", "xcdatamodel"].contains(URL(fileURLWithPath: path).pathExtension)
@@ -64,7 +64,7 @@ enum ModelArgument {
     do {
       names = try FileManager.default.contentsOfDirectory(atPath: path)
     } catch {
-      // The loader has better words for a package that is none.
+      // The loader has a better error for a folder that is no package.
       return [(baseName(path), url)]
     }
     let files: [(name: String, url: URL)] = names.filter { $0.hasSuffix(".\(inner)") && !$0.hasPrefix(".") }

@@ -10,7 +10,7 @@ enum ModelMatch {
 
     var count: Int { differing.count + onlyInModel.count + onlyInStore.count }
 
-    /// The entities concerned, in words.
+    /// The entities concerned, as text.
     var sentence: String {
       var parts: [String] = []
       if !differing.isEmpty { parts.append("Entities that differ: \(Self.list(differing)).") }
@@ -26,7 +26,8 @@ enum ModelMatch {
     }
   }
 
-  /// The entities in which a model and a store disagree. Entities about which neither hash nor structure tells are compared by name only.
+  /// The entities in which a model and a store disagree. Entities with neither hash nor structure are
+  /// compared by name only.
   static func difference(_ model: NSManagedObjectModel, _ versions: EntityVersions) -> Difference {
     var difference = Difference(differing: [], onlyInModel: [], onlyInStore: [])
     let entities: [String: NSEntityDescription] = model.entitiesByName
@@ -44,7 +45,8 @@ enum ModelMatch {
     return difference
   }
 
-  /// The entities to open when the store holds one configuration of the model only; nil when it holds all of it.
+  /// The entities to open when the store holds one configuration of the model only; nil when it holds all of
+  /// it.
   static func configuration(_ model: NSManagedObjectModel, storeHashes: [String: Data]) -> Set<String>? {
     let names: Set<String> = Set(storeHashes.keys)
     return model.namedConfigurations.values.map(Set.init).contains(names) ? names : nil

@@ -1,8 +1,8 @@
 import CoreDataPredicates
 import Foundation
 
-/// What a property list or a keyed archive holds, for people: no class is instantiated, and whatever the bytes are, the tree
-/// stays small.
+/// The contents of a property list or a keyed archive, for display: no class is instantiated, and the tree
+/// stays small for any bytes.
 indirect enum DataTree {
   case value(PredicateValue)
   /// An array or a set.
@@ -10,7 +10,7 @@ indirect enum DataTree {
   case dictionary([(key: String, value: DataTree)])
   /// An archived instance of a class: its name and fields.
   case instance(String, [(key: String, value: DataTree)])
-  /// What is left out, and why.
+  /// An omitted part, and the reason.
   case note(String)
 }
 
@@ -28,7 +28,7 @@ struct DataTreeReader {
   /// Nodes that may still be made.
   private var remaining: Int = 10_000
 
-  /// nil: the bytes are neither; a note as the tree: they begin like one, but can't be read.
+  /// nil: the bytes are neither; a tree that is a note: they begin like one, but can't be read.
   static func read(_ data: Data) -> (form: Form, tree: DataTree)? {
     var reader = DataTreeReader()
     return reader.read(data, depth: 0)
@@ -86,7 +86,8 @@ struct DataTreeReader {
     }
   }
 
-  /// An object of an archive's table: a plain value, one of Foundation's values, or an instance with its fields.
+  /// An object of an archive's table: a plain value, one of Foundation's values, or an instance with its
+  /// fields.
   private mutating func object(_ index: Int, _ archive: KeyedArchive, _ depth: Int) -> DataTree {
     do {
       if index == 0 { return .value(.null) }

@@ -1,17 +1,17 @@
 import CoreDataPredicates
 import CoreDataStorage
 
-/// A few words for an object: the value of the attribute that most looks like a name.
+/// A label for an object: the value of the attribute that is most likely a name.
 struct ObjectLabels {
   let engine: any StoreEngine
 
-  /// Names that tell what an object is, the best first.
+  /// Names of attributes that identify an object, the best first.
   private static let names: [String] = [
     "name", "title", "label", "displayname", "fullname", "text", "subject", "summary", "key", "identifier",
   ]
 
-  /// The attribute that labels objects of an entity: one of those names, or one that ends in "name" or "title", else the first
-  /// string there is.
+  /// The attribute that labels objects of an entity: one of those names, or one that ends in "name" or
+  /// "title", else the first string there is.
   static func attribute(of entity: EntityLayout) -> String? {
     let texts: [String] = entity.slots.compactMap { slot in
       guard case .stored(.string, _) = slot.role, !slot.isElement else { return nil }

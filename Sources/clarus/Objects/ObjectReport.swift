@@ -3,7 +3,7 @@ import CoreDataPredicates
 import CoreDataStorage
 import Foundation
 
-/// What `clarus show` tells of one object.
+/// The output of `clarus show` for one object.
 struct ObjectReport {
   struct Attribute {
     var name: String

@@ -3,7 +3,7 @@ import Foundation
 
 /// Trees of decoded data as indented lines and as JSON.
 struct TreeText {
-  /// Lines beyond which the rest is left out.
+  /// The largest number of lines; further ones are omitted.
   private static let lineLimit: Int = 200
   /// Columns of a value.
   private static let widest: Int = 100
@@ -37,7 +37,7 @@ struct TreeText {
     }
   }
 
-  /// Text in quotes, so that it can't be taken for something else.
+  /// Text in quotes, so that it is not mistaken for another value.
   static func scalar(_ value: PredicateValue) -> String {
     switch value {
     case .null, .nullObject: "nil"

@@ -1,5 +1,5 @@
-/// Comma-separated values by RFC 4180: lines end in CR LF, a field with a comma, quote or line break is quoted, quotes
-/// are doubled. Text stays as it is: no escapes, no padding.
+/// Comma-separated values by RFC 4180: lines end in CR LF, a field with a comma, quote or line break is
+/// quoted, quotes are doubled. Text stays as it is: no escapes, no padding.
 enum CSVText {
   static func line(_ fields: [String]) -> String {
     fields.map(field).joined(separator: ",") + "\r\n"

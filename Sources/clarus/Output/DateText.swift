@@ -2,8 +2,8 @@ import Foundation
 
 /// Dates as ISO 8601 in UTC, to the microsecond, which is what a `Double` of seconds can hold today.
 enum DateText {
-  /// `2026-11-21T09:30:00.000000Z`. A date outside the years 1 to 9999, which ISO 8601 needs agreements for, is given as
-  /// its number of seconds since 2001.
+  /// `2026-11-21T09:30:00.000000Z`. A date outside the years 1 to 9999, which ISO 8601 needs agreements for,
+  /// is given as its number of seconds since 2001.
   static func full(secondsSince2001 seconds: Double) -> String {
     parts(seconds).map { "\($0.dayAndTime).\($0.fraction)Z" } ?? "\(seconds) s since 2001"
   }
@@ -16,7 +16,8 @@ enum DateText {
     return parts.dayAndTime + (fraction.isEmpty ? "Z" : ".\(fraction)Z")
   }
 
-  /// A day (`2026-12-01`) or a moment (`2026-12-01 09:30`, `2026-12-01T09:30:00.5+02:00`), in UTC unless it says otherwise.
+  /// A day (`2026-12-01`) or a moment (`2026-12-01 09:30`, `2026-12-01T09:30:00.5+02:00`), in UTC unless it
+  /// says otherwise.
   static func date(_ text: String) -> Date? {
     let pattern =
       /([0-9]{4})-([0-9]{2})-([0-9]{2})(?:[T ]([0-9]{2}):([0-9]{2})(?::([0-9]{2})(\.[0-9]{1,9})?)?\s*(Z|[+-][0-9]{2}:?[0-9]{2})?)?/

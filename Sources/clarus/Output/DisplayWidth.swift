@@ -1,4 +1,4 @@
-/// How many terminal columns text takes, and how to make any text safe for a terminal.
+/// The number of terminal columns of a text, and how to make any text safe for a terminal.
 enum DisplayWidth {
   static func of(_ text: String) -> Int {
     var width: Int = 0
@@ -18,8 +18,8 @@ enum DisplayWidth {
     }
   }
 
-  /// The East Asian wide and full-width blocks (Unicode annex 11), whole blocks where a few narrow characters lie
-  /// between wide ones that no database holds.
+  /// The East Asian wide and full-width blocks (Unicode annex 11), whole blocks where they contain a few rare
+  /// narrow characters.
   private static func isWide(_ scalar: UInt32) -> Bool {
     switch scalar {
     case 0x1100...0x115F, 0x2E80...0x303E, 0x3041...0x33FF, 0x3400...0x4DBF, 0x4E00...0x9FFF, 0xA000...0xA4CF,
@@ -31,7 +31,7 @@ enum DisplayWidth {
   }
 
   /// The text on one line, with everything escaped that would move the cursor, colour the screen or turn the
-  /// direction of the rest of the line.
+  /// direction of the following text.
   static func escaped(_ text: String) -> String {
     guard text.unicodeScalars.contains(where: isUnsafe) else { return text }
     var safe: String = ""
@@ -47,7 +47,7 @@ enum DisplayWidth {
     return safe
   }
 
-  /// Controls (C0, DEL, C1), line separators, and what changes the direction of text.
+  /// Controls (C0, DEL, C1), line separators, and marks that change the direction of text.
   static func isUnsafe(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.value {
     case 0..<0x20, 0x7F...0x9F: true
@@ -56,7 +56,7 @@ enum DisplayWidth {
     }
   }
 
-  /// The text cut to so many columns, an ellipsis as its last one if something is missing.
+  /// The text truncated to so many columns, an ellipsis as its last one if something is missing.
   static func truncated(_ text: String, to columns: Int) -> String {
     var width: Int = 0
     var kept: String = ""

@@ -3,7 +3,7 @@ import CoreDataPredicates
 import CoreDataStorage
 import Foundation
 
-/// Errors of the layers below as one line for people.
+/// Errors of the layers below as one line of text.
 enum ErrorText {
   static func line(for error: any Error) -> String {
     switch error {

@@ -91,7 +91,8 @@ indirect enum JSONText {
       case "\n": text += "\\n"
       case "\r": text += "\\r"
       case "\t": text += "\\t"
-      // Line separators are legal JSON but end a line in JavaScript; controls and direction marks upset terminals.
+      // Line separators are legal JSON but end a line in JavaScript; controls and direction marks change a
+      // terminal's state.
       case _ where DisplayWidth.isUnsafe(scalar):
         let hex: String = String(scalar.value, radix: 16)
         text += "\\u" + String(repeating: "0", count: 4 - hex.count) + hex

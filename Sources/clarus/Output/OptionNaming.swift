@@ -1,4 +1,4 @@
-/// Runs what an option asks for; what is wrong with it is told under the option's name: `--where: …`.
+/// Runs the work of an option; an error names the option: `--where: …`.
 func naming<Result>(_ option: String, _ body: () throws -> Result) throws -> Result {
   do {
     return try body()

@@ -10,7 +10,7 @@ enum PropertyListJSON {
   static func value(_ value: Any) -> JSONText {
     switch value {
     case let text as String: return .string(text)
-    // Foundation answers yes to "is it a Bool" for numbers too, so the type itself is asked.
+    // In Foundation the cast to Bool succeeds for numbers too, so the type itself is compared.
     case let flag as Bool where type(of: value) == Bool.self: return .bool(flag)
     case let date as Date:
       return .string(DateText.full(secondsSince2001: date.timeIntervalSinceReferenceDate))

@@ -1,9 +1,8 @@
 import Foundation
 
-/// Where results go: standard output, in pieces of 64 KiB.
-///
-/// The reader may go away at any moment (`clarus fetch … | head`). Then the next write throws ``OutputClosed``, which ends
-/// the command in order (files closed, temporary copies removed) and without a word.
+/// The output of results: standard output, in pieces of 64 KiB. The reader may close the pipe at any moment
+/// (`clarus fetch … | head`). Then the next write throws ``OutputClosed``, which ends the command in order
+/// (files closed, temporary copies removed) and without a message.
 final class StandardOutput {
   private var buffer: [UInt8] = []
   private let descriptor: Int32
@@ -41,14 +40,14 @@ final class StandardOutput {
     buffer.removeAll(keepingCapacity: true)
   }
 
-  /// Whether people are looking; decides nothing but layout.
+  /// Whether the output is a terminal; affects only the layout.
   var isTerminal: Bool { isatty(descriptor) == 1 }
 }
 
-/// Nobody reads the output any more.
+/// The reader has closed the output.
 struct OutputClosed: Error {}
 
-/// Why a command could not do its work, in one line for people.
+/// Why a command failed, in one line of text.
 struct CommandFailure: Error {
   let line: String
   init(_ line: String) { self.line = line }
@@ -58,7 +57,7 @@ private func systemWrite(_ descriptor: Int32, _ bytes: UnsafeRawPointer, _ count
   write(descriptor, bytes, count)
 }
 
-/// Writes a line to standard error. If that is closed there is nobody to tell.
+/// Writes a line to standard error. If that is closed the line is lost.
 func writeToStandardError(_ line: String) {
   let bytes: [UInt8] = Array((line + "\n").utf8)
   var start: Int = 0

@@ -14,7 +14,7 @@ struct StatementText {
     lines = ([statement.sql] + values + statement.queryPlan.map { "plan: \($0)" }).map(DisplayWidth.escaped)
   }
 
-  /// Before a table; beside what programs read.
+  /// Before a table; on standard error for formats that programs read.
   func write(_ format: OutputFormat, _ output: StandardOutput) throws {
     if lines.isEmpty { return }
     for line in lines {

@@ -1,7 +1,6 @@
-/// Rows in aligned columns, for people.
-///
-/// Widths are taken from the heading and the first rows; then lines are written as they come, so a table of a million
-/// rows needs no more memory than one of a hundred. A later cell that is wider than its column is cut.
+/// Rows in aligned columns, for people. Widths are computed from the heading and the first rows; then each
+/// line is written at once, so a table of a million rows needs no more memory than one of a hundred. A later
+/// cell that is wider than its column is truncated.
 struct TextTable {
   enum Alignment {
     case left
@@ -39,7 +38,7 @@ struct TextTable {
     }
   }
 
-  /// Writes what still waits. A table without rows still gets its heading.
+  /// Writes the buffered rows. A table without rows gets its heading too.
   mutating func finish(_ output: StandardOutput) throws {
     if widths == nil { try settle(output) }
   }

@@ -3,11 +3,11 @@ import CoreDataPredicates
 import CoreDataStorage
 import Foundation
 
-/// Reads texts that are compared with objects as ids, and texts that are compared with dates as dates: `SELF == "Item/p42"`,
-/// `category IN {"Category/p1", "p2"}`, `due < "2026-12-01"`.
+/// Reads texts that are compared with objects as ids, and texts that are compared with dates as dates: `SELF
+/// == "Item/p42"`, `category IN {"Category/p1", "p2"}`, `due < "2026-12-01"`.
 ///
-/// In the predicate language an object never equals a text, nor does a date, so nothing that has a meaning changes it. Looked
-/// at are comparisons of a path with literals; inside of `SUBQUERY` everything stays as it is.
+/// In the predicate language an object never equals a text, nor does a date, so no valid predicate changes.
+/// Only comparisons of a path with literals are changed, none inside of `SUBQUERY`.
 struct LiteralReading {
   let entity: EntityLayout
   let ids: ObjectIDs
@@ -30,7 +30,7 @@ struct LiteralReading {
     }
   }
 
-  /// What a side of a comparison is: a path to objects or to dates.
+  /// A side of a comparison: a path to objects or to dates.
   private struct Side {
     var path: ExpressionNode
     /// nil: dates.
@@ -63,7 +63,7 @@ struct LiteralReading {
       }
     }
 
-    /// nil for operators that look at text, which say so themselves.
+    /// nil for text operators, which have errors of their own.
     private func date(
       _ text: String, _ comparison: ComparisonOperator, _ option: String
     ) throws -> PredicateValue? {
@@ -84,7 +84,7 @@ struct LiteralReading {
     switch expression {
     case .evaluatedObject: return Side(path: expression, entity: entity)
     case .keyPath(let path):
-      // Paths that lead nowhere are left to the check of the predicate, which has the better words.
+      // Invalid paths are left to the check of the predicate, which has a better error.
       switch try? PathEnd(path, from: entity, in: ids.layout, crossesMany: true) {
       case .object(let path, let entity): return Side(path: path, entity: entity)
       case .members(_, let owner, let slot, _):

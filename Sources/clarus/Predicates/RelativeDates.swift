@@ -1,10 +1,9 @@
 import Foundation
 
-/// Moments relative to now in a predicate's text: `due < now + 7d`, `due >= today() - 1mon`.
-///
-/// Such a term is no part of the predicate language, so a predicate that means something else by it does not exist: a number
-/// with a unit is a syntax error there, and so is `today()`; `now()` means the same there. What is replaced is `now` or
-/// `today`, in any case, followed by `()`, by offsets, or by both. Text in quotes stays as it is.
+/// Moments relative to now in a predicate's text: `due < now + 7d`, `due >= today() - 1mon`. Such a term has
+/// no other meaning in the predicate language: a number with a unit is a syntax error there, and so is
+/// `today()`; `now()` means the same there. `now` or `today` is replaced, in upper or lower case, followed by
+/// `()`, by offsets, or by both. Text in quotes is not changed.
 struct RelativeDates {
   let now: Date
 
@@ -13,7 +12,7 @@ struct RelativeDates {
   /// For messages.
   static let forms: String = "Relative to now: now(), now - 7d, today() - 1mon (units: \(units))."
 
-  /// The text with each term replaced by the moment that it is. Throws for an offset in a unit that there is not.
+  /// The text with each term replaced by its date. Throws for an offset with an unknown unit.
   func resolved(_ text: String) throws -> String {
     var result: String = ""
     var rest: Substring = text[...]
@@ -75,7 +74,7 @@ struct RelativeDates {
       rest = rest[match.range.upperBound...]
       isTerm = true
     }
-    // Nothing in the language is a number with letters behind it.
+    // The language has no number followed by letters.
     if let wrong = rest.prefixMatch(of: /\s*[+-]\s*([0-9]+[A-Za-z_]+)/) {
       throw CommandFailure("\"\(wrong.1)\" is no span of time. \(Self.forms)")
     }

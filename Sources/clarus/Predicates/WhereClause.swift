@@ -3,8 +3,9 @@ import CoreDataPredicates
 import CoreDataStorage
 import Foundation
 
-/// A predicate as it is typed after an option: as `NSPredicate(format:)` takes it, with three conveniences that give a meaning to what
-/// has none in the language: relative dates (``RelativeDates``), and ids and dates as text (``LiteralReading``).
+/// A predicate as typed after an option: the format language of `NSPredicate(format:)` with three additions
+/// that have no meaning there: relative dates (``RelativeDates``), and ids and dates as text
+/// (``LiteralReading``).
 struct TypedPredicate {
   let option: String
   private let parsed: PredicateNode
@@ -19,7 +20,7 @@ struct TypedPredicate {
     }
   }
 
-  /// An argument's place is a mistake of its own here: there are none.
+  /// A placeholder for an argument is an error here: there are no arguments.
   private static func words(_ error: CoreDataPredicates.PredicateError, _ text: String) -> String {
     guard error.description.contains("expected argument") else { return error.description }
     return
@@ -27,7 +28,7 @@ struct TypedPredicate {
       + "marks, numbers without, days as \"2026-12-01\"."
   }
 
-  /// With texts read as what they are compared with.
+  /// With texts converted to the type that they are compared with.
   func reading(_ entity: EntityLayout, _ ids: ObjectIDs) throws -> PredicateNode {
     try LiteralReading(entity: entity, ids: ids, option: option).reading(parsed)
   }
@@ -62,10 +63,11 @@ struct HavingClause {
 /// `--where`.
 struct WhereClause {
   let node: PredicateNode
-  /// What runs but is hardly meant: such a predicate finds nothing, and nothing in its rows would tell why.
+  /// Conditions that are valid but probably a mistake: such a predicate finds nothing, and its result does
+  /// not show the reason.
   let remarks: [String]
 
-  /// Throws all that is wrong, numbered when there is more than one.
+  /// Throws all errors, numbered when there is more than one.
   init(_ text: String, of entity: EntityLayout, ids: ObjectIDs, now: Date) throws {
     let option: String = "--where"
     node = try naming(option) {

@@ -80,7 +80,8 @@ struct GroupedRows {
     )
   }
 
-  /// A predicate about groups: names are those of columns, and what is no column stands within a function over the rows.
+  /// A predicate about groups: names are those of columns, and what is no column stands within a function
+  /// over the rows.
   func condition(_ predicate: PredicateNode) throws -> PredicateNode {
     switch predicate {
     case .constant, .block: return predicate

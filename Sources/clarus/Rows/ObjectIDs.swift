@@ -12,7 +12,8 @@ struct ObjectIDText {
 
   static let forms: String = "write 42, p42, Item/p42 or x-coredata://…/Item/p42"
 
-  /// nil for anything else. `p042`, `p+42` and the ids of objects that were never saved (`t…`) are something else.
+  /// nil for anything else. `p042`, `p+42` and the ids of objects that were never saved (`t…`) are something
+  /// else.
   init?(_ text: String) {
     self.text = text
     let scheme: String = "x-coredata://"
@@ -49,7 +50,8 @@ struct ObjectIDs {
   /// `x-coredata://<store>/Item/p12`
   func uri(_ id: RowID) -> String { "x-coredata://\(storeUUID)/\(short(id))" }
 
-  /// The row that a text means where an object of an entity is expected; without an entity the text has to name one.
+  /// The row that a text means where an object of an entity is expected; without an entity the text has to
+  /// name one.
   func row(_ text: ObjectIDText, of expected: EntityLayout?) throws -> RowID {
     if let uuid = text.storeUUID, uuid.uppercased() != storeUUID.uppercased() {
       throw CommandFailure(

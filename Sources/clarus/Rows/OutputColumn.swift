@@ -17,7 +17,8 @@ struct OutputColumn {
       do {
         ends[index] = try PathEnd(path, from: layout.entities[index], in: layout)
       } catch {
-        // What the fetched entity says comes first, unless a sub-entity has the property and something else is wrong with it.
+        // What the fetched entity says comes first, unless a sub-entity has the property and something else
+        // is wrong with it.
         let hasName: Bool = layout.entities[index].slotByName[String(path.prefix { $0 != "." })] != nil
         if failure == nil || hasName { failure = failure.map { hasName ? error : $0 } ?? error }
       }
@@ -34,8 +35,8 @@ struct OutputColumn {
     self.ends = ends
   }
 
-  /// The object id, then every stored value of the entity, then, if asked for, its to-many relationships, each of which costs a
-  /// statement.
+  /// The object id, then every stored value of the entity, then, if asked for, its to-many relationships,
+  /// each of which costs a statement.
   static func standard(
     of entity: EntityLayout, in layout: ModelLayout, withMembers: Bool
   ) throws -> [OutputColumn] {

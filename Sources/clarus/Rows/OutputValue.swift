@@ -78,7 +78,8 @@ struct ValuePrinter {
     }
   }
 
-  /// Digits that a reader's `Double` keeps are a number; longer ones, and NaN, are text so that nothing is lost.
+  /// Digits that a reader's `Double` keeps are a number; longer ones, and NaN, are text so that nothing is
+  /// lost.
   static func json(decimal text: String) -> JSONText {
     let digits: Int = text.count { $0.isASCII && $0.isNumber }
     let isPlain: Bool = text.allSatisfy { "0123456789.-".contains($0) }

@@ -9,7 +9,8 @@ enum PathEnd {
   case object(ExpressionNode, EntityLayout)
   /// A stored value.
   case value(ExpressionNode, ColumnKind)
-  /// What a collection operator computes over a to-many relationship; the kind where it is that of an attribute.
+  /// What a collection operator computes over a to-many relationship; the kind where it is that of an
+  /// attribute.
   case computed(ExpressionNode, ColumnKind?)
   /// A to-many relationship of the object that an expression gives.
   case members(owner: ExpressionNode, EntityLayout, slot: Int, path: String)

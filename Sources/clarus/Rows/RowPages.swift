@@ -3,8 +3,9 @@ import CoreDataStorage
 
 /// The rows of a fetch with the columns that are wanted.
 ///
-/// The ids come first, in order (sixteen bytes a row), then the values by the thousand rows, a table for each entity among
-/// them, so that millions of rows need little memory. A row that vanishes in between is left out.
+/// The ids come first, in order (sixteen bytes a row), then the values by the thousand rows, a table for each
+/// entity among them, so that millions of rows need little memory. A row that vanishes in between is left
+/// out.
 struct RowPages {
   let engine: any StoreEngine
   /// nil: each row has those of its own entity.

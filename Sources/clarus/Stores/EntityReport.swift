@@ -4,7 +4,8 @@ import CoreDataSQLite
 import CoreDataStorage
 import Foundation
 
-/// What `clarus info --entity` tells of one entity: what the model says, where the properties are kept, and what is in them.
+/// What `clarus info --entity` tells of one entity: what the model says, where the properties are kept, and
+/// what is in them.
 struct EntityReport {
   private struct Row {
     var name: String

@@ -33,7 +33,8 @@ struct GraphSum {
   }
 }
 
-/// Changes to a graph of objects: in memory beside objects of Swift, taken back, and saved beside SQL by hand.
+/// Changes to a graph of objects: in memory beside objects of Swift, taken back, and saved beside SQL by
+/// hand.
 struct GraphSuite {
   var folder: URL
   /// Documents; there is a folder for each hundred.
@@ -179,7 +180,8 @@ struct GraphSuite {
   }
 }
 
-/// Something that makes a change to a store's documents and saves it. What must be in memory for it is read before.
+/// Something that makes a change to a store's documents and saves it. What must be in memory for it is read
+/// before.
 protocol GraphSaver {
   func run() throws
   func close() throws

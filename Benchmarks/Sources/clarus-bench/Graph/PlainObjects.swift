@@ -1,7 +1,7 @@
 import Foundation
 
-/// The floor of changes in memory: objects of Swift with strong references and sets, an inverse kept by hand, and a list
-/// of closures that take everything back.
+/// The floor of changes in memory: objects of Swift with strong references and sets, an inverse kept by hand,
+/// and a list of closures that take everything back.
 final class PlainFolder: Hashable {
   let number: Int64
   var documents: Set<PlainDocument> = []

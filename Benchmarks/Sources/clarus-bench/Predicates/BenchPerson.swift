@@ -90,7 +90,8 @@ final class BenchOrder: NSManagedObject {
 }
 
 extension BenchPerson {
-  /// Person ≫ Department, Person ≪ Order. No index beside those of the relationships: each predicate looks at every row.
+  /// Person ≫ Department, Person ≪ Order. No index beside those of the relationships: each predicate looks at
+  /// every row.
   static func makeModel() -> NSManagedObjectModel {
     let person: NSEntityDescription = BenchStore.entity(
       "Person", BenchPerson.self,

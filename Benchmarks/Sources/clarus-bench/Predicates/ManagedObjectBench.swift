@@ -1,7 +1,8 @@
 import CoreData
 import Foundation
 
-/// Predicates over loaded managed objects: asked one by one, and as a batch, beside a closure over typed accessors.
+/// Predicates over loaded managed objects: asked one by one, and as a batch, beside a closure over typed
+/// accessors.
 struct ManagedObjectBench {
   var store: URL
   var count: Int

@@ -1,7 +1,8 @@
 import CoreData
 import Foundation
 
-/// Formats of every usual kind, each text and each argument different, so that remembering parsed texts would not help.
+/// Formats of every usual kind, each text and each argument different, so that remembering parsed texts would
+/// not help.
 struct ParsingBench {
   var rounds: Int
 

@@ -53,8 +53,8 @@ enum PredicateCase: String, CaseIterable {
     }
   }
 
-  /// What comes after `FROM`, with every value bound. `LIKE` knows upper and lower case of ASCII only, which is less than
-  /// the predicate asks, but what a program would write.
+  /// What comes after `FROM`, with every value bound. `LIKE` knows upper and lower case of ASCII only, which
+  /// is less than the predicate asks, but what a program would write.
   var source: String {
     switch self {
     case .numbers: "ZPERSON p WHERE p.ZAGE > ? AND p.ZACTIVE = ?"

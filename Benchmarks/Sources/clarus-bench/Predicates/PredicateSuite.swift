@@ -3,7 +3,8 @@ import Foundation
 
 /// Predicates parsed, evaluated in memory and run by SQLite, each beside what one would write by hand.
 ///
-/// All in one process: contestants take turns within a round, so that whatever disturbs the machine disturbs all of them.
+/// All in one process: contestants take turns within a round, so that whatever disturbs the machine disturbs
+/// all of them.
 struct PredicateSuite {
   var folder: URL
   /// Objects to choose from.
