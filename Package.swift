@@ -4,8 +4,8 @@ import PackageDescription
 // The order of targets is the order of the rooms in ARCHITECTURE.md: a target
 // may depend only on targets above it.
 
-// What a client of CoreData within this package depends on: a target is built anew when what it lists changes, and a stale subclass of
-// NSManagedObject crashes (Decisions/0004).
+// What a client of CoreData within this package depends on: a target is built anew when what it lists
+// changes, and a stale subclass of NSManagedObject crashes (Decisions/0004).
 let coreData: [Target.Dependency] = [
   "CoreData", "CoreDataControllers", "CoreDataGraph", "CoreDataModel", "CoreDataPredicates",
 ]
@@ -14,8 +14,8 @@ let package: Package = Package(
   name: "clarus",
   platforms: [.macOS(.v15)],
   products: [
-    // The modules that CoreData re-exports are listed too: a client is rebuilt when what it lists changes, and a stale
-    // subclass of NSManagedObject crashes (Decisions/0004).
+    // The modules that CoreData re-exports are listed too: a client is rebuilt when what it lists changes,
+    // and a stale subclass of NSManagedObject crashes (Decisions/0004).
     .library(
       name: "CoreData",
       targets: [
@@ -124,7 +124,8 @@ let package: Package = Package(
     .testTarget(name: "EasyFetchTests", dependencies: coreData + ["EasyFetch"], packageAccess: false),
     // The code of the pages in Documentation; a client like any other.
     .testTarget(name: "DocumentationTests", dependencies: coreData),
-    // Programs that import CoreData and nothing of its inside, in the Swift 6 mode. What they write compiles without a warning.
+    // Programs that import CoreData and nothing of its inside, in the Swift 6 mode. What they write compiles
+    // without a warning.
     .target(
       name: "LenientClient", dependencies: coreData, path: "Tests/LenientClient",
       swiftSettings: [.unsafeFlags(["-suppress-warnings"])]),

@@ -1,5 +1,6 @@
-// The module that programs import. It has the name of Apple's, so `import CoreData` needs no change. Storage,
-// SQL and the engines are not re-exported: their types are internal.
+// The module that programs import. It has the name of Apple's, so `import CoreData` needs no change.
+//
+// Storage, SQL and the engines are not re-exported: their types are internal.
 
 @_exported import CoreDataControllers
 @_exported import CoreDataGraph

@@ -58,8 +58,10 @@ nonisolated open class NSPersistentContainer: NSObject, @unchecked Sendable {
   }
 
   /// Opens the described stores, and calls the handler once for each: before this returns, or later for
-  /// descriptions with `shouldAddStoreAsynchronously`. An error does not stop the other stores. Called on the
-  /// main queue, this calls the handler there too, so do not block the main thread until the call.
+  /// descriptions with `shouldAddStoreAsynchronously`. An error does not stop the other stores.
+  ///
+  /// Called on the main queue, this calls the handler there too, so do not block the main thread until the
+  /// call.
   open func loadPersistentStores(
     completionHandler block: @escaping (NSPersistentStoreDescription, (any Error)?) -> Void
   ) {

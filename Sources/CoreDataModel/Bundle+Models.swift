@@ -2,13 +2,15 @@ import Foundation
 
 #if !canImport(Darwin)
 
-  // Programs ask their bundle for the model that Xcode has compiled: `Bundle.module.url(forResource: "Shop", withExtension: "momd")`. Off
-  // Apple's platforms packages copy the model as it is written, `Shop.xcdatamodeld`, so Foundation finds nothing. These look-ups take text
-  // that is not optional, which is why the compiler prefers them to Foundation's where a file imports this module; they answer what
-  // Foundation does, and where that finds no compiled model, the one that it would have been compiled of.
+  // Programs look up the model that Xcode has compiled in their bundle: `Bundle.module.url(forResource:
+  // "Shop", withExtension: "momd")`. Off Apple's platforms packages copy the source model,
+  // `Shop.xcdatamodeld`, so Foundation finds nothing. These look-ups have parameters that are not optional,
+  // so the compiler prefers them to Foundation's where a file imports this module; they return Foundation's
+  // result, and where that finds no compiled model, the source model.
 
   extension Bundle {
-    /// A resource of the bundle; for a `momd` or `mom` that is not there, the `xcdatamodeld` or `xcdatamodel` in its place.
+    /// A resource of the bundle; for a missing `momd` or `mom`, the `xcdatamodeld` or `xcdatamodel` in its
+    /// place.
     public func url(forResource name: String, withExtension ext: String) -> URL? {
       source(ext) { url(forResource: name, withExtension: $0 as String?) }
     }
@@ -49,7 +51,7 @@ import Foundation
 #endif
 
 extension ModelFileLocator {
-  /// The extension of what a compiled model is compiled of.
+  /// The extension of the source of a compiled model.
   static func sourceExtension(of ext: String) -> String? {
     switch ext {
     case "momd": "xcdatamodeld"
@@ -58,7 +60,7 @@ extension ModelFileLocator {
     }
   }
 
-  /// A path with the names of compiled models in it replaced by those of what they are compiled of.
+  /// A path with the names of compiled models in it replaced by those of their sources.
   static func sourcePath(_ path: String) -> String {
     path.split(separator: "/", omittingEmptySubsequences: false).map { part in
       for ext in ["momd", "mom"] where part.hasSuffix(".\(ext)") {
@@ -68,7 +70,7 @@ extension ModelFileLocator {
     }.joined(separator: "/")
   }
 
-  /// A compiled model that is not there stands for the one that it would have been compiled of, if that is there.
+  /// The URL of the source model if the compiled one does not exist and the source does.
   static func existing(_ url: URL) -> URL {
     guard sourceExtension(of: url.pathExtension) != nil, !FileManager.default.fileExists(atPath: url.path)
     else {

@@ -1,9 +1,10 @@
 import CoreDataPredicates
 import Foundation
 
-/// What a derived attribute is computed from: its expression as one of the few shapes that stores keep up by themselves.
+/// The source of a derived attribute: its expression in one of the few forms that stores can update by
+/// themselves.
 ///
-///     name, author.name            .value(path, function: nil)       a copy, across to-one relationships if need be
+///     name, author.name            .value(path, function: nil)       a copy, also across to-one relationships
 ///     canonical:(author.name)      .value(path, function: .canonical)
 ///     pages.@count                 .count; `count:(pages)` is the same
 ///     items.@sum.price             .sum; `items.price.@sum` and `sum:(items.price)` are the same
@@ -30,7 +31,7 @@ package enum Derivation: Sendable, Hashable {
   case count(relationship: String)
   case sum(relationship: String, attribute: String)
 
-  /// What stores can derive, for those who wrote something else.
+  /// The allowed forms, for error messages.
   package static let allowed: String =
     "a store derives: an attribute (name), also of a to-one relationship (author.name); canonical:(name), "
     + "lowercase:(name), uppercase:(name); pages.@count; items.@sum.price; now()"
@@ -42,8 +43,8 @@ package struct DerivationProblem: Error {
 }
 
 extension Derivation {
-  /// Reads and checks the expression of an attribute. Throws ``DerivationProblem``, which names the expression, what is wrong
-  /// with it, and what is allowed.
+  /// Reads and checks the expression of an attribute. Throws ``DerivationProblem``, which names the
+  /// expression, what is wrong with it, and what is allowed.
   package static func of(
     _ derived: NSDerivedAttributeDescription, in entity: NSEntityDescription
   ) throws(DerivationProblem) -> Derivation {
@@ -99,7 +100,7 @@ private struct DerivationCheck {
       "gives \(kind), and the attribute's type is \(derived.attributeType.editorName); change the type")
   }
 
-  /// Walks along a path; an aggregate ends it.
+  /// Follows a path; an aggregate ends it.
   private func read(
     _ path: String, _ function: Derivation.TextFunction? = nil
   ) throws(DerivationProblem) -> Derivation {

@@ -1,7 +1,7 @@
-/// A model freezes when a coordinator starts to use it: stores, layouts and plans derive from it, so a later
-/// change would silently disagree with them. Every setter asks here first.
+/// A model freezes when a coordinator starts to use it: stores, layouts and plans are derived from it, so
+/// after a later change they would silently differ from it. Every setter calls this first.
 ///
-/// Apple raises "Can't modify an immutable model."; the cure is the same there: change a copy.
+/// Apple raises "Can't modify an immutable model."; the solution is the same there: change a copy.
 func requireEditable(_ isFrozen: Bool, _ part: @autoclosure () -> String) {
   precondition(
     !isFrozen,

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Guards against hierarchies that would make every walk over them endless or overflow the stack.
+/// Detects hierarchies whose traversal would never end or would overflow the stack.
 enum Hierarchy {
   /// Apple advises against deep hierarchies; real ones have up to six levels.
   static let maximumDepth = 200
@@ -21,7 +21,7 @@ enum Hierarchy {
   }
 }
 
-/// Properties by name for a reader that looks up many while the model can still change.
+/// Properties by name for code that looks up many while the model can still change.
 struct PropertyTables {
   private var tables: [ObjectIdentifier: [String: NSPropertyDescription]] = [:]
 

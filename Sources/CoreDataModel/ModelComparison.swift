@@ -1,8 +1,8 @@
 import CoreDataPredicates
 import Foundation
 
-/// Compares descriptions by what they say and names each difference, so that a failed round trip explains itself.
-/// Other entities and inverses are compared by name, which keeps cyclic graphs finite.
+/// Compares descriptions by content and names each difference, which explains a failed round trip. Other
+/// entities and inverses are compared by name, which keeps cyclic graphs finite.
 package enum ModelComparison {
   package static func differences(_ left: NSManagedObjectModel, _ right: NSManagedObjectModel) -> [String] {
     var list = DifferenceList(path: "model")

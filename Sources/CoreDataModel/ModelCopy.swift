@@ -1,7 +1,7 @@
 import Foundation
 
-/// Copies a cyclic graph of descriptions as a whole: first every entity with its own properties, then the references
-/// between the copies. References to entities outside the graph are kept by name.
+/// Copies a cyclic graph of descriptions as a whole: first every entity with its own properties, then the
+/// references between the copies. References to entities outside the graph are kept by name.
 enum ModelCopy {
   static func copyGraph(_ entities: [NSEntityDescription], into model: NSManagedObjectModel) {
     var copies: [ObjectIdentifier: NSEntityDescription] = [:]

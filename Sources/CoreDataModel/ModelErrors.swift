@@ -2,11 +2,11 @@ import Foundation
 
 /// A model file that can't be read: which file, which line where there are lines, why, and what to do.
 public struct ModelFileError: Error, LocalizedError, CustomStringConvertible, Sendable, Hashable {
-  /// The file's path, or what was read instead of a file ("the model cached in Shop.sqlite").
+  /// The file's path, or the name of another source ("the model cached in Shop.sqlite").
   public let file: String
   /// The line, counted from 1, for text formats.
   public let line: Int?
-  /// What is wrong and how to mend it.
+  /// What is wrong and how to correct it.
   public let reason: String
 
   package init(file: String, line: Int? = nil, reason: String) {
@@ -25,7 +25,7 @@ public struct ModelFileError: Error, LocalizedError, CustomStringConvertible, Se
   public var failureReason: String? { description }
 }
 
-/// Something in a model file that was understood only in part. The model is usable without it.
+/// A part of a model file that was read only in part. The model is usable without it.
 public struct ModelWarning: CustomStringConvertible, Sendable, Hashable {
   public let file: String
   public let line: Int?

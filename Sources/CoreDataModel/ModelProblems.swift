@@ -15,7 +15,7 @@ public struct ModelProblem: CustomStringConvertible, Sendable, Hashable {
   public let entity: String?
   /// The property, index or template concerned.
   public let part: String?
-  /// What is wrong and how to mend it.
+  /// What is wrong and how to correct it.
   public let message: String
 
   public var description: String {
@@ -25,7 +25,7 @@ public struct ModelProblem: CustomStringConvertible, Sendable, Hashable {
 }
 
 extension NSManagedObjectModel {
-  /// What is wrong with the model, in the order of entity and property names. Empty for a sound model.
+  /// The model's problems, in the order of entity and property names. Empty for a correct model.
   public final func problems() -> [ModelProblem] {
     var lint = ModelLint(self)
     return lint.run()
@@ -231,7 +231,8 @@ private struct ModelLint {
     }
   }
 
-  /// The stored value that a constraint names: a property, or an element of a composite attribute by its path.
+  /// The stored value that a constraint names: a property, or an element of a composite attribute by its
+  /// path.
   private static func property(_ name: String, of entity: NSEntityDescription) -> NSPropertyDescription? {
     if let property = entity.propertiesByName[name] { return property }
     let path: [String] = name.split(separator: ".").map(String.init)
@@ -246,7 +247,7 @@ private struct ModelLint {
     return found
   }
 
-  /// What a default value should be, nil if it is.
+  /// The type that a default value should have; nil if it has that type.
   private static func misfit(_ value: Any, _ type: NSAttributeType) -> String? {
     switch type {
     case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType, .doubleAttributeType,

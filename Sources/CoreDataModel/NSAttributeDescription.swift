@@ -5,7 +5,7 @@ import Foundation
 nonisolated open class NSAttributeDescription: NSPropertyDescription, @unchecked Sendable {
   // Sendable for the reason given at NSPropertyDescription: frozen before it is shared.
 
-  /// The type of the values. Setting it also gives `attributeValueClassName` the class that belongs to it.
+  /// The type of the values. Setting it also sets `attributeValueClassName` to the class of the type.
   open var attributeType: NSAttributeType = .undefinedAttributeType {
     willSet { mayChange() }
     didSet { explicitValueClassName = nil }
@@ -33,7 +33,7 @@ nonisolated open class NSAttributeDescription: NSPropertyDescription, @unchecked
   }
   final var explicitValueClassName: String?
 
-  /// The value new objects start with.
+  /// The initial value of new objects.
   open var defaultValue: Any? { willSet { mayChange() } }
 
   /// The value transformer of a transformable attribute; nil means a secure keyed archive.

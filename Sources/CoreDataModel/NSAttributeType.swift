@@ -77,13 +77,13 @@ extension NSAttributeType {
     }
   }
 
-  /// The type an `.xcdatamodel` file means by `name`, nil for a word no editor wrote.
+  /// The type that `name` means in an `.xcdatamodel` file, nil for an unknown name.
   package init?(editorName name: String) {
     guard let match = Self.allCases.first(where: { $0.editorName == name }) else { return nil }
     self = match
   }
 
-  /// The class Core Data gives values of this type; nil where it depends on the attribute.
+  /// The class of values of this type; nil where it depends on the attribute.
   package var valueClassName: String? {
     switch self {
     case .undefinedAttributeType, .transformableAttributeType: nil

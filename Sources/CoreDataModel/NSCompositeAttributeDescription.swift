@@ -1,6 +1,6 @@
 import Foundation
 
-/// An attribute made of named parts. Stores keep one column a part; objects see a dictionary.
+/// An attribute made of named parts. Stores have one column a part; objects have a dictionary.
 nonisolated open class NSCompositeAttributeDescription: NSAttributeDescription, @unchecked Sendable {
   // Sendable for the reason given at NSPropertyDescription: frozen before it is shared.
 

@@ -6,8 +6,8 @@ import Foundation
 nonisolated open class NSDerivedAttributeDescription: NSAttributeDescription, @unchecked Sendable {
   // Sendable for the reason given at NSPropertyDescription: frozen before it is shared.
 
-  /// What computes the value. Stores support `name`, `relation.name`, `canonical:(name)`, `uppercase:`, `lowercase:`,
-  /// `relation.@count`, `relation.@sum.name` and `now()`.
+  /// The expression that computes the value. Stores support `name`, `relation.name`, `canonical:(name)`,
+  /// `uppercase:`, `lowercase:`, `relation.@count`, `relation.@sum.name` and `now()`.
   open var derivationExpression: CoreDataPredicates.NSExpression? { willSet { mayChange() } }
 
   /// Kept for compiled models, where it limits the objects that an aggregate counts.

@@ -5,8 +5,9 @@ import Foundation
 ///
 /// Thread use and ownership are those of ``NSPropertyDescription``.
 nonisolated open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
-  // Sendable because `isFrozen` makes every setter stop once a coordinator shares the model between queues; until
-  // then the model belongs to the code that builds it. The look-up tables are written by `freeze` only.
+  // Sendable because with `isFrozen` every setter stops the program once a coordinator shares the model
+  // between queues; until then the model belongs to the code that builds it. The look-up tables are written
+  // by `freeze` only.
 
   final package internal(set) var isFrozen = false
 
@@ -16,8 +17,8 @@ nonisolated open class NSEntityDescription: NSObject, NSCopying, @unchecked Send
 
   open var name: String? { willSet { mayChange() } }
 
-  /// The class of the objects, `NSManagedObject` unless set. May carry a module (`App.Person`) or stand for the
-  /// program's own module (`.Person`).
+  /// The class of the objects, `NSManagedObject` unless set. May carry a module (`App.Person`) or stand for
+  /// the program's own module (`.Person`).
   open var managedObjectClassName: String! {
     get { storedClassName ?? "NSManagedObject" }
     set {
@@ -30,7 +31,8 @@ nonisolated open class NSEntityDescription: NSObject, NSCopying, @unchecked Send
   /// Whether only sub-entities have objects.
   open var isAbstract: Bool = false { willSet { mayChange() } }
 
-  /// The model that holds the entity. Stops if there is none yet: add the entity to a model's `entities` first.
+  /// The model that holds the entity. Stops the program if there is none yet: add the entity to a model's
+  /// `entities` first.
   public final var managedObjectModel: NSManagedObjectModel {
     guard let model else {
       preconditionFailure(
@@ -43,7 +45,7 @@ nonisolated open class NSEntityDescription: NSObject, NSCopying, @unchecked Send
   /// The model that holds the entity, nil before it was added to one.
   package final internal(set) var model: NSManagedObjectModel?
 
-  /// What the object graph derives from the entity once; its lock is the graph's.
+  /// Data that the object graph derives from the entity once; guarded by a lock of the graph.
   package final var runtimeStorage: AnyObject?
 
   // MARK: Hierarchy
@@ -96,8 +98,8 @@ nonisolated open class NSEntityDescription: NSObject, NSCopying, @unchecked Send
     return current
   }
 
-  /// The entity and its descendants, children by name ignoring case, each followed by its own children: the order
-  /// in which a SQLite store numbers entities.
+  /// The entity and its descendants, children by name ignoring case, each followed by its own children: the
+  /// order in which a SQLite store numbers entities.
   package final var familyInStoreOrder: [NSEntityDescription] {
     [self] + NSEntityDescription.inStoreOrder(storedSubentities).flatMap(\.familyInStoreOrder)
   }
@@ -110,8 +112,8 @@ nonisolated open class NSEntityDescription: NSObject, NSCopying, @unchecked Send
 
   // MARK: Properties
 
-  /// The properties declared here and those inherited. Set only those declared here; inherited ones in a new value
-  /// are left with their owner, so `entity.properties.append(p)` works for a sub-entity too.
+  /// The properties declared here and those inherited. Set only those declared here; inherited ones in a new
+  /// value stay with their owner, so `entity.properties.append(p)` works for a sub-entity too.
   open var properties: [NSPropertyDescription] {
     get {
       if let frozenTables { return frozenTables.properties }
@@ -145,7 +147,7 @@ nonisolated open class NSEntityDescription: NSObject, NSCopying, @unchecked Send
   }
   final var frozenTables: Tables?
   final var frozenHashes: (version: Data, structure: Data)?
-  /// What Apple's tools computed for the entity, where that can't be computed here.
+  /// The hash that Apple's tools computed for the entity, where it can't be computed here.
   final var recordedHash: RecordedHash?
 
   /// The properties by name, inherited ones included. Built anew on each call until the model is in use.
@@ -174,7 +176,7 @@ nonisolated open class NSEntityDescription: NSObject, NSCopying, @unchecked Send
   /// Groups of attributes (names or descriptions) whose combined values must be unique. Own ones only.
   open var uniquenessConstraints: [[Any]] = [] { willSet { mayChange() } }
 
-  /// ``uniquenessConstraints`` as names, without empty ones: they would make all rows alike.
+  /// ``uniquenessConstraints`` as names, without empty ones: by those all rows would be equal.
   package final var uniquenessConstraintNames: [[String]] {
     NSEntityDescription.names(uniquenessConstraints).filter { !$0.isEmpty }
   }
@@ -213,13 +215,15 @@ nonisolated open class NSEntityDescription: NSObject, NSCopying, @unchecked Send
   /// Text that enters the version hash, to tell apart versions that differ in nothing else the hash covers.
   open var versionHashModifier: String? { willSet { mayChange() } }
 
-  /// The program's own values. Empty, not nil, unless set, as Apple's: `description.userInfo?["key"] = value` adds one.
+  /// The program's own values. Empty, not nil, unless set, as Apple's: `description.userInfo?["key"] = value`
+  /// adds one.
   open var userInfo: [AnyHashable: Any]? = [:] { willSet { mayChange() } }
 
-  /// Kept for source compatibility; there is no Spotlight off Apple's platforms and model files don't carry it.
+  /// Kept for source compatibility; there is no Spotlight off Apple's platforms and model files don't carry
+  /// it.
   open var coreSpotlightDisplayNameExpression: CoreDataPredicates.NSExpression! { willSet { mayChange() } }
 
-  /// How a source model wants its class generated: `none`, `category`, or nil for the whole class.
+  /// The code generation of a source model: `none`, `category`, or nil for the whole class.
   package final var codeGenerationType: String? { willSet { mayChange() } }
 
   // MARK: Freezing
@@ -258,7 +262,7 @@ nonisolated open class NSEntityDescription: NSObject, NSCopying, @unchecked Send
     other.properties = ownProperties.map { $0.copy() as! NSPropertyDescription }
     other.indexes = indexes.map { index in
       let copy = index.copy() as! NSFetchIndexDescription
-      // Elements of the copy must mean the copy's properties.
+      // Elements of the copy must refer to the copy's properties.
       copy.elements = index.elements.map { element in
         guard let name = element.propertyName, element.storedProperty == nil || propertiesByName[name] != nil
         else { return element.copy() as! NSFetchIndexElementDescription }
@@ -270,8 +274,8 @@ nonisolated open class NSEntityDescription: NSObject, NSCopying, @unchecked Send
     }
   }
 
-  /// An editable copy with copies of its own properties. It belongs to no model and has no parent or children; copy
-  /// the whole model to keep the hierarchy.
+  /// An editable copy with copies of its own properties. It belongs to no model and has no parent or
+  /// children; copy the whole model to keep the hierarchy.
   open func copy(with zone: NSZone? = nil) -> Any {
     let other = NSEntityDescription()
     copyContents(into: other)
@@ -282,7 +286,7 @@ nonisolated open class NSEntityDescription: NSObject, NSCopying, @unchecked Send
     copy(with: nil)
   }
 
-  /// Equal entities say the same; other entities (parent, destinations) compare by name.
+  /// Entities are equal by content; other entities (parent, destinations) are compared by name.
   open override func isEqual(_ object: Any?) -> Bool {
     guard let other = object as? NSEntityDescription else { return false }
     return self === other || ModelComparison.differences(self, other).isEmpty

@@ -5,7 +5,7 @@ import Foundation
 nonisolated open class NSExpressionDescription: NSPropertyDescription, @unchecked Sendable {
   // Sendable for the reason given at NSPropertyDescription: frozen before it is shared.
 
-  /// What computes the value; the evaluated object unless set.
+  /// The expression that computes the value; the evaluated object unless set.
   open var expression: CoreDataPredicates.NSExpression? { willSet { mayChange() } }
 
   /// The type of the computed value.

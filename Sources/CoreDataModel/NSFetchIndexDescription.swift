@@ -85,7 +85,7 @@ nonisolated open class NSFetchIndexElementDescription: NSObject, NSCopying, @unc
   }
   final let storedName: String?
 
-  /// What computes the column, nil for a column that is a property.
+  /// The expression that computes the column, nil for a column that is a property.
   package final var expressionDescription: NSExpressionDescription? {
     storedProperty as? NSExpressionDescription
   }

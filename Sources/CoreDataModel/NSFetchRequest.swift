@@ -1,9 +1,9 @@
 import Foundation
 
-/// What a fetch may return: managed objects, their ids, dictionaries or numbers.
+/// The results of a fetch: managed objects, their ids, dictionaries or numbers.
 ///
-/// A marker, so that `NSFetchRequest<NSFetchRequestResult>` compiles as it does with Apple's framework: only marker
-/// protocols conform to themselves off Apple's platforms.
+/// A marker, so that `NSFetchRequest<NSFetchRequestResult>` compiles as it does with Apple's framework: only
+/// marker protocols conform to themselves off Apple's platforms.
 @_marker public protocol NSFetchRequestResult {}
 
 extension NSNumber: NSFetchRequestResult {}
@@ -38,7 +38,8 @@ nonisolated open class NSFetchRequest<ResultType: NSFetchRequestResult>: NSPersi
     super.init()
   }
 
-  /// A request for the entity of that name; it is looked up in the model of the context that executes the request.
+  /// A request for the entity of that name; it is looked up in the model of the context that executes the
+  /// request.
   public init(entityName: String) {
     storedEntityName = entityName
     super.init()
@@ -46,8 +47,9 @@ nonisolated open class NSFetchRequest<ResultType: NSFetchRequestResult>: NSPersi
 
   /// A copy of a request, with results of another type.
   ///
-  /// Apple's requests can be cast (`request as! NSFetchRequest<NSManagedObject>`), since Objective-C forgets what they are generic
-  /// over; Swift's own classes can't. What the results really are is checked when the request is executed.
+  /// Apple's requests can be cast (`request as! NSFetchRequest<NSManagedObject>`), since Objective-C erases
+  /// type parameters; Swift's own classes can't. The type of the results is checked when the request is
+  /// executed.
   public convenience init<Other>(_ other: NSFetchRequest<Other>) {
     self.init()
     other.copyContents(into: self)
@@ -75,13 +77,14 @@ nonisolated open class NSFetchRequest<ResultType: NSFetchRequestResult>: NSPersi
   /// How many matches to skip, counted after sorting.
   open var fetchOffset: Int = 0 { willSet { mayChange() } }
 
-  /// How many rows to hold at a time while the result is walked through; 0 to load all at once.
+  /// How many rows to hold at a time while the result is iterated; 0 to load all at once.
   open var fetchBatchSize: Int = 0 { willSet { mayChange() } }
 
   open var resultType: NSFetchRequestResultType = .managedObjectResultType { willSet { mayChange() } }
   open var includesSubentities: Bool = true { willSet { mayChange() } }
 
-  /// Whether the rows are read along with the ids, so that faults need no further trip; false reads ids only.
+  /// Whether the rows are read along with the ids, so that faults need no further query; false reads ids
+  /// only.
   open var includesPropertyValues: Bool = true { willSet { mayChange() } }
   open var returnsObjectsAsFaults: Bool = true { willSet { mayChange() } }
 
@@ -95,7 +98,7 @@ nonisolated open class NSFetchRequest<ResultType: NSFetchRequestResult>: NSPersi
   open var havingPredicate: NSPredicate? { willSet { mayChange() } }
   open var relationshipKeyPathsForPrefetching: [String]? { willSet { mayChange() } }
 
-  /// Whether objects already in memory take the values just read.
+  /// Whether objects already in memory are updated with the values just read.
   open var shouldRefreshRefetchedObjects: Bool = false { willSet { mayChange() } }
 
   final func mayChange() {

@@ -1,7 +1,7 @@
 import CoreDataPredicates
 import Foundation
 
-/// A model read from a file, and what was not understood in it.
+/// A model read from a file, and the parts of the file that were not read.
 public struct LoadedModel: Sendable {
   public let model: NSManagedObjectModel
   /// Unknown elements and keys. Empty for files of the known compilers and editors.
@@ -23,10 +23,11 @@ extension NSManagedObjectModel {
   /// | `X.xcdatamodeld` | the version that `.xccurrentversion` names; the only one if there is one |
   /// | `X.xcdatamodel`, its `contents` | that version |
   ///
-  /// Packages copy models as they are written: a `.momd` or `.mom` that is not there stands for the `.xcdatamodeld` or `.xcdatamodel` of that
-  /// name, if that is there.
+  /// Packages copy source models: for a missing `.momd` or `.mom` the `.xcdatamodeld` or `.xcdatamodel` of
+  /// that name is read, if it exists.
   ///
-  /// Throws ``ModelFileError`` with file, line where there are lines, reason and cure. Queue: any. Cost: linear in the file.
+  /// Throws ``ModelFileError`` with file, line where there are lines, reason and solution. Queue: any. Cost:
+  /// linear in the file.
   public static func load(contentsOf url: URL) throws -> LoadedModel {
     let file = try ModelFileLocator.currentVersion(at: ModelFileLocator.existing(url))
     return try read(file)
@@ -61,7 +62,8 @@ extension NSManagedObjectModel {
     return LoadedModel(model: model, warnings: warnings)
   }
 
-  /// A model from a `.momd`, `.mom`, `.xcdatamodeld` or `.xcdatamodel`; nil if it can't be read. ``load(contentsOf:)`` says why.
+  /// A model from a `.momd`, `.mom`, `.xcdatamodeld` or `.xcdatamodel`; nil if it can't be read.
+  /// ``load(contentsOf:)`` throws the reason.
   public convenience init?(contentsOf url: URL) {
     guard let loaded = try? NSManagedObjectModel.load(contentsOf: url) else { return nil }
     self.init()
@@ -164,7 +166,7 @@ enum ModelFileLocator {
     guard !result.isEmpty else {
       throw ModelFileError(file: url.path, reason: "It has no .\(suffix) inside; is it the right folder?")
     }
-    // Versions of the Xcode 3 format stay listed, so that reading one explains itself.
+    // Versions of the Xcode 3 format stay listed, so that reading one throws an explained error.
     return result
   }
 
@@ -194,7 +196,8 @@ enum ModelFileLocator {
     }
   }
 
-  /// The version hashes that a `.momd` lists for a version of it. A list that can't be read is none: the model is whole without.
+  /// Records the version hashes that a `.momd` lists for a version of it. An unreadable list is ignored: the
+  /// model is complete without it.
   static func takeRecordedHashes(into model: NSManagedObjectModel, from url: URL) {
     if model.storedEntities.allSatisfy(\.hashIsComputable) { return }
     let info: URL = url.deletingLastPathComponent().appendingPathComponent("VersionInfo.plist")

@@ -1,16 +1,16 @@
 import Foundation
 
 extension NSManagedObjectModel {
-  /// The model of all entities of `models`; nil if two models define an entity of one name differently, or a relationship
-  /// leads to an entity that none of them has. The models themselves are not changed.
+  /// The model of all entities of `models`; nil if two models define an entity of one name differently, or a
+  /// relationship leads to an entity that none of them has. The models themselves are not changed.
   public convenience init?(byMerging models: [NSManagedObjectModel]?) {
     guard let models, let merged = ModelMerge.merge(models) else { return nil }
     self.init()
     adopt(merged)
   }
 
-  /// As ``init(byMerging:)``, but takes for each entity the version whose hash is in a store's metadata; nil if one is
-  /// missing.
+  /// As ``init(byMerging:)``, but takes for each entity the version whose hash is in a store's metadata; nil
+  /// if one is missing.
   public convenience init?(byMerging models: [NSManagedObjectModel], forStoreMetadata metadata: [String: Any])
   {
     guard let versions = EntityVersions(metadata: metadata),
@@ -20,15 +20,15 @@ extension NSManagedObjectModel {
     adopt(merged)
   }
 
-  /// The merge of all models of the bundles, the main bundle's for nil; nil if there is none or they can't be merged. Versioned
-  /// models count with their current version.
+  /// The merge of all models of the bundles, the main bundle's for nil; nil if there is none or they can't be
+  /// merged. Versioned models count with their current version.
   public class func mergedModel(from bundles: [Bundle]?) -> NSManagedObjectModel? {
     let models = ModelSearch.models(in: bundles ?? [.main])
     return models.isEmpty ? nil : NSManagedObjectModel(byMerging: models)
   }
 
-  /// The merge of those entity versions in the bundles that fit a store's metadata; nil if one is missing. Every version of
-  /// versioned models counts.
+  /// The merge of those entity versions in the bundles that fit a store's metadata; nil if one is missing.
+  /// Every version of versioned models counts.
   public class func mergedModel(from bundles: [Bundle]?, forStoreMetadata metadata: [String: Any])
     -> NSManagedObjectModel?
   {
@@ -41,11 +41,12 @@ extension NSManagedObjectModel {
     return NSManagedObjectModel(byMerging: models, forStoreMetadata: metadata)
   }
 
-  /// Whether a store with this metadata can be opened with a configuration of the model (nil: all entities): same entity
-  /// names, same version hashes.
+  /// Whether a store with this metadata can be opened with a configuration of the model (nil: all entities):
+  /// same entity names, same version hashes.
   ///
-  /// What derived and composite attributes add to Apple's hashes is not known. Entities that have some may also fit by what they are
-  /// made of; metadata that a store or `metadataForPersistentStore` gave says what that is in the model that the store carries.
+  /// The part of derived and composite attributes in Apple's hashes is not known. Entities that have some may
+  /// also fit by their structure; metadata of a store, or from `metadataForPersistentStore`, contains the
+  /// structure in the model that the store carries.
   public final func isConfiguration(
     withName configuration: String?, compatibleWithStoreMetadata metadata: [String: Any]
   ) -> Bool {
@@ -93,7 +94,7 @@ enum ModelMerge {
     return connect(byName, in: merged) ? merged : nil
   }
 
-  /// Makes references by name meet the entities that were kept.
+  /// Connects references by name to the entities that were kept.
   private static func connect(_ byName: [String: NSEntityDescription], in merged: NSManagedObjectModel)
     -> Bool
   {

@@ -2,10 +2,12 @@ import CoreDataPredicates
 import Foundation
 
 extension NSManagedObjectModel {
-  /// A copy of a template with values in place of its predicate's `$variables`; nil if there is no template of that name.
+  /// A copy of a template with values in place of its predicate's `$variables`; nil if there is no template
+  /// of that name.
   ///
-  /// Every variable needs a value; `NSNull` stands for nil. Stops if one is missing, as Apple raises an exception; check
-  /// names against ``fetchRequestTemplate(forName:)`` first where they are not known.
+  /// Every variable needs a value; `NSNull` stands for nil. Stops the program if one is missing, where Apple
+  /// raises an exception; check names against ``fetchRequestTemplate(forName:)`` first where they are not
+  /// known.
   public final func fetchRequestFromTemplate(
     withName name: String, substitutionVariables variables: [String: Any]
   )

@@ -10,8 +10,9 @@ import Foundation
 ///
 /// Thread use and ownership are those of ``NSPropertyDescription``.
 nonisolated open class NSManagedObjectModel: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
-  // Sendable because `isFrozen` makes every setter stop once a coordinator shares the model between queues; until
-  // then the model belongs to the code that builds it. The look-up tables are written by `freeze` only.
+  // Sendable because with `isFrozen` every setter stops the program once a coordinator shares the model
+  // between queues; until then the model belongs to the code that builds it. The look-up tables are written
+  // by `freeze` only.
 
   /// Whether a coordinator uses the model, so that it can't change any more.
   final package internal(set) var isFrozen = false
@@ -47,7 +48,8 @@ nonisolated open class NSManagedObjectModel: NSObject, NSCopying, NSSecureCoding
     }
   }
 
-  /// Encodes the model as the archive of a `.mom` file, with the version hashes that Apple's tools recorded for it. Fails the coder if a part has no archived form.
+  /// Encodes the model as the archive of a `.mom` file, with the version hashes that Apple's tools recorded
+  /// for it. Fails the coder if a part has no archived form.
   open func encode(with coder: NSCoder) {
     do {
       coder.encode(NSData(data: try ModelArchiveWriter.write(self, as: .file)), forKey: Self.codingKey)
@@ -60,7 +62,7 @@ nonisolated open class NSManagedObjectModel: NSObject, NSCopying, NSSecureCoding
     }
   }
 
-  /// Takes over the parts of a model that nobody else holds.
+  /// Takes the parts of a model to which nothing else refers.
   final func adopt(_ other: NSManagedObjectModel) {
     entities = other.storedEntities
     entityNamesByConfiguration = other.entityNamesByConfiguration
@@ -134,7 +136,7 @@ nonisolated open class NSManagedObjectModel: NSObject, NSCopying, NSSecureCoding
     return names.compactMap { byName[$0] }
   }
 
-  /// Makes or replaces a configuration. Its entities must be in the model.
+  /// Creates or replaces a configuration. Its entities must be in the model.
   open func setEntities(_ entities: [NSEntityDescription], forConfigurationName configuration: String) {
     mayChange()
     for entity in entities {
@@ -156,7 +158,8 @@ nonisolated open class NSManagedObjectModel: NSObject, NSCopying, NSSecureCoding
     templates
   }
 
-  /// Makes, replaces or (nil) removes a named request. The model keeps the request itself; don't change it afterwards.
+  /// Creates, replaces or (nil) removes a named request. The model keeps the request itself; don't change it
+  /// afterwards.
   open func setFetchRequestTemplate(
     _ fetchRequestTemplate: NSFetchRequest<any NSFetchRequestResult>?, forName name: String
   ) {
@@ -168,15 +171,15 @@ nonisolated open class NSManagedObjectModel: NSObject, NSCopying, NSSecureCoding
     templates[name]
   }
 
-  // MARK: Versions and words
+  // MARK: Versions and localisation
 
   /// Names the developer gave this version. Informative: hashes decide which stores fit.
   open var versionIdentifiers: Set<AnyHashable> = [] { willSet { mayChange() } }
 
-  /// Replacement words for messages: `Property/name/Entity/Person` and `Entity/Person` to localised names.
+  /// Replacement texts for messages: `Property/name/Entity/Person` and `Entity/Person` to localised names.
   open var localizationDictionary: [String: String]? { willSet { mayChange() } }
 
-  /// What the object graph derives from the model once; its lock is the graph's.
+  /// Data that the object graph derives from the model once; guarded by a lock of the graph.
   package final var runtimeStorage: AnyObject?
 
   // MARK: Freezing
@@ -185,7 +188,8 @@ nonisolated open class NSManagedObjectModel: NSObject, NSCopying, NSSecureCoding
     requireEditable(isFrozen, "The model itself")
   }
 
-  /// Makes the model and all its parts immutable. Called by a coordinator before it shares the model; costs one walk.
+  /// Makes the model and all its parts immutable. Called by a coordinator before it shares the model; costs
+  /// one pass.
   package final func freeze() {
     guard !isFrozen else { return }
     for entity in storedEntities { entity.freezeContents() }
@@ -196,8 +200,8 @@ nonisolated open class NSManagedObjectModel: NSObject, NSCopying, NSSecureCoding
 
   // MARK: Copying and comparing
 
-  /// An editable copy of the whole graph: entities, properties, indexes and templates are copies that refer to each
-  /// other, never to the original.
+  /// An editable copy of the whole graph: entities, properties, indexes and templates are copies that refer
+  /// to each other, never to the original.
   open func copy(with zone: NSZone? = nil) -> Any {
     let other = NSManagedObjectModel()
     ModelCopy.copyGraph(storedEntities, into: other)

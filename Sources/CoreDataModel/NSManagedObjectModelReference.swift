@@ -1,9 +1,9 @@
 import Foundation
 
-/// A model that is loaded when it is needed, with the checksum it must have. Staged migrations name their versions
-/// with references.
+/// A model that is loaded at its first use, with the checksum it must have. Staged migrations name their
+/// versions with references.
 nonisolated open class NSManagedObjectModelReference: NSObject, @unchecked Sendable {
-  // Sendable because nothing changes after init and models are guarded as NSPropertyDescription says.
+  // Sendable because it is immutable and models are guarded as described at NSPropertyDescription.
 
   private enum Source {
     case model(NSManagedObjectModel)
@@ -46,7 +46,7 @@ nonisolated open class NSManagedObjectModelReference: NSObject, @unchecked Senda
     self.versionChecksum = versionChecksum
   }
 
-  /// The model. Stops if there is none with the checksum; ``resolve()`` throws instead.
+  /// The model. Stops the program if there is none with the checksum; ``resolve()`` throws instead.
   open var resolvedModel: NSManagedObjectModel {
     do {
       return try resolve()
@@ -55,8 +55,8 @@ nonisolated open class NSManagedObjectModelReference: NSObject, @unchecked Senda
     }
   }
 
-  /// The model. Throws a ``ModelFileError`` if it can't be found or read, or if its checksum is another. Reads files at each
-  /// call.
+  /// The model. Throws a ``ModelFileError`` if it can't be found or read, or if its checksum is another.
+  /// Reads files at each call.
   public final func resolve() throws -> NSManagedObjectModel {
     let (candidates, place) = try candidates()
     if let match = candidates.first(where: { $0.versionChecksum == versionChecksum }) { return match }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What a request asks of a store. The raw values are Apple's.
+/// The kind of a request. The raw values are Apple's.
 public enum NSPersistentStoreRequestType: UInt, Sendable {
   case fetchRequestType = 1
   case saveRequestType = 2
@@ -9,7 +9,7 @@ public enum NSPersistentStoreRequestType: UInt, Sendable {
   case batchDeleteRequestType = 7
 }
 
-/// A request to a persistent store; subclasses say for what.
+/// A request to a persistent store; subclasses define the kind.
 nonisolated open class NSPersistentStoreRequest: NSObject, NSCopying {
   /// The stores to ask, nil for all; typed where the store class is known.
   package final var affectedStoresStorage: [AnyObject]?

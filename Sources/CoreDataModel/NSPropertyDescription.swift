@@ -1,13 +1,14 @@
 import Foundation
 
-/// What attributes, relationships, fetched properties and computed columns have in common.
+/// The superclass of attributes, relationships, fetched properties and computed columns.
 ///
-/// Thread use: a description may be changed by one thread at a time until a persistent store coordinator takes its
-/// model; from then on it is frozen and may be read from everywhere. References within a model (entity to property,
-/// relationship to destination and inverse) are strong in both directions, so a model lives as long as any part of it.
+/// Thread use: a description may be changed by one thread at a time until a persistent store coordinator uses
+/// its model; from then on it is frozen and may be read from every thread. References within a model (entity
+/// to property, relationship to destination and inverse) are strong in both directions, so a model lives as
+/// long as any part of it.
 nonisolated open class NSPropertyDescription: NSObject, NSCopying, @unchecked Sendable {
-  // Sendable because `isFrozen` makes every setter stop once a coordinator shares the model between queues; until
-  // then the model belongs to the code that builds it.
+  // Sendable because with `isFrozen` every setter stops the program once a coordinator shares the model
+  // between queues; until then the model belongs to the code that builds it.
 
   final package internal(set) var isFrozen = false
 
@@ -27,7 +28,7 @@ nonisolated open class NSPropertyDescription: NSObject, NSCopying, @unchecked Se
   /// Whether the property may be nil when its object is saved. New descriptions are optional.
   open var isOptional: Bool = true { willSet { mayChange() } }
 
-  /// Whether the property lives in memory only.
+  /// Whether the property exists in memory only.
   open var isTransient: Bool {
     get { storedIsTransient }
     set {
@@ -37,7 +38,8 @@ nonisolated open class NSPropertyDescription: NSObject, NSCopying, @unchecked Se
   }
   final var storedIsTransient = false
 
-  /// The program's own values. Empty, not nil, unless set, as Apple's: `description.userInfo?["key"] = value` adds one.
+  /// The program's own values. Empty, not nil, unless set, as Apple's: `description.userInfo?["key"] = value`
+  /// adds one.
   open var userInfo: [AnyHashable: Any]? = [:] { willSet { mayChange() } }
 
   /// The old-style request for an index on this column; fetch indexes of the entity have replaced it.
@@ -81,7 +83,7 @@ nonisolated open class NSPropertyDescription: NSObject, NSCopying, @unchecked Se
     validationWarnings = warnings
   }
 
-  /// What messages call this property: `attribute 'name' of entity 'Person'`.
+  /// The name of this property in messages: `attribute 'name' of entity 'Person'`.
   package final var label: String {
     let kind =
       switch self {
@@ -109,7 +111,7 @@ nonisolated open class NSPropertyDescription: NSObject, NSCopying, @unchecked Se
     NSPropertyDescription()
   }
 
-  /// Copies everything but the owning entity into `other`, which has the class `makeEmptyCopy` gave it.
+  /// Copies everything but the owning entity into `other`, a result of `makeEmptyCopy`.
   func copyContents(into other: NSPropertyDescription) {
     other.name = name
     other.isOptional = isOptional
@@ -124,8 +126,8 @@ nonisolated open class NSPropertyDescription: NSObject, NSCopying, @unchecked Se
     other.validationWarnings = validationWarnings
   }
 
-  /// An editable copy that belongs to no entity. A relationship's copy still points at the original destination
-  /// and inverse; copy the whole model to get a graph of copies.
+  /// An editable copy that belongs to no entity. A relationship's copy still refers to the original
+  /// destination and inverse; copy the whole model to get a graph of copies.
   open func copy(with zone: NSZone? = nil) -> Any {
     let other = makeEmptyCopy()
     copyContents(into: other)
@@ -136,7 +138,7 @@ nonisolated open class NSPropertyDescription: NSObject, NSCopying, @unchecked Se
     copy(with: nil)
   }
 
-  /// Equal descriptions say the same; relationships compare the names of destination and inverse.
+  /// Descriptions are equal by content; relationships compare the names of destination and inverse.
   open override func isEqual(_ object: Any?) -> Bool {
     guard let other = object as? NSPropertyDescription else { return false }
     return self === other || ModelComparison.differences(self, other).isEmpty

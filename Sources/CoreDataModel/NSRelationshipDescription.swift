@@ -1,6 +1,7 @@
 import Foundation
 
-/// What happens to the objects at the other end when an object is deleted. The raw values are those of model files.
+/// What happens to the objects at the other end when an object is deleted. The raw values are those of model
+/// files.
 public enum NSDeleteRule: UInt, Sendable, CaseIterable {
   case noActionDeleteRule = 0
   case nullifyDeleteRule = 1
@@ -30,7 +31,8 @@ nonisolated open class NSRelationshipDescription: NSPropertyDescription, @unchec
     didSet { unresolvedDestinationName = nil }
   }
 
-  /// The relationship that leads back; nil if there is none, which Apple advises against. Set both sides.
+  /// The relationship in the other direction; nil if there is none, which Apple advises against. Set both
+  /// sides.
   open var inverseRelationship: NSRelationshipDescription? {
     willSet { mayChange() }
     didSet { unresolvedInverseName = nil }
@@ -44,7 +46,8 @@ nonisolated open class NSRelationshipDescription: NSPropertyDescription, @unchec
   /// The most objects at the other end: 1 for a to-one relationship, 0 for no limit.
   open var maxCount: Int = 0 { willSet { mayChange() } }
 
-  /// The fewest objects at the other end, asked for only where there is at least one or the relationship is required.
+  /// The fewest objects at the other end, checked only where there is at least one or the relationship is
+  /// required.
   open var minCount: Int = 0 { willSet { mayChange() } }
 
   open var deleteRule: NSDeleteRule = .nullifyDeleteRule { willSet { mayChange() } }

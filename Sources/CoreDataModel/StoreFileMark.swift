@@ -9,7 +9,7 @@ import Foundation
   import Darwin
 #endif
 
-/// Which file a path names: two paths with the same identity name the same file.
+/// The file that a path names: two paths with the same identity name the same file.
 package struct FileIdentity: Hashable, Sendable {
   package let device: UInt64
   package let inode: UInt64
@@ -27,10 +27,11 @@ package struct FileIdentity: Hashable, Sendable {
   }
 }
 
-/// Says, as long as it lives, that a store of this process has a file open.
+/// Registers, as long as it lives, that a store of this process has a file open.
 ///
-/// Closing any descriptor of a file gives up all locks that the process has on it (https://www.sqlite.org/howtocorrupt.html, 2.2). So a
-/// file that is not known to be something else is not opened while a store relies on its locks.
+/// Closing any descriptor of a file releases all locks that the process has on it
+/// (https://www.sqlite.org/howtocorrupt.html, 2.2). So while a store relies on its locks a file is opened
+/// only if it is known to be another one.
 package final class StoreFileMark: Sendable {
   private static let counts = Guarded<[FileIdentity: Int]>([:])
   private let identity: FileIdentity

@@ -9,8 +9,10 @@ import CoreData
 
 /// All nine methods fetch on the context's queue and load nothing but what the fetch itself loads. They throw
 /// an ``EasyFetchError`` for an entity or a sort key that the model does not have, and the errors of the
-/// fetch. Pass text from users as an argument of a format (`"name == %@", text`) or in a predicate. Inserted
-/// into the format itself it would be parsed as a part of it.
+/// fetch.
+///
+/// Pass text from users as an argument of a format (`"name == %@", text`) or in a predicate. Inserted into
+/// the format itself it would be parsed as a part of it.
 extension NSManagedObjectContext {
   /// All objects of an entity and its sub-entities, in the store's order.
   public func fetchObjects(forEntityName entityName: String) throws -> [NSManagedObject] {

@@ -7,8 +7,10 @@ import CoreData
 //     if try context.exists(Person.self, where: "team == %@", team) { … }
 
 /// Fetches by class, on the context's queue. The entity is looked up in the context's own model, by the class
-/// that it names. A format is a literal of the program, which the compiler enforces: other text can only be
-/// an argument, and arguments are values, never parsed. The forms with a predicate accept one made elsewhere.
+/// that it names.
+///
+/// A format is a literal of the program, which the compiler enforces: other text can only be an argument, and
+/// arguments are values, never parsed. The forms with a predicate accept one made elsewhere.
 ///
 /// All throw an ``EasyFetchError`` for a class without entity in the context's model and for a sort key that
 /// the entity does not have, and the errors of the fetch.

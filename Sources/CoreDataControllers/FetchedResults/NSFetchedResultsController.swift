@@ -69,8 +69,10 @@ nonisolated open class NSFetchedResultsController<ResultType: NSFetchRequestResu
   // MARK: Fetching
 
   /// Runs the request. Call it again after a change of the request. Ends the running event first, so that
-  /// objects found here are not reported as changes afterwards. Throws the errors of the fetch, and an
-  /// explained error if the request has no sort descriptors or does not sort by section.
+  /// objects found here are not reported as changes afterwards.
+  ///
+  /// Throws the errors of the fetch, and an explained error if the request has no sort descriptors or does
+  /// not sort by section.
   open func performFetch() throws {
     guard fetchRequest.sortDescriptors != nil else {
       throw ErrorMessage(

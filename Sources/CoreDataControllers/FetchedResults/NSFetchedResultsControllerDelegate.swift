@@ -26,9 +26,10 @@ public protocol NSFetchedResultsSectionInfo {
 ///
 /// One call of ``controllerWillChangeContent(_:)`` opens a batch, one of ``controllerDidChangeContent(_:)``
 /// closes it; between them come sections, then objects. `indexPath` counts as before the batch,
-/// `newIndexPath` as after it. The controller argument is the one that changed, as a controller of any
-/// result. Swift's generic classes have one identity for each argument, so compare controllers with `==`, not
-/// with `===`.
+/// `newIndexPath` as after it.
+///
+/// The controller argument is the one that changed, as a controller of any result. Swift's generic classes
+/// have one identity for each argument, so compare controllers with `==`, not with `===`.
 public protocol NSFetchedResultsControllerDelegate: AnyObject {
   func controller(
     _ controller: NSFetchedResultsController<any NSFetchRequestResult>, didChange anObject: Any,

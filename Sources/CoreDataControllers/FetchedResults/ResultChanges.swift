@@ -3,9 +3,10 @@ import CoreDataPredicates
 import CoreDataStorage
 import Foundation
 
-/// The changes from one list of results to the next, as a delegate is notified of them. Unchanged objects
-/// keep their order among themselves. A changed object has moved if its section is another, or if it does not
-/// fit between those that stay; as many as possible stay.
+/// The changes from one list of results to the next, as a delegate is notified of them.
+///
+/// Unchanged objects keep their order among themselves. A changed object has moved if its section is another,
+/// or if it does not fit between those that stay; as many as possible stay.
 struct ResultChanges {
   struct ObjectChange {
     var object: NSManagedObject

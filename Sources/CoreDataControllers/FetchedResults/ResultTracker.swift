@@ -3,8 +3,9 @@ import CoreDataModel
 import CoreDataPredicates
 import Foundation
 
-/// The state of a fetched results controller of any results, and the code that updates it. It is used on the
-/// context's queue, as the context itself.
+/// The state of a fetched results controller of any results, and the code that updates it.
+///
+/// It is used on the context's queue, as the context itself.
 final class ResultTracker {
   let context: NSManagedObjectContext
   let sectionNameKeyPath: String?

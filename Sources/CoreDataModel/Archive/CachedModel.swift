@@ -3,8 +3,8 @@ import CoreDataPredicates
 import Foundation
 
 extension NSManagedObjectModel {
-  /// The model as a keyed archive, the content of a `.mom` file. Throws ``ModelFileError`` for parts that have no archived
-  /// form, such as a block predicate.
+  /// The model as a keyed archive, the content of a `.mom` file. Throws ``ModelFileError`` for parts that
+  /// have no archived form, such as a block predicate.
   package static func archivedModelData(_ model: NSManagedObjectModel) throws -> Data {
     try ModelArchiveWriter.write(model, as: .file)
   }

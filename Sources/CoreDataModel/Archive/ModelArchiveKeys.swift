@@ -1,6 +1,7 @@
 import Foundation
 
-/// The keys of archived models, by class. A key that is in none of these sets is reported when a model is read.
+/// The keys of archived models, by class. A key that is in none of these sets is reported when a model is
+/// read.
 enum ModelArchiveKeys {
   static let model: Set<String> = [
     "NSEntities", "NSFetchRequestTemplates", "NSVersionIdentifiers", "NSConfigurations",
@@ -52,8 +53,9 @@ enum ModelArchiveKeys {
   static let keptInHistoryFlag = 16
 }
 
-/// `_P` of a property: what it is, and which keys its archive does *not* have. Apple's archives agree in every bit with the keys beside
-/// it, and a reader that trusts a bit skips the key, so nothing may be claimed absent that is there.
+/// `_P` of a property: its kind, and the keys that its archive does *not* have. In Apple's archives every bit
+/// agrees with the keys beside it, and a reader that uses a bit skips the key, so no bit may mark an existing
+/// key as absent.
 struct PropertyFlags: OptionSet {
   let rawValue: Int64
 
@@ -72,7 +74,7 @@ struct PropertyFlags: OptionSet {
     ("NSUserInfo", PropertyFlags(rawValue: 0x40)),
     ("NSVersionHashModifier", PropertyFlags(rawValue: 0x80)),
   ]
-  /// Key → the bit that is set where the key is there.
+  /// Key → the bit that is set where the key exists.
   static let present: [(key: String, flag: PropertyFlags)] = [
     ("NSIsOptional", optional), ("NSIsReadOnly", readOnly), ("NSIsTransient", transient),
     ("NSIndexedBySpotlight", spotlight), ("NSIsOrdered", ordered),
@@ -83,7 +85,7 @@ struct PropertyFlags: OptionSet {
     self.rawValue = rawValue
   }
 
-  /// The word that goes with these keys.
+  /// The flags for these keys.
   init(of keys: Set<String>) {
     self = .always
     for (key, flag) in Self.absent where !keys.contains(key) { insert(flag) }
@@ -91,8 +93,9 @@ struct PropertyFlags: OptionSet {
   }
 }
 
-/// `NSFetchRequestFlags`. Apple archives a request with default settings as 30; that gives the four bits that are on by
-/// default. Which of them is which, and the other two, follow the order of the properties: inferred, not proven.
+/// `NSFetchRequestFlags`. Apple archives a request with default settings as 30; that gives the four bits that
+/// are on by default. Which of them is which, and the other two, follow the order of the properties:
+/// inferred, not proven.
 struct FetchRequestFlags: OptionSet {
   var rawValue: Int
 

@@ -55,7 +55,7 @@ extension ModelArchiveReader {
     return element
   }
 
-  /// What an element computes, nil for an element that is a property of the entity.
+  /// The expression of an element, nil for an element that is a property of the entity.
   private func expression(_ element: KeyedArchive.Record, of label: String) throws -> NSExpressionDescription?
   {
     guard let index = try archive.index(element.fields["NSIndexedProperty"]),

@@ -1,9 +1,9 @@
 import CoreDataPredicates
 import Foundation
 
-/// Rebuilds a model from the object graph of a `.mom` file or of the model cached in a store.
+/// Reads a model from the object graph of a `.mom` file or of the model cached in a store.
 ///
-/// The graph is cyclic, so entities are made first, empty, and found again by their index in the archive; then
+/// The graph is cyclic, so entities are created first, empty, and found by their index in the archive; then
 /// properties are read, and last everything that refers to both.
 final class ModelArchiveReader {
   let archive: KeyedArchive
@@ -15,7 +15,8 @@ final class ModelArchiveReader {
   private var entityOrder: [Int] = []
   var entityNames: [String: NSEntityDescription] = [:]
   private var properties: [Int: NSPropertyDescription] = [:]
-  /// Repetitions of inherited properties in sub-entities → the property of an ancestor, by their places in the archive.
+  /// Repetitions of inherited properties in sub-entities → the property of an ancestor, by their places in
+  /// the archive.
   private var repetitions: [Int: Int] = [:]
   private var listedProperties: [Int: [String: Int]] = [:]
   private var propertyIndexes: [ObjectIdentifier: Int] = [:]
@@ -66,7 +67,8 @@ final class ModelArchiveReader {
     model.entities = entityOrder.compactMap { entities[$0] }.sorted { ($0.name ?? "") < ($1.name ?? "") }
 
     if let identifiers = try values.value(root.fields["NSVersionIdentifiers"]) {
-      // Compilers write a set with the empty string when the model has no identifier; it stays, since stores repeat it.
+      // Compilers write a set with the empty string when the model has no identifier; it stays, since stores
+      // repeat it.
       if let set = identifiers as? Set<AnyHashable> {
         model.versionIdentifiers = set
       } else if let list = identifiers as? [AnyHashable] {
@@ -177,7 +179,7 @@ final class ModelArchiveReader {
       else {
         throw PlistError("entity '\(name)' has a property that is no object")
       }
-      // Inherited properties are stand-ins in cached models; the parent has the real ones.
+      // Inherited properties are proxies in cached models; the parent has the real ones.
       if property.className == "_NSPropertyDescriptionProxy" { continue }
       if let owner = try archive.index(property.fields["NSEntity"]), owner != index,
         let ownerEntity = entities[owner],
@@ -185,7 +187,7 @@ final class ModelArchiveReader {
       {
         continue
       }
-      // One object under two entities could also make a circle of repetitions.
+      // One object under two entities could also make a cycle of repetitions.
       guard properties[propertyIndex] == nil, repetitions[propertyIndex] == nil else {
         throw PlistError("entity '\(name)' shares a property with another entity")
       }
@@ -204,8 +206,9 @@ final class ModelArchiveReader {
     entity.properties = own.sorted { $0.name < $1.name }
   }
 
-  /// Caches of stores repeat inherited properties in sub-entities, as objects that differ in `NSEntity` only. The property that the
-  /// nearest ancestor lists under the same name, if it is the same in all else; one that differs hides the inherited one.
+  /// Caches of stores repeat inherited properties in sub-entities, as objects that differ in `NSEntity` only.
+  /// The property that the nearest ancestor lists under the same name, if it is the same in all else; one
+  /// that differs hides the inherited one.
   private func inheritedTwin(of property: KeyedArchive.Record, in entity: KeyedArchive.Record) throws -> Int?
   {
     let name: String = try string(property, "NSPropertyName") ?? ""
@@ -223,7 +226,7 @@ final class ModelArchiveReader {
     return nil
   }
 
-  /// What an entity's table lists, by name.
+  /// The entries of an entity's table, by name.
   private func propertyIndexesByName(of entity: KeyedArchive.Record) throws -> [String: Int] {
     if let known = listedProperties[entity.index] { return known }
     var result: [String: Int] = [:]

@@ -4,7 +4,8 @@ import Foundation
 extension ModelArchiveWriter {
   private static let propertyClasses = ["NSPropertyDescription", "NSObject"]
 
-  /// Writes a property of `entity`: the one that declares it, or in a cache one that inherits it; nil for what no entity owns.
+  /// Writes a property of `entity`: the one that declares it, or in a cache one that inherits it; nil for a
+  /// property without entity.
   mutating func write(
     _ property: NSPropertyDescription, of entity: NSEntityDescription?, at index: Int
   ) throws {

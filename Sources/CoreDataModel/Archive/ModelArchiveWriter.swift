@@ -1,13 +1,15 @@
 import CoreDataPredicates
 import Foundation
 
-/// Writes a model as a keyed archive: same classes, keys and values as Apple's, so Apple's framework decodes it.
+/// Writes a model as a keyed archive: same classes, keys and values as Apple's, so Apple's framework decodes
+/// it.
 ///
 /// Apple's archives have two forms, and so have these:
 ///
 ///     .mom file       entities in an NSMutableDictionary; a sub-entity lists the properties it declares
-///     cache of store  entities in an NSKnownKeysDictionary1; a sub-entity repeats the inherited ones, as objects of its own that
-///                     differ in NSEntity only; an entity of the class NSManagedObject has no class name
+///     cache of store  entities in an NSKnownKeysDictionary1; a sub-entity repeats the inherited ones, as
+///                     objects of its own that differ in NSEntity only; an entity of the class NSManagedObject
+///                     has no class name
 struct ModelArchiveWriter {
   enum Form {
     case file
@@ -115,7 +117,8 @@ struct ModelArchiveWriter {
     return archive.dictionary(content, mutable: true)
   }
 
-  /// The dictionary of fixed keys that the framework makes of a model's entities. Its token stands for keys without value; there are none here.
+  /// The dictionary of fixed keys that Apple's framework makes of a model's entities. Its token marks keys
+  /// without value; there are none here.
   private mutating func knownKeys(of entities: [NSEntityDescription]) -> PlistNode {
     let names: [String] = entities.map { $0.name ?? "" }.sorted()
     let byName: [String: PlistNode] = Dictionary(

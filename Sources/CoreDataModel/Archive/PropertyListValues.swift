@@ -1,17 +1,19 @@
 import CoreDataPredicates
 import Foundation
 
-/// A property list from bytes nobody vouches for, as Foundation's values.
+/// A property list from untrusted bytes, as Foundation's values.
 ///
-/// Foundation's own reader recurses as deep as its input says, so a few hundred kilobytes can overflow the stack. Binary
-/// lists go through ``BinaryPlistReader``, which limits depth; XML lists, which only very old stores hold, are measured first.
+/// Foundation's own reader recurses as deep as its input nests, so a few hundred kilobytes can overflow the
+/// stack. Binary lists go through ``BinaryPlistReader``, which limits depth; XML lists, which only very old
+/// stores hold, are measured first.
 package enum PropertyListValues {
   /// What is wrong with the bytes.
   package struct Failure: Error, CustomStringConvertible {
     package let description: String
   }
 
-  /// Reads a dictionary. Values are `Bool`, `Int`, `Double`, `Date`, `Data`, `String`, arrays and dictionaries of these.
+  /// Reads a dictionary. Values are `Bool`, `Int`, `Double`, `Date`, `Data`, `String`, arrays and
+  /// dictionaries of these.
   package static func dictionary(from data: Data) throws -> [String: Any] {
     let value: Any
     if data.starts(with: Array("bplist".utf8)) {

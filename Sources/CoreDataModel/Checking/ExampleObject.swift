@@ -1,8 +1,9 @@
 import CoreDataPredicates
 
-/// Stands for any object of an entity, or for any value of a composite attribute, while a predicate is checked.
+/// Stands for any object of an entity, or for any value of a composite attribute, while a predicate is
+/// checked.
 ///
-/// Two of them are equal only when they are one, as two objects.
+/// Two of them are equal only when they are identical, as objects are.
 final class ExampleObject: PlaceholderValue {
   enum Form {
     case entity(NSEntityDescription)
@@ -25,7 +26,7 @@ final class ExampleObject: PlaceholderValue {
   var sibling: PredicateValue { .object(ObjectBox(ExampleObject(form))) }
 }
 
-/// An object among a predicate's constants that knows its entity: a managed object, or the id of one.
+/// An object among a predicate's constants that has an entity: a managed object, or the id of one.
 package protocol EntityBearing: AnyObject {
   var entity: NSEntityDescription { get }
 }
@@ -44,7 +45,7 @@ extension PredicateValue {
 }
 
 extension NSAttributeDescription {
-  /// An example of the attribute's values; nil where the model doesn't say what they are.
+  /// An example of the attribute's values; nil where the model doesn't define their type.
   var exampleValue: PredicateValue? {
     switch attributeType {
     case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType: .integer(1)

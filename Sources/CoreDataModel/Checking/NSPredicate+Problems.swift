@@ -2,19 +2,17 @@ import CoreDataPredicates
 import Foundation
 
 extension NSPredicate {
-  /// Everything in the predicate that doesn't fit objects of an entity, in the order in which it is written. Empty for a sound
-  /// predicate.
+  /// Everything in the predicate that doesn't fit objects of an entity, in the order in which it is written.
+  /// Empty for a sound predicate.
   ///
-  /// ```swift
-  /// for problem in NSPredicate(format: "titel == 'x' AND price LIKE 'a*'").problems(for: item) { print(problem) }
-  /// // titel: keypath titel not found in entity Item. Did you mean "title"?
-  /// // price LIKE "a*": LIKE can't compare price (a number) with a string. It compares strings; …
-  /// ```
+  /// ```swift for problem in NSPredicate(format: "titel == 'x' AND price LIKE 'a*'").problems(for: item) {
+  /// print(problem) } // titel: keypath titel not found in entity Item. Did you mean "title"? // price LIKE
+  /// "a*": LIKE can't compare price (a number) with a string. It compares strings; … ```
   ///
-  /// Names are looked up and kinds compared; nothing is evaluated, no store asked. Fetches do the same and throw the errors.
-  /// At most a hundred problems are listed.
-  /// `$FETCH_SOURCE` and `$FETCHED_PROPERTY` count as bound, any other variable as forgotten. What the predicate can't tell
-  /// (a block, a transformable attribute) is left alone.
+  /// Names are looked up and types compared; nothing is evaluated, no store is used. Fetches do the same and
+  /// throw the errors. At most a hundred problems are listed. `$FETCH_SOURCE` and `$FETCHED_PROPERTY` count
+  /// as bound, any other variable as missing. Parts of unknown type (a block, a transformable attribute) are
+  /// not checked.
   public func problems(for entity: NSEntityDescription) -> [PredicateProblem] {
     var check = PredicateCheck(entity, variables: PredicateCheck.fetchVariables(owner: nil))
     check.check(structureNode())
@@ -23,7 +21,7 @@ extension NSPredicate {
 }
 
 extension PredicateNode {
-  /// All problems of a predicate that somebody has typed, in words that do without arguments.
+  /// All problems of a predicate that a user has typed, with texts that do not mention arguments.
   package func typedProblems(for entity: NSEntityDescription) -> [PredicateProblem] {
     var check = PredicateCheck(entity, takesArguments: false)
     check.check(self)
@@ -48,9 +46,10 @@ extension CoreDataPredicates.NSExpression {
 }
 
 extension NSSortDescriptor {
-  /// Everything in the descriptor's key that doesn't fit objects of an entity: unknown keys, many values, values without order.
+  /// Everything in the descriptor's key that doesn't fit objects of an entity: unknown keys, many values,
+  /// values without order.
   ///
-  /// A descriptor with a comparator of the program's own is asked for its key alone.
+  /// Of a descriptor with a comparator of the program's own only the key is checked.
   public func problems(for entity: NSEntityDescription) -> [PredicateProblem] {
     guard let key, !key.isEmpty else { return [] }
     var check = PredicateCheck(entity)
@@ -60,8 +59,8 @@ extension NSSortDescriptor {
 }
 
 extension NSFetchRequest {
-  /// Everything in the request that doesn't fit a model: its entity, predicate, sort descriptors, properties to fetch and
-  /// relationships to prefetch.
+  /// Everything in the request that doesn't fit a model: its entity, predicate, sort descriptors, properties
+  /// to fetch and relationships to prefetch.
   public final func problems(in model: NSManagedObjectModel) -> [PredicateProblem] {
     guard let entity = entityName.flatMap({ model.entitiesByName[$0] }) else {
       let names: [String] = Array(model.entitiesByName.keys)
@@ -98,8 +97,8 @@ extension NSFetchRequest {
 }
 
 extension PredicateCheck {
-  /// Problems of a request of the model itself: a fetched property's (with the entity that owns it), which knows its two
-  /// variables, or a template, which gets values for any when it is used.
+  /// Problems of a request of the model itself: a fetched property's (with the entity that owns it), which
+  /// has two variables, or a template, whose variables get values when it is used.
   static func problems(
     of request: NSFetchRequest<any NSFetchRequestResult>, for entity: NSEntityDescription,
     owner: NSEntityDescription?

@@ -1,7 +1,7 @@
 import CoreDataPredicates
 
 extension PredicateCheck {
-  /// Tries an operator on examples of its operands, or another one that takes the same kinds.
+  /// Evaluates an operator on examples of its operands, or another one for the same types.
   mutating func attempt(
     _ left: PredicateValue?, _ node: ComparisonNode, _ right: PredicateValue?,
     trying test: ComparisonNode? = nil
@@ -37,7 +37,7 @@ extension PredicateCheck {
     }
   }
 
-  /// Reports an operand that gives many values where the operator compares one.
+  /// Reports an operand with many values where the operator compares one.
   mutating func refusesMany(
     _ example: PredicateValue?, _ expression: ExpressionNode, _ node: ComparisonNode
   ) -> Bool {
@@ -60,7 +60,7 @@ extension PredicateCheck {
 
   // MARK: Equality and membership
 
-  /// Notes a comparison with values of which none can be equal.
+  /// Reports a comparison with values of which none can be equal.
   mutating func warnIfNeverEqual(
     _ value: PredicateValue?, _ others: some Collection<PredicateValue>, _ node: ComparisonNode
   ) {
@@ -74,7 +74,7 @@ extension PredicateCheck {
         advice: "Compare values of one kind; CAST(…, 'NSNumber') and its like convert between them."))
   }
 
-  /// Whether no two values of these kinds are equal. nil equals nil.
+  /// Whether no two values of these types are equal. nil equals nil.
   static func areNeverEqual(_ a: PredicateValue, _ b: PredicateValue) -> Bool {
     if a.isNull || b.isNull || a.isNumber && b.isNumber { return false }
     switch (a, b) {
@@ -98,7 +98,8 @@ extension PredicateCheck {
     }
   }
 
-  /// `element IN collection`, and `CONTAINS` with its sides exchanged; `left` and `right` are the sides as written.
+  /// `element IN collection`, and `CONTAINS` with its sides exchanged; `left` and `right` are the sides as
+  /// written.
   mutating func checkMembership(
     of element: PredicateValue?, in collection: PredicateValue?, _ expression: ExpressionNode,
     _ node: ComparisonNode, _ left: PredicateValue?, _ right: PredicateValue?

@@ -1,6 +1,6 @@
 import CoreDataPredicates
 
-// Constants that can't be what a property holds: a text for a date, a Swift value that no store has.
+// Constants that can't be values of a property: a text for a date, a Swift value that no store can hold.
 
 extension PredicateCheck {
   /// Reports a constant of the comparison that no value on the other side can be compared with.
@@ -23,7 +23,7 @@ extension PredicateCheck {
       reportSwiftValue(value, subject, node)
       return true
     }
-    // Of composite attributes nothing better is known.
+    // For composite attributes there is no better check.
     if case .composite? = value.exampleForm { return false }
     guard Self.comparesValues(node), case .string(let text)? = members.first,
       members.allSatisfy({ Self.areNeverEqual(value, $0) }),
@@ -38,7 +38,7 @@ extension PredicateCheck {
     return true
   }
 
-  /// Text operators want texts, and say so.
+  /// Text operators require texts, and have errors of their own.
   private static func comparesValues(_ node: ComparisonNode) -> Bool {
     switch node.comparison {
     case .equalTo, .notEqualTo, .in, .between, .lessThan, .lessThanOrEqualTo, .greaterThan,
@@ -84,8 +84,8 @@ extension PredicateCheck {
 }
 
 extension PredicateValue {
-  /// A Swift value that the predicate language doesn't know: an enumeration's, a structure's, a tuple, a closure. Objects and types
-  /// are none.
+  /// A Swift value that the predicate language doesn't have: an enumeration's, a structure's, a tuple, a
+  /// closure. nil for objects and types.
   fileprivate var swiftValue: Any? {
     guard case .object(let box) = self, !(type(of: box.value) is AnyClass), !(box.value is Any.Type) else {
       return nil

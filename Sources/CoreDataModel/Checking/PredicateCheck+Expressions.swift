@@ -98,7 +98,7 @@ extension PredicateCheck {
     return SampleEvaluation.many(.example(of: entity), isOrdered: true)
   }
 
-  /// What both branches give; nil when they differ.
+  /// The common result of both branches; nil when they differ.
   private func common(_ a: PredicateValue?, _ b: PredicateValue?) -> PredicateValue? {
     guard let a, let b else { return nil }
     if a.isNull { return b.isNull ? a : nil }
@@ -126,7 +126,7 @@ extension PredicateCheck {
       report(problem)
       return nil
     }
-    // nil is a value that every row may have; what becomes of it is not a matter of kinds.
+    // Every row may have nil; the result for nil does not depend on types.
     let known: [PredicateValue] = values.compactMap { $0.flatMap { $0.isNull ? nil : $0 } }
     guard known.count == values.count else { return nil }
     do {
@@ -146,7 +146,7 @@ extension PredicateCheck {
     if let error = error as? PredicateError, error.isUnsupported {
       return PredicateProblem(.notEvaluable, part: part, subject: nil, error: error)
     }
-    // Would one value do where there are many?
+    // Would one value be valid where there are many?
     if let many = zip(arguments, values).first(where: { $0.path != nil && $1.isCollection })?.0,
       (try? SampleEvaluation.call(function, values.compactMap(\.innermostMember))) != nil
     {
@@ -180,7 +180,7 @@ extension PredicateCheck {
     return path
   }
 
-  /// An example of what `FUNCTION` and custom operators give.
+  /// An example of the result of `FUNCTION` and custom operators.
   mutating func answer(
     to selector: String, from target: PredicateValue?, _ arguments: [PredicateValue?],
     part: @autoclosure () -> String
@@ -282,7 +282,7 @@ extension PredicateCheck {
 }
 
 extension PredicateProblem {
-  /// A `CAST` of a constant text that it can't read: it would be nil for every row, and nobody told.
+  /// A `CAST` of a constant text that it can't read: it would be nil for every row, without an error.
   package init?(unreadableCast expression: ExpressionNode, takesArguments: Bool = true) {
     guard let (text, type) = Cast.unreadable(expression) else { return nil }
     let short: String = text.utf8.count > 80 ? "\(text.prefix(80))…" : text

@@ -1,6 +1,7 @@
 import CoreDataPredicates
 
-/// A place on a path: an object, of which no example is made while the path goes on, or an example of a value.
+/// A place on a path: an object, of which no example is made while the path goes on, or an example of a
+/// value.
 enum PathPlace {
   case object(NSEntityDescription)
   case value(PredicateValue?)
@@ -14,7 +15,7 @@ enum PathPlace {
 }
 
 extension PredicateCheck {
-  /// An example of what a path gives. `expression` is the whole expression, for messages.
+  /// An example of the value of a path. `expression` is the whole expression, for messages.
   mutating func read(_ path: String, from start: PathPlace, of expression: ExpressionNode) -> PredicateValue?
   {
     var place: PathPlace = start
@@ -89,7 +90,7 @@ extension PredicateCheck {
     guard let property = entity.propertiesByName[key] else {
       switch key {
       case "self", "objectID": return .object(entity)
-      // What a description answers to is the program's affair.
+      // The keys of a description are not checked.
       case "entity": return .value(nil)
       default:
         report(unknownKey(key, entity, expression))
@@ -145,7 +146,7 @@ extension PredicateCheck {
         ?? NearestNames.advice(for: key, among: known))
   }
 
-  /// Notes what only objects know, so that no store can decide about it.
+  /// Reports a property that only objects have, so that no store can evaluate it.
   private mutating func warnIfNotStored(_ property: NSPropertyDescription, _ expression: ExpressionNode) {
     let isUntyped: Bool = (property as? NSAttributeDescription)?.attributeType == .undefinedAttributeType
     guard property.isTransient || isUntyped else { return }
@@ -222,7 +223,7 @@ extension PredicateCheck {
 
   // MARK: For messages
 
-  /// What an expression reads, when it is a path or the object itself.
+  /// The property or object that an expression reads, when it is a path or the object itself.
   func subject(_ expression: ExpressionNode) -> PredicateSubject? {
     if expression == .evaluatedObject { return PredicateSubject(keyPath: Printer.print(expression)) }
     guard let path = expression.path else { return nil }
@@ -284,7 +285,8 @@ extension PredicateValue {
     }
   }
 
-  /// A member of a collection, of the innermost one where collections are nested; a value itself when it is no collection.
+  /// A member of a collection, of the innermost one where collections are nested; a value itself when it is
+  /// no collection.
   var innermostMember: PredicateValue? {
     var value: PredicateValue = self
     while let members = value.elements {

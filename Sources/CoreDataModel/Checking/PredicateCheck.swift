@@ -1,11 +1,11 @@
 import CoreDataPredicates
 
-/// Walks a predicate and notes everything in it that doesn't fit an entity.
+/// Traverses a predicate and reports everything in it that doesn't fit an entity.
 ///
-/// Every expression gets an example of the values it will have: an attribute a value of its type, a relationship a stand-in for an
-/// object (``ExampleObject``) or a collection of such, a constant itself. nil is an expression of which nothing is known, and
-/// about which nothing is said. Operators and functions are tried on the examples (`SampleEvaluation`), so what is refused here is what
-/// the evaluator refuses.
+/// Every expression gets an example of the values it will have: an attribute a value of its type, a
+/// relationship a placeholder for an object (``ExampleObject``) or a collection of such, a constant itself.
+/// nil is an expression of unknown type, which is not checked. Operators and functions are evaluated on the
+/// examples (`SampleEvaluation`), so the check and the evaluator refuse the same.
 ///
 /// ```
 /// ANY items.price > 3     items.price → {1.0, 2.0}; one of them, 1.0 > 3: a number and a number, well
@@ -13,21 +13,21 @@ import CoreDataPredicates
 /// name.length > 'x'       name.length → 1; 1 > 'x': there is no order between the two
 /// ```
 ///
-/// Cost: one look-up a key and a few comparisons an operator; text is made for problems only. Deep trees are walked where the
-/// stack suffices.
+/// Cost: one look-up a key and a few comparisons an operator; text is made for problems only. Deep trees are
+/// traversed on a thread with enough stack.
 struct PredicateCheck {
   /// Whether a variable without a value is a problem; templates get theirs later.
   private let needsVariables: Bool
   /// Whether the predicate was made from a format with arguments, or typed.
   let takesArguments: Bool
-  /// Whether warnings are looked for; a fetch asks for errors alone.
+  /// Whether warnings are reported; a fetch needs errors only.
   let findsWarnings: Bool
-  /// Whose keys the predicate reads, also inside of subqueries.
+  /// The entity whose keys the predicate reads, also inside of subqueries.
   let entity: NSEntityDescription
   private(set) var problems: [PredicateProblem] = []
-  /// How deep in the tree the walk is.
+  /// The current depth in the tree.
   private var level: Int = 0
-  /// What variables stand for: those known from outside, and those of the subqueries around this place.
+  /// Values of variables: those given by the caller, and those of the enclosing subqueries.
   var variables: [String: PredicateValue?]
 
   init(
@@ -41,10 +41,10 @@ struct PredicateCheck {
     self.findsWarnings = findsWarnings
   }
 
-  /// Nobody reads more; a generated predicate may be wrong in a million places.
+  /// The limit of the list; a generated predicate may be wrong in a million places.
   static let mostProblems: Int = 100
 
-  /// Whether the walk ends here.
+  /// Whether the check ends here.
   var isFull: Bool { problems.count >= Self.mostProblems }
 
   mutating func report(_ problem: PredicateProblem) {
@@ -56,10 +56,10 @@ struct PredicateCheck {
 
   /// Levels that fit the stack of any thread.
   private static let shallow: Int = 16
-  /// What a level of the walk takes at most, frames of the evaluator included.
+  /// The most stack that a level takes, frames of the evaluator included.
   private static let bytesPerLevel: Int = _isDebugAssertConfiguration() ? 16 << 10 : 4 << 10
 
-  /// Walks on one level deeper, on a thread with more stack where this one's would not do.
+  /// Continues one level deeper, on a thread with more stack where this one's is too small.
   mutating func descend<Value>(or nothing: Value, _ walk: (inout PredicateCheck) -> Value) -> Value {
     level += 1
     defer { level -= 1 }
@@ -78,7 +78,7 @@ struct PredicateCheck {
         advice: "Give one AND or OR all its members at once."))
   }
 
-  // MARK: Walking
+  // MARK: Traversal
 
   /// An example of a variable's value.
   mutating func value(ofVariable name: String) -> PredicateValue? {
@@ -99,7 +99,8 @@ struct PredicateCheck {
     case .constant: break
     case .compound(_, let members): descend(or: ()) { for member in members { $0.check(member) } }
     case .comparison(let node): check(node)
-    // Code, which only running it can judge. Compounds are held so too when they have grown beyond what may be walked.
+    // Code, which only its execution could check. Compounds that are too deep for a traversal are stored in
+    // this case too.
     case .block(let block):
       if block.isTooDeep { reportTooDeep() }
     }
@@ -114,7 +115,7 @@ struct PredicateCheck {
     for place in count..<problems.count { problems[place].advice += adviceOnSelf(problems[place]) }
   }
 
-  /// Who compares `SELF` with a value means a property, perhaps one of that name.
+  /// A comparison of `SELF` with a value probably means a property, perhaps one of that name.
   private func adviceOnSelf(_ problem: PredicateProblem) -> String {
     let names: [String] = entity.propertiesByName.keys.filter { $0.lowercased() == "self" }.sorted()
     if !names.isEmpty {
@@ -140,7 +141,7 @@ struct PredicateCheck {
     compare(left?.innermostMember, node, right, isMember: true)
   }
 
-  /// - Parameter isMember: whether `left` is one of the members that the node's left side gives.
+  /// - Parameter isMember: whether `left` is one of the members of the node's left side.
   private mutating func compare(
     _ left: PredicateValue?, _ node: ComparisonNode, _ right: PredicateValue?, isMember: Bool
   ) {
@@ -170,7 +171,7 @@ struct PredicateCheck {
       _ = answer(to: node.selector ?? "", from: left, [right], part: Printer.print(.comparison(node)))
     case .tokenMatches, .utiEquals: attempt(left, node, right)
     case .utiConformsTo:
-      // What a type conforms to depends on the type; that it is a text does not.
+      // Conformance to a UTI depends on the value; that it is a text does not.
       var test: ComparisonNode = node
       test.comparison = .utiEquals
       attempt(left, node, right, trying: test)

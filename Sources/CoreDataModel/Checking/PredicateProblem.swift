@@ -1,19 +1,18 @@
 import Foundation
 
-/// Something in a predicate, an expression, a sort descriptor or a fetch request that doesn't fit the entity it is meant for.
+/// Something in a predicate, an expression, a sort descriptor or a fetch request that doesn't fit the entity
+/// it is meant for.
 ///
-/// ```
-/// boss.nmae: keypath boss.nmae not found in entity Person: "Person" has no property "nmae". Did you mean "name"?
-/// name < 5: name is a string and 5 is a number, which < can't compare. …
-/// ```
+/// ``` boss.nmae: keypath boss.nmae not found in entity Person: "Person" has no property "nmae". Did you mean
+/// "name"? name < 5: name is a string and 5 is a number, which < can't compare. … ```
 ///
-/// Found by `predicate.problems(for: entity)` without running anything. A fetch whose predicate has an ``Severity/error``
-/// throws before a store is asked.
+/// Found by `predicate.problems(for: entity)` without running anything. A fetch whose predicate has an
+/// ``Severity/error`` throws before a store is asked.
 public struct PredicateProblem: Sendable, Hashable, CustomStringConvertible {
   public enum Severity: String, Sendable, Hashable {
     /// A fetch throws.
     case error
-    /// A fetch runs, but hardly as meant, or more slowly than it could.
+    /// A fetch runs, but probably not as meant, or more slowly than it could.
     case warning
   }
 
@@ -23,7 +22,7 @@ public struct PredicateProblem: Sendable, Hashable, CustomStringConvertible {
     case unknownEntity
     /// The entity has no property of that name.
     case unknownKey
-    /// A key behind a plain value that doesn't answer to it.
+    /// A key after a plain value that doesn't have it.
     case keyBehindValue
     /// A path through a to-many relationship where one value is needed.
     case toManyNotAllowed
@@ -31,9 +30,9 @@ public struct PredicateProblem: Sendable, Hashable, CustomStringConvertible {
     case notCollection
     /// A position in a collection without order.
     case notOrdered
-    /// Operands of kinds that the operator or function doesn't take.
+    /// Operands of types that the operator or function doesn't accept.
     case wrongType
-    /// Values of kinds that are never equal. A warning: the comparison has an answer.
+    /// Values of types that are never equal. A warning: the comparison has a result.
     case neverEqual
     /// `BETWEEN` without two bounds.
     case missingBounds
@@ -41,27 +40,27 @@ public struct PredicateProblem: Sendable, Hashable, CustomStringConvertible {
     case invalidPattern
     /// A variable without a value.
     case unboundVariable
-    /// A function, a selector of `FUNCTION` or a custom operator that nobody has defined.
+    /// A function, a selector of `FUNCTION` or a custom operator that is not registered.
     case unknownFunction
     /// A collection operator that doesn't exist.
     case unknownOperator
-    /// A type that `CAST` doesn't know.
+    /// A type that `CAST` doesn't support.
     case unknownType
     /// A construct that can't be evaluated here, such as `ANYKEY`.
     case notEvaluable
-    /// A property that no store holds. A warning: the part is evaluated in memory.
+    /// A property that no store holds. A warning: the condition is evaluated in memory.
     case notStored
-    /// Deeper nesting than there may be.
+    /// Nesting deeper than the limit.
     case tooDeep
   }
 
   public let severity: Severity
   public let kind: Kind
-  /// The part of the predicate concerned, as its `predicateFormat` prints it; cut off when it is very long.
+  /// The part of the predicate concerned, as its `predicateFormat` prints it; truncated when it is very long.
   public let part: String
   /// The key path concerned, as written; nil for problems that have none.
   public let keyPath: String?
-  /// The name that is at fault: a key, a variable without its dollar sign, a function, a type.
+  /// The wrong name: a key, a variable without its dollar sign, a function, a type.
   public let name: String?
   /// The entity in which a key was looked for, or whose property is concerned.
   public let entity: String?
@@ -74,7 +73,7 @@ public struct PredicateProblem: Sendable, Hashable, CustomStringConvertible {
   /// What to do about it.
   public internal(set) var advice: String
 
-  /// Where an error of a fetch has its problems in `userInfo`, as `[PredicateProblem]`.
+  /// The key of the problems in `userInfo` of a fetch's error, as `[PredicateProblem]`.
   public static let errorKey: String = "ClarusPredicateProblems"
 
   /// A part can be megabytes of generated text.
@@ -96,7 +95,7 @@ public struct PredicateProblem: Sendable, Hashable, CustomStringConvertible {
     self.advice = advice
   }
 
-  /// About what an expression reads.
+  /// A problem with the property that an expression reads.
   init(
     _ kind: Kind, _ severity: Severity = .error, part: String, subject: PredicateSubject?, reason: String,
     advice: String
@@ -106,7 +105,7 @@ public struct PredicateProblem: Sendable, Hashable, CustomStringConvertible {
       property: subject?.property?.name, reason: reason, advice: advice)
   }
 
-  /// In the words of the evaluator: the first sentence says what is wrong, the rest what to do.
+  /// From an error of the evaluator: its first sentence says what is wrong, the others what to do.
   init(_ kind: Kind, part: String, subject: PredicateSubject?, error: any Error) {
     let text: String = "\(error)"
     let sentence: String = text.range(of: ". ").map { String(text[..<$0.lowerBound]) } ?? text
@@ -123,9 +122,9 @@ public struct PredicateProblem: Sendable, Hashable, CustomStringConvertible {
   }
 }
 
-/// What an expression reads, for messages.
+/// The property that an expression reads, for messages.
 struct PredicateSubject {
   var keyPath: String
-  /// The last property on the path that the model knows.
+  /// The last property on the path that is in the model.
   var property: NSPropertyDescription?
 }

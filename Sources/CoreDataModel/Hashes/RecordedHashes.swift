@@ -1,15 +1,15 @@
 import Foundation
 
-/// A version hash that Apple's tools computed. It holds for as long as the entity keeps the structure it had when the hash was
-/// recorded.
+/// A version hash that Apple's tools computed. It is valid as long as the entity has the structure it had
+/// when the hash was recorded.
 struct RecordedHash {
   var hash: Data
   var structure: Data
 }
 
 extension NSManagedObjectModel {
-  /// Takes over what Apple's tools recorded for entities whose hash can't be computed here. Hashes of another model, which some entity
-  /// whose hash can be computed tells, are left alone.
+  /// Stores the hashes that Apple's tools recorded for entities whose hash can't be computed here. If the
+  /// hash of any other entity differs, the hashes belong to another model and are ignored.
   package final func record(versionHashes: [String: Data]) {
     guard areOfThisModel(versionHashes) else { return }
     for entity in storedEntities where !entity.hashIsComputable {
@@ -19,7 +19,7 @@ extension NSManagedObjectModel {
     }
   }
 
-  /// The hashes of entities that Apple's tools recorded, and that still hold.
+  /// The hashes of entities that Apple's tools recorded, and that are still valid.
   final var recordedVersionHashes: [String: Data] {
     var result: [String: Data] = [:]
     for entity in storedEntities where entity.recordedHash?.hash == entity.versionHash {
@@ -28,7 +28,7 @@ extension NSManagedObjectModel {
     return result
   }
 
-  /// Whether nothing speaks against hashes being those of the model, or of a configuration of it.
+  /// Whether the hashes may be those of the model, or of a configuration of it: no computed hash differs.
   final func areOfThisModel(_ versionHashes: [String: Data]) -> Bool {
     let byName: [String: NSEntityDescription] = entitiesByName
     return versionHashes.allSatisfy { name, hash in
@@ -37,13 +37,13 @@ extension NSManagedObjectModel {
   }
 }
 
-/// The versions of the entities that a store holds: the hashes in its metadata and, where hashes can't be computed as Apple's
-/// framework does, the structure of the entities in the model that the store carries.
+/// The versions of the entities that a store holds: the hashes in its metadata and, where hashes can't be
+/// computed as Apple's framework does, the structure of the entities in the model that the store carries.
 package struct EntityVersions {
   package var hashes: [String: Data]
   package var structures: [String: Data]
 
-  /// What stores add to the metadata that they give, and never write: ``structures``.
+  /// The key of ``structures`` in a store's metadata. It is never written into a file.
   package static let structuresKey: String = "ClarusEntityStructures"
 
   package init(hashes: [String: Data], structures: [String: Data]) {
@@ -68,7 +68,7 @@ package struct EntityVersions {
     }
   }
 
-  /// Whether an entity is the version that the store holds; nil where neither hash nor structure can tell.
+  /// Whether an entity is the version that the store holds; nil where there is neither hash nor structure.
   package func fits(_ entity: NSEntityDescription) -> Bool? {
     let name: String = entity.name ?? ""
     guard let hash = hashes[name] else { return false }

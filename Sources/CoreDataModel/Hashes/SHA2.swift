@@ -2,10 +2,10 @@ import Foundation
 
 /// SHA-256 and SHA-512 of FIPS 180-4, for version hashes and model checksums.
 ///
-/// Written here because models are small and the alternative costs every client a large dependency; see
-/// `Decisions/0002-sha-in-one-file.md`. Not for secrets: nothing is wiped and time is not constant. The two functions are
-/// spelled out without generics or closures in the loops, because every store that is opened hashes its model, and
-/// programs under development are built without optimisation.
+/// An implementation of our own, because models are small and the alternative costs every client a large
+/// dependency; see `Decisions/0002-sha-in-one-file.md`. Not for secrets: nothing is wiped and time is not
+/// constant. The two functions are written without generics or closures in the loops, because every store
+/// that is opened hashes its model, and programs under development are built without optimisation.
 enum SHA2 {
   static func sha256(_ message: some Sequence<UInt8>) -> [UInt8] {
     var state: [UInt32] = [
@@ -168,8 +168,8 @@ enum SHA2 {
     return bytes
   }
 
-  /// The first 32 bits of the fractional parts of the cube roots of the first 64 primes, which are the upper halves
-  /// of the 64-bit constants.
+  /// The first 32 bits of the fractional parts of the cube roots of the first 64 primes, which are the upper
+  /// halves of the 64-bit constants.
   private static let constants256: [UInt32] = constants512.prefix(64).map { UInt32($0 >> 32) }
 
   /// The first 64 bits of the fractional parts of the cube roots of the first 80 primes.

@@ -1,12 +1,14 @@
 import Foundation
 
-// Version hashes decide which stores fit a model. They are Apple's, to the bit: SHA-256 over the parts below, strings as
-// UTF-8 without length or terminator, integers as 32-bit little-endian, `||` for concatenation.
+// Version hashes decide which stores fit a model. They are Apple's, bit for bit: SHA-256 over the parts
+// below, strings as UTF-8 without length or terminator, integers as 32-bit little-endian, `||` for
+// concatenation.
 //
 //   base(p)      = SHA256( name || byte(optional) || byte(0) || hash modifier? )
 //   attribute    = SHA256( base || u32(type) || 01 if external storage || 01 if kept in history )
-//   relationship = SHA256( base || destination name || inverse name? || u32(max) || u32(min) || 01 00 if ordered )
-//                  The inverse's name is left out if there is none and if the relationship is its own inverse.
+//   relationship = SHA256( base || destination name || inverse name? || u32(max) || u32(min)
+//                          || 01 00 if ordered )
+//                  The inverse's name is omitted if there is none and if the relationship is its own inverse.
 //   entity       = SHA256( name || byte(abstract) || hash of the parent? || hashes of all properties by name
 //                          || hash modifier? || constraints? )
 //                  Inherited properties count, transient ones don't. A constraint is its names joined by ".";
@@ -18,14 +20,15 @@ import Foundation
 //   User          = SHA256( "User" 00 || attr(name) || attr(petName) )
 //                 = 6b31f4e97b691d16c4c820bae55f89408d47013bd42151ecfde1eac7fe4be798
 //
-// Not covered: delete rules, indexes, defaults, validation, classes, transformers, user info, renaming identifiers.
-// Known gap: what derived and composite attributes add to the hash of their entity on Apple's side is not known. Here
-// it is what the store's columns and triggers depend on:
+// Not covered: delete rules, indexes, defaults, validation, classes, transformers, user info, renaming
+// identifiers.
+// Known gap: the part of derived and composite attributes in Apple's hash of their entity is not
+// known. Here it covers everything that the store's columns and triggers depend on:
 //
 //   derived      = SHA256( … as an attribute || "=" || text of the derivation || "|" || text of the filter? )
 //   composite    = SHA256( … as an attribute || hashes of the elements )
 //
-// Hashes that Apple's tools recorded for such entities are carried beside these, see `RecordedHash`.
+// Hashes that Apple's tools recorded for such entities are kept beside these, see `RecordedHash`.
 
 extension NSPropertyDescription {
   /// 32 bytes that change when the property changes in a way that makes existing stores unfit.
@@ -35,11 +38,12 @@ extension NSPropertyDescription {
 }
 
 extension NSEntityDescription {
-  /// 32 bytes that change when the entity changes in a way that makes existing stores unfit: the value Apple's
-  /// framework computes. Costs a walk over the entity's properties and ancestors; kept once the model is in use.
+  /// 32 bytes that change when the entity changes in a way that makes existing stores unfit: the value
+  /// Apple's framework computes. Costs a pass over the entity's properties and ancestors; cached once the
+  /// model is in use.
   ///
-  /// For an entity with derived or composite attributes it is the value that Apple's tools recorded, where the model comes from
-  /// a `.momd` or a store that has it, and otherwise a value of Clarus's own.
+  /// For an entity with derived or composite attributes it is the value that Apple's tools recorded, where
+  /// the model comes from a `.momd` or a store that has it, and otherwise a value of Clarus's own.
   public final var versionHash: Data {
     if let frozenHashes { return frozenHashes.version }
     let structure: Data = structureHash
@@ -47,12 +51,13 @@ extension NSEntityDescription {
     return recordedHash.hash
   }
 
-  /// The hash as it is computed here: equal for entities that are alike in all that stores depend on.
+  /// The hash as computed here: equal for entities that are equal in everything that stores depend on.
   package final var structureHash: Data {
     frozenHashes?.structure ?? Data(VersionHash.entity(self))
   }
 
-  /// Whether the hash can be computed as Apple's framework does: false for entities with derived or composite attributes.
+  /// Whether the hash can be computed as Apple's framework does: false for entities with derived or composite
+  /// attributes.
   package final var hashIsComputable: Bool {
     !properties.contains {
       !$0.isTransient && ($0 is NSDerivedAttributeDescription || $0 is NSCompositeAttributeDescription)
@@ -69,13 +74,14 @@ extension NSManagedObjectModel {
     entitiesByName.mapValues(\.versionHash)
   }
 
-  /// The model's fingerprint as stores and `VersionInfo.plist` record it: base64 of SHA-256 over the entity hashes, by
-  /// entity name.
+  /// The model's fingerprint as stores and `VersionInfo.plist` record it: base64 of SHA-256 over the entity
+  /// hashes, by entity name.
   public final var versionChecksum: String {
     VersionHash.checksum(entityVersionHashesByName)
   }
 
-  /// `NSStoreModelVersionHashesDigest` of a store of this model: base64 of SHA-512 over names and entity hashes.
+  /// `NSStoreModelVersionHashesDigest` of a store of this model: base64 of SHA-512 over names and entity
+  /// hashes.
   package final var versionHashesDigest: String {
     VersionHash.digest(entityVersionHashesByName)
   }
@@ -136,7 +142,7 @@ package enum VersionHash {
     return SHA2.sha256(bytes)
   }
 
-  /// What a derived or composite attribute adds, which is not Apple's.
+  /// The part of a derived or composite attribute, which is not Apple's.
   private static func ownPart(_ attribute: NSAttributeDescription) -> [UInt8] {
     switch attribute {
     case let derived as NSDerivedAttributeDescription:
@@ -147,7 +153,7 @@ package enum VersionHash {
     }
   }
 
-  /// Real models have -1 as a maximum, so the value is cut to 32 bits rather than checked.
+  /// Real models have -1 as a maximum, so the value is truncated to 32 bits rather than checked.
   private static func littleEndian(_ value: Int) -> [UInt8] {
     let word = UInt32(truncatingIfNeeded: value)
     return (0..<4).map { UInt8(truncatingIfNeeded: word >> ($0 * 8)) }

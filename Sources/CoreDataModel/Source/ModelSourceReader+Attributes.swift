@@ -1,7 +1,8 @@
 import CoreDataPredicates
 import Foundation
 
-// The texts of an attribute element become typed values here: defaults, bounds and patterns, as Apple's compiler does it.
+// Converts the texts of an attribute element to typed values: defaults, bounds and patterns, as Apple's
+// compiler does.
 
 extension ModelSourceReader {
   func readAttribute(
@@ -89,7 +90,7 @@ extension ModelSourceReader {
     return try value(text, type, of: element, "default value")
   }
 
-  /// The value a text stands for, as Apple's compiler would store it.
+  /// The value of a text, as Apple's compiler would store it.
   private func value(_ text: String, _ type: NSAttributeType, of element: ModelXMLElement, _ what: String)
     throws -> Any?
   {

@@ -1,9 +1,10 @@
 import CoreDataPredicates
 import Foundation
 
-// Indexes have been written in three ways, and Apple's compiler gives each model all of them, so that every framework finds one it
-// knows: a fetch index over one attribute marks the attribute as indexed, one over several is a compound index as well; an attribute
-// that is marked and a compound index are fetch indexes of their own, named after what they index.
+// Indexes have been written in three ways, and Apple's compiler writes all of them into each model, so that
+// every version of the framework finds one it supports: a fetch index over one attribute marks the attribute
+// as indexed, one over several is a compound index as well; an attribute that is marked and a compound index
+// are fetch indexes of their own, named after what they index.
 //
 //     <fetchIndex name="byUUID"> uuid                uuid is indexed; fetch indexes uuid and byUUID
 //     <attribute name="uuid" indexed="YES"/>         uuid is indexed; fetch index uuid
@@ -80,7 +81,7 @@ extension ModelSourceReader {
     return made
   }
 
-  /// A column that is computed: `expression="self"`, with the type of its values.
+  /// A computed column: `expression="self"`, with the type of its values.
   private func expression(of part: ModelXMLElement, index: String) throws -> NSExpressionDescription? {
     guard let text = nonEmpty("expression", of: part) else { return nil }
     let made = NSExpressionDescription()

@@ -1,16 +1,16 @@
 import CoreDataPredicates
 import Foundation
 
-/// Turns the `contents` file of an `.xcdatamodel` into a model.
+/// Reads the `contents` file of an `.xcdatamodel` into a model.
 ///
-/// Three passes, because everything may refer to what comes later in the file: entities and their own properties;
-/// parents, destinations and inverses; then what needs complete entities (fetched properties, templates,
-/// configurations).
+/// Three passes, because every element may refer to later ones in the file: entities and their own
+/// properties; parents, destinations and inverses; then the parts that need complete entities (fetched
+/// properties, templates, configurations).
 final class ModelSourceReader {
   let file: String
   let model = NSManagedObjectModel()
   private(set) var warnings: [ModelWarning] = []
-  /// How many columns of indexes are computed; they are numbered through the model.
+  /// The number of computed columns of indexes; they are numbered throughout the model.
   var expressionCount: Int = 0
   private var elements: [(element: ModelXMLElement, entity: NSEntityDescription)] = []
   private var entitiesByName: [String: NSEntityDescription] = [:]

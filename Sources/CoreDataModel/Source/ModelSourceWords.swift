@@ -1,4 +1,5 @@
-/// The attributes and elements of model files. A word that is in none of these sets is reported when a model is read.
+/// The attributes and elements of model files. A keyword that is in none of these sets is reported when a
+/// model is read.
 enum ModelSourceWords {
   static let model: Set<String> = [
     "type", "documentVersion", "userDefinedModelVersionIdentifier", "lastSavedToolsVersion", "systemVersion",
@@ -9,7 +10,7 @@ enum ModelSourceWords {
   static let modelChildren: Set<String> = [
     "entity", "fetchRequest", "configuration", "composite", "elements",
   ]
-  /// `syncable` belongs to Sync Services, which are gone.
+  /// `syncable` belongs to Sync Services, which no longer exist.
   static let entity: Set<String> = [
     "name", "representedClassName", "parentEntity", "isAbstract", "codeGenerationType", "elementID",
     "versionHashModifier", "syncable",

@@ -1,8 +1,10 @@
 import Foundation
 
-/// The output of results: standard output, in pieces of 64 KiB. The reader may close the pipe at any moment
-/// (`clarus fetch … | head`). Then the next write throws ``OutputClosed``, which ends the command in order
-/// (files closed, temporary copies removed) and without a message.
+/// The output of results: standard output, in pieces of 64 KiB.
+///
+/// The reader may close the pipe at any moment (`clarus fetch … | head`). Then the next write throws
+/// ``OutputClosed``, which ends the command in order (files closed, temporary copies removed) and without a
+/// message.
 final class StandardOutput {
   private var buffer: [UInt8] = []
   private let descriptor: Int32

@@ -1,6 +1,8 @@
-/// Rows in aligned columns, for people. Widths are computed from the heading and the first rows; then each
-/// line is written at once, so a table of a million rows needs no more memory than one of a hundred. A later
-/// cell that is wider than its column is truncated.
+/// Rows in aligned columns, for people.
+///
+/// Widths are computed from the heading and the first rows; then each line is written at once, so a table of
+/// a million rows needs no more memory than one of a hundred. A later cell that is wider than its column is
+/// truncated.
 struct TextTable {
   enum Alignment {
     case left

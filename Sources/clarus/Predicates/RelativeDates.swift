@@ -1,9 +1,10 @@
 import Foundation
 
-/// Moments relative to now in a predicate's text: `due < now + 7d`, `due >= today() - 1mon`. Such a term has
-/// no other meaning in the predicate language: a number with a unit is a syntax error there, and so is
-/// `today()`; `now()` means the same there. `now` or `today` is replaced, in upper or lower case, followed by
-/// `()`, by offsets, or by both. Text in quotes is not changed.
+/// Moments relative to now in a predicate's text: `due < now + 7d`, `due >= today() - 1mon`.
+///
+/// Such a term has no other meaning in the predicate language: a number with a unit is a syntax error there,
+/// and so is `today()`; `now()` means the same there. `now` or `today` is replaced, in upper or lower case,
+/// followed by `()`, by offsets, or by both. Text in quotes is not changed.
 struct RelativeDates {
   let now: Date
 
