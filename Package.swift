@@ -117,7 +117,8 @@ let package: Package = Package(
     .testTarget(
       name: "CoreDataTests",
       dependencies: coreData + [
-        "PredicateVectors", "StackSupport", "TestSupport", "CoreDataSQLite", "CoreDataStorage",
+        "PredicateVectors", "StackSupport", "TestSupport", "CoreDataSQL", "CoreDataSQLite",
+        "CoreDataStorage",
         .product(name: "GRDB", package: "GRDB.swift"),
         .product(name: "GRDBSQLite", package: "GRDB.swift"),
       ]),

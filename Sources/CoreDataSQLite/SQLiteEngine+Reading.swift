@@ -8,13 +8,12 @@ extension SQLiteEngine {
   // MARK: Fetching
 
   package func fetch(_ plan: FetchPlan) throws -> RowBatch {
-    let compiled: RowStatement = try fetchCompiler.rows(plan)
-    let reader = RowReader(
-      schema: schema, columns: compiled.columns, layout: plan.entity, external: external)
+    let found: StatementCache.Found = try statements.statement(plan, .rows)
+    guard let reader = found.reader else { preconditionFailure("A statement of rows has no reader.") }
     // Looking targets up afterwards is a second statement, but no row ever changes its entity.
     return try read(isSingleStatement: true) { database in
-      let statement: RawStatement = try prepared(compiled.statement, database)
-      return try logged(compiled.statement, database) {
+      let statement: RawStatement = try prepared(found.statement, database)
+      return try logged(found.statement, database) {
         let (batch, open) = try reader.readAll(statement)
         try resolve(open, in: batch, database)
         return (batch, batch.count)
@@ -23,7 +22,7 @@ extension SQLiteEngine {
   }
 
   package func fetchIDs(_ plan: FetchPlan) throws -> [RowID] {
-    let compiled: CompiledStatement = try fetchCompiler.ids(plan)
+    let compiled: CompiledStatement = try statements.statement(plan, .ids).statement
     return try read(isSingleStatement: true) { database in
       let statement: RawStatement = try prepared(compiled, database)
       return try logged(compiled, database) {
@@ -39,7 +38,7 @@ extension SQLiteEngine {
   }
 
   package func count(_ plan: FetchPlan) throws -> Int {
-    let compiled: CompiledStatement = try fetchCompiler.count(plan)
+    let compiled: CompiledStatement = try statements.statement(plan, .count).statement
     return try read(isSingleStatement: true) { database in
       let statement: RawStatement = try prepared(compiled, database)
       return try logged(compiled, database) {

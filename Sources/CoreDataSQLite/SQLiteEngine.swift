@@ -29,6 +29,7 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
   let external: ExternalData
   let texts: EngineStatements
   let fetchCompiler: FetchCompiler
+  let statements: StatementCache
   let saveCompiler: SaveCompiler
   private let lock = NSLock()
   private var access: Access?
@@ -246,7 +247,12 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
     structures = options.checksModel ? ModelCheck.structures(facts.metadata, layout: layout) : [:]
     external = ExternalData(
       store: url, missing: options.missingExternalData, keepsFiles: !SQLiteStoreFile.isNowhere(url))
-    fetchCompiler = FetchCompiler(schema: facts.schema)
+    let compiler = FetchCompiler(schema: facts.schema)
+    fetchCompiler = compiler
+    statements = StatementCache(compiler, limit: options.statementLimit) { [external] plan in
+      RowReader(
+        schema: compiler.schema, columns: compiler.rowColumns(plan), layout: plan.entity, external: external)
+    }
     saveCompiler = SaveCompiler(schema: facts.schema)
     texts = EngineStatements(
       schema: facts.schema, unguardedTrees: facts.unguardedTrees, triggers: facts.triggers)
@@ -265,6 +271,7 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
     structures = engine.structures
     external = engine.external
     fetchCompiler = engine.fetchCompiler
+    statements = engine.statements
     saveCompiler = engine.saveCompiler
     texts = engine.texts
     access = .snapshot(state)

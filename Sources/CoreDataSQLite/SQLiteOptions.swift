@@ -18,6 +18,8 @@ package struct SQLiteOptions: Sendable {
   package var tracksHistory: Bool = false
   /// Whether a store whose hashes differ from the model's is refused. Turned off by a migration only.
   package var checksModel: Bool = true
+  /// How many shapes of fetches keep their statements.
+  package var statementLimit: Int = 256
   /// 0 for none; 1 statements and times, 2 bound values too, 3 the database's plans too.
   package var debugLevel: Int = SQLDebug.levelFromEnvironment
 

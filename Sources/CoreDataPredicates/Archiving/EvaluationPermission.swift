@@ -39,7 +39,8 @@ package final class EvaluationPermission: @unchecked Sendable {
 
   /// What something needs that is built from these values, the predicates and expressions among them.
   static func joining(values: [Any?]) -> EvaluationPermission? {
-    joining(
+    guard values.contains(where: { object($0, as: NSObject.self) != nil }) else { return nil }
+    return joining(
       values.map { value in
         switch object(value, as: NSObject.self) {
         case let predicate as Foundation.NSPredicate: predicate.evaluationPermission

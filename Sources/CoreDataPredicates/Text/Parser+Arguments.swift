@@ -12,23 +12,28 @@ extension Parser {
     case .object:
       let argument: Any? = try takeArgument()
       if let predicate = object(argument, as: Foundation.NSPredicate.self) {
+        hasTreeArguments = true
         let node: PredicateNode = predicate.predicateNode()
         let depth: Int = try checked(node.depth)
         advance()
         return .predicate(node, depth: depth)
       }
       if let expression = object(argument, as: NSExpression.self) {
+        hasTreeArguments = true
         let node: ExpressionNode = expression.expressionNode()
         let depth: Int = try checked(node.depth)
         advance()
         return .expression(node, depth: depth)
       }
+      let node: ExpressionNode = constant(PredicateValue(constant: argument), specifier)
       advance()
-      return .expression(.constant(PredicateValue(constant: argument)), depth: 1)
+      return .expression(node, depth: 1)
     case .integer, .double, .character, .string:
-      let value: PredicateValue = try takeNumber(specifier)
+      let argument: Any? = try takeArgument()
+      guard let value = Self.number(argument, specifier) else { throw refusal(of: argument, specifier) }
+      let node: ExpressionNode = constant(value, specifier)
       advance()
-      return .expression(.constant(value), depth: 1)
+      return .expression(node, depth: 1)
     }
   }
 
@@ -36,25 +41,26 @@ extension Parser {
     guard case .string(let path) = PredicateValue(normalizing: try takeArgument()), !path.isEmpty else {
       throw unexpected("a key path as a string for %K")
     }
+    noteKeyPath(path)
     return path
   }
 
-  private mutating func takeNumber(_ specifier: Specifier) throws(PredicateError) -> PredicateValue {
-    let value: PredicateValue = PredicateValue(normalizing: try takeArgument())
-    switch specifier {
-    case .string:
-      guard case .string = value else { throw unexpected("a string for this specifier") }
-      return value
-    case .character:
-      if case .string(let text) = value, text.utf16.count == 1, let unit = text.utf16.first {
-        return .integer(Int64(unit))
-      }
-    default: break
+  /// The constant that an argument is for a specifier of C's; nil where it is none.
+  static func number(_ argument: Any?, _ specifier: Specifier) -> PredicateValue? {
+    let value: PredicateValue = .init(normalizing: argument)
+    switch (specifier, value) {
+    case (.string, .string): return value
+    case (.string, _): return nil
+    case (.character, .string(let text)) where text.utf16.count == 1:
+      return text.utf16.first.map { .integer(Int64($0)) }
+    default: return value.isNumber ? value : nil
     }
-    guard value.isNumber else {
-      throw unexpected(
-        "a number for this specifier, not \(value.kindName)", hint: "Objects are passed with %@.")
-    }
-    return value
+  }
+
+  private func refusal(of argument: Any?, _ specifier: Specifier) -> PredicateError {
+    if specifier == .string { return unexpected("a string for this specifier") }
+    let value: PredicateValue = .init(normalizing: argument)
+    return unexpected(
+      "a number for this specifier, not \(value.kindName)", hint: "Objects are passed with %@.")
   }
 }

@@ -22,6 +22,12 @@ package struct Parser {
   private var following: Token?
   private var arguments: [Any?]
   private var nextArgument: Int = 0
+  /// The places of arguments, where the tree is to have marks in place of them; nil where it has the arguments.
+  private(set) var marks: [ArgumentMark]?
+  /// Arguments that are key paths, by number.
+  private(set) var keyPathArguments: [(number: Int, path: String)] = []
+  /// Whether an argument is itself part of the tree.
+  var hasTreeArguments: Bool = false
   private var nesting: Int = 0
   /// Where the last string literal ended.
   private var stringEnd: Int = -1
@@ -38,13 +44,30 @@ package struct Parser {
     current = lexer.next()
   }
 
-  /// Parses a predicate. Extra arguments are ignored.
+  /// The predicate that a format makes; a format that was parsed before is not parsed again. Extra arguments are ignored.
   ///
   /// - Throws: ``PredicateError`` naming the place.
   package static func predicate(_ format: String, arguments: [Any?] = []) throws(PredicateError)
     -> PredicateNode
   {
+    try FormatCache.shared.predicate(format, arguments)
+  }
+
+  /// Parses a predicate.
+  ///
+  /// - Throws: ``PredicateError`` naming the place.
+  static func parse(_ format: String, _ arguments: [Any?]) throws(PredicateError) -> PredicateNode {
     try run(format, arguments) { (parser) throws(PredicateError) in try parser.parseWholePredicate() }
+  }
+
+  /// A predicate with marks in the places of its arguments; nil for one that nests deeply, is none, or has arguments of the tree's kind.
+  static func template(
+    _ format: String, _ arguments: [Any?]
+  ) -> (node: PredicateNode, marks: [ArgumentMark], keyPaths: [(number: Int, path: String)])? {
+    var parser: Parser = Parser(format, arguments: arguments, nestingLimit: shallowNesting)
+    parser.marks = []
+    guard let node = try? parser.parseWholePredicate(), !parser.hasTreeArguments else { return nil }
+    return (node, parser.marks ?? [], parser.keyPathArguments)
   }
 
   /// Parses an expression.
@@ -150,6 +173,17 @@ package struct Parser {
     if let optional = arguments[nextArgument] as? any UnwrappableOptional { return optional.unwrapped }
     return arguments[nextArgument]
   }
+
+  /// The constant for the argument that was taken last.
+  mutating func constant(_ value: PredicateValue, _ specifier: Specifier) -> ExpressionNode {
+    guard marks != nil else { return .constant(value) }
+    let mark: ArgumentMark = .init(
+      box: ObjectBox(specifier), number: nextArgument - 1, specifier: specifier)
+    marks?.append(mark)
+    return .constant(.object(mark.box))
+  }
+
+  mutating func noteKeyPath(_ path: String) { keyPathArguments.append((nextArgument - 1, path)) }
 
   // MARK: Nesting
 

@@ -339,6 +339,56 @@ private enum TreeDepth {
   }
 
   static func of(_ root: Item) -> Int {
+    let shallow: Int? =
+      switch root {
+      case .predicate(let node): depth(of: node, upTo: levels)
+      case .expression(let node): depth(of: node, upTo: levels)
+      }
+    return shallow ?? deepDepth(of: root)
+  }
+
+  /// Levels that are counted by recursion, which nearly every tree suffices with: it needs no memory.
+  private static let levels: Int = 12
+
+  /// nil where there are more levels.
+  private static func depth(of node: PredicateNode, upTo levels: Int) -> Int? {
+    if levels == 0 { return nil }
+    switch node {
+    case .constant, .block: return 1
+    case .comparison(let node):
+      guard let left = depth(of: node.left, upTo: levels - 1),
+        let right = depth(of: node.right, upTo: levels - 1)
+      else { return nil }
+      return 1 + max(left, right)
+    case .compound(_, let members):
+      var deepest: Int = 0
+      for member in members {
+        guard let depth = depth(of: member, upTo: levels - 1) else { return nil }
+        deepest = max(deepest, depth)
+      }
+      return 1 + deepest
+    }
+  }
+
+  private static func depth(of node: ExpressionNode, upTo levels: Int) -> Int? {
+    if levels == 0 { return nil }
+    switch node {
+    case .constant, .evaluatedObject, .variable, .keyPath, .anyKey: return 1
+    default:
+      var deepest: Int? = 0
+      node.forEachChild(
+        { deepest = larger(deepest, depth(of: $0, upTo: levels - 1)) },
+        predicate: { deepest = larger(deepest, depth(of: $0, upTo: levels - 1)) })
+      return deepest.map { 1 + $0 }
+    }
+  }
+
+  private static func larger(_ a: Int?, _ b: Int?) -> Int? {
+    guard let a, let b else { return nil }
+    return max(a, b)
+  }
+
+  private static func deepDepth(of root: Item) -> Int {
     var deepest: Int = 1
     var pending: [(item: Item, level: Int)] = []
     add(childrenOf: root, at: 2, to: &pending)

@@ -25,38 +25,54 @@ package struct FetchCompiler: Sendable {
 
   /// Whole rows; `RowStatement.columns` says how to read them.
   package func rows(_ plan: FetchPlan) throws -> RowStatement {
-    var draft: FetchDraft = try draft(plan)
-    let columns: RowColumns = schema.rowColumns(
-      of: plan.entity, includesSubentities: plan.includesSubentities)
-    draft.selectRows(columns)
-    return RowStatement(statement: render(draft), columns: columns)
+    RowStatement(statement: try statement(plan, .rows), columns: rowColumns(plan))
   }
 
   /// Primary key and entity number, in this order.
-  package func ids(_ plan: FetchPlan) throws -> CompiledStatement {
-    var draft: FetchDraft = try draft(plan)
-    draft.selectIDs()
-    return render(draft)
-  }
+  package func ids(_ plan: FetchPlan) throws -> CompiledStatement { try statement(plan, .ids) }
 
   /// One row with one number.
-  package func count(_ plan: FetchPlan) throws -> CompiledStatement {
-    var unordered: FetchPlan = plan
-    unordered.order = []
-    var draft: FetchDraft = try draft(unordered)
-    draft.selectCount()
-    return render(draft)
+  package func count(_ plan: FetchPlan) throws -> CompiledStatement { try statement(plan, .count) }
+
+  /// How the rows of a plan are read.
+  package func rowColumns(_ plan: FetchPlan) -> RowColumns {
+    schema.rowColumns(of: plan.entity, includesSubentities: plan.includesSubentities)
   }
 
-  private func draft(_ plan: FetchPlan) throws -> FetchDraft {
-    var draft = try FetchDraft(resolving: plan, in: schema)
+  package func statement(_ plan: FetchPlan, _ result: FetchResult) throws -> CompiledStatement {
+    try statement(plan, result, trace: nil)
+  }
+
+  /// The statement, and what it takes to use it for other constants of the plan's shape; nil where it is good for these only.
+  package func shaped(_ plan: FetchPlan, _ result: FetchResult, _ shape: FetchShape) throws -> (
+    statement: CompiledStatement, shaped: ShapedStatement?
+  ) {
+    let trace = ConstantTrace(plan.predicate, parameters: shape.parameters)
+    let statement: CompiledStatement
+    do {
+      statement = try self.statement(plan, result, trace: trace)
+    } catch {
+      // The message shall be about the predicate, not about its shape.
+      return (try self.statement(plan, result), nil)
+    }
+    return (statement, ShapedStatement(statement, trace, shape))
+  }
+
+  private func statement(_ plan: FetchPlan, _ result: FetchResult, trace: ConstantTrace?) throws
+    -> CompiledStatement
+  {
+    var plan: FetchPlan = plan
+    // Counted rows need no order.
+    if result == .count { plan.order = [] }
+    var draft = try FetchDraft(resolving: plan, in: schema, trace: trace)
     try draft.qualify()
     try draft.sort()
     draft.limit()
-    return draft
-  }
-
-  private func render(_ draft: FetchDraft) -> CompiledStatement {
-    SQLRenderer.statement(draft.assembled(), dialect: dialect)
+    switch result {
+    case .rows: draft.selectRows(rowColumns(plan))
+    case .ids: draft.selectIDs()
+    case .count: draft.selectCount()
+    }
+    return SQLRenderer.statement(draft.assembled(), dialect: dialect)
   }
 }

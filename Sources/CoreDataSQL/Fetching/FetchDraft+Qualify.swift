@@ -4,9 +4,9 @@ import CoreDataStorage
 extension FetchDraft {
   /// The predicate, and the entity numbers where the table holds rows of other entities too.
   mutating func qualify() throws {
-    let compiler = PredicateCompiler(schema: schema)
+    let compiler = PredicateCompiler(schema: schema, trace: trace)
     let predicate: SQLExpression =
-      try plan.predicate.map { predicate in
+      try (trace?.predicate ?? plan.predicate).map { predicate in
         try PredicateDepth.check(predicate)
         return try compiler.condition(predicate, PredicateScope(object: root))
       } ?? .truth(true)

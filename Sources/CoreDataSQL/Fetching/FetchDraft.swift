@@ -15,9 +15,12 @@ struct FetchDraft {
   var offsetValue: SQLExpression?
   /// Counts the rows of the finished select instead of returning them.
   var countsRows: Bool = false
+  /// Follows the parameters of the plan's shape; nil where nobody asks for them.
+  let trace: ConstantTrace?
 
-  init(resolving plan: FetchPlan, in schema: StoreSchema) throws {
+  init(resolving plan: FetchPlan, in schema: StoreSchema, trace: ConstantTrace? = nil) throws {
     self.plan = plan
+    self.trace = trace
     self.schema = schema
     let table: TableSchema = try schema.table(of: plan.entity.index)
     frame = SelectFrame(aliases: AliasSource())

@@ -88,7 +88,7 @@ extension SQLExpression {
   /// Whether one row and SQLite alone are enough to evaluate it.
   var isLocal: Bool {
     switch self {
-    case .column, .tableColumn, .bound, .integer, .null, .truth: true
+    case .column, .tableColumn, .bound, .constant, .integer, .null, .truth: true
     case .function, .aggregate, .exists, .scalar, .inSelect, .distinct, .named, .countRows, .parameter,
       .numbered:
       false

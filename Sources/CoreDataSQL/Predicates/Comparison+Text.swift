@@ -29,12 +29,18 @@ extension Comparison {
   func like(_ text: Operand, _ pattern: Operand) throws -> SQLExpression {
     if text.isNull || pattern.isNull { return .truth(false) }
     let whole: SQLExpression = try string(text)
-    if isLiteral, case .constant(.string(let mask)) = pattern, mask.utf8.count > 1, mask.hasSuffix("*"),
-      !mask.dropLast().contains(where: { $0 == "*" || $0 == "?" || $0 == "\\" }), !mask.utf8.contains(0)
-    {
-      return prefix(whole, String(mask.dropLast()))
+    if isLiteral, case .constant(.string(let mask)) = pattern, let start = Self.prefix(ofPattern: mask) {
+      return prefix(whole, start)
     }
     return .function(.like, [whole, try string(pattern), optionsValue])
+  }
+
+  /// What a pattern asks texts to begin with, if it asks for nothing else.
+  static func prefix(ofPattern mask: String) -> String? {
+    guard mask.utf8.count > 1, mask.hasSuffix("*"),
+      !mask.dropLast().contains(where: { $0 == "*" || $0 == "?" || $0 == "\\" }), !mask.utf8.contains(0)
+    else { return nil }
+    return String(mask.dropLast())
   }
 
   /// `MATCHES`: an ICU regular expression over the whole text. A constant one is checked here, before any row is read.

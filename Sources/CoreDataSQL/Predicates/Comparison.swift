@@ -19,7 +19,14 @@ struct Comparison {
 
   /// A side that is a choice is compared branch by branch: the branches may be of any kind.
   func compile(_ left: Operand, _ right: Operand) throws -> SQLExpression {
-    try left.eachBranch { left in try right.eachBranch { try compare(left, $0) } }
+    try left.eachBranch { left in
+      try right.eachBranch { right in
+        let condition: SQLExpression = try compare(left, right)
+        // Members of a relationship are compared further in.
+        if node.comparison == .contains, case .members = left { return condition }
+        return traced(condition, left, right)
+      }
+    }
   }
 
   private func compare(_ left: Operand, _ right: Operand) throws -> SQLExpression {

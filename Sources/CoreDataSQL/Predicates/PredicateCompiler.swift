@@ -16,6 +16,10 @@ import CoreDataStorage
 /// fails for every row throws `.invalid`, or `.unknownKeyPath` with the nearest names.
 struct PredicateCompiler {
   let schema: StoreSchema
+  /// Follows the parameters of the statement's shape; nil where nobody asks for them.
+  var trace: ConstantTrace?
+  /// The parameter of the comparison that is being compiled.
+  var parameter: Int?
   var paths: KeyPathResolver { KeyPathResolver(schema: schema) }
 
   func condition(_ predicate: PredicateNode, _ scope: PredicateScope) throws -> SQLExpression {
@@ -34,12 +38,15 @@ struct PredicateCompiler {
   }
 
   func comparison(_ node: ComparisonNode, _ scope: PredicateScope) throws -> SQLExpression {
+    var compiler: PredicateCompiler = self
+    var node: ComparisonNode = node
+    if let trace { (node, compiler.parameter) = trace.original(node) }
     if let value = try constantResult(node) { return .truth(value) }
     let left: Operand = try operand(node.left, scope)
     let right: Operand = try operand(node.right, scope)
     switch node.modifier {
-    case .direct: return try Comparison(node: node, compiler: self).compile(left, right)
-    case .any, .all: return try quantified(node, left, right, scope)
+    case .direct: return try Comparison(node: node, compiler: compiler).compile(left, right)
+    case .any, .all: return try compiler.quantified(node, left, right, scope)
     }
   }
 

@@ -6,11 +6,19 @@ import CoreDataStorage
 package struct CompiledStatement: Sendable, Hashable {
   package var sql: String
   package var bindings: [SQLValue]
+  /// The values that parameters of the statement's shape stand for.
+  var places: [ConstantPlace] = []
 
   package init(sql: String, bindings: [SQLValue] = []) {
     self.sql = sql
     self.bindings = bindings
   }
+}
+
+/// Which of a statement's values is which use of a parameter.
+struct ConstantPlace: Sendable, Hashable {
+  var binding: Int
+  var use: Int
 }
 
 /// A statement that yields rows, with the way to read them.

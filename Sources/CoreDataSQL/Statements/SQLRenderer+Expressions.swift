@@ -19,7 +19,8 @@ extension SQLRenderer {
         .arithmetic
       }
     case .negative, .bitNot, .noIndex: .unary
-    case .column, .tableColumn, .bound, .parameter, .numbered, .integer, .null, .truth, .scalar, .function,
+    case .column, .tableColumn, .bound, .constant, .parameter, .numbered, .integer, .null, .truth, .scalar,
+      .function,
       .aggregate, .builtin, .countRows,
       .choice, .cast, .distinct, .named, .enclosed:
       .primary
@@ -47,6 +48,7 @@ extension SQLRenderer {
       sql += "."
       sql += dialect.identifier(name)
     case .bound(let value): bind(value)
+    case .constant(let value, let use): bind(value, use: use)
     case .parameter(let position): sql += dialect.placeholder(position)
     case .numbered(let position): sql += dialect.numberedPlaceholder(position)
     case .integer(let value): sql += "\(value)"

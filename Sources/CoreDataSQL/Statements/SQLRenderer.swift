@@ -8,6 +8,7 @@ package struct SQLRenderer {
   var isTrigger: Bool = false
   var sql: String = ""
   private(set) var bindings: [SQLValue] = []
+  private var places: [ConstantPlace] = []
 
   init(dialect: any SQLDialect, inlinesValues: Bool = false) {
     self.dialect = dialect
@@ -17,7 +18,9 @@ package struct SQLRenderer {
   package static func statement(_ select: SelectStatement, dialect: any SQLDialect) -> CompiledStatement {
     var renderer = SQLRenderer(dialect: dialect)
     renderer.write(select)
-    return CompiledStatement(sql: renderer.sql, bindings: renderer.bindings)
+    var statement = CompiledStatement(sql: renderer.sql, bindings: renderer.bindings)
+    statement.places = renderer.places
+    return statement
   }
 
   package static func statement(_ tree: RowTree, dialect: any SQLDialect) -> CompiledStatement {
@@ -127,6 +130,12 @@ package struct SQLRenderer {
       if index > 0 { sql += ", " }
       write(expression, inside: .loosest)
     }
+  }
+
+  /// Binds the value of a parameter of the statement's shape.
+  mutating func bind(_ value: SQLValue, use: Int) {
+    places.append(ConstantPlace(binding: bindings.count, use: use))
+    bind(value)
   }
 
   mutating func bind(_ value: SQLValue) {

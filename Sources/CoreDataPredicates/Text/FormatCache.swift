@@ -1,0 +1,151 @@
+import Foundation
+
+/// Trees of formats that were parsed before, with places for the arguments.
+///
+///     "number == %lld"      number == ▢0        the tree is kept with a mark in the place of each argument
+///     "%K == %@"            name == ▢1          for the key path it was parsed with: another one is parsed
+///
+/// An argument that is itself a predicate or an expression becomes part of the tree; a format with such a one is parsed each time.
+package final class FormatCache: @unchecked Sendable {
+  // `lock` guards `entries` and `counts`.
+  package static let shared: FormatCache = .init(capacity: 256)
+
+  /// How often something happened.
+  package struct Counts: Equatable {
+    package var hits: Int = 0
+    package var misses: Int = 0
+
+    package init(hits: Int = 0, misses: Int = 0) { (self.hits, self.misses) = (hits, misses) }
+  }
+
+  private let capacity: Int
+  private let lock: NSLock = .init()
+  private var entries: [LiteralText: FormatTemplate] = [:]
+  private var counted: Counts = .init()
+
+  /// Longer formats were most likely made by a program, and come once.
+  private static let longestFormat: Int = 1024
+
+  package init(capacity: Int) { self.capacity = capacity }
+
+  package var counts: Counts { lock.withLock { counted } }
+  package var count: Int { lock.withLock { entries.count } }
+
+  /// The predicate that a format and its arguments make.
+  ///
+  /// - Throws: ``PredicateError`` naming the place.
+  package func predicate(_ format: String, _ arguments: [Any?]) throws(PredicateError) -> PredicateNode {
+    guard format.utf8.count <= Self.longestFormat else { return try Parser.parse(format, arguments) }
+    let key: LiteralText = .init(format)
+    lock.lock()
+    let known: FormatTemplate? = entries[key]
+    if known != nil { counted.hits += 1 } else { counted.misses += 1 }
+    lock.unlock()
+    if let known {
+      if let node = known.filled(arguments) { return node }
+    } else if let template = FormatTemplate(format, arguments) {
+      keep(template, key)
+      if let node = template.filled(arguments) { return node }
+    }
+    return try Parser.parse(format, arguments)
+  }
+
+  private func keep(_ template: FormatTemplate, _ key: LiteralText) {
+    lock.withLock {
+      // Emptied rather than aged: few programs have more formats, and they pay one parse each.
+      if entries.count >= capacity { entries.removeAll(keepingCapacity: true) }
+      entries[key] = template
+    }
+  }
+}
+
+/// The place of an argument in a tree.
+struct ArgumentMark {
+  let box: ObjectBox
+  /// Its number among the arguments.
+  let number: Int
+  let specifier: Specifier
+}
+
+/// A parsed format with marks in the places of its arguments.
+private struct FormatTemplate {
+  private let node: PredicateNode
+  private let marks: [ArgumentMark]
+  private let keyPaths: [(number: Int, path: String)]
+
+  /// nil for formats that are no predicate with these arguments, that take predicates or expressions, or that nest deeply.
+  init?(_ format: String, _ arguments: [Any?]) {
+    guard let parsed = Parser.template(format, arguments), parsed.node.depth <= StackGuard.shallow else {
+      return nil
+    }
+    (node, marks, keyPaths) = parsed
+  }
+
+  /// nil where the arguments need to be looked at by the parser: too few, of other kinds, another key path, a predicate.
+  func filled(_ arguments: [Any?]) -> PredicateNode? {
+    for (number, path) in keyPaths {
+      guard number < arguments.count, case .string(path) = PredicateValue(normalizing: arguments[number])
+      else {
+        return nil
+      }
+    }
+    var values: [PredicateValue] = []
+    values.reserveCapacity(marks.count)
+    for mark in marks {
+      guard mark.number < arguments.count, let value = Self.value(arguments[mark.number], mark.specifier)
+      else {
+        return nil
+      }
+      values.append(value)
+    }
+    return values.isEmpty ? node : fill(node, values)
+  }
+
+  private static func value(_ argument: Any?, _ specifier: Specifier) -> PredicateValue? {
+    if specifier == .object {
+      guard object(argument, as: NSObject.self) == nil else {
+        if object(argument, as: Foundation.NSPredicate.self) != nil
+          || object(argument, as: NSExpression.self) != nil
+        {
+          return nil
+        }
+        return PredicateValue(constant: argument)
+      }
+      return PredicateValue(constant: unwrapped(argument))
+    }
+    return Parser.number(unwrapped(argument), specifier)
+  }
+
+  /// An optional inside an `Any` would hide its value.
+  private static func unwrapped(_ argument: Any?) -> Any? {
+    guard let argument else { return nil }
+    let type: Any.Type = Swift.type(of: argument)
+    if type == Int64.self || type == Int.self || type == String.self || type == Double.self {
+      return argument
+    }
+    if let optional = argument as? any UnwrappableOptional { return optional.unwrapped }
+    return argument
+  }
+
+  private func fill(_ node: PredicateNode, _ values: [PredicateValue]) -> PredicateNode {
+    switch node {
+    case .constant, .block: return node
+    case .comparison(var comparison):
+      comparison.left = fill(comparison.left, values)
+      comparison.right = fill(comparison.right, values)
+      return .comparison(comparison)
+    case .compound(let kind, let members): return .compound(kind, members.map { fill($0, values) })
+    }
+  }
+
+  private func fill(_ node: ExpressionNode, _ values: [PredicateValue]) -> ExpressionNode {
+    switch node {
+    case .keyPath, .evaluatedObject, .variable: return node
+    case .constant(.object(let box)):
+      guard let place = marks.firstIndex(where: { $0.box === box }) else { return node }
+      return .constant(values[place])
+    case .constant: return node
+    default: return node.mapChildren({ fill($0, values) }, predicate: { fill($0, values) })
+    }
+  }
+}

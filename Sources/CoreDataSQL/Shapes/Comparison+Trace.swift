@@ -1,0 +1,202 @@
+import CoreDataPredicates
+import CoreDataStorage
+
+// Which constants a statement takes as parameters: the comparisons here are compiled alike for all values of one kind that their encoding
+// gives a bound value for. What is not listed stays fixed, which costs a compilation and never an answer.
+
+extension Comparison {
+  /// The condition that was made of the two sides, with the parameter in place of its value. Fixes the parameter where it can't be followed.
+  func traced(_ condition: SQLExpression, _ left: Operand, _ right: Operand) -> SQLExpression {
+    guard let trace = compiler.trace, let parameter = compiler.parameter else { return condition }
+    guard let result = followed(condition, left, right, trace, parameter) else {
+      trace.noteFixed(parameter)
+      return condition
+    }
+    trace.noteTraced(parameter)
+    return result
+  }
+
+  /// The same of a test whether a constant is equal to a relationship's member.
+  func tracedMember(_ condition: SQLExpression, _ member: Operand, _ element: Operand) -> SQLExpression {
+    guard node.comparison == .contains else { return condition }
+    var equality: ComparisonNode = node
+    equality.comparison = .equalTo
+    return Comparison(node: equality, compiler: compiler).traced(condition, member, element)
+  }
+
+  private func followed(
+    _ condition: SQLExpression, _ left: Operand, _ right: Operand, _ trace: ConstantTrace, _ parameter: Int
+  ) -> SQLExpression? {
+    func use(_ encoding: ConstantEncoding) -> Int {
+      trace.add(ConstantUse(parameter: parameter, encoding: encoding))
+    }
+    let place: ComparedPlace
+    let constant: PredicateValue
+    switch (left, right) {
+    case (let other, .constant(let value)):
+      guard let known = comparedPlace(other) else { return nil }
+      (place, constant) = (known, value)
+    case (.constant(let value), let other):
+      // A text or a list on the left side is looked into.
+      guard node.comparison.isSymmetric, let known = comparedPlace(other) else { return nil }
+      (place, constant) = (known, value)
+    default: return nil
+    }
+    switch node.comparison {
+    case .in: return list(condition, place, constant, use)
+    case .between: return bounds(condition, place, constant, use)
+    default:
+      let encodings: [ConstantEncoding] = single(place, constant)
+      if encodings.isEmpty { return nil }
+      var isUsed: Bool = false
+      let result: SQLExpression? = condition.replacingBound(besides: place.value) { bound in
+        for encoding in encodings where encoding.bound(constant) == bound {
+          isUsed = true
+          return .constant(bound, use: use(encoding))
+        }
+        // What tells the texts of a decimal column from its numbers.
+        return bound == .text("") ? .bound(bound) : nil
+      }
+      return isUsed ? result : nil
+    }
+  }
+
+  /// What a constant is compared with.
+  private struct ComparedPlace {
+    var value: SQLExpression
+    /// nil for an object.
+    var type: ValueType?
+    var family: ClosedRange<Int>
+  }
+
+  private func comparedPlace(_ operand: Operand) -> ComparedPlace? {
+    switch operand {
+    case .value(let value, let type): return ComparedPlace(value: value, type: type, family: 0...0)
+    case .object(let place):
+      let root: Int = schema.layout.entities[place.entity].rootIndex
+      return ComparedPlace(value: place.key, type: nil, family: schema.layout.entities[root].family)
+    case .constant, .entity, .members, .list, .choice, .combined: return nil
+    }
+  }
+
+  /// How a single constant may stand in the condition.
+  private func single(_ place: ComparedPlace, _ constant: PredicateValue) -> [ConstantEncoding] {
+    switch node.comparison {
+    case .equalTo, .notEqualTo:
+      guard let type = place.type else { return constant.isObject ? [.key(place.family)] : [] }
+      return type.isBoundAlike(constant) ? [.value(type)] : []
+    case .lessThan, .lessThanOrEqualTo, .greaterThan, .greaterThanOrEqualTo:
+      guard let type = place.type, type.isBoundAlike(constant) else { return [] }
+      return [.value(type)]
+    case .contains, .endsWith:
+      return place.type == .string && constant.isText ? [.needle(isLiteral: isLiteral)] : []
+    case .beginsWith:
+      guard place.type == .string, constant.isText else { return [] }
+      return isLiteral ? [.prefix, .prefixEnd] : [.needle(isLiteral: false)]
+    case .like:
+      guard place.type == .string, case .string(let pattern) = constant else { return [] }
+      let isPrefix: Bool = isLiteral && Self.prefix(ofPattern: pattern) != nil
+      return isPrefix ? [.patternPrefix, .patternPrefixEnd] : [.pattern(isLiteral: isLiteral)]
+    case .between, .in, .matches, .customSelector, .tokenMatches, .utiConformsTo, .utiEquals: return []
+    }
+  }
+
+  /// `value IN (…)`, each member in its place.
+  private func list(
+    _ condition: SQLExpression, _ place: ComparedPlace, _ constant: PredicateValue,
+    _ use: (ConstantEncoding) -> Int
+  ) -> SQLExpression? {
+    guard let members = constant.elements, let first = members.first else { return nil }
+    let encoding: (Int) -> ConstantEncoding
+    if let type = place.type {
+      guard type.isBoundAlike(first), type != .string || isLiteral else { return nil }
+      encoding = { .member($0, type) }
+    } else {
+      guard first.isObject else { return nil }
+      encoding = { .memberKey($0, place.family) }
+    }
+    func parameter(_ number: Int, _ bound: SQLExpression) -> SQLExpression? {
+      guard case .bound(let value) = bound, encoding(number).bound(constant) == value else { return nil }
+      return .constant(value, use: use(encoding(number)))
+    }
+    switch condition {
+    case .binary(.equal, place.value, let bound) where members.count == 1:
+      return parameter(0, bound).map { .binary(.equal, place.value, $0) }
+    case .inList(place.value, let bounds) where bounds.count == ListMembership.padded(members).count:
+      let parameters: [SQLExpression] = bounds.enumerated().compactMap { parameter($0, $1) }
+      return parameters.count == bounds.count ? .inList(place.value, parameters) : nil
+    default: return nil
+    }
+  }
+
+  private func bounds(
+    _ condition: SQLExpression, _ place: ComparedPlace, _ constant: PredicateValue,
+    _ use: (ConstantEncoding) -> Int
+  ) -> SQLExpression? {
+    guard case .between(place.value, .bound(let low), .bound(let high)) = condition, let type = place.type,
+      let members = constant.elements, members.count == 2, members.allSatisfy(type.isBoundAlike),
+      ConstantEncoding.member(0, type).bound(constant) == low,
+      ConstantEncoding.member(1, type).bound(constant) == high
+    else { return nil }
+    return .between(
+      place.value, .constant(low, use: use(.member(0, type))), .constant(high, use: use(.member(1, type))))
+  }
+}
+
+extension ComparisonOperator {
+  fileprivate var isSymmetric: Bool {
+    switch self {
+    case .equalTo, .notEqualTo, .lessThan, .lessThanOrEqualTo, .greaterThan, .greaterThanOrEqualTo: true
+    default: false
+    }
+  }
+}
+
+extension ValueType {
+  /// Whether all constants of this one's kind are compared with values of the type in the same way, if they can be bound at all. Long
+  /// decimals and integers beyond 64 bits meet integers otherwise than short ones; doubles meet decimals by their magnitude.
+  fileprivate func isBoundAlike(_ constant: PredicateValue) -> Bool {
+    switch (self, constant) {
+    case (.integer, .bool), (.integer, .integer), (.integer, .double), (.real, .bool), (.real, .integer),
+      (.real, .double), (.number, .bool), (.number, .integer), (.number, .double), (.decimal, .bool),
+      (.decimal, .integer), (.string, .string), (.date, .date), (.uuid, .uuid), (.url, .url), (.data, .data):
+      true
+    default: false
+    }
+  }
+}
+
+extension PredicateValue {
+  fileprivate var isObject: Bool { if case .object = self { true } else { false } }
+  fileprivate var isText: Bool { if case .string = self { true } else { false } }
+}
+
+extension SQLExpression {
+  /// The expression with every bound value replaced but those within `known`; nil where `replace` refuses one, or for an expression of
+  /// a kind that comparisons with a constant do not make.
+  fileprivate func replacingBound(
+    besides known: SQLExpression, _ replace: (SQLValue) -> SQLExpression?
+  ) -> SQLExpression? {
+    func inner(_ part: SQLExpression) -> SQLExpression? { part.replacingBound(besides: known, replace) }
+    func inner(_ parts: [SQLExpression]) -> [SQLExpression]? {
+      let replaced: [SQLExpression] = parts.compactMap(inner)
+      return replaced.count == parts.count ? replaced : nil
+    }
+    if self == known { return self }
+    switch self {
+    case .bound(let value): return replace(value)
+    case .integer, .null: return self
+    case .binary(let symbol, let left, let right):
+      guard let left = inner(left), let right = inner(right) else { return nil }
+      return .binary(symbol, left, right)
+    case .all(let parts): return inner(parts).map(SQLExpression.all)
+    case .any(let parts): return inner(parts).map(SQLExpression.any)
+    case .isNotTrue(let part): return inner(part).map(SQLExpression.isNotTrue)
+    case .negative(let part): return inner(part).map(SQLExpression.negative)
+    case .cast(let part, let type): return inner(part).map { .cast($0, type) }
+    case .function(let function, let arguments): return inner(arguments).map { .function(function, $0) }
+    case .builtin(let name, let arguments): return inner(arguments).map { .builtin(name, $0) }
+    default: return nil
+    }
+  }
+}

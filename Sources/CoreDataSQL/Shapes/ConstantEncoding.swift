@@ -1,0 +1,83 @@
+import CoreDataPredicates
+import CoreDataStorage
+
+/// How a statement takes a parameter of its shape: the one way in which a value of the same kind becomes what is bound.
+enum ConstantEncoding: Sendable, Hashable {
+  /// As columns of a type hold the value.
+  case value(ValueType)
+  /// The n-th member of a list; the last one where there are fewer, for lists are padded.
+  case member(Int, ValueType)
+  /// The key of an object whose entity is one of these.
+  case key(ClosedRange<Int>)
+  case memberKey(Int, ClosedRange<Int>)
+  /// A text that is looked for. `isLiteral`: by functions of the database's own, which take no NUL.
+  case needle(isLiteral: Bool)
+  /// A text that others begin with, and the first text behind them.
+  case prefix
+  case prefixEnd
+  /// A pattern of `LIKE`. `isLiteral`: not one that only asks for a prefix.
+  case pattern(isLiteral: Bool)
+  case patternPrefix
+  case patternPrefixEnd
+
+  /// What is bound for a value; nil where the statement means something else for it: nil, NaN, an object of another store, a text
+  /// that asks for another test.
+  func bound(_ value: PredicateValue) -> SQLValue? {
+    switch self {
+    case .value(let type): return Self.encoded(value, type)
+    case .member(let place, let type): return Self.member(value, place).flatMap { Self.encoded($0, type) }
+    case .key(let family): return Self.key(value, family)
+    case .memberKey(let place, let family):
+      return Self.member(value, place).flatMap { Self.key($0, family) }
+    case .needle, .prefix, .prefixEnd, .pattern, .patternPrefix, .patternPrefixEnd:
+      guard case .string(let text) = value else { return nil }
+      return self.text(text).map(SQLValue.text)
+    }
+  }
+
+  private func text(_ text: String) -> String? {
+    switch self {
+    case .needle(let isLiteral): return text.isEmpty || isLiteral && text.utf8.contains(0) ? nil : text
+    case .prefix: return Self.prefixEnd(text) == nil ? nil : text
+    case .prefixEnd: return Self.prefixEnd(text)
+    case .pattern(let isLiteral): return isLiteral && Comparison.prefix(ofPattern: text) != nil ? nil : text
+    case .patternPrefix:
+      return Comparison.prefix(ofPattern: text).flatMap { Self.prefixEnd($0) == nil ? nil : $0 }
+    case .patternPrefixEnd: return Comparison.prefix(ofPattern: text).flatMap(Self.prefixEnd)
+    case .value, .member, .key, .memberKey: return nil
+    }
+  }
+
+  private static func prefixEnd(_ text: String) -> String? {
+    text.isEmpty || text.utf8.contains(0) ? nil : Comparison.successor(of: text)
+  }
+
+  private static func encoded(_ value: PredicateValue, _ type: ValueType) -> SQLValue? {
+    guard case .value(let bound) = PredicateConstantEncoding.bind(value, as: type) else { return nil }
+    return bound
+  }
+
+  private static func key(_ value: PredicateValue, _ family: ClosedRange<Int>) -> SQLValue? {
+    guard case .object(let box) = value, let id = (box.value as? ObjectReference)?.id,
+      family.contains(Int(id.entity))
+    else { return nil }
+    return .integer(id.key)
+  }
+
+  private static func member(_ value: PredicateValue, _ place: Int) -> PredicateValue? {
+    switch value {
+    case .array(let members): return members.isEmpty ? nil : members[min(place, members.count - 1)]
+    case .set(let members):
+      if members.isEmpty { return nil }
+      return members[members.index(members.startIndex, offsetBy: min(place, members.count - 1))]
+    default: return nil
+    }
+  }
+}
+
+/// One use of a parameter.
+struct ConstantUse: Sendable, Hashable {
+  /// Its number among the parameters of the shape.
+  var parameter: Int
+  var encoding: ConstantEncoding
+}

@@ -1,0 +1,134 @@
+import CoreDataPredicates
+import CoreDataSQL
+import CoreDataStorage
+
+/// Statements of fetch plans, by the shape of the plan (Decisions/0061): a shape that was met before is neither compiled nor rendered, its
+/// new constants are bound.
+///
+///     shape ─▸ a few statements ─▸ the first that takes the constants ─▸ values to bind
+///                none: compile, and keep the statement with what it takes to use it again
+///
+/// A shape has several statements where constants are part of the statement: `name == nil` and `name == "a"` have different shapes, but a
+/// pattern that asks for a prefix and one that does not have one, and so have expressions that a statement is made for the value of.
+///
+/// Belongs to one schema: an engine and the readers of its earlier states share it; a store that is opened again has a new one.
+final class StatementCache: @unchecked Sendable {
+  // Sendable: `state` is guarded by its lock; everything else is immutable.
+
+  /// What was found or made for a plan.
+  struct Found {
+    var statement: CompiledStatement
+    /// For statements that yield rows.
+    var reader: RowReader?
+  }
+
+  /// How often something happened since the store was opened.
+  struct Counts: Equatable {
+    /// Plans that were answered without compiling.
+    var hits: Int = 0
+    /// Plans that were compiled and kept.
+    var misses: Int = 0
+    /// Plans that were compiled and could not be kept.
+    var unshaped: Int = 0
+    /// Shapes that made room for others.
+    var evictions: Int = 0
+  }
+
+  private final class Entry {
+    /// The last one used comes first.
+    var statements: [Shaped] = []
+    /// When it was used last.
+    var use: Int = 0
+  }
+
+  private struct Shaped {
+    var statement: ShapedStatement
+    var reader: RowReader?
+  }
+
+  private struct State {
+    var entries: [ShapeKey: Entry] = [:]
+    var uses: Int = 0
+    var counts = Counts()
+  }
+
+  private let compiler: FetchCompiler
+  private let makeReader: @Sendable (FetchPlan) -> RowReader
+  /// How many shapes are kept.
+  private let limit: Int
+  private let state = Guarded(State())
+
+  /// Statements that are kept of a shape.
+  static let statementsPerShape: Int = 8
+
+  init(
+    _ compiler: FetchCompiler, limit: Int, makeReader: @escaping @Sendable (FetchPlan) -> RowReader
+  ) {
+    self.compiler = compiler
+    self.limit = limit
+    self.makeReader = makeReader
+  }
+
+  var counts: Counts { state.withLock { $0.counts } }
+  var shapeCount: Int { state.withLock { $0.entries.count } }
+
+  /// The statement of a plan with its values. Throws what compiling the plan throws.
+  func statement(_ plan: FetchPlan, _ result: FetchResult) throws -> Found {
+    guard let shape = FetchShape(plan, result) else { return try unshaped(plan, result) }
+    if let found = find(shape) { return found }
+    // Without the lock: compiling may take long, and other threads fetch meanwhile.
+    let (statement, shaped): (CompiledStatement, ShapedStatement?) = try compiler.shaped(plan, result, shape)
+    let reader: RowReader? = result == .rows ? makeReader(plan) : nil
+    if let shaped {
+      keep(Shaped(statement: shaped, reader: reader), shape.key)
+    } else {
+      noteUnshaped()
+    }
+    return Found(statement: statement, reader: reader)
+  }
+
+  private func unshaped(_ plan: FetchPlan, _ result: FetchResult) throws -> Found {
+    noteUnshaped()
+    return Found(
+      statement: try compiler.statement(plan, result), reader: result == .rows ? makeReader(plan) : nil)
+  }
+
+  private func noteUnshaped() { state.withLock { $0.counts.unshaped += 1 } }
+
+  private func find(_ shape: FetchShape) -> Found? {
+    state.withLock { state in
+      guard let entry = state.entries[shape.key] else { return nil }
+      state.uses += 1
+      entry.use = state.uses
+      for place in entry.statements.indices {
+        guard let values = entry.statements[place].statement.bindings(for: shape.parameters) else { continue }
+        let shaped: Shaped = entry.statements[place]
+        if place > 0 {
+          entry.statements.remove(at: place)
+          entry.statements.insert(shaped, at: 0)
+        }
+        state.counts.hits += 1
+        return Found(
+          statement: CompiledStatement(sql: shaped.statement.sql, bindings: values),
+          reader: shaped.reader)
+      }
+      return nil
+    }
+  }
+
+  private func keep(_ shaped: Shaped, _ key: ShapeKey) {
+    state.withLock { state in
+      state.counts.misses += 1
+      state.uses += 1
+      let entry: Entry = state.entries[key] ?? Entry()
+      entry.use = state.uses
+      entry.statements.insert(shaped, at: 0)
+      if entry.statements.count > Self.statementsPerShape { entry.statements.removeLast() }
+      guard state.entries.updateValue(entry, forKey: key) == nil, state.entries.count > limit else { return }
+      // Looked for among all: compiling the statement that needs the room costs far more.
+      guard let oldest = state.entries.min(by: { $0.value.use < $1.value.use }) else { return }
+      state.entries[oldest.key] = nil
+      state.counts.evictions += 1
+    }
+  }
+}

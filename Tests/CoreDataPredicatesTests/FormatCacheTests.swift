@@ -1,0 +1,89 @@
+import Foundation
+import Testing
+
+@testable import CoreDataPredicates
+
+/// A format that was parsed before gives, with other arguments, what parsing it gives.
+@Suite struct FormatCacheTests {
+  struct Case: @unchecked Sendable, CustomTestStringConvertible {
+    var format: String
+    /// One list of arguments after the other.
+    var arguments: [[Any?]]
+    var testDescription: String { format }
+
+    init(_ format: String, _ arguments: [Any?]...) { (self.format, self.arguments) = (format, arguments) }
+  }
+
+  static let cases: [Case] = [
+    Case("number == %lld", [1 as Int64], [2 as Int64], [NSNumber(value: 3)], [true], [4.5]),
+    Case("name == %@ AND (age > %d OR NOT age IN %@)", ["a", 1, [1, 2]], ["b", 2, Set([3])]),
+    Case("a == %@", [nil], [NSNull()], [Optional<Int>.none as Any?], [Optional(3) as Any?], ["x"]),
+    Case("%@ CONTAINS name", [["a"]], [["b", "c"]]),
+    Case("a BETWEEN {%@, %@}", [1, 2], [Date(timeIntervalSince1970: 0), Date(timeIntervalSince1970: 9)]),
+    Case("SUBQUERY(items, $i, $i.price > %f).@count == %d", [1.5, 2], [2.5, 3]),
+    Case("a[%d] == %s", [1, "x"], [2, "y"]), Case("a == -%d", [1], [2]), Case("a == %c", ["x"], [65]),
+    Case("%K == %@", ["name", 1], ["name", 2], ["other", 3], ["name", 4]),
+    Case("o.%K.x == %@", ["name", 1], ["name", 2]), Case("a == 1"), Case("é == %@", [1], [2]),
+    Case("a == %@ + 1", [1], [2]), Case("FUNCTION(%@, 'length') == %d", ["a", 1], ["b", 2]),
+  ]
+
+  @Test(arguments: cases)
+  func `a format that is known gives what parsing gives`(_ given: Case) throws {
+    let cache = FormatCache(capacity: 8)
+    for arguments in given.arguments.isEmpty ? [[]] : given.arguments {
+      let found: PredicateNode = try cache.predicate(given.format, arguments)
+      let parsed: PredicateNode = try Parser.parse(given.format, arguments)
+      #expect(found == parsed)
+      #expect(Printer.print(found) == Printer.print(parsed))
+    }
+    #expect(cache.count == 1)
+    #expect(cache.counts == FormatCache.Counts(hits: max(0, given.arguments.count - 1), misses: 1))
+  }
+
+  @Test func `a predicate or an expression among the arguments becomes part of the tree`() throws {
+    let cache = FormatCache(capacity: 8)
+    let inner: NSPredicate = NSPredicate(format: "b == 2")
+    for argument in [inner, NSPredicate(format: "c == 3")] {
+      let found: PredicateNode = try cache.predicate("a == 1 AND %@", [argument])
+      #expect(try found == Parser.parse("a == 1 AND %@", [argument]))
+    }
+    _ = try cache.predicate("a == %@", [1])
+    let path: NSExpression = NSExpression(forKeyPath: "b")
+    #expect(try cache.predicate("a == %@", [path]) == Parser.parse("a == %@", [path]))
+    #expect(try cache.predicate("a == %@", [2]) == Parser.parse("a == 2", []))
+  }
+
+  @Test func `mistakes are found in formats that are known, too`() throws {
+    let cache = FormatCache(capacity: 8)
+    _ = try cache.predicate("a == %d", [1])
+    for arguments in [[], ["x"], [Date()]] as [[Any?]] {
+      let known: any Error = try #require(throws: PredicateError.self) {
+        try cache.predicate("a == %d", arguments)
+      }
+      let parsed: any Error = try #require(throws: PredicateError.self) {
+        try Parser.parse("a == %d", arguments)
+      }
+      #expect("\(known)" == "\(parsed)")
+    }
+    #expect(throws: PredicateError.self) { try cache.predicate("a ==", []) }
+    #expect(cache.count == 1)
+  }
+
+  @Test func `formats that are equal as texts and not in their bytes are two`() throws {
+    let cache = FormatCache(capacity: 8)
+    let formats: [String] = ["\u{E9} == %@", "e\u{301} == %@"]
+    #expect(formats[0] == formats[1])
+    for format in formats { #expect(try cache.predicate(format, [1]) == Parser.parse(format, [1])) }
+    #expect(cache.count == 2)
+  }
+
+  @Test func `no more formats are kept than there is room for`() throws {
+    let cache = FormatCache(capacity: 8)
+    for number in 1...30 {
+      _ = try cache.predicate("a == \(number)", [])
+      #expect(cache.count <= 8)
+    }
+    _ = try cache.predicate("a == " + String(repeating: "1", count: 2000), [])
+    #expect(cache.counts == FormatCache.Counts(misses: 30))
+  }
+}
