@@ -83,7 +83,7 @@ import Testing
       #expect(throws: StoreError.self) { try titles(plan("title > %d", 3)) }
       #expect(throws: StoreError.self) { try titles(plan("nothing == %d", 3)) }
     }
-    #expect(statements.counts == StatementCache.Counts(unshaped: 6))
+    #expect(statements.counts == StatementCache.Counts(unshaped: 2))
     #expect(statements.shapeCount == 0)
   }
 
