@@ -1,7 +1,7 @@
 # make demo     the main job, start to end, on a fresh folder
 # make test     every test (debug); MODULE=CoreDataGraph for those of one module, which builds what they need and no more
-# make soak     the same with the slow suites, and with objects as release builds have them; then make threads
-# make threads  what runs on several threads, under ThreadSanitizer
+# make soak     the same with the slow suites, and without the check for off-queue access, as in release builds; then make threads
+# make threads  tests of code that runs on several threads, under ThreadSanitizer
 # make bench    the benchmarks (release); ROWS=… ROUNDS=… or BENCH="--json" for more
 # make compat   writes COMPATIBILITY.md
 # make fuzz     ten minutes of fuzzing the predicates; SECONDS=60 FUZZERS="text tree archive sql" for less
@@ -15,8 +15,8 @@ SHELL := /bin/bash
 .PHONY: help setup demo test soak threads bench compat fuzz lint format clean stores
 
 SWIFT ?= swift
-# SwiftPM keeps its plan of a build until the root package changes; files added to the library would be missed by the
-# packages that merely depend on it.
+# SwiftPM keeps its plan of a build until the root package changes; without this option packages that depend
+# on the library would not see files added to it.
 FRESH := --disable-build-manifest-caching
 # Folders of our own; never a build folder.
 SOURCES := Package.swift Sources Tests \

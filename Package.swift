@@ -1,11 +1,10 @@
 // swift-tools-version: 6.1
 import PackageDescription
 
-// The order of targets is the order of the rooms in ARCHITECTURE.md: a target
-// may depend only on targets above it.
+// Targets have the order of the modules in ARCHITECTURE.md: a target may depend only on targets above it.
 
-// What a client of CoreData within this package depends on: a target is built anew when what it lists
-// changes, and a stale subclass of NSManagedObject crashes (Decisions/0004).
+// The dependencies of a client of CoreData within this package: a target is rebuilt when one of its listed
+// dependencies changes, and a stale subclass of NSManagedObject crashes (Decisions/0004).
 let coreData: [Target.Dependency] = [
   "CoreData", "CoreDataControllers", "CoreDataGraph", "CoreDataModel", "CoreDataPredicates",
 ]
@@ -14,8 +13,8 @@ let package: Package = Package(
   name: "clarus",
   platforms: [.macOS(.v15)],
   products: [
-    // The modules that CoreData re-exports are listed too: a client is rebuilt when what it lists changes,
-    // and a stale subclass of NSManagedObject crashes (Decisions/0004).
+    // The modules that CoreData re-exports are listed too: a client is rebuilt when one of its listed
+    // dependencies changes, and a stale subclass of NSManagedObject crashes (Decisions/0004).
     .library(
       name: "CoreData",
       targets: [
@@ -57,7 +56,7 @@ let package: Package = Package(
     .target(
       name: "CoreData",
       dependencies: ["CoreDataControllers", "CoreDataGraph", "CoreDataModel", "CoreDataPredicates"]),
-    // A client like any other: it sees what is public and nothing more (Decisions/0042).
+    // A client like any other: it has access to public declarations only (Decisions/0042).
     .target(name: "EasyFetch", dependencies: coreData, packageAccess: false),
     .executableTarget(
       name: "clarus",
@@ -83,7 +82,7 @@ let package: Package = Package(
     .testTarget(
       name: "CoreDataModelTests", dependencies: ["TestSupport", "CoreDataModel", "CoreDataPredicates"],
       resources: [.copy("Fixtures")]),
-    // What every store has to do alike; the tests of each engine run it.
+    // The common behaviour of all stores; the tests of each engine run it.
     .target(
       name: "StoreConformance",
       dependencies: ["CoreDataStorage", "CoreDataModel", "CoreDataPredicates"],
@@ -125,8 +124,8 @@ let package: Package = Package(
     .testTarget(name: "EasyFetchTests", dependencies: coreData + ["EasyFetch"], packageAccess: false),
     // The code of the pages in Documentation; a client like any other.
     .testTarget(name: "DocumentationTests", dependencies: coreData),
-    // Programs that import CoreData and nothing of its inside, in the Swift 6 mode. What they write compiles
-    // without a warning.
+    // Programs that import CoreData and no internal module, in the Swift 6 mode. Their code compiles without
+    // a warning.
     .target(
       name: "LenientClient", dependencies: coreData, path: "Tests/LenientClient",
       swiftSettings: [.unsafeFlags(["-suppress-warnings"])]),
@@ -149,7 +148,7 @@ let package: Package = Package(
   swiftLanguageModes: [.v6]
 )
 
-// `make test MODULE=CoreDataGraph`: the tests of one module, and what they need.
+// `make test MODULE=CoreDataGraph`: the tests of one module, and their dependencies.
 if let module = Context.environment["CLARUS_MODULE"], !module.isEmpty {
   package.targets.removeAll { $0.type == .test && $0.name != "\(module)Tests" }
 }

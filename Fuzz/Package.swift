@@ -1,9 +1,9 @@
 // swift-tools-version: 6.1
 import PackageDescription
 
-// What is fuzzed is compiled here once more, through symbolic links: a sanitizer's flags reach only targets
-// of this package, and code that isn't instrumented teaches a fuzzer nothing. So this package doesn't depend
-// on the root at all.
+// The fuzzed sources are compiled here again, through symbolic links: a sanitizer's flags apply only to
+// targets of this package, and a fuzzer learns nothing from code that isn't instrumented. So this package
+// doesn't depend on the root at all.
 
 let flags: [String] = ["-sanitize=fuzzer,address", "-g"]
 let instrumented: [SwiftSetting] = [.unsafeFlags(flags)]
@@ -41,7 +41,7 @@ let package: Package = Package(
     fuzzer("fuzz-archive"),
     fuzzer("fuzz-tree"),
     fuzzer("fuzz-sql", "FuzzSQL"),
-    // Writes what the fuzzers start from.
+    // Writes the first inputs of the fuzzers.
     .executableTarget(
       name: "fuzz-seeds", dependencies: ["FuzzTargets", "PredicateVectors"], linkerSettings: linked),
   ],

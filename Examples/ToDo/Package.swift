@@ -17,7 +17,7 @@ let package: Package = Package(
       name: "ToDo",
       dependencies: [.product(name: "CoreData", package: "clarus")],
       resources: [.copy("ToDo.xcdatamodeld")]),
-    // What `make demo` runs.
+    // The program of `make demo`.
     .executableTarget(name: "ToDoDemo", dependencies: ["ToDo"]),
     // The code of the README, compiled.
     .executableTarget(name: "ReadmeSnippet", dependencies: ["ToDo"]),

@@ -1,6 +1,6 @@
 import CoreData
 
-/// What every suite does around its measurements: a model in code, a container over one file.
+/// The common set-up of all suites: a model in code, a container over one file.
 enum BenchStore {
   static func entity(
     _ name: String, _ type: NSManagedObject.Type, _ attributes: KeyValuePairs<String, NSAttributeType>,

@@ -1,9 +1,9 @@
-/// What a contestant read, boiled down to one number that does not depend on the order of rows.
+/// A checksum over the values that a contestant read, independent of the order of rows.
 ///
 /// In a timed pass (`thorough == false`) a string adds its length and its last byte: the string exists, its
-/// bytes lie in memory that the contestant owns, and summing costs everybody the same few nanoseconds. The
-/// pass after the timed ones is thorough: every byte counts. Contestants that disagree in either stop the
-/// run.
+/// bytes are in memory that the contestant owns, and summing costs each contestant the same few nanoseconds.
+/// The pass after the timed ones is thorough: it sums every byte. If the sums of two contestants differ the
+/// run stops.
 struct Checksum {
   private(set) var value: UInt64 = 0
   private(set) var rows: Int = 0
@@ -28,7 +28,7 @@ struct Checksum {
     }
   }
 
-  /// Text as C has it.
+  /// Text as bytes of C.
   mutating func add(_ bytes: UnsafeBufferPointer<UInt8>) {
     if thorough {
       addEveryByte(bytes)

@@ -11,7 +11,7 @@ struct ClarusContestant: Contestant {
     context = container.newBackgroundContext()
   }
 
-  /// Makes an empty store, for everyone to copy.
+  /// Creates an empty store, which all contestants copy.
   static func makeStore(at url: URL) throws {
     try BenchStore.close(try BenchStore.open(url, BenchItem.makeModel()))
   }

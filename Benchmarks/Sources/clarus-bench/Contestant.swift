@@ -1,17 +1,17 @@
 import Foundation
 
-/// One way to store and read the rows. A contestant is opened, does one timed thing, and is thrown away.
+/// One way to store and read the rows. A contestant is opened, runs one timed case, and is discarded.
 protocol Contestant {
   /// Opens a store that exists; not timed.
   init(store: URL) throws
 
-  /// Stores the rows in one transaction. `prepare` (not timed) brings them into the contestant's own form.
+  /// Stores the rows in one transaction. `prepare` (not timed) converts them to the contestant's own form.
   mutating func prepare(_ samples: [Sample])
   mutating func insert() throws
 
   /// Every row, all ten values.
   func readAll(into sum: inout Checksum) throws
-  /// Every row, fetched as the contestant usually does, no value looked at.
+  /// Every row, fetched as the contestant usually does, no value read.
   func readNothing(into sum: inout Checksum) throws
   /// Every row, all ten values, without holding all of them at a time.
   func walk(into sum: inout Checksum) throws
@@ -47,11 +47,11 @@ enum ContestantName: String, CaseIterable, Codable {
   }
 }
 
-/// What is measured.
+/// The measured cases.
 enum CaseName: String, CaseIterable, Codable {
   case insert, read, faults, walk, section, lookup
 
-  /// How many rows the case touches, of a store with `rows` rows.
+  /// The number of rows that the case uses, of a store with `rows` rows.
   func operations(rows: Int) -> Int {
     switch self {
     case .insert: max(1, rows / 2)

@@ -63,7 +63,7 @@ protocol BenchmarkRecord: FetchableRecord, PersistableRecord, Sendable {
   func add(to sum: inout Checksum)
 }
 
-/// Encoding and decoding written out: the fastest record GRDB has.
+/// Encoding and decoding by hand: GRDB's fastest kind of record.
 struct HandRecord: BenchmarkRecord {
   static let databaseTableName = "ZITEM"
 
@@ -129,7 +129,7 @@ struct HandRecord: BenchmarkRecord {
   }
 }
 
-/// The record most people write.
+/// The usual kind of record.
 struct CodableRecord: BenchmarkRecord, Codable {
   static let databaseTableName = "ZITEM"
 

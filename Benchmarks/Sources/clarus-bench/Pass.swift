@@ -1,6 +1,6 @@
 import Foundation
 
-/// What one process measured: a contestant in a case, several times over.
+/// The measurement of one process: a contestant in a case, several times.
 struct Measurement: Codable {
   /// Of each pass.
   var seconds: [Double]
@@ -10,7 +10,7 @@ struct Measurement: Codable {
   var thoroughChecksum: UInt64
   /// The most memory the process held in its first pass, in bytes.
   var peak: Int
-  /// By how much that is more than what it held before the pass.
+  /// The increase from the memory that it held before the pass.
   var growth: Int
 }
 
@@ -24,7 +24,7 @@ struct Pass {
   var template: URL
   var folder: URL
 
-  /// - Throws: what the contestant throws; an error when two passes disagree.
+  /// - Throws: the contestant's errors; an error when two passes differ.
   func run() throws -> Measurement {
     let samples: [Sample] = name == .insert ? Sample.make(count: name.operations(rows: rows)) : []
     let numbers: [Int64] = name == .lookup ? scatteredNumbers() : []
@@ -70,8 +70,8 @@ struct Pass {
     }
   }
 
-  /// What was written is read back by C, so that all are judged alike; what was read is read again by the
-  /// contestant.
+  /// C reads the written rows, the same for all contestants; of the other cases the contestant reads the rows
+  /// again.
   private func thoroughSum(_ store: URL, numbers: [Int64]) throws -> UInt64 {
     var sum = Checksum(thorough: true)
     if name == .insert {
@@ -104,9 +104,9 @@ struct Pass {
   }
 }
 
-/// What the kernel says about this process's memory. Linux only; elsewhere 0.
+/// The kernel's counts of this process's memory. Linux only; elsewhere 0.
 enum Memory {
-  /// Forgets the peak so far and returns what is held now.
+  /// Resets the peak and returns the memory held now.
   static func startOver() throws -> Int {
     #if os(Linux)
       // 5: reset the peak resident set size (proc(5)).

@@ -1,24 +1,24 @@
 import Foundation
 
-/// Contestants that do the same thing in turn, in one process, so that whatever disturbs the machine disturbs
-/// all of them.
+/// Contestants that do the same in turn, in one process, so that a disturbance of the machine affects all of
+/// them.
 struct Race {
   /// A table's section.
   var part: any RacePart
   var title: String
-  /// What the times are divided by.
+  /// The divisor of the times.
   var operations: Int
   var rounds: Int
 
   struct Contestant {
     var name: String
-    /// Whom the ratio is against.
+    /// The contestant that the ratio refers to.
     var base: String?
-    /// What comes before the clock starts.
+    /// Runs before the clock starts.
     var prepare: () throws -> Void
-    /// What is measured, and what it found: the same for all.
+    /// The measured code; its result is the same for all.
     var body: () throws -> Int
-    /// What comes after the clock has stopped; the result, if there is one, stands for what the body found.
+    /// Runs after the clock has stopped; its result, if there is one, replaces the body's.
     var finish: () throws -> Int?
 
     init(
@@ -56,7 +56,7 @@ struct Race {
   }
 
   /// Runs each contestant once a round.
-  /// - Throws: what a contestant throws; an error when two found something else.
+  /// - Throws: a contestant's errors; an error when two results differ.
   func run(_ contestants: [Contestant]) throws -> Outcome {
     var lines: [Line] = contestants.map { Line(contestant: $0.name, seconds: [], base: $0.base) }
     var agreed: Int?

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The outcomes of races as a table for people.
+/// The outcomes of races as a table.
 struct RaceReport {
   var outcomes: [Race.Outcome]
   var rounds: Int

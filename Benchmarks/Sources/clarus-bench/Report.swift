@@ -1,6 +1,6 @@
 import Foundation
 
-/// The outcomes as a table for people and as JSON.
+/// The outcomes as a table and as JSON.
 struct Report {
   var outcomes: [Outcome]
   var races: [Race.Outcome]

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Starts a process for each measurement, contestants in turn, and collects what they print.
+/// Starts a process for each measurement, contestants in turn, and collects their output.
 struct Runner {
   var program: URL
   var folder: URL
@@ -37,7 +37,7 @@ struct Runner {
     return outcomes
   }
 
-  /// The store that is read: all rows, written by C into the file Clarus made, no journal left.
+  /// The store that is read: all rows, written by C into the file that Clarus created, without a journal.
   private func fill(copyOf empty: URL) throws -> URL {
     let full: URL = folder.appendingPathComponent("full.sqlite")
     try FileManager.default.copyItem(at: empty, to: full)
@@ -71,7 +71,7 @@ struct Runner {
     return try JSONDecoder().decode(Measurement.self, from: data)
   }
 
-  /// Every contestant must have read the same values, or the times mean nothing.
+  /// Every contestant must have read the same values, otherwise the times can't be compared.
   private func agree(_ results: [ContestantName: [Measurement]], in name: CaseName) throws {
     let all: [(ContestantName, Measurement)] = contestants.flatMap { contestant in
       (results[contestant] ?? []).map { (contestant, $0) }
@@ -89,7 +89,7 @@ struct Runner {
   }
 }
 
-/// All that is known about a case.
+/// The results of a case.
 struct Outcome {
   struct Line {
     var contestant: ContestantName

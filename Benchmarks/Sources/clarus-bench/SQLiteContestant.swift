@@ -3,8 +3,8 @@ import GRDBSQLite
 
 /// The floor: SQLite's C interface, one prepared statement per task, each value read once.
 ///
-/// Text is copied out of the statement, since its pointer is good only until the next step; every other
-/// contestant ends up owning its strings too.
+/// Text is copied out of the statement, since its pointer is valid only until the next step; every other
+/// contestant owns its strings too.
 struct SQLiteContestant: Contestant {
   private let database: OpaquePointer
   private var rows = CRows(samples: [])
@@ -55,7 +55,7 @@ struct SQLiteContestant: Contestant {
     try read(statement, into: &sum)
   }
 
-  /// C has no objects that could wait to be read: the rows are stepped over, their keys read.
+  /// C has no objects whose values could be read later: the statement is stepped, the keys are read.
   func readNothing(into sum: inout Checksum) throws {
     let statement: OpaquePointer = try prepared(Schema.select)
     defer { sqlite3_finalize(statement) }

@@ -1,5 +1,4 @@
-/// One row of the benchmarks' table, before anyone has stored it: four integers, two doubles, three strings,
-/// a flag.
+/// One row of the benchmarks' table, not stored yet: four integers, two doubles, three strings, a flag.
 ///
 /// The strings, since their lengths decide much of what is measured:
 ///
@@ -70,7 +69,7 @@ struct Sample: Sendable {
   }
 }
 
-/// A small generator with a seed: every run sees the same rows.
+/// A small generator with a seed: every run has the same rows.
 struct SplitMix {
   private var state: UInt64
 

@@ -1,7 +1,7 @@
 import Foundation
 
 /// The table all contestants use: Apple's layout of an entity `Item`. Clarus creates the file; the others
-/// name its columns, and stop at once if one were called otherwise.
+/// name its columns, and stop at once if one has another name.
 enum Schema {
   /// The entity's number: it is the model's only one.
   static let entity: Int32 = 1
@@ -17,12 +17,12 @@ enum Schema {
     "INSERT INTO ZITEM (\(columns.joined(separator: ", "))) "
     + "VALUES (\(columns.map { _ in "?" }.joined(separator: ", ")))"
 
-  /// What handing out keys costs: Clarus counts them in the same place.
+  /// The cost of assigning keys: Clarus increments the same counter.
   static func keysTaken(_ count: Int) -> String {
     "UPDATE Z_PRIMARYKEY SET Z_MAX = \(count) WHERE Z_ENT = \(entity)"
   }
 
-  /// How every connection is set; the journal mode (WAL) is in the file.
+  /// The settings of every connection; the journal mode (WAL) is in the file.
   static let pragmas: String = "PRAGMA synchronous = NORMAL"
 }
 

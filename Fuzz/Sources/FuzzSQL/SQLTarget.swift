@@ -17,7 +17,7 @@ public enum SQLTarget {
     }
   }
 
-  /// What compiles is SQL, with a value for every place.
+  /// A compiled predicate is valid SQL, with a value for every parameter.
   private static func check(_ node: PredicateNode, _ entity: EntityLayout) {
     var plan: FetchPlan = FetchPlan(entity: entity)
     plan.predicate = node

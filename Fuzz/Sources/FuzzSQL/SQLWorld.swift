@@ -50,7 +50,7 @@ enum SQLWorld {
         sqlite3_create_collation(database, collation.rawValue, SQLITE_UTF8, nil) { _, _, _, _, _ in 0 },
         database)
     }
-    // Bookkeeping takes values, and no predicate reads it.
+    // Statements with values fill the store's own tables, which no predicate reads.
     for statement in SchemaCreation(schema).statements() where statement.bindings.isEmpty {
       require(sqlite3_exec(database, statement.sql, nil, nil, nil), database)
     }

@@ -22,7 +22,7 @@ public enum ArchiveTarget {
     }
   }
 
-  /// Errors are those that say so.
+  /// Errors must be of the documented types.
   private static func decode<Root>(_ body: () throws -> Root) -> Root? {
     do {
       return try body()
@@ -34,7 +34,7 @@ public enum ArchiveTarget {
   }
 
   /// Changes one field of one archived object; nil where the bytes are no archive. Most changes of single
-  /// bytes break the property list, and never get to the predicates in it.
+  /// bytes damage the property list, and never reach the predicates in it.
   public static func mutate(_ bytes: UnsafeBufferPointer<UInt8>, seed: UInt32) -> Data? {
     guard let archive = try? KeyedArchive(Data(bytes)), !archive.objects.isEmpty else { return nil }
     var random: Random = Random(state: UInt64(seed))

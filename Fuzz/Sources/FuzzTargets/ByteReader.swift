@@ -1,5 +1,5 @@
-/// Decisions taken from the bytes of an input, so that every input means one thing. Beyond the end there are
-/// zeros.
+/// Reads decisions from the bytes of an input, so that an input always has the same meaning. Beyond the end
+/// there are zeros.
 struct ByteReader {
   private let bytes: UnsafeBufferPointer<UInt8>
   private var position: Int = 0

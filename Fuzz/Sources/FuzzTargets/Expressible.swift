@@ -1,7 +1,7 @@
 import CoreDataPredicates
 import Foundation
 
-/// Which trees a format can say.
+/// The trees that a format can express.
 enum Expressible {
   static func isExpressible(_ node: PredicateNode) -> Bool {
     var result: Bool = true
@@ -15,7 +15,7 @@ enum Expressible {
     return result
   }
 
-  /// Whether evaluating it twice may give two answers.
+  /// Whether two evaluations may have different results.
   static func isRandom(_ node: PredicateNode) -> Bool {
     var result: Bool = false
     node.forEachExpression {
@@ -50,7 +50,7 @@ enum Expressible {
     }
   }
 
-  /// Compounds of nothing and of one member print as something else.
+  /// Compounds without members and with one member print as another predicate.
   private static func hasText(_ node: PredicateNode) -> Bool {
     switch node {
     case .constant, .comparison: true

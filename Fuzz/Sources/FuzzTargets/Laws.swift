@@ -1,7 +1,7 @@
 import CoreDataPredicates
 import Foundation
 
-/// What holds of every tree, wherever it comes from. Errors are allowed, other answers are not, nor crashes.
+/// Laws that hold for every tree from any source. Errors are allowed, different results and crashes are not.
 enum Laws {
   static func check(_ node: PredicateNode) {
     PredicateClock.$fixed.withValue(World.now) {
@@ -32,7 +32,7 @@ enum Laws {
     }
   }
 
-  /// What prints parses back to an equal tree that prints the same.
+  /// A printed tree parses to an equal tree that prints the same.
   private static func checkPrinting(_ node: PredicateNode) {
     let text: String = Printer.print(node)
     guard Expressible.isExpressible(node) else { return }
@@ -47,7 +47,7 @@ enum Laws {
     }
   }
 
-  /// The same answer twice, the contrary under NOT, and the same with the variables put in before.
+  /// The same result twice, the inverse under NOT, and the same with the variables substituted before.
   private static func checkEvaluation(_ predicate: Foundation.NSPredicate) {
     let isRepeatable: Bool = !Expressible.isRandom(predicate.predicateNode())
     let contrary: Foundation.NSPredicate? =
@@ -70,7 +70,7 @@ enum Laws {
     answer.map(String.init) ?? "an error"
   }
 
-  /// What can be archived is decoded to an equal.
+  /// An archived object is decoded to an equal one.
   static func checkArchive<Root: PredicateArchiving & NSObject>(_ root: Root) {
     guard let data = try? root.archivedData() else { return }
     do {
@@ -82,7 +82,7 @@ enum Laws {
         }
       if again != root, !Expressible.holdsNaN(root) { finding("\(root) came out of its archive as \(again)") }
     } catch {
-      // Formats may name selectors that are unknown until somebody registers them.
+      // Formats may name selectors that are unknown until a program registers them.
       if !"\(error)".contains("nothing answers") { finding("the archive of \(root) is refused: \(error)") }
     }
   }

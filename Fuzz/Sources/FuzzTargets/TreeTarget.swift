@@ -1,11 +1,11 @@
 import CoreDataPredicates
 import Foundation
 
-/// Bytes → a tree, whether or not a format could say it → printed and parsed, evaluated, archived.
+/// Bytes → a tree, whether or not a format can express it → printed and parsed, evaluated, archived.
 public enum TreeTarget {
   public static func run(_ bytes: UnsafeBufferPointer<UInt8>) {
     var maker: TreeMaker = TreeMaker(reader: ByteReader(bytes))
-    // Wider than deep: with every level a tree takes several times as long.
+    // Wider than deep: with every level the time for a tree multiplies.
     Laws.check(maker.predicate(5))
   }
 }

@@ -1,8 +1,8 @@
 import CoreDataPredicates
 import Foundation
 
-/// What predicates are evaluated on: objects with something of every kind, under the keys that the seeds use.
-/// Nothing of it is ever changed.
+/// The objects that predicates are evaluated on, with a value of every kind, under the keys that the seeds
+/// use. They are never changed.
 package enum World {
   struct Person {
     var name: String

@@ -2,7 +2,7 @@ import CLibFuzzer
 import Foundation
 import FuzzTargets
 
-/// libFuzzer calls this in place of its own mutations. Half of the time they are used nevertheless.
+/// libFuzzer calls this in place of its own mutations. Half of the calls use those nevertheless.
 @_cdecl("LLVMFuzzerCustomMutator")
 public func mutate(_ data: UnsafeMutablePointer<UInt8>, _ size: Int, _ capacity: Int, _ seed: UInt32) -> Int {
   if seed % 2 == 0,

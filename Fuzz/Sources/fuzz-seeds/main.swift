@@ -3,8 +3,8 @@ import Foundation
 import FuzzTargets
 import PredicateVectors
 
-// Writes what the fuzzers start from into a folder: one folder a fuzzer, and the dictionaries text.dict and
-// sql.dict.
+// Writes the first inputs of the fuzzers into a folder: one folder a fuzzer, and the dictionaries text.dict
+// and sql.dict.
 
 guard CommandLine.arguments.count == 2 else {
   FileHandle.standardError.write(Data("usage: fuzz-seeds FOLDER\n".utf8))

@@ -1,7 +1,7 @@
 import CoreData
 import Foundation
 
-/// What the graph's changes are made to: folders, each with a hundred documents that go when it goes.
+/// The graph that is changed: folders, each with a hundred documents that are deleted with it.
 final class BenchFolder: NSManagedObject {
   class func fetchRequest() -> NSFetchRequest<BenchFolder> { NSFetchRequest(entityName: "Folder") }
 
@@ -86,7 +86,7 @@ final class FolderStack {
     }
   }
 
-  /// Makes the change and, as an event's end does, tells everybody.
+  /// Makes the change and posts it, as the end of an event does.
   func apply(_ change: GraphChange) {
     context.performAndWait {
       switch change {
@@ -119,7 +119,7 @@ final class FolderStack {
 
   func save() throws { try context.performAndWait { try context.save() } }
 
-  /// What the graph looks like.
+  /// A checksum of the graph.
   var sum: Int {
     context.performAndWait {
       var sum = GraphSum()

@@ -43,7 +43,7 @@ struct FolderFloor: GraphSaver {
 
   func close() { sqlite3_close_v2(database) }
 
-  /// Numbers go up with keys.
+  /// Numbers rise with keys.
   private static func insertion(after offset: Int64) -> String {
     """
     INSERT INTO ZDOCUMENT (Z_PK, Z_ENT, Z_OPT, ZNUMBER, ZFOLDER, ZTITLE)
@@ -52,7 +52,7 @@ struct FolderFloor: GraphSaver {
     """
   }
 
-  /// What is in the store.
+  /// A checksum of the store.
   static func sum(of store: URL) throws -> Int {
     let database: OpaquePointer = try open(store)
     defer { sqlite3_close_v2(database) }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What is done to the graph.
+/// The changes of the graph.
 enum GraphChange: CaseIterable {
   case set, move, link, delete
 
@@ -13,18 +13,18 @@ enum GraphChange: CaseIterable {
     }
   }
 
-  /// Each document goes to the folder after its own.
+  /// Each document moves to the folder after its own.
   static func newFolder(of document: Int, among folders: Int) -> Int {
     (document / BenchFolder.membersEach + 1) % folders
   }
 }
 
-/// What documents that are made get.
+/// The values of new documents.
 enum NewDocument {
   static let title: String = "New document"
 }
 
-/// What a graph looks like, so that all contestants can be seen to have done the same.
+/// A checksum of a graph, which shows that all contestants have done the same.
 struct GraphSum {
   private(set) var value: Int = 0
 
@@ -33,8 +33,7 @@ struct GraphSum {
   }
 }
 
-/// Changes to a graph of objects: in memory beside objects of Swift, taken back, and saved beside SQL by
-/// hand.
+/// Changes of a graph of objects: in memory beside objects of Swift, undone, and saved beside SQL by hand.
 struct GraphSuite {
   var folder: URL
   /// Documents; there is a folder for each hundred.
@@ -98,7 +97,7 @@ struct GraphSuite {
     ])
   }
 
-  /// `body` is measured, `first` is done before the clock starts.
+  /// `body` is measured, `first` runs before the clock starts.
   private func plain(
     _ name: String, undo: Bool, first: @escaping (PlainGraph) -> Void = { _ in },
     body: @escaping (PlainGraph) -> Void
@@ -153,7 +152,7 @@ struct GraphSuite {
     ])
   }
 
-  /// Each round on a fresh copy of the store; what is in it afterwards is read by C.
+  /// Each round on a fresh copy of the store; its contents are read by C afterwards.
   private func saving(
     _ name: String, against base: String?, _ template: URL, _ make: @escaping (URL) throws -> any GraphSaver
   ) -> Race.Contestant {
@@ -180,7 +179,7 @@ struct GraphSuite {
   }
 }
 
-/// Something that makes a change to a store's documents and saves it. What must be in memory for it is read
+/// Something that makes a change to a store's documents and saves it. Data that must be in memory is read
 /// before.
 protocol GraphSaver {
   func run() throws

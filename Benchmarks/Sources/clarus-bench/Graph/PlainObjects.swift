@@ -1,7 +1,7 @@
 import Foundation
 
-/// The floor of changes in memory: objects of Swift with strong references and sets, an inverse kept by hand,
-/// and a list of closures that take everything back.
+/// The floor of changes in memory: objects of Swift with strong references and sets, an inverse updated by
+/// hand, and a list of closures that undo everything.
 final class PlainFolder: Hashable {
   let number: Int64
   var documents: Set<PlainDocument> = []
@@ -64,7 +64,7 @@ final class PlainGraph {
     for step in steps.reversed() { step() }
   }
 
-  /// What the graph looks like.
+  /// A checksum of the graph.
   var sum: Int {
     var sum = GraphSum()
     for (place, document) in documents.enumerated() where !document.isDeleted {

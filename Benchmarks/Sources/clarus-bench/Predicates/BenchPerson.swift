@@ -1,6 +1,6 @@
 import CoreData
 
-/// Who the predicates choose from: a department to-one, orders to-many.
+/// The objects of the predicates: a department to-one, orders to-many.
 final class BenchPerson: NSManagedObject {
   class func fetchRequest() -> NSFetchRequest<BenchPerson> { NSFetchRequest(entityName: "Person") }
 
@@ -90,7 +90,7 @@ final class BenchOrder: NSManagedObject {
 }
 
 extension BenchPerson {
-  /// Person ≫ Department, Person ≪ Order. No index beside those of the relationships: each predicate looks at
+  /// Person ≫ Department, Person ≪ Order. No index beside those of the relationships: each predicate reads
   /// every row.
   static func makeModel() -> NSManagedObjectModel {
     let person: NSEntityDescription = BenchStore.entity(

@@ -87,7 +87,7 @@ struct FetchingBench {
   }
 }
 
-/// A person as a GRDB record, decoding written out.
+/// A person as a GRDB record, decoded by hand.
 struct PersonRecord: FetchableRecord {
   static let columns: String =
     "p.Z_PK, p.Z_ENT, p.Z_OPT, p.ZAGE, p.ZACTIVE, p.ZSALARY, p.ZRATING, p.ZJOINED, p.ZNAME, p.ZCITY, p.ZNOTE, "
@@ -129,7 +129,7 @@ final class PeopleFloor {
 
   func close() { sqlite3_close_v2(database) }
 
-  /// Rows read; what is read adds up to something, so that reading is not optimised away.
+  /// Reads rows; the values are summed, so that reading is not optimised away.
   func readAll(_ sql: String, _ values: [PredicateCase.Value]) throws -> Int {
     let statement: OpaquePointer = try prepared(sql, values)
     defer { sqlite3_finalize(statement) }

@@ -1,7 +1,7 @@
 import CoreData
 import Foundation
 
-/// Predicates over loaded managed objects: asked one by one, and as a batch, beside a closure over typed
+/// Predicates over loaded managed objects: evaluated one by one, and as a batch, beside a closure over typed
 /// accessors.
 struct ManagedObjectBench {
   var store: URL
@@ -20,7 +20,7 @@ struct ManagedObjectBench {
     return outcomes
   }
 
-  /// Everything that the predicates look at is in memory before the clock starts.
+  /// All values that the predicates read are in memory before the clock starts.
   private func load(_ context: NSManagedObjectContext) throws -> [BenchPerson] {
     let request: NSFetchRequest<BenchPerson> = BenchPerson.fetchRequest()
     request.returnsObjectsAsFaults = false
@@ -55,7 +55,7 @@ struct PlainValueBench {
   var rounds: Int
 
   func run() throws -> [Race.Outcome] {
-    // Reflection is slow; fewer objects say as much.
+    // Reflection is slow; fewer objects are enough.
     let samples: [PersonSample] = Array(samples.prefix(10_000))
     let dictionaries: [[String: Any]] = samples.map(\.dictionary)
     return try PredicateCase.allCases.map { name in

@@ -1,7 +1,7 @@
 import CoreData
 import Foundation
 
-/// Formats of every usual kind, each text and each argument different, so that remembering parsed texts would
+/// Formats of every usual kind, each text and each argument different, so that a cache of parsed texts would
 /// not help.
 struct ParsingBench {
   var rounds: Int

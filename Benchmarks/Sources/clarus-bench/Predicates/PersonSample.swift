@@ -1,6 +1,6 @@
 import Foundation
 
-/// A person before anyone has stored it; also the plain Swift struct that predicates are evaluated on.
+/// A person that is not stored yet; also the plain Swift struct that predicates are evaluated on.
 struct PersonSample: Sendable {
   struct Department: Sendable {
     var name: String

@@ -1,6 +1,6 @@
 import CoreData
 
-/// A typical predicate, as a format, as the closure one would write instead, and as the SQL.
+/// A typical predicate, as a format, as the equivalent closure, and as SQL.
 enum PredicateCase: String, CaseIterable {
   case numbers, prefix, list, range, toOne, toMany
 
@@ -53,8 +53,8 @@ enum PredicateCase: String, CaseIterable {
     }
   }
 
-  /// What comes after `FROM`, with every value bound. `LIKE` knows upper and lower case of ASCII only, which
-  /// is less than the predicate asks, but what a program would write.
+  /// The text after `FROM`, with every value bound. `LIKE` ignores the case of ASCII only, which is less than
+  /// the predicate does, but what a program would write.
   var source: String {
     switch self {
     case .numbers: "ZPERSON p WHERE p.ZAGE > ? AND p.ZACTIVE = ?"

@@ -1,9 +1,9 @@
 import CoreData
 import Foundation
 
-/// Predicates parsed, evaluated in memory and run by SQLite, each beside what one would write by hand.
+/// Predicates parsed, evaluated in memory and run by SQLite, each beside code written by hand.
 ///
-/// All in one process: contestants take turns within a round, so that whatever disturbs the machine disturbs
+/// All in one process: contestants run in turn within a round, so that a disturbance of the machine affects
 /// all of them.
 struct PredicateSuite {
   var folder: URL
@@ -13,7 +13,7 @@ struct PredicateSuite {
   var parts: [Part] = Part.allCases
   var progress: (String) -> Void = { _ in }
 
-  /// What is measured, in the order of the table.
+  /// The measured parts, in the order of the table.
   enum Part: String, CaseIterable, RacePart {
     case parse, objects, values, fetch, count
 

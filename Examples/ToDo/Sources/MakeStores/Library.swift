@@ -2,8 +2,8 @@ import CoreData
 
 /// Writes the small store that ships with the project: books by well-known authors, facts of public record.
 ///
-/// It has what a store can have: a hierarchy (`AudioBook` is a `Book`), a to-one (`Book.genre`), a many-to-many
-/// (`Book.authors`), dates, decimals, nil values, a fetch index, a uniqueness constraint.
+/// It has every common feature: a hierarchy (`AudioBook` is a `Book`), a to-one (`Book.genre`), a
+/// many-to-many (`Book.authors`), dates, decimals, nil values, a fetch index, a uniqueness constraint.
 @main
 struct MakeStores {
   static func main() {
@@ -28,7 +28,7 @@ enum Library {
     }
     let container = NSPersistentContainer(name: "Library", managedObjectModel: LibraryModel.make())
     let description = NSPersistentStoreDescription(url: url)
-    // One file to ship: no journal stays beside it.
+    // A single file: no journal stays beside it.
     description.setValue("DELETE" as NSString, forPragmaNamed: "journal_mode")
     container.persistentStoreDescriptions = [description]
     var failure: (any Error)?
@@ -62,7 +62,7 @@ enum Library {
     print("wrote \(url.path): \(books.count) books, \(authors.count) authors, \(genres.count) genres")
   }
 
-  /// The object of that name, made when it is met first.
+  /// The object of that name, inserted at its first use.
   private static func named(
     _ name: String, entity: String, known: inout [String: NSManagedObject],
     in context: NSManagedObjectContext

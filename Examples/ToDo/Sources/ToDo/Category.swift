@@ -12,7 +12,7 @@ public final class Category: NSManagedObject {
     set { setManagedValue(newValue, Self.nameKey) }
   }
 
-  /// The category's items; the other end of `Item.category`, kept in step with it.
+  /// The category's items; the inverse of `Item.category`, which the framework updates.
   public var items: Set<Item> {
     get { managedSet(Self.itemsKey) }
     set { setManagedMembers(newValue, Self.itemsKey) }

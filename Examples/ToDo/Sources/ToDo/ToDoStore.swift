@@ -4,7 +4,7 @@ import CoreData
 public enum ToDoStore {
   /// A container over the SQLite store at `url`, loaded. The store is created when there is none.
   ///
-  /// - Throws: what opening the store throws.
+  /// - Throws: the error of opening the store.
   public static func open(_ url: URL) throws -> NSPersistentContainer {
     // Finds ToDo.xcdatamodeld among the program's resources.
     let container = NSPersistentContainer(name: "ToDo")
