@@ -3,14 +3,15 @@
 ///     0    8   primary key
 ///     8    4   entity index            12   4   version (Z_OPT)
 ///     16   8n  presence: word w is bit w mod 64 of group w / 64; 1 = there is a value
-///     h    8m  the words; h = `headerSize`, the same for a whole hierarchy, so that a parent's word is its children's
+///     h    8m  the words; h = `headerSize`, one for a hierarchy, so that a parent's words are its children's
 ///
-/// A word holds a number, a to-one's key (the word behind it: the index of the target's entity), or the *place* of
-/// bytes in the slab's tail:
+/// A word holds a number, a to-one's key (the word behind it: the index of the target's entity), or the
+/// *place* of bytes in the slab's tail:
 ///
 ///     bits 0–31   offset from the tail's start      bits 32–63   length
 ///
-/// With one group, `title` (word 0) = "Milk" at offset 9 of the tail and `count` (word 1) = 3, a row of key 7 is
+/// With one group, `title` (word 0) = "Milk" at offset 9 of the tail and `count` (word 1) = 3, a row of key 7
+/// is
 ///
 ///     07 00 00 00 00 00 00 00 │ 02 00 00 00 │ 01 00 00 00 │ 03 00 00 00 00 00 00 00 │
 ///     09 00 00 00 04 00 00 00 │ 03 00 00 00 00 00 00 00

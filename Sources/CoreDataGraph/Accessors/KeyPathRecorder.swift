@@ -128,7 +128,7 @@ final class KeyPathRecorder {
     entity.runtimeStorage = EntityRuntime(
       model: model, layout: model.layout.entities[0], recorder: KeyPathRecorder(samples, of: type))
     let object: NSManagedObject = type.init(NewManagedObject(entity, nil))
-    object.flags.insert(.fault)
+    object.insertFlags(.fault)
     return object
   }
 }

@@ -305,8 +305,8 @@ extension NSManagedObject {
     if flags.contains(.confined) { requireQueue(slot, .read) }
     if flags.contains(.fault), row == nil { return nil }
     let wasFault: Bool = flags.contains(.fault)
-    flags.remove(.fault)
-    defer { if wasFault { flags.insert(.fault) } }
+    removeFlags(.fault)
+    defer { if wasFault { insertFlags(.fault) } }
     return objectValue(slot)
   }
 

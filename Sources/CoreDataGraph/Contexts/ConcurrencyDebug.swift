@@ -131,7 +131,7 @@ extension NSManagedObject {
   final func requireContext(_ slot: Int, _ access: ObjectAccess) {
     let isAttribute: Bool = slot < 0 || runtime.layout.slots[slot].relationship == nil
     if isAttribute, row == nil ? state != nil : access != .write {
-      flags.remove(.fault)
+      removeFlags(.fault)
       return
     }
     fatalError(

@@ -5,6 +5,31 @@ import Foundation
 // Deletion, the end of an event, and taking changes back.
 
 extension NSManagedObjectContext {
+  // MARK: Recording
+
+  final func noteInsertion(of object: NSManagedObject) {
+    if !object.flags.contains(.inInsertedList) { retained.record(object) }
+    beginEvent(if: work.recordInsertion(of: object))
+  }
+
+  /// An object's value was set.
+  final func noteChange(of object: NSManagedObject) { beginEvent(if: work.recordUpdate(of: object)) }
+
+  final func noteEvent(_ flag: ObjectFlags, of object: NSManagedObject) {
+    beginEvent(if: work.recordEvent(flag, of: object))
+  }
+
+  /// An object whose row is gone.
+  final func markInaccessible(_ object: NSManagedObject) {
+    beginEvent(if: work.recordMissingRow(of: object))
+  }
+
+  /// After the first change of an event: on the main queue, somebody has to end it.
+  @inline(__always)
+  final func beginEvent(if isFirst: Bool) {
+    if isFirst, concurrencyType == .mainQueueConcurrencyType { scheduleEventEnd() }
+  }
+
   // MARK: Deletion
 
   final func deleteObject(_ object: NSManagedObject) {
@@ -15,7 +40,7 @@ extension NSManagedObjectContext {
         "An NSManagedObjectContext cannot delete objects in other contexts (\(object.objectID)); use object(with:)."
       )
     }
-    object.flags.remove(.cascaded)
+    work.recordDeletionByProgram(of: object)
     guard !object.flags.contains(.deleted) else { return }
     // Loaded, since the save deletes the version that was read and no other; a row that is gone already needs no deletion.
     object.fireFault()
@@ -24,30 +49,23 @@ extension NSManagedObjectContext {
     markDeleted(object)
   }
 
-  private func markDeleted(_ object: NSManagedObject) {
-    object.flags.insert(.deleted)
-    if !object.flags.contains(.inDeletedList) {
-      object.flags.insert(.inDeletedList)
-      deleted.append(object)
-    }
-    noteEvent(.eventDeleted, of: object)
-    if !object.flags.contains(.propagated) { pendingDeletePropagation.append(object) }
+  private func markDeleted(_ object: NSManagedObject, isCascaded: Bool = false) {
+    beginEvent(if: work.recordDeletion(of: object, isCascaded: isCascaded))
   }
 
   /// Passes deletions on along relationships: nullify clears the other side, cascade deletes it, deny is checked at save,
   /// no action leaves things as they are. Cycles end because an object is passed on once.
   final func propagateDeletes() {
-    while !pendingDeletePropagation.isEmpty {
-      let batch: [NSManagedObject] = pendingDeletePropagation
-      pendingDeletePropagation = []
-      for object in batch where object.flags.contains(.deleted) && !object.flags.contains(.propagated) {
+    while work.hasPendingPropagation {
+      for object in work.removePendingPropagation()
+      where object.flags.contains(.deleted) && !object.flags.contains(.propagated) {
         propagate(object)
       }
     }
   }
 
   final func propagate(_ object: NSManagedObject) {
-    object.flags.insert(.propagated)
+    work.recordPropagation(of: object)
     for slot in object.runtime.relationshipSlots {
       object.state?.toMany(slot)?.noteDeletion()
       propagate(object, slot)
@@ -68,8 +86,7 @@ extension NSManagedObjectContext {
         target.fireFault()
         guard !target.flags.contains(.inaccessible) else { continue }
         target.prepareForDeletion()
-        markDeleted(target)
-        target.flags.insert(.cascaded)
+        markDeleted(target, isCascaded: true)
       }
       for target in targets { separate(object, slot, target) }
     @unknown default: return
@@ -119,13 +136,10 @@ extension NSManagedObjectContext {
 
   final func endEvent() {
     requireQueue("processPendingChanges() was called")
-    guard !isProcessing else { return }
-    if !pendingDeletePropagation.isEmpty, propagatesDeletesAtEndOfEvent || isSaving { propagateDeletes() }
-    guard !eventObjects.isEmpty else { return }
-    isProcessing = true
-    defer { isProcessing = false }
-    let objects: [NSManagedObject] = eventObjects
-    eventObjects = []
+    guard !work.isEndingEvent else { return }
+    if work.hasPendingPropagation, propagatesDeletesAtEndOfEvent || work.isSaving { propagateDeletes() }
+    guard let objects = work.beginEndOfEvent() else { return }
+    defer { work.finishEndOfEvent() }
     recordEvent(of: objects)
     // Lists first: a set that is made of one has the right size at once.
     var insertedNow: [NSManagedObject] = []
@@ -136,34 +150,25 @@ extension NSManagedObjectContext {
     var forgotten = false
     defer { undoManager?.closeEventGroup() }
     for object in objects {
-      let flags: ObjectFlags = object.flags
-      object.flags.subtract(.event)
-      if flags.isSuperset(of: [.inserted, .deleted]) {
-        // New and gone again: told as deleted, also within one event. A fetch may have given it out.
+      switch work.endEvent(of: object) {
+      case .discarded:
         forgetUnsaved(object)
         forgotten = true
         deletedNow.append(object)
-      } else if flags.contains(.eventDeleted) {
-        deletedNow.append(object)
-      } else if flags.contains(.eventInserted) {
-        insertedNow.append(object)
-      } else if flags.contains(.eventUpdated) {
-        updatedNow.append(object)
-      } else if flags.contains(.eventInvalidated) {
-        invalidatedNow.append(object)
-      } else if flags.contains(.eventRefreshed) {
-        refreshedNow.append(object)
+      case .deleted: deletedNow.append(object)
+      case .inserted: insertedNow.append(object)
+      case .updated: updatedNow.append(object)
+      case .invalidated: invalidatedNow.append(object)
+      case .refreshed: refreshedNow.append(object)
+      case .nothing: break
       }
     }
-    // Out of the lists too: an object that is inserted again would otherwise stand in one twice.
     if forgotten {
-      inserted.removeAll { $0.identityMap !== identityMap }
-      updated.removeAll { $0.identityMap !== identityMap }
-      deleted.removeAll { $0.identityMap !== identityMap }
-      retained.removeAll { $0.identityMap !== identityMap }
+      work.removeObjects(outside: identityMap)
+      retained.removeObjects(outside: identityMap)
     }
     let insertions: Set<NSManagedObject> = Set(insertedNow)
-    lastInserted = isSaving ? insertions : []
+    work.recordAnnouncement(of: insertions)
     var info: [AnyHashable: Any] = [:]
     if !insertedNow.isEmpty { info[NSInsertedObjectsKey] = insertions }
     if !updatedNow.isEmpty { info[NSUpdatedObjectsKey] = Set(updatedNow) }
@@ -172,14 +177,12 @@ extension NSManagedObjectContext {
     if !invalidatedNow.isEmpty { info[NSInvalidatedObjectsKey] = Set(invalidatedNow) }
     guard !info.isEmpty else { return }
     postChange(info)
-    lastEvent = DeliveredEvent()
   }
 
   /// A new object was deleted before it was saved: the context has nothing to say about it any more.
   private func forgetUnsaved(_ object: NSManagedObject) {
     // Where deletions are passed on by the save only, others would keep pointing at it.
     if !object.flags.contains(.propagated) { propagate(object) }
-    object.flags.subtract([.inserted, .updated, .deleted])
     detach(object)
   }
 
@@ -188,37 +191,22 @@ extension NSManagedObjectContext {
   final func performRollback() {
     requireQueue("rollback() was called")
     undoManager?.removeAllActions(withTarget: self)
-    let pending: [NSManagedObject] = inserted + updated + deleted
-    let changed: [NSManagedObject] = pending.filter { !$0.flags.contains(.remotelyDeleted) }
-    // The lists are emptied for those too that have nothing to be taken back to; what comes back will be listed anew.
-    for object in pending { object.flags.subtract([.inInsertedList, .inUpdatedList, .inDeletedList]) }
-    let events: [NSManagedObject] = eventObjects
-    inserted = []
-    updated = []
-    deleted = []
-    pendingDeletePropagation = []
-    eventObjects = []
-    assignedStores = [:]
+    let changed: [NSManagedObject] = work.beginRollback().filter { !$0.flags.contains(.remotelyDeleted) }
     var seen: Set<ObjectIdentifier> = []
-    for object in events {
-      object.flags.subtract(.event)
-    }
     withObservedValues(of: changed) {
       for object in changed where seen.insert(ObjectIdentifier(object)).inserted { rollBack(object) }
     }
-    unloadShortened()
+    work.unloadFilteredToManys()
     endEvent()
     for object in changed { object.releaseRelationships() }
-    retained.removeAll { $0.identityMap !== identityMap }
-    undoableDeletions.releaseRelationships()
+    retained.removeObjects(outside: identityMap)
+    undoState.releaseSavedDeletions()
   }
 
   private func rollBack(_ object: NSManagedObject) {
     let wasInserted: Bool = object.flags.contains(.inserted) || (!object.hasSource && object.key < 0)
-    object.flags.subtract([
-      .inserted, .updated, .deleted, .propagated, .inInsertedList, .inUpdatedList, .inDeletedList,
-      .inaccessible,
-    ])
+    work.discardChanges(of: object)
+    object.removeFlags(.inaccessible)
     if wasInserted {
       detach(object)
       noteRolledBack(object, removed: true)

@@ -25,8 +25,8 @@ extension NSManagedObjectContext {
     made.key = key
     made.store = store
     made.identityMap = identityMap
-    made.flags = identityMap.marks.union(.fault)
-    if retainsRegisteredObjects { retained.append(made) }
+    made.insertFlags(identityMap.marks.union(.fault))
+    retained.record(made)
     return made
   }
 
@@ -154,12 +154,6 @@ extension NSManagedObjectContext {
       pageSize: NSManagedObjectContext.memberPageSize)
   }
 
-  /// Deletions are taken back: lists that were loaded without the objects are loaded anew.
-  final func unloadShortened() {
-    for many in filteredToManys where many.members != nil { many.unload() }
-    filteredToManys = []
-  }
-
   /// The members of a relationship as the store has them.
   final func storedMemberIDs(of object: NSManagedObject, slot: Int, in store: NSPersistentStore) throws
     -> [RowID]
@@ -199,7 +193,7 @@ extension NSManagedObjectContext {
       orphan.key = objectID.key
       orphan.cachedID = objectID
       orphan.identityMap = identityMap
-      orphan.flags = identityMap.marks.union(.fault)
+      orphan.insertFlags(identityMap.marks.union(.fault))
       identityMap.insert(orphan, store: 0, root: objectID.runtime.layout.rootIndex, key: objectID.key)
       return orphan
     }
@@ -257,11 +251,11 @@ extension NSManagedObjectContext {
     guard object.identityMap === identityMap else { return }
     if !flag {
       forgetOlderRow(of: object)
-      object.flags.subtract([.updated, .deleted, .propagated])
+      work.discardUpdateAndDeletion(of: object)
       object.turnIntoFault()
       if object.isInserted { object.state = ObjectState(values: object.runtime.template) }
       noteEvent(.eventRefreshed, of: object)
-      unloadShortened()
+      work.unloadFilteredToManys()
       return
     }
     guard !object.isInserted, object.store != nil || parent != nil else { return }
@@ -288,7 +282,7 @@ extension NSManagedObjectContext {
     if let parent { return try reload(object, from: parent) }
     guard let store = object.store else { return }
     guard let row = try newestRow(of: object, in: store) else {
-      object.flags.insert(.inaccessible)
+      object.insertFlags(.inaccessible)
       noteEvent(.eventInvalidated, of: object)
       return
     }
@@ -329,14 +323,15 @@ extension NSManagedObjectContext {
     undoManager?.removeAllActions(withTarget: self)
     movePin()
     let objects: [NSManagedObject] = identityMap.allObjects
-    eventCount &+= 1
+    work.advanceEpoch()
     for object in objects {
       object.turnIntoFault()
       detach(object)
     }
-    clearLists()
+    work.reset()
+    retained.removeAll()
     for object in objects { object.releaseRelationships() }
-    undoableDeletions.releaseRelationships()
+    undoState.releaseSavedDeletions()
     postChange([NSInvalidatedAllObjectsKey: objects.map(\.objectID)])
   }
 
@@ -344,17 +339,12 @@ extension NSManagedObjectContext {
   final func forget(_ store: NSPersistentStore) {
     for child in children.all { child.onQueue { $0.forget(store) } }
     let objects: [NSManagedObject] = identityMap.allObjects.filter { $0.store === store }
-    assignedStores = assignedStores.filter { $0.value !== store }
+    work.removeAssignments(to: store)
     guard !objects.isEmpty else { return }
     undoManager?.removeAllActions(withTarget: self)
     for object in objects { detach(object) }
-    for list in [
-      \NSManagedObjectContext.inserted, \.updated, \.deleted, \.eventObjects, \.pendingDeletePropagation,
-      \.lockChecked,
-      \.retained,
-    ] {
-      self[keyPath: list].removeAll { $0.identityMap !== identityMap }
-    }
+    work.removeObjects(outside: identityMap)
+    retained.removeObjects(outside: identityMap)
     for object in objects { object.releaseRelationships() }
     postChange([NSInvalidatedObjectsKey: Set(objects)])
   }
@@ -370,24 +360,7 @@ extension NSManagedObjectContext {
     identityMap.remove(
       object, store: object.store?.ordinal ?? 0, root: object.runtime.layout.rootIndex, key: object.key)
     object.identityMap = nil
-    object.flags.subtract([
-      .inserted, .updated, .deleted, .inInsertedList, .inUpdatedList, .inDeletedList, .propagated,
-    ])
-    object.flags.subtract(.event)
-  }
-
-  final func clearLists() {
-    inserted = []
-    updated = []
-    deleted = []
-    eventObjects = []
-    pendingDeletePropagation = []
-    lockChecked = []
-    assignedStores = [:]
-    retained = []
-    lastInserted = []
-    remotelyDeleted = WeakObjects()
-    filteredToManys = []
+    work.discard(object)
   }
 }
 

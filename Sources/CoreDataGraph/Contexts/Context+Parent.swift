@@ -138,7 +138,7 @@ extension NSManagedObjectContext {
       try parent.carry(parent.lookUp(id), loading: true)
     }
     guard let carried else {
-      object.flags.insert(.inaccessible)
+      object.insertFlags(.inaccessible)
       noteEvent(.eventInvalidated, of: object)
       return
     }
@@ -253,7 +253,10 @@ extension NSManagedObjectContext {
     let updated: [PushedObject] = changes.updated.map { pushed($0, isNew: false, values) }
     let deleted: [NSManagedObjectID] = changes.deleted.map(\.objectID)
     try parent.runAndWait { try parent.receive(inserted, updated, deleted) }
-    for object in changes.inserted + changes.updated { object.commitToParent() }
+    for object in changes.inserted + changes.updated {
+      work.recordSave(of: object)
+      object.commitToParent()
+    }
   }
 
   private func pushed(_ object: NSManagedObject, isNew: Bool, _ values: TransformedValues) -> PushedObject {
@@ -315,12 +318,12 @@ extension NSManagedObjectContext {
     object.key = id.key
     object.store = id.isTemporaryID ? nil : id.store
     object.identityMap = identityMap
-    object.flags.formUnion(identityMap.marks)
+    object.insertFlags(identityMap.marks)
     identityMap.insert(
       object, store: object.store?.ordinal ?? 0, root: id.runtime.layout.rootIndex, key: id.key)
     object.state = ObjectState(values: id.runtime.template)
     noteInsertion(of: object)
-    object.flags.insert(.awoken)
+    object.insertFlags(.awoken)
     object.awakeFromInsert()
     return object
   }
@@ -364,9 +367,6 @@ extension NSManagedObjectContext {
 extension NSManagedObject {
   /// What was handed to the parent is what is.
   fileprivate final func commitToParent() {
-    let events: ObjectFlags = flags.intersection([.eventUpdated, .inEventList])
-    flags.subtract([.inserted, .updated, .inInsertedList, .inUpdatedList])
-    flags.formUnion(events)
     let state: ObjectState = ensureState()
     var base: [SlotValue] = state.base ?? Array(repeating: .unset, count: runtime.slotCount)
     for slot in 0..<runtime.slotCount {
@@ -413,17 +413,14 @@ extension NSManagedObjectContext {
   /// Lets all contexts below know which ids objects have got.
   final func propagatePermanentIDs(_ ids: [Int64: NSManagedObjectID]) {
     if ids.isEmpty { return }
-    permanentIDs.merge(ids) { _, new in new }
+    permanentIDs.record(ids)
     announce(ids)
   }
 
   /// To grandchildren directly: an id may come to them by other ways than through the child.
   private func announce(_ ids: [Int64: NSManagedObjectID]) {
     for child in children.all {
-      let isFirst: Bool = child.idsToTake.withLock { waiting in
-        defer { waiting.merge(ids) { _, new in new } }
-        return waiting.isEmpty
-      }
+      let isFirst: Bool = child.permanentIDs.announce(ids)
       child.announce(ids)
       if isFirst { child.performIfAlive { $0.takeNewIDs() } }
     }
@@ -432,11 +429,7 @@ extension NSManagedObjectContext {
   /// Gives objects the ids that the contexts above have announced. Nothing is to be looked up before.
   final func takeNewIDs() {
     if parent == nil { return }
-    let ids: [Int64: NSManagedObjectID] = idsToTake.withLock { waiting in
-      if waiting.isEmpty { return [:] }
-      defer { waiting = [:] }
-      return waiting
-    }
+    let ids: [Int64: NSManagedObjectID] = permanentIDs.removeAnnounced()
     if ids.isEmpty { return }
     for (key, id) in ids {
       let root: Int = id.runtime.layout.rootIndex

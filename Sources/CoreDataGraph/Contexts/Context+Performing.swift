@@ -58,6 +58,20 @@ final class RunningBlock {
   }
 }
 
+/// The end of an event that a main-queue context's first change has asked the main queue for: one at a time.
+struct MainQueueEventEnd {
+  private var isScheduled = false
+
+  /// False if the main queue has been asked already.
+  mutating func schedule() -> Bool {
+    if isScheduled { return false }
+    isScheduled = true
+    return true
+  }
+
+  mutating func begin() { isScheduled = false }
+}
+
 extension NSManagedObjectContext: WorkQueueOwner {
   final var upperQueue: WorkQueue? { parent?.queue ?? persistentStoreCoordinator?.queue }
 
@@ -68,10 +82,9 @@ extension NSManagedObjectContext: WorkQueueOwner {
   /// the turn of the main run loop does.
   final func scheduleEventEnd() {
     // Code that is not on the main queue must not touch the context; nothing is made worse by running beside it.
-    guard !isEventEndScheduled, MainQueue.isCurrent else { return }
-    isEventEndScheduled = true
+    guard MainQueue.isCurrent, eventEnd.schedule() else { return }
     DispatchQueue.main.async { [weak self] in
-      self?.isEventEndScheduled = false
+      self?.eventEnd.begin()
       self?.endEvent()
     }
   }

@@ -39,41 +39,19 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   /// The thread that made the context: the one to use it for the obsolete confinement type.
   final let home: UInt = WorkQueue.thisThread
 
-  // The changes since the last save, in the order they were made. Flags on the objects decide membership: a list may
-  // hold an object whose flag is gone (see ObjectFlags), so taking one out costs nothing.
-  final var inserted: [NSManagedObject] = []
-  final var updated: [NSManagedObject] = []
-  final var deleted: [NSManagedObject] = []
-  /// Objects with an event flag, since the last objects-did-change notification.
-  final var eventObjects: [NSManagedObject] = []
-  /// Deleted objects whose deletion has not been passed on along relationships.
-  final var pendingDeletePropagation: [NSManagedObject] = []
-  final var isSaving = false
-  /// Rises with every change: whether something has changed meanwhile, be its event told already or not.
-  final var eventCount: UInt64 = 0
-  final var isProcessing = false
-  /// A main-queue context will end the event when the main queue gets to it.
-  final var isEventEndScheduled = false
-  /// Unchanged objects that the next save checks.
-  final var lockChecked: [NSManagedObject] = []
-  /// Lists of members that were loaded without some that are to be deleted.
-  final var filteredToManys: [ToManyState] = []
-  /// Stores chosen by `assign(_:to:)` for objects not saved yet.
-  final var assignedStores: [ObjectIdentifier: NSPersistentStore] = [:]
-  /// The inserted objects of the last objects-did-change notification, for the did-save one.
-  final var lastInserted: Set<NSManagedObject> = []
-  /// Saved deletions that an undo may bring back: they have left with their relationships, which keep them alive until they are let go.
-  final var undoableDeletions = WeakObjects()
-  /// How many of the coordinator's migrated stores this context has taken note of.
-  final var exchangesTaken: Int = 0
-  /// Objects whose deletion by another context was merged since the last save.
-  final var remotelyDeleted = WeakObjects()
-  /// Whether there ever was one: an undo has to look for them then.
-  final var hasMetDeletions = false
-  /// By objects whose deletion an undo or redo can take back.
-  final var undoRetentions: [ObjectIdentifier: UndoRetention.Known] = [:]
-  /// With `retainsRegisteredObjects`: every object the context has met.
-  final var retained: [NSManagedObject] = []
+  /// What has become of the objects since the last save, and in the running event.
+  @exclusivity(unchecked) final var work = UnitOfWork()
+  /// What undo and redo need of the context.
+  @exclusivity(unchecked) final var undoState = UndoState()
+  /// Keeps objects alive, with `retainsRegisteredObjects`.
+  @exclusivity(unchecked) final var retained = RetainedObjects()
+  /// Whether the main queue is to end the event of this main-queue context.
+  final var eventEnd = MainQueueEventEnd()
+  /// How far the context has followed the coordinator's migrations of stores.
+  final var exchanges = StoreExchanges()
+  /// The ids that objects got in place of temporary ones, for contexts below and from those above.
+  final let permanentIDs = PermanentIDs()
+  final let children = ContextList()
 
   public init(concurrencyType: NSManagedObjectContextConcurrencyType) {
     self.concurrencyType = concurrencyType
@@ -94,18 +72,18 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   public convenience override init() { self.init(concurrencyType: .confinementConcurrencyType) }
 
   deinit {
-    if let undoCheckpoint { NotificationCenter.default.removeObserver(undoCheckpoint) }
+    undoState.stopObserving()
     // What was changed of stored objects is gone with the context: whoever asks for it is told (`requireContext`). Objects that were
     // never stored have no other values than their own, and keep them.
     for object in identityMap.allObjects {
       object.identityMap = nil
       object.releaseRelationships()
-      object.flags.insert(.orphaned)
+      object.insertFlags(.orphaned)
       guard object.row != nil else { continue }
       if object.hasChanges { object.row = nil }
       object.state = nil
     }
-    undoableDeletions.releaseRelationships()
+    undoState.releaseSavedDeletions()
   }
 
   // MARK: Configuration
@@ -168,13 +146,6 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     }
     for child in children.all { child.adoptModel(to: model) }
   }
-  final let children = ContextList()
-  /// Keys that objects had before they were saved, where there are children that may ask by them, or a parent that has answered with
-  /// them just before.
-  final var permanentIDs: [Int64: NSManagedObjectID] = [:]
-  /// Those that contexts above have announced and this one has not given its objects yet. Written on any thread.
-  final let idsToTake = Guarded<[Int64: NSManagedObjectID]>([:])
-
   /// Records the context's changes, one group an event, so that they can be taken back; nil (default): nothing is recorded and
   /// nothing is kept for it.
   ///
@@ -182,11 +153,6 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   public final var undoManager: UndoManager? {
     didSet { undoManagerChanged(from: oldValue) }
   }
-  final var undoCheckpoint: (any NSObjectProtocol)?
-  /// Changes are being taken back, or made again.
-  final var isUndoingOrRedoing = false
-  /// While the end of an event is told: what each object was before it.
-  final var lastEvent = DeliveredEvent()
 
   /// What a save does about conflicts: an ``NSMergePolicy``, by default ``NSMergePolicy/error``.
   public final var mergePolicy: Any = NSMergePolicy.error {
@@ -210,8 +176,9 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   /// Whether deletions are passed on along relationships at the end of each event (default) or only by a save.
   public final var propagatesDeletesAtEndOfEvent: Bool = true
   /// Whether clean objects live as long as the context; default false: as long as somebody holds them.
-  public final var retainsRegisteredObjects: Bool = false {
-    didSet { retained = retainsRegisteredObjects ? identityMap.allObjects : [] }
+  public final var retainsRegisteredObjects: Bool {
+    get { retained.isOn }
+    set { if newValue { retained.start(with: identityMap.allObjects) } else { retained.stop() } }
   }
   /// Whether an object whose row is gone reads as deleted with nil values (default) or stops the program.
   public final var shouldDeleteInaccessibleFaults: Bool = true
@@ -237,7 +204,9 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
       // A context that has no objects yet is still being set up.
       if !objects.isEmpty { requireQueue("tracksObservation was set") }
       identityMap.marks.formSymmetricDifference(.tracked)
-      for object in objects { object.flags.formSymmetricDifference(.tracked) }
+      for object in objects {
+        if newValue { object.insertFlags(.tracked) } else { object.removeFlags(.tracked) }
+      }
     }
   }
 
@@ -248,25 +217,24 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
 
   final var hasUnsavedChanges: Bool {
     requireQueue("hasChanges was read")
-    return inserted.contains { $0.isInserted && !$0.isDeleted } || updated.contains { $0.isUpdated }
-      || deleted.contains(where: \.isToBeDeleted)
+    return work.hasChanges
   }
 
   /// New objects, without those that are deleted already.
   public final var insertedObjects: Set<NSManagedObject> {
     requireQueue("insertedObjects was read")
-    return Set(inserted.filter { $0.isInserted && !$0.isDeleted })
+    return Set(work.inserted.filter { $0.isInserted && !$0.isDeleted })
   }
   /// Changed objects, without new and deleted ones.
   public final var updatedObjects: Set<NSManagedObject> {
     requireQueue("updatedObjects was read")
-    return Set(updated.filter(\.isUpdated))
+    return Set(work.updated.filter(\.isUpdated))
   }
   /// Objects the next save deletes, and those that another context has deleted, as long as somebody holds them, until the next save
   /// of this one. A new object that is deleted was never stored, so it is not among them.
   public final var deletedObjects: Set<NSManagedObject> {
     requireQueue("deletedObjects was read")
-    return Set(deleted.filter(\.isToBeDeleted) + remotelyDeleted.objects.filter(\.isDeleted))
+    return Set(work.deleted.filter(\.isToBeDeleted) + work.objectsDeletedRemotely.filter(\.isDeleted))
   }
   /// Every object the context knows and somebody holds.
   public final var registeredObjects: Set<NSManagedObject> {
@@ -282,7 +250,7 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     if object.flags.contains(.remotelyDeleted) { leave(object) }
     if object.identityMap === identityMap {
       // Inserting an object that was deleted before its first save brings it back.
-      if object.flags.contains(.deleted), object.row == nil { object.flags.remove(.deleted) }
+      if object.flags.contains(.deleted), object.row == nil { work.discardDeletion(ofUnsaved: object) }
       if object.flags.contains(.inserted) || object.row != nil { return }
     } else if object.identityMap != nil {
       fatalError(
@@ -311,55 +279,14 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     object.store = nil
     object.cachedID = nil
     object.identityMap = identityMap
-    object.flags.formUnion(identityMap.marks)
-    object.flags.subtract([.orphaned, .remotelyDeleted, .inaccessible])
+    object.removeFlags([.orphaned, .inaccessible])
+    object.insertFlags(identityMap.marks)
     identityMap.insert(object, store: 0, root: object.runtime.layout.rootIndex, key: object.key)
     if object.state == nil { object.state = ObjectState(values: object.runtime.template) }
     noteInsertion(of: object)
     guard !object.flags.contains(.awoken) else { return }
-    object.flags.insert(.awoken)
+    object.insertFlags(.awoken)
     object.awakeFromInsert()
-  }
-
-  final func noteInsertion(of object: NSManagedObject) {
-    object.flags.insert(.inserted)
-    if !object.flags.contains(.inInsertedList) {
-      object.flags.insert(.inInsertedList)
-      inserted.append(object)
-      if retainsRegisteredObjects { retained.append(object) }
-    }
-    noteEvent(.eventInserted, of: object)
-  }
-
-  // MARK: Changes
-
-  /// An object's value was set.
-  final func noteChange(of object: NSManagedObject) {
-    if !object.flags.contains(.inserted) {
-      object.flags.insert(.updated)
-      if !object.flags.contains(.inUpdatedList) {
-        object.flags.insert(.inUpdatedList)
-        updated.append(object)
-      }
-    }
-    noteEvent(.eventUpdated, of: object)
-  }
-
-  final func noteEvent(_ flag: ObjectFlags, of object: NSManagedObject) {
-    eventCount &+= 1
-    object.flags.subtract([.notifiedWillSave, .validated])
-    object.flags.insert(flag)
-    if !object.flags.contains(.inEventList) {
-      object.flags.insert(.inEventList)
-      if eventObjects.isEmpty, concurrencyType == .mainQueueConcurrencyType { scheduleEventEnd() }
-      eventObjects.append(object)
-    }
-  }
-
-  /// An object whose row is gone.
-  final func markInaccessible(_ object: NSManagedObject) {
-    object.flags.insert(.deleted)
-    noteEvent(.eventInvalidated, of: object)
   }
 
   /// Decides about an object whose row is gone; false makes the access fail. Override to do otherwise than
@@ -378,7 +305,7 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
         "Can't reassign an object to a different store once it has been saved; delete it and insert a new one."
       )
     }
-    assignedStores[ObjectIdentifier(object)] = store
+    work.assign(object, to: store)
   }
 
   // MARK: Finding objects

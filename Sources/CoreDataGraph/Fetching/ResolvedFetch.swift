@@ -39,9 +39,10 @@ struct ResolvedFetch {
       if context.propagatesDeletesAtEndOfEvent { context.propagateDeletes() }
       let family: ClosedRange<Int> =
         request.includesSubentities ? runtime.layout.family : runtime.index...runtime.index
-      let candidates: [NSManagedObject] = (context.inserted + context.updated + context.deleted).filter {
-        $0.hasChanges && family.contains($0.runtime.index)
-      }
+      let candidates: [NSManagedObject] =
+        (context.work.inserted + context.work.updated + context.work.deleted).filter {
+          $0.hasChanges && family.contains($0.runtime.index)
+        }
       if let affected = request.affectedStores {
         pending = candidates.filter { object in
           let home: NSPersistentStore? = try? StoreChanges.store(

@@ -93,7 +93,9 @@ struct ConflictResolution {
 extension NSManagedObjectContext {
   /// An object is updated only while a stored value differs from its row.
   final func settle(_ object: NSManagedObject) {
-    if !object.flags.contains(.inserted), object.persistentChanges().isEmpty { object.flags.remove(.updated) }
+    if !object.flags.contains(.inserted), object.persistentChanges().isEmpty {
+      work.discardUpdate(of: object)
+    }
   }
 
   /// A deletion has lost: the object is there again, and so is all that its deletion did.
@@ -113,14 +115,14 @@ extension NSManagedObjectContext {
     for other in objects(leadingTo: [object], { $0.leads($1) { $0 === object } }) {
       for slot in other.runtime.relationshipSlots { other.state?.toMany(slot)?.forgetStored(object) }
     }
-    object.flags.remove(.updated)
+    work.discardUpdate(of: object)
     object.forgetRow(row, of: object.store)
     noteInsertion(of: object)
   }
 
   /// Somebody else was faster to insert the object again: here it is a change of their row.
   final func noteRow(of object: NSManagedObject) {
-    object.flags.remove(.inserted)
+    work.discardInsertion(of: object)
     object.state?.formerVersion = nil
     noteChange(of: object)
   }

@@ -120,7 +120,7 @@ extension NSManagedObjectContext {
   /// otherwise now, and what the members of merged objects say is recorded on both sides.
   private func settleMembers(of merged: [NSManagedObject]) {
     let known: Set<ObjectIdentifier> = Set(merged.map { ObjectIdentifier($0) })
-    for object in inserted + updated
+    for object in work.inserted + work.updated
     where object.hasChanges && !object.isDeleted && object.identityMap === identityMap {
       for slot in object.runtime.relationshipSlots {
         guard let inverse = object.inverseToOne(slot) else { continue }
@@ -159,7 +159,7 @@ extension NSManagedObjectContext {
   /// An object has a newer row, so its save meets no conflict: if it is deleted, what that row leads to has to
   /// follow now; if not, it may have come to lead to an object that is.
   final func passOnAgain(refreshed object: NSManagedObject) throws {
-    if parent != nil || deleted.isEmpty { return }
+    if parent != nil || work.deleted.isEmpty { return }
     let concerned: [NSManagedObject] = object.isDeleted ? [object] : deletedTargets(of: [object])
     try passOnAgain(concerned.filter { $0.isToBeDeleted && $0.flags.contains(.propagated) })
   }
@@ -177,8 +177,7 @@ extension NSManagedObjectContext {
     try catchUp(objects.flatMap { object in object.runtime.relationshipSlots.flatMap { object.keepers($0) } })
     for object in objects {
       object.leaveOutStrangers()
-      object.flags.subtract([.propagated, .validated])
-      pendingDeletePropagation.append(object)
+      work.repeatPropagation(of: object)
     }
     propagateDeletes()
   }

@@ -83,7 +83,7 @@ extension NSManagedObjectContext {
     requireQueue("detectConflicts(for:) was called")
     guard object.identityMap === identityMap, object.store != nil else { return }
     object.fireFault()
-    lockChecked.append(object)
+    work.checkLock(of: object)
   }
 }
 

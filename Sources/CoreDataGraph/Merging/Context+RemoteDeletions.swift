@@ -13,17 +13,8 @@ extension NSManagedObjectContext {
     if gone.isEmpty { return }
     // What was deleted here too takes along what only this context knows of.
     while let object = gone.first(where: { $0.flags.isPending }) { propagate(object) }
-    for object in gone {
-      // Those who deleted the row have passed the deletion on.
-      object.flags.formUnion([.deleted, .propagated, .remotelyDeleted])
-      object.flags.subtract([.updated, .inUpdatedList, .inDeletedList])
-      noteEvent(.eventDeleted, of: object)
-    }
-    for list in [\NSManagedObjectContext.updated, \.deleted, \.pendingDeletePropagation, \.lockChecked] {
-      self[keyPath: list].removeAll { $0.flags.contains(.remotelyDeleted) }
-    }
-    remotelyDeleted.append(gone)
-    hasMetDeletions = true
+    beginEvent(if: work.recordRemoteDeletion(of: gone))
+    undoState.recordRemoteDeletion()
     let others: [NSManagedObject] = self.objects(leadingTo: gone) { $0.leadsToRemotelyDeleted($1) }
     withObservedValues(of: others) {
       for object in others where object.dropRemotelyDeleted() && !object.isFault {
@@ -76,20 +67,19 @@ extension NSManagedObjectContext {
 
   /// After a save.
   final func releaseRemotelyDeleted() {
-    let gone: [NSManagedObject] = remotelyDeleted.objects
-    remotelyDeleted = WeakObjects()
+    let gone: [NSManagedObject] = work.removeRemotelyDeleted()
     if gone.isEmpty { return }
     for object in gone { leave(object) }
-    retained.removeAll { $0.identityMap !== identityMap }
+    retained.removeObjects(outside: identityMap)
   }
 
   /// Takes an object out of the context whose row is gone.
   final func leave(_ object: NSManagedObject) {
     guard object.identityMap === identityMap, object.flags.contains(.remotelyDeleted) else { return }
     detach(object)
-    object.flags.insert(.inaccessible)
+    object.insertFlags(.inaccessible)
     if object.flags.contains(.undoable) {
-      undoableDeletions.append([object])
+      undoState.recordSavedDeletions([object])
     } else {
       object.releaseRelationships()
     }
@@ -98,9 +88,8 @@ extension NSManagedObjectContext {
   /// A row is there again under the id of one that was deleted: the object comes back as a fault.
   final func restoreRemotelyDeleted(_ object: NSManagedObject) {
     guard object.flags.contains(.remotelyDeleted) else { return }
-    object.flags.subtract([
-      .remotelyDeleted, .deleted, .propagated, .updated, .inaccessible,
-    ])
+    work.reverseRemoteDeletion(of: object)
+    object.removeFlags(.inaccessible)
     object.turnIntoFault()
   }
 

@@ -20,7 +20,7 @@ struct DeletionReversal {
 
   init(_ context: NSManagedObjectContext) {
     self.context = context
-    for object in context.deleted where object.isToBeDeleted {
+    for object in context.work.deleted where object.isToBeDeleted {
       for slot in object.runtime.relationshipSlots {
         for (other, _) in object.detachedMembers(slot) {
           if object.deleteRule(slot) == .cascadeDeleteRule { addCause(object, of: other) }
@@ -39,7 +39,7 @@ struct DeletionReversal {
 
   mutating func takeBack(_ object: NSManagedObject) {
     collect(object)
-    context.unloadShortened()
+    context.work.unloadFilteredToManys()
     let isNew: [Bool] = returning.map { $0.identityMap == nil }
     for object in returning { bringBack(object) }
     for object in returning {
@@ -81,7 +81,7 @@ struct DeletionReversal {
   }
 
   private func bringBack(_ object: NSManagedObject) {
-    object.flags.subtract([.deleted, .propagated, .cascaded, .eventDeleted])
+    context.work.reverseDeletion(of: object)
     // A new object has left at the end of the event.
     if object.identityMap == nil { context.insert(object) }
   }

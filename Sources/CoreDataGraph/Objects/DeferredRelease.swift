@@ -53,28 +53,3 @@ extension NSManagedObject {
     for slot in runtime.relationshipSlots { state.values[slot] = .unset }
   }
 }
-
-/// Objects that a context remembers as long as somebody else holds them.
-struct WeakObjects {
-  private struct Member {
-    weak var object: NSManagedObject?
-  }
-
-  private var members: [Member] = []
-  /// Where to look for members that are gone next.
-  private var limit: Int = 64
-
-  mutating func append(_ objects: [NSManagedObject]) {
-    members += objects.map { Member(object: $0) }
-    guard members.count > limit else { return }
-    members.removeAll { $0.object == nil }
-    limit = max(64, 2 * members.count)
-  }
-
-  var objects: [NSManagedObject] { members.compactMap(\.object) }
-
-  mutating func releaseRelationships() {
-    for member in members { member.object?.releaseRelationships() }
-    members = []
-  }
-}

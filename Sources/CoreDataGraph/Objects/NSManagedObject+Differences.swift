@@ -94,7 +94,7 @@ extension NSManagedObject {
   /// On the context's queue. See
   /// <https://developer.apple.com/documentation/coredata/nsmanagedobject/changedvaluesforcurrentevent()>.
   public final func changedValuesForCurrentEvent() -> [String: Any] {
-    let told: [EventChange] = identityMap?.context?.lastEvent.changes(of: self) ?? []
+    let told: [EventChange] = identityMap?.context?.work.deliveredChanges(of: self) ?? []
     // Backwards from what is now; the first change of a value is the one that counts.
     var values: [Int: SlotValue] = [:]
     var lists: [Int: ObjectList] = [:]

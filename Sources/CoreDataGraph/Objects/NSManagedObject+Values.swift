@@ -57,14 +57,14 @@ extension NSManagedObject {
     guard flags.contains(.fault) else { return }
     if flags.contains(.inserted), row == nil, state != nil {
       // A new object that was refreshed: its values are the entity's default ones, which it has already.
-      flags.remove(.fault)
+      removeFlags(.fault)
       if flags.contains(.observed) { observation?.loaded(self) }
       return
     }
     if !hasSource {
       guard let context = identityMap?.context else {
-        flags.remove(.fault)
-        flags.insert(.inaccessible)
+        removeFlags(.fault)
+        insertFlags(.inaccessible)
         return
       }
       try context.loadRow(of: self)
@@ -74,14 +74,14 @@ extension NSManagedObject {
         guard context.shouldHandleInaccessibleFault(self, for: objectID, triggeredByProperty: property) else {
           throw GraphError.referentialIntegrity(objectID)
         }
-        flags.remove(.fault)
-        flags.insert(.inaccessible)
+        removeFlags(.fault)
+        insertFlags(.inaccessible)
         context.markInaccessible(self)
         if flags.contains(.observed) { observation?.loaded(self) }
         return
       }
     }
-    flags.remove(.fault)
+    removeFlags(.fault)
     awakeQuietly { awakeFromFetch() }
     if flags.contains(.observed) { observation?.loaded(self) }
   }
@@ -92,9 +92,9 @@ extension NSManagedObject {
   /// Runs a callback whose changes are not recorded.
   final func awakeQuietly(_ body: () -> Void) {
     let before: Bool = flags.contains(.untracked)
-    flags.insert(.untracked)
+    insertFlags(.untracked)
     body()
-    if !before { flags.remove(.untracked) }
+    if !before { removeFlags(.untracked) }
   }
 
   // MARK: Reading
@@ -303,7 +303,7 @@ extension NSManagedObject {
     state = nil
     row = nil
     faultBatch = nil
-    flags.insert(.fault)
+    insertFlags(.fault)
     didTurnIntoFault()
   }
 }

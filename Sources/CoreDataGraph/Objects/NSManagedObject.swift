@@ -37,7 +37,8 @@ nonisolated open class NSManagedObject: NSObject, NSFetchRequestResult {
   @exclusivity(unchecked) final var rowSlab: RowSlab?
   @exclusivity(unchecked) final var rowBase: UnsafeMutableRawPointer?
   @exclusivity(unchecked) final var state: ObjectState?
-  @exclusivity(unchecked) final var flags: ObjectFlags = []
+  /// Changed by `insertFlags`, `removeFlags`, and by `UnitOfWork`.
+  @exclusivity(unchecked) final private(set) var flags: ObjectFlags = []
   final var cachedID: NSManagedObjectID?
   final var faultBatch: FaultBatch?
   /// Who looks at the object; nil as long as nobody does.
@@ -53,6 +54,28 @@ nonisolated open class NSManagedObject: NSObject, NSFetchRequestResult {
       rowSlab = newValue?.slab
       rowBase = newValue?.base
     }
+  }
+
+  // MARK: Flags
+
+  /// Sets flags of the object's own.
+  @inline(__always)
+  final func insertFlags(_ own: ObjectFlags) {
+    assert(own.isSubset(of: .own))
+    flags.formUnion(own)
+  }
+
+  @inline(__always)
+  final func removeFlags(_ own: ObjectFlags) {
+    assert(own.isSubset(of: .own))
+    flags.subtract(own)
+  }
+
+  /// Changes flags of the unit of work, which alone has the key.
+  @inline(__always)
+  final func changeWorkFlags(adding new: ObjectFlags, removing old: ObjectFlags, _ key: UnitOfWork.FlagKey) {
+    assert(new.union(old).isSubset(of: .ofWork))
+    flags = flags.subtracting(old).union(new)
   }
 
   // MARK: Making objects

@@ -156,7 +156,7 @@ extension NSManagedObject {
     if let observation { return observation }
     let made = ObjectObservation()
     observation = made
-    flags.insert(.observed)
+    insertFlags(.observed)
     return made
   }
 

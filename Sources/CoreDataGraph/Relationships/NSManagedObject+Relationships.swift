@@ -130,7 +130,7 @@ extension NSManagedObject {
   final func load(_ slot: Int, _ stored: [NSManagedObject]) {
     let many: ToManyState = toManyState(slot)
     if many.load(stored, except: { isSeparated($0, slot) }) {
-      identityMap?.context?.filteredToManys.append(many)
+      identityMap?.context?.work.recordFiltering(of: many)
     }
   }
 

@@ -8,15 +8,14 @@ import Foundation
 extension NSManagedObjectContext {
   final func saveChanges() throws {
     requireQueue("save() was called")
-    guard !isSaving else {
+    guard work.beginSave() else {
       throw GraphError.unsupported(
         "Saving a context while it saves",
         advice:
           "What willSave() changes is saved anyway; save what observers change in a later perform block."
       ).asCocoaError
     }
-    isSaving = true
-    defer { isSaving = false }
+    defer { work.endSave() }
     endEvent()
     takeExchanges()
     guard let coordinator = persistentStoreCoordinator else {
@@ -39,18 +38,14 @@ extension NSManagedObjectContext {
       } else {
         try writingNewest { commit(try writeMerging(&changes, preparation, to: coordinator)) }
       }
-      clearChanges()
+      work.finishSave()
       finish(changes, coordinator)
     }
   }
 
   // MARK: Steps
 
-  final func pendingChanges() -> PendingChanges {
-    PendingChanges(
-      inserted: inserted.filter { $0.isInserted && !$0.isDeleted }, updated: updated.filter(\.isUpdated),
-      deleted: deleted.filter { $0.isToBeDeleted && ($0.store != nil || parent != nil) })
-  }
+  final func pendingChanges() -> PendingChanges { work.pendingChanges(isChild: parent != nil) }
 
   /// Writes; where a store refuses, the merge policy changes the objects and the save is tried again. What
   /// the policy has changed is announced and validated like any other change.
@@ -155,19 +150,6 @@ extension NSManagedObjectContext {
     }
   }
 
-  /// Nothing is left to save.
-  private func clearChanges() {
-    assignedStores = [:]
-    lockChecked = []
-    filteredToManys = []
-    // Those that were in a list and had nothing to save after all (undone, merged) leave it too.
-    for object in updated { object.flags.remove(.inUpdatedList) }
-    for object in deleted where !object.flags.contains(.deleted) { object.flags.remove(.inDeletedList) }
-    inserted = []
-    updated = []
-    deleted = []
-  }
-
   /// The saved rows become what the objects are. Observers are told when all of them are.
   private func commit(_ saved: some Sequence<StoreChanges>) {
     for part in saved {
@@ -178,10 +160,15 @@ extension NSManagedObjectContext {
     }
     withObservedValues(of: saved.lazy.flatMap { [$0.inserted, $0.updated].joined() }) {
       for part in saved {
-        for (place, object) in part.inserted.enumerated() { object.commit(row: part.insertedRows[place]) }
-        for (place, object) in part.updated.enumerated() { object.commit(row: part.updatedRows[place]) }
+        for (place, object) in part.inserted.enumerated() { commit(object, part.insertedRows[place]) }
+        for (place, object) in part.updated.enumerated() { commit(object, part.updatedRows[place]) }
       }
     }
+  }
+
+  private func commit(_ object: NSManagedObject, _ row: RowRef?) {
+    work.recordSave(of: object)
+    object.commit(row: row)
   }
 
   /// A later store has refused: what the stores before it have written is no change any more, so that the
@@ -189,38 +176,27 @@ extension NSManagedObjectContext {
   final func keepSaved(_ saved: ArraySlice<StoreChanges>) {
     commit(saved)
     for object in saved.flatMap(\.deleted) { detach(object) }
-    unlist(.inserted, \.inserted, .inInsertedList)
-    unlist(.updated, \.updated, .inUpdatedList)
-    unlist(.deleted, \.deleted, .inDeletedList)
-  }
-
-  /// Takes those out of a list that have nothing to save any more.
-  private func unlist(
-    _ flag: ObjectFlags, _ list: ReferenceWritableKeyPath<NSManagedObjectContext, [NSManagedObject]>,
-    _ mark: ObjectFlags
-  ) {
-    for object in self[keyPath: list] where !object.flags.contains(flag) { object.flags.remove(mark) }
-    self[keyPath: list].removeAll { !$0.flags.contains(flag) }
+    work.removeSaved()
   }
 
   private func finish(_ changes: PendingChanges, _ coordinator: NSPersistentStoreCoordinator) {
     for object in changes.deleted {
       identityMap.remove(
         object, store: object.store?.ordinal ?? 0, root: object.runtime.layout.rootIndex, key: object.key)
-      object.flags.subtract([.inDeletedList, .propagated, .updated, .inUpdatedList])
+      work.recordSavedDeletion(of: object)
     }
     releaseRemotelyDeleted()
     for object in changes.inserted + changes.updated { object.didSave() }
     // What a deleted object changes of itself is lost with it.
     for object in changes.deleted { object.awakeQuietly { object.didSave() } }
     for object in changes.deleted {
-      object.flags.remove(.deleted)
+      work.finishDeletion(of: object)
       object.identityMap = nil
     }
-    if !changes.deleted.isEmpty { retained.removeAll { $0.identityMap !== identityMap } }
+    if !changes.deleted.isEmpty { retained.removeObjects(outside: identityMap) }
     let ids = SavedIDs(changes)
-    postDidSave(changes.userInfo(lastInserted: lastInserted))
-    lastInserted = []
+    postDidSave(changes.userInfo(lastInserted: work.announced))
+    work.removeAnnouncement()
     postDidSave(ids)
     if changes.isEmpty { return }
     let siblings: ContextList = parent?.children ?? coordinator.contexts
@@ -229,7 +205,7 @@ extension NSManagedObjectContext {
       other.performIfAlive { $0.merge(ids) }
     }
     // An undo brings a deleted object back with its relationships.
-    undoableDeletions.append(changes.deleted.filter { $0.flags.contains(.undoable) })
+    undoState.recordSavedDeletions(changes.deleted.filter { $0.flags.contains(.undoable) })
     for object in changes.deleted where !object.flags.contains(.undoable) { object.releaseRelationships() }
   }
 
@@ -261,9 +237,6 @@ extension NSManagedObject {
   /// What was saved is what is: the row replaces the slots, which keep only what no row holds.
   final func commit(row saved: RowRef?) {
     if let saved { row = saved }
-    let events: ObjectFlags = flags.intersection([.eventUpdated, .inEventList])
-    flags.subtract([.inserted, .updated, .inInsertedList, .inUpdatedList])
-    flags.formUnion(events)
     guard let state else { return }
     var keeps = false
     for number in 0..<runtime.slotCount where isKept(number, state) {

@@ -48,9 +48,8 @@ extension NSManagedObjectContext {
       throw GraphError.unsupported(
         "A save request with a child context", advice: "Its changes go to the parent: use save().")
     }
-    let before: [NSManagedObject] = lockChecked
-    lockChecked = locked
-    defer { lockChecked = before.filter { $0.identityMap === identityMap } }
+    let before: [NSManagedObject] = work.replaceLockChecked(by: locked)
+    defer { _ = work.replaceLockChecked(by: before.filter { $0.identityMap === identityMap }) }
     do {
       var values = TransformedValues()
       for object in changes.inserted + changes.updated { try values.add(object) }

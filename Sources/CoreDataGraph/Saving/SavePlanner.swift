@@ -46,7 +46,8 @@ struct SavePlanner {
       RowDelete(
         id: RowID(entity: object.runtime.index, key: object.key), expectedVersion: object.row?.version ?? 0)
     }
-    plan.checks = context.lockChecked.filter { $0.store === store && !$0.hasChanges }.compactMap { object in
+    plan.checks = context.work.lockChecked.filter { $0.store === store && !$0.hasChanges }.compactMap {
+      object in
       object.row.map {
         RowDelete(id: RowID(entity: object.runtime.index, key: object.key), expectedVersion: $0.version)
       }

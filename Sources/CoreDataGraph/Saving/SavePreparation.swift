@@ -16,7 +16,7 @@ final class SavePreparation {
   init(of context: NSManagedObjectContext) { self.context = context }
 
   func end() {
-    for object in marked { object.flags.subtract([.notifiedWillSave, .validated]) }
+    context.work.finishPreparation(of: marked)
   }
 
   /// Returns what is to be saved. Objects that were prepared and not changed since are not asked again.
@@ -25,12 +25,12 @@ final class SavePreparation {
     while true {
       var changes: PendingChanges = try announce()
       try validate(&changes)
-      let before: UInt64 = context.eventCount
+      let before: UInt64 = context.work.epoch
       context.clearReferences(toDeletedIn: changes)
       context.settlePartners(of: changes)
       try transform(changes)
       // What was cleared and what transformers have changed is announced and validated too.
-      if context.eventCount == before { return changes }
+      if context.work.epoch == before { return changes }
       rounds += 1
       if rounds > Self.mostRounds { throw runaway(changes, rounds) }
       context.endEvent()
@@ -52,23 +52,23 @@ final class SavePreparation {
       rounds += 1
       if rounds > Self.mostRounds { throw runaway(changes, rounds) }
       // Whatever changes during the calls loses its flag: those objects are asked again.
-      let before: UInt64 = context.eventCount
+      let before: UInt64 = context.work.epoch
       for object in waiting {
-        object.flags.insert(.notifiedWillSave)
+        context.work.recordWillSave(of: object)
         object.willSave()
       }
       marked += waiting
-      if context.eventCount == before { return changes }
+      if context.work.epoch == before { return changes }
       context.endEvent()
     }
   }
 
   private func validate(_ changes: inout PendingChanges) throws {
-    let before: UInt64 = context.eventCount
+    let before: UInt64 = context.work.epoch
     var failures: [any Error] = []
     func check(_ objects: [NSManagedObject], _ validate: (NSManagedObject) throws -> Void) {
       for object in objects where !object.flags.contains(.validated) {
-        object.flags.insert(.validated)
+        context.work.recordValidation(of: object)
         do { try validate(object) } catch { failures.append(error) }
       }
     }
@@ -77,7 +77,7 @@ final class SavePreparation {
     check(changes.updated) { try $0.validateForUpdate() }
     try NSManagedObject.throwFailures(failures)
     // A check may have replaced a value: the other side of a relationship is to be saved too.
-    if context.eventCount != before {
+    if context.work.epoch != before {
       context.endEvent()
       changes = context.pendingChanges()
     }

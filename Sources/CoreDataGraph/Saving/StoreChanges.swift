@@ -28,13 +28,13 @@ struct StoreChanges {
     // its row.
     var storeOfEntity: [Int: Int] = [:]
     for object in changes.inserted {
-      if let known = storeOfEntity[object.runtime.index], object.store == nil, context.assignedStores.isEmpty
+      if let known = storeOfEntity[object.runtime.index], object.store == nil, !context.work.hasAssignedStores
       {
         parts[known].inserted.append(object)
         continue
       }
       let number: Int = place(try store(for: object, context: context, coordinator: coordinator))
-      if object.store == nil, context.assignedStores.isEmpty { storeOfEntity[object.runtime.index] = number }
+      if object.store == nil, !context.work.hasAssignedStores { storeOfEntity[object.runtime.index] = number }
       parts[number].inserted.append(object)
     }
     for object in changes.updated {
@@ -54,7 +54,7 @@ struct StoreChanges {
     for object: NSManagedObject, context: NSManagedObjectContext, coordinator: NSPersistentStoreCoordinator
   ) throws -> NSPersistentStore {
     if let store = object.store { return store }
-    if let store = context.assignedStores[ObjectIdentifier(object)] { return store }
+    if let store = context.work.assignedStore(of: object) { return store }
     let holding: [NSPersistentStore] = coordinator.persistentStores.filter { $0.holds(object.runtime) }
     if let store = holding.first(where: { !$0.isReadOnly }) { return store }
     throw GraphError.noStore(

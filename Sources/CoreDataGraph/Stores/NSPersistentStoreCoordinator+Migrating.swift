@@ -83,14 +83,25 @@ struct ExchangedStore {
   let new: NSPersistentStore
 }
 
+/// How many of its coordinator's migrations a context has followed.
+struct StoreExchanges {
+  private var count: Int = 0
+
+  /// Those since the last time.
+  mutating func next(of coordinator: NSPersistentStoreCoordinator?) -> [ExchangedStore] {
+    let new: [ExchangedStore] = coordinator?.exchanges(since: count) ?? []
+    count += new.count
+    return new
+  }
+}
+
 extension NSManagedObjectContext {
   /// Gives objects of migrated stores their new ids, here and in children. To be called before anything is looked for in stores. Returns
   /// whether there was a migration since the last time.
   @discardableResult
   final func takeExchanges() -> Bool {
-    guard let exchanges = persistentStoreCoordinator?.exchanges(since: exchangesTaken), !exchanges.isEmpty
-    else { return false }
-    exchangesTaken += exchanges.count
+    let exchanges: [ExchangedStore] = self.exchanges.next(of: persistentStoreCoordinator)
+    if exchanges.isEmpty { return false }
     for child in children.all { child.onQueue { $0.takeExchanges() } }
     movePin()
     for exchange in exchanges { take(exchange) }
@@ -99,14 +110,13 @@ extension NSManagedObjectContext {
 
   private func take(_ exchange: ExchangedStore) {
     let objects: [NSManagedObject] =
-      identityMap.allObjects + undoableDeletions.objects + remotelyDeleted.objects
+      identityMap.allObjects + undoState.objectsWithSavedDeletion + work.objectsDeletedRemotely
     identityMap.move(objects, from: exchange.old, to: exchange.new)
     func moved(_ id: NSManagedObjectID) -> NSManagedObjectID {
       guard id.store === exchange.old else { return id }
       return NSManagedObjectID(runtime: id.runtime, key: id.key, store: exchange.new)
     }
-    permanentIDs = permanentIDs.mapValues(moved)
-    idsToTake.withLock { $0 = $0.mapValues(moved) }
-    assignedStores = assignedStores.mapValues { $0 === exchange.old ? exchange.new : $0 }
+    permanentIDs.replace(moved)
+    work.replaceAssignments(to: exchange.old, by: exchange.new)
   }
 }

@@ -19,15 +19,12 @@ extension NSManagedObjectContext {
 
   final func undoManagerChanged(from old: UndoManager?) {
     guard old !== undoManager else { return }
-    if let undoCheckpoint { NotificationCenter.default.removeObserver(undoCheckpoint) }
-    undoCheckpoint = nil
+    undoState.stopObserving()
     old?.removeAllActions(withTarget: self)
     guard let undoManager else { return }
     // Posted on the queue that uses the undo manager, which is the context's.
     weak let context: NSManagedObjectContext? = self
-    undoCheckpoint = NotificationCenter.default.addObserver(
-      forName: .NSUndoManagerCheckpoint, object: undoManager, queue: nil
-    ) { _ in context?.endEvent() }
+    undoState.observeCheckpoints(of: undoManager) { _ in context?.endEvent() }
   }
 
   // MARK: Recording
@@ -35,11 +32,11 @@ extension NSManagedObjectContext {
   /// Ends the event of the objects: keeps what they were for those who are told, and for the undo manager.
   final func recordEvent(of objects: [NSManagedObject]) {
     let recorder: UndoManager? =
-      isUndoingOrRedoing || undoManager?.isUndoRegistrationEnabled != true ? nil : undoManager
+      undoState.isPerforming || undoManager?.isUndoRegistrationEnabled != true ? nil : undoManager
     var mementos: [ObjectMemento] = []
     for object in objects {
       let changes: [EventChange] = object.state?.takeEvent() ?? []
-      if !changes.isEmpty { lastEvent.append(object, changes) }
+      if !changes.isEmpty { work.recordDelivery(of: object, changes) }
       guard recorder != nil else { continue }
       let flags: ObjectFlags = object.flags
       var memento = ObjectMemento(object: object, life: .stays, changes: changes, row: object.row)
@@ -53,7 +50,7 @@ extension NSManagedObjectContext {
         }
         memento = ObjectMemento(
           object: object, life: .returns, changes: changes, row: object.row,
-          retention: UndoRetention.of(object, in: self))
+          retention: undoState.retention(of: object, in: self))
       } else if changes.isEmpty {
         continue
       }
@@ -66,8 +63,8 @@ extension NSManagedObjectContext {
   // MARK: Taking back
 
   private func takeBack(_ mementos: [ObjectMemento]) {
-    isUndoingOrRedoing = true
-    defer { isUndoingOrRedoing = false }
+    undoState.begin()
+    defer { undoState.end() }
     var forward: [ObjectMemento] = []
     // Whoever returns comes first, so that relationships find their objects in the context.
     for memento in mementos where memento.life == .returns { bringBack(memento.object) }
@@ -88,7 +85,7 @@ extension NSManagedObjectContext {
       let row: RowRef? = object.row
       if memento.life == .leaves { partners += self.partners(of: object) }
       var changes: [EventChange] = object.revert(memento)
-      if hasMetDeletions { object.dropRemotelyDeleted() }
+      if undoState.hasMetRemoteDeletions { object.dropRemotelyDeleted() }
       if memento.life == .leaves, row != nil { changes += object.clearMembers() }
       let life: ObjectMemento.Life =
         switch memento.life {
@@ -97,12 +94,12 @@ extension NSManagedObjectContext {
         case .returns: .leaves
         }
       let retention: UndoRetention? =
-        memento.retention ?? (life == .returns ? UndoRetention.of(object, in: self) : nil)
+        memento.retention ?? (life == .returns ? undoState.retention(of: object, in: self) : nil)
       forward.append(
         ObjectMemento(object: object, life: life, changes: changes, row: row, retention: retention))
       announce(memento)
     }
-    unloadShortened()
+    work.unloadFilteredToManys()
     for memento in mementos where memento.life == .returns && memento.object.row == nil {
       partners += self.partners(of: memento.object)
     }
@@ -168,32 +165,28 @@ extension NSManagedObjectContext {
   /// A new object leaves the context at the end of the event, keeping its values and its key; a saved one is to be deleted.
   private func takeAway(_ object: NSManagedObject) {
     // What pointed at it has memories of its own: deletion is not passed on.
-    object.flags.formUnion([.deleted, .propagated])
-    if !object.flags.contains(.inDeletedList) {
-      object.flags.insert(.inDeletedList)
-      deleted.append(object)
-    }
-    noteEvent(.eventDeleted, of: object)
+    beginEvent(if: work.recordDeletion(of: object, isPropagated: true))
   }
 
   private func bringBack(_ object: NSManagedObject) {
     // The row is gone, as if a save here had deleted it.
     if object.flags.contains(.remotelyDeleted) { leave(object) }
-    object.flags.subtract([.deleted, .propagated, .inaccessible, .remotelyDeleted])
+    work.undoDeletion(of: object)
+    object.removeFlags(.inaccessible)
     if object.identityMap === identityMap {
       noteEvent(.eventInserted, of: object)
       return
     }
     guard object.identityMap == nil else { return }
     object.identityMap = identityMap
-    object.flags.formUnion(identityMap.marks)
+    object.insertFlags(identityMap.marks)
     if let row = object.row {
       // Its row was deleted by a save: it comes back as a new object with the same values, in the same store.
       let store: NSPersistentStore? = object.store
       object.store = nil
       object.key = IdentityMap.makeTemporaryKey()
       object.cachedID = nil
-      if let store { assignedStores[ObjectIdentifier(object)] = store }
+      if let store { work.assign(object, to: store) }
       identityMap.insert(object, store: 0, root: object.runtime.layout.rootIndex, key: object.key)
       object.forgetRow(row, of: store)
     } else {
@@ -201,27 +194,5 @@ extension NSManagedObjectContext {
         object, store: object.store?.ordinal ?? 0, root: object.runtime.layout.rootIndex, key: object.key)
     }
     noteInsertion(of: object)
-  }
-}
-
-/// What the objects of an event were before it, while the event is told. Looked up by those who ask only, which is rare: an
-/// index is made for the first of them.
-struct DeliveredEvent {
-  private var objects: [ObjectIdentifier] = []
-  private var changes: [[EventChange]] = []
-  private var places: [ObjectIdentifier: Int]?
-
-  mutating func append(_ object: NSManagedObject, _ changes: [EventChange]) {
-    objects.append(ObjectIdentifier(object))
-    self.changes.append(changes)
-    places = nil
-  }
-
-  mutating func changes(of object: NSManagedObject) -> [EventChange] {
-    if objects.isEmpty { return [] }
-    let index: [ObjectIdentifier: Int] =
-      places ?? Dictionary(zip(objects, objects.indices)) { _, later in later }
-    places = index
-    return index[ObjectIdentifier(object)].map { changes[$0] } ?? []
   }
 }

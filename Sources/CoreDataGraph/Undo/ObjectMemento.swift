@@ -29,26 +29,16 @@ final class UndoRetention {
   private let object: NSManagedObject
   private weak var context: NSManagedObjectContext?
 
-  private init(_ object: NSManagedObject, _ context: NSManagedObjectContext) {
+  /// To be made by `UndoState`, which knows whether there is one.
+  init(_ object: NSManagedObject, _ context: NSManagedObjectContext) {
     self.object = object
     self.context = context
-    object.flags.insert(.undoable)
-  }
-
-  static func of(_ object: NSManagedObject, in context: NSManagedObjectContext) -> UndoRetention {
-    if let known = context.undoRetentions[ObjectIdentifier(object)]?.retention { return known }
-    let made = UndoRetention(object, context)
-    context.undoRetentions[ObjectIdentifier(object)] = Known(retention: made)
-    return made
-  }
-
-  struct Known {
-    weak var retention: UndoRetention?
+    UnitOfWork.setUndoable(object, true)
   }
 
   deinit {
-    context?.undoRetentions[ObjectIdentifier(object)] = nil
-    object.flags.remove(.undoable)
+    context?.undoState.removeRetention(of: object)
+    UnitOfWork.setUndoable(object, false)
     object.releaseRelationships()
   }
 }

@@ -1,0 +1,69 @@
+import Foundation
+
+/// What a context keeps so that changes can be undone and redone. What is undone lies in the undo manager, as
+/// `ObjectMemento`s.
+///
+///     retentions              deleted object → its `UndoRetention`, weakly.
+///                             Lives as long as an action that can bring the object back
+///     deletions               objects whose deletion was saved and can be undone, weakly. They have left the
+///                             context with their relationships, which keep them alive until they are released.
+///                             Until the rollback, the reset or the end of the context
+///     isPerforming            changes are being undone or redone: nothing is recorded
+///     hasMetRemoteDeletions   an undo has to look for objects that another context has deleted.
+///                             Never reset
+///     checkpoint              the observer that ends the event before the undo manager closes a group.
+///                             As long as the manager is set
+struct UndoState {
+  private struct Weak {
+    weak var retention: UndoRetention?
+  }
+
+  private var retentions: [ObjectIdentifier: Weak] = [:]
+  private var deletions = WeakObjects()
+  private(set) var isPerforming = false
+  private(set) var hasMetRemoteDeletions = false
+  private var checkpoint: (any NSObjectProtocol)?
+
+  // MARK: Deleted objects
+
+  /// The one retention of an object, made anew if no action has one.
+  mutating func retention(of object: NSManagedObject, in context: NSManagedObjectContext) -> UndoRetention {
+    if let known = retentions[ObjectIdentifier(object)]?.retention { return known }
+    let made = UndoRetention(object, context)
+    retentions[ObjectIdentifier(object)] = Weak(retention: made)
+    return made
+  }
+
+  mutating func removeRetention(of object: NSManagedObject) { retentions[ObjectIdentifier(object)] = nil }
+
+  func retains(_ object: NSManagedObject) -> Bool { retentions[ObjectIdentifier(object)]?.retention != nil }
+
+  /// The deletion of objects was saved, here or by another context.
+  mutating func recordSavedDeletions(_ objects: [NSManagedObject]) { deletions.append(objects) }
+
+  var objectsWithSavedDeletion: [NSManagedObject] { deletions.objects }
+
+  mutating func releaseSavedDeletions() { deletions.releaseRelationships() }
+
+  mutating func recordRemoteDeletion() { hasMetRemoteDeletions = true }
+
+  // MARK: Undo and redo
+
+  mutating func begin() { isPerforming = true }
+
+  mutating func end() { isPerforming = false }
+
+  // MARK: The undo manager
+
+  mutating func observeCheckpoints(
+    of manager: UndoManager, _ endEvent: @escaping @Sendable (Notification) -> Void
+  ) {
+    checkpoint = NotificationCenter.default.addObserver(
+      forName: .NSUndoManagerCheckpoint, object: manager, queue: nil, using: endEvent)
+  }
+
+  mutating func stopObserving() {
+    if let checkpoint { NotificationCenter.default.removeObserver(checkpoint) }
+    checkpoint = nil
+  }
+}

@@ -1,0 +1,452 @@
+import Foundation
+
+/// What has become of a context's objects since its last save, and in the running event.
+///
+/// What an object is, its flags say (`ObjectFlags.ofWork`); the lists give the order in which objects came to
+/// be so. So recording a change is O(1), and taking one back is too: a list may hold an object whose flag is
+/// gone, until it is emptied. Flags of the unit of work are changed here and nowhere else (`FlagKey`).
+///
+/// Each list, what it holds, and how long an object stays in it:
+///
+///     inserted             inserted objects, each once.
+///                          Until the save, rollback or reset, or until they leave unsaved
+///     updated              changed objects, each once.
+///                          The same, or until a merge says that another context has deleted them
+///     deleted              objects that the program, a delete rule or an undo deleted, each once.
+///                          The same
+///     event                objects with an event flag, each once.
+///                          Until the end of the event
+///     pendingPropagation   deleted objects whose delete rules have not been applied.
+///                          Until the end of the event or the save applies them
+///     lockChecked          unchanged objects whose version the next save compares.
+///                          Until that save or the reset
+///     filteredToManys      loaded members without some that are to be deleted.
+///                          Until the save, or until deletions are taken back
+///     assignedStores       new object → store, from `assign(_:to:)`.
+///                          Until the save, rollback or reset, or until the store is removed
+///     remotelyDeleted      objects that another context has deleted, weakly.
+///                          Until the save or reset, or until nobody holds them
+///     announced            the inserted objects of the last event in a save.
+///                          Until the did-save notification: it spares making their set again
+///     delivered            object → what it was before the event.
+///                          While the end of the event is notified
+///
+/// And three states: `epoch` rises with every change, also with one whose event has ended; `isSaving` and
+/// `isEndingEvent` keep a save and the end of an event from being entered again by observers.
+///
+/// Nothing here calls the program, a store or the context, so no operation is entered while another one runs.
+/// Used on the context's queue only. `checkInvariants()` of the context says what holds between operations.
+struct UnitOfWork {
+  private(set) var inserted: [NSManagedObject] = []
+  private(set) var updated: [NSManagedObject] = []
+  private(set) var deleted: [NSManagedObject] = []
+  private(set) var event: [NSManagedObject] = []
+  private(set) var pendingPropagation: [NSManagedObject] = []
+  private(set) var lockChecked: [NSManagedObject] = []
+  private var filteredToManys: [ToManyState] = []
+  private var assignedStores: [ObjectIdentifier: NSPersistentStore] = [:]
+  private var remotelyDeleted = WeakObjects()
+  private(set) var announced: Set<NSManagedObject> = []
+  private var delivered = DeliveredEvent()
+  private(set) var epoch: UInt64 = 0
+  private(set) var isSaving = false
+  private(set) var isEndingEvent = false
+
+  /// Lets its owner change flags of the unit of work; only this file can make one.
+  struct FlagKey {
+    fileprivate init() {}
+  }
+
+  // MARK: Questions
+
+  var hasChanges: Bool {
+    inserted.contains { $0.isInserted && !$0.isDeleted } || updated.contains { $0.isUpdated }
+      || deleted.contains(where: \.isToBeDeleted)
+  }
+
+  /// The objects that the next save inserts, updates and deletes. `isChild`: the save goes to a parent, which
+  /// may have objects that no store has.
+  func pendingChanges(isChild: Bool) -> PendingChanges {
+    PendingChanges(
+      inserted: inserted.filter { $0.isInserted && !$0.isDeleted }, updated: updated.filter(\.isUpdated),
+      deleted: deleted.filter { $0.isToBeDeleted && ($0.store != nil || isChild) })
+  }
+
+  var objectsDeletedRemotely: [NSManagedObject] { remotelyDeleted.objects }
+
+  var hasAssignedStores: Bool { !assignedStores.isEmpty }
+
+  func assignedStore(of object: NSManagedObject) -> NSPersistentStore? {
+    assignedStores[ObjectIdentifier(object)]
+  }
+
+  // MARK: Recording changes
+  // Those that return a Bool say whether the change is the first one of an event.
+
+  mutating func recordInsertion(of object: NSManagedObject) -> Bool {
+    object.change(adding: .inserted, removing: .remotelyDeleted)
+    if !object.flags.contains(.inInsertedList) {
+      object.change(adding: .inInsertedList)
+      inserted.append(object)
+    }
+    return recordEvent(.eventInserted, of: object)
+  }
+
+  /// A value was set. A new object stays just that.
+  mutating func recordUpdate(of object: NSManagedObject) -> Bool {
+    if !object.flags.contains(.inserted) {
+      object.change(adding: .updated)
+      if !object.flags.contains(.inUpdatedList) {
+        object.change(adding: .inUpdatedList)
+        updated.append(object)
+      }
+    }
+    return recordEvent(.eventUpdated, of: object)
+  }
+
+  /// - Parameters:
+  ///   - isCascaded: a delete rule has deleted the object, and not the program.
+  ///   - isPropagated: its delete rules are not to be applied: what they would change is known otherwise.
+  mutating func recordDeletion(
+    of object: NSManagedObject, isCascaded: Bool = false, isPropagated: Bool = false
+  ) -> Bool {
+    object.change(adding: isPropagated ? [.deleted, .propagated] : .deleted)
+    if isCascaded { object.change(adding: .cascaded) }
+    if !object.flags.contains(.inDeletedList) {
+      object.change(adding: .inDeletedList)
+      deleted.append(object)
+    }
+    if !object.flags.contains(.propagated) { pendingPropagation.append(object) }
+    return recordEvent(.eventDeleted, of: object)
+  }
+
+  /// The program deletes an object, whoever did before.
+  func recordDeletionByProgram(of object: NSManagedObject) { object.change(removing: .cascaded) }
+
+  /// The row of an object that was to be loaded is gone: there is nothing to delete.
+  mutating func recordMissingRow(of object: NSManagedObject) -> Bool {
+    object.change(adding: .deleted)
+    return recordEvent(.eventInvalidated, of: object)
+  }
+
+  /// Another context has deleted the rows of objects: nothing is to be saved for them.
+  mutating func recordRemoteDeletion(of objects: [NSManagedObject]) -> Bool {
+    var isFirst = false
+    for object in objects {
+      // Those who deleted the row have applied the delete rules.
+      object.change(
+        adding: [.deleted, .propagated, .remotelyDeleted],
+        removing: [.updated, .inUpdatedList, .inDeletedList])
+      if recordEvent(.eventDeleted, of: object) { isFirst = true }
+    }
+    for list in [\UnitOfWork.updated, \.deleted, \.pendingPropagation, \.lockChecked] {
+      self[keyPath: list].removeAll { $0.flags.contains(.remotelyDeleted) }
+    }
+    remotelyDeleted.append(objects)
+    return isFirst
+  }
+
+  /// Something has become of an object in this event: one of the event flags.
+  mutating func recordEvent(_ kind: ObjectFlags, of object: NSManagedObject) -> Bool {
+    assert(kind.isSubset(of: .event))
+    epoch &+= 1
+    let isListed: Bool = object.flags.contains(.inEventList)
+    object.change(adding: kind.union(.inEventList), removing: .ofPreparation)
+    if isListed { return false }
+    event.append(object)
+    return event.count == 1
+  }
+
+  // MARK: Taking changes back
+
+  /// The object has the values of its row after all.
+  func discardUpdate(of object: NSManagedObject) { object.change(removing: .updated) }
+
+  /// Another context has inserted the object's row: what was an insertion is an update.
+  func discardInsertion(of object: NSManagedObject) { object.change(removing: .inserted) }
+
+  /// The object is to be read anew, and nothing of it to be saved; a new one stays new.
+  func discardUpdateAndDeletion(of object: NSManagedObject) {
+    object.change(removing: [.updated, .deleted, .propagated])
+  }
+
+  /// A new object that was deleted is inserted again.
+  func discardDeletion(ofUnsaved object: NSManagedObject) { object.change(removing: .deleted) }
+
+  /// An undo takes a deletion back.
+  func undoDeletion(of object: NSManagedObject) {
+    object.change(removing: [.deleted, .propagated, .remotelyDeleted])
+  }
+
+  /// A merge policy takes a deletion back: nobody is notified of it.
+  func reverseDeletion(of object: NSManagedObject) {
+    object.change(removing: [.deleted, .propagated, .cascaded, .eventDeleted])
+  }
+
+  /// A row is there again under the id of one that another context deleted.
+  func reverseRemoteDeletion(of object: NSManagedObject) {
+    object.change(removing: [.remotelyDeleted, .deleted, .propagated, .updated])
+  }
+
+  /// An object goes back to what it was: neither new nor changed nor deleted.
+  func discardChanges(of object: NSManagedObject) { object.change(removing: .ofChanges) }
+
+  /// An object leaves the context.
+  func discard(_ object: NSManagedObject) { object.change(removing: .ofChanges.union(.event)) }
+
+  /// Empties the lists for a rollback. Returns the objects that were in a list of changes, in the order of
+  /// the lists; some may be in several.
+  mutating func beginRollback() -> [NSManagedObject] {
+    let pending: [NSManagedObject] = inserted + updated + deleted
+    // Also for those that keep their flags; what comes back is listed anew.
+    for object in pending { object.change(removing: .ofLists) }
+    for object in event { object.change(removing: .event) }
+    inserted = []
+    updated = []
+    deleted = []
+    pendingPropagation = []
+    event = []
+    assignedStores = [:]
+    return pending
+  }
+
+  /// Forgets everything. The objects have left the context (`discard`).
+  mutating func reset() {
+    inserted = []
+    updated = []
+    deleted = []
+    event = []
+    pendingPropagation = []
+    lockChecked = []
+    filteredToManys = []
+    assignedStores = [:]
+    remotelyDeleted = WeakObjects()
+    announced = []
+  }
+
+  /// Something has happened to objects as a whole.
+  mutating func advanceEpoch() { epoch &+= 1 }
+
+  /// Removes objects from all lists that are not in the context any more: inserted again, they would be in
+  /// one twice.
+  mutating func removeObjects(outside identityMap: IdentityMap) {
+    for list in [
+      \UnitOfWork.inserted, \.updated, \.deleted, \.event, \.pendingPropagation, \.lockChecked,
+    ] {
+      self[keyPath: list].removeAll { $0.identityMap !== identityMap }
+    }
+  }
+
+  // MARK: Delete propagation
+
+  var hasPendingPropagation: Bool { !pendingPropagation.isEmpty }
+
+  /// Hands over the objects whose delete rules are to be applied, and those whose deletion was taken back
+  /// since. Applying them may record more.
+  mutating func removePendingPropagation() -> [NSManagedObject] {
+    defer { pendingPropagation = [] }
+    return pendingPropagation
+  }
+
+  /// An object's delete rules are applied now.
+  func recordPropagation(of object: NSManagedObject) { object.change(adding: .propagated) }
+
+  /// An object's delete rules are to be applied once more, to members that the store has by now; Deny is
+  /// checked again.
+  mutating func repeatPropagation(of object: NSManagedObject) {
+    object.change(removing: [.propagated, .validated])
+    pendingPropagation.append(object)
+  }
+
+  // MARK: The end of an event
+
+  /// What an object has to be notified as. The first that fits counts.
+  enum Outcome {
+    /// New and deleted: it leaves the context and is notified as deleted, also within one event. A fetch may
+    /// have given it out.
+    case discarded
+    case deleted, inserted, updated, invalidated, refreshed
+    case nothing
+  }
+
+  /// Begins to end the event. Returns its objects; nil if there are none, or if the end of one is under way.
+  mutating func beginEndOfEvent() -> [NSManagedObject]? {
+    if isEndingEvent || event.isEmpty { return nil }
+    isEndingEvent = true
+    defer { event = [] }
+    return event
+  }
+
+  /// Ends the event for one object.
+  func endEvent(of object: NSManagedObject) -> Outcome {
+    let flags: ObjectFlags = object.flags
+    object.change(removing: .event)
+    if flags.isSuperset(of: [.inserted, .deleted]) { return .discarded }
+    if flags.contains(.eventDeleted) { return .deleted }
+    if flags.contains(.eventInserted) { return .inserted }
+    if flags.contains(.eventUpdated) { return .updated }
+    if flags.contains(.eventInvalidated) { return .invalidated }
+    if flags.contains(.eventRefreshed) { return .refreshed }
+    return .nothing
+  }
+
+  /// The event's inserted objects are notified.
+  mutating func recordAnnouncement(of insertions: Set<NSManagedObject>) {
+    announced = isSaving ? insertions : []
+  }
+
+  /// What an object was before the event that ends.
+  mutating func recordDelivery(of object: NSManagedObject, _ changes: [EventChange]) {
+    delivered.append(object, changes)
+  }
+
+  mutating func deliveredChanges(of object: NSManagedObject) -> [EventChange] {
+    delivered.changes(of: object)
+  }
+
+  mutating func finishEndOfEvent() {
+    isEndingEvent = false
+    delivered = DeliveredEvent()
+  }
+
+  // MARK: Saving
+
+  /// False if a save is under way.
+  mutating func beginSave() -> Bool {
+    if isSaving { return false }
+    isSaving = true
+    return true
+  }
+
+  /// `willSave` is called; a change of the object asks for another call.
+  func recordWillSave(of object: NSManagedObject) { object.change(adding: .notifiedWillSave) }
+
+  /// The object is validated; a change of it asks for that again.
+  func recordValidation(of object: NSManagedObject) { object.change(adding: .validated) }
+
+  func finishPreparation(of objects: [NSManagedObject]) {
+    for object in objects { object.change(removing: .ofPreparation) }
+  }
+
+  /// An inserted or updated object is what the store, or the parent, has.
+  func recordSave(of object: NSManagedObject) {
+    object.change(removing: [.inserted, .updated, .inInsertedList, .inUpdatedList])
+  }
+
+  /// A store has saved its part of the changes and a later one has refused: removes from the lists what has
+  /// nothing to be saved any more.
+  mutating func removeSaved() {
+    Self.removeUnflagged(&inserted, .inserted, .inInsertedList)
+    Self.removeUnflagged(&updated, .updated, .inUpdatedList)
+    Self.removeUnflagged(&deleted, .deleted, .inDeletedList)
+  }
+
+  private static func removeUnflagged(
+    _ list: inout [NSManagedObject], _ flag: ObjectFlags, _ mark: ObjectFlags
+  ) {
+    for object in list where !object.flags.contains(flag) { object.change(removing: mark) }
+    list.removeAll { !$0.flags.contains(flag) }
+  }
+
+  /// Everything is saved: nothing is left to save.
+  mutating func finishSave() {
+    assignedStores = [:]
+    lockChecked = []
+    filteredToManys = []
+    // Those that were in a list and had nothing to save after all (undone, merged) leave it too.
+    for object in updated { object.change(removing: .inUpdatedList) }
+    for object in deleted where !object.flags.contains(.deleted) { object.change(removing: .inDeletedList) }
+    inserted = []
+    updated = []
+    deleted = []
+  }
+
+  /// The row of a deleted object is gone; until its observers are notified (`finishDeletion`) it still reads
+  /// as deleted.
+  func recordSavedDeletion(of object: NSManagedObject) {
+    object.change(removing: [.inDeletedList, .propagated, .updated, .inUpdatedList])
+  }
+
+  func finishDeletion(of object: NSManagedObject) { object.change(removing: .deleted) }
+
+  /// Ends a save, done or not. What it has not saved stays to be saved.
+  mutating func endSave() { isSaving = false }
+
+  /// The did-save notification is posted.
+  mutating func removeAnnouncement() { announced = [] }
+
+  /// Hands over the objects that other contexts have deleted: they leave after a save.
+  mutating func removeRemotelyDeleted() -> [NSManagedObject] {
+    defer { remotelyDeleted = WeakObjects() }
+    return remotelyDeleted.objects
+  }
+
+  // MARK: What else a save needs
+
+  mutating func checkLock(of object: NSManagedObject) { lockChecked.append(object) }
+
+  /// For a save request, which names the objects to be checked. Returns those that the context's own save
+  /// checks.
+  mutating func replaceLockChecked(by objects: [NSManagedObject]) -> [NSManagedObject] {
+    defer { lockChecked = objects }
+    return lockChecked
+  }
+
+  mutating func assign(_ object: NSManagedObject, to store: NSPersistentStore) {
+    assignedStores[ObjectIdentifier(object)] = store
+  }
+
+  mutating func replaceAssignments(to old: NSPersistentStore, by new: NSPersistentStore) {
+    assignedStores = assignedStores.mapValues { $0 === old ? new : $0 }
+  }
+
+  mutating func removeAssignments(to store: NSPersistentStore) {
+    assignedStores = assignedStores.filter { $0.value !== store }
+  }
+
+  // MARK: Members without deleted ones
+
+  mutating func recordFiltering(of many: ToManyState) { filteredToManys.append(many) }
+
+  /// Deletions are taken back: members that were loaded without the objects are to be loaded anew.
+  mutating func unloadFilteredToManys() {
+    for many in filteredToManys where many.members != nil { many.unload() }
+    filteredToManys = []
+  }
+
+  // MARK: Undo
+
+  /// An undo, or a redo, can bring the object back: see `UndoRetention`.
+  static func setUndoable(_ object: NSManagedObject, _ isUndoable: Bool) {
+    if isUndoable { object.change(adding: .undoable) } else { object.change(removing: .undoable) }
+  }
+}
+
+extension NSManagedObject {
+  @inline(__always)
+  fileprivate final func change(adding new: ObjectFlags = [], removing old: ObjectFlags = []) {
+    changeWorkFlags(adding: new, removing: old, UnitOfWork.FlagKey())
+  }
+}
+
+/// What the objects of an event were before it, while the event is notified. Looked up by those who ask only,
+/// which is rare: an index is made for the first of them.
+private struct DeliveredEvent {
+  private var objects: [ObjectIdentifier] = []
+  private var changes: [[EventChange]] = []
+  private var places: [ObjectIdentifier: Int]?
+
+  mutating func append(_ object: NSManagedObject, _ changes: [EventChange]) {
+    objects.append(ObjectIdentifier(object))
+    self.changes.append(changes)
+    places = nil
+  }
+
+  mutating func changes(of object: NSManagedObject) -> [EventChange] {
+    if objects.isEmpty { return [] }
+    let index: [ObjectIdentifier: Int] =
+      places ?? Dictionary(zip(objects, objects.indices)) { _, later in later }
+    places = index
+    return index[ObjectIdentifier(object)].map { changes[$0] } ?? []
+  }
+}
