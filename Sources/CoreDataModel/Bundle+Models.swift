@@ -15,7 +15,7 @@ import Foundation
       source(ext) { url(forResource: name, withExtension: $0 as String?) }
     }
 
-    /// The same in a folder; `Shop.momd` may be one, and stands for `Shop.xcdatamodeld` then.
+    /// The same in a folder; `Shop.momd` may be the folder; then `Shop.xcdatamodeld` replaces it.
     public func url(forResource name: String, withExtension ext: String, subdirectory subpath: String?)
       -> URL?
     {

@@ -135,7 +135,7 @@ nonisolated open class NSFetchRequest<ResultType: NSFetchRequestResult>: NSPersi
   }
 }
 
-/// Any `NSFetchRequest`, whatever its result type: `request as? any AnyFetchRequest`.
+/// Any `NSFetchRequest`, of every result type: `request as? any AnyFetchRequest`.
 package protocol AnyFetchRequest: NSPersistentStoreRequest {
   var entity: NSEntityDescription? { get set }
   var entityName: String? { get }

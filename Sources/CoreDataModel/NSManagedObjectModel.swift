@@ -29,7 +29,7 @@ nonisolated open class NSManagedObjectModel: NSObject, NSCopying, NSSecureCoding
   /// The hashes that Apple's tools recorded, a property list: the archive of a `.mom` has no place for them.
   private static let hashesKey = "versionHashes"
 
-  /// Reads what ``encode(with:)`` wrote; nil and an error in the coder for anything else.
+  /// Reads the archive of ``encode(with:)``; nil and an error in the coder for anything else.
   public required init?(coder: NSCoder) {
     super.init()
     do {
@@ -129,7 +129,7 @@ nonisolated open class NSManagedObjectModel: NSObject, NSCopying, NSSecureCoding
       return entities
     }
     guard let names = entityNamesByConfiguration[configuration] else {
-      // "Default" is what Xcode's editor calls the set of all entities.
+      // "Default" is the name of the set of all entities in Xcode's editor.
       return configuration == "Default" ? entities : nil
     }
     let byName = entitiesByName

@@ -74,7 +74,7 @@ extension MTCDUtilities {
     return try context.fetch(request).compactMap { $0 as? NSManagedObject }
   }
 
-  /// The object that a URI stands for, as `objectID.uriRepresentation()` gave it; nil where its row is gone.
+  /// The object of a URI from `objectID.uriRepresentation()`; nil where its row is deleted.
   ///
   /// - Throws: ``EasyFetchError`` for a URI that identifies no object, or belongs to a store that the
   ///   coordinator does not have.

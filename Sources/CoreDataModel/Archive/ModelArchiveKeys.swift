@@ -93,7 +93,7 @@ struct PropertyFlags: OptionSet {
   }
 }
 
-/// `NSFetchRequestFlags`. Apple archives a request with default settings as 30; that gives the four bits that
+/// `NSFetchRequestFlags`. Apple archives a request with default settings as 30; that shows the four bits that
 /// are on by default. Which of them is which, and the other two, follow the order of the properties:
 /// inferred, not proven.
 struct FetchRequestFlags: OptionSet {

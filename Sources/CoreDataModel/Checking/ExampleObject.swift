@@ -1,6 +1,6 @@
 import CoreDataPredicates
 
-/// Stands for any object of an entity, or for any value of a composite attribute, while a predicate is
+/// A placeholder for any object of an entity, or for any value of a composite attribute, while a predicate is
 /// checked.
 ///
 /// Two of them are equal only when they are identical, as objects are.
@@ -36,7 +36,7 @@ extension PredicateValue {
     .object(ObjectBox(ExampleObject(.entity(entity))))
   }
 
-  /// What is known about an object value: the form of an example, or the entity of a real object.
+  /// The known type of an object value: the form of an example, or the entity of a real object.
   var exampleForm: ExampleObject.Form? {
     guard case .object(let box) = self else { return nil }
     if let example = box.value as? ExampleObject { return example.form }

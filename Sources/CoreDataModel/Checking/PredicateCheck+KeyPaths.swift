@@ -1,6 +1,6 @@
 import CoreDataPredicates
 
-/// A place on a path: an object, of which no example is made while the path goes on, or an example of a
+/// A place on a path: an object, of which no example is made before the end of the path, or an example of a
 /// value.
 enum PathPlace {
   case object(NSEntityDescription)

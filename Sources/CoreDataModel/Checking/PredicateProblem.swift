@@ -7,7 +7,7 @@ import Foundation
 /// "name"? name < 5: name is a string and 5 is a number, which < can't compare. … ```
 ///
 /// Found by `predicate.problems(for: entity)` without running anything. A fetch whose predicate has an
-/// ``Severity/error`` throws before a store is asked.
+/// ``Severity/error`` throws before a store is used.
 public struct PredicateProblem: Sendable, Hashable, CustomStringConvertible {
   public enum Severity: String, Sendable, Hashable {
     /// A fetch throws.

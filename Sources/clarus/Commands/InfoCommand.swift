@@ -4,7 +4,7 @@ import CoreDataSQLite
 import CoreDataStorage
 import Foundation
 
-/// `clarus info`: what is in a store.
+/// `clarus info`: the contents of a store.
 struct InfoCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "info",

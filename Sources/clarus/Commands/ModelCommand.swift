@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// `clarus model`: what is in a model.
+/// `clarus model`: the contents of a model.
 struct ModelCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "model",

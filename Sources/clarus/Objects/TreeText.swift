@@ -55,7 +55,7 @@ struct TreeText {
     }
   }
 
-  /// Instances are objects whose class stands under `$class`.
+  /// Instances are objects with their class under `$class`.
   static func json(_ tree: DataTree) -> JSONText {
     switch tree {
     case .value(let value): json(value)

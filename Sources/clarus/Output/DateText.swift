@@ -16,8 +16,8 @@ enum DateText {
     return parts.dayAndTime + (fraction.isEmpty ? "Z" : ".\(fraction)Z")
   }
 
-  /// A day (`2026-12-01`) or a moment (`2026-12-01 09:30`, `2026-12-01T09:30:00.5+02:00`), in UTC unless it
-  /// says otherwise.
+  /// A day (`2026-12-01`) or a moment (`2026-12-01 09:30`, `2026-12-01T09:30:00.5+02:00`), in UTC without an
+  /// offset.
   static func date(_ text: String) -> Date? {
     let pattern =
       /([0-9]{4})-([0-9]{2})-([0-9]{2})(?:[T ]([0-9]{2}):([0-9]{2})(?::([0-9]{2})(\.[0-9]{1,9})?)?\s*(Z|[+-][0-9]{2}:?[0-9]{2})?)?/
@@ -63,7 +63,7 @@ enum DateText {
 
   /// The Gregorian day of a day number, by counting 400-year cycles from 1 March of a year divisible by 400.
   private static func civil(daysSince2001: Int64) -> (year: Int64, month: Int64, day: Int64) {
-    // 1 March 2000 lies 306 days before 1 January 2001.
+    // 1 March 2000 is 306 days before 1 January 2001.
     let (cycle, dayOfCycle) = floorDivide(daysSince2001 + 306, by: 146_097)
     let yearOfCycle: Int64 =
       (dayOfCycle - dayOfCycle / 1460 + dayOfCycle / 36_524 - dayOfCycle / 146_096) / 365

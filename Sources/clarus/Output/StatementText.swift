@@ -1,6 +1,6 @@
 import CoreDataStorage
 
-/// What `--sql` prints: the statement, its values and the database's plan.
+/// The output of `--sql`: the statement, its values and the database's plan.
 struct StatementText {
   private let lines: [String]
 

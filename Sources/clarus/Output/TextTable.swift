@@ -29,7 +29,7 @@ struct TextTable {
     self.indent = indent
   }
 
-  /// Adds a row, writing it and what waits before it when the widths are known.
+  /// Adds a row; writes it and the buffered rows when the widths are known.
   mutating func add(_ cells: [String], to output: StandardOutput) throws {
     let safe: [String] = cells.map { DisplayWidth.truncated(DisplayWidth.escaped($0), to: Self.widestCell) }
     if widths != nil {

@@ -3,12 +3,12 @@ import CoreDataPredicates
 import CoreDataStorage
 import Foundation
 
-/// Groups, functions over rows, and distinct values: a table that the store computes.
+/// Groups, functions over rows, and distinct values: a projection that the store computes.
 ///
 ///     --group-by category.name --count --sum price     category.name │ count │ sum(price)
 ///     --distinct --columns title                       title
 ///
-/// A column's title is what `--sort` calls it.
+/// A column's title is its name in `--sort`.
 struct GroupedRows {
   private struct Column {
     var title: String
@@ -61,7 +61,7 @@ struct GroupedRows {
     plan.order = try order.map {
       ProjectionOrder(try expression(sortedBy: $0.title), ascending: $0.ascending)
     }
-    // Groups without an order come by their keys; so do distinct values.
+    // Groups without an order are sorted by their keys, and distinct values too.
     if isDistinct, order.isEmpty { plan.order = columns.map { ProjectionOrder($0.expression) } }
     plan.limit = limit
     plan.offset = offset
@@ -80,8 +80,7 @@ struct GroupedRows {
     )
   }
 
-  /// A predicate about groups: names are those of columns, and what is no column stands within a function
-  /// over the rows.
+  /// A predicate about groups: its names are those of columns, or arguments of a function over the rows.
   func condition(_ predicate: PredicateNode) throws -> PredicateNode {
     switch predicate {
     case .constant, .block: return predicate
@@ -98,7 +97,7 @@ struct GroupedRows {
     case .keyPath(let path):
       if let column = columns.first(where: { $0.title == path }) { return column.expression }
       if path == "count", entity.slotByName[path] == nil { return try function(path, nil).expression }
-      // What is wrong with the name comes first.
+      // An error in the name comes first.
       _ = try PathEnd(path, from: entity, in: layout)
       throw CommandFailure(
         "\(path) may differ within a group. Write sum(\(path)), avg(\(path)), min(\(path)), max(\(path)) or count(\(path)), "
@@ -117,7 +116,7 @@ struct GroupedRows {
     }
   }
 
-  /// As the language calls them.
+  /// Their names in the predicate language.
   private static let functions: Set<String> = ["sum:", "average:", "min:", "max:", "count:"]
 
   private func column(_ path: String) throws -> Column {

@@ -3,7 +3,7 @@ import CoreDataPredicates
 import CoreDataStorage
 import Foundation
 
-/// An object's id as people write it: `42`, `p42`, `Item/p42`, `x-coredata://<store>/Item/p42`.
+/// An object's id as users write it: `42`, `p42`, `Item/p42`, `x-coredata://<store>/Item/p42`.
 struct ObjectIDText {
   let text: String
   let storeUUID: String?
@@ -12,8 +12,7 @@ struct ObjectIDText {
 
   static let forms: String = "write 42, p42, Item/p42 or x-coredata://…/Item/p42"
 
-  /// nil for anything else. `p042`, `p+42` and the ids of objects that were never saved (`t…`) are something
-  /// else.
+  /// nil for anything else. `p042`, `p+42` and the ids of objects that were never saved (`t…`) give nil.
   init?(_ text: String) {
     self.text = text
     let scheme: String = "x-coredata://"
@@ -50,8 +49,8 @@ struct ObjectIDs {
   /// `x-coredata://<store>/Item/p12`
   func uri(_ id: RowID) -> String { "x-coredata://\(storeUUID)/\(short(id))" }
 
-  /// The row that a text means where an object of an entity is expected; without an entity the text has to
-  /// name one.
+  /// The row that a text identifies where an object of an entity is expected; without an entity the text has
+  /// to name one.
   func row(_ text: ObjectIDText, of expected: EntityLayout?) throws -> RowID {
     if let uuid = text.storeUUID, uuid.uppercased() != storeUUID.uppercased() {
       throw CommandFailure(
@@ -75,7 +74,7 @@ struct ObjectIDs {
     return RowID(entity: entity.index, key: text.key)
   }
 
-  /// How a plan refers to rows.
+  /// The reference to a row in a plan.
   static func reference(_ id: RowID) -> PredicateValue { .object(ObjectBox(ObjectReference(id: id))) }
 
   /// `SELF IN` these rows.

@@ -2,7 +2,7 @@ import CoreDataModel
 import CoreDataStorage
 import Foundation
 
-/// A column of `clarus fetch`: a key path, and what it leads to in each entity whose rows are shown.
+/// A column of `clarus fetch`: a key path, and its end in each entity whose rows are shown.
 struct OutputColumn {
   let name: String
   /// By entity index; an entity without the property shows nothing.
@@ -17,8 +17,7 @@ struct OutputColumn {
       do {
         ends[index] = try PathEnd(path, from: layout.entities[index], in: layout)
       } catch {
-        // What the fetched entity says comes first, unless a sub-entity has the property and something else
-        // is wrong with it.
+        // The fetched entity's error comes first, unless a sub-entity has the property and another error.
         let hasName: Bool = layout.entities[index].slotByName[String(path.prefix { $0 != "." })] != nil
         if failure == nil || hasName { failure = failure.map { hasName ? error : $0 } ?? error }
       }
@@ -35,8 +34,8 @@ struct OutputColumn {
     self.ends = ends
   }
 
-  /// The object id, then every stored value of the entity, then, if asked for, its to-many relationships,
-  /// each of which costs a statement.
+  /// The object id, then every stored value of the entity, then, on request, its to-many relationships, each
+  /// of which costs a statement.
   static func standard(
     of entity: EntityLayout, in layout: ModelLayout, withMembers: Bool
   ) throws -> [OutputColumn] {
@@ -55,7 +54,7 @@ struct OutputColumn {
     try NameList.names(text).map { try OutputColumn($0, of: entity, in: layout) }
   }
 
-  /// Numbers stand at the right edge of their column.
+  /// Numbers are aligned right.
   func isNumeric(listsMembers: Bool) -> Bool {
     guard let end = ends.min(by: { $0.key < $1.key })?.value else { return false }
     switch end {
@@ -76,7 +75,7 @@ extension ColumnKind {
   }
 }
 
-/// Names separated by commas, as options take them.
+/// Names separated by commas, the value of an option.
 enum NameList {
   static func names(_ text: String) -> [String] {
     text.split(separator: ",", omittingEmptySubsequences: false).map {
@@ -84,7 +83,7 @@ enum NameList {
     }
   }
 
-  /// What is wrong with such a list; nil: nothing.
+  /// The error in such a list; nil: none.
   static func objection(_ option: String, _ text: String) -> String? {
     let names: [String] = names(text)
     if names.contains("") { return "\(option) \"\(text)\" has an empty name." }

@@ -7,7 +7,7 @@ enum OutputValue {
   case none
   case id(RowID)
   case ids([RowID])
-  /// With the kind of the attribute where it comes from one.
+  /// With the kind of its attribute, if it has one.
   case value(PredicateValue, ColumnKind?)
 
   init(_ value: PredicateValue, _ kind: ColumnKind?) {
@@ -19,13 +19,13 @@ enum OutputValue {
   }
 }
 
-/// Prints values. The three forms say the same in different words:
+/// Prints values, in three formats:
 ///
 ///     value          table                     CSV                     JSON
 ///     nil            (empty)                   (empty)                 null
 ///     date           2026-11-21T09:30:00Z      with microseconds       with microseconds
 ///     data           <12 bytes>                base64                  base64
-///     decimal        its digits                its digits              a number if a Double holds it, else a string
+///     decimal        its digits                its digits              a number if it fits a Double, else text
 ///     to-one         Category/p3               x-coredata://…/p3       x-coredata://…/p3
 ///     to-many        number of members         the same                the same
 ///      with --members  Tag/p1, Tag/p2          URIs and spaces         an array of URIs
@@ -78,13 +78,13 @@ struct ValuePrinter {
     }
   }
 
-  /// Digits that a reader's `Double` keeps are a number; longer ones, and NaN, are text so that nothing is
-  /// lost.
+  /// A number with as many digits as a reader's `Double` keeps is a number; longer ones, and NaN, are text so
+  /// that nothing is lost.
   static func json(decimal text: String) -> JSONText {
     let digits: Int = text.count { $0.isASCII && $0.isNumber }
     let isPlain: Bool = text.allSatisfy { "0123456789.-".contains($0) }
     guard isPlain, digits > 0, digits <= 15 else { return .string(text) }
-    // JSON wants a digit on both sides of the point.
+    // JSON requires a digit on both sides of the point.
     let body: Substring = text.hasPrefix("-") ? text.dropFirst() : text[...]
     let parts: [Substring] = body.split(separator: ".", omittingEmptySubsequences: false)
     let isNumber: Bool =

@@ -3,16 +3,16 @@ import CoreDataPredicates
 import CoreDataStorage
 import Foundation
 
-/// What a key path leads to, by the model.
+/// The end of a key path, by the model.
 enum PathEnd {
   /// An object: `SELF`, or a to-one relationship.
   case object(ExpressionNode, EntityLayout)
   /// A stored value.
   case value(ExpressionNode, ColumnKind)
-  /// What a collection operator computes over a to-many relationship; the kind where it is that of an
+  /// The result of a collection operator over a to-many relationship; the kind where it is that of an
   /// attribute.
   case computed(ExpressionNode, ColumnKind?)
-  /// A to-many relationship of the object that an expression gives.
+  /// A to-many relationship of the object that is the value of an expression.
   case members(owner: ExpressionNode, EntityLayout, slot: Int, path: String)
 
   /// Follows a path over to-one relationships, and with `crossesMany` over to-many ones too, as `ANY` does.
@@ -82,7 +82,7 @@ enum PathEnd {
     self = .object(.evaluatedObject, entity)
   }
 
-  /// The name under which a row's own id is shown and may be asked for; no property can be called so.
+  /// The name of a row's own id in columns; no property can have this name.
   static let objectIDName: String = "objectID"
 
   /// A path's components; an element of a composite attribute is one.

@@ -1,6 +1,6 @@
 /// Writes records, one after the other, in one of the formats.
 ///
-/// Tables and CSV have the same columns throughout; a JSON object has the names that its record brings.
+/// Tables and CSV have the same columns throughout; a JSON object has the names of its record.
 struct RecordWriter {
   private let format: OutputFormat
   private let printer: ValuePrinter
@@ -39,7 +39,7 @@ struct RecordWriter {
     count += 1
   }
 
-  /// `noun` is what the table's last line counts.
+  /// `noun` is the counted thing in the table's last line.
   mutating func end(_ noun: String = "row") throws {
     switch format {
     case .table:
@@ -50,7 +50,7 @@ struct RecordWriter {
     }
   }
 
-  /// In a file text stays as it is; on a terminal nothing may move the cursor.
+  /// In a file text is not escaped; on a terminal characters that move the cursor are.
   private func writeCSV(_ fields: [String]) throws {
     try output.write(CSVText.line(output.isTerminal ? fields.map(DisplayWidth.escaped) : fields))
   }

@@ -1,11 +1,11 @@
 import CoreDataPredicates
 import CoreDataStorage
 
-/// The rows of a fetch with the columns that are wanted.
+/// The rows of a fetch with the chosen columns.
 ///
-/// The ids come first, in order (sixteen bytes a row), then the values by the thousand rows, a table for each
-/// entity among them, so that millions of rows need little memory. A row that vanishes in between is left
-/// out.
+/// The ids come first, in order (sixteen bytes a row), then the values by the thousand rows, a projection for
+/// each entity among them, so that millions of rows need little memory. A row that is deleted meanwhile is
+/// omitted.
 struct RowPages {
   let engine: any StoreEngine
   /// nil: each row has those of its own entity.
@@ -51,7 +51,7 @@ struct RowPages {
     return records
   }
 
-  /// A table of the rows' ids and what each column reads from them.
+  /// A projection of the rows' ids and of the values of each column.
   private func plan(_ columns: [OutputColumn], _ ids: [RowID], _ entity: EntityLayout) -> ProjectionPlan {
     var rows = FetchPlan(entity: entity)
     rows.includesSubentities = false
