@@ -77,7 +77,7 @@ extension NSManagedObjectContext {
       let seen: ObservedValues? = object.observedValues()
       restoreRemotelyDeleted(object)
       object.row = row
-      if refresh, !object.flags.contains(.fault) { object.letValuesGo(except: object.persistentChanges()) }
+      if refresh, !object.flags.contains(.fault) { object.discardValues(except: object.persistentChanges()) }
       object.notifyObservers(since: seen)
     }
     return result
@@ -213,7 +213,7 @@ extension NSManagedObjectContext {
 
   final func lookUpRegistered(_ objectID: NSManagedObjectID) -> NSManagedObject? {
     requireQueue("registeredObject(for:) was called")
-    takeNewIDs()
+    applyPermanentIDs()
     let ordinal: Int
     if objectID.isTemporaryID {
       if let permanent = permanentIDs[objectID.key] { return lookUpRegistered(permanent) }
@@ -268,7 +268,7 @@ extension NSManagedObjectContext {
     do {
       let old: Int32? = object.row?.version
       try reload(object)
-      if object.row?.version != old { try passOnAgain(refreshed: object) }
+      if object.row?.version != old { try repeatPropagation(refreshed: object) }
     } catch {
       fatalError("CoreData could not refresh '\(object.objectID)': \(error)")
     }
@@ -289,7 +289,7 @@ extension NSManagedObjectContext {
     // A value that was set back to what was read is no change: the new one counts.
     let own: SlotSet = object.persistentChanges()
     object.row = row
-    object.letValuesGo(except: own)
+    object.discardValues(except: own)
     object.awakeQuietly { object.awake(fromSnapshotEvents: .refresh) }
   }
 
@@ -366,7 +366,7 @@ extension NSManagedObjectContext {
 
 extension NSManagedObject {
   /// The row is another one: what was read before is read anew, what was changed here stays.
-  final func letValuesGo(except own: SlotSet) {
+  final func discardValues(except own: SlotSet) {
     guard let state else { return }
     for (number, slot) in runtime.layout.slots.enumerated() where !own.contains(number) {
       if slot.role == .transient { continue }

@@ -72,7 +72,7 @@ extension NSManagedObjectContext {
   }
 
   /// Gives an object here what the parent has of it; what was changed here stays.
-  private func take(_ carried: CarriedObject, into object: NSManagedObject) {
+  private func apply(_ carried: CarriedObject, to object: NSManagedObject) {
     // Looked up by an id that it had before this context was there to be told.
     if object.key != carried.id.key {
       let old: Int64 = object.key
@@ -129,7 +129,7 @@ extension NSManagedObjectContext {
     }
     guard let carried else { return }
     restoreRemotelyDeleted(object)
-    take(carried, into: object)
+    apply(carried, to: object)
   }
 
   final func reload(_ object: NSManagedObject, from parent: NSManagedObjectContext) throws {
@@ -142,7 +142,7 @@ extension NSManagedObjectContext {
       noteEvent(.eventInvalidated, of: object)
       return
     }
-    take(carried, into: object)
+    apply(carried, to: object)
     object.awakeQuietly { object.awake(fromSnapshotEvents: .refresh) }
   }
 
@@ -190,7 +190,7 @@ extension NSManagedObjectContext {
     let object: NSManagedObject = self.lookUp(carried.id)
     restoreRemotelyDeleted(object)
     let isNew: Bool = object.isFault && !object.hasSource
-    if !carried.isFault, isNew || (refresh && !object.hasChanges) { take(carried, into: object) }
+    if !carried.isFault, isNew || (refresh && !object.hasChanges) { apply(carried, to: object) }
     return object
   }
 
@@ -394,7 +394,7 @@ extension NSManagedObjectContext {
   private func reading<Result>(_ parent: NSManagedObjectContext, _ body: () throws -> Result) throws -> Result
   {
     let result: Result = try parent.runAndWait(body)
-    takeNewIDs()
+    applyPermanentIDs()
     return result
   }
 
@@ -422,12 +422,12 @@ extension NSManagedObjectContext {
     for child in children.all {
       let isFirst: Bool = child.permanentIDs.announce(ids)
       child.announce(ids)
-      if isFirst { child.performIfAlive { $0.takeNewIDs() } }
+      if isFirst { child.performIfAlive { $0.applyPermanentIDs() } }
     }
   }
 
   /// Gives objects the ids that the contexts above have announced. Nothing is to be looked up before.
-  final func takeNewIDs() {
+  final func applyPermanentIDs() {
     if parent == nil { return }
     let ids: [Int64: NSManagedObjectID] = permanentIDs.removeAnnounced()
     if ids.isEmpty { return }

@@ -358,7 +358,7 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
 
   /// Lets the next save check that an object is still what was read, though nothing is changed in it. A save without any change
   /// checks nothing.
-  open func detectConflicts(for object: NSManagedObject) { watch(object) }
+  open func detectConflicts(for object: NSManagedObject) { checkLock(of: object) }
 
   // MARK: Events and undo
 

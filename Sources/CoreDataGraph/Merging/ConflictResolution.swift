@@ -28,7 +28,7 @@ struct ConflictResolution {
       if objectWins {
         object.row = row
       } else {
-        context.takeBackDeletion(of: object)
+        context.reverseDeletion(of: object)
         merge(object, row, in: context)
       }
     case (false, nil):
@@ -46,26 +46,26 @@ struct ConflictResolution {
     defer { object.notifyObservers(since: seen) }
     if object.isInserted { context.noteRow(of: object) }
     switch type {
-    case .rollbackMergePolicyType: object.takeBackValues()
-    case .mergeByPropertyStoreTrumpMergePolicyType where object.row == nil: object.takeBackValues()
+    case .rollbackMergePolicyType: object.discardValues()
+    case .mergeByPropertyStoreTrumpMergePolicyType where object.row == nil: object.discardValues()
     case .overwriteMergePolicyType: object.keepAllValues()
     default: object.mergeProperties(with: row, objectWins: objectWins)
     }
     object.row = row
     object.reloadMembers()
-    if !objectWins { takeBackDeletions(ofTargets: object, in: context) }
+    if !objectWins { reverseDeletions(ofTargets: object, in: context) }
     context.settle(object)
     object.awakeQuietly { object.awake(fromSnapshotEvents: .mergePolicy) }
     context.noteEvent(.eventRefreshed, of: object)
   }
 
   /// What the store's values lead to can't be deleted.
-  private func takeBackDeletions(ofTargets object: NSManagedObject, in context: NSManagedObjectContext) {
+  private func reverseDeletions(ofTargets object: NSManagedObject, in context: NSManagedObjectContext) {
     for slot in object.runtime.relationshipSlots where object.runtime.layout.slots[slot].isToOne {
       guard object.runtime.layout.slots[slot].inverseSlot != nil, let target = object.toOneTarget(slot),
         target.isToBeDeleted
       else { continue }
-      context.takeBackDeletion(of: target)
+      context.reverseDeletion(of: target)
     }
   }
 
@@ -80,7 +80,7 @@ struct ConflictResolution {
     for loser in all where loser !== winner {
       if !objectWins, !loser.isInserted {
         // A stored object keeps its row; only the value that collides goes back.
-        loser.takeBack(conflict.constraint)
+        loser.revertValues(conflict.constraint)
         context.settle(loser)
         continue
       }
@@ -99,10 +99,10 @@ extension NSManagedObjectContext {
   }
 
   /// A deletion has lost: the object is there again, and so is all that its deletion did.
-  final func takeBackDeletion(of object: NSManagedObject) {
+  final func reverseDeletion(of object: NSManagedObject) {
     guard object.isToBeDeleted else { return }
     var reversal = DeletionReversal(self)
-    reversal.takeBack(object)
+    reversal.perform(object)
   }
 
   /// The row is gone and the object is to stay: it is saved as a new row under the same key, with what was
@@ -157,7 +157,7 @@ extension NSManagedObject {
 
   /// Gives stored values back. Members that were added or removed here stay so: that is a change of theirs
   /// too.
-  fileprivate final func takeBackValues() {
+  fileprivate final func discardValues() {
     guard let state else { return }
     for (number, slot) in runtime.layout.slots.enumerated() where slot.role != .transient {
       if let many = state.toMany(number), slot.inverseSlot != nil {
@@ -192,7 +192,7 @@ extension NSManagedObject {
   }
 
   /// Gives properties the values of the row again.
-  final func takeBack(_ names: [String]) {
+  final func revertValues(_ names: [String]) {
     fireFault()
     guard row != nil, let state else { return }
     for name in names {

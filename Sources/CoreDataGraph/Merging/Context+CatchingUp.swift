@@ -18,14 +18,14 @@ extension NSManagedObjectContext {
         [object.toOneTarget(slot), object.storedPartner(slot)].compactMap { $0 }
       }
     }
-    try catchUp(related + targets + relatives(of: merged), besides: merged)
+    try readNewestRows(related + targets + relatives(of: merged), besides: merged)
     settleMembers(of: merged)
-    try passOnAgain(here.filter(\.isToBeDeleted) + deletedTargets(of: merged))
+    try repeatPropagation(here.filter(\.isToBeDeleted) + deletedTargets(of: merged))
   }
 
   /// Reads an unchanged object anew. What can't be read stays as it is.
-  final func readNewer(_ object: NSManagedObject) {
-    if parent == nil { _ = try? takeNewest(of: [object]) }
+  final func readNewestRow(_ object: NSManagedObject) {
+    if parent == nil { _ = try? applyNewestRows(of: [object]) }
   }
 
   /// Both rows of a one-to-one relationship hold a key, and what a save writes must agree. A merge or a refresh can have brought one of
@@ -37,7 +37,7 @@ extension NSManagedObjectContext {
       for (slot, inverse) in object.runtime.oneToOneSlots where state.changed.contains(slot) {
         if !object.isDeleted {
           object.settlePartner(slot, inverse)
-        } else if !object.passesDeletionOn(slot) {
+        } else if !object.propagatesDeletion(slot) {
           continue
         }
         // Whoever the row names, and the object does not any more, must not keep its key.
@@ -53,11 +53,11 @@ extension NSManagedObjectContext {
 
   /// Reads unchanged objects anew, and from each that the store has changed on to those that are related to
   /// it.
-  private func catchUp(_ objects: [NSManagedObject], besides merged: [NSManagedObject] = []) throws {
+  private func readNewestRows(_ objects: [NSManagedObject], besides merged: [NSManagedObject] = []) throws {
     var known: Set<ObjectIdentifier> = Set(merged.map { ObjectIdentifier($0) })
     var wave: [NSManagedObject] = objects
     while !wave.isEmpty {
-      wave = try takeNewest(of: wave.filter { known.insert(ObjectIdentifier($0)).inserted })
+      wave = try applyNewestRows(of: wave.filter { known.insert(ObjectIdentifier($0)).inserted })
     }
   }
 
@@ -76,7 +76,7 @@ extension NSManagedObjectContext {
 
   /// Gives unchanged objects the rows that the store has now, and deletes those that have none. Returns
   /// what is related to those that had others.
-  private func takeNewest(of objects: [NSManagedObject]) throws -> [NSManagedObject] {
+  private func applyNewestRows(of objects: [NSManagedObject]) throws -> [NSManagedObject] {
     var changed: [NSManagedObject] = []
     var gone: [NSManagedObject] = []
     for object in objects where object.flags.contains(.updated) { settle(object) }
@@ -96,20 +96,20 @@ extension NSManagedObjectContext {
         }
         if object.row?.version == row.version { continue }
         if object.row != nil { changed.append(object) }
-        take(row, for: object)
+        apply(row, to: object)
       }
     }
     let related: [NSManagedObject] = relatives(of: changed + gone)
-    takeOverDeletions(of: gone)
+    applyRemoteDeletions(of: gone)
     return related
   }
 
-  private func take(_ row: RowRef, for object: NSManagedObject) {
+  private func apply(_ row: RowRef, to object: NSManagedObject) {
     let seen: ObservedValues? = object.observedValues()
     defer { object.notifyObservers(since: seen) }
     object.row = row
     if object.isFault { return }
-    object.letValuesGo(except: SlotSet())
+    object.discardValues(except: SlotSet())
     object.awakeQuietly { object.awake(fromSnapshotEvents: .mergePolicy) }
     noteEvent(.eventRefreshed, of: object)
   }
@@ -158,14 +158,14 @@ extension NSManagedObjectContext {
 
   /// An object has a newer row, so its save meets no conflict: if it is deleted, what that row leads to has to
   /// follow now; if not, it may have come to lead to an object that is.
-  final func passOnAgain(refreshed object: NSManagedObject) throws {
+  final func repeatPropagation(refreshed object: NSManagedObject) throws {
     if parent != nil || work.deleted.isEmpty { return }
     let concerned: [NSManagedObject] = object.isDeleted ? [object] : deletedTargets(of: [object])
-    try passOnAgain(concerned.filter { $0.isToBeDeleted && $0.flags.contains(.propagated) })
+    try repeatPropagation(concerned.filter { $0.isToBeDeleted && $0.flags.contains(.propagated) })
   }
 
   /// Passes deletions on once more: the store has other members by now. The save weighs Deny again.
-  private func passOnAgain(_ objects: [NSManagedObject]) throws {
+  private func repeatPropagation(_ objects: [NSManagedObject]) throws {
     if objects.isEmpty { return }
     for object in objects {
       for slot in object.toOneSlots {
@@ -174,9 +174,10 @@ extension NSManagedObjectContext {
       }
       object.reloadMembers()
     }
-    try catchUp(objects.flatMap { object in object.runtime.relationshipSlots.flatMap { object.keepers($0) } })
+    try readNewestRows(
+      objects.flatMap { object in object.runtime.relationshipSlots.flatMap { object.keepers($0) } })
     for object in objects {
-      object.leaveOutStrangers()
+      object.dropStrangers()
       work.repeatPropagation(of: object)
     }
     propagateDeletes()
@@ -195,7 +196,7 @@ extension NSManagedObject {
   }
 
   /// Members that were given another owner here are none.
-  fileprivate final func leaveOutStrangers() {
+  fileprivate final func dropStrangers() {
     for slot in runtime.relationshipSlots where runtime.layout.slots[slot].isToMany {
       guard let inverse = inverseToOne(slot) else { continue }
       toManyState(slot).drop(where: { $0.toOneTarget(inverse) !== self })
@@ -207,7 +208,7 @@ extension NSManagedObject {
     guard let partner = toOneTarget(slot), !partner.isDeleted else { return }
     // Its row names this one already, and so would not be written, and this one's does not: then it may be an old row.
     if row != nil, targetInRow(slot) !== partner, partner.targetInRow(inverse) === self {
-      identityMap?.context?.readNewer(partner)
+      identityMap?.context?.readNewestRow(partner)
     }
     let other: NSManagedObject? = partner.toOneTarget(inverse)
     if other === self { return }
@@ -219,7 +220,7 @@ extension NSManagedObject {
     }
   }
 
-  fileprivate final func passesDeletionOn(_ slot: Int) -> Bool {
+  fileprivate final func propagatesDeletion(_ slot: Int) -> Bool {
     let rule: NSDeleteRule? = runtime.layout.slots[slot].relationship?.deleteRule
     return rule == .nullifyDeleteRule || rule == .cascadeDeleteRule
   }

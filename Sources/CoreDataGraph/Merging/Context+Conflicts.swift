@@ -79,7 +79,7 @@ extension NSManagedObjectContext {
     }
   }
 
-  final func watch(_ object: NSManagedObject) {
+  final func checkLock(of object: NSManagedObject) {
     requireQueue("detectConflicts(for:) was called")
     guard object.identityMap === identityMap, object.store != nil else { return }
     object.fireFault()

@@ -6,7 +6,7 @@ import Foundation
 
 extension NSManagedObjectContext {
   /// Deletes objects whose rows are gone already. New ones have no row that anybody could have deleted.
-  final func takeOverDeletions(of objects: [NSManagedObject]) {
+  final func applyRemoteDeletions(of objects: [NSManagedObject]) {
     let gone: [NSManagedObject] = objects.filter {
       $0.flags.isDisjoint(with: [.inserted, .remotelyDeleted])
     }
@@ -60,7 +60,7 @@ extension NSManagedObjectContext {
 
   /// A merge policy has found that the row is gone: the object leaves within the running save.
   final func forgetRemotelyDeleted(_ object: NSManagedObject) {
-    takeOverDeletions(of: [object])
+    applyRemoteDeletions(of: [object])
     endEvent()
     leave(object)
   }

@@ -2,7 +2,7 @@ import CoreDataModel
 import CoreDataStorage
 import Foundation
 
-/// Takes a deletion back that has lost a conflict, with all that its delete rules did (Decisions/0033):
+/// Reverses a deletion that has lost a conflict, with all that its delete rules did (Decisions/0033):
 ///
 ///     what its cascade reached             comes back, unless the program deleted it too or a deletion that stays reaches it
 ///     what had reached it by a cascade     comes back: that deletion would take it along again
@@ -37,11 +37,11 @@ struct DeletionReversal {
     causes[ObjectIdentifier(object), default: []].append(cause)
   }
 
-  mutating func takeBack(_ object: NSManagedObject) {
+  mutating func perform(_ object: NSManagedObject) {
     collect(object)
     context.work.unloadFilteredToManys()
     let isNew: [Bool] = returning.map { $0.identityMap == nil }
-    for object in returning { bringBack(object) }
+    for object in returning { restore(object) }
     for object in returning {
       for slot in object.runtime.relationshipSlots {
         for (other, isStored) in object.detachedMembers(slot) { object.join(other, slot, isStored: isStored) }
@@ -63,7 +63,7 @@ struct DeletionReversal {
         let described: PropertySlot = object.runtime.layout.slots[slot]
         for (other, _) in object.detachedMembers(slot) {
           let isNeeded: Bool = !described.isToMany && described.inverseSlot != nil && other.isToBeDeleted
-          if isNeeded || object.deleteRule(slot) == .cascadeDeleteRule && comesAlong(other) {
+          if isNeeded || object.deleteRule(slot) == .cascadeDeleteRule && isDeletedOnlyByCascade(other) {
             waiting.append(other)
           }
         }
@@ -73,14 +73,14 @@ struct DeletionReversal {
   }
 
   /// Whether nothing but what comes back has deleted an object.
-  private func comesAlong(_ object: NSManagedObject) -> Bool {
+  private func isDeletedOnlyByCascade(_ object: NSManagedObject) -> Bool {
     guard object.flags.contains(.cascaded), object.isToBeDeleted || object.hasLeftUnsaved else {
       return false
     }
     return causes[ObjectIdentifier(object)]?.allSatisfy { known.contains(ObjectIdentifier($0)) } ?? true
   }
 
-  private func bringBack(_ object: NSManagedObject) {
+  private func restore(_ object: NSManagedObject) {
     context.work.reverseDeletion(of: object)
     // A new object has left at the end of the event.
     if object.identityMap == nil { context.insert(object) }
@@ -118,15 +118,15 @@ extension NSManagedObject {
       let now: NSManagedObject? = other.toOneTarget(inverse)
       if now == nil { other.writeToOne(inverse, self) } else if now !== self { return }
     }
-    if runtime.layout.slots[slot].isToMany { regain(slot, other, isStored: isStored) }
+    if runtime.layout.slots[slot].isToMany { restoreMember(slot, other, isStored: isStored) }
     if let inverse, other.runtime.layout.slots[inverse].isToMany {
-      other.withObservers(of: inverse) { other.regain(inverse, self, isStored: isStored) }
+      other.withObservers(of: inverse) { other.restoreMember(inverse, self, isStored: isStored) }
       context.noteEvent(.eventUpdated, of: other)
     }
     context.settle(other)
   }
 
-  private final func regain(_ slot: Int, _ member: NSManagedObject, isStored: Bool) {
+  private final func restoreMember(_ slot: Int, _ member: NSManagedObject, isStored: Bool) {
     let many: ToManyState = toManyState(slot)
     if isStored {
       many.forgetRemoval(of: member)

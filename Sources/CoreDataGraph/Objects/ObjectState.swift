@@ -43,7 +43,7 @@ final class ObjectState {
   }
 
   /// Ends the event: hands over what was changed in it.
-  func takeEvent() -> [EventChange] {
+  func finishEvent() -> [EventChange] {
     eventSlots = SlotSet()
     let changes: [EventChange] = event
     event = []

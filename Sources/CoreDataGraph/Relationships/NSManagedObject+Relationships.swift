@@ -80,7 +80,7 @@ extension NSManagedObject {
   /// the save finds out.
   final func leave(_ slot: Int, _ object: NSManagedObject) {
     if runtime.layout.slots[slot].isToOne, row != nil, toOneTarget(slot) !== object {
-      identityMap?.context?.readNewer(self)
+      identityMap?.context?.readNewestRow(self)
     }
     unlink(slot, object)
   }

@@ -300,7 +300,7 @@ extension NSManagedObjectContext {
       if object.isFault, object.observation?.awaitsValues == true { try? object.fulfillFault() }
     }
     let deleted: [NSManagedObject] = ids.deleted.compactMap { lookUpRegistered($0) }
-    takeOverDeletions(of: isStored ? deleted : missing(among: deleted))
+    applyRemoteDeletions(of: isStored ? deleted : missing(among: deleted))
     for id in ids.inserted {
       let object: NSManagedObject = lookUp(id)
       guard isThere(object) else { continue }

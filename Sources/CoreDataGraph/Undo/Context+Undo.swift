@@ -1,8 +1,13 @@
 import CoreDataStorage
 import Foundation
 
-// Undo: what every object was before an event is kept as one action of the undo manager. Taking it back gives the action that
-// brings it forward again, over the same objects.
+// Undo: what every object was before an event is one action of the undo manager, a list of mementos. Performing it
+// reverts the objects and registers the opposite action, over the same objects.
+//
+//     recordEvent     at the end of an event: an `ObjectMemento` for each changed object
+//     perform         an undo or a redo: first deleted objects return to the context, then each object reverts
+//                     (`NSManagedObject.revert`, which changes one side of a relationship at a time)
+//     updatePartner   the other side of a relationship, where that object has no memento of its own
 
 extension NSManagedObjectContext {
   final func performUndo() {
@@ -29,19 +34,19 @@ extension NSManagedObjectContext {
 
   // MARK: Recording
 
-  /// Ends the event of the objects: keeps what they were for those who are told, and for the undo manager.
+  /// Ends the event of the objects: keeps what they were, for observers and for the undo manager.
   final func recordEvent(of objects: [NSManagedObject]) {
     let recorder: UndoManager? =
       undoState.isPerforming || undoManager?.isUndoRegistrationEnabled != true ? nil : undoManager
     var mementos: [ObjectMemento] = []
     for object in objects {
-      let changes: [EventChange] = object.state?.takeEvent() ?? []
+      let changes: [EventChange] = object.state?.finishEvent() ?? []
       if !changes.isEmpty { work.recordDelivery(of: object, changes) }
       guard recorder != nil else { continue }
       let flags: ObjectFlags = object.flags
       var memento = ObjectMemento(object: object, life: .stays, changes: changes, row: object.row)
       if flags.contains(.eventInserted) {
-        // Merged from elsewhere, or come and gone in one event: nothing to take back.
+        // Merged from elsewhere, or inserted and deleted in one event: nothing to undo.
         guard flags.contains(.inserted), !flags.contains(.deleted) else { continue }
         memento = ObjectMemento(object: object, life: .leaves, changes: [], row: nil)
       } else if flags.contains(.eventDeleted) {
@@ -57,24 +62,24 @@ extension NSManagedObjectContext {
       mementos.append(memento)
     }
     guard let recorder, !mementos.isEmpty else { return }
-    recorder.registerUndo(withTarget: self) { $0.takeBack(mementos) }
+    recorder.registerUndo(withTarget: self) { $0.perform(mementos) }
   }
 
-  // MARK: Taking back
+  // MARK: Performing
 
-  private func takeBack(_ mementos: [ObjectMemento]) {
+  private func perform(_ mementos: [ObjectMemento]) {
     undoState.begin()
     defer { undoState.end() }
     var forward: [ObjectMemento] = []
-    // Whoever returns comes first, so that relationships find their objects in the context.
-    for memento in mementos where memento.life == .returns { bringBack(memento.object) }
-    withObservedValues(of: mementos.map(\.object)) { forward = takeBackEach(mementos) }
-    undoManager?.registerUndo(withTarget: self) { $0.takeBack(forward.reversed()) }
+    // Objects that return come first, so that relationships find them in the context.
+    for memento in mementos where memento.life == .returns { restoreDeleted(memento.object) }
+    withObservedValues(of: mementos.map(\.object)) { forward = revertEach(mementos) }
+    undoManager?.registerUndo(withTarget: self) { $0.perform(forward.reversed()) }
     endEvent()
   }
 
-  /// Returns the way forward again.
-  private func takeBackEach(_ mementos: [ObjectMemento]) -> [ObjectMemento] {
+  /// Returns the mementos of the opposite action.
+  private func revertEach(_ mementos: [ObjectMemento]) -> [ObjectMemento] {
     var forward: [ObjectMemento] = []
     forward.reserveCapacity(mementos.count)
     var partners: [Partner] = []
@@ -103,14 +108,14 @@ extension NSManagedObjectContext {
     for memento in mementos where memento.life == .returns && memento.object.row == nil {
       partners += self.partners(of: memento.object)
     }
-    for partner in partners { bringInStep(partner) }
+    for partner in partners { updatePartner(partner) }
     return forward
   }
 
-  /// A member of an object that comes or goes, which was not there when that was recorded: it has no memento.
+  /// A member of an object that returns or leaves, which was no member when that was recorded: it has no memento.
   private struct Partner {
     let object: NSManagedObject
-    /// The object that comes or goes, and the relationship that has it as a member.
+    /// The object that returns or leaves, and the relationship that has it as a member.
     let member: NSManagedObject
     let slot: Int
   }
@@ -126,9 +131,9 @@ extension NSManagedObjectContext {
     }
   }
 
-  private func bringInStep(_ partner: Partner) {
+  private func updatePartner(_ partner: Partner) {
     let (object, member): (NSManagedObject, NSManagedObject) = (partner.object, partner.member)
-    // What comes and goes together keeps what it has of each other.
+    // Objects that are deleted together keep each other as members.
     guard !object.flags.contains(.deleted) else { return }
     let isMember: Bool = !member.flags.contains(.deleted)
     if member.row != nil {
@@ -150,7 +155,7 @@ extension NSManagedObjectContext {
     let object: NSManagedObject = memento.object
     switch memento.life {
     case .leaves:
-      takeAway(object)
+      removeInserted(object)
       object.awakeQuietly { object.awake(fromSnapshotEvents: .undoInsertion) }
     case .returns:
       settle(object)
@@ -163,12 +168,12 @@ extension NSManagedObjectContext {
   }
 
   /// A new object leaves the context at the end of the event, keeping its values and its key; a saved one is to be deleted.
-  private func takeAway(_ object: NSManagedObject) {
-    // What pointed at it has memories of its own: deletion is not passed on.
+  private func removeInserted(_ object: NSManagedObject) {
+    // Objects that pointed at it have mementos of their own: delete rules are not applied.
     beginEvent(if: work.recordDeletion(of: object, isPropagated: true))
   }
 
-  private func bringBack(_ object: NSManagedObject) {
+  private func restoreDeleted(_ object: NSManagedObject) {
     // The row is gone, as if a save here had deleted it.
     if object.flags.contains(.remotelyDeleted) { leave(object) }
     work.undoDeletion(of: object)

@@ -1,13 +1,13 @@
 import CoreDataStorage
 import Foundation
 
-/// What it takes to bring one object back to where it was before an event.
+/// What it takes to revert one object to what it was before an event.
 struct ObjectMemento {
   enum Life {
     case stays
-    /// The object came in this event: it has to go.
+    /// The object was inserted in this event: undoing that removes it.
     case leaves
-    /// The object went in this event: it has to come back.
+    /// The object was deleted in this event: undoing that brings it back.
     case returns
   }
 
@@ -44,7 +44,7 @@ final class UndoRetention {
 }
 
 extension NSManagedObject {
-  /// Goes back over changes, the last one first. Returns the way forward again.
+  /// Reverts changes, the last one first. Returns the opposite changes.
   final func revert(_ memento: ObjectMemento) -> [EventChange] {
     let state: ObjectState = ensureState()
     return memento.changes.reversed().compactMap { change in
@@ -53,8 +53,10 @@ extension NSManagedObject {
         let now: SlotValue = state.values[slot]
         restore(slot, old, of: memento.row, state)
         return .value(slot, now)
-      case .added(let slot, let member, let place, let mark): return takeOut(member, slot, from: place, mark)
-      case .removed(let slot, let member, let place, let mark): return putBack(member, slot, at: place, mark)
+      case .added(let slot, let member, let place, let mark):
+        return revertAddition(member, slot, from: place, mark)
+      case .removed(let slot, let member, let place, let mark):
+        return revertRemoval(member, slot, at: place, mark)
       case .moved(let slot, let member, let next, let mark):
         _ = members(slot)
         let many: ToManyState = toManyState(slot)
@@ -68,8 +70,8 @@ extension NSManagedObject {
     }
   }
 
-  /// Takes back that a member was added. nil: it is none any more.
-  private final func takeOut(
+  /// Removes a member that was added. nil: it is none any more.
+  private final func revertAddition(
     _ member: NSManagedObject, _ slot: Int, from known: MemberPlace, _ mark: ToManyVersion
   ) -> EventChange? {
     let many: ToManyState = toManyState(slot)
@@ -84,8 +86,8 @@ extension NSManagedObject {
     return .removed(slot, member, place, now)
   }
 
-  /// Takes back that a member was removed. nil: it is one again.
-  private final func putBack(
+  /// Inserts a member that was removed. nil: it is one again.
+  private final func revertRemoval(
     _ member: NSManagedObject, _ slot: Int, at place: MemberPlace, _ mark: ToManyVersion
   ) -> EventChange? {
     let many: ToManyState = toManyState(slot)

@@ -136,10 +136,10 @@ struct UnitOfWork {
       // Those who deleted the row have applied the delete rules.
       object.change(
         adding: [.deleted, .propagated, .remotelyDeleted],
-        removing: [.updated, .inUpdatedList, .inDeletedList])
+        removing: ObjectFlags.ofLists.union(.updated))
       if recordEvent(.eventDeleted, of: object) { isFirst = true }
     }
-    for list in [\UnitOfWork.updated, \.deleted, \.pendingPropagation, \.lockChecked] {
+    for list in [\UnitOfWork.inserted, \.updated, \.deleted, \.pendingPropagation, \.lockChecked] {
       self[keyPath: list].removeAll { $0.flags.contains(.remotelyDeleted) }
     }
     remotelyDeleted.append(objects)
@@ -354,6 +354,7 @@ struct UnitOfWork {
     lockChecked = []
     filteredToManys = []
     // Those that were in a list and had nothing to save after all (undone, merged) leave it too.
+    for object in inserted { object.change(removing: .inInsertedList) }
     for object in updated { object.change(removing: .inUpdatedList) }
     for object in deleted where !object.flags.contains(.deleted) { object.change(removing: .inDeletedList) }
     inserted = []

@@ -40,12 +40,23 @@ struct GraphWalk {
   mutating func run(steps: Int) throws {
     for _ in 0..<steps {
       let step: Int = Int.random(in: 0..<150, using: &random)
-      try inContext { (walk) throws in try walk.takeEvent(step) }
+      try inContext { (walk) throws in
+        try walk.takeEvent(step)
+        try walk.checkInvariants()
+      }
     }
     try inContext { (walk) throws in
       try walk.save()
       try walk.check(walk.context, walk.now, "at the end")
     }
+  }
+
+  /// What holds in the context between operations, whatever they were. Debug builds know.
+  func checkInvariants() throws {
+    #if DEBUG
+      let violations: [String] = context.checkInvariants()
+      if !violations.isEmpty { throw GraphDifference(text: violations.joined(separator: "\n")) }
+    #endif
   }
 
   private mutating func inContext(_ body: (inout GraphWalk) throws -> Void) throws {

@@ -45,8 +45,8 @@ final class SaveCrowd: @unchecked Sendable {
     }
   }
 
-  /// Rounds, after each of which the store is looked through: of the contexts in turn, which a seed repeats, and, if
-  /// `usesThreads`, of a thread each, which it does not.
+  /// Rounds, after each of which the store is looked through: of the contexts in turn, which a seed repeats,
+  /// and, if `usesThreads`, of a thread each, which it does not.
   func run(seconds: Double, usesThreads: Bool) throws {
     let end = Date(timeIntervalSinceNow: seconds)
     var round: UInt64 = 0
@@ -110,12 +110,25 @@ final class SaveCrowd: @unchecked Sendable {
     }
   }
 
+  /// What holds in a context between operations. Relationships are left out: others have changed the store,
+  /// and not all is merged.
+  private static func checkInvariants(of context: NSManagedObjectContext) throws {
+    #if DEBUG
+      let violations: [String] = context.checkInvariants(withRelationships: false)
+      if !violations.isEmpty { throw Failed(description: violations.joined(separator: "\n")) }
+    #endif
+  }
+
   /// Whether the deed was a save that did well.
   @discardableResult
   private func step(_ deeds: inout SaveDeeds, _ place: Int) -> Bool {
     let context: NSManagedObjectContext = deeds.context
     do {
-      let save: SaveDeeds.Save? = try context.performAndWait { try deeds.act(besides: contexts) }
+      let save: SaveDeeds.Save? = try context.performAndWait {
+        let save: SaveDeeds.Save? = try deeds.act(besides: contexts)
+        try Self.checkInvariants(of: context)
+        return save
+      }
       tally.withLock { tally in
         tally.deeds += 1
         guard let save else { return }
