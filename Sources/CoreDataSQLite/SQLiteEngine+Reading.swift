@@ -216,8 +216,8 @@ extension SQLiteEngine {
       var result: [[RowID]] = nothing()
       try forEachList(keys) { list, size in
         let filled: [Int64] = list + Array(repeating: list.last ?? 0, count: size - list.count)
-        let compiled: CompiledStatement = try fetchCompiler.members(of: layout, slot: slot, owners: filled)
-          .statement
+        let compiled: CompiledStatement = try memberStatements.statement(
+          of: layout, slot: slot, owners: filled)
         let statement: RawStatement = try prepared(compiled, database)
         defer { statement.reset() }
         try logged(compiled, database) {
@@ -283,9 +283,8 @@ extension SQLiteEngine {
     of layout: EntityLayout, slot: Int, owner: RowID, among candidates: [Int64]?, _ database: Database,
     _ body: (RowID) throws -> Bool
   ) throws {
-    let compiled: CompiledStatement = try fetchCompiler.members(
-      of: layout, slot: slot, owners: [owner.key], among: candidates
-    ).statement
+    let compiled: CompiledStatement = try memberStatements.statement(
+      of: layout, slot: slot, owners: [owner.key], among: candidates)
     let statement: RawStatement = try prepared(compiled, database)
     defer { statement.reset() }
     try logged(compiled, database) {

@@ -30,6 +30,7 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
   let texts: EngineStatements
   let fetchCompiler: FetchCompiler
   let statements: StatementCache
+  let memberStatements: MemberStatements
   let saveCompiler: SaveCompiler
   private let lock = NSLock()
   private var access: Access?
@@ -249,6 +250,7 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
       store: url, missing: options.missingExternalData, keepsFiles: !SQLiteStoreFile.isNowhere(url))
     let compiler = FetchCompiler(schema: facts.schema)
     fetchCompiler = compiler
+    memberStatements = MemberStatements(compiler)
     statements = StatementCache(compiler, limit: options.statementLimit) { [external] plan in
       RowReader(
         schema: compiler.schema, columns: compiler.rowColumns(plan), layout: plan.entity, external: external)
@@ -272,6 +274,7 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
     external = engine.external
     fetchCompiler = engine.fetchCompiler
     statements = engine.statements
+    memberStatements = engine.memberStatements
     saveCompiler = engine.saveCompiler
     texts = engine.texts
     access = .snapshot(state)

@@ -103,9 +103,8 @@ struct ToManyWriter {
   private func writeOrder(_ ordering: [RowID], _ edit: ToManyEdit) throws {
     let layout: EntityLayout = engine.layout.entities[Int(edit.owner.entity)]
     guard let place = try statements(edit).place else { return }
-    let reading: CompiledStatement = try engine.fetchCompiler.members(
-      of: layout, slot: edit.slot, owners: [edit.owner.key]
-    ).statement
+    let reading: CompiledStatement = try engine.memberStatements.statement(
+      of: layout, slot: edit.slot, owners: [edit.owner.key])
     let select: RawStatement = try engine.prepared(reading, database)
     var current: [Int64: Int64?] = [:]
     while try select.step() {

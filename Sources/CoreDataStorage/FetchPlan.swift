@@ -53,7 +53,9 @@ package struct FetchPlan: Sendable {
   package var entity: EntityLayout
   /// Rows of sub-entities too.
   package var includesSubentities: Bool = true
-  package var predicate: PredicateNode?
+  package var predicate: PredicateNode? { didSet { shape = nil } }
+  /// The predicate's shape, where the maker of the plan knew it. Finding it costs a walk over the predicate.
+  package private(set) var shape: PredicateShape?
   /// nil sorts before every value when ascending.
   package var order: [FetchOrder] = []
   /// 0: no limit.
@@ -61,6 +63,11 @@ package struct FetchPlan: Sendable {
   package var offset: Int = 0
 
   package init(entity: EntityLayout) { self.entity = entity }
+
+  package mutating func setPredicate(_ predicate: PredicateNode, shape: PredicateShape) {
+    self.predicate = predicate
+    self.shape = shape
+  }
 }
 
 /// The statement an engine would run for a plan, for people.

@@ -98,6 +98,29 @@ import Testing
     try earlier.close()
   }
 
+  @Test func `the members of a relationship are asked for by one statement for each size of the list`() throws
+  {
+    let engine: SQLiteEngine = try engine()
+    let tags: [RowID] = try world.insert("Tag", (0..<40).map { ["label": "\($0)"] })
+    let items: [RowID] = try engine.fetchIDs(plan("priority > %d", 0))
+    for (number, item) in items.enumerated() {
+      try world.edit(item, "tags", add: Array(tags[number...(number + 20)]))
+    }
+    let layout: EntityLayout = try #require(world.layout.byName["Item"])
+    let slot: Int = try #require(layout.slotByName["tags"])
+    let before: Int = engine.memberStatements.count
+    for (number, item) in items.enumerated() {
+      let expected: [RowID] = Array(tags[number...(number + 20)])
+      #expect(try engine.members(of: layout, slot: slot, owners: [item]) == [expected])
+      let among: [RowID] = try engine.members(
+        of: layout, slot: slot, owner: item, among: [tags[0], tags[20]])
+      #expect(Set(among) == Set([tags[0], tags[20]]).intersection(expected))
+    }
+    let all: [[RowID]] = try engine.members(of: layout, slot: slot, owners: items)
+    #expect(all == items.indices.map { Array(tags[$0...($0 + 20)]) })
+    #expect(engine.memberStatements.count - before <= 3)
+  }
+
   @Test func `an index that another process makes changes nothing about what is kept`() throws {
     let statements: StatementCache = try engine().statements
     #expect(try titles(plan("priority == %d", 1)) == [1])

@@ -225,8 +225,12 @@ extension NSManagedObjectContext {
   /// Objects as `[T]`. One check an entity instead of one an object: a cast of a large array costs more than the fetch.
   private func typed<T>(_ objects: [NSManagedObject]) throws -> [T] {
     guard let wanted = T.self as? NSManagedObject.Type else { return try cast(objects) }
+    var last: Int = -1
     var checked: Set<Int> = []
-    for object in objects where checked.insert(object.runtime.index).inserted {
+    for object in objects where object.runtime.index != last {
+      // Most results are of one entity, and need no set.
+      if last >= 0, !checked.insert(object.runtime.index).inserted { continue }
+      last = object.runtime.index
       guard ClassTest.isClass(type(of: object), below: wanted) else {
         throw GraphError.unsupported(
           "Returning objects of entity \(object.runtime.layout.name) (class \(object.runtime.objectClass)) as \(wanted)",

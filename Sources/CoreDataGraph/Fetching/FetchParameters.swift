@@ -53,24 +53,15 @@ extension FetchParameters {
 
   /// The entity in a model: by name, since a request may carry the description of an equal model.
   func runtime(in model: ModelRuntime) throws -> EntityRuntime {
-    let names: [String] = model.layout.entities.map(\.name)
-    guard let name = entity?.name ?? entityName else { throw GraphError.unknownEntity(nil, names) }
-    guard let runtime = model.runtime(named: name) else { throw GraphError.unknownEntity(name, names) }
-    return runtime
+    let name: String? = entity?.name ?? entityName
+    if let runtime = name.flatMap(model.runtime(named:)) { return runtime }
+    throw GraphError.unknownEntity(name, model.layout.entities.map(\.name))
   }
 
   /// Throws for a predicate or a sort descriptor out of an archive that has not been allowed to be evaluated.
   func checkEvaluationAllowed() throws {
     try predicate?.checkEvaluationAllowed()
     for descriptor in sortDescriptors { try descriptor.checkEvaluationAllowed() }
-  }
-
-  /// The predicate as a tree; throws all its problems with the entity, before a store is asked.
-  func checkedPredicate(for runtime: EntityRuntime) throws -> PredicateNode? {
-    guard let node = predicate?.structureNode() else { return nil }
-    let errors: [PredicateProblem] = node.errors(for: runtime.layout.entity)
-    guard errors.isEmpty else { throw GraphError.predicate(errors) }
-    return node
   }
 
   /// The order in a store's terms; nil when a comparator of the program's own takes part.
@@ -84,12 +75,18 @@ extension FetchParameters {
   }
 
   /// The plan for one store, without order, limit and offset. Managed objects in the predicate become references to its
-  /// rows, classes the entities of their objects.
-  func plan(_ runtime: EntityRuntime, predicate: PredicateNode?, store: NSPersistentStore) throws -> FetchPlan
-  {
+  /// rows, classes the entities of their objects; a predicate whose `shape` is known names none.
+  func plan(
+    _ runtime: EntityRuntime, predicate: PredicateNode?, shape: PredicateShape? = nil,
+    store: NSPersistentStore
+  ) throws -> FetchPlan {
     var plan = FetchPlan(entity: runtime.layout)
     plan.includesSubentities = includesSubentities
-    plan.predicate = predicate?.mapConstants { FetchParameters.close($0, store: store) }
+    if let predicate, let shape {
+      plan.setPredicate(predicate, shape: shape)
+    } else {
+      plan.predicate = predicate?.mapConstants { FetchParameters.close($0, store: store) }
+    }
     return plan
   }
 

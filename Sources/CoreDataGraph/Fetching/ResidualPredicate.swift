@@ -20,8 +20,17 @@ struct ResidualPredicate {
   /// For people: each condition that is evaluated here, and why.
   let explanation: [String]
 
+  /// Divides a predicate: conditions that are refused with a reason are evaluated here, the others by stores. nil where none is refused.
+  static func split(
+    _ predicate: PredicateNode?, refusal: (PredicateNode) throws -> Reason?
+  ) rethrows -> ResidualPredicate? {
+    let conjuncts: [PredicateNode] = predicate?.conjuncts ?? []
+    let refusals: [Reason?] = try conjuncts.map(refusal)
+    return refusals.contains { $0 != nil } ? ResidualPredicate(conjuncts, refusals) : nil
+  }
+
   /// Conditions that all must hold, and what a store said to those that it left.
-  init(_ conjuncts: [PredicateNode], _ refusals: [Reason?]) {
+  private init(_ conjuncts: [PredicateNode], _ refusals: [Reason?]) {
     let pairs: [(PredicateNode, Reason?)] = Array(zip(conjuncts, refusals))
     let kept: [PredicateNode] = pairs.filter { $0.1 == nil }.map(\.0)
     let left: [PredicateNode] = pairs.filter { $0.1 != nil }.map(\.0)

@@ -4,6 +4,17 @@ import CoreDataStorage
 import Foundation
 
 /// A fetch made concrete: entity, stores, what can be left to them and what is done here.
+///
+/// A fetch goes through these stages, each a function on values; a child context's ends with its parent in place of stores:
+///
+///     validate   the request's predicate fits the entity                      FetchParameters.validated
+///     resolve    entity by name, stores that hold it                          FetchParameters.runtime, ResolvedFetch.init
+///     bind       objects become references to rows of one store               FetchParameters.close
+///     split      what stores cannot evaluate is left to the context           ResidualPredicate.split
+///     plan       one for each store                                           ResolvedFetch.plan
+///     run        rows become objects of the context                           Context+Fetching
+///     merge      unsaved changes are laid over them                           PendingMerge.merged
+///     order      sorted and cut, where stores could not                       FetchParameters.sorted, page
 struct ResolvedFetch {
   let request: FetchParameters
   let context: NSManagedObjectContext
@@ -11,6 +22,8 @@ struct ResolvedFetch {
   let stores: [NSPersistentStore]
   /// The request's predicate as a tree, without mistakes and free variables, and with as few choices as it can do with.
   let predicate: PredicateNode?
+  /// That of the predicate, where it is known and names no objects.
+  private let shape: PredicateShape?
   /// Whether a store keeps all digits of decimals: constants keep theirs then.
   let comparesExactly: Bool
   /// What the stores leave of the predicate, once one of them has refused it.
@@ -26,23 +39,20 @@ struct ResolvedFetch {
     let all: [NSPersistentStore] = coordinator.persistentStores
     if all.isEmpty { throw GraphError.noStores }
     let runtime: EntityRuntime = try request.runtime(in: coordinator.runtime)
-    try request.checkEvaluationAllowed()
     self.request = request
     self.context = context
     self.runtime = runtime
     stores = (request.affectedStores ?? all).filter { $0.holds(runtime) }
-    let given: PredicateNode? = try request.checkedPredicate(for: runtime)?.resolvingFetches().simplified
     comparesExactly = coordinator.keepsExactDecimals
-    predicate = comparesExactly ? given : given?.comparingRounded(from: runtime)
+    let validated: ValidatedPredicate? = try request.validated(for: runtime, comparesExactly: comparesExactly)
+    predicate = validated?.node
+    shape = validated?.shape
     order = request.storeOrder
     if request.includesPendingChanges {
       if context.propagatesDeletesAtEndOfEvent { context.propagateDeletes() }
-      let family: ClosedRange<Int> =
-        request.includesSubentities ? runtime.layout.family : runtime.index...runtime.index
-      let candidates: [NSManagedObject] =
-        (context.work.inserted + context.work.updated + context.work.deleted).filter {
-          $0.hasChanges && family.contains($0.runtime.index)
-        }
+      let candidates: [NSManagedObject] = PendingMerge.concerned(
+        inserted: context.work.inserted, updated: context.work.updated, deleted: context.work.deleted,
+        entities: request.includesSubentities ? runtime.layout.family : runtime.index...runtime.index)
       if let affected = request.affectedStores {
         pending = candidates.filter { object in
           let home: NSPersistentStore? = try? StoreChanges.store(
@@ -73,7 +83,8 @@ struct ResolvedFetch {
 
   func plan(for store: NSPersistentStore) throws -> FetchPlan {
     var plan: FetchPlan = try request.plan(
-      runtime, predicate: residual.map(\.stored) ?? predicate, store: store)
+      runtime, predicate: residual.map(\.stored) ?? predicate, shape: residual == nil ? shape : nil,
+      store: store)
     plan.order = order ?? []
     if !needsObjects {
       plan.limit = request.limit
@@ -85,11 +96,9 @@ struct ResolvedFetch {
   /// The same fetch with everything left out of the stores' part that one of them can't do; nil if they can do all of it.
   func splittingUnsupported() throws -> ResolvedFetch? {
     var result: ResolvedFetch = self
-    let conjuncts: [PredicateNode] = predicate?.conjuncts ?? []
-    let refusals: [ResidualPredicate.Reason?] = try conjuncts.map { conjunct in
+    result.residual = try ResidualPredicate.split(predicate) { conjunct in
       try refusal { try request.plan(runtime, predicate: conjunct, store: $0) }
     }
-    if refusals.contains(where: { $0 != nil }) { result.residual = ResidualPredicate(conjuncts, refusals) }
     if let order, !order.isEmpty {
       let reason: ResidualPredicate.Reason? = try refusal { store in
         var plan: FetchPlan = try request.plan(runtime, predicate: nil, store: store)
@@ -104,13 +113,11 @@ struct ResolvedFetch {
   /// The same fetch for a parent context, which has objects of its own: code of the program must see this context's.
   func keepingClientPredicates() -> ResolvedFetch {
     var result: ResolvedFetch = self
-    let conjuncts: [PredicateNode] = predicate?.conjuncts ?? []
-    let reasons: [ResidualPredicate.Reason?] = conjuncts.map { conjunct in
+    result.residual = ResidualPredicate.split(predicate) { conjunct in
       conjunct.firstProgramCode.map {
         ResidualPredicate.Reason(part: $0, reason: "it is code of the program")
       }
     }
-    if reasons.contains(where: { $0 != nil }) { result.residual = ResidualPredicate(conjuncts, reasons) }
     return result
   }
 
@@ -159,29 +166,10 @@ struct ResolvedFetch {
   /// Lays unsaved changes over what the stores gave, sorts and cuts where they could not.
   func finish(_ stored: [NSManagedObject]) throws -> [NSManagedObject] {
     guard needsObjects else { return stored }
-    var objects: [NSManagedObject] = stored
-    if !pending.isEmpty {
-      var changed: Set<ObjectIdentifier> = []
-      var matches: [NSManagedObject] = []
-      let test: PersistedValueTest? = predicate.map { storedTest($0, in: context) }
-      for object in pending where changed.insert(ObjectIdentifier(object)).inserted {
-        if object.isDeleted { continue }
-        guard try test?.evaluate(object) ?? true else { continue }
-        matches.append(object)
-      }
-      // Those that the store gave keep their places, which decide between objects that the order leaves equal.
-      var found: Set<ObjectIdentifier> = Set(matches.map(ObjectIdentifier.init))
-      objects = objects.filter {
-        let id = ObjectIdentifier($0)
-        return !changed.contains(id) || found.remove(id) != nil
-      }
-      objects += matches.filter { found.contains(ObjectIdentifier($0)) }
+    let test: PersistedValueTest? = pending.isEmpty ? nil : predicate.map { storedTest($0, in: context) }
+    let merged: [NSManagedObject] = try PendingMerge.merged(stored, with: pending) {
+      try test?.evaluate($0) ?? true
     }
-    if !request.sortDescriptors.isEmpty, !comesInOrder {
-      let order = PersistedValueOrder(request.sortDescriptors, in: context)
-      objects = try objects.sorted { try order.compare($0, $1) == .orderedAscending }
-    }
-    let rest: ArraySlice<NSManagedObject> = objects.dropFirst(request.offset)
-    return Array(request.limit > 0 ? rest.prefix(request.limit) : rest)
+    return request.page(of: comesInOrder ? merged : try request.sorted(merged, in: context))
   }
 }

@@ -239,6 +239,8 @@ final class EntityRuntime: @unchecked Sendable {
   let validatesValues: Bool
   /// Whether the class has its own `value(forKey:)`, so that whatever reads by key asks it.
   let answersKeys: Bool
+  /// What was found out about predicates with the entity.
+  let soundShapes = SoundShapes()
   /// What the class tells of its own accessors, by key; nil for nearly all classes.
   let accessors: [String: CustomAccessor]?
   /// What a new object's slots hold: default values, null, and nothing for relationships.

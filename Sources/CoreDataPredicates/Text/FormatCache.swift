@@ -84,7 +84,9 @@ private struct FormatTemplate {
   /// nil where the arguments need to be looked at by the parser: too few, of other kinds, another key path, a predicate.
   func filled(_ arguments: [Any?]) -> PredicateNode? {
     for (number, path) in keyPaths {
-      guard number < arguments.count, case .string(path) = PredicateValue(normalizing: arguments[number])
+      guard number < arguments.count,
+        case .string(let given) = PredicateValue(normalizing: arguments[number]),
+        StringMatching.literallyEqual(given, path)
       else {
         return nil
       }

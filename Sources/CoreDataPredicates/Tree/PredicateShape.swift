@@ -13,8 +13,7 @@ import Foundation
 /// Predicates without a shape are those whose meaning the bytes can't hold: code of the program, objects outside of parameters, functions
 /// of nothing but constants (`now()`), long or mixed lists, and trees of many levels. They are rare and go without caches.
 package struct PredicateShape: Sendable {
-  /// Equal bytes are equal shapes.
-  package let bytes: [UInt8]
+  package let key: ShapeKey
   /// Those that stand further left come first.
   package let parameters: [PredicateValue]
 
@@ -25,8 +24,21 @@ package struct PredicateShape: Sendable {
     } catch {
       return nil
     }
-    bytes = writer.bytes
+    key = ShapeKey(writer.bytes)
     parameters = writer.parameters
+  }
+}
+
+/// The bytes of a shape, hashed as a whole. Equal bytes are equal shapes.
+package struct ShapeKey: Hashable, Sendable {
+  package let bytes: [UInt8]
+
+  package init(_ bytes: [UInt8]) { self.bytes = bytes }
+
+  package static func == (left: ShapeKey, right: ShapeKey) -> Bool { left.bytes == right.bytes }
+
+  package func hash(into hasher: inout Hasher) {
+    bytes.withUnsafeBytes { hasher.combine(bytes: $0) }
   }
 }
 

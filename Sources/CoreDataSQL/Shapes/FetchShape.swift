@@ -22,8 +22,10 @@ package struct FetchShape: Sendable {
     var bytes: [UInt8] = []
     var parameters: [PredicateValue] = []
     if let predicate = plan.predicate {
-      guard let shape = PredicateShape(predicate), shape.bytes.count <= Self.longestKey else { return nil }
-      bytes = shape.bytes
+      guard let shape = plan.shape ?? PredicateShape(predicate),
+        shape.key.bytes.count <= Self.longestKey
+      else { return nil }
+      bytes = shape.key.bytes
       parameters = shape.parameters
     }
     // At the end, where the predicate's bytes, which say themselves how long they are, need not be copied.
@@ -50,18 +52,7 @@ package struct FetchShape: Sendable {
       parameters.append(.integer(Int64(plan.offset)))
     }
     bytes.append(flags)
-    key = ShapeKey(bytes: bytes)
+    key = ShapeKey(bytes)
     self.parameters = parameters
-  }
-}
-
-/// The bytes of a shape, hashed as a whole.
-package struct ShapeKey: Hashable, Sendable {
-  let bytes: [UInt8]
-
-  package static func == (left: ShapeKey, right: ShapeKey) -> Bool { left.bytes == right.bytes }
-
-  package func hash(into hasher: inout Hasher) {
-    bytes.withUnsafeBytes { hasher.combine(bytes: $0) }
   }
 }
