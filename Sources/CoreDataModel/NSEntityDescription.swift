@@ -91,13 +91,6 @@ nonisolated open class NSEntityDescription: NSObject, NSCopying, @unchecked Send
     return false
   }
 
-  /// The root of the hierarchy; its table holds the rows of all sub-entities.
-  package final var rootEntity: NSEntityDescription {
-    var current = self
-    while let parent = current.superentity { current = parent }
-    return current
-  }
-
   /// The entity and its descendants, children by name ignoring case, each followed by its own children: the
   /// order in which a SQLite store numbers entities.
   package final var familyInStoreOrder: [NSEntityDescription] {

@@ -23,7 +23,7 @@ extension NSManagedObjectModel {
   /// The merge of all models of the bundles, the main bundle's for nil; nil if there is none or they can't be
   /// merged. Versioned models count with their current version.
   public class func mergedModel(from bundles: [Bundle]?) -> NSManagedObjectModel? {
-    let models = ModelSearch.models(in: bundles ?? [.main])
+    let models = BundleModels.models(in: bundles ?? [.main])
     return models.isEmpty ? nil : NSManagedObjectModel(byMerging: models)
   }
 
@@ -32,7 +32,7 @@ extension NSManagedObjectModel {
   public class func mergedModel(from bundles: [Bundle]?, forStoreMetadata metadata: [String: Any])
     -> NSManagedObjectModel?
   {
-    let models = ModelSearch.models(in: bundles ?? [.main], allVersions: true)
+    let models = BundleModels.models(in: bundles ?? [.main], allVersions: true)
     if let exact = models.first(where: {
       $0.isConfiguration(withName: nil, compatibleWithStoreMetadata: metadata)
     }) {
@@ -139,7 +139,7 @@ enum ModelMerge {
 }
 
 /// Finds models in bundles: compiled ones, and source ones where there is no compiler.
-enum ModelSearch {
+enum BundleModels {
   static func models(in bundles: [Bundle], allVersions: Bool = false) -> [NSManagedObjectModel] {
     bundles.flatMap { urls(in: $0) }.flatMap { url -> [NSManagedObjectModel] in
       if allVersions {

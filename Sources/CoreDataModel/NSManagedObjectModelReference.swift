@@ -76,11 +76,11 @@ nonisolated open class NSManagedObjectModelReference: NSObject, @unchecked Senda
     case .file(let url):
       return (try NSManagedObjectModel.loadVersions(contentsOf: url).values.map(\.model), url.path)
     case .hashes(let hashes, let bundle):
-      let models = ModelSearch.models(in: [bundle ?? .main], allVersions: true)
+      let models = BundleModels.models(in: [bundle ?? .main], allVersions: true)
       return (models.filter { $0.entityVersionHashesByName == hashes }, (bundle ?? .main).bundlePath)
     case .name(let name, let bundle):
       return (
-        ModelSearch.versions(named: name, in: bundle ?? .main),
+        BundleModels.versions(named: name, in: bundle ?? .main),
         "model '\(name)' in \((bundle ?? .main).bundlePath)"
       )
     }

@@ -62,8 +62,6 @@ final class ConnectionPool: @unchecked Sendable {
     readers = nil
   }
 
-  var canReadEarlierStates: Bool { readers != nil }
-
   // MARK: Writing
 
   func writeWithoutTransaction<T>(_ body: (Database) throws -> T) throws -> T {

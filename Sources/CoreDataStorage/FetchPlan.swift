@@ -28,8 +28,13 @@ package struct EntityFamily: ObjectFamily, Hashable, CustomStringConvertible {
   }
 
   package func contains(_ object: Any) -> Bool {
-    (object as? InMemoryRowProxy).map { entities.contains(Int($0.id.entity)) } ?? false
+    (object as? any StoredRow).map { entities.contains(Int($0.id.entity)) } ?? false
   }
+}
+
+/// What stands for a row where a store evaluates in memory.
+package protocol StoredRow: AnyObject {
+  var id: RowID { get }
 }
 
 /// One term of an order.

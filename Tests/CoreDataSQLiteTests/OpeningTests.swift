@@ -44,7 +44,8 @@ struct OpeningTests {
     let hashes: [String: Data]? = metadata["NSStoreModelVersionHashes"] as? [String: Data]
     #expect(hashes == layout.model.entityVersionHashesByName)
     #expect(metadata["NSStoreModelVersionChecksumKey"] as? String == layout.model.versionChecksum)
-    #expect(metadata["NSStoreModelVersionHashesDigest"] as? String == layout.model.versionHashesDigest)
+    let digest: String = VersionHash.digest(layout.model.entityVersionHashesByName)
+    #expect(metadata["NSStoreModelVersionHashesDigest"] as? String == digest)
     #expect(UUID(uuidString: engine.identifier)?.uuidString == engine.identifier)
     let rows: [String] = try engine.read {
       try String.fetchAll(

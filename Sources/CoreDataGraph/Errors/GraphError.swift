@@ -25,10 +25,6 @@ enum GraphError: Error, CustomStringConvertible {
   case store(StoreError, URL?)
   case transformation(String, advice: String)
 
-  static func unknownKeyText(_ key: String, _ entity: EntityLayout) -> String {
-    GraphError.unknownKey(key, entity).description
-  }
-
   var description: String { message.description }
 
   /// What the error says.

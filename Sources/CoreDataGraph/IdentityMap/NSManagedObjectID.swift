@@ -37,8 +37,6 @@ nonisolated open class NSManagedObjectID: NSObject, NSCopying, NSFetchRequestRes
   /// Whether the object has no row yet.
   public final var isTemporaryID: Bool { key < 0 }
 
-  var rowID: RowID { RowID(entity: runtime.index, key: key) }
-
   /// `x-coredata://<store UUID>/<entity>/p<key>`; `x-coredata:///<entity>/t<number>` for a temporary id.
   ///
   /// Keep URIs of permanent ids only; ``NSPersistentStoreCoordinator/managedObjectID(forURIRepresentation:)`` turns

@@ -79,12 +79,6 @@ extension NSManagedObjectModel {
   public final var versionChecksum: String {
     VersionHash.checksum(entityVersionHashesByName)
   }
-
-  /// `NSStoreModelVersionHashesDigest` of a store of this model: base64 of SHA-512 over names and entity
-  /// hashes.
-  package final var versionHashesDigest: String {
-    VersionHash.digest(entityVersionHashesByName)
-  }
 }
 
 package enum VersionHash {
@@ -96,6 +90,7 @@ package enum VersionHash {
     return Data(SHA2.sha256(ordered.flatMap { Array($0.value) })).base64EncodedString()
   }
 
+  /// `NSStoreModelVersionHashesDigest` of a store with these entity hashes: base64 of SHA-512 over names and hashes.
   package static func digest(_ hashes: [String: Data]) -> String {
     let ordered = sortedByName(hashes)
     return Data(SHA2.sha512(ordered.flatMap { Array($0.key.utf8) + Array($0.value) })).base64EncodedString()

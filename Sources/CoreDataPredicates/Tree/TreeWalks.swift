@@ -24,11 +24,6 @@ extension PredicateNode {
     try mapExpressions { (node) throws(Failure) in try node.replacingConstant(replace) }
   }
 
-  /// The tree with every comparison replaced, but for those within expressions.
-  package func mapComparisons(_ change: (ComparisonNode) -> ComparisonNode) -> PredicateNode {
-    StackGuard.run(levels: depth) { mappingComparisons(change) }
-  }
-
   /// The tree with these variables replaced by constants; others, and those bound by a `SUBQUERY`, stay.
   package func substituting(variables: [String: Any]) -> PredicateNode {
     if variables.isEmpty { return self }

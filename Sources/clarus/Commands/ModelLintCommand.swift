@@ -35,7 +35,7 @@ struct ModelLintCommand: ParsableCommand {
     let errors: Int = problems.count { $0.severity == .error }
     if errors > 0 {
       throw CommandFailure(
-        "\(options.model): The model has \(StoreReport.counted(errors, "error", "errors")).")
+        "\(options.model): The model has \(Counted.text(errors, "error", "errors")).")
     }
   }
 

@@ -66,7 +66,7 @@ struct ModelShowCommand: ParsableCommand {
       try output.writeLine("Identifiers " + DisplayWidth.escaped(identifiers.joined(separator: ", ")))
     }
     try output.writeLine("Checksum    " + model.versionChecksum)
-    try output.writeLine("Content     " + StoreReport.counted(entities.count, "entity", "entities"))
+    try output.writeLine("Content     " + Counted.text(entities.count, "entity", "entities"))
     for entity in entities {
       try output.writeLine()
       try EntityFacts(entity: entity).write(count: nil, to: output)

@@ -119,7 +119,7 @@ struct EntityReport {
   func write(to output: StandardOutput) throws {
     try EntityFacts(entity: entity.entity).write(count: counts.own, to: output)
     if counts.all != counts.own {
-      try output.writeLine("  with sub-entities: \(StoreReport.counted(counts.all, "row", "rows"))")
+      try output.writeLine("  with sub-entities: \(Counted.text(counts.all, "row", "rows"))")
     }
     try output.writeLine()
     var table = TextTable(

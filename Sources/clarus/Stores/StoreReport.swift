@@ -104,22 +104,18 @@ struct StoreReport {
     let total: Int = entities.reduce(0) { $0 + $1.count }
     try fact(
       "Content",
-      "\(Self.counted(entities.count, "entity", "entities")), \(Self.counted(total, "row", "rows"))")
+      "\(Counted.text(entities.count, "entity", "entities")), \(Counted.text(total, "row", "rows"))")
     for entity in entities {
       if let description = entity.entity {
         try output.writeLine()
         try EntityFacts(entity: description).write(count: entity.count, to: output)
       } else {
         let kind: String = entity.superName.map { ", a kind of \($0)" } ?? ""
-        let count: String = Self.counted(entity.count, "row", "rows")
+        let count: String = Counted.text(entity.count, "row", "rows")
         try output.writeLine("  " + DisplayWidth.escaped("\(entity.name) (\(count)\(kind))"))
       }
     }
     try writeMetadata(to: output)
-  }
-
-  static func counted(_ number: Int, _ one: String, _ many: String) -> String {
-    "\(number) \(number == 1 ? one : many)"
   }
 
   /// The version hashes are left to `clarus model hash`; what remains is short.

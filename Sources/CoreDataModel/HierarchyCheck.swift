@@ -1,7 +1,7 @@
 import Foundation
 
 /// Detects hierarchies whose traversal would never end or would overflow the stack.
-enum Hierarchy {
+enum HierarchyCheck {
   /// Apple advises against deep hierarchies; real ones have up to six levels.
   static let maximumDepth = 200
 
