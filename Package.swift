@@ -32,8 +32,12 @@ let package: Package = Package(
       name: "CZlib", path: "Sources/CZlib", pkgConfig: "zlib",
       providers: [.apt(["zlib1g-dev"])]),
     .systemLibrary(name: "CSwiftRuntime", path: "Sources/CSwiftRuntime"),
-    .target(name: "CoreDataPredicates"),
-    .target(name: "CoreDataModel", dependencies: ["CoreDataPredicates", "CZlib"]),
+    // What depends on the memory layout of the Swift runtime.
+    .target(name: "CoreDataRuntime"),
+    // Property lists and keyed archives.
+    .target(name: "CoreDataArchives", dependencies: ["CoreDataRuntime"]),
+    .target(name: "CoreDataPredicates", dependencies: ["CoreDataArchives", "CoreDataRuntime"]),
+    .target(name: "CoreDataModel", dependencies: ["CoreDataPredicates", "CoreDataArchives", "CZlib"]),
     .target(name: "CoreDataStorage", dependencies: ["CoreDataModel", "CoreDataPredicates"]),
     .target(
       name: "CoreDataSQL", dependencies: ["CoreDataStorage", "CoreDataModel", "CoreDataPredicates"]),
@@ -47,8 +51,8 @@ let package: Package = Package(
     .target(
       name: "CoreDataGraph",
       dependencies: [
-        "CoreDataSQLite", "CoreDataSQL", "CoreDataStorage", "CoreDataModel", "CoreDataPredicates",
-        "CSwiftRuntime",
+        "CoreDataSQLite", "CoreDataStorage", "CoreDataModel", "CoreDataPredicates", "CoreDataArchives",
+        "CoreDataRuntime", "CSwiftRuntime",
       ]),
     .target(
       name: "CoreDataControllers",
@@ -61,7 +65,7 @@ let package: Package = Package(
     .executableTarget(
       name: "clarus",
       dependencies: [
-        "CoreDataModel", "CoreDataPredicates", "CoreDataSQLite", "CoreDataStorage",
+        "CoreDataArchives", "CoreDataModel", "CoreDataPredicates", "CoreDataSQLite", "CoreDataStorage",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]),
 
@@ -76,11 +80,13 @@ let package: Package = Package(
       ], path: "Tests/StackSupport"),
     // The vectors of predicates, for the tests in memory and through stores.
     .target(name: "PredicateVectors", dependencies: ["TestSupport"], path: "Tests/PredicateVectors"),
+    .testTarget(name: "CoreDataRuntimeTests", dependencies: ["CoreDataRuntime"]),
     .testTarget(
       name: "CoreDataPredicatesTests",
-      dependencies: ["PredicateVectors", "TestSupport", "CoreDataPredicates"]),
+      dependencies: ["PredicateVectors", "TestSupport", "CoreDataPredicates", "CoreDataArchives"]),
     .testTarget(
-      name: "CoreDataModelTests", dependencies: ["TestSupport", "CoreDataModel", "CoreDataPredicates"],
+      name: "CoreDataModelTests",
+      dependencies: ["TestSupport", "CoreDataModel", "CoreDataPredicates", "CoreDataArchives"],
       resources: [.copy("Fixtures")]),
     // The common behaviour of all stores; the tests of each engine run it.
     .target(
@@ -107,7 +113,8 @@ let package: Package = Package(
     .testTarget(
       name: "CoreDataGraphTests",
       dependencies: coreData + [
-        "StackSupport", "TestSupport", "CoreDataStorage", .product(name: "GRDB", package: "GRDB.swift"),
+        "StackSupport", "TestSupport", "CoreDataRuntime", "CoreDataStorage",
+        .product(name: "GRDB", package: "GRDB.swift"),
       ]),
     .testTarget(
       name: "CoreDataControllersTests",
@@ -141,7 +148,7 @@ let package: Package = Package(
       name: "clarusTests",
       dependencies: [
         "clarus", "StoreConformance", "TestSupport", "CoreDataSQLite", "CoreDataStorage", "CoreDataModel",
-        "CoreDataPredicates",
+        "CoreDataPredicates", "CoreDataArchives",
         .product(name: "GRDB", package: "GRDB.swift"),
       ]),
   ],

@@ -19,13 +19,21 @@ let package: Package = Package(
   platforms: [.macOS(.v15)],
   targets: [
     .target(name: "CLibFuzzer"),
-    .target(name: "CoreDataPredicates", swiftSettings: instrumented),
-    .target(name: "PredicateVectors"),
-    .target(name: "FuzzTargets", dependencies: ["CoreDataPredicates"], swiftSettings: instrumented),
+    .target(name: "CoreDataRuntime", swiftSettings: instrumented),
+    .target(name: "CoreDataArchives", dependencies: ["CoreDataRuntime"], swiftSettings: instrumented),
+    .target(
+      name: "CoreDataPredicates", dependencies: ["CoreDataArchives", "CoreDataRuntime"],
+      swiftSettings: instrumented),
+    .target(name: "TestSupport"),
+    .target(name: "PredicateVectors", dependencies: ["TestSupport"]),
+    .target(
+      name: "FuzzTargets", dependencies: ["CoreDataPredicates", "CoreDataArchives"],
+      swiftSettings: instrumented),
     .systemLibrary(name: "CZlib"),
     .systemLibrary(name: "CSQLite"),
     .target(
-      name: "CoreDataModel", dependencies: ["CoreDataPredicates", "CZlib"], swiftSettings: instrumented),
+      name: "CoreDataModel", dependencies: ["CoreDataPredicates", "CoreDataArchives", "CZlib"],
+      swiftSettings: instrumented),
     .target(
       name: "CoreDataStorage", dependencies: ["CoreDataModel", "CoreDataPredicates"],
       swiftSettings: instrumented),

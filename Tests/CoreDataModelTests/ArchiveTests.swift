@@ -1,3 +1,4 @@
+import CoreDataArchives
 import Foundation
 import TestSupport
 import Testing

@@ -3,7 +3,8 @@ import Testing
 
 @testable import CoreDataPredicates
 
-/// Walks the declarations of the built-in functions: parser, printer and evaluation do what each of them says.
+/// Walks the declarations of the built-in functions: parser, printer and evaluation do what each
+/// of them says.
 @Suite struct BuiltinFunctionTests {
   /// Values of each kind that a declaration can name.
   static let samples: [BuiltinFunction.Kind: [PredicateValue]] = [

@@ -4,8 +4,8 @@ import Testing
 
 @testable import CoreDataSQL
 
-/// Walks the declarations of the built-in functions: each has an SQL form over attributes of the kinds that it takes, or is one
-/// of the few that are known to have none.
+/// Walks the declarations of the built-in functions: each has an SQL form over attributes of the kinds that
+/// it takes, or is one of the few that are known to have none.
 @Suite struct BuiltinFunctionSQLTests {
   static let withoutCounterpart: Set<BuiltinFunction> = [.tokenize, .distance]
 

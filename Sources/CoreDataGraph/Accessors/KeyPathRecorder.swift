@@ -1,5 +1,6 @@
 import CoreDataModel
 import CoreDataPredicates
+import CoreDataRuntime
 import CoreDataStorage
 import Foundation
 
@@ -186,7 +187,7 @@ extension NSManagedObject: KeyPathNaming, KeyPathRecording {
   package static func recordedName(of keyPath: AnyKeyPath) -> KeyPathName {
     if let key = CustomAccessor.key(of: keyPath, in: self) { return .named(key) }
     // A getter that gets made-up collections may stop where a subscript follows, and no name would lead through them anyway.
-    if TypeSearch.isSupported, let passed = keyPath.passedValues.first(where: { !TypeSearch.isManaged($0) }) {
+    if TypeSearch.isSupported, let passed = keyPath.passedValues.first(where: { !ClassNames.isManaged($0) }) {
       return .unnamed("it goes through a value of type \(passed), which is no managed object")
     }
     let wanted: Any.Type = KeyPathSamples.unwrapped(type(of: keyPath).valueType)

@@ -1,5 +1,6 @@
 import CoreDataModel
 import CoreDataPredicates
+import CoreDataRuntime
 import CoreDataStorage
 import Foundation
 
@@ -231,7 +232,7 @@ extension NSManagedObjectContext {
       // Most results are of one entity, and need no set.
       if last >= 0, !checked.insert(object.runtime.index).inserted { continue }
       last = object.runtime.index
-      guard ClassTest.isClass(type(of: object), below: wanted) else {
+      guard ClassAncestry.isClass(type(of: object), below: wanted) else {
         throw GraphError.unsupported(
           "Returning objects of entity \(object.runtime.layout.name) (class \(object.runtime.objectClass)) as \(wanted)",
           advice: "Set the entity's class in the model, or fetch NSManagedObject.")

@@ -1,5 +1,6 @@
 import CoreDataModel
 import CoreDataPredicates
+import CoreDataRuntime
 import CoreDataStorage
 import Foundation
 
@@ -113,7 +114,9 @@ extension FetchParameters {
 
   /// The entities whose objects are of a class.
   private static func family(of type: NSManagedObject.Type, _ model: ModelRuntime) -> EntityFamily {
-    let entities: [EntityRuntime] = model.entities.filter { ClassTest.isClass($0.objectClass, below: type) }
+    let entities: [EntityRuntime] = model.entities.filter {
+      ClassAncestry.isClass($0.objectClass, below: type)
+    }
     return EntityFamily(Set(entities.map(\.index)), className: "\(type)")
   }
 

@@ -1,5 +1,7 @@
+import CoreDataArchives
 import CoreDataModel
 import CoreDataPredicates
+import CoreDataRuntime
 import Foundation
 
 /// Turns objects into data and back, for transformable attributes. Linux Foundation has none.

@@ -1,7 +1,7 @@
+import CoreDataRuntime
 import CoreDataStorage
 import Foundation
 import Observation
-import Synchronization
 
 // Who looks at an object's properties. There are two kinds of observers: scopes of Swift's Observation, which note what they
 // read and are told that it is about to change, and closures, which are told the old and the new value. Both hang on the object
@@ -220,30 +220,5 @@ extension NSManagedObjectContext {
     }
     body()
     for (object, values) in before { object.notifyObservers(since: values) }
-  }
-}
-
-/// Whether a scope of `withObservationTracking` is open on this thread. There is no way to ask; but what an open scope is told of it
-/// keeps in a dictionary, so a key path that is hashed on the way there gives it away.
-private enum ObservationScope {
-  private final class Probe: Observable, Sendable {
-    subscript(key key: Key) -> Void { () }
-  }
-
-  private struct Key: Hashable, Sendable {
-    func hash(into hasher: inout Hasher) { hashes.add(1, ordering: .relaxed) }
-  }
-
-  /// Counted for all threads: another thread's scope makes this one look open too, which costs an access that notes nothing.
-  private static let hashes = Atomic<Int>(0)
-  private static let probe = Probe()
-  private static let registrar = ObservationRegistrar()
-  // Immutable.
-  nonisolated(unsafe) private static let keyPath: KeyPath<Probe, Void> = \.[key: Key()]
-
-  static var isOpen: Bool {
-    let before: Int = hashes.load(ordering: .relaxed)
-    registrar.access(probe, keyPath: keyPath)
-    return hashes.load(ordering: .relaxed) != before
   }
 }

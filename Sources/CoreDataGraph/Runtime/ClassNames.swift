@@ -1,4 +1,5 @@
 import CoreDataPredicates
+import CoreDataRuntime
 import Foundation
 
 /// The name of a managed class, for ``NSEntityDescription/managedObjectClassName``.
@@ -25,6 +26,12 @@ enum ClassNames {
       given[unique] = type
       return unique
     }
+  }
+
+  /// Whether a bare name is one of a managed class.
+  static func isManaged(_ bareName: String) -> Bool {
+    bareName == "NSManagedObject"
+      || !TypeSearch.classes(named: bareName, subclassOf: NSManagedObject.self).isEmpty
   }
 
   static func type(named name: String) -> NSManagedObject.Type? { given.withLock { $0[name] } }

@@ -1,5 +1,6 @@
 import CoreDataModel
 import CoreDataPredicates
+import CoreDataRuntime
 import CoreDataStorage
 import Foundation
 
@@ -385,7 +386,8 @@ enum ClassResolver {
       Warning.write(
         """
         no class '\(written)' for entity '\(entity.name ?? "")' in this process; \
-        its objects are plain NSManagedObject.
+        its objects are plain NSManagedObject.\
+        \(TypeSearch.isSupported ? "" : " Classes can't be searched here: write the module before the name.")
         """)
       return NSManagedObject.self
     case 1:

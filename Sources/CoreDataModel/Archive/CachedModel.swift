@@ -1,4 +1,5 @@
 import CZlib
+import CoreDataArchives
 import CoreDataPredicates
 import Foundation
 

@@ -1,3 +1,4 @@
+import CoreDataArchives
 import CoreDataPredicates
 import Foundation
 
@@ -119,7 +120,7 @@ final class ModelArchiveReader {
 
   private func refuseInheritanceCycles() throws {
     for index in entityOrder {
-      if let entity = entities[index], let flaw = Hierarchy.flaw(of: entity) { throw PlistError(flaw) }
+      if let entity = entities[index], let flaw = HierarchyCheck.flaw(of: entity) { throw PlistError(flaw) }
     }
     for entity in entities.values {
       entity.storedSubentities.sort { ($0.name ?? "") < ($1.name ?? "") }

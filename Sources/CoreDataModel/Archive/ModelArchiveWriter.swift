@@ -1,3 +1,4 @@
+import CoreDataArchives
 import CoreDataPredicates
 import Foundation
 

@@ -48,7 +48,9 @@ final class ModelSourceReader {
     for element in root.children("entity") { try declareEntity(element) }
     for (element, entity) in elements { try setParent(of: entity, element) }
     for (element, entity) in elements {
-      if let flaw = HierarchyCheck.flaw(of: entity) { throw error(element, "\(flaw); take out one parentEntity.") }
+      if let flaw = HierarchyCheck.flaw(of: entity) {
+        throw error(element, "\(flaw); take out one parentEntity.")
+      }
     }
     for (element, entity) in elements { try readProperties(of: entity, element) }
     for (element, entity) in elements { try connectRelationships(of: entity, element) }

@@ -1,3 +1,4 @@
+import CoreDataArchives
 import Foundation
 
 /// Predicates, expressions and sort descriptors in coders of Foundation's, mostly as members of something else that is archived.

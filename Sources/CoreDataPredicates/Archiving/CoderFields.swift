@@ -1,3 +1,4 @@
+import CoreDataArchives
 import Foundation
 
 /// The fields of the object that a coder of Foundation's is decoding, as Apple's systems archived it. Parts were decoded by the

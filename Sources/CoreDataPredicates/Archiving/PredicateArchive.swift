@@ -1,3 +1,4 @@
+import CoreDataArchives
 import Foundation
 
 /// Archives of predicates, expressions and sort descriptors: keyed archives as Apple's systems write and read them. Reading goes past

@@ -1,3 +1,5 @@
+import CoreDataArchives
+
 // From fields to nodes. Whoever provides the fields bounds depth and size.
 
 extension PredicateArchiveForm {

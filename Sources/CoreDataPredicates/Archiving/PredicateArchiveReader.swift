@@ -1,3 +1,4 @@
+import CoreDataArchives
 import Foundation
 
 /// Reads predicates and expressions out of the object table of a keyed archive.

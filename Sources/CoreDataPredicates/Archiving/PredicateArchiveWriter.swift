@@ -1,3 +1,4 @@
+import CoreDataArchives
 import Foundation
 
 /// Archives predicates and expressions in the form that ``PredicateArchiveForm`` describes.

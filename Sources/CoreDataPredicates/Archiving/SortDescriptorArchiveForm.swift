@@ -1,3 +1,4 @@
+import CoreDataArchives
 import Foundation
 
 /// The form in which Foundation archives sort descriptors:

@@ -7,17 +7,6 @@ package enum ClassTest {
     guard node.selector == selector, case .constant(.object(let type)) = node.right else { return false }
     return type.value is any ObjectFamily
   }
-
-  /// Whether objects of a type are objects of a class, that is whether the type is the class or a subclass.
-  package static func isClass(_ type: Any.Type, below wanted: Any.Type) -> Bool {
-    guard wanted is AnyClass else { return false }
-    var candidate: AnyClass? = type as? AnyClass
-    while let current = candidate {
-      if current == wanted { return true }
-      candidate = _getSuperclass(current)
-    }
-    return false
-  }
 }
 
 /// What stands for a class where its objects are rows: in the plans that engines get.

@@ -1,7 +1,7 @@
 import Foundation
 
-/// Arithmetic of predicates: integers stay integers while they fit, decimals meet integers as decimals, everything else is done in
-/// doubles. Division of two integers drops the fraction.
+/// Arithmetic of predicates: integers stay integers while they fit, decimals meet integers as decimals,
+/// everything else is done in doubles. Division of two integers drops the fraction.
 package enum Arithmetic {
   package enum Operation: String, Sendable {
     case add = "+"

@@ -76,10 +76,11 @@ extension BuiltinFunction {
     }
   }
 
-  /// The result for values as rows hold them: nil of nil, and nil where values of the right kinds have no result. What is not a
-  /// number counts as none, as in a database.
+  /// The result for values as rows hold them: nil of nil, and nil where values of the right kinds have no
+  /// result. What is not a number counts as none, as in a database.
   ///
-  /// - Throws: ``PredicateError`` for arguments of kinds that the function never takes, unless the rules are lenient.
+  /// - Throws: ``PredicateError`` for arguments of kinds that the function never takes, unless the
+  ///   rules are lenient.
   package func result(
     of arguments: [PredicateValue], rules: EvaluationRules = .strict
   ) throws -> PredicateValue {

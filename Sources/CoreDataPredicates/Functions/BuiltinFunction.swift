@@ -1,8 +1,8 @@
-/// The built-in functions of the predicate language, declared once: the selector (the raw value), what it takes, what it
-/// gives, what becomes of nil, and how it is written.
+/// The built-in functions of the predicate language, declared once: the selector (the raw value), what it
+/// takes, what it gives, what becomes of nil, and how it is written.
 ///
-/// Parser and printer read the names here; ``call(_:)`` evaluates; the checker evaluates examples; the SQL compiler
-/// has a form for each case. Evaluation and SQL are switches without a default, so a new case is
+/// Parser and printer read the names here; ``call(_:)`` evaluates; the checker evaluates examples; the SQL
+/// compiler has a form for each case. Evaluation and SQL are switches without a default, so a new case is
 /// complete or does not compile.
 package enum BuiltinFunction: String, Sendable, Hashable, CaseIterable {
   case sum = "sum:"
@@ -20,7 +20,8 @@ package enum BuiltinFunction: String, Sendable, Hashable, CaseIterable {
   case divide = "divide:by:"
   case modulus = "modulus:by:"
   case raise = "raise:toPower:"
-  /// Unary minus over anything but a number. Apple has no selector for it; trees call it this, and no format names it.
+  /// Unary minus over anything but a number. Apple has no selector for it; trees call it this, and
+  /// no format names it.
   case negate = "negate:"
 
   case bitwiseAnd = "bitwiseAnd:with:"
@@ -73,7 +74,8 @@ extension BuiltinFunction {
     case location
   }
 
-  /// What a function takes. An enumeration and no array, since evaluation asks for the number of arguments at every call.
+  /// What a function takes. An enumeration and no array, since evaluation asks for the number of
+  /// arguments at every call.
   package enum Parameters: Sendable, Hashable {
     case none
     case one(Kind)

@@ -34,7 +34,8 @@ package enum Cast {
     throw PredicateError.evaluation(text)
   }
 
-  /// A constant text that spells no value of the type that it is cast to, with the type; nil for every other expression.
+  /// A constant text that spells no value of the type that it is cast to, with the type; nil for
+  /// every other expression.
   package static func unreadable(_ expression: ExpressionNode) -> (text: String, type: String)? {
     guard case .function(target: nil, name: BuiltinFunction.cast.selector, let arguments) = expression,
       arguments.count == 2, case .constant(let value) = arguments[0], case .string(let text) = value,

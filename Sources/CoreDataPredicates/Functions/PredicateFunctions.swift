@@ -19,8 +19,8 @@ public enum PredicateFunctions {
   /// Whether a custom operator holds between the values of its two sides.
   public typealias Comparison = @Sendable (_ left: Any?, _ right: Any?) throws -> Bool
 
-  /// Makes a selector known to all predicates of the process, from any thread. It goes before a built-in one of the
-  /// same name.
+  /// Makes a selector known to all predicates of the process, from any thread. It goes before a built-in one
+  /// of the same name.
   public static func register(_ selector: String, _ body: @escaping Body) {
     registry.register(selector, body)
   }
@@ -34,8 +34,8 @@ public enum PredicateFunctions {
   /// NSPredicate(format: "name isMemberOfArray: %@", ["Ada", "Grace"])
   /// ```
   ///
-  /// Sides without value are handed over as nil. With `ANY` or `ALL` the comparison is asked for every member. A predicate with
-  /// such an operator works in memory only.
+  /// Sides without value are handed over as nil. With `ANY` or `ALL` the comparison is asked for every
+  /// member. A predicate with such an operator works in memory only.
   public static func registerComparison(_ selector: String, _ comparison: @escaping Comparison) {
     registry.register(selector) { target, arguments in
       try comparison(target, arguments.first.flatMap { $0 })

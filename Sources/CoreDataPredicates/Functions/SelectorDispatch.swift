@@ -1,7 +1,7 @@
 import Foundation
 
-/// The selectors that values answer to without anybody registering them: those of Foundation's classes that make
-/// sense in a predicate.
+/// The selectors that values answer to without anybody registering them: those of Foundation's classes that
+/// make sense in a predicate.
 enum SelectorDispatch {
   /// Those with arguments.
   static let selectors: [String] =
@@ -17,8 +17,8 @@ enum SelectorDispatch {
       "valueForKey:",
     ] + StringComparison.allCases.map(\.selectorName)
 
-  /// Those that one may have meant by a name that nobody answers to: methods without arguments are keys, of which there are
-  /// many more.
+  /// Those that one may have meant by a name that nobody answers to: methods without arguments are keys, of
+  /// which there are many more.
   static let usual: [String] =
     selectors + [
       "count", "firstObject", "lastObject", "anyObject", "allObjects", "uppercaseString", "lowercaseString",

@@ -1,3 +1,4 @@
+import CoreDataRuntime
 import Foundation
 
 extension SortDescribing where Self: NSSortDescriptor {
@@ -79,20 +80,11 @@ package enum NaturalOrder {
   /// Whether Foundation's own descriptor orders by `<`, not by a comparator of the program's. Foundation doesn't tell, so the code of
   /// the closures is compared; what isn't recognised is sorted in memory, which is always right.
   static func isOwn(_ descriptor: NSSortDescriptor) -> Bool {
-    code(of: descriptor.comparator) == code(of: reference.comparator)
+    ClosureCode.isSame(descriptor.comparator, reference.comparator)
   }
 
   private final class ReferenceText: Sendable { let text: String = "" }
   private static var reference: NSSortDescriptor {
     NSSortDescriptor(keyPath: \ReferenceText.text, ascending: true)
-  }
-
-  // In a structure of its own, since a closure handed to a generic function is wrapped in another one first.
-  private struct Holder {
-    let comparator: Comparator
-  }
-
-  private static func code(of comparator: @escaping Comparator) -> UInt {
-    unsafeBitCast(Holder(comparator: comparator), to: (UInt, UInt).self).0
   }
 }

@@ -1,3 +1,4 @@
+import CoreDataRuntime
 import Foundation
 
 // Casts between classes become questions for the class, which the object graph turns into questions for the entity:
@@ -71,7 +72,7 @@ private enum TypeRelation {
   init(of type: Any.Type, to desired: Any.Type) {
     let (own, isOptional) = Self.unwrapped(type)
     let (wanted, takesNil) = Self.unwrapped(desired)
-    if own == wanted || wanted == Any.self || ClassTest.isClass(own, below: wanted) {
+    if own == wanted || wanted == Any.self || ClassAncestry.isClass(own, below: wanted) {
       self = isOptional && !takesNil ? .unlessNil : .always
     } else if let wanted = wanted as? AnyClass, own is AnyClass || own == Any.self || own == AnyObject.self {
       self = .ofClass(wanted)

@@ -1,7 +1,7 @@
+import CoreDataRuntime
 import Foundation
 
-/// Takes arguments out of a C argument list. Swift has no `va_arg`, but C's own formatting reads any list: the values are
-/// printed between separators and read back.
+/// The values in a C argument list, as the specifiers of a format name them.
 enum VariableArguments {
   /// How a specifier's argument is passed.
   private enum Passing {
@@ -46,13 +46,13 @@ enum VariableArguments {
   static func values(of list: CVaListPointer?, for format: String) throws(PredicateError) -> [Any?] {
     let passings: [(passing: Passing, specifier: String)] = passings(in: format)
     guard let list, !passings.isEmpty else { return [] }
-    let conversions: String = passings.map(\.passing.conversion).joined(separator: " ")
-    // No conversion writes more than this, a long double's hexadecimal digits included.
-    var buffer: [CChar] = Array(repeating: 0, count: passings.count * 48 + 1)
-    let count: Int = Int(vsnprintf(&buffer, buffer.count, conversions, list))
-    let text: String = String(decoding: buffer.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    guard let words = ArgumentList.words(of: list, passings.map(\.passing.conversion)) else {
+      throw .unsupported(
+        "Lists of arguments can't be read on this platform, so the format \"\(format)\" has none: use argumentArray:."
+      )
+    }
     var values: [Any?] = []
-    for (number, (word, (passing, specifier))) in zip(text.split(separator: " "), passings).enumerated() {
+    for (number, (word, (passing, specifier))) in zip(words, passings).enumerated() {
       if let word = UInt(word, radix: 16), !passing.takes(word) {
         throw .unsupported(
           "The format \"\(format)\" needs \(passing.noun) as argument \(number + 1), for \(specifier), and the list of arguments has "
@@ -60,7 +60,7 @@ enum VariableArguments {
             + " there. Such a list carries neither number nor types of its arguments: use argumentArray:, or "
             + "withVaList(_:_:) and getVaList(_:) directly around the call.")
       }
-      values.append(value(String(word), passing))
+      values.append(value(word, passing))
     }
     return values
   }

@@ -1,7 +1,7 @@
 import Foundation
 
-/// Writes a binary property list in the form ``BinaryPlistReader`` describes. Equal strings, numbers and data are
-/// written once and dictionaries by key, so equal input gives equal bytes.
+/// Writes a binary property list in the form ``BinaryPlistReader`` describes. Equal strings, numbers and data
+/// are written once and dictionaries by key, so equal input gives equal bytes.
 package struct BinaryPlistWriter {
   private enum Item {
     case leaf(PlistNode)
@@ -11,7 +11,8 @@ package struct BinaryPlistWriter {
 
   private var items: [Item] = []
   private var leaves: [PlistNode: Int] = [:]
-  private var strings: [LiteralText: Int] = [:]
+  /// By their bytes: equal texts may be spelled in different code points.
+  private var strings: [[UInt8]: Int] = [:]
 
   package static func write(_ root: PlistNode) -> Data {
     var writer = BinaryPlistWriter()
@@ -32,8 +33,8 @@ package struct BinaryPlistWriter {
       items[index] = .dictionary(keys: keys, values: ordered.map { add($0.value) })
       return index
     case .string(let text):
-      if let index = strings[LiteralText(text)] { return index }
-      strings[LiteralText(text)] = items.count
+      if let index = strings[Array(text.utf8)] { return index }
+      strings[Array(text.utf8)] = items.count
       items.append(.leaf(node))
       return items.count - 1
     default:

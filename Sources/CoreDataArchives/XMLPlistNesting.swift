@@ -1,10 +1,11 @@
 import Foundation
 
-/// Measures XML property lists before Foundation reads them: its reader recurses as deep as its input says, so a few hundred
-/// kilobytes can overflow the stack.
+/// Measures XML property lists before Foundation reads them: its reader recurses as deep as its input says,
+/// so a few hundred kilobytes can overflow the stack.
 ///
-/// Only what property lists are made of passes: elements without attributes below the root, UTF-8, no declarations inside the
-/// document type. Whatever else a reader might see otherwise than this one is refused.
+/// Only what property lists are made of passes: elements without attributes below the root, UTF-8, no
+/// declarations inside the document type. Whatever else a reader might see otherwise than this
+/// one is refused.
 package struct XMLPlistNesting {
   private let bytes: [UInt8]
   private var position: Int = 0

@@ -3,7 +3,8 @@ import Foundation
 /// Builds the object table of a keyed archive that Apple's `NSKeyedUnarchiver` decodes.
 package struct KeyedArchiveWriter {
   private var objects: [PlistNode] = [.string("$null")]
-  private var strings: [LiteralText: Int] = [:]
+  /// By their bytes: equal texts may be spelled in different code points.
+  private var strings: [[UInt8]: Int] = [:]
   private var classes: [String: Int] = [:]
 
   package static let null: PlistNode = .uid(0)
@@ -40,9 +41,10 @@ package struct KeyedArchiveWriter {
 
   package mutating func string(_ text: String?) -> PlistNode {
     guard let text else { return Self.null }
-    if let index = strings[LiteralText(text)] { return .uid(index) }
+    let bytes: [UInt8] = Array(text.utf8)
+    if let index = strings[bytes] { return .uid(index) }
     let place = reserve()
-    strings[LiteralText(text)] = place
+    strings[bytes] = place
     // Readers take a bare "$null" for nil, wherever it stands.
     if text == "$null" {
       fill(place, ["NSString", "NSObject"], ["NS.string": .string(text)])
@@ -74,12 +76,13 @@ package struct KeyedArchiveWriter {
     dictionary(content.sorted { $0.key < $1.key }.map { (string($0.key), $0.value) }, mutable: mutable)
   }
 
-  private mutating func plain(_ node: PlistNode) -> PlistNode {
+  package mutating func plain(_ node: PlistNode) -> PlistNode {
     objects.append(node)
     return .uid(objects.count - 1)
   }
 
-  /// Archives a value as Foundation does. Throws ``PlistError`` for values no property list and no Foundation class holds.
+  /// Archives a value as Foundation does. Throws ``PlistError`` for values no property list and no Foundation
+  /// class holds.
   package mutating func value(_ value: Any?, of owner: String) throws -> PlistNode {
     guard let value else { return Self.null }
     switch value {
@@ -113,50 +116,9 @@ package struct KeyedArchiveWriter {
     }
   }
 
-  /// Archives a constant of a predicate; equal members of sets and dictionaries always come in the same order. Throws
-  /// ``PlistError`` for objects that can't be archived.
-  mutating func value(_ value: PredicateValue, of owner: String, depth: Int = 0) throws -> PlistNode {
-    guard depth < KeyedArchive.ValueDecoder.depthLimit else {
-      throw PlistError("\(owner) nest deeper than \(KeyedArchive.ValueDecoder.depthLimit) levels")
-    }
-    switch value {
-    // A collection can't hold nil, so there it is a null.
-    case .null: return depth == 0 ? Self.null : instance(["NSNull", "NSObject"], [:])
-    case .nullObject: return instance(["NSNull", "NSObject"], [:])
-    case .bool(let value): return plain(.boolean(value))
-    case .integer(let value): return plain(.integer(value))
-    case .unsigned(let value): return plain(.unsigned(value))
-    case .double(let value): return plain(.real(value))
-    case .decimal(let value): return decimal(value)
-    case .string(let value): return string(value)
-    case .date(let value): return date(value)
-    case .data(let value): return plain(.data(value))
-    case .uuid(let value): return uuid(value)
-    case .url(let value): return url(value)
-    case .array(let members):
-      let elements = try members.map { try self.value($0, of: owner, depth: depth + 1) }
-      return array(elements)
-    case .set(let members):
-      let ordered = members.map { (ValuePrinter.print($0), $0) }.sorted { $0.0 < $1.0 }
-      let elements = try ordered.map { try self.value($0.1, of: owner, depth: depth + 1) }
-      return set(elements)
-    case .dictionary(let entries):
-      let ordered = entries.map { (ValuePrinter.print($0.key), $0) }.sorted { $0.0 < $1.0 }
-      let pairs = try ordered.map { _, entry in
-        (
-          key: try self.value(entry.key, of: owner, depth: depth + 1),
-          value: try self.value(entry.value, of: owner, depth: depth + 1)
-        )
-      }
-      return dictionary(pairs)
-    case .object(let box):
-      if let value = box.value as? UndecodedValue { return try undecoded(value, of: owner) }
-      return try secureObject(box.value, of: owner)
-    }
-  }
-
-  /// Archives an object of a class of the program's own: `NSKeyedArchiver` does, and its objects join the table.
-  private mutating func secureObject(_ value: Any, of owner: String) throws -> PlistNode {
+  /// Archives an object of a class of the program's own: `NSKeyedArchiver` does, and its objects
+  /// join the table.
+  package mutating func secureObject(_ value: Any, of owner: String) throws -> PlistNode {
     guard let object = value as? any NSSecureCoding, type(of: object).supportsSecureCoding else {
       throw PlistError(
         "\(owner) hold an object of type \(type(of: value)), which is not NSSecureCoding. Put a $variable in its place and "
@@ -169,22 +131,22 @@ package struct KeyedArchiveWriter {
     return archive.top["root"]?.mapReferences { $0 + offset } ?? Self.null
   }
 
-  private mutating func undecoded(_ value: UndecodedValue, of owner: String) throws -> PlistNode {
+  package mutating func undecoded(_ value: UndecodedValue, of owner: String) throws -> PlistNode {
     var fields: [String: PlistNode] = [:]
     for (key, content) in value.fields { fields[key] = try self.field(content, of: owner) }
     return instance(value.classes.isEmpty ? [value.className, "NSObject"] : value.classes, fields)
   }
 
-  private mutating func date(_ value: Date) -> PlistNode {
+  package mutating func date(_ value: Date) -> PlistNode {
     instance(["NSDate", "NSObject"], ["NS.time": .real(value.timeIntervalSinceReferenceDate)])
   }
 
-  private mutating func uuid(_ value: UUID) -> PlistNode {
+  package mutating func uuid(_ value: UUID) -> PlistNode {
     let bytes = withUnsafeBytes(of: value.uuid) { Data($0) }
     return instance(["NSUUID", "NSObject"], ["NS.uuidbytes": .data(bytes)])
   }
 
-  private mutating func url(_ value: URL) -> PlistNode {
+  package mutating func url(_ value: URL) -> PlistNode {
     let base = value.baseURL.map { url($0) } ?? Self.null
     return instance(["NSURL", "NSObject"], ["NS.base": base, "NS.relative": string(value.relativeString)])
   }
@@ -204,9 +166,9 @@ package struct KeyedArchiveWriter {
     }
   }
 
-  private mutating func decimal(_ value: Decimal) -> PlistNode {
-    // The digits as 16-bit words, least significant first, read off the decimal text so that no layout of `Decimal` on
-    // a particular platform is relied upon.
+  package mutating func decimal(_ value: Decimal) -> PlistNode {
+    // The digits as 16-bit words, least significant first, read off the decimal text so that no layout of
+    // `Decimal` on a particular platform is relied upon.
     var exponent = value.exponent
     if value.isNaN { exponent = 0 }
     let digits = value.isNaN ? "0" : "\(Swift.abs(value.significand))"

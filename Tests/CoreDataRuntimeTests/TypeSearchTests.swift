@@ -1,8 +1,7 @@
 import Foundation
-import StackSupport
 import Testing
 
-@testable import CoreDataGraph
+@testable import CoreDataRuntime
 
 // The classes to be found. Nothing else mentions most of them: a class that only a model names must be found
 // although no code refers to it.
@@ -46,17 +45,17 @@ struct TypeSearchTests {
   }
 
   static let cases: [Case] = [
-    Case("SearchPlain", ["CoreDataGraphTests.SearchPlain"], ["plain"]),
+    Case("SearchPlain", ["CoreDataRuntimeTests.SearchPlain"], ["plain"]),
     Case(
-      "Twin", ["CoreDataGraphTests.SearchFirst.Twin", "CoreDataGraphTests.SearchSecond.Twin"],
+      "Twin", ["CoreDataRuntimeTests.SearchFirst.Twin", "CoreDataRuntimeTests.SearchSecond.Twin"],
       ["first", "second"]),
-    Case("SearchPrivate", ["CoreDataGraphTests.(private).SearchPrivate"], ["private"]),
-    Case("SearchConcrete", ["CoreDataGraphTests.SearchConcrete"], ["concrete"]),
-    Case("Sücher", ["CoreDataGraphTests.Sücher"], ["umlaut"]),
+    Case("SearchPrivate", ["CoreDataRuntimeTests.(private).SearchPrivate"], ["private"]),
+    Case("SearchConcrete", ["CoreDataRuntimeTests.SearchConcrete"], ["concrete"]),
+    Case("Sücher", ["CoreDataRuntimeTests.Sücher"], ["umlaut"]),
     Case(
-      "SearchExtended", ["(extension in CoreDataGraphTests):FoundationEssentials.Date.SearchExtended"],
+      "SearchExtended", ["(extension in CoreDataRuntimeTests):FoundationEssentials.Date.SearchExtended"],
       ["extended"]),
-    Case("SearchBase", ["CoreDataGraphTests.SearchBase"], ["base"]),
+    Case("SearchBase", ["CoreDataRuntimeTests.SearchBase"], ["base"]),
     // Generic classes have no single type.
     Case("SearchGeneric", [], []),
     Case("SearchInner", [], []),
@@ -68,7 +67,7 @@ struct TypeSearchTests {
     Case("searchplain", [], []),
     Case("", [], []),
     Case(".SearchPlain", [], []),
-    Case("CoreDataGraphTests.SearchPlain", [], []),
+    Case("CoreDataRuntimeTests.SearchPlain", [], []),
     Case("SearchPlain\0", [], []),
   ]
 
@@ -90,14 +89,14 @@ struct TypeSearchTests {
 
   @Test func `the class is the one that NSClassFromString gives for the qualified name`() throws {
     let found = try #require(TypeSearch.classes(named: "SearchPlain", subclassOf: SearchBase.self).first)
-    let expected: AnyClass = try #require(NSClassFromString("CoreDataGraphTests.SearchPlain"))
+    let expected: AnyClass = try #require(NSClassFromString("CoreDataRuntimeTests.SearchPlain"))
     #expect(ObjectIdentifier(found.type) == ObjectIdentifier(expected))
   }
 
   @Test func `classes of one name in two modules, one of them a shared library, are both found`() {
     #expect(
       names("Operation", NSObject.self) == [
-        "CoreDataGraphTests.SearchShadow.Operation", "Foundation.Operation",
+        "CoreDataRuntimeTests.SearchShadow.Operation", "Foundation.Operation",
       ])
     #expect(names("Operation", Operation.self) == ["Foundation.Operation"])
     #expect(names("Operation", SearchBase.self) == [])
@@ -131,8 +130,8 @@ struct TypeSearchReaderTests {
     + [0x50, 0, 0, 0x80, 0, 0, 0, 0, 8, 0, 0, 0, 0xe4, 0x0f, 0, 0]
     + Array("Person\0".utf8)
 
-  /// Reads `bytes` as an image whose first `sectionLength` bytes are records and whose code begins 0x1000 bytes
-  /// after its start; gives the accessors as offsets from the start.
+  /// Reads `bytes` as an image whose first `sectionLength` bytes are records and whose code begins 0x1000
+  /// bytes after its start; gives the accessors as offsets from the start.
   private func index(_ bytes: [UInt8], sectionLength: UInt = 4) -> [String: [UInt]] {
     bytes.withUnsafeBytes { buffer in
       let start = UInt(bitPattern: buffer.baseAddress)

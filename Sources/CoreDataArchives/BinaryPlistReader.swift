@@ -19,8 +19,9 @@ import Foundation
 /// | 8n | reference into an archive, n + 1 bytes |
 /// | An, Dn | array of n references; dictionary of n key references, then n value references |
 ///
-/// Every size and offset is checked against the file before use, objects are read once, and cycles, deep nesting and objects
-/// that share bytes are refused, so no input costs more than a small multiple of its size.
+/// Every size and offset is checked against the file before use, objects are read once, and cycles, deep
+/// nesting and objects that share bytes are refused, so no input costs more than a small multiple
+/// of its size.
 package struct BinaryPlistReader {
   private let bytes: [UInt8]
   private let offsetSize: Int

@@ -21,8 +21,8 @@ package enum PlistValue {
     }
   }
 
-  /// A value as a set member or dictionary key. `NSDecimalNumber` becomes `Decimal`, because its `hash` never returns in
-  /// Linux Foundation; collections have no hash that is known to be safe and give nil.
+  /// A value as a set member or dictionary key. `NSDecimalNumber` becomes `Decimal`, because its `hash` never
+  /// returns in Linux Foundation; collections have no hash that is known to be safe and give nil.
   package static func hashable(_ value: Any) -> AnyHashable? {
     switch value {
     case let value as NSDecimalNumber: AnyHashable(value.decimalValue)

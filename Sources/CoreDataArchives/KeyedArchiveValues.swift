@@ -1,7 +1,7 @@
 import Foundation
 
-/// An archived instance of a class this library does not know, such as the default value of a transformable attribute.
-/// Kept with its fields so that writing the model again loses nothing.
+/// An archived instance of a class this library does not know, such as the default value of a transformable
+/// attribute. Kept with its fields so that writing the model again loses nothing.
 package final class UndecodedValue: NSObject, @unchecked Sendable {
   // Sendable because nothing changes after init, and fields hold property-list values only.
   package let className: String
@@ -25,8 +25,9 @@ package final class UndecodedValue: NSObject, @unchecked Sendable {
 }
 
 extension KeyedArchive {
-  /// Decodes property-list values and Foundation's value classes, either as Foundation's values or as those of predicates. The
-  /// budget bounds the work on archives whose shared collections would multiply when walked through.
+  /// Decodes property-list values and Foundation's value classes, either as Foundation's values or as those
+  /// of predicates. The budget bounds the work on archives whose shared collections would multiply when
+  /// walked through.
   package struct ValueDecoder {
     /// What becomes of an instance of a class that isn't one of Foundation's value classes.
     package enum ForeignClasses {
@@ -36,9 +37,9 @@ extension KeyedArchive {
       case allowed([AnyClass])
     }
 
-    static let depthLimit = 64
+    package static let depthLimit = 64
 
-    let archive: KeyedArchive
+    package let archive: KeyedArchive
     private let foreign: ForeignClasses
     private var remaining = 1_000_000
     /// Names of classes that were kept undecoded.
@@ -50,13 +51,13 @@ extension KeyedArchive {
     }
 
     /// What a node stands for: a value by itself, or an instance and its fields; nil for "$null".
-    private enum Content {
-      case value(PredicateValue)
+    package enum Content {
+      case value(Scalar)
       case list([PlistNode])
       case instance(Record)
     }
 
-    private mutating func content(_ node: PlistNode?, depth: Int) throws -> Content? {
+    package mutating func content(_ node: PlistNode?, depth: Int) throws -> Content? {
       guard depth < Self.depthLimit else {
         throw PlistError("values nest deeper than \(Self.depthLimit), or contain themselves")
       }
@@ -87,7 +88,7 @@ extension KeyedArchive {
     package mutating func value(_ node: PlistNode?, depth: Int = 0) throws -> Any? {
       switch try content(node, depth: depth) {
       case nil: return nil
-      case .value(let value): return Self.foundationValue(value)
+      case .value(let value): return value.foundationValue
       case .list(let nodes): return try nodes.compactMap { try value($0, depth: depth + 1) }
       case .instance(let record):
         switch record.className {
@@ -112,32 +113,7 @@ extension KeyedArchive {
       }
     }
 
-    /// The value as predicates compare it.
-    package mutating func predicateValue(_ node: PlistNode?, depth: Int = 0) throws -> PredicateValue {
-      switch try content(node, depth: depth) {
-      case nil: return .null
-      case .value(.nullObject): return depth == 0 ? .nullObject : .null
-      case .value(let value): return value
-      case .list(let nodes): return .array(try nodes.map { try predicateValue($0, depth: depth + 1) })
-      case .instance(let record):
-        switch record.className {
-        case "NSArray", "NSMutableArray", "NSOrderedSet", "NSMutableOrderedSet":
-          return .array(try elements(record).map { try predicateValue($0, depth: depth + 1) })
-        case "NSSet", "NSMutableSet":
-          return .set(Set(try elements(record).map { try predicateValue($0, depth: depth + 1) }))
-        case "NSDictionary", "NSMutableDictionary", "NSKnownKeysDictionary1":
-          var entries: [PredicateValue: PredicateValue] = [:]
-          for (key, node) in try archive.pairs(record) {
-            entries[try predicateValue(key, depth: depth + 1)] = try predicateValue(node, depth: depth + 1)
-          }
-          return .dictionary(entries)
-        default:
-          return PredicateValue(normalizing: try foreignInstance(record, depth: depth))
-        }
-      }
-    }
-
-    private mutating func foreignInstance(_ record: Record, depth: Int) throws -> Any {
+    package mutating func foreignInstance(_ record: Record, depth: Int) throws -> Any {
       if case .allowed(let classes) = foreign { return try archive.unarchive(record, as: classes) }
       unknownClasses.append(record.className)
       var fields: [String: Any] = [:]
@@ -147,12 +123,8 @@ extension KeyedArchive {
       return UndecodedValue(className: record.className, classes: record.classes, fields: fields)
     }
 
-    private static func foundationValue(_ value: PredicateValue) -> Any? {
-      if case .nullObject = value { NSNull() } else { value.objectValue }
-    }
-
     /// An instance of one of Foundation's classes for single values, nil for any other.
-    private mutating func scalar(_ record: Record, depth: Int) throws -> PredicateValue? {
+    private mutating func scalar(_ record: Record, depth: Int) throws -> Scalar? {
       let fields = record.fields
       switch record.className {
       case "NSString", "NSMutableString":
@@ -182,12 +154,12 @@ extension KeyedArchive {
         guard let url = URL(string: text, relativeTo: base) else { throw PlistError("'\(text)' is no URL") }
         return .url(url)
       case "NSDecimalNumber", "NSDecimalNumberPlaceholder": return .decimal(try decimal(fields))
-      case "NSNull": return .nullObject
+      case "NSNull": return .null
       default: return nil
       }
     }
 
-    private func elements(_ record: Record) throws -> [PlistNode] {
+    package func elements(_ record: Record) throws -> [PlistNode] {
       guard
         case .array(let list) = try archive.resolve(
           record.fields["NS.objects"] ?? record.fields["NSOrderedSet.objects"])
@@ -227,8 +199,8 @@ extension KeyedArchive {
     }
   }
 
-  /// The keys and values of an archived dictionary of either form. In the known-keys form, used in cached models, a value
-  /// equal to the empty token means that the key is absent.
+  /// The keys and values of an archived dictionary of either form. In the known-keys form, used in cached
+  /// models, a value equal to the empty token means that the key is absent.
   package func pairs(_ record: Record) throws -> [(key: PlistNode, value: PlistNode)] {
     func list(_ record: Record?, _ key: String) throws -> [PlistNode] {
       guard let record, case .array(let elements) = try resolve(record.fields[key]) else {

@@ -43,8 +43,8 @@ extension PlistNode {
   }
 }
 
-/// What is wrong with the bytes of a property list, or with a value that is to become one; whoever knows the file makes an
-/// error for the user of it.
+/// What is wrong with the bytes of a property list, or with a value that is to become one; whoever knows the
+/// file makes an error for the user of it.
 package struct PlistError: Error {
   package var reason: String
 

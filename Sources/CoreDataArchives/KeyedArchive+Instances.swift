@@ -1,12 +1,15 @@
+import CoreDataRuntime
 import Foundation
 
-// Instances of the program's own classes inside an archive that is otherwise read without Foundation's unarchiver.
+// Instances of the program's own classes inside an archive that is otherwise read
+// without Foundation's unarchiver.
 
 extension KeyedArchive {
-  /// Has `NSKeyedUnarchiver` decode one instance, if its class is one of the allowed ones or below one of them.
+  /// Has `NSKeyedUnarchiver` decode one instance, if its class is one of the allowed ones or below
+  /// one of them.
   func unarchive(_ record: Record, as allowed: [AnyClass]) throws -> Any {
     guard record.index > 0, let found = Self.existingClass(record.className),
-      allowed.contains(where: { ClassTest.isClass(found, below: $0) })
+      allowed.contains(where: { ClassAncestry.isClass(found, below: $0) })
     else {
       throw PlistError(
         "it holds an instance of \(record.className), which is none of the classes that may be decoded")
@@ -54,21 +57,22 @@ extension KeyedArchive {
       ]))
   }
 
-  /// The name of a class in the archive that the program lacks, or that is neither one of the allowed ones nor below one of them; nil:
-  /// there is none. Foundation's unarchiver stops the program where it meets one.
+  /// The name of a class in the archive that the program lacks, or that is neither one of the allowed ones
+  /// nor below one of them; nil: there is none. Foundation's unarchiver stops the program where it meets one.
   package func strangeClass(allowed: [AnyClass]) -> String? {
     for node in objects {
       guard case .dictionary(let fields) = node, case .string(let name)? = fields["$classname"] else {
         continue
       }
       guard let found = Self.existingClass(name),
-        allowed.contains(where: { ClassTest.isClass(found, below: $0) })
+        allowed.contains(where: { ClassAncestry.isClass(found, below: $0) })
       else { return name }
     }
     return nil
   }
 
-  /// The class of that name. Only plain names are looked up: the runtime's demangler is not made for anything else.
+  /// The class of that name. Only plain names are looked up: the runtime's demangler is not made
+  /// for anything else.
   private static func existingClass(_ name: String) -> AnyClass? {
     if let mapped = NSKeyedUnarchiver.class(forClassName: name) { return mapped }
     let parts = name.split(separator: ".", omittingEmptySubsequences: false)
