@@ -5,10 +5,16 @@ import Foundation
 
 /// The results of a fetch as a list with sections, updated while its context changes.
 ///
-/// ```swift let request = NSFetchRequest<Item>(entityName: "Item") request.sortDescriptors =
-/// [NSSortDescriptor(key: "category.name", ascending: true)] let results = NSFetchedResultsController(
-/// fetchRequest: request, managedObjectContext: context, sectionNameKeyPath: "category.name", cacheName: nil)
-/// results.delegate = self try results.performFetch() results.sections?.first?.numberOfObjects ```
+/// ```swift
+/// let request = NSFetchRequest<Item>(entityName: "Item")
+/// request.sortDescriptors = [NSSortDescriptor(key: "category.name", ascending: true)]
+/// let results = NSFetchedResultsController(
+///   fetchRequest: request, managedObjectContext: context, sectionNameKeyPath: "category.name",
+///   cacheName: nil)
+/// results.delegate = self
+/// try results.performFetch()
+/// results.sections?.first?.numberOfObjects
+/// ```
 ///
 /// The order must keep each section's objects together: its first descriptor sorts by the section key path,
 /// or by a key that determines it. Changes are applied at the end of each event (`processPendingChanges`),

@@ -5,9 +5,12 @@ extension NSPredicate {
   /// Everything in the predicate that doesn't fit objects of an entity, in the order in which it is written.
   /// Empty for a sound predicate.
   ///
-  /// ```swift for problem in NSPredicate(format: "titel == 'x' AND price LIKE 'a*'").problems(for: item) {
-  /// print(problem) } // titel: keypath titel not found in entity Item. Did you mean "title"? // price LIKE
-  /// "a*": LIKE can't compare price (a number) with a string. It compares strings; … ```
+  /// ```swift
+  /// let predicate = NSPredicate(format: "titel == 'x' AND price LIKE 'a*'")
+  /// for problem in predicate.problems(for: item) { print(problem) }
+  /// // titel: keypath titel not found in entity Item. Did you mean "title"?
+  /// // price LIKE "a*": LIKE can't compare price (a number) with a string. It compares strings; …
+  /// ```
   ///
   /// Names are looked up and types compared; nothing is evaluated, no store is used. Fetches do the same and
   /// throw the errors. At most a hundred problems are listed. `$FETCH_SOURCE` and `$FETCHED_PROPERTY` count

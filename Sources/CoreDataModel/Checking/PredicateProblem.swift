@@ -3,8 +3,10 @@ import Foundation
 /// Something in a predicate, an expression, a sort descriptor or a fetch request that doesn't fit the entity
 /// it is meant for.
 ///
-/// ``` boss.nmae: keypath boss.nmae not found in entity Person: "Person" has no property "nmae". Did you mean
-/// "name"? name < 5: name is a string and 5 is a number, which < can't compare. … ```
+/// ```
+/// boss.nmae: keypath boss.nmae not found in entity Person: "Person" has no property "nmae". Did you mean …
+/// name < 5: name is a string and 5 is a number, which < can't compare. …
+/// ```
 ///
 /// Found by `predicate.problems(for: entity)` without running anything. A fetch whose predicate has an
 /// ``Severity/error`` throws before a store is used.

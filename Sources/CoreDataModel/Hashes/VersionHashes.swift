@@ -90,7 +90,8 @@ package enum VersionHash {
     return Data(SHA2.sha256(ordered.flatMap { Array($0.value) })).base64EncodedString()
   }
 
-  /// `NSStoreModelVersionHashesDigest` of a store with these entity hashes: base64 of SHA-512 over names and hashes.
+  /// `NSStoreModelVersionHashesDigest` of a store with these entity hashes: base64 of SHA-512 over names and
+  /// hashes.
   package static func digest(_ hashes: [String: Data]) -> String {
     let ordered = sortedByName(hashes)
     return Data(SHA2.sha512(ordered.flatMap { Array($0.key.utf8) + Array($0.value) })).base64EncodedString()
