@@ -1,4 +1,3 @@
-import CoreDataPredicates
 import Foundation
 
 #if canImport(Glibc)
@@ -33,22 +32,24 @@ package struct FileIdentity: Hashable, Sendable {
 /// (https://www.sqlite.org/howtocorrupt.html, 2.2). So while a store relies on its locks a file is opened
 /// only if it is known to be another one.
 package final class StoreFileMark: Sendable {
-  private static let counts = Guarded<[FileIdentity: Int]>([:])
+  private static let lock = NSLock()
+  // Guarded by `lock`.
+  nonisolated(unsafe) private static var counts: [FileIdentity: Int] = [:]
   private let identity: FileIdentity
 
   package init(_ identity: FileIdentity) {
     self.identity = identity
-    Self.counts.withLock { $0[identity, default: 0] += 1 }
+    Self.lock.withLock { Self.counts[identity, default: 0] += 1 }
   }
 
   deinit {
-    Self.counts.withLock { counts in
-      let count: Int = counts[identity, default: 1] - 1
-      counts[identity] = count == 0 ? nil : count
+    Self.lock.withLock {
+      let count: Int = Self.counts[identity, default: 1] - 1
+      Self.counts[identity] = count == 0 ? nil : count
     }
   }
 
   package static func isSet(path: String) -> Bool {
-    FileIdentity(path: path).map { identity in counts.withLock { $0[identity] != nil } } ?? false
+    FileIdentity(path: path).map { identity in lock.withLock { counts[identity] != nil } } ?? false
   }
 }

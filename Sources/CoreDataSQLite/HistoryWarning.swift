@@ -1,4 +1,4 @@
-import CoreDataPredicates
+import CoreDataStorage
 import Foundation
 
 /// What is said about persistent history when a store is opened, once a store and fact (Decisions/0036).

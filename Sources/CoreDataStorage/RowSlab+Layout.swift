@@ -102,6 +102,7 @@ public enum RowLayout {
 
   /// A word, nil where the row has no value.
   @inlinable
+  @inline(__always)
   public static func value(_ word: Int, _ row: UnsafeMutableRawPointer, headerSize: Int) -> UInt64? {
     hasValue(word, row) ? address(word, row, headerSize: headerSize).load(as: UInt64.self) : nil
   }

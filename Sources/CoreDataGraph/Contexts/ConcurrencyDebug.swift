@@ -1,4 +1,4 @@
-import CoreDataPredicates
+import CoreDataStorage
 import Foundation
 
 // A context, or an object of it, used off the context's queue. Where that is looked for every object carries the flag `confined`, which

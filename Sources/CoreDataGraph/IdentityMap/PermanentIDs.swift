@@ -1,4 +1,4 @@
-import CoreDataPredicates
+import CoreDataStorage
 
 /// The permanent ids that objects have got in place of the temporary keys by which other contexts may still
 /// know them (Decisions/0019).

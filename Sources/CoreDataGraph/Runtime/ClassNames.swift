@@ -1,5 +1,5 @@
-import CoreDataPredicates
 import CoreDataRuntime
+import CoreDataStorage
 import Foundation
 
 /// The name of a managed class, for ``NSEntityDescription/managedObjectClassName``.

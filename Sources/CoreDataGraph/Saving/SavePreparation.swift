@@ -52,6 +52,8 @@ final class SavePreparation {
       rounds += 1
       if rounds > Self.mostRounds { throw runaway(changes, rounds) }
       // Whatever changes during the calls loses its flag: those objects are asked again.
+      // Strong: an unowned reference costs a check for each object.
+      let context: NSManagedObjectContext = context
       let before: UInt64 = context.work.epoch
       for object in waiting {
         context.work.recordWillSave(of: object)
@@ -64,6 +66,7 @@ final class SavePreparation {
   }
 
   private func validate(_ changes: inout PendingChanges) throws {
+    let context: NSManagedObjectContext = context
     let before: UInt64 = context.work.epoch
     var failures: [any Error] = []
     func check(_ objects: [NSManagedObject], _ validate: (NSManagedObject) throws -> Void) {

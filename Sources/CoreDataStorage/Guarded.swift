@@ -14,7 +14,10 @@
 /// and reports whatever that guards as a race, in every program that uses this package.
 ///
 /// Not re-entrant: taking it again inside `withLock` waits for ever.
-package struct Guarded<Value>: @unchecked Sendable {
+///
+/// Public, though no program sees this module: what is `package` is not inlined into other modules.
+@frozen
+public struct Guarded<Value>: @unchecked Sendable {
   // Sendable: the storage's value is reached while its mutex is held only.
   @usableFromInline let storage: Storage
 
@@ -39,11 +42,11 @@ package struct Guarded<Value>: @unchecked Sendable {
   }
 
   @inlinable
-  package init(_ value: consuming sending Value) { storage = Storage(value) }
+  public init(_ value: consuming sending Value) { storage = Storage(value) }
 
   /// Runs `body` with the value, while no other thread can reach it.
   @inlinable
-  package func withLock<Result>(_ body: (inout Value) throws -> Result) rethrows -> Result {
+  public func withLock<Result>(_ body: (inout Value) throws -> Result) rethrows -> Result {
     pthread_mutex_lock(storage.mutex)
     defer { pthread_mutex_unlock(storage.mutex) }
     return try body(&storage.value)
