@@ -59,19 +59,6 @@ struct UnitOfWork {
 
   // MARK: Questions
 
-  var hasChanges: Bool {
-    inserted.contains { $0.isInserted && !$0.isDeleted } || updated.contains { $0.isUpdated }
-      || deleted.contains(where: \.isToBeDeleted)
-  }
-
-  /// The objects that the next save inserts, updates and deletes. `isChild`: the save goes to a parent, which
-  /// may have objects that no store has.
-  func pendingChanges(isChild: Bool) -> PendingChanges {
-    PendingChanges(
-      inserted: inserted.filter { $0.isInserted && !$0.isDeleted }, updated: updated.filter(\.isUpdated),
-      deleted: deleted.filter { $0.isToBeDeleted && ($0.store != nil || isChild) })
-  }
-
   var objectsDeletedRemotely: [NSManagedObject] { remotelyDeleted.objects }
 
   var hasAssignedStores: Bool { !assignedStores.isEmpty }
@@ -427,27 +414,5 @@ extension NSManagedObject {
   @inline(__always)
   fileprivate final func change(adding new: ObjectFlags = [], removing old: ObjectFlags = []) {
     changeWorkFlags(adding: new, removing: old, UnitOfWork.FlagKey())
-  }
-}
-
-/// What the objects of an event were before it, while the event is notified. Looked up by those who ask only,
-/// which is rare: an index is made for the first of them.
-private struct DeliveredEvent {
-  private var objects: [ObjectIdentifier] = []
-  private var changes: [[EventChange]] = []
-  private var places: [ObjectIdentifier: Int]?
-
-  mutating func append(_ object: NSManagedObject, _ changes: [EventChange]) {
-    objects.append(ObjectIdentifier(object))
-    self.changes.append(changes)
-    places = nil
-  }
-
-  mutating func changes(of object: NSManagedObject) -> [EventChange] {
-    if objects.isEmpty { return [] }
-    let index: [ObjectIdentifier: Int] =
-      places ?? Dictionary(zip(objects, objects.indices)) { _, later in later }
-    places = index
-    return index[ObjectIdentifier(object)].map { changes[$0] } ?? []
   }
 }
