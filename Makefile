@@ -76,6 +76,7 @@ stores: setup
 lint:
 	@$(SWIFT) format lint --strict --parallel -r $(SOURCES)
 	@scripts/check-documents
+	@scripts/check-sql
 
 format:
 	@$(SWIFT) format --in-place --parallel -r $(SOURCES)

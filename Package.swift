@@ -100,7 +100,8 @@ let package: Package = Package(
       ]),
     .testTarget(
       name: "CoreDataSQLTests",
-      dependencies: ["CoreDataSQL", "CoreDataStorage", "CoreDataModel", "CoreDataPredicates"]),
+      dependencies: ["CoreDataSQL", "CoreDataStorage", "CoreDataModel", "CoreDataPredicates"],
+      exclude: ["Goldens"]),
     .testTarget(
       name: "CoreDataSQLiteTests",
       dependencies: [

@@ -4,12 +4,15 @@ import CoreDataStorage
 
 /// Statement texts of the engine's own that depend on the schema only, made once.
 struct EngineStatements: Sendable {
-  /// By entity index: the statements that read rows of the family by their keys; nil for entities outside the store.
+  /// By entity index: the statements that read rows of the family by their keys; nil for entities outside the
+  /// store.
   let rows: [RowsByKey?]
   /// By entity index: what happens beside the row when an object is deleted.
   let deletions: [DeletionText]
   /// By position of the table.
   let locks: [RowLocks]
+  /// How rows were written so far: a save of the same slots makes no text again.
+  private let binders: Guarded<[RowWrite: RowBinder]> = Guarded([:])
   /// By entity index, then slot: how to-many relationships are written, as far as they were.
   private let toManys: Guarded<[[Int: ToManyStatements]]>
   /// By entity index: names of the R-tree indexes that nobody keeps up to date when rows of its table change.
@@ -17,14 +20,27 @@ struct EngineStatements: Sendable {
   /// Derived attributes for which the file has no trigger, as `Entity.attribute`.
   let unguardedDerived: [String]
 
-  /// Statements that look for the row that a save is about to change.
+  /// What is done to the rows of an entity.
+  enum RowWrite: Hashable, Sendable {
+    case insert(entity: Int)
+    case update(entity: Int, SlotSet)
+    case delete(entity: Int)
+  }
+
+  /// More sets of changed slots than a program has; those that are made of data are not kept for ever.
+  private static let mostBinders: Int = 512
+
+  /// Statements that look for the row that a save is about to change, and for the keys of new ones.
   struct RowLocks: Sendable {
     let find: String
     let check: String
     let giveVersion: String
+    let highestKey: String
 
-    init(_ statements: RowStatements) {
+    init(_ table: TableSchema) {
+      let statements = RowStatements(table)
       (find, check, giveVersion) = (statements.find, statements.check, statements.giveVersion)
+      highestKey = AppleBookkeeping.highestKey(of: table)
     }
   }
 
@@ -80,10 +96,28 @@ struct EngineStatements: Sendable {
     }
     self.rows = rows
     self.deletions = deletions
-    locks = schema.tables.map { RowLocks(RowStatements($0)) }
+    locks = schema.tables.map(RowLocks.init)
     toManys = Guarded(Array(repeating: [:], count: schema.layout.entities.count))
     unguardedTrees = unguarded
     unguardedDerived = Self.unguardedDerived(schema, triggers)
+  }
+
+  /// The statement for a write, and how rows are bound to it.
+  func binder(_ write: RowWrite, _ compiler: SaveCompiler) throws -> RowBinder {
+    try binders.withLock { known in
+      if let binder = known[write] { return binder }
+      let entities: [EntityLayout] = compiler.schema.layout.entities
+      let statement: WriteStatement =
+        switch write {
+        case .insert(let entity): try compiler.insert(entities[entity])
+        case .update(let entity, let slots): try compiler.update(entities[entity], changed: slots)
+        case .delete(let entity): try compiler.delete(entities[entity])
+        }
+      let binder = try RowBinder(statement, compiler.schema.encoding)
+      if known.count >= Self.mostBinders { known.removeAll() }
+      known[write] = binder
+      return binder
+    }
   }
 
   /// How a to-many relationship is written.

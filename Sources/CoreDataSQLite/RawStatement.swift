@@ -101,6 +101,10 @@ struct RawStatement {
     case .real(let value): try bind(parameter, value)
     case .text(let value): try bind(parameter, value)
     case .blob(let value): try bind(parameter, value)
+    case .boolean, .timestamp, .uuid, .decimal, .list:
+      throw StoreError.unsupported(
+        part: value.description, reason: "SQLite has no values of this type",
+        advice: "report this: the store's layout should have encoded it")
     }
   }
 

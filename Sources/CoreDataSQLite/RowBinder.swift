@@ -6,8 +6,8 @@ import GRDBSQLite
 /// How words of a row become the parameters of a compiled statement, decided before the loop over rows.
 ///
 /// Text and bytes are bound where they lie in the slab, without copying: the slab outlives the step.
-struct RowBinder {
-  private struct Step {
+struct RowBinder: Sendable {
+  private struct Step: Sendable {
     enum Kind: UInt8 {
       case integer, double, decimal, text, blob, tagged, entityNumber
     }
@@ -24,7 +24,7 @@ struct RowBinder {
   let version: Int32
   let expectedVersion: Int32
 
-  init(_ statement: WriteStatement) {
+  init(_ statement: WriteStatement, _ encoding: any ValueEncoding) throws {
     sql = statement.sql
     var steps: [Step] = []
     var (key, entityNumber, version, expectedVersion): (Int32, Int32, Int32, Int32) = (0, 0, 0, 0)
@@ -37,7 +37,9 @@ struct RowBinder {
       case .expectedVersion: expectedVersion = number
       case .value(let word, let kind, let isTagged):
         steps.append(
-          Step(word: Int32(word), parameter: number, kind: isTagged ? .tagged : Self.kind(kind)))
+          Step(
+            word: Int32(word), parameter: number,
+            kind: isTagged ? .tagged : try Self.kind(encoding.form(of: kind))))
       case .target(let word): steps.append(Step(word: Int32(word), parameter: number, kind: .integer))
       case .targetEntityNumber(let word):
         steps.append(Step(word: Int32(word), parameter: number, kind: .entityNumber))
@@ -50,14 +52,16 @@ struct RowBinder {
     self.expectedVersion = expectedVersion
   }
 
-  private static func kind(_ kind: ColumnKind) -> Step.Kind {
-    switch kind {
-    case .int16, .int32, .int64, .bool: .integer
-    case .double, .float, .date: .double
-    case .decimal: .decimal
-    case .string, .uri: .text
-    case .uuid, .data, .transformable: .blob
-    case .toOne: .integer
+  private static func kind(_ form: StoredForm) throws -> Step.Kind {
+    switch form {
+    case .integer: .integer
+    case .real: .double
+    case .decimalText: .decimal
+    case .text: .text
+    case .bytes: .blob
+    case .boolean, .timestamp, .uuid, .numeric:
+      throw StoreError.unsupported(
+        part: "\(form)", reason: "SQLite has no columns of this type", advice: "report this")
     }
   }
 
@@ -125,7 +129,7 @@ struct RowBinder {
             handle, parameter, $0.baseAddress, UInt64($0.count), RawStatement.copied, RawStatement.utf8)
         }
       }
-    case .null, .blob: return sqlite3_bind_null(handle, parameter)
+    default: return sqlite3_bind_null(handle, parameter)
     }
   }
 }

@@ -12,7 +12,7 @@ enum SQLAggregates {
     guard let connection = database.sqliteConnection else { return }
     for (place, function) in SQLAggregate.allCases.enumerated() {
       sqlite3_create_function_v2(
-        connection, function.rawValue, Int32(function.argumentCount), SQLITE_UTF8 | SQLITE_DETERMINISTIC,
+        connection, function.sqliteName, Int32(function.argumentCount), SQLITE_UTF8 | SQLITE_DETERMINISTIC,
         UnsafeMutableRawPointer(bitPattern: place + 1), nil, step, finish, nil)
     }
   }
@@ -152,7 +152,7 @@ extension DecimalText {
             context, $0.baseAddress, UInt64($0.count), RawStatement.copied, RawStatement.utf8)
         }
       }
-    case .null, .blob, nil: sqlite3_result_null(context)
+    default: sqlite3_result_null(context)
     }
   }
 }

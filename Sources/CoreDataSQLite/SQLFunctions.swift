@@ -14,7 +14,7 @@ enum SQLFunctions {
     guard let connection = database.sqliteConnection else { return }
     for (place, function) in SQLFunction.allCases.enumerated() {
       sqlite3_create_function_v2(
-        connection, function.rawValue, Int32(function.argumentCount), SQLITE_UTF8 | SQLITE_DETERMINISTIC,
+        connection, function.sqliteName, Int32(function.argumentCount), SQLITE_UTF8 | SQLITE_DETERMINISTIC,
         UnsafeMutableRawPointer(bitPattern: place + 1), call, nil, nil, nil)
     }
     for name in triggerFunctions {
@@ -24,7 +24,7 @@ enum SQLFunctions {
     for collation in SQLCollation.allCases {
       let comparison: StringComparison = comparison(collation)
       database.add(
-        collation: DatabaseCollation(collation.rawValue) { StringMatching.compare($0, $1, by: comparison) })
+        collation: DatabaseCollation(collation.sqliteName) { StringMatching.compare($0, $1, by: comparison) })
     }
   }
 

@@ -442,9 +442,10 @@ private struct KeyAllocation {
   /// The first of `count` consecutive keys.
   func allocate(root: Int, count: Int) throws -> Int64 {
     let table: TableSchema = try engine.schema.table(of: root)
-    guard count > 0 else { return 1 }
+    guard count > 0, let position = engine.schema.tablePosition[root] else { return 1 }
     // The highest key in use counts too: a counter that lags behind, from a repaired file, must not overwrite rows.
-    let select = try RawStatement(database, AppleBookkeeping.highestKey(of: table), url: engine.url)
+    let select = try RawStatement(
+      database, engine.texts.locks[position].highestKey, url: engine.url)
     defer { select.reset() }
     try select.bind(1, Int64(engine.schema.entityNumber(of: root)))
     guard try select.step() else {

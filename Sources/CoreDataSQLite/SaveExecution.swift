@@ -42,7 +42,7 @@ struct SaveExecution {
 
   private func locks(of entity: Int) throws -> EngineStatements.RowLocks {
     guard let position = engine.schema.tablePosition[entity] else {
-      return EngineStatements.RowLocks(try statements(of: entity))
+      return EngineStatements.RowLocks(try engine.schema.table(of: entity))
     }
     return engine.texts.locks[position]
   }
@@ -107,15 +107,12 @@ struct SaveExecution {
   // MARK: Deletes
 
   private func delete(_ deletes: [RowDelete], _ conflicts: inout [(id: RowID, expected: Int32)]) throws {
-    var compiled: [Int: WriteStatement] = [:]
     for delete in deletes {
       let entity = Int(delete.id.entity)
       let text: EngineStatements.DeletionText = engine.texts.deletions[entity]
       if text.tagged != nil { try noteTagged(text, key: delete.id.key) }
-      let deletion: WriteStatement =
-        try compiled[entity] ?? compiler.delete(engine.layout.entities[entity])
-      compiled[entity] = deletion
-      let statement = try RawStatement(database, deletion.sql, url: engine.url)
+      let binder: RowBinder = try engine.texts.binder(.delete(entity: entity), compiler)
+      let statement = try RawStatement(database, binder.sql, url: engine.url)
       try statement.bind(1, delete.id.key)
       try statement.bind(2, Int64(delete.expectedVersion))
       if try runLocked(statement, delete.id, version: delete.expectedVersion) == 0 {
@@ -156,8 +153,8 @@ struct SaveExecution {
       let key = ShapeKey(entity: update.row.entity, slots: update.changed)
       if last?.key != key {
         if shapes[key] == nil {
-          let layout: EntityLayout = engine.layout.entities[key.entity]
-          let binder = RowBinder(try compiler.update(layout, changed: key.slots))
+          let binder: RowBinder = try engine.texts.binder(
+            .update(entity: key.entity, key.slots), compiler)
           shapes[key] = (binder, try RawStatement(database, binder.sql, url: engine.url))
           if engine.options.debugLevel > 0 { SQLDebug.log(binder.sql) }
         }
@@ -178,8 +175,8 @@ struct SaveExecution {
       }
     }
     for update in postponed {
-      let layout: EntityLayout = engine.layout.entities[update.row.entity]
-      let binder = RowBinder(try compiler.update(layout, changed: update.changed))
+      let binder: RowBinder = try engine.texts.binder(
+        .update(entity: update.row.entity, update.changed), compiler)
       let statement = try RawStatement(database, binder.sql, url: engine.url)
       do {
         try run(update, binder, statement)
@@ -251,7 +248,7 @@ struct SaveExecution {
   // MARK: Inserts
 
   private func insert(_ batch: RowBatch, of layout: EntityLayout) throws {
-    let binder = RowBinder(try compiler.insert(layout))
+    let binder: RowBinder = try engine.texts.binder(.insert(entity: layout.index), compiler)
     let statement = try RawStatement(database, binder.sql, url: engine.url)
     let handle: OpaquePointer = statement.handle
     let numbers: [Int] = engine.schema.entityNumbers

@@ -69,12 +69,13 @@ enum UniqueConstraints {
       guard let slot = entity.slot(named: name), case .stored(let kind, let word) = slot.role,
         row.hasValue(word)
       else { return nil }
-      switch kind {
-      case .int16, .int32, .int64, .bool, .toOne: try select.bind(place + 1, row.integer(word))
-      case .double, .float, .date: try select.bind(place + 1, row.double(word))
-      case .string, .uri: try select.bind(place + 1, row.string(word))
-      case .decimal: try select.bind(place + 1, DecimalText.stored(row.string(word)))
-      case .uuid, .data, .transformable: try select.bind(place + 1, row.data(word))
+      switch engine.schema.encoding.form(of: kind) {
+      case .integer: try select.bind(place + 1, row.integer(word))
+      case .real: try select.bind(place + 1, row.double(word))
+      case .text: try select.bind(place + 1, row.string(word))
+      case .decimalText: try select.bind(place + 1, DecimalText.stored(row.string(word)))
+      case .bytes: try select.bind(place + 1, row.data(word))
+      case .boolean, .timestamp, .uuid, .numeric: return nil
       }
     }
     try select.bind(names.count + 1, row.key)

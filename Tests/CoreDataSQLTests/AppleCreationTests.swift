@@ -219,9 +219,9 @@ import Testing
         "CREATE TABLE ZSELECT ( Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER, Z_OPT INTEGER, \"ZGRÖSSE\" INTEGER, "
           + "\"ZA\"\"B; DROP TABLE X\" VARCHAR )"
       ])
-    #expect(SQLIdentifier.quoted("select") == "\"select\"")
-    #expect(SQLIdentifier.quoted("1a") == "\"1a\"")
-    #expect(SQLIdentifier.quoted("") == "\"\"")
-    #expect(SQLIdentifier.quoted("a\0b") == "\"a\u{FFFD}b\"")
+    #expect(SQLiteIdentifier.quoted("select") == "\"select\"")
+    #expect(SQLiteIdentifier.quoted("1a") == "\"1a\"")
+    #expect(SQLiteIdentifier.quoted("") == "\"\"")
+    #expect(SQLiteIdentifier.quoted("a\0b") == "\"a\u{FFFD}b\"")
   }
 }

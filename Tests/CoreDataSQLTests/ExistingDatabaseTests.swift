@@ -34,7 +34,9 @@ import Testing
   }
 
   @Test func `entity numbers come from the database`() throws {
-    let shifted = AppleLayout(layout: TestModel.library, entities: nil, numbers: [11, 12, 13, 14, 15]).build()
+    let shifted = SchemaBuilder(
+      layout: TestModel.library, rules: AppleLayout(), entities: nil, numbers: [11, 12, 13, 14, 15]
+    ).build()
     let found: StoreSchema = try schema(Self.database(shifted))
     #expect(found.entityNumbers == [11, 12, 13, 14, 15])
     #expect(found.entityIndex(ofNumber: 12) == TestModel.entity("Novel").index)

@@ -6,8 +6,8 @@ import Foundation
 /// dependency; see `Decisions/0002-sha-in-one-file.md`. Not for secrets: nothing is wiped and time is not
 /// constant. The two functions are written without generics or closures in the loops, because every store
 /// that is opened hashes its model, and programs under development are built without optimisation.
-enum SHA2 {
-  static func sha256(_ message: some Sequence<UInt8>) -> [UInt8] {
+package enum SHA2 {
+  package static func sha256(_ message: some Sequence<UInt8>) -> [UInt8] {
     var state: [UInt32] = [
       0x6a09_e667, 0xbb67_ae85, 0x3c6e_f372, 0xa54f_f53a, 0x510e_527f, 0x9b05_688c, 0x1f83_d9ab, 0x5be0_cd19,
     ]

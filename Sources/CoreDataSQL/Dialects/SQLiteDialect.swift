@@ -1,14 +1,47 @@
+import CoreDataPredicates
 import CoreDataStorage
+import Foundation
 
-/// SQLite's spelling.
+/// What SQLite understands, with the functions that the engine registers on every connection
+/// (``SQLFunction``).
 package struct SQLiteDialect: SQLDialect {
   package init() {}
 
-  package func identifier(_ name: String) -> String { SQLIdentifier.quoted(name) }
+  package func rewrite(_ term: SQLOrderTerm) throws -> SQLOrderTerm { term }
+
+  package func identifier(_ name: String) -> String { SQLiteIdentifier.quoted(name) }
 
   package func placeholder(_ position: Int) -> String { "?" }
 
   package func numberedPlaceholder(_ position: Int) -> String { "?\(position)" }
+
+  package func truth(_ value: Bool) -> String { value ? "1" : "0" }
+
+  package func symbol(_ symbol: SQLOperator) -> String {
+    switch symbol {
+    case .same: "IS"
+    case .notSame: "IS NOT"
+    case .bitXor: "^"
+    default: symbol.standard
+    }
+  }
+
+  package func type(_ cast: SQLCast) -> String {
+    switch cast {
+    case .real: "REAL"
+    case .integer, .flag: "INTEGER"
+    case .text: "TEXT"
+    case .bytes: "BLOB"
+    }
+  }
+
+  package func name(_ function: SQLFunction) -> String { function.sqliteName }
+  package func name(_ function: SQLAggregate) -> String { function.sqliteName }
+  package func name(_ collation: SQLCollation) -> String { collation.sqliteName }
+
+  package var firstPresent: String { "IFNULL" }
+  package var indexBarrier: String { "+" }
+  package var selectAlias: String? { nil }
 
   package func nullOrder(ascending: Bool) -> String? { nil }
 
@@ -27,44 +60,32 @@ package struct SQLiteDialect: SQLDialect {
     case .replace: ("INSERT OR REPLACE INTO ", "")
     }
   }
+
+  package func literal(_ value: SQLValue) -> String {
+    switch value {
+    case .null: return "NULL"
+    case .integer(let value): return "\(value)"
+    case .real(let value):
+      return value.isInfinite ? (value < 0 ? "-9e999" : "9e999") : "\(value)"
+    case .text(let value):
+      // A NUL would end the statement's text.
+      return "'" + value.replacing("'", with: "''").replacing("\0", with: "\u{FFFD}") + "'"
+    case .blob(let value): return "X'\(value.hexDigits)'"
+    case .boolean(let value): return truth(value)
+    case .decimal(let digits): return digits
+    case .timestamp(let microseconds): return literal(.real(Double(microseconds) / 1e6))
+    case .uuid(let uuid): return literal(.blob(withUnsafeBytes(of: uuid.uuid) { Data($0) }))
+    case .list(let members): return "(" + members.map(literal).joined(separator: ", ") + ")"
+    }
+  }
 }
 
-/// The one place that decides whether a name needs quotes.
-package enum SQLIdentifier {
-  /// The name as is if it is ASCII letters, digits and underscores, does not begin with a digit, and is no word of SQL;
-  /// otherwise in double quotes, inner quotes doubled. A NUL, which ends a statement's text early, becomes U+FFFD.
-  package static func quoted(_ name: String) -> String {
-    if isPlain(name) { return name }
-    var result: String = "\""
-    for scalar in name.unicodeScalars {
-      switch scalar {
-      case "\"": result += "\"\""
-      case "\0": result += "\u{FFFD}"
-      default: result.unicodeScalars.append(scalar)
-      }
-    }
-    return result + "\""
+extension Data {
+  /// Two digits a byte, in capitals.
+  var hexDigits: String {
+    map { byte in
+      let text = String(byte, radix: 16, uppercase: true)
+      return text.count == 1 ? "0" + text : text
+    }.joined()
   }
-
-  static func isPlain(_ name: String) -> Bool {
-    guard let first = name.utf8.first, !(first >= 48 && first <= 57) else { return false }
-    let isWord: Bool = name.utf8.allSatisfy { byte in
-      (byte >= 48 && byte <= 57) || (byte >= 65 && byte <= 90) || (byte >= 97 && byte <= 122) || byte == 95
-    }
-    return isWord && !reserved.contains(DatabaseNames.fold(name))
-  }
-
-  // https://www.sqlite.org/lang_keywords.html, all of them: quoting too much never hurts.
-  private static let reserved: Set<String> = Set(
-    """
-    ABORT ACTION ADD AFTER ALL ALTER ALWAYS ANALYZE AND AS ASC ATTACH AUTOINCREMENT BEFORE BEGIN BETWEEN BY CASCADE CASE
-    CAST CHECK COLLATE COLUMN COMMIT CONFLICT CONSTRAINT CREATE CROSS CURRENT CURRENT_DATE CURRENT_TIME
-    CURRENT_TIMESTAMP DATABASE DEFAULT DEFERRABLE DEFERRED DELETE DESC DETACH DISTINCT DO DROP EACH ELSE END ESCAPE EXCEPT
-    EXCLUDE EXCLUSIVE EXISTS EXPLAIN FAIL FALSE FILTER FIRST FOLLOWING FOR FOREIGN FROM FULL GENERATED GLOB GROUP GROUPS
-    HAVING IF IGNORE IMMEDIATE IN INDEX INDEXED INITIALLY INNER INSERT INSTEAD INTERSECT INTO IS ISNULL JOIN KEY LAST LEFT
-    LIKE LIMIT MATCH MATERIALIZED NATURAL NO NOT NOTHING NOTNULL NULL NULLS OF OFFSET ON OR ORDER OTHERS OUTER OVER
-    PARTITION PLAN PRAGMA PRECEDING PRIMARY QUERY RAISE RANGE RECURSIVE REFERENCES REGEXP REINDEX RELEASE RENAME REPLACE
-    RESTRICT RETURNING RIGHT ROLLBACK ROW ROWS SAVEPOINT SELECT SET TABLE TEMP TEMPORARY THEN TIES TO TRANSACTION TRIGGER
-    TRUE UNBOUNDED UNION UNIQUE UPDATE USING VACUUM VALUES VIEW VIRTUAL WHEN WHERE WINDOW WITH WITHOUT
-    """.split(whereSeparator: \.isWhitespace).map(String.init))
 }

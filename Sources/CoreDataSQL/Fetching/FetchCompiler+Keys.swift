@@ -64,7 +64,7 @@ extension FetchCompiler {
   ) -> SelectStatement {
     func column(_ name: String) -> SQLExpression { .column("t0", name) }
     var select = SelectStatement(
-      columns: [column(members.key), column(table.key), column(table.entity)]
+      columns: [column(members.key), column(table.key), table.entityNumber("t0")]
         + (members.order.map { [column($0)] } ?? []),
       source: .table(members.table, alias: "t0"))
     select.condition = asked.condition(owner: column(members.key), member: column(table.key))
@@ -77,7 +77,7 @@ extension FetchCompiler {
   ) -> SelectStatement {
     func column(_ name: String) -> SQLExpression { .column("t0", name) }
     var select = SelectStatement(
-      columns: [column(members.owner), column(members.member), .column("t1", table.entity)]
+      columns: [column(members.owner), column(members.member), table.entityNumber("t1")]
         + (members.order.map { [column($0)] } ?? []),
       source: .table(members.table, alias: "t0"))
     select.joins = [

@@ -16,12 +16,9 @@ import CoreDataStorage
 /// broken constant such as an invalid regular expression.
 package struct FetchCompiler: Sendable {
   package let schema: StoreSchema
-  package let dialect: any SQLDialect
+  var dialect: any SQLDialect { schema.dialect }
 
-  package init(schema: StoreSchema, dialect: any SQLDialect = SQLiteDialect()) {
-    self.schema = schema
-    self.dialect = dialect
-  }
+  package init(schema: StoreSchema) { self.schema = schema }
 
   /// Whole rows; `RowStatement.columns` says how to read them.
   package func rows(_ plan: FetchPlan) throws -> RowStatement {

@@ -2,11 +2,11 @@ extension FetchDraft {
   mutating func selectRows(_ wanted: RowColumns) {
     let table: TableSchema = root.table
     columns =
-      [root.key, root.column(table.entity), root.column(table.version)] + wanted.names.map { root.column($0) }
+      [root.key, root.entityNumber, root.column(table.version)] + wanted.names.map { root.column($0) }
   }
 
   mutating func selectIDs() {
-    columns = [root.key, root.column(root.table.entity)]
+    columns = [root.key, root.entityNumber]
   }
 
   /// A limited count counts the limited rows.

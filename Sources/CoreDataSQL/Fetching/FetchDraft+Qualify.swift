@@ -17,11 +17,11 @@ extension FetchDraft {
     let wanted: ClosedRange<Int> =
       plan.includesSubentities ? plan.entity.family : plan.entity.index...plan.entity.index
     let hierarchy: ClosedRange<Int> = schema.layout.entities[plan.entity.rootIndex].family
-    return EntityCondition.condition(root.column(root.table.entity), wanted, of: hierarchy, schema)
+    return EntityCondition.condition(root.entityNumber, wanted, of: hierarchy, schema)
   }
 }
 
-/// `Z_ENT = ?`, `IN (?, ?)`, or nothing when the table holds no other rows.
+/// `entity = ?`, `IN (?, ?)`, or nothing when the table holds no other rows.
 enum EntityCondition {
   static func condition(
     _ column: SQLExpression, _ wanted: ClosedRange<Int>, of hierarchy: ClosedRange<Int>,

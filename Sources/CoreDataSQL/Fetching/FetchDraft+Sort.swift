@@ -5,29 +5,38 @@ extension FetchDraft {
   /// Order terms, and what decides between rows that they leave equal.
   mutating func sort() throws {
     if plan.order.isEmpty { return }
+    let compiler = PredicateCompiler(schema: schema)
     var byKey: Bool = false
     for term in plan.order {
-      let expression: SQLExpression
-      var collation: SQLCollation?
-      switch try operand(term) {
+      switch try compiler.paths.read(components(term), from: .object(root), text: term.keyPath) {
       case .value(let value, let type):
-        expression = type == .decimal ? .function(.decimalKey, [value]) : value
-        if type == .string { collation = SQLCollation(term.comparison) }
+        let collation: SQLCollation? = type == .string ? SQLCollation(term.comparison) : nil
+        order.append(
+          try compiler.orderTerm(
+            value, isDecimal: type == .decimal, ascending: term.ascending, collation: collation))
       case .object(let place):
-        expression = place.key
+        order.append(SQLOrderTerm(place.key, ascending: term.ascending))
         if place === root { byKey = true }
       case .constant, .list, .members, .entity, .choice, .combined:
         throw StoreError.invalid(
           part: "sort by \(term.keyPath)", reason: "to-many key not allowed here",
           advice: "sort by an attribute, by one of a to-one relationship, or by the members' @count")
       }
-      order.append(SQLOrderTerm(expression, ascending: term.ascending, collation: collation))
     }
     if !byKey, let tie = root.tie(after: order, in: schema) { order.append(tie) }
   }
 
-  private func operand(_ term: FetchOrder) throws -> Operand {
-    let path: [String] = term.keyPath.isEmpty ? [] : KeyPathResolver.components(term.keyPath)
-    return try PredicateCompiler(schema: schema).paths.read(path, from: .object(root), text: term.keyPath)
+  private func components(_ term: FetchOrder) -> [String] {
+    term.keyPath.isEmpty ? [] : KeyPathResolver.components(term.keyPath)
+  }
+}
+
+extension PredicateCompiler {
+  /// The term that orders rows by a value.
+  func orderTerm(
+    _ value: SQLExpression, isDecimal: Bool, ascending: Bool, collation: SQLCollation? = nil
+  ) throws -> SQLOrderTerm {
+    let key: SQLExpression = isDecimal ? try sql(.function(.decimalKey, [value])) : value
+    return try schema.dialect.rewrite(SQLOrderTerm(key, ascending: ascending, collation: collation))
   }
 }

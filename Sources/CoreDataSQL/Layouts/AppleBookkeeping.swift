@@ -3,7 +3,7 @@ import Foundation
 
 /// Apple's tables about the store itself, and the statements that read and write them.
 ///
-///     Z_PRIMARYKEY   Z_ENT (an entity's number), Z_NAME, Z_SUPER, Z_MAX (the highest key of its hierarchy, on the root's row)
+///     Z_PRIMARYKEY   Z_ENT (an entity's number), Z_NAME, Z_SUPER, Z_MAX (on a root's row: the highest key)
 ///     Z_METADATA     Z_VERSION, Z_UUID, Z_PLIST (the store's metadata)
 ///     Z_MODELCACHE   Z_CONTENT (the model)
 package enum AppleBookkeeping {
@@ -57,8 +57,8 @@ package enum AppleBookkeeping {
     return text(.select(select))
   }()
 
-  /// (root's entity number): the highest key given out, or in use: a counter that lags behind, from a repaired file, must not
-  /// have rows written over.
+  /// (root's entity number): the highest key given out, or in use: a counter that lags behind, from a
+  /// repaired file, must not have rows written over.
   package static func highestKey(of table: TableSchema) -> String {
     let inUse = SelectStatement(
       columns: [.builtin("max", [.column(nil, table.key)])], source: .table(table.name, alias: nil))
@@ -113,7 +113,8 @@ package enum AppleBookkeeping {
 
   // MARK: Files
 
-  /// The values of any column that look like the name of a file: a tag byte, 36 characters, and perhaps a zero byte.
+  /// The values of any column that look like the name of a file: a tag byte, 36 characters, and perhaps a
+  /// zero byte.
   package static func fileReferences(in column: String, of table: String, tag: UInt8) -> String {
     let value: SQLExpression = .column(nil, column)
     var select = SelectStatement(columns: [value], source: .table(table, alias: nil))

@@ -8,7 +8,7 @@ extension AppleCreation {
   ///     ZCAR_ZOWNER_INDEX ON ZCAR (ZOWNER)                          a to-one or hidden key
   ///     ZCAR_Z_ENT_INDEX ON ZCAR (Z_ENT)                            a table with sub-entities
   ///     Z_1TAGS_Z_13TAGS_INDEX ON Z_1TAGS (Z_13TAGS, Z_1CAREPLANS)  a join table
-  ///     Z_Car_maker ON ZCAR (ZMAKER COLLATE BINARY ASC)             an indexed attribute without a fetch index
+  ///     Z_Car_maker ON ZCAR (ZMAKER COLLATE BINARY ASC)     an indexed attribute without a fetch index
   ///     Z_Car_byMaker ON ZCAR (ZMAKER COLLATE BINARY ASC, …)        a compound or fetch index
   ///     Z_Car_UNIQUE_plate ON ZCAR (ZPLATE COLLATE BINARY ASC)      a uniqueness constraint
   package func indexes() -> [String] {
@@ -17,8 +17,8 @@ extension AppleCreation {
     var result: [String] = []
     func add(_ index: NamedIndex) {
       if let coverage = index.coverage {
-        // Models since 2017 say the same index twice, in the old form and as a fetch index; and a lone to-one column has
-        // its index anyway.
+        // Models since 2017 say the same index twice, in the old form and as a fetch index; and a lone to-one
+        // column has its index anyway.
         if !covered.insert(coverage).inserted, index.yields { return }
       }
       if taken.insert(DatabaseNames.fold(index.name)).inserted { result += index.trees.map(text) }
@@ -28,7 +28,9 @@ extension AppleCreation {
         add(plain("\(table.name)_\(column.name)_INDEX", on: table.name, [column.name]))
       }
       if schema.layout.entities[table.root].hasSubentities {
-        add(plain("\(table.name)_\(table.entity)_INDEX", on: table.name, [table.entity]))
+        add(
+          plain(
+            "\(table.name)_\(AppleNames.entityNumber)_INDEX", on: table.name, [AppleNames.entityNumber]))
       }
     }
     for join in schema.joinTables {
@@ -139,13 +141,14 @@ extension AppleCreation {
       yields: columns.count == 1 && isToOne(elements[0], of: entity))
   }
 
-  /// The column of an expression that is one: the object itself, its entity, a property. nil for what would have to be computed.
+  /// The column of an expression that is one: the object itself, its entity, a property. nil for what would
+  /// have to be computed.
   private func column(
     of computed: NSExpressionDescription, _ entity: EntityLayout, on table: TableSchema
   ) -> String? {
     switch computed.expression?.expressionNode() {
     case .evaluatedObject: table.key
-    case .keyPath("entity"): table.entity
+    case .keyPath("entity"): AppleNames.entityNumber
     case .keyPath(let path): column(path, of: entity)
     default: nil
     }
@@ -155,7 +158,8 @@ extension AppleCreation {
     element.propertyName.flatMap { entity.slot(named: $0) }?.isToOne ?? false
   }
 
-  /// The condition of a partial index, none if SQL can't say it in an index: an index over all rows answers the same fetches.
+  /// The condition of a partial index, none if SQL can't say it in an index: an index over all rows answers
+  /// the same fetches.
   private func condition(of index: NSFetchIndexDescription, _ entity: EntityLayout) -> SQLExpression {
     index.partialIndexPredicate.flatMap { PartialIndexCondition.tree($0, of: entity, schema: schema) }
       ?? .truth(true)

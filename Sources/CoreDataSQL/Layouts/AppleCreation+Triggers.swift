@@ -1,21 +1,24 @@
 import CoreDataModel
 import CoreDataStorage
 
-// Derived attributes are ordinary columns that triggers keep up, whoever writes. Names and texts are Apple's where they are known
-// (Decisions/0023): a trigger is named after the table it watches, the entity, the attribute, and what happened. What
-// happens to the row itself is SOURCE (nothing at all where it reads nothing else), what happens to rows that it reads PARAMETER:
+// Derived attributes are ordinary columns that triggers keep up, whoever writes. Names and texts are Apple's
+// where they are known
+// (Decisions/0023): a trigger is named after the table it watches, the entity, the attribute, and what
+// happened. What happens to the row itself is SOURCE (nothing at all where it reads nothing else), what
+// happens to rows that it reads PARAMETER:
 //
-//     CREATE TRIGGER Z_DA_ZPAGE_Book_pagesCount_PARAMETER_INSERT AFTER INSERT ON ZPAGE FOR EACH ROW WHEN (NEW.ZBOOK NOT NULL)
-//     BEGIN UPDATE ZBOOK SET ZPAGESCOUNT = IFNULL(ZPAGESCOUNT, 0) + 1 WHERE Z_PK = NEW.ZBOOK; SELECT … ; END
+//     CREATE TRIGGER Z_DA_ZPAGE_Book_pagesCount_PARAMETER_INSERT AFTER INSERT ON ZPAGE
+//     FOR EACH ROW WHEN (NEW.ZBOOK NOT NULL) BEGIN UPDATE ZBOOK SET ZPAGESCOUNT = IFNULL(ZPAGESCOUNT, 0) + 1 WHERE Z_PK = NEW.ZBOOK; SELECT … ; END
 //
-// Counts and sums of whole numbers are counted up and down, one row at a time. Sums of real numbers are counted up for new
-// rows only and else added up anew, since 0.1 + 0.2 - 0.2 is not 0.1.
+// Counts and sums of whole numbers are counted up and down, one row at a time. Sums of real numbers are
+// counted up for new rows only and else added up anew, since 0.1 + 0.2 - 0.2 is not 0.1.
 //
-// Apple's framework asks each trigger to call a function with the new value, and so do these; on connections of Clarus the
-// function does nothing.
+// Apple's framework asks each trigger to call a function with the new value, and so do these; on connections
+// of Clarus the function does nothing.
 
 extension AppleCreation {
-  /// The triggers of all derived attributes. Throws for a relationship that leads out of the store's configuration.
+  /// The triggers of all derived attributes. Throws for a relationship that leads out of the store's
+  /// configuration.
   package func triggers(_ derived: [DerivedSlot]) throws -> [String] {
     try derived.flatMap { try DerivationTriggers(schema: schema, derived: $0).trees().map(text) }
   }
@@ -49,8 +52,8 @@ package struct DerivationTriggers {
       entity.superIndex == nil
       ? .truth(true)
       : numbers.count == 1
-        ? .binary(.equal, .column(nil, table.entity), numbers[0])
-        : .inList(.column(nil, table.entity), numbers)
+        ? .binary(.equal, .column(nil, AppleNames.entityNumber), numbers[0])
+        : .inList(.column(nil, AppleNames.entityNumber), numbers)
   }
 
   func trees() throws -> [SchemaTree] {
@@ -140,7 +143,7 @@ package struct DerivationTriggers {
     let notice: SelectStatement = select(
       .builtin(
         function,
-        [.text(table.name), own(table.entity), own(table.key), .text(derived.name), own(column)]),
+        [.text(table.name), own(AppleNames.entityNumber), own(table.key), .text(derived.name), own(column)]),
       from: .table(table.name, alias: nil), where: affected)
     return .trigger(
       TriggerDefinition(
@@ -257,7 +260,8 @@ package struct DerivationTriggers {
         "PARAMETER_UPDATE", .update(of: [source]), on: step.table.name, set: call(Row.new(source)),
         where: readers(.new)),
     ]
-    // A deletion clears the key of a relationship with an inverse, which the trigger on the key sees. Without an inverse nothing does.
+    // A deletion clears the key of a relationship with an inverse, which the trigger on the key sees. Without
+    // an inverse nothing does.
     let relationship: PropertySlot = schema.layout.entities[place.entity].slots[place.slot]
     if relationship.relationship?.inverseRelationship == nil {
       result.append(
@@ -333,7 +337,8 @@ package struct DerivationTriggers {
     -> [SchemaTree]
   {
     let pairs: SQLSource = .table(members.table, alias: nil)
-    /// The members of an owner; a pair of a relationship that is its own inverse counts in either direction, once.
+    /// The members of an owner; a pair of a relationship that is its own inverse counts in either direction,
+    /// once.
     func membersRows(of key: SQLExpression) -> SQLSource {
       var rows: SelectStatement = select(
         .named(own(members.member), "m"), from: pairs, where: equal(own(members.owner), key))

@@ -3,7 +3,7 @@ import CoreDataStorage
 
 /// The statements that make a fresh store, with Apple's text: tables, join tables, indexes, bookkeeping.
 ///
-///     CREATE TABLE ZUSER ( Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER, Z_OPT INTEGER, ZNAME VARCHAR, ZPETNAME VARCHAR )
+///     CREATE TABLE ZUSER ( Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER, Z_OPT INTEGER, ZNAME VARCHAR )
 ///     CREATE TABLE Z_1TAGS ( Z_1CAREPLANS INTEGER, Z_13TAGS INTEGER, PRIMARY KEY (Z_1CAREPLANS, Z_13TAGS) )
 ///     CREATE INDEX Z_1TAGS_Z_13TAGS_INDEX ON Z_1TAGS (Z_13TAGS, Z_1CAREPLANS)
 ///     CREATE TABLE Z_PRIMARYKEY (Z_ENT INTEGER PRIMARY KEY, Z_NAME VARCHAR, Z_SUPER INTEGER, Z_MAX INTEGER)
@@ -25,11 +25,14 @@ package struct AppleCreation: Sendable {
 
   private func table(_ table: TableSchema) -> TableDefinition {
     let fixed: [ColumnDefinition] = [
-      ColumnDefinition(table.key, "INTEGER", isPrimaryKey: true), ColumnDefinition(table.entity, "INTEGER"),
-      ColumnDefinition(table.version, "INTEGER"),
+      ColumnDefinition(table.key, AppleNames.keyType, isPrimaryKey: true),
+      ColumnDefinition(AppleNames.entityNumber, AppleNames.keyType),
+      ColumnDefinition(table.version, AppleNames.keyType),
     ]
     return TableDefinition(
-      table.name, fixed + table.columns.map { ColumnDefinition($0.name, $0.type) }, isPadded: true)
+      table.name,
+      fixed + table.columns.map { ColumnDefinition($0.name, AppleLayout().type($0.purpose, $0.kind)) },
+      isPadded: true)
   }
 
   package func joinTables() -> [String] { schema.joinTables.map { text(.table(joinTable($0))) } }
@@ -37,7 +40,8 @@ package struct AppleCreation: Sendable {
   private func joinTable(_ table: JoinTable) -> TableDefinition {
     let keys: [String] = [table.ownerKey, table.targetKey]
     return TableDefinition(
-      table.name, (keys + table.orderColumns).map { ColumnDefinition($0, "INTEGER") }, primaryKey: keys,
+      table.name, (keys + table.orderColumns).map { ColumnDefinition($0, AppleNames.keyType) },
+      primaryKey: keys,
       isPadded: true)
   }
 

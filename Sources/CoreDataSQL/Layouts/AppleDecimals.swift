@@ -1,13 +1,13 @@
 import CoreDataStorage
 import Foundation
 
-// Decimals in columns of numeric affinity. A number whose text a real would not give back, where all its digits are to be kept, is
-// bound with a zero byte at its end: no number ends so, SQLite therefore keeps the text as it is, and a reader of C strings (Apple's
-// included) sees the exact number.
+// Decimals in columns of numeric affinity. A number whose text a real would not give back, where all its
+// digits are to be kept, is bound with a zero byte at its end: no number ends so, SQLite therefore keeps the
+// text as it is, and a reader of C strings (Apple's included) sees the exact number.
 
 extension DecimalText {
-  /// A number as a decimal column holds it: an integer, a real whose shortest text it is, or text behind which stands a zero
-  /// byte. nil for what is no number.
+  /// A number as a decimal column holds it: an integer, a real whose shortest text it is, or text behind
+  /// which stands a zero byte. nil for what is no number.
   package static func stored(_ value: Decimal) -> SQLValue? {
     value.isNaN ? nil : stored(value.description)
   }

@@ -2,14 +2,17 @@ import CoreDataModel
 import CoreDataStorage
 
 extension StoreSchema {
-  /// The schema of an existing database: Apple's names for the numbers found in `Z_PRIMARYKEY`, each looked up in the
-  /// database, join tables under either side's name with the columns they really have.
+  /// The schema of an existing database: Apple's names for the numbers found in `Z_PRIMARYKEY`, each looked
+  /// up in the database, join tables under either side's name with the columns they really have.
   ///
   /// `entities`: names of the entities of the store's configuration, nil for all.
-  /// Throws `StoreError.unsupportedModel` naming entity, property, table and column if the database lacks one.
+  /// Throws `StoreError.unsupportedModel` naming entity, property, table and column if the database lacks
+  /// one.
   package init(layout: ModelLayout, database: ExistingDatabase, entities: Set<String>? = nil) throws {
     let numbers: [Int] = EntityNumbers(layout: layout, rows: database.entities).resolve()
-    let predicted: StoreSchema = AppleLayout(layout: layout, entities: entities, numbers: numbers).build()
+    let predicted: StoreSchema = SchemaBuilder(
+      layout: layout, rules: AppleLayout(), entities: entities, numbers: numbers
+    ).build()
     for entity in layout.entities
     where predicted.tablePosition[entity.index] != nil && numbers[entity.index] == 0 {
       throw StoreError.unsupportedModel(
@@ -23,8 +26,8 @@ extension StoreSchema {
   }
 }
 
-/// Finds each entity's number in `Z_PRIMARYKEY`: by name, else by an earlier name, else by the place it would have in a
-/// fresh store (a migration that renames an entity may leave the old name behind). 0: none.
+/// Finds each entity's number in `Z_PRIMARYKEY`: by name, else by an earlier name, else by the place it would
+/// have in a fresh store (a migration that renames an entity may leave the old name behind). 0: none.
 struct EntityNumbers {
   let layout: ModelLayout
   let rows: [ExistingDatabase.EntityRow]
@@ -109,7 +112,8 @@ private struct DatabaseMatcher {
       }
     }
     return StoreSchema(
-      layout: schema.layout, tables: tables, joinTables: joins, tablePosition: schema.tablePosition,
+      layout: schema.layout, dialect: schema.dialect, encoding: schema.encoding, tables: tables,
+      joinTables: joins, tablePosition: schema.tablePosition,
       entityNumbers: schema.entityNumbers, storage: storage)
   }
 
@@ -185,8 +189,8 @@ private struct DatabaseMatcher {
     }
   }
 
-  /// How Apple's framework names the column of an element is not known: one of the element's own name will do where nothing else
-  /// can be meant by it.
+  /// How Apple's framework names the column of an element is not known: one of the element's own name will do
+  /// where nothing else can be meant by it.
   private func elementColumn(
     _ predicted: String, of slot: PropertySlot, in entity: EntityLayout, table: String
   ) -> String? {
@@ -199,8 +203,8 @@ private struct DatabaseMatcher {
     return namesakes.count == 1 ? names.column(name, in: table) : nil
   }
 
-  /// The column with the target's entity number may carry the number that the destination had before a migration, or the
-  /// suffix of its key column.
+  /// The column with the target's entity number may carry the number that the destination had before a
+  /// migration, or the suffix of its key column.
   private func entityColumn(_ predicted: String, key: String, table: String) -> String {
     if names.column(predicted, in: table) != nil { return predicted }
     let tail: String = "_" + key.dropFirst()
@@ -258,8 +262,8 @@ private struct DatabaseMatcher {
     return folded.hasPrefix("Z_") && folded.dropFirst(2).first?.isNumber ?? false
   }
 
-  /// The columns of a join table that hold the owner's and the target's keys, by exact name, else by the relationship's
-  /// name with whatever number and suffix a migration left on it.
+  /// The columns of a join table that hold the owner's and the target's keys, by exact name, else by the
+  /// relationship's name with whatever number and suffix a migration left on it.
   private func keys(
     _ predicted: JoinTable, slot: PropertySlot, back: PropertySlot, in table: ExistingDatabase.Table
   ) -> (String, String)? {

@@ -6,251 +6,71 @@ extension StoreSchema {
   ///
   /// `entities`: names of the entities of the store's configuration, nil for all.
   package init(layout: ModelLayout, entities: Set<String>? = nil) throws {
-    self = AppleLayout(
-      layout: layout, entities: entities, numbers: layout.entities.map { $0.index + 1 }
-    ).build()
+    self.init(layout: layout, rules: AppleLayout(), entities: entities)
   }
 }
 
-/// Gives every entity and property its names, from the model and the entities' numbers alone.
-struct AppleLayout {
-  let layout: ModelLayout
-  let numbers: [Int]
-  private let included: [Bool]
-  private var tables: [TableSchema] = []
-  private var tablePosition: [Int?]
-  private var pools: [NamePool] = []
-  private var storage: [[SlotStorage]]
-  private var joinTables: [JoinTable] = []
+/// The layout of Apple's SQLite files. ``AppleNames`` has the names, ``AppleEncoding`` the values.
+package struct AppleLayout: SQLLayout {
+  package init() {}
 
-  init(layout: ModelLayout, entities: Set<String>?, numbers: [Int]) {
-    self.layout = layout
-    self.numbers = numbers
-    // A hierarchy shares a table, so one member brings in the whole of it.
-    let roots: Set<Int> = Set(
-      layout.entities.filter { entities?.contains($0.name) ?? true }.map(\.rootIndex))
-    included = layout.entities.map { roots.contains($0.rootIndex) }
-    tablePosition = layout.entities.map { _ in nil }
-    storage = layout.entities.map { $0.slots.map { _ in .none } }
+  package var dialect: any SQLDialect { SQLiteDialect() }
+  package var encoding: any ValueEncoding { AppleEncoding() }
+
+  package func table(_ entity: String) -> String { AppleNames.table(entity) }
+  package var reservedTables: [String] { AppleBookkeeping.tables }
+  package var key: String { AppleNames.key }
+  package var version: String { AppleNames.version }
+  package func entityNumber(hasSubentities: Bool) -> String? { AppleNames.entityNumber }
+  package var fixedColumns: [String] { AppleNames.fixedColumns }
+
+  package func attribute(_ name: String) -> String { AppleNames.column(name) }
+  package func toOneKey(_ name: String) -> String { AppleNames.column(name) }
+  package func toOneEntity(_ name: String, destination: Int) -> String {
+    AppleNames.toOneEntity(name, destination: destination)
+  }
+  package func toOneOrder(_ name: String) -> String { AppleNames.order(name) }
+  package func hiddenKey(_ name: String, of entity: String, source: Int) -> String {
+    AppleNames.hiddenKey(name, source: source)
+  }
+  package func hiddenOrder(_ name: String, of entity: String, source: Int) -> String {
+    AppleNames.hiddenOrder(name, source: source)
   }
 
-  func build() -> StoreSchema {
-    var work: AppleLayout = self
-    work.nameTables()
-    work.nameColumns()
-    work.nameHiddenKeys()
-    work.nameJoinTables()
-    work.linkToMany()
-    work.inherit()
-    for position in work.tables.indices { work.tables[position].sortColumns(layout) }
-    return StoreSchema(
-      layout: layout, tables: work.tables, joinTables: work.joinTables, tablePosition: work.tablePosition,
-      entityNumbers: numbers, storage: work.storage)
+  package func joinTable(_ name: String, of entity: String, owner: Int) -> String {
+    AppleNames.joinTable(name, owner: owner)
+  }
+  package func joinKey(_ name: String, of entity: String, number: Int) -> String {
+    AppleNames.joinKey(name, entity: number)
+  }
+  package var reflexiveKey: String? { AppleNames.reflexive }
+  package func joinOrder(of key: String) -> String { AppleNames.joinOrder(of: key) }
+  package var joinKeysAreUnique: Bool { true }
+
+  package func type(_ purpose: ColumnSchema.Purpose, _ kind: ColumnKind) -> String {
+    purpose == .attribute ? AppleNames.type(kind) : AppleNames.keyType
   }
 
-  private mutating func nameTables() {
-    var pool = NamePool(reserved: AppleBookkeeping.tables)
-    for entity in layout.entities where included[entity.index] {
-      if entity.superIndex == nil {
-        tablePosition[entity.index] = tables.count
-        tables.append(TableSchema(name: pool.take(AppleNames.table(entity.name)), root: entity.index))
-        pools.append(NamePool(reserved: AppleNames.fixedColumns))
-      } else {
-        tablePosition[entity.index] = tablePosition[entity.rootIndex]
-      }
+  /// Integers with the to-one columns of the same entity, order and hidden keys, floats and dates, decimals,
+  /// text, URIs, UUIDs, transformables, binary data.
+  package func rank(_ purpose: ColumnSchema.Purpose, _ kind: ColumnKind) -> Int {
+    switch purpose {
+    case .toOneKey, .toOneEntity: return 0
+    case .order, .hiddenKey: return 1
+    case .attribute: break
+    }
+    switch kind {
+    case .int16, .int32, .int64, .bool, .toOne: return 0
+    case .double, .float, .date: return 2
+    case .decimal: return 3
+    case .string: return 4
+    case .uri: return 5
+    case .uuid: return 6
+    case .transformable: return 7
+    case .data: return 8
     }
   }
 
-  /// Own attributes and to-one relationships, entity by entity, depth first.
-  private mutating func nameColumns() {
-    for entity in layout.entities {
-      guard let position = tablePosition[entity.index] else { continue }
-      for (number, slot) in entity.slots.enumerated() where slot.declaringEntity == entity.index {
-        guard case .stored(let kind, _) = slot.role else { continue }
-        let name: String = pools[position].take(AppleNames.column(slot.name))
-        func add(_ name: String, _ purpose: ColumnSchema.Purpose) {
-          tables[position].columns.append(
-            ColumnSchema(
-              name: name, type: AppleNames.type(kind), owner: entity.index, slot: number, purpose: purpose))
-        }
-        guard kind == .toOne else {
-          add(name, .attribute)
-          storage[entity.index][number] = .attribute(
-            AttributeColumn(
-              name: name, kind: kind, isTagged: slot.attribute?.allowsExternalBinaryDataStorage ?? false))
-          continue
-        }
-        var columns = ToOneColumns(key: name)
-        add(name, .toOneKey)
-        if let destination = slot.destination, layout.entities[destination].hasSubentities {
-          let column: String = pools[position].take(
-            AppleNames.toOneEntity(slot.name, destination: numbers[destination]))
-          columns.entity = column
-          add(column, .toOneEntity)
-        }
-        if let inverse = slot.relationship?.inverseRelationship, inverse.isToMany, inverse.isOrdered {
-          let column: String = pools[position].take(AppleNames.order(slot.name))
-          columns.order = column
-          add(column, .order)
-        }
-        storage[entity.index][number] = .toOne(columns)
-      }
-    }
-  }
-
-  /// To-many relationships without inverse keep the owner's key in the members' table.
-  private mutating func nameHiddenKeys() {
-    for entity in layout.entities where included[entity.index] {
-      for (number, slot) in entity.slots.enumerated() where slot.declaringEntity == entity.index {
-        guard slot.role == .toMany, slot.relationship?.inverseRelationship == nil,
-          let destination = slot.destination, let position = tablePosition[destination]
-        else { continue }
-        let key: String = pools[position].take(
-          AppleNames.hiddenKey(slot.name, source: numbers[entity.index]))
-        tables[position].columns.append(
-          ColumnSchema(name: key, type: "INTEGER", owner: entity.index, slot: number, purpose: .hiddenKey))
-        var order: String?
-        if slot.relationship?.isOrdered ?? false {
-          let column: String = pools[position].take(
-            AppleNames.hiddenOrder(slot.name, source: numbers[entity.index]))
-          tables[position].columns.append(
-            ColumnSchema(name: column, type: "INTEGER", owner: entity.index, slot: number, purpose: .order))
-          order = column
-        }
-        storage[entity.index][number] = .toMany(
-          .foreignKey(
-            ForeignKeyMembers(
-              table: tables[position].name, key: key, entity: nil, order: order, isHidden: true)))
-      }
-    }
-  }
-
-  /// Entities by name ignoring case, a super-entity before its sub-entities; the first reached owns a pair's table.
-  private func joinOrder() -> [EntityLayout] {
-    var done: Set<Int> = []
-    var result: [EntityLayout] = []
-    func visit(_ entity: EntityLayout) {
-      if let parent = entity.superIndex { visit(layout.entities[parent]) }
-      if done.insert(entity.index).inserted { result.append(entity) }
-    }
-    let flat: [EntityLayout] = layout.entities.sorted {
-      ($0.name.uppercased(), $0.name) < ($1.name.uppercased(), $1.name)
-    }
-    for entity in flat where included[entity.index] { visit(entity) }
-    return result
-  }
-
-  private mutating func nameJoinTables() {
-    var tablePool = NamePool(reserved: AppleBookkeeping.tables + tables.map(\.name))
-    var keyPool = NamePool()
-    var done: Set<ObjectIdentifier> = []
-    for entity in joinOrder() {
-      let own: [(Int, PropertySlot)] = entity.slots.enumerated()
-        .filter { $0.element.declaringEntity == entity.index && $0.element.role == .toMany }
-        .sorted {
-          ($0.element.name.uppercased(), $0.element.name) > ($1.element.name.uppercased(), $1.element.name)
-        }
-        .map { ($0.offset, $0.element) }
-      for (number, slot) in own {
-        guard let relationship = slot.relationship, let inverse = relationship.inverseRelationship,
-          inverse.isToMany, let destination = slot.destination, let back = slot.inverseSlot,
-          done.insert(ObjectIdentifier(relationship)).inserted
-        else { continue }
-        done.insert(ObjectIdentifier(inverse))
-        let isReflexive: Bool = inverse === relationship
-        let backSlot: PropertySlot = layout.entities[destination].slots[back]
-        let owner: Int = backSlot.destination ?? entity.index
-        let table: String = tablePool.take(
-          AppleNames.joinTable(slot.name, owner: numbers[entity.index]))
-        let ownerKey: String = keyPool.take(
-          AppleNames.joinKey(inverse.name, entity: numbers[owner]))
-        let targetKey: String =
-          isReflexive
-          ? AppleNames.reflexive
-          : keyPool.take(AppleNames.joinKey(slot.name, entity: numbers[destination]))
-        let order: String? = relationship.isOrdered ? AppleNames.joinOrder(of: targetKey) : nil
-        let inverseOrder: String? =
-          inverse.isOrdered && !isReflexive ? AppleNames.joinOrder(of: ownerKey) : nil
-        joinTables.append(
-          JoinTable(
-            name: table, ownerKey: ownerKey, targetKey: targetKey,
-            orderColumns: [inverseOrder, order].compactMap(\.self), entity: entity.index, slot: number))
-        storage[entity.index][number] = .toMany(
-          .joinTable(
-            JoinTableMembers(
-              table: table, owner: ownerKey, member: targetKey, order: order,
-              inverseOrder: inverseOrder, isReflexive: isReflexive)))
-        if !isReflexive {
-          storage[backSlot.declaringEntity][back] = .toMany(
-            .joinTable(
-              JoinTableMembers(
-                table: table, owner: targetKey, member: ownerKey, order: inverseOrder,
-                inverseOrder: order, isReflexive: false)))
-        }
-      }
-    }
-  }
-
-  /// A plain one-to-many uses its inverse's column.
-  private mutating func linkToMany() {
-    for entity in layout.entities where included[entity.index] {
-      for (number, slot) in entity.slots.enumerated() where slot.declaringEntity == entity.index {
-        guard slot.role == .toMany, let destination = slot.destination, let back = slot.inverseSlot,
-          let position = tablePosition[destination]
-        else { continue }
-        let declaring: Int = layout.entities[destination].slots[back].declaringEntity
-        guard case .toOne(let columns) = storage[declaring][back] else { continue }
-        storage[entity.index][number] = .toMany(
-          .foreignKey(
-            ForeignKeyMembers(
-              table: tables[position].name, key: columns.key, entity: columns.entity,
-              order: slot.relationship?.isOrdered ?? false ? columns.order : nil, isHidden: false)))
-      }
-    }
-  }
-
-  /// Slot numbers of a parent hold for its children, and so do the places.
-  private mutating func inherit() {
-    for entity in layout.entities {
-      guard let parent = entity.superIndex else { continue }
-      for number in layout.entities[parent].slots.indices {
-        storage[entity.index][number] = storage[parent][number]
-      }
-    }
-  }
-}
-
-extension TableSchema {
-  /// Apple's order of columns: integers with the to-one columns of the same entity, order and hidden keys, floats and
-  /// dates, decimals, text, URIs, UUIDs, transformables, binary data; within each the entities depth first, then names.
-  fileprivate mutating func sortColumns(_ layout: ModelLayout) {
-    func rank(_ column: ColumnSchema) -> Int {
-      switch column.purpose {
-      case .toOneKey, .toOneEntity: return 0
-      case .order, .hiddenKey: return 1
-      case .attribute: break
-      }
-      guard case .stored(let kind, _) = layout.entities[column.owner].slots[column.slot].role else {
-        return 0
-      }
-      switch kind {
-      case .int16, .int32, .int64, .bool, .toOne: return 0
-      case .double, .float, .date: return 2
-      case .decimal: return 3
-      case .string: return 4
-      case .uri: return 5
-      case .uuid: return 6
-      case .transformable: return 7
-      case .data: return 8
-      }
-    }
-    let ranked = columns.enumerated().map { place, column in
-      let isToOne: Int = column.purpose == .toOneKey || column.purpose == .toOneEntity ? 1 : 0
-      let name: String = layout.entities[column.owner].slots[column.slot].name
-      return (
-        key: (rank(column), column.owner, isToOne, name, place), column: column
-      )
-    }
-    columns = ranked.sorted { $0.key < $1.key }.map(\.column)
-  }
+  package func numbered(_ name: String, _ number: Int) -> String { "\(name)\(number)" }
+  package func fitted(_ name: String) -> String { name }
 }

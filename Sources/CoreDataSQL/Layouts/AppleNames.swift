@@ -5,12 +5,13 @@ import CoreDataStorage
 ///
 ///     entity User                     ZUSER
 ///     attribute name                  ZNAME
-///     to-one owner                    ZOWNER, Z<n>_OWNER (n: number of the declared destination), Z_FOK_OWNER
-///     to-many without inverse         Z<n>DOCUMENTS in the members' table (n: number of the declaring entity)
+///     to-one owner                    ZOWNER, Z<n>_OWNER (n: of the declared destination), Z_FOK_OWNER
+///     to-many without inverse         Z<n>DOCUMENTS in the members' table (n: of the declaring entity)
 ///     many-to-many tags ↔ carePlans   Z_1TAGS (Z_1CAREPLANS, Z_13TAGS), Z_FOK_13TAGS
 ///     element city of address         ZADDRESS_CITY (Decisions/0023)
 ///
-/// Two sub-entities of one table may ask for the same name; the later one, in depth-first order, gets a number: `ZTEXT1`.
+/// Two sub-entities of one table may ask for the same name; the later one, in depth-first order, gets a
+/// number: `ZTEXT1`.
 enum AppleNames {
   static func upper(_ name: String) -> String { name.uppercased() }
   static func table(_ entity: String) -> String { "Z" + upper(entity) }
@@ -42,7 +43,11 @@ enum AppleNames {
     "Z_DA_\(table)_\(entity)_\(attribute)_\(suffix)"
   }
 
-  static let fixedColumns: [String] = ["Z_PK", "Z_ENT", "Z_OPT"]
+  static let key: String = "Z_PK"
+  static let entityNumber: String = "Z_ENT"
+  static let version: String = "Z_OPT"
+  static let fixedColumns: [String] = [key, entityNumber, version]
+  static let keyType: String = "INTEGER"
 
   static func type(_ kind: ColumnKind) -> String {
     switch kind {
@@ -53,22 +58,5 @@ enum AppleNames {
     case .string, .uri: "VARCHAR"
     case .uuid, .data, .transformable: "BLOB"
     }
-  }
-}
-
-/// Names already given out; the next one with the same letters gets a number.
-struct NamePool {
-  private var taken: Set<String>
-
-  init(reserved: [String] = []) { taken = Set(reserved.map(DatabaseNames.fold)) }
-
-  mutating func take(_ name: String) -> String {
-    var candidate: String = name
-    var suffix: Int = 0
-    while !taken.insert(DatabaseNames.fold(candidate)).inserted {
-      suffix += 1
-      candidate = "\(name)\(suffix)"
-    }
-    return candidate
   }
 }

@@ -3,16 +3,18 @@ import CoreDataPredicates
 import CoreDataStorage
 import Foundation
 
-/// The condition of a partial index. Values can't be bound there, and only the table's own columns and SQLite's own
-/// operators may take part.
+/// The condition of a partial index. Values can't be bound there, and only the table's own columns and
+/// SQLite's own operators may take part.
 ///
-/// SQLite uses such an index for a statement that says the same in the same words, so the words are Apple's wherever they are known:
+/// SQLite uses such an index for a statement that says the same in the same words, so the words are Apple's
+/// wherever they are known:
 ///
 ///     state != 4                      ZSTATE <> 4
 ///     label != nil                    ZLABEL IS NOT NULL
 ///     a == -1 AND (b > 1 OR c == 0)   (ZA = -1 AND (ZB > 1 OR ZC = 0))
 ///
-/// As in Apple's, `<>` leaves rows without a value out of the index; fetches of Clarus that count them in don't use it.
+/// As in Apple's, `<>` leaves rows without a value out of the index; fetches of Clarus that count them in
+/// don't use it.
 struct PartialIndexCondition {
   let entity: EntityLayout
   let schema: StoreSchema
@@ -22,7 +24,8 @@ struct PartialIndexCondition {
     -> SQLExpression?
   {
     let condition = PartialIndexCondition(entity: entity, schema: schema)
-    return condition.tree(predicate.predicateNode()) ?? condition.compiled(predicate)
+    return condition.tree(predicate.predicateNode())
+      ?? LocalCondition.tree(predicate, of: entity, schema: schema)
   }
 
   private func tree(_ predicate: PredicateNode) -> SQLExpression? {
@@ -68,37 +71,6 @@ struct PartialIndexCondition {
     case .attribute(let column): return .column(nil, column.name)
     case .toOne(let columns): return .column(nil, columns.key)
     case .none, .toMany: return nil
-    }
-  }
-
-  /// Other conditions as fetches say them.
-  private func compiled(_ predicate: Foundation.NSPredicate) -> SQLExpression? {
-    guard let table = try? schema.table(of: entity.index) else { return nil }
-    let frame = SelectFrame(aliases: AliasSource())
-    frame.source = .table(table.name, alias: nil)
-    let root = ObjectPlace(entity: entity.index, table: table, alias: nil, frame: frame)
-    let condition: SQLExpression? = try? PredicateCompiler(schema: schema)
-      .condition(predicate.predicateNode(), PredicateScope(object: root))
-    guard let condition, frame.joins.isEmpty, condition.isLocal else { return nil }
-    return condition
-  }
-}
-
-extension SQLExpression {
-  /// Whether one row and SQLite alone are enough to evaluate it.
-  var isLocal: Bool {
-    switch self {
-    case .column, .tableColumn, .bound, .constant, .integer, .null, .truth: true
-    case .function, .aggregate, .exists, .scalar, .inSelect, .distinct, .named, .countRows, .parameter,
-      .numbered:
-      false
-    case .builtin(_, let parts), .all(let parts), .any(let parts): parts.allSatisfy(\.isLocal)
-    case .binary(_, let left, let right): left.isLocal && right.isLocal
-    case .negative(let part), .bitNot(let part), .noIndex(let part), .isNull(let part), .isNotNull(let part),
-      .isNotTrue(let part), .cast(let part, _), .enclosed(let part):
-      part.isLocal
-    case .between(let a, let b, let c), .choice(let a, let b, let c): a.isLocal && b.isLocal && c.isLocal
-    case .inList(let value, let members): value.isLocal && members.allSatisfy(\.isLocal)
     }
   }
 }

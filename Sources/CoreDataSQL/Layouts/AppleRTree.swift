@@ -1,16 +1,16 @@
 import CoreDataModel
 import CoreDataStorage
 
-// An R-tree index is a table of its own, in SQLite's rtree module, that holds each row's numbers once more. Triggers on the entity's
-// table keep it up, whoever writes; their names and texts are Apple's:
+// An R-tree index is a table of its own, in SQLite's rtree module, that holds each row's numbers once more.
+// Triggers on the entity's table keep it up, whoever writes; their names and texts are Apple's:
 //
-//     CREATE VIRTUAL TABLE Z_RT_Asset_boundedByRect USING RTREE (Z_PK INTEGER PRIMARY KEY, ZLATITUDE_MIN FLOAT, ZLATITUDE_MAX FLOAT, …)
-//     CREATE TRIGGER Z_RT_Asset_boundedByRect_INSERT AFTER INSERT ON ZASSET FOR EACH ROW BEGIN INSERT OR REPLACE INTO … ; END
-//     CREATE TRIGGER Z_RT_Asset_boundedByRect_UPDATE AFTER UPDATE ON ZASSET …     CREATE TRIGGER Z_RT_Asset_boundedByRect_DELETE …
+//     CREATE VIRTUAL TABLE Z_RT_Asset_boundedByRect USING RTREE (Z_PK …, ZLATITUDE_MIN FLOAT, …)
+//     CREATE TRIGGER Z_RT_Asset_boundedByRect_INSERT AFTER INSERT ON ZASSET FOR EACH ROW BEGIN … ; END
+//     CREATE TRIGGER Z_RT_Asset_boundedByRect_UPDATE AFTER UPDATE ON ZASSET …
 //
-// A number that is missing counts as 0 in the tree. A model asks for one by a fetch index of R-tree elements, or by a transient attribute
-// whose user info names the attributes it is made of. Some of Apple's files have the tree without its triggers: whoever writes to
-// such a file makes them for the time being.
+// A number that is missing counts as 0 in the tree. A model asks for one by a fetch index of R-tree elements,
+// or by a transient attribute whose user info names the attributes it is made of. Some of Apple's files have
+// the tree without its triggers: whoever writes to such a file makes them for the time being.
 
 package struct RTree: Sendable {
   /// Whether a table of this name is a tree of an entity's.
@@ -24,8 +24,8 @@ package struct RTree: Sendable {
   package let table: String
   let columns: [String]
   private let key: String
-  private let entity: String
-  /// The entity numbers whose rows are in the tree, where the table has rows of other entities; nil for all rows.
+  /// The entity numbers whose rows are in the tree, where the table has rows of other entities; nil for all
+  /// rows.
   let numbers: [Int]?
 
   init(
@@ -33,12 +33,13 @@ package struct RTree: Sendable {
   ) {
     name = AppleNames.rTree(index, of: entity.name)
     self.table = table.name
-    (key, self.entity) = (table.key, table.entity)
+    key = table.key
     self.columns = columns
     numbers = entity.superIndex == nil ? nil : entity.family.map { schema.entityNumbers[$0] }
   }
 
-  /// A tree of an existing file, by its own columns; nil if they are not two for each of some columns of the entity's table.
+  /// A tree of an existing file, by its own columns; nil if they are not two for each of some columns of the
+  /// entity's table.
   package init?(_ tree: ExistingDatabase.Table, schema: StoreSchema, database: ExistingDatabase) {
     let folded: String = DatabaseNames.fold(tree.name)
     let owners: [EntityLayout] = schema.layout.entities.filter { entity in
@@ -60,7 +61,7 @@ package struct RTree: Sendable {
     guard !found.isEmpty, found.count * 2 == bounds.count else { return nil }
     name = tree.name
     table = schema.tables[position].name
-    (self.key, entity) = (schema.tables[position].key, schema.tables[position].entity)
+    self.key = schema.tables[position].key
     columns = found
     numbers = owner.superIndex == nil ? nil : owner.family.map { schema.entityNumbers[$0] }
   }
@@ -89,7 +90,7 @@ package struct RTree: Sendable {
       -> SchemaTree
     {
       let condition: SQLExpression? = numbers.map { numbers in
-        .inList(column(row, entity), numbers.map { .integer(Int64($0)) })
+        .inList(column(row, AppleNames.entityNumber), numbers.map { .integer(Int64($0)) })
       }
       return .trigger(
         TriggerDefinition(
@@ -105,8 +106,9 @@ package struct RTree: Sendable {
 }
 
 extension EntityLayout {
-  /// The location attributes that this entity itself declares: transient ones that stand for stored numbers, by name. Apple's models say
-  /// which by `_NSLocationAttributeDerivedComponents` in the user info, as a list or as names with commas between.
+  /// The location attributes that this entity itself declares: transient ones that stand for stored numbers,
+  /// by name. Apple's models say which by `_NSLocationAttributeDerivedComponents` in the user info, as a list
+  /// or as names with commas between.
   var locations: [(name: String, parts: [String])] {
     slots.filter { $0.declaringEntity == index }.compactMap { slot in
       switch slot.property.userInfo?["_NSLocationAttributeDerivedComponents"] {

@@ -57,6 +57,6 @@ extension Comparison {
       return place.canBeMissing ? .isNotNull(place.key) : .truth(true)
     }
     return .inList(
-      place.column(place.table.entity), wanted.map { .bound(.integer(Int64(schema.entityNumbers[$0]))) })
+      place.entityNumber, wanted.map { .bound(.integer(Int64(schema.entityNumbers[$0]))) })
   }
 }

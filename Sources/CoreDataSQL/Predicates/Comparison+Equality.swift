@@ -26,7 +26,7 @@ extension Comparison {
     case (.entity(let place), .constant(let constant)), (.constant(let constant), .entity(let place)):
       return entityEquality(place, constant)
     case (.entity(let a), .entity(let b)):
-      return .binary(.is, a.column(a.table.entity), b.column(b.table.entity))
+      return .binary(.same, a.entityNumber, b.entityNumber)
     case (.object(let place), .value(let value, _)), (.value(let value, _), .object(let place)),
       (.entity(let place), .value(let value, _)), (.value(let value, _), .entity(let place)):
       // An object never equals a plain value; nil equals nil.
@@ -45,12 +45,16 @@ extension Comparison {
   {
     if constant.isNull { return .isNull(value) }
     try checkComparable(type)
-    if type.isNumber, constant.isNumber, let test = decimalTest(.equal, value, type, constant) { return test }
-    switch PredicateConstantEncoding.bind(constant, as: type) {
+    if type.isNumber, constant.isNumber,
+      let test = try schema.encoding.numberTest(.equal, value, type, constant)
+    {
+      return test
+    }
+    switch bind(constant, as: type) {
     case .null: return .isNull(value)
     case .never: return .truth(false)
     case .value(let bound):
-      if type == .string, !isLiteral { return .function(.equal, [value, .bound(bound), optionsValue]) }
+      if type == .string, !isLiteral { return try sql(.textTest(.equal, value, .bound(bound), options)) }
       return .binary(.equal, value, .bound(bound))
     }
   }
@@ -63,9 +67,15 @@ extension Comparison {
     let isSame: Bool = leftType == rightType || leftType.isNumber && rightType.isNumber
     guard isSame else { return .conjunction([.isNull(left), .isNull(right)]) }
     try checkMixed(leftType, rightType)
-    if leftType == .string, !isLiteral { return .function(.equal, [left, right, optionsValue]) }
+    if leftType == .string, !isLiteral { return try sql(.textTest(.equal, left, right, options)) }
     return .binary(
-      .is, left.comparable(leftType, with: rightType), right.comparable(rightType, with: leftType))
+      .same, try comparable(left, leftType, with: rightType), try comparable(right, rightType, with: leftType)
+    )
+  }
+
+  /// The value in the form in which it is compared with one of another type.
+  func comparable(_ value: SQLExpression, _ type: ValueType, with other: ValueType) throws -> SQLExpression {
+    type == .decimal && other == .real ? try sql(.realOfDecimal(value)) : value
   }
 
   /// Bytes in a file beside the store, or made by a transformer, are out of the database's sight.
@@ -105,7 +115,7 @@ extension Comparison {
     guard isSameHierarchy(left.entity, right.entity) else {
       return .conjunction([isMissing(left), isMissing(right)])
     }
-    let symbol: SQLOperator = left.canBeMissing && right.canBeMissing ? .is : .equal
+    let symbol: SQLOperator = left.canBeMissing && right.canBeMissing ? .same : .equal
     return .binary(symbol, left.key, right.key)
   }
 
@@ -117,7 +127,7 @@ extension Comparison {
       isSameHierarchy(layout.index, place.entity)
     else { return .truth(false) }
     return .binary(
-      .equal, place.column(place.table.entity),
+      .equal, place.entityNumber,
       .bound(.integer(Int64(schema.entityNumber(of: layout.index)))))
   }
 

@@ -43,11 +43,11 @@ extension Comparison {
   ) throws -> SQLExpression {
     if constant.isNull { return includesEqual(symbol) ? .isNull(value) : .truth(false) }
     try checkOrdered(type, constant)
-    if type.isNumber, let test = decimalTest(symbol, value, type, constant) { return test }
-    guard case .value(let bound) = PredicateConstantEncoding.bind(constant, as: type) else {
+    if type.isNumber, let test = try schema.encoding.numberTest(symbol, value, type, constant) { return test }
+    guard case .value(let bound) = bind(constant, as: type, symbol) else {
       return .truth(false)
     }
-    if type == .string, !isLiteral { return compared(symbol, value, .bound(bound)) }
+    if type == .string, !isLiteral { return try compared(symbol, value, .bound(bound)) }
     return .binary(symbol, value, .bound(bound))
   }
 
@@ -66,12 +66,13 @@ extension Comparison {
     try checkMixed(leftType, rightType)
     let test: SQLExpression =
       if leftType == .string, !isLiteral {
-        compared(symbol, left, right)
+        try compared(symbol, left, right)
       } else if leftType.isDecimal(with: rightType) {
-        .binary(symbol, .function(.compareDecimals, [left, right]), .integer(0))
+        try sql(.ordered(symbol, left, right, .decimals))
       } else {
         .binary(
-          symbol, left.comparable(leftType, with: rightType), right.comparable(rightType, with: leftType))
+          symbol, try comparable(left, leftType, with: rightType),
+          try comparable(right, rightType, with: leftType))
       }
     guard holdsForNil, includesEqual(symbol) else { return test }
     return .disjunction([test, .conjunction([.isNull(left), .isNull(right)])])
@@ -95,13 +96,12 @@ extension Comparison {
     if left.isNull || bounds[0].isNull || bounds[1].isNull { return .truth(false) }
     if case .value(let value, let type) = left, case .constant(let low) = bounds[0],
       case .constant(let high) = bounds[1], type != .string || isLiteral,
-      !type.isNumber
-        || decimalTest(.less, value, type, low) == nil && decimalTest(.less, value, type, high) == nil
+      try isPlain(.greaterOrEqual, value, type, low), try isPlain(.lessOrEqual, value, type, high)
     {
       try checkOrdered(type, low)
       try checkOrdered(type, high)
-      guard case .value(let lowest) = PredicateConstantEncoding.bind(low, as: type),
-        case .value(let highest) = PredicateConstantEncoding.bind(high, as: type)
+      guard case .value(let lowest) = bind(low, as: type, .greaterOrEqual),
+        case .value(let highest) = bind(high, as: type, .lessOrEqual)
       else { return .truth(false) }
       return .between(value, .bound(lowest), .bound(highest))
     }
@@ -109,6 +109,14 @@ extension Comparison {
     return .conjunction([
       try strictOrder(.greaterOrEqual, left, bounds[0]), try strictOrder(.lessOrEqual, left, bounds[1]),
     ])
+  }
+
+  /// Whether the database's own comparison with the bound constant will do.
+  private func isPlain(
+    _ symbol: SQLOperator, _ value: SQLExpression, _ type: ValueType, _ constant: PredicateValue
+  ) throws -> Bool {
+    guard type.isNumber, constant.isNumber else { return true }
+    return try schema.encoding.numberTest(symbol, value, type, constant) == nil
   }
 
   /// An order in which nil is not even as great as nil.
@@ -128,9 +136,10 @@ extension Comparison {
     invalid("BETWEEN needs two bounds", "write BETWEEN {low, high}")
   }
 
-  private func compared(_ symbol: SQLOperator, _ left: SQLExpression, _ right: SQLExpression) -> SQLExpression
+  private func compared(_ symbol: SQLOperator, _ left: SQLExpression, _ right: SQLExpression) throws
+    -> SQLExpression
   {
-    .binary(symbol, .function(.compare, [left, right, optionsValue]), .integer(0))
+    try sql(.ordered(symbol, left, right, .text(options)))
   }
 
   private func checkOrdered(_ type: ValueType, _ constant: PredicateValue) throws {

@@ -3,36 +3,20 @@ import CoreDataStorage
 
 extension Comparison {
   /// `BEGINSWITH`, `ENDSWITH`, and substring search for `CONTAINS` and `IN`. nil and the empty part are never found.
-  func search(_ kind: SQLSearchKind, _ text: Operand, _ part: Operand) throws -> SQLExpression {
+  func search(_ test: SQLTextTest, _ text: Operand, _ part: Operand) throws -> SQLExpression {
     if text.isNull || part.isNull { return .truth(false) }
     let whole: SQLExpression = try string(text)
-    guard case .constant(let constant) = part else {
-      return .function(.search, [whole, try string(part), .integer(kind.rawValue), optionsValue])
+    if case .constant(let constant) = part {
+      guard case .string(let needle) = constant else { throw textNeeded(constant.kindName) }
+      if needle.isEmpty { return .truth(false) }
     }
-    guard case .string(let needle) = constant else { throw textNeeded(constant.kindName) }
-    if needle.isEmpty { return .truth(false) }
-    // A NUL would end the text for SQLite's own functions.
-    if !isLiteral || needle.utf8.contains(0) {
-      return .function(.search, [whole, .text(needle), .integer(kind.rawValue), optionsValue])
-    }
-    switch kind {
-    case .contains: return .binary(.greater, .builtin("instr", [whole, .text(needle)]), .integer(0))
-    case .endsWith:
-      // Of a text `substr` counts the characters up to the first NUL only; of bytes it counts all.
-      let (bytes, end): (SQLExpression, SQLExpression) = (.cast(whole, .bytes), .cast(.text(needle), .bytes))
-      return .binary(.equal, .builtin("substr", [bytes, .negative(.builtin("length", [end]))]), end)
-    case .beginsWith: return prefix(whole, needle)
-    }
+    return try sql(.textTest(test, whole, try string(part), options))
   }
 
   /// `LIKE`. A pattern whose only mark is a `*` at the end is a prefix, which an index serves.
   func like(_ text: Operand, _ pattern: Operand) throws -> SQLExpression {
     if text.isNull || pattern.isNull { return .truth(false) }
-    let whole: SQLExpression = try string(text)
-    if isLiteral, case .constant(.string(let mask)) = pattern, let start = Self.prefix(ofPattern: mask) {
-      return prefix(whole, start)
-    }
-    return .function(.like, [whole, try string(pattern), optionsValue])
+    return try sql(.textTest(.like, try string(text), try string(pattern), options))
   }
 
   /// What a pattern asks texts to begin with, if it asks for nothing else.
@@ -50,14 +34,7 @@ extension Comparison {
     if case .constant(.string(let expression)) = pattern {
       _ = try RegularExpressionCache.shared.expression(expression, options)
     }
-    return .function(.matches, [whole, try string(pattern), optionsValue])
-  }
-
-  /// Every text from the prefix up to, not including, the first text behind all that begin with it.
-  private func prefix(_ whole: SQLExpression, _ needle: String) -> SQLExpression {
-    let low: SQLExpression = .binary(.greaterOrEqual, whole, .text(needle))
-    guard let successor = Self.successor(of: needle) else { return low }
-    return .conjunction([low, .binary(.less, whole, .text(successor))])
+    return try sql(.textTest(.matches, whole, try string(pattern), options))
   }
 
   /// The smallest text greater than everything with this prefix, by code points; nil if there is none.

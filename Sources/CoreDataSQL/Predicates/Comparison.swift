@@ -10,12 +10,14 @@ struct Comparison {
   var schema: StoreSchema { compiler.schema }
 
   /// Whether text is compared as it is: no options, or the promise that it is prepared.
-  var isLiteral: Bool {
-    options.contains(.normalized)
-      || options.isDisjoint(with: [.caseInsensitive, .diacriticInsensitive, .localeSensitive])
-  }
+  var isLiteral: Bool { options.isLiteral }
 
-  var optionsValue: SQLExpression { .integer(Int64(options.rawValue)) }
+  func sql(_ node: SemanticNode) throws -> SQLExpression { try schema.dialect.rewrite(node) }
+
+  /// The constant as columns of the type hold it, compared by `symbol`.
+  func bind(_ constant: PredicateValue, as type: ValueType, _ symbol: SQLOperator = .equal) -> BoundValue {
+    schema.encoding.bind(constant, as: type, comparedBy: symbol)
+  }
 
   /// A side that is a choice is compared branch by branch: the branches may be of any kind.
   func compile(_ left: Operand, _ right: Operand) throws -> SQLExpression {

@@ -7,6 +7,8 @@ import Foundation
 struct KeyPathResolver {
   let schema: StoreSchema
 
+  private func sql(_ node: SemanticNode) throws -> SQLExpression { try schema.dialect.rewrite(node) }
+
   static func components(_ path: String) -> [String] {
     path.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
   }
@@ -81,7 +83,9 @@ struct KeyPathResolver {
       throw unknown(name, in: entity, path: text)
     }
     switch schema.storage(of: place.entity, slot: slot) {
-    case .attribute(let column): return .value(place.column(column.name), ValueType(column))
+    case .attribute(let column):
+      let value: SQLExpression = schema.encoding.read(place.column(column.name), column.kind)
+      return .value(value, ValueType(column))
     case .toOne(let columns):
       guard let destination = entity.slots[slot].destination else {
         throw notStored(entity.slots[slot], entity: entity, path: text)
@@ -176,14 +180,15 @@ struct KeyPathResolver {
     }
     switch (name, type) {
     case ("self", _): return .value(value, type)
-    case ("length", .string): return .value(.function(.length, [value]), .integer)
-    case ("lowercaseString", _): return .value(.function(.lowercase, [value]), .string)
-    case ("uppercaseString", _): return .value(.function(.uppercase, [value]), .string)
+    case ("length", .string): return .value(try sql(.function(.length, [value])), .integer)
+    case ("lowercaseString", _): return .value(try sql(.function(.lowercase, [value])), .string)
+    case ("uppercaseString", _): return .value(try sql(.function(.uppercase, [value])), .string)
     case ("absoluteString", .url): return .value(value, .string)
-    case ("timeIntervalSinceReferenceDate", _): return .value(value, .real)
+    case ("timeIntervalSinceReferenceDate", _):
+      return .value(try schema.encoding.seconds(ofDate: value), .real)
     default:
       return .value(
-        .function(.key, [value, .text(name), .integer(kind.rawValue)]), ValueType(result))
+        try sql(.function(.key, [value, .text(name), .integer(kind.rawValue)])), ValueType(result))
     }
   }
 
@@ -194,7 +199,7 @@ struct KeyPathResolver {
         part: text, reason: "of an object's entity a database knows the name only",
         advice: "compare entity.name, or the entity itself")
     }
-    let number: SQLExpression = place.column(place.table.entity)
+    let number: SQLExpression = place.entityNumber
     let family: [EntityLayout] = schema.layout.entities[place.entity].family.map {
       schema.layout.entities[$0]
     }

@@ -87,7 +87,7 @@ extension KeyPathResolver {
     var rows: Members = members.deduplicated()
     rows.element = try read(path, from: rows.element, text: text)
     rows.isSet = false
-    return try rows.total(total, of: .skipped, text)
+    return try rows.total(total, of: .skipped, text, schema.dialect)
   }
 
   /// The collections that operators give: values without nil, once each if the operator says so.
@@ -136,7 +136,8 @@ enum NilMembers {
 
 extension Members {
   /// One value computed of the members' values; equal values count once if this is a set.
-  func total(_ total: Total, of nils: NilMembers, _ text: String) throws -> Operand {
+  func total(_ total: Total, of nils: NilMembers, _ text: String, _ dialect: any SQLDialect) throws -> Operand
+  {
     guard case .value(let value, let type) = element else {
       throw StoreError.invalid(
         part: text, reason: "there are no single values to compute with",
@@ -145,8 +146,12 @@ extension Members {
     try type.checkReadable(text)
     try check(total, type, text)
     let distinct: SQLExpression = isSet ? .distinct(value) : value
-    if total.isExtreme { return .value(scalar(extreme(total, distinct, type)), type) }
-    let (computed, result): (SQLExpression, ValueType) = aggregate(total, value, distinct, type)
+    if total.isExtreme {
+      let extreme: SQLExpression = try dialect.rewrite(
+        .extreme(isLeast: total == .min, distinct, SQLExtremeKind(type)))
+      return .value(scalar(extreme), type)
+    }
+    let (computed, result): (SQLExpression, ValueType) = try aggregate(total, value, distinct, type, dialect)
     guard case .fatal = nils, !isSet else {
       return .value(scalar(computed, empty: total.ofNothing), result)
     }
@@ -170,35 +175,44 @@ extension Members {
     }
   }
 
-  private func extreme(_ total: Total, _ value: SQLExpression, _ type: ValueType) -> SQLExpression {
-    if type == .decimal { return .aggregate(total == .min ? .min : .max, [value]) }
-    return .builtin(total == .min ? "MIN" : "MAX", [value])
-  }
-
   private func aggregate(
-    _ total: Total, _ value: SQLExpression, _ distinct: SQLExpression, _ type: ValueType
-  ) -> (SQLExpression, ValueType) {
-    let number: SQLExpression = type == .decimal ? value.real : value
+    _ total: Total, _ value: SQLExpression, _ distinct: SQLExpression, _ type: ValueType,
+    _ dialect: any SQLDialect
+  ) throws -> (SQLExpression, ValueType) {
+    let number: SQLExpression = type == .decimal ? try dialect.rewrite(.realOfDecimal(value)) : value
     let counted: SQLExpression = isSet ? .builtin("COUNT", [distinct]) : .countRows
     switch total {
-    case .median: return (.aggregate(.median, [isSet ? .distinct(number) : number]), .real)
-    case .deviation: return (.aggregate(.deviation, [isSet ? .distinct(number) : number]), .real)
+    case .median, .deviation:
+      let function: SQLAggregate = total == .median ? .median : .deviation
+      return (try dialect.rewrite(.aggregate(function, [isSet ? .distinct(number) : number])), .real)
     case .average where type == .decimal:
-      let sum: SQLExpression = .aggregate(.sum, [distinct])
-      return (
-        .function(.decimalArithmetic, [.text(BuiltinFunction.divide.selector), sum, counted]), .decimal
-      )
-    case .average: return (.binary(.divide, .cast(sum(distinct, type), .real), counted), .real)
-    case .sum, .min, .max: return (sum(distinct, type), type)
+      let sum: SQLExpression = try sum(distinct, type, dialect)
+      let quotient: SemanticNode = .function(
+        .decimalArithmetic, [.text(BuiltinFunction.divide.selector), sum, counted])
+      return (try dialect.rewrite(quotient), .decimal)
+    case .average: return (try dialect.rewrite(.quotient(try sum(distinct, type, dialect), counted)), .real)
+    case .sum, .min, .max: return (try sum(distinct, type, dialect), type)
     }
   }
 
   /// Whole numbers go on as reals when 64 bits don't hold their sum, where SQL's own `SUM` fails.
-  private func sum(_ value: SQLExpression, _ type: ValueType) -> SQLExpression {
+  private func sum(_ value: SQLExpression, _ type: ValueType, _ dialect: any SQLDialect) throws
+    -> SQLExpression
+  {
     switch type {
-    case .decimal: .aggregate(.sum, [value])
+    case .decimal: try dialect.rewrite(.aggregate(.sum, [value]))
     case .real: .builtin("SUM", [value])
-    default: .aggregate(.wholeSum, [value])
+    default: try dialect.rewrite(.aggregate(.wholeSum, [value]))
+    }
+  }
+}
+
+extension SQLExtremeKind {
+  init(_ type: ValueType) {
+    switch type {
+    case .decimal: self = .decimal
+    case .uuid, .data, .externalData, .transformable: self = .bytes
+    case .integer, .real, .number, .string, .date, .url: self = .plain
     }
   }
 }

@@ -126,6 +126,13 @@ final class ObjectPlace {
   }
 
   func column(_ name: String) -> SQLExpression { .column(alias, name) }
+
+  /// The number of the object's entity; `NULL` where the object is missing.
+  var entityNumber: SQLExpression {
+    if table.entity != nil { return table.entityNumber(alias) }
+    let number: SQLExpression = table.entityNumber(nil)
+    return canBeMissing ? .choice(when: .isNull(key), then: .null, otherwise: number) : number
+  }
 }
 
 /// Where the names of a predicate lead: `SELF`, and the variables: members of enclosing subqueries, and what stands for a value

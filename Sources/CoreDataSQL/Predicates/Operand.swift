@@ -2,7 +2,7 @@ import CoreDataPredicates
 import CoreDataStorage
 
 /// What kind of values an SQL expression yields, as the predicate language tells them apart.
-enum ValueType: Hashable {
+package enum ValueType: Sendable, Hashable {
   case integer
   case real
   /// An integer or a real, as the database says row by row: the number that a text spells.
@@ -19,6 +19,11 @@ enum ValueType: Hashable {
   case transformable
 
   var isNumber: Bool { self == .integer || self == .real || self == .number || self == .decimal }
+
+  /// Whether two numbers are compared and computed as decimals: one is a decimal, and the other no double.
+  func isDecimal(with other: ValueType) -> Bool {
+    (self == .decimal && other != .real) || (other == .decimal && self != .real)
+  }
 
   init(_ column: AttributeColumn) {
     switch column.kind {

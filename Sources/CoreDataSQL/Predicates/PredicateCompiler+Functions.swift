@@ -16,7 +16,7 @@ extension PredicateCompiler {
       return try operand(arguments[0], scope).mapBranches { operand in
         if case .value(let value, let type) = operand { .value(.noIndex(value), type) } else { operand }
       }
-    case .random: return .value(Self.randomFraction, .real)
+    case .random: return .value(try sql(.randomFraction), .real)
     case .randomBelow: return try randomNumber(below: arguments, expression, scope)
     case .count, .sum, .average, .min, .max, .median, .standardDeviation, .mode:
       return try operand(arguments[0], scope).mapBranches { try total(function, of: $0, expression, scope) }
@@ -28,26 +28,26 @@ extension PredicateCompiler {
     case .multiply: return try arithmetic(.multiply, function, arguments, expression, scope)
     case .divide: return try arithmetic(.divide, function, arguments, expression, scope)
     case .modulus: return try arithmetic(.remainder, function, arguments, expression, scope)
-    case .bitwiseAnd: return try bits(arguments, expression, scope) { .binary(.bitAnd, $0[0], $0[1]) }
-    case .bitwiseOr: return try bits(arguments, expression, scope) { .binary(.bitOr, $0[0], $0[1]) }
-    case .bitwiseXor: return try bits(arguments, expression, scope) { .function(.bitXor, $0) }
-    case .leftShift: return try bits(arguments, expression, scope) { .binary(.shiftLeft, $0[0], $0[1]) }
-    case .rightShift:
-      return try bits(arguments, expression, scope) { .binary(.shiftRight, $0[0], $0[1]) }
+    case .bitwiseAnd: return try bits(.bitAnd, arguments, expression, scope)
+    case .bitwiseOr: return try bits(.bitOr, arguments, expression, scope)
+    case .bitwiseXor: return try bits(.bitXor, arguments, expression, scope)
+    case .leftShift: return try bits(.shiftLeft, arguments, expression, scope)
+    case .rightShift: return try bits(.shiftRight, arguments, expression, scope)
     case .onesComplement: return try bits(arguments, expression, scope) { .bitNot($0[0]) }
     case .raise:
       return try numeric(arguments, expression, scope) {
-        .value(.function(.power, $0.map { $1 == .decimal ? $0.real : $0 }), .real)
+        .value(try sql(.function(.power, try $0.map(plainNumber))), .real)
       }
     case .negate:
       return try numeric(arguments, expression, scope) { parts in
         let (value, type) = parts[0]
-        return type == .decimal ? decimal(function, value) : .value(.negative(value), type)
+        return type == .decimal ? try decimal(function, value) : .value(try sql(.negated(value)), type)
       }
     case .absolute:
       return try numeric(arguments, expression, scope) { parts in
         let (value, type) = parts[0]
-        return type == .decimal ? decimal(function, value) : .value(.function(.absolute, [value]), type)
+        return type == .decimal
+          ? try decimal(function, value) : .value(try sql(.function(.absolute, [value])), type)
       }
     case .squareRoot: return try real(.squareRoot, arguments, expression, scope)
     case .exponential: return try real(.exponential, arguments, expression, scope)
@@ -72,23 +72,10 @@ extension PredicateCompiler {
 
   // MARK: Chance
 
-  /// 53 bits of SQLite's, below 1.
-  private static var randomFraction: SQLExpression {
-    let bits: Int64 = 1 << 53
-    return .binary(
-      .divide, .cast(.binary(.bitAnd, .builtin("random", []), .integer(bits - 1)), .real),
-      .bound(.real(Double(bits))))
-  }
-
   private func randomNumber(
     below arguments: [ExpressionNode], _ expression: ExpressionNode, _ scope: PredicateScope
   ) throws -> Operand {
-    try bits(arguments, expression, scope) { bounds in
-      let number: SQLExpression = .binary(.bitAnd, .builtin("random", []), .integer(.max))
-      return .choice(
-        when: .binary(.greater, bounds[0], .integer(0)), then: .binary(.remainder, number, bounds[0]),
-        otherwise: .null)
-    }
+    try bits(arguments, expression, scope) { try sql(.randomBelow($0[0])) }
   }
 
   // MARK: Numbers
@@ -119,25 +106,23 @@ extension PredicateCompiler {
     try numeric(arguments, expression, scope) { parts in
       let (left, leftType) = parts[0]
       let (right, rightType) = parts[1]
-      if leftType == .integer, rightType == .integer { return .value(.binary(symbol, left, right), .integer) }
+      if leftType == .integer, rightType == .integer {
+        return .value(try sql(.computed(symbol, left, right, .whole)), .integer)
+      }
       if leftType.isDecimal(with: rightType) {
         if leftType == .number || rightType == .number { throw mixed(expression) }
-        return .value(.function(.decimalArithmetic, [.text(function.selector), left, right]), .decimal)
+        let arguments: [SQLExpression] = [.text(function.selector), left, right]
+        return .value(try sql(.function(.decimalArithmetic, arguments)), .decimal)
       }
-      let (a, b) = (leftType == .decimal ? left.real : left, rightType == .decimal ? right.real : right)
-      let type: ValueType = leftType == .real || rightType == .real ? .real : .number
-      switch symbol {
-      case .remainder: return .value(.function(.modulus, [a, b]), type)
-      case .divide:
-        // SQL gives NULL where a real divided by zero is infinite, and drops the fraction where a real is stored as an integer.
-        if type == .number { return .value(.function(.divide, [a, b]), type) }
-        if case .bound(let divisor) = b, divisor != .real(0), divisor != .integer(0) {
-          return .value(.binary(.divide, .cast(a, .real), b), type)
-        }
-        return .value(.function(.divide, [.cast(a, .real), b]), type)
-      default: return .value(.binary(symbol, a, b), type)
-      }
+      let (a, b) = (try plainNumber(left, leftType), try plainNumber(right, rightType))
+      let isReal: Bool = leftType == .real || rightType == .real
+      return .value(try sql(.computed(symbol, a, b, isReal ? .real : .mixed)), isReal ? .real : .number)
     }
+  }
+
+  /// A number that is no decimal.
+  private func plainNumber(_ value: SQLExpression, _ type: ValueType) throws -> SQLExpression {
+    type == .decimal ? try sql(.realOfDecimal(value)) : value
   }
 
   /// A decimal computes with whole numbers as decimals, with doubles as doubles.
@@ -147,21 +132,28 @@ extension PredicateCompiler {
       "CAST the text to NSDecimalNumber")
   }
 
-  private func decimal(_ function: BuiltinFunction, _ value: SQLExpression) -> Operand {
-    .value(.function(.decimalFunction, [.text(function.selector), value]), .decimal)
+  private func decimal(_ function: BuiltinFunction, _ value: SQLExpression) throws -> Operand {
+    .value(try sql(.function(.decimalFunction, [.text(function.selector), value])), .decimal)
   }
 
   /// Whole numbers; of others the fraction is dropped.
   private func bits(
     _ arguments: [ExpressionNode], _ expression: ExpressionNode, _ scope: PredicateScope,
-    _ compute: ([SQLExpression]) -> SQLExpression
+    _ compute: ([SQLExpression]) throws -> SQLExpression
   ) throws -> Operand {
     try numeric(arguments, expression, scope) { parts in
-      let values: [SQLExpression] = parts.map { value, type in
-        type == .integer ? value : .function(.whole, [type == .decimal ? value.real : value])
+      let values: [SQLExpression] = try parts.map { value, type in
+        type == .integer ? value : try sql(.function(.whole, [try plainNumber(value, type)]))
       }
-      return .value(compute(values), .integer)
+      return .value(try compute(values), .integer)
     }
+  }
+
+  private func bits(
+    _ symbol: SQLOperator, _ arguments: [ExpressionNode], _ expression: ExpressionNode,
+    _ scope: PredicateScope
+  ) throws -> Operand {
+    try bits(arguments, expression, scope) { try sql(.computed(symbol, $0[0], $0[1], .whole)) }
   }
 
   private func real(
@@ -169,20 +161,20 @@ extension PredicateCompiler {
     _ scope: PredicateScope
   ) throws -> Operand {
     try numeric(arguments, expression, scope) { parts in
-      .value(.function(function, parts.map { $1 == .decimal ? $0.real : $0 }), .real)
+      .value(try sql(.function(function, try parts.map(plainNumber))), .real)
     }
   }
 
   private func rounded(
-    _ function: BuiltinFunction, as sql: SQLFunction, _ arguments: [ExpressionNode],
+    _ function: BuiltinFunction, as name: SQLFunction, _ arguments: [ExpressionNode],
     _ expression: ExpressionNode, _ scope: PredicateScope
   ) throws -> Operand {
     try numeric(arguments, expression, scope) { parts in
       let (value, type) = parts[0]
       switch type {
       case .integer: return .value(value, type)
-      case .decimal: return decimal(function, value)
-      default: return .value(.function(sql, [value]), type)
+      case .decimal: return try decimal(function, value)
+      default: return .value(try sql(.function(name, [value])), type)
       }
     }
   }
@@ -200,7 +192,7 @@ extension PredicateCompiler {
         expression, "'\(Printer.print(arguments[0]))' is \(type.name), and the function needs a string",
         "use a string attribute")
     }
-    return .value(.function(function, [value]), result)
+    return .value(try sql(.function(function, [value])), result)
   }
 
   // MARK: Collections
@@ -227,7 +219,7 @@ extension PredicateCompiler {
       guard let total = Total(function) else {
         throw unsupported(expression, "it is unknown", "rewrite it")
       }
-      return try members.total(total, of: .fatal, text)
+      return try members.total(total, of: .fatal, text, schema.dialect)
     }
   }
 
@@ -298,33 +290,33 @@ extension PredicateCompiler {
     guard let kind = type.scalarKind else {
       throw unsupported(expression, "the database can't read \(type.name)", "filter the fetched objects")
     }
-    func made(_ result: ValueType) -> Operand {
-      .value(.function(.cast, [value, .text(name), .integer(kind.rawValue)]), result)
+    func made(_ result: ValueType) throws -> Operand {
+      .value(try sql(.function(.cast, [value, .text(name), .integer(kind.rawValue)])), result)
     }
     switch (name, type) {
-    // Dates are stored as seconds since 2001, which is what the cast means.
-    case ("NSDate", .date), ("NSDate", .integer), ("NSDate", .real), ("NSDate", .number), ("Date", .date),
-      ("Date", .integer), ("Date", .real), ("Date", .number):
-      return .value(value, .date)
-    case ("NSDate", .decimal), ("Date", .decimal): return .value(value.real, .date)
-    case ("NSDate", .string), ("Date", .string): return made(.date)
-    case ("NSNumber", .date): return .value(value, .real)
-    case ("NSNumber", .string): return .value(.function(.number, [value]), .number)
+    case ("NSDate", .date), ("Date", .date): return .value(value, .date)
+    // A number is taken for seconds since 2001.
+    case ("NSDate", _) where type.isNumber, ("Date", _) where type.isNumber:
+      return .value(try schema.encoding.date(ofSeconds: try plainNumber(value, type)), .date)
+    case ("NSDate", .string), ("Date", .string): return try made(.date)
+    case ("NSNumber", .date): return .value(try schema.encoding.seconds(ofDate: value), .real)
+    case ("NSNumber", .string): return .value(try sql(.function(.number, [value])), .number)
     case ("NSNumber", _) where type.isNumber: return .value(value, type)
     // A real is a decimal column's form of the decimal that its shortest text spells.
-    case ("NSDecimalNumber", .date), ("Decimal", .date): return .value(value, .decimal)
-    case ("NSDecimalNumber", .string), ("Decimal", .string): return made(.decimal)
+    case ("NSDecimalNumber", .date), ("Decimal", .date):
+      return .value(try schema.encoding.seconds(ofDate: value), .decimal)
+    case ("NSDecimalNumber", .string), ("Decimal", .string): return try made(.decimal)
     case ("NSDecimalNumber", _) where type.isNumber: return .value(value, .decimal)
     case ("Decimal", _) where type.isNumber: return .value(value, .decimal)
     case ("NSString", .string), ("String", .string): return .value(value, .string)
     case ("NSString", .decimal), ("String", .decimal):
-      return .value(.function(.decimalDescription, [value]), .string)
+      return .value(try sql(.function(.decimalDescription, [value])), .string)
     case ("NSString", _) where type.isNumber, ("String", _) where type.isNumber:
-      return .value(.function(.description, [value]), .string)
-    case ("NSString", _), ("String", _): return made(.string)
+      return .value(try sql(.function(.description, [value])), .string)
+    case ("NSString", _), ("String", _): return try made(.string)
     case ("NSUUID", .uuid), ("UUID", .uuid), ("NSURL", .url), ("URL", .url): return .value(value, type)
-    case ("NSUUID", .string), ("UUID", .string): return made(.uuid)
-    case ("NSURL", .string), ("URL", .string): return made(.url)
+    case ("NSUUID", .string), ("UUID", .string): return try made(.uuid)
+    case ("NSURL", .string), ("URL", .string): return try made(.url)
     default:
       throw invalid(
         expression, "\(type.name) can't become \(name)",

@@ -74,10 +74,7 @@ extension PredicateCompiler {
     case .value(let value, let type): return (value, type)
     case .constant(let value):
       if value.isNull { return (.null, nil) }
-      guard let type = PredicateConstantEncoding.type(of: value),
-        case .value(let bound) = PredicateConstantEncoding.bind(value, as: type)
-      else { return nil }
-      return (.bound(bound), type)
+      return schema.encoding.bind(value).map { (.bound($0), $1) }
     case .object, .entity, .members, .list, .choice, .combined: return nil
     }
   }

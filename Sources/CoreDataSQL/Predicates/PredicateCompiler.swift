@@ -1,16 +1,17 @@
 import CoreDataPredicates
 import CoreDataStorage
 
-/// Predicates as conditions of SQL that hold for exactly the rows for which the predicate holds in memory.
+/// Predicates as conditions of SQL that hold for exactly the rows for which the predicate holds in memory. With a table `person` in
+/// PostgreSQL's words:
 ///
-///     name == 'a'              t0.ZNAME = ?
-///     name != 'a'              t0.ZNAME IS NOT ?               holds for nil, as in memory
-///     NOT (age < 3)            (t0.ZAGE < ?) IS NOT TRUE       holds for nil
-///     name BEGINSWITH 'ab'     t0.ZNAME >= ? AND t0.ZNAME < ?  "ab" and "ac"; an index serves it
-///     owner.name == 'x'        LEFT JOIN ZUSER t1 ON t1.Z_PK = t0.ZOWNER … t1.ZNAME = ?
-///     ANY pets.age > 3         EXISTS (SELECT 1 FROM ZPET t1 WHERE t1.ZOWNER = t0.Z_PK AND t1.ZAGE > ?)
-///     ALL pets.age > 3         NOT EXISTS (… AND (t1.ZAGE > ?) IS NOT TRUE)
-///     pets.@count > 2          (SELECT COUNT(*) FROM ZPET t1 WHERE t1.ZOWNER = t0.Z_PK) > ?
+///     name == 'a'              t0.name = $1
+///     name != 'a'              t0.name IS DISTINCT FROM $1        holds for nil, as in memory
+///     NOT (age < 3)            (t0.age < $1) IS NOT TRUE          holds for nil
+///     name BEGINSWITH 'ab'     t0.name >= $1 AND t0.name < $2     "ab" and "ac"; an index serves it
+///     owner.name == 'x'        LEFT JOIN person t1 ON t1._id = t0.owner_id … t1.name = $1
+///     ANY pets.age > 3         EXISTS (SELECT 1 FROM pet t1 WHERE t1.owner_id = t0._id AND t1.age > $1)
+///     ALL pets.age > 3         NOT EXISTS (… AND (t1.age > $1) IS NOT TRUE)
+///     pets.@count > 2          (SELECT COUNT(*) FROM pet t1 WHERE t1.owner_id = t0._id) > $1
 ///
 /// What SQL can't say but memory can throws `StoreError.unsupported` with the part's text: the graph evaluates it (Decisions/0013). What
 /// fails for every row throws `.invalid`, or `.unknownKeyPath` with the nearest names.
@@ -21,6 +22,9 @@ struct PredicateCompiler {
   /// The parameter of the comparison that is being compiled.
   var parameter: Int?
   var paths: KeyPathResolver { KeyPathResolver(schema: schema) }
+
+  /// What a node means, as the database says it.
+  func sql(_ node: SemanticNode) throws -> SQLExpression { try schema.dialect.rewrite(node) }
 
   func condition(_ predicate: PredicateNode, _ scope: PredicateScope) throws -> SQLExpression {
     switch predicate {

@@ -39,15 +39,15 @@ extension ProjectionDraft {
       throw unsupported(
         aggregate, "@count needs a to-many relationship before it",
         "write relationship.@count, or count: for the values that are not nil")
-    case .sum: return plain(orZero(sum(value, isDecimal)), type)
+    case .sum: return plain(orZero(try sum(value, isDecimal)), type)
     case .average:
       return isDecimal
-        ? decimal(.average, [value, .isNotNull(value)]) : plain(.builtin("AVG", [value]), .real)
+        ? try decimal(.average, [value, .isNotNull(value)]) : plain(.builtin("AVG", [value]), .real)
     case .mean:
       return isDecimal
-        ? decimal(.average, [value, .integer(1)])
-        : plain(quotient(orZero(.builtin("SUM", [value])), .countRows), .real)
-    case .min, .max: return try extreme(aggregate, extreme(aggregate, value, isDecimal), type)
+        ? try decimal(.average, [value, .integer(1)])
+        : plain(try compiler.sql(.quotient(orZero(.builtin("SUM", [value])), .countRows)), .real)
+    case .min, .max: return try extreme(aggregate, try extreme(aggregate, of: value, type), type)
     }
   }
 
@@ -76,16 +76,17 @@ extension ProjectionDraft {
     switch aggregate.function {
     case .count: return plain(orZero(sumOfCounts(present)), .integer)
     case .members: return plain(orZero(sumOfCounts(.countRows)), .integer)
-    case .sum: return plain(orZero(sum(each(sum(value, isDecimal)), isDecimal)), type)
+    case .sum: return plain(orZero(try sum(each(try sum(value, isDecimal)), isDecimal)), type)
     case .average, .mean:
       let counted: SQLExpression = aggregate.function == .mean ? .countRows : present
-      let total: SQLExpression = each(sum(value, isDecimal))
+      let total: SQLExpression = each(try sum(value, isDecimal))
       return isDecimal
-        ? decimal(.average, [total, each(counted)])
-        : plain(quotient(orZero(.builtin("SUM", [total])), sumOfCounts(counted)), .real)
+        ? try decimal(.average, [total, each(counted)])
+        : plain(
+          try compiler.sql(.quotient(orZero(.builtin("SUM", [total])), sumOfCounts(counted))), .real)
     case .min, .max:
-      let inner: SQLExpression = each(extreme(aggregate, value, isDecimal))
-      return try extreme(aggregate, extreme(aggregate, inner, isDecimal), type)
+      let inner: SQLExpression = each(try extreme(aggregate, of: value, type))
+      return try extreme(aggregate, try extreme(aggregate, of: inner, type), type)
     }
   }
 
@@ -95,26 +96,20 @@ extension ProjectionDraft {
     ProjectionValue(columns: [value], kind: ColumnKind(type), operand: .value(value, type))
   }
 
-  private func decimal(_ function: SQLAggregate, _ arguments: [SQLExpression]) -> ProjectionValue {
-    plain(.aggregate(function, arguments), .decimal)
+  private func decimal(_ function: SQLAggregate, _ arguments: [SQLExpression]) throws -> ProjectionValue {
+    plain(try compiler.sql(.aggregate(function, arguments)), .decimal)
   }
 
-  private func sum(_ value: SQLExpression, _ isDecimal: Bool) -> SQLExpression {
-    isDecimal ? .aggregate(.sum, [value]) : .builtin("SUM", [value])
+  private func sum(_ value: SQLExpression, _ isDecimal: Bool) throws -> SQLExpression {
+    isDecimal ? try compiler.sql(.aggregate(.sum, [value])) : .builtin("SUM", [value])
   }
 
   private func orZero(_ value: SQLExpression) -> SQLExpression { .builtin("COALESCE", [value, .integer(0)]) }
 
-  /// `NULL` for nothing: SQL divides by zero so.
-  private func quotient(_ total: SQLExpression, _ count: SQLExpression) -> SQLExpression {
-    .binary(.divide, .cast(total, .real), count)
-  }
-
-  private func extreme(
-    _ aggregate: RowAggregate, _ value: SQLExpression, _ isDecimal: Bool
-  ) -> SQLExpression {
-    let isMin: Bool = aggregate.function == .min
-    return isDecimal ? .aggregate(isMin ? .min : .max, [value]) : .builtin(isMin ? "MIN" : "MAX", [value])
+  private func extreme(_ aggregate: RowAggregate, of value: SQLExpression, _ type: ValueType) throws
+    -> SQLExpression
+  {
+    try compiler.sql(.extreme(isLeast: aggregate.function == .min, value, SQLExtremeKind(type)))
   }
 
   /// The least and greatest of an attribute are of its kind: a Boolean stays one.

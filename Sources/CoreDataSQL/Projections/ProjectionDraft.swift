@@ -79,9 +79,9 @@ struct ProjectionDraft {
     order = try shape.order.compactMap { try orderTerm($0) }
     if plan.isDistinct && !leavesDoubles { return }
     if shape.isGrouped {
-      order += keys.flatMap { key in
-        key.columns.map { column in
-          SQLOrderTerm(key.kind == .decimal ? .function(.decimalKey, [column]) : column, ascending: true)
+      order += try keys.flatMap { key in
+        try key.columns.map { column in
+          try compiler.orderTerm(column, isDecimal: key.kind == .decimal, ascending: true)
         }
       }
     } else if !shape.order.isEmpty, let tie = root.tie(after: order, in: compiler.schema) {
@@ -94,8 +94,8 @@ struct ProjectionDraft {
     switch try compiler.operand(term.expression, scope) {
     case .value(let value, let type):
       let collation: SQLCollation? = type == .string ? SQLCollation(term.comparison) : nil
-      let key: SQLExpression = type == .decimal ? .function(.decimalKey, [value]) : value
-      return SQLOrderTerm(key, ascending: term.ascending, collation: collation)
+      return try compiler.orderTerm(
+        value, isDecimal: type == .decimal, ascending: term.ascending, collation: collation)
     case .object(let place): return SQLOrderTerm(place.key, ascending: term.ascending)
     case .constant: return nil
     case .list, .members, .entity, .choice, .combined:
@@ -170,9 +170,7 @@ struct ProjectionDraft {
     case .object(let place): return object(place)
     case .constant(let constant):
       if constant.isNull { return ProjectionValue(columns: [.null], kind: .int64, operand: operand) }
-      guard let type = PredicateConstantEncoding.type(of: constant),
-        case .value(let bound) = PredicateConstantEncoding.bind(constant, as: type)
-      else {
+      guard let (bound, type) = compiler.schema.encoding.bind(constant) else {
         throw compiler.unsupported(
           expression, "\(constant.kindName) is no single value of a database",
           "use a number, a string or a date")
@@ -194,7 +192,7 @@ struct ProjectionDraft {
   private func object(_ place: ObjectPlace) -> ProjectionValue {
     let varies: Bool = compiler.schema.layout.entities[place.entity].hasSubentities
     return ProjectionValue(
-      columns: varies ? [place.key, place.column(place.table.entity)] : [place.key], kind: .toOne,
+      columns: varies ? [place.key, place.entityNumber] : [place.key], kind: .toOne,
       target: place.entity, operand: .object(place))
   }
 }

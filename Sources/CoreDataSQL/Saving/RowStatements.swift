@@ -1,7 +1,8 @@
 import CoreDataStorage
 
-/// The statements about rows of one table that an engine needs beside those of a fetch: to look for a row before it is changed, to read
-/// rows by their keys, and to empty unique columns. None depends on values; parameters are listed in the order of their marks.
+/// The statements about rows of one table that an engine needs beside those of a fetch: to look for a row
+/// before it is changed, to read rows by their keys, and to empty unique columns. None depends on values;
+/// parameters are listed in the order of their marks.
 package struct RowStatements: Sendable {
   private let table: TableSchema
   private let dialect: any SQLDialect
@@ -45,7 +46,7 @@ package struct RowStatements: Sendable {
   /// (keys): key, entity number, version and columns of rows.
   package func rows(_ columns: [String], count: Int) -> String {
     select(
-      ([table.key, table.entity, table.version] + columns).map { .column(nil, $0) }, where: isAmong(count))
+      identity + ([table.version] + columns).map { .column(nil, $0) }, where: isAmong(count))
   }
 
   /// (keys): key and entity number of rows.
@@ -63,10 +64,10 @@ package struct RowStatements: Sendable {
 
   // MARK: Pieces
 
-  private var identity: [SQLExpression] { [.column(nil, table.key), .column(nil, table.entity)] }
+  private var identity: [SQLExpression] { [.column(nil, table.key), table.entityNumber(nil)] }
 
   private func isVersion(_ value: SQLExpression) -> SQLExpression {
-    .binary(.equal, .builtin("IFNULL", [.column(nil, table.version), .integer(0)]), value)
+    .binary(.equal, .builtin(dialect.firstPresent, [.column(nil, table.version), .integer(0)]), value)
   }
 
   private func isAmong(_ count: Int) -> SQLExpression {

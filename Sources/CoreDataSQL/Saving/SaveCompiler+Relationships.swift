@@ -1,10 +1,10 @@
 import CoreDataStorage
 
-/// How an engine carries out the edits of one to-many relationship. Parameters are listed in the order of the question
-/// marks.
+/// How an engine carries out the edits of one to-many relationship. Parameters are listed in the order of the
+/// question marks.
 package struct ToManyStatements: Sendable, Hashable {
-  /// (owner key, member key): ties a member to an owner. nil where the member's own row does it. Several for a reflexive relationship,
-  /// each with the same parameters.
+  /// (owner key, member key): ties a member to an owner. nil where the member's own row does it. Several for
+  /// a reflexive relationship, each with the same parameters.
   package var add: [String] = []
   /// (owner key, member key): unties them.
   package var remove: [String] = []

@@ -2,25 +2,27 @@ import CoreDataStorage
 
 /// The statements of a save. None depends on values, so an engine keeps each prepared by entity and slot set.
 ///
-///     INSERT INTO ZUSER(Z_PK, Z_ENT, Z_OPT, ZNAME) VALUES(?, ?, ?, ?)
-///     UPDATE ZUSER SET Z_OPT = ?, ZNAME = ? WHERE Z_PK = ? AND Z_OPT = ?
-///     DELETE FROM ZUSER WHERE Z_PK = ? AND Z_OPT = ?
+///     INSERT INTO person(_id, _entity, _version, name) VALUES($1, $2, $3, $4)
+///     UPDATE person SET _version = $1, name = $2 WHERE _id = $3 AND _version = $4
+///     DELETE FROM person WHERE _id = $1 AND _version = $2
 ///
 /// An update or delete that changes no row met a conflict: the row is gone or has another version.
 package struct SaveCompiler: Sendable {
   package let schema: StoreSchema
-  package let dialect: any SQLDialect
 
-  package init(schema: StoreSchema, dialect: any SQLDialect = SQLiteDialect()) {
-    self.schema = schema
-    self.dialect = dialect
-  }
+  package init(schema: StoreSchema) { self.schema = schema }
 
   /// Writes a whole new row. Hidden and order columns start empty; edits of to-many relationships fill them.
   package func insert(_ entity: EntityLayout) throws -> WriteStatement {
     let table: TableSchema = try schema.table(of: entity.index)
-    var columns: [String] = [table.key, table.entity, table.version]
-    var parameters: [RowParameter] = [.key, .entityNumber, .version]
+    var columns: [String] = [table.key]
+    var parameters: [RowParameter] = [.key]
+    if let number = table.entity {
+      columns.append(number)
+      parameters.append(.entityNumber)
+    }
+    columns.append(table.version)
+    parameters.append(.version)
     for slot in entity.slots.indices {
       for (column, parameter) in self.columns(of: entity, slot: slot) {
         columns.append(column)
@@ -31,8 +33,8 @@ package struct SaveCompiler: Sendable {
     return statement(.insert(InsertStatement(into: table.name, columns, values: values)), parameters)
   }
 
-  /// Writes the changed slots and the version of a row that still has the expected version. A changed to-one loses its place in
-  /// an ordered inverse; the edit of that relationship gives it a new one.
+  /// Writes the changed slots and the version of a row that still has the expected version. A changed to-one
+  /// loses its place in an ordered inverse; the edit of that relationship gives it a new one.
   package func update(_ entity: EntityLayout, changed: SlotSet) throws -> WriteStatement {
     let table: TableSchema = try schema.table(of: entity.index)
     var parameters: [RowParameter] = [.version]
@@ -66,7 +68,7 @@ package struct SaveCompiler: Sendable {
     WriteStatement(sql: text(tree), parameters: parameters)
   }
 
-  func text(_ tree: RowTree) -> String { SQLRenderer.text(tree, dialect: dialect) }
+  func text(_ tree: RowTree) -> String { SQLRenderer.text(tree, dialect: schema.dialect) }
 
   /// Derived attributes have none: triggers write them.
   private func columns(of entity: EntityLayout, slot: Int) -> [(String, RowParameter)] {

@@ -5,7 +5,7 @@ package enum RowParameter: Sendable, Hashable {
   case key
   /// The row's entity number in the database.
   case entityNumber
-  /// The row's version: its `Z_OPT` after the write.
+  /// The row's version: what the version column holds after the write.
   case version
   /// The version the store must still have.
   case expectedVersion

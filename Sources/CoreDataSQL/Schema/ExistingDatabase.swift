@@ -1,5 +1,5 @@
-/// What a database holds, as far as a schema needs it. The engine fills it from `sqlite_master`, `PRAGMA table_info`
-/// and `Z_PRIMARYKEY`.
+/// What a database holds, as far as a schema needs it. The engine fills it from `sqlite_master`, `PRAGMA
+/// table_info` and `Z_PRIMARYKEY`.
 package struct ExistingDatabase: Sendable {
   package struct Table: Sendable {
     package var name: String

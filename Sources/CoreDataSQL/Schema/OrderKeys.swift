@@ -1,13 +1,14 @@
 import CoreDataStorage
 
-/// The sparse integers behind ordered relationships: 2048, 3072, 4096 …, so that a member can go between two others
-/// without touching them.
+/// The sparse integers behind ordered relationships: 2048, 3072, 4096 …, so that a member can go between two
+/// others without touching them.
 package enum OrderKeys {
   package static let first: Int64 = 2048
   package static let step: Int64 = 1024
 
-  /// Order keys for members in their new order, given the keys they have now (nil for new ones): strictly ascending, with
-  /// as few changes as a longest ascending run allows. When a gap is too narrow, all are numbered anew.
+  /// Order keys for members in their new order, given the keys they have now (nil for new ones): strictly
+  /// ascending, with as few changes as a longest ascending run allows. When a gap is too narrow, all are
+  /// numbered anew.
   ///
   /// Cost: n log n.
   package static func assign(current: [Int64?]) -> [Int64] {

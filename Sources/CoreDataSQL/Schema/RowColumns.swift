@@ -2,8 +2,8 @@ import CoreDataStorage
 
 /// Which columns a `SELECT` over a family of entities asks for, and how the row loop turns them into words.
 ///
-/// The result's columns 0, 1 and 2 are key, entity number and version; values follow. A family shares one table, so the
-/// row of one entity uses some of the columns only: `reads(of:)` lists them.
+/// The result's columns 0, 1 and 2 are key, entity number and version; values follow. A family shares one
+/// table, so the row of one entity uses some of the columns only: `reads(of:)` lists them.
 package struct RowColumns: Sendable {
   /// Names of the value columns, in the order of the result; the first is result column 3.
   package let names: [String]
@@ -27,7 +27,8 @@ public struct ColumnRead: Sendable, Hashable {
   public var kind: ColumnKind
   /// A tag byte precedes the value (external storage).
   public var isTagged: Bool
-  /// For a to-one value: the result column with the target's entity number, -1 if the target is always `target`.
+  /// For a to-one value: the result column with the target's entity number, -1 if the target is always
+  /// `target`.
   public var entityColumn: Int32
   /// For a to-one value: the declared destination's entity index.
   public var target: Int32

@@ -3,38 +3,47 @@ import CoreDataStorage
 
 /// Where every entity and property of a model lies in one database.
 ///
-/// The compiler of statements asks this value for names and never makes one up, so another database layout is another
-/// way of filling a `StoreSchema`, not another compiler. Two ways exist for SQLite, both in Apple's layout:
+/// The compiler of statements asks this value for names and never makes one up, so another database layout is
+/// another way of filling a `StoreSchema` (``SQLLayout``), not another compiler:
 ///
-///     StoreSchema(layout: layout)                          a fresh store
-///     StoreSchema(layout: layout, database: existing)      what a file holds, whoever wrote it
+///     StoreSchema(layout: layout)                          a fresh store in Apple's layout
+///     StoreSchema(layout: layout, database: existing)      what a file in Apple's layout holds
+///     StoreSchema(layout: layout, rules: rules)            a fresh store in another layout
 ///
 /// A picture of it, `Page.book → Book` with sub-entity `GraphicNovel`:
 ///
-///     ZPAGE                                    ZBOOK
-///     Z_PK │ Z_ENT │ Z_OPT │ ZBOOK │ Z1_BOOK   Z_PK │ Z_ENT │ Z_OPT │ ZTITLE
-///      7   │  4    │  1    │  3 ───┼── 2 ───►   3   │  2    │  1    │ …          a GraphicNovel (number 2)
+///     page                                             book
+///     key │ entity │ version │ book │ book's entity    key │ entity │ version │ title
+///      7  │  4     │  1      │  3 ──┼── 2 ──────────►   3  │  2     │  1      │ …     a GraphicNovel (number 2)
 package struct StoreSchema: Sendable {
   package let layout: ModelLayout
+  /// What the database understands.
+  package let dialect: any SQLDialect
+  /// How columns hold values.
+  package let encoding: any ValueEncoding
   /// One table a root entity, in the order of their numbers; roots that are not in the store have none.
   package let tables: [TableSchema]
   package let joinTables: [JoinTable]
   /// By entity index: position in `tables`; nil for an entity outside the store's configuration.
   package let tablePosition: [Int?]
-  /// By entity index: the entity's number in this database (`Z_ENT`).
+  /// By entity index: the entity's number in this database.
   package let entityNumbers: [Int]
   /// By entity index, then slot.
   package let storage: [[SlotStorage]]
-  /// Entity number → entity index; -1 where a number means nothing to the model. Numbers start at 1, so 0 is -1.
+  /// Entity number → entity index; -1 where a number means nothing to the model. Numbers start at 1, so 0 is
+  /// -1.
   package let indexOfNumber: [Int]
   /// By position in `tables`: the columns of each index that may serve an order.
   let indexedOrders: [[[OrderedColumn]]]
 
   init(
-    layout: ModelLayout, tables: [TableSchema], joinTables: [JoinTable], tablePosition: [Int?],
+    layout: ModelLayout, dialect: any SQLDialect, encoding: any ValueEncoding, tables: [TableSchema],
+    joinTables: [JoinTable], tablePosition: [Int?],
     entityNumbers: [Int], storage: [[SlotStorage]]
   ) {
     self.layout = layout
+    self.dialect = dialect
+    self.encoding = encoding
     self.tables = tables
     self.joinTables = joinTables
     self.tablePosition = tablePosition
@@ -59,7 +68,7 @@ package struct StoreSchema: Sendable {
 
   package func entityNumber(of entity: Int) -> Int { entityNumbers[entity] }
 
-  /// The entity a `Z_ENT` means, nil if the model has no such entity.
+  /// The entity that a number means, nil if the model has no such entity.
   @inlinable
   package func entityIndex(ofNumber number: Int) -> Int? {
     guard number > 0, number < indexOfNumber.count else { return nil }
@@ -75,18 +84,35 @@ package struct TableSchema: Sendable, Hashable {
   package var name: String
   /// The root entity's index.
   package var root: Int
-  package var key: String = "Z_PK"
-  package var entity: String = "Z_ENT"
-  package var version: String = "Z_OPT"
+  /// The root entity's number in the database.
+  package var rootNumber: Int
+  package var key: String
+  /// The column with the number of a row's entity; nil where all rows are of one.
+  package var entity: String?
+  package var version: String
   /// All columns but the three above, in the order of creation.
   package var columns: [ColumnSchema] = []
+
+  init(name: String, root: Int, rootNumber: Int, key: String, entity: String?, version: String) {
+    self.name = name
+    self.root = root
+    self.rootNumber = rootNumber
+    self.key = key
+    self.entity = entity
+    self.version = version
+  }
+
+  /// The number of a row's entity.
+  func entityNumber(_ alias: String?) -> SQLExpression {
+    entity.map { .column(alias, $0) } ?? .integer(Int64(rootNumber))
+  }
 }
 
 /// One column as it would be created.
 package struct ColumnSchema: Sendable, Hashable {
   package var name: String
-  /// `INTEGER`, `VARCHAR`, …
-  package var type: String
+  /// The kind of its values; `.toOne` for all that hold a key or a number of the store's own.
+  package var kind: ColumnKind
   /// The entity index and slot the column belongs to. A hidden key's are those of the to-many relationship.
   package var owner: Int
   package var slot: Int
@@ -122,7 +148,8 @@ package enum SlotStorage: Sendable, Hashable {
 package struct AttributeColumn: Sendable, Hashable {
   package var name: String
   package var kind: ColumnKind
-  /// Whether values carry a tag byte (`01` inline, `02` name of a file) because the attribute allows external storage.
+  /// Whether values carry a tag byte (`01` inline, `02` name of a file) because the attribute allows external
+  /// storage.
   package var isTagged: Bool
 }
 
@@ -161,6 +188,7 @@ package struct JoinTableMembers: Sendable, Hashable {
   package var order: String?
   /// The owners' order in the member's inverse relationship, where that is ordered.
   package var inverseOrder: String?
-  /// A relationship that is its own inverse: Clarus writes a pair in both directions; a reader takes a pair in either.
+  /// A relationship that is its own inverse: Clarus writes a pair in both directions; a reader takes a pair
+  /// in either.
   package var isReflexive: Bool
 }

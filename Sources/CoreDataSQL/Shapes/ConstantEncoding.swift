@@ -53,7 +53,7 @@ enum ConstantEncoding: Sendable, Hashable {
   }
 
   private static func encoded(_ value: PredicateValue, _ type: ValueType) -> SQLValue? {
-    guard case .value(let bound) = PredicateConstantEncoding.bind(value, as: type) else { return nil }
+    guard case .value(let bound) = AppleEncoding.bind(value, as: type) else { return nil }
     return bound
   }
 

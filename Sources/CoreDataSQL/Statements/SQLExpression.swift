@@ -1,8 +1,9 @@
 /// An expression of a statement, free of any spelling.
 ///
-/// Conditions follow one rule: an expression is *true* exactly when the predicate it stands for holds in memory. When it does
-/// not hold, the expression may be false or `NULL`; so a negation is `IS NOT TRUE`, never `NOT`. `negated` knows the
-/// cheaper forms. This is how SQL's third truth value never reaches a user, and `ZNAME = ?` still uses its index.
+/// Conditions follow one rule: an expression is *true* exactly when the predicate it stands for holds in
+/// memory. When it does not hold, the expression may be false or `NULL`; so a negation is `IS NOT TRUE`,
+/// never `NOT`. `negated` knows the cheaper forms. This is how SQL's third truth value never reaches a user,
+/// and `name = ?` still uses its index.
 package indirect enum SQLExpression: Sendable, Hashable {
   /// A column of a table under its alias; without alias in single-table statements.
   case column(String?, String)
@@ -30,6 +31,8 @@ package indirect enum SQLExpression: Sendable, Hashable {
   case isNotTrue(SQLExpression)
   case between(SQLExpression, SQLExpression, SQLExpression)
   case inList(SQLExpression, [SQLExpression])
+  /// Equal to a member of an array.
+  case inArray(SQLExpression, SQLExpression)
   case inSelect(SQLExpression, SelectStatement)
   case exists(SelectStatement, isNegated: Bool)
   case scalar(SelectStatement)
@@ -49,33 +52,47 @@ package indirect enum SQLExpression: Sendable, Hashable {
   case enclosed(SQLExpression)
 }
 
-package enum SQLOperator: String, Sendable, Hashable {
-  case equal = "="
+package enum SQLOperator: Sendable, Hashable {
+  case equal
   /// Equal, `NULL` being equal to `NULL`.
-  case `is` = "IS"
-  case isNot = "IS NOT"
+  case same
+  case notSame
   /// Different, and neither is `NULL`.
-  case unequal = "<>"
-  case less = "<"
-  case lessOrEqual = "<="
-  case greater = ">"
-  case greaterOrEqual = ">="
-  case add = "+"
-  case subtract = "-"
-  case multiply = "*"
-  case divide = "/"
-  case remainder = "%"
-  case bitAnd = "&"
-  case bitOr = "|"
-  case shiftLeft = "<<"
-  case shiftRight = ">>"
+  case unequal
+  case less, lessOrEqual, greater, greaterOrEqual
+  case add, subtract, multiply, divide, remainder
+  case bitAnd, bitOr, bitXor, shiftLeft, shiftRight
+  /// A text and a pattern with SQL's own marks.
+  case matchesPattern
+
+  /// As the standard and most databases spell it; empty for what each has its own way with.
+  var standard: String {
+    switch self {
+    case .equal: "="
+    case .unequal: "<>"
+    case .less: "<"
+    case .lessOrEqual: "<="
+    case .greater: ">"
+    case .greaterOrEqual: ">="
+    case .add: "+"
+    case .subtract: "-"
+    case .multiply: "*"
+    case .divide: "/"
+    case .remainder: "%"
+    case .bitAnd: "&"
+    case .bitOr: "|"
+    case .shiftLeft: "<<"
+    case .shiftRight: ">>"
+    case .matchesPattern: "LIKE"
+    case .same, .notSame, .bitXor: ""
+    }
+  }
 }
 
-package enum SQLCast: String, Sendable, Hashable {
-  case real = "REAL"
-  case integer = "INTEGER"
-  case text = "TEXT"
-  case bytes = "BLOB"
+package enum SQLCast: Sendable, Hashable {
+  case real, integer, text, bytes
+  /// A truth value as 0 or 1.
+  case flag
 }
 
 extension SQLExpression {
@@ -87,8 +104,9 @@ extension SQLExpression {
     case .isNotNull(let operand): .isNull(operand)
     case .isNotTrue(let operand): operand
     // `equal` is built only where one side can't be NULL.
-    case .binary(.equal, let left, let right), .binary(.is, let left, let right): .binary(.isNot, left, right)
-    case .binary(.isNot, let left, let right): .binary(.is, left, right)
+    case .binary(.equal, let left, let right), .binary(.same, let left, let right):
+      .binary(.notSame, left, right)
+    case .binary(.notSame, let left, let right): .binary(.same, left, right)
     case .exists(let select, let isNegated): .exists(select, isNegated: !isNegated)
     default: .isNotTrue(self)
     }

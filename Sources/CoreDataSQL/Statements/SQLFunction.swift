@@ -1,67 +1,70 @@
 import CoreDataPredicates
 
-/// The functions that compiled statements call and an engine registers on every connection, exactly these.
+/// What compiled statements compute that SQL has no words for. A dialect rewrites these, or has the engine
+/// register them on every connection under names of its own.
 ///
-/// All are thin: `CoreDataPredicates` has the rules, so memory and SQL agree. `options` is the raw value of `ComparisonOptions`.
-/// Text arguments that are `NULL` or no text never match.
-package enum SQLFunction: String, Sendable, Hashable, CaseIterable {
+/// All are thin: `CoreDataPredicates` has the rules, so memory and SQL agree. `options` is the raw value of
+/// `ComparisonOptions`. Text arguments that are `NULL` or no text never match.
+package enum SQLFunction: Sendable, Hashable, CaseIterable {
   /// (a, b, options) → 1 if equal as text (`StringMatching.equals`), or both `NULL`; else 0.
-  case equal = "CLARUS_EQUAL"
+  case equal
   /// (a, b, options) → -1, 0, 1 (`StringMatching.compare`); `NULL` if either is `NULL`.
-  case compare = "CLARUS_COMPARE"
+  case compare
   /// (text, part, kind, options) → 0 or 1; kind is a raw value of `SQLSearchKind`.
-  case search = "CLARUS_SEARCH"
+  case search
   /// (text, pattern, options) → 0 or 1 (`StringMatching.like`).
-  case like = "CLARUS_LIKE"
+  case like
   /// (text, pattern, options) → 0 or 1 (`StringMatching.matches`); an invalid pattern is an error.
-  case matches = "CLARUS_MATCHES"
+  case matches
   /// (text) → text; `NULL` stays `NULL`, here and below. These evaluate the ``builtin`` function.
-  case lowercase = "CLARUS_LOWERCASE"
-  case uppercase = "CLARUS_UPPERCASE"
-  case canonical = "CLARUS_CANONICAL"
+  case lowercase
+  case uppercase
+  case canonical
   /// (text) → number of UTF-16 units.
-  case length = "CLARUS_LENGTH"
+  case length
   /// (base, exponent) → real.
-  case power = "CLARUS_POWER"
+  case power
   /// (number) → real.
-  case squareRoot = "CLARUS_SQRT"
-  case exponential = "CLARUS_EXP"
-  case naturalLogarithm = "CLARUS_LN"
+  case squareRoot
+  case exponential
+  case naturalLogarithm
   /// (number) → real, base 10.
-  case logarithm = "CLARUS_LOG10"
+  case logarithm
   /// (number) → number of the same type.
-  case floor = "CLARUS_FLOOR"
-  case ceiling = "CLARUS_CEILING"
-  case truncate = "CLARUS_TRUNC"
+  case floor
+  case ceiling
+  case truncate
   /// (a, b) → the remainder of reals.
-  case modulus = "CLARUS_MODULUS"
-  /// (a, b) → a divided by b: whole numbers without fraction, `NULL` for a whole number divided by 0; a real may be infinite.
-  case divide = "CLARUS_DIVIDE"
+  case modulus
+  /// (a, b) → a divided by b: whole numbers without fraction, `NULL` for a whole number divided by 0; a real
+  /// may be infinite.
+  case divide
   /// (number) → number; the least integer becomes a real.
-  case absolute = "CLARUS_ABS"
+  case absolute
   /// (number) → integer, the fraction dropped; `NULL` if it does not fit.
-  case whole = "CLARUS_WHOLE"
+  case whole
   /// (a, b) → integer.
-  case bitXor = "CLARUS_BITXOR"
+  case bitXor
   /// (value, key, kind) → what `ScalarKeys` reads; kind is a raw value of `ScalarKind`.
-  case key = "CLARUS_KEY"
-  /// (value, type, kind) → the value cast as `CAST(value, "type")` does, as columns hold it; `NULL` for text that spells none.
-  case cast = "CLARUS_CAST"
+  case key
+  /// (value, type, kind) → the value cast as `CAST(value, "type")` does, as columns hold it; `NULL` for text
+  /// that spells none.
+  case cast
   /// (text) → the number it spells, as `CAST(text, "NSNumber")`; `NULL` if none.
-  case number = "CLARUS_NUMBER"
+  case number
   /// (number) → its text, as `CAST(number, "NSString")`.
-  case description = "CLARUS_TEXT"
-  /// (a, b) → -1, 0, 1: two decimals or integers, exactly; `NULL` if either is none. What is a decimal here and below is what a
-  /// decimal column holds (``DecimalText``).
-  case compareDecimals = "CLARUS_DECIMAL_COMPARE"
+  case description
+  /// (a, b) → -1, 0, 1: two decimals or integers, exactly; `NULL` if either is none. What is a decimal here
+  /// and below is what a decimal column holds (``DecimalText``).
+  case compareDecimals
   /// (decimal) → a blob; blobs are ordered as their numbers are.
-  case decimalKey = "CLARUS_DECIMAL_KEY"
+  case decimalKey
   /// (decimal) → its text.
-  case decimalDescription = "CLARUS_DECIMAL_TEXT"
+  case decimalDescription
   /// (selector, a) → decimal: the built-in function of a decimal.
-  case decimalFunction = "CLARUS_DECIMAL"
+  case decimalFunction
   /// (selector, a, b) → decimal: the same of two decimals or integers.
-  case decimalArithmetic = "CLARUS_DECIMALS"
+  case decimalArithmetic
 
   /// The built-in function of the predicate language that does the work, for those that are one.
   package var builtin: BuiltinFunction? {
@@ -101,26 +104,27 @@ package enum SQLFunction: String, Sendable, Hashable, CaseIterable {
   }
 }
 
-/// Functions over rows that compiled statements call and an engine registers: exact where SQL's own would add decimals as reals, and those
-/// that SQL lacks. They leave `NULL` out and give `NULL` for no values. Decimals are what a decimal column holds.
-package enum SQLAggregate: String, Sendable, Hashable, CaseIterable {
+/// Functions over rows that compiled statements call and an engine registers: exact where SQL's own would add
+/// decimals as reals, and those that SQL lacks. They leave `NULL` out and give `NULL` for no values. Decimals
+/// are what a decimal column holds.
+package enum SQLAggregate: Sendable, Hashable, CaseIterable {
   /// (number)
-  case sum = "CLARUS_DECIMAL_SUM"
-  case min = "CLARUS_DECIMAL_MIN"
-  case max = "CLARUS_DECIMAL_MAX"
+  case sum
+  case min
+  case max
   /// (number, how many values it is the sum of)
-  case average = "CLARUS_DECIMAL_AVERAGE"
+  case average
   /// (integer) → integer, or a real when 64 bits don't hold the sum.
-  case wholeSum = "CLARUS_SUM"
+  case wholeSum
   /// (number) → real.
-  case median = "CLARUS_MEDIAN"
+  case median
   /// (number) → real, the population's standard deviation.
-  case deviation = "CLARUS_STDDEV"
+  case deviation
 
   package var argumentCount: Int { self == .average ? 2 : 1 }
 }
 
-/// Which place `CLARUS_SEARCH` looks at. An empty part is found nowhere.
+/// Which place ``SQLFunction/search`` looks at. An empty part is found nowhere.
 package enum SQLSearchKind: Int64, Sendable, Hashable {
   case contains = 0
   case beginsWith = 1
@@ -128,11 +132,11 @@ package enum SQLSearchKind: Int64, Sendable, Hashable {
 }
 
 /// The collations that compiled statements order by and an engine registers; text only.
-package enum SQLCollation: String, Sendable, Hashable, CaseIterable {
-  case caseInsensitive = "CLARUS_CASE_INSENSITIVE"
-  case localized = "CLARUS_LOCALIZED"
-  case localizedCaseInsensitive = "CLARUS_LOCALIZED_CASE_INSENSITIVE"
-  case localizedStandard = "CLARUS_LOCALIZED_STANDARD"
+package enum SQLCollation: Sendable, Hashable, CaseIterable {
+  case caseInsensitive
+  case localized
+  case localizedCaseInsensitive
+  case localizedStandard
 
   /// The rule behind it: `StringMatching.compare(_:_:by:)`.
   package var comparison: StringComparison {

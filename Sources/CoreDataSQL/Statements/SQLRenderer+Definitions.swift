@@ -8,14 +8,14 @@ extension SQLRenderer {
     case .rTree(let tree): write(tree)
     case .trigger(let trigger): write(trigger)
     case .sequence(let name, let step):
-      sql += "CREATE SEQUENCE \(dialect.identifier(name)) INCREMENT BY \(step)"
+      sql += "CREATE SEQUENCE \(dialect.table(name)) INCREMENT BY \(step)"
     }
   }
 
   // MARK: Tables
 
   private mutating func write(_ table: TableDefinition) {
-    sql += "CREATE TABLE \(dialect.identifier(table.name)) (\(table.isPadded ? " " : "")"
+    sql += "CREATE TABLE \(dialect.table(table.name)) (\(table.isPadded ? " " : "")"
     for (index, column) in table.columns.enumerated() {
       if index > 0 { sql += ", " }
       write(column)
@@ -43,13 +43,13 @@ extension SQLRenderer {
   }
 
   private mutating func write(_ reference: ReferenceDefinition) {
-    sql += "REFERENCES \(dialect.identifier(reference.table)) (\(dialect.identifier(reference.column)))"
+    sql += "REFERENCES \(dialect.table(reference.table)) (\(dialect.identifier(reference.column)))"
     if reference.cascades { sql += " ON DELETE CASCADE" }
     sql += " DEFERRABLE INITIALLY DEFERRED"
   }
 
   private mutating func write(_ constraint: ConstraintDefinition) {
-    sql += "ALTER TABLE \(dialect.identifier(constraint.table)) "
+    sql += "ALTER TABLE \(dialect.table(constraint.table)) "
     sql += "ADD CONSTRAINT \(dialect.identifier(constraint.name)) "
     switch constraint.rule {
     case .foreignKey(let reference):
@@ -68,7 +68,7 @@ extension SQLRenderer {
 
   private mutating func write(_ index: IndexDefinition) {
     sql += index.isUnique ? "CREATE UNIQUE INDEX " : "CREATE INDEX "
-    sql += "\(dialect.identifier(index.name)) ON \(dialect.identifier(index.table)) ("
+    sql += "\(dialect.identifier(index.name)) ON \(dialect.table(index.table)) ("
     for (place, column) in index.columns.enumerated() {
       if place > 0 { sql += ", " }
       write(column.value, inside: .unary)
@@ -82,7 +82,7 @@ extension SQLRenderer {
   }
 
   private mutating func write(_ tree: RTreeDefinition) {
-    sql += "CREATE VIRTUAL TABLE \(dialect.identifier(tree.name)) USING RTREE "
+    sql += "CREATE VIRTUAL TABLE \(dialect.table(tree.name)) USING RTREE "
     sql += "(\(dialect.identifier(tree.key)) INTEGER PRIMARY KEY"
     for bound in tree.bounds { sql += ", \(dialect.identifier(bound)) FLOAT" }
     sql += ")"
@@ -101,7 +101,7 @@ extension SQLRenderer {
       sql += columns.isEmpty ? "UPDATE" : "UPDATE OF "
       names(columns)
     }
-    sql += " ON \(trigger.isTemporary ? "main." : "")\(dialect.identifier(trigger.table)) FOR EACH ROW"
+    sql += " ON \(trigger.isTemporary ? "main." : "")\(dialect.table(trigger.table)) FOR EACH ROW"
     if let condition = trigger.condition {
       sql += " WHEN ("
       write(condition, inside: .loosest)

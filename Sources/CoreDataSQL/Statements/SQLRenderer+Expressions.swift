@@ -10,12 +10,13 @@ extension SQLRenderer {
     switch expression {
     case .any: .or
     case .all: .and
-    case .isNull, .isNotNull, .isNotTrue, .between, .inList, .inSelect: .comparison
+    case .isNull, .isNotNull, .isNotTrue, .between, .inList, .inArray, .inSelect: .comparison
     case .exists(_, let isNegated): isNegated ? .comparison : .primary
     case .binary(let symbol, _, _):
       switch symbol {
-      case .equal, .is, .isNot, .unequal, .less, .lessOrEqual, .greater, .greaterOrEqual: .comparison
-      case .add, .subtract, .multiply, .divide, .remainder, .bitAnd, .bitOr, .shiftLeft, .shiftRight:
+      case .equal, .same, .notSame, .unequal, .less, .lessOrEqual, .greater, .greaterOrEqual, .matchesPattern:
+        .comparison
+      case .add, .subtract, .multiply, .divide, .remainder, .bitAnd, .bitOr, .bitXor, .shiftLeft, .shiftRight:
         .arithmetic
       }
     case .negative, .bitNot, .noIndex: .unary
@@ -44,7 +45,7 @@ extension SQLRenderer {
       if let alias { sql += "\(alias)." }
       sql += dialect.identifier(name)
     case .tableColumn(let table, let name):
-      sql += dialect.identifier(table)
+      sql += dialect.table(table)
       sql += "."
       sql += dialect.identifier(name)
     case .bound(let value): bind(value)
@@ -53,15 +54,15 @@ extension SQLRenderer {
     case .numbered(let position): sql += dialect.numberedPlaceholder(position)
     case .integer(let value): sql += "\(value)"
     case .null: sql += "NULL"
-    case .truth(let value): sql += value ? "1" : "0"
+    case .truth(let value): sql += dialect.truth(value)
     case .binary(let symbol, let left, let right):
       let own: Strength = strength(of: expression)
       write(left, inside: own)
-      sql += " \(symbol.rawValue) "
+      sql += " \(dialect.symbol(symbol)) "
       write(right, inside: own)
     case .negative(let operand): prefix("-", operand)
     case .bitNot(let operand): prefix("~", operand)
-    case .noIndex(let operand): prefix("+", operand)
+    case .noIndex(let operand): prefix(dialect.indexBarrier, operand)
     case .all(let members): chain(members[...], " AND ")
     case .any(let members): chain(members[...], " OR ")
     case .isNull(let operand): suffix(operand, " IS NULL")
@@ -81,6 +82,11 @@ extension SQLRenderer {
       sql += " IN ("
       list(members)
       sql += ")"
+    case .inArray(let value, let array):
+      write(value, inside: .comparison)
+      sql += " = ANY("
+      write(array, inside: .loosest)
+      sql += ")"
     case .inSelect(let value, let select):
       write(value, inside: .comparison)
       sql += " IN ("
@@ -94,8 +100,8 @@ extension SQLRenderer {
       sql += "("
       write(select)
       sql += ")"
-    case .function(let function, let arguments): call(function.rawValue, arguments)
-    case .aggregate(let function, let arguments): call(function.rawValue, arguments)
+    case .function(let function, let arguments): call(dialect.name(function), arguments)
+    case .aggregate(let function, let arguments): call(dialect.name(function), arguments)
     case .builtin(let name, let arguments): call(name, arguments)
     case .distinct(let operand):
       sql += "DISTINCT "
@@ -115,7 +121,7 @@ extension SQLRenderer {
     case .cast(let operand, let type):
       sql += "CAST("
       write(operand, inside: .loosest)
-      sql += " AS \(type.rawValue))"
+      sql += " AS \(dialect.type(type)))"
     case .enclosed(let operand):
       sql += "("
       write(operand, inside: .loosest)
@@ -139,8 +145,8 @@ extension SQLRenderer {
     sql += text
   }
 
-  /// Long chains are set in balanced groups: SQLite refuses expressions deeper than 1000, and `a AND b AND c` is a tree as
-  /// deep as it is long.
+  /// Long chains are set in balanced groups: SQLite refuses expressions deeper than 1000, and `a AND b AND c`
+  /// is a tree as deep as it is long.
   private mutating func chain(_ members: ArraySlice<SQLExpression>, _ word: String) {
     let group: Int = 64
     if members.count <= group {
@@ -161,24 +167,6 @@ extension SQLRenderer {
       chain(members[start..<end], word)
       sql += ")"
       start = end
-    }
-  }
-
-  static func literal(_ value: SQLValue) -> String {
-    switch value {
-    case .null: return "NULL"
-    case .integer(let value): return "\(value)"
-    case .real(let value):
-      return value.isInfinite ? (value < 0 ? "-9e999" : "9e999") : "\(value)"
-    case .text(let value):
-      // A NUL would end the statement's text.
-      return "'" + value.replacing("'", with: "''").replacing("\0", with: "\u{FFFD}") + "'"
-    case .blob(let value):
-      let digits: [String] = value.map { byte in
-        let text = String(byte, radix: 16, uppercase: true)
-        return text.count == 1 ? "0" + text : text
-      }
-      return "X'\(digits.joined())'"
     }
   }
 }

@@ -6,7 +6,7 @@ extension SQLRenderer {
     case .insert(let insert): write(insert)
     case .update(let update): write(update)
     case .delete(let delete):
-      sql += "DELETE FROM \(dialect.identifier(delete.table))"
+      sql += "DELETE FROM \(dialect.table(delete.table))"
       write(condition: delete.condition)
     }
   }
@@ -14,7 +14,7 @@ extension SQLRenderer {
   private mutating func write(_ insert: InsertStatement) {
     let frame: (prefix: String, suffix: String) = dialect.insert(insert.conflict)
     let blank: String = insert.spacing == .narrow ? "" : " "
-    sql += "\(frame.prefix)\(dialect.identifier(insert.table))\(blank)("
+    sql += "\(frame.prefix)\(dialect.table(insert.table))\(blank)("
     names(insert.columns)
     sql += ") VALUES\(blank)("
     for (index, value) in insert.values.enumerated() {
@@ -28,7 +28,7 @@ extension SQLRenderer {
   }
 
   private mutating func write(_ update: UpdateStatement) {
-    sql += "UPDATE \(dialect.identifier(update.table)) SET "
+    sql += "UPDATE \(dialect.table(update.table)) SET "
     for (index, assignment) in update.assignments.enumerated() {
       if index > 0 { sql += ", " }
       sql += "\(dialect.identifier(assignment.column)) = "

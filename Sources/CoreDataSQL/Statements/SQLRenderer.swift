@@ -3,8 +3,8 @@ package struct SQLRenderer {
   let dialect: any SQLDialect
   /// Writes values into the text instead of binding them: for definitions, where nothing can be bound.
   let inlinesValues: Bool
-  /// Whether the text is a trigger's, which a store's file keeps. Apple's triggers say `AS` before an alias and `NOT NULL` for
-  /// `IS NOT NULL`.
+  /// Whether the text is a trigger's, which a store's file keeps. Apple's triggers say `AS` before an alias
+  /// and `NOT NULL` for `IS NOT NULL`.
   var isTrigger: Bool = false
   var sql: String = ""
   private(set) var bindings: [SQLValue] = []
@@ -63,17 +63,17 @@ package struct SQLRenderer {
     switch select.source {
     case .nothing: break
     case .table(let name, let alias):
-      sql += dialect.identifier(name)
+      sql += dialect.table(name)
       write(alias: alias)
     case .select(let inner, let alias):
       sql += "("
       write(inner)
       sql += ")"
-      write(alias: alias)
+      write(alias: alias ?? dialect.selectAlias)
     case .function(let name, let arguments): call(name, arguments)
     }
     for join in select.joins {
-      sql += " \(join.kind.rawValue) \(dialect.identifier(join.table))"
+      sql += " \(join.kind.rawValue) \(dialect.table(join.table))"
       write(alias: join.alias)
       sql += " ON "
       write(join.condition, inside: .loosest)
@@ -97,7 +97,7 @@ package struct SQLRenderer {
     for (index, term) in select.order.enumerated() {
       sql += index == 0 ? " ORDER BY " : ", "
       write(term.expression, inside: .loosest)
-      if let collation = term.collation { sql += " COLLATE \(collation.rawValue)" }
+      if let collation = term.collation { sql += " COLLATE \(dialect.name(collation))" }
       if !term.ascending { sql += " DESC" }
       if let nulls = dialect.nullOrder(ascending: term.ascending) { sql += " \(nulls)" }
     }
@@ -140,7 +140,7 @@ package struct SQLRenderer {
 
   mutating func bind(_ value: SQLValue) {
     if inlinesValues {
-      sql += Self.literal(value)
+      sql += dialect.literal(value)
     } else {
       bindings.append(value)
       sql += dialect.placeholder(bindings.count)

@@ -1,12 +1,21 @@
 import Foundation
 
-/// A value as a database column stores it.
+/// A value as a database column stores it, in a form that the layout chooses (``ValueEncoding``).
 package enum SQLValue: Sendable, Hashable {
   case null
   case integer(Int64)
   case real(Double)
   case text(String)
   case blob(Data)
+  // Of databases with types for them.
+  case boolean(Bool)
+  /// Microseconds since the first of January 2001.
+  case timestamp(Int64)
+  case uuid(UUID)
+  /// The digits of an exact number.
+  case decimal(String)
+  /// Several values of one of these kinds, bound at once.
+  case list([SQLValue])
 }
 
 extension SQLValue: CustomStringConvertible {
@@ -25,6 +34,13 @@ extension SQLValue: CustomStringConvertible {
         return digits.count == 1 ? "0" + digits : digits
       }.joined()
       return value.count > 32 ? "X'\(hex)…' (\(value.count) bytes)" : "X'\(hex)'"
+    case .boolean(let value): return value ? "TRUE" : "FALSE"
+    case .timestamp(let microseconds): return "\(microseconds) µs"
+    case .uuid(let uuid): return uuid.uuidString
+    case .decimal(let digits): return digits
+    case .list(let members):
+      let shown: String = members.prefix(8).map(\.description).joined(separator: ", ")
+      return "{\(shown)\(members.count > 8 ? ", … (\(members.count))" : "")}"
     }
   }
 }

@@ -2,16 +2,32 @@ import CoreDataPredicates
 import CoreDataStorage
 import Foundation
 
-/// How a constant is bound so that it can be equal to a column's values.
-enum BoundValue {
-  case value(SQLValue)
-  case null
-  /// No value of that type ever equals it: a string beside a number, NaN.
-  case never
-}
+/// Values in Apple's columns: numbers and truth values as integers and reals, dates as seconds since 2001,
+/// UUIDs as their 16 bytes, URLs as text, decimals in two forms (``DecimalText``).
+package struct AppleEncoding: ValueEncoding {
+  package init() {}
 
-enum PredicateConstantEncoding {
-  /// The constant in the form in which columns of this type store it.
+  package func form(of kind: ColumnKind) -> StoredForm {
+    switch kind {
+    case .int16, .int32, .int64, .bool, .toOne: .integer
+    case .double, .float, .date: .real
+    case .decimal: .decimalText
+    case .string, .uri: .text
+    case .uuid, .data, .transformable: .bytes
+    }
+  }
+
+  package func bind(_ constant: PredicateValue, as type: ValueType, comparedBy symbol: SQLOperator)
+    -> BoundValue
+  {
+    Self.bind(constant, as: type)
+  }
+
+  package func read(_ column: SQLExpression, _ kind: ColumnKind) -> SQLExpression { column }
+  package func seconds(ofDate value: SQLExpression) -> SQLExpression { value }
+  package func date(ofSeconds value: SQLExpression) -> SQLExpression { value }
+
+  /// The constant in the form in which columns of this type hold it, whatever compares them.
   static func bind(_ value: PredicateValue, as type: ValueType) -> BoundValue {
     if value.isNull { return .null }
     switch (type, value) {
@@ -31,7 +47,8 @@ enum PredicateConstantEncoding {
     }
   }
 
-  /// A number that is exactly a decimal, as a decimal column holds it; nil for doubles, which only resemble one.
+  /// A number that is exactly a decimal, as a decimal column holds it; nil for doubles, which only resemble
+  /// one.
   static func decimal(_ value: PredicateValue) -> SQLValue? {
     switch value {
     case .bool(let flag): .integer(flag ? 1 : 0)
@@ -43,7 +60,7 @@ enum PredicateConstantEncoding {
   }
 
   /// Any number as an integer or a real; nil for NaN, which SQLite would take for `NULL`.
-  static func number(_ value: PredicateValue) -> SQLValue? {
+  private static func number(_ value: PredicateValue) -> SQLValue? {
     switch value {
     case .bool(let flag): return .integer(flag ? 1 : 0)
     case .integer(let number): return .integer(number)
@@ -56,33 +73,16 @@ enum PredicateConstantEncoding {
     default: return nil
     }
   }
-
-  /// The type a constant has on its own, for arithmetic and for comparisons of computed values; nil for what no column holds.
-  static func type(of value: PredicateValue) -> ValueType? {
-    switch value {
-    case .bool, .integer: .integer
-    case .unsigned, .double: .real
-    case .decimal: .decimal
-    case .string: .string
-    case .date: .date
-    case .uuid: .uuid
-    case .url: .url
-    case .data: .data
-    case .null, .nullObject, .array, .set, .dictionary, .object: nil
-    }
-  }
 }
 
 extension SQLValue {
-  /// A value as columns of its own type hold it; nil for what no column holds.
+  /// A value as Apple's columns of its own type hold it; nil for what no column holds.
   package init?(_ value: PredicateValue) {
     if value.isNull {
       self = .null
       return
     }
-    guard let type = PredicateConstantEncoding.type(of: value),
-      case .value(let bound) = PredicateConstantEncoding.bind(value, as: type)
-    else { return nil }
+    guard let (bound, _) = AppleEncoding().bind(value) else { return nil }
     self = bound
   }
 }

@@ -1,29 +1,25 @@
 import CoreDataPredicates
 import Foundation
 
-// Decimals in conditions. A decimal column holds integers, reals (the number is the shortest text of one), and numbers with
-// more digits than a real as text, which SQLite holds greater than every number:
+// Decimals in conditions. A decimal column holds integers, reals (the number is the shortest text of one),
+// and numbers with more digits than a real as text, which SQLite holds greater than every number:
 //
-//     fee == 12.10 (decimal)    ZFEE = ?                                                     an index serves it
+//     fee == 12.10 (decimal)    ZFEE = ?                                               an index serves it
 //     fee == 12.1 (double)      ZFEE = ? OR ZFEE >= '' AND CLARUS_NUMBER(ZFEE) = ?           both parts do
 //     fee < 12                  ZFEE < ? OR ZFEE >= '' AND CLARUS_DECIMAL_COMPARE(ZFEE, ?) < 0
 //     fee > other               CLARUS_DECIMAL_COMPARE(ZFEE, ZOTHER) > 0
 //     fee > score               CAST(… ZFEE … AS REAL) > ZSCORE
 
-extension Comparison {
-  /// A test of a number against a constant where one of the two is a decimal and the database's own comparison would not do; nil
-  /// where it does.
-  func decimalTest(
+extension AppleEncoding {
+  package func numberTest(
     _ symbol: SQLOperator, _ value: SQLExpression, _ type: ValueType, _ constant: PredicateValue
   ) -> SQLExpression? {
     guard type == .decimal else {
       // A long decimal lies between two reals. Doubles are compared with the nearer one, integers exactly.
-      guard type == .integer, case .text(let text)? = PredicateConstantEncoding.decimal(constant) else {
-        return nil
-      }
+      guard type == .integer, case .text(let text)? = Self.decimal(constant) else { return nil }
       return .binary(symbol, .function(.compareDecimals, [value, .text(text)]), .integer(0))
     }
-    if let exact = PredicateConstantEncoding.decimal(constant) {
+    if let exact = Self.decimal(constant) {
       // Each number is held in one way only.
       if symbol == .equal { return .binary(.equal, value, .bound(exact)) }
       let test: SQLExpression = .binary(
@@ -33,14 +29,15 @@ extension Comparison {
     }
     guard case .double(let number) = constant else { return nil }
     if number.isNaN { return .truth(false) }
-    let near: SQLExpression = .binary(symbol, value.real, .bound(.real(number)))
+    let near: SQLExpression = .binary(symbol, SQLiteDialect().real(ofDecimal: value), .bound(.real(number)))
     // Greater integers have no double of their own.
     guard abs(number) < 0x1p53 else { return near }
     let texts: SQLExpression = .binary(symbol, .function(.number, [value]), .bound(.real(number)))
     return split(symbol, value, .bound(.real(number)), texts: texts) ?? near
   }
 
-  /// Numbers of a column by the database's comparison, so that an index serves them, texts by another; nil for a computed value.
+  /// Numbers of a column by the database's comparison, so that an index serves them, texts by another; nil
+  /// for a computed value.
   private func split(
     _ symbol: SQLOperator, _ value: SQLExpression, _ bound: SQLExpression, texts: SQLExpression
   ) -> SQLExpression? {
@@ -54,29 +51,5 @@ extension Comparison {
       ])
     default: return .disjunction([numbers, .conjunction([isText, texts])])
     }
-  }
-}
-
-extension ValueType {
-  /// Whether two numbers are compared and computed as decimals: one is a decimal, and the other no double.
-  func isDecimal(with other: ValueType) -> Bool {
-    (self == .decimal && other != .real) || (other == .decimal && self != .real)
-  }
-}
-
-extension SQLExpression {
-  /// A decimal's nearest real.
-  var real: SQLExpression { .cast(number, .real) }
-
-  /// A decimal as a number, exact where an integer or a real can be.
-  var number: SQLExpression {
-    .choice(
-      when: .binary(.equal, .builtin("typeof", [self]), .bound(.text("text"))),
-      then: .function(.number, [self]), otherwise: self)
-  }
-
-  /// The value in the form in which `==` compares it with one of another type.
-  func comparable(_ type: ValueType, with other: ValueType) -> SQLExpression {
-    type == .decimal && other == .real ? real : self
   }
 }
