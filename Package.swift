@@ -66,6 +66,7 @@ let package: Package = Package(
       name: "clarus",
       dependencies: [
         "CoreDataArchives", "CoreDataModel", "CoreDataPredicates", "CoreDataSQLite", "CoreDataStorage",
+        "CoreDataGraph", "CoreDataModel", "CoreDataPredicates", "CoreDataSQLite", "CoreDataStorage",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]),
 
@@ -115,6 +116,7 @@ let package: Package = Package(
       name: "CoreDataGraphTests",
       dependencies: coreData + [
         "StackSupport", "TestSupport", "CoreDataRuntime", "CoreDataStorage",
+        "StackSupport", "StoreConformance", "TestSupport", "CoreDataStorage",
         .product(name: "GRDB", package: "GRDB.swift"),
       ]),
     .testTarget(
@@ -150,6 +152,9 @@ let package: Package = Package(
       dependencies: [
         "clarus", "StoreConformance", "TestSupport", "CoreDataSQLite", "CoreDataStorage", "CoreDataModel",
         "CoreDataPredicates", "CoreDataArchives",
+        "clarus", "StoreConformance", "TestSupport", "CoreDataGraph", "CoreDataSQLite", "CoreDataStorage",
+        "CoreDataModel",
+        "CoreDataPredicates",
         .product(name: "GRDB", package: "GRDB.swift"),
       ]),
   ],

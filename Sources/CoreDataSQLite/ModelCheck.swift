@@ -10,7 +10,7 @@ enum ModelCheck {
   /// `carried` gives the model that the store carries; it is asked for where hashes can't tell. Entities about which nothing tells are
   /// not held against the store; the columns are checked for them anyway when the schema is matched.
   static func check(
-    _ metadata: StoreMetadata, layout: ModelLayout, entityNames: Set<String>?, url: URL,
+    _ metadata: SQLiteMetadata, layout: ModelLayout, entityNames: Set<String>?, url: URL,
     carried: () -> NSManagedObjectModel?
   ) throws {
     var versions = EntityVersions(hashes: metadata.hashes, structures: [:])
@@ -35,7 +35,7 @@ enum ModelCheck {
   }
 
   /// The structure of the entities that the check has found to be the file's although hashes can't tell.
-  static func structures(_ metadata: StoreMetadata, layout: ModelLayout) -> [String: Data] {
+  static func structures(_ metadata: SQLiteMetadata, layout: ModelLayout) -> [String: Data] {
     let versions = EntityVersions(hashes: metadata.hashes, structures: [:])
     var result: [String: Data] = [:]
     for entity in layout.entities where versions.fits(entity.entity) == nil {

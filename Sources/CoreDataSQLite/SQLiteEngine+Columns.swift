@@ -1,13 +1,6 @@
 import CoreDataSQL
 import CoreDataStorage
 
-/// Where a SQLite store keeps a property, for people who look at the file with other tools.
-package struct ColumnPlace: Sendable, Equatable {
-  package var property: String
-  package var table: String
-  package var columns: [String]
-}
-
 extension SQLiteEngine {
   /// The places of an entity's stored properties, in the order of its slots. Those without a place of their own are left out.
   /// Reads nothing.

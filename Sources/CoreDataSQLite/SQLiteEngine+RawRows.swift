@@ -6,6 +6,8 @@ import GRDB
 import GRDBSQLite
 
 extension SQLiteEngine {
+  package var takesSQL: Bool { true }
+
   /// The rows of one query that a program has written, by names of columns. Values are of SQLite's types: integers, doubles, strings, data.
   ///
   /// It can't write. The text has to be one statement that begins as a query does, so nothing attaches, begins, sets or creates; SQLite

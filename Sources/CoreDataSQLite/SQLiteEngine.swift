@@ -21,7 +21,6 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
   package let schema: StoreSchema
   package let identifier: String
   package let readOnlyReason: ReadOnlyReason?
-  package var isReadOnly: Bool { readOnlyReason != nil }
   /// Whether the file keeps persistent history of Apple's framework, which Clarus can't add to (Decisions/0036).
   package let hasHistory: Bool
 
@@ -53,12 +52,12 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
   }
 
   private struct MetadataState {
-    var current: StoreMetadata
+    var current: SQLiteMetadata
     /// How often the metadata was set, and how many of these times a save has written.
     var changes: Int = 0
     var written: Int = 0
 
-    init(_ metadata: StoreMetadata) {
+    init(_ metadata: SQLiteMetadata) {
       current = metadata
     }
 
@@ -196,7 +195,7 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
   /// What opening learns from the file.
   private struct Facts {
     var contents: OwnContents
-    var metadata: StoreMetadata
+    var metadata: SQLiteMetadata
     var schema: StoreSchema
     var hasHistory: Bool
     /// Trees that the file's triggers don't keep up: those that triggers of the connection can, and the rest.
@@ -207,7 +206,7 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
     static func read(
       _ database: Database, url: URL, layout: ModelLayout, options: SQLiteOptions
     ) throws -> Facts {
-      let metadata: StoreMetadata = try StoreMetadata.read(database, url: url)
+      let metadata: SQLiteMetadata = try SQLiteMetadata.read(database, url: url)
       if options.checksModel {
         try ModelCheck.check(metadata, layout: layout, entityNames: options.entityNames, url: url) {
           try? ModelCache.read(database, url: url)
@@ -293,8 +292,8 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
 
   package func setMetadata(_ metadata: [String: Any]) throws {
     if let readOnlyReason { throw StoreError.readOnly(url: url, readOnlyReason) }
-    _ = try MetadataPlist.write(metadata.filter { $0.key != StoreMetadata.Key.uuid }, url: url)
-    try StoreMetadata.checkIdentifier(in: metadata, of: identifier)
+    _ = try MetadataPlist.write(metadata.filter { $0.key != SQLiteMetadata.Key.uuid }, url: url)
+    try SQLiteMetadata.checkIdentifier(in: metadata, of: identifier)
     lock.withLock { metadataState.set(metadata) }
   }
 
@@ -383,7 +382,7 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
     var plan: SavePlan = plan
     let files = ExternalDataChanges(external: external)
     do {
-      var metadata: (value: StoreMetadata, count: Int)?
+      var metadata: (value: SQLiteMetadata, count: Int)?
       let keys: NewKeys = try writing { database in
         metadata = lock.withLock {
           metadataState.isChanged ? (metadataState.current, metadataState.changes) : nil

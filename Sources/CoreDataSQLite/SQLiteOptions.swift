@@ -1,3 +1,4 @@
+import CoreDataStorage
 import Foundation
 
 /// How a SQLite store is opened.
@@ -33,4 +34,15 @@ package struct SQLiteOptions: Sendable {
   package init() {}
 
   package init(isReadOnly: Bool) { self.isReadOnly = isReadOnly }
+
+  package init(_ options: StoreOpeningOptions) {
+    isReadOnly = options.isReadOnly
+    createsIfMissing = options.createsIfMissing
+    pragmas = options.pragmas
+    if let timeout = options.timeoutInSeconds { busyTimeoutInSeconds = timeout }
+    entityNames = options.entityNames
+    missingExternalData = options.readsMissingFilesAsNil ? .isNil : .isError
+    tracksHistory = options.tracksHistory
+    checksModel = options.checksModel
+  }
 }

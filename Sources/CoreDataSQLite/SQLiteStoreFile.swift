@@ -26,14 +26,7 @@ package struct SQLiteStoreFile: @unchecked Sendable {
   package let frameworkVersion: Int?
   package let hasHistory: Bool
   /// `Z_PRIMARYKEY` with the number of rows of each entity itself, without its sub-entities.
-  package let entities: [EntityCount]
-
-  package struct EntityCount: Sendable {
-    package var number: Int
-    package var name: String
-    package var superNumber: Int
-    package var rows: Int
-  }
+  package let entities: [StoreInspection.EntityCount]
 
   /// Whether a URL names no file: at `/dev/null` and below it a store is a database in memory, gone when it is closed, and
   /// each opening makes another.
@@ -62,7 +55,7 @@ package struct SQLiteStoreFile: @unchecked Sendable {
   }
 
   private static func read(_ database: Database, url: URL) throws -> SQLiteStoreFile {
-    let (metadata, problem) = try StoreMetadata.readLeniently(database, url: url)
+    let (metadata, problem) = try SQLiteMetadata.readLeniently(database, url: url)
     var model: NSManagedObjectModel?
     var modelProblem: String?
     do {
@@ -70,7 +63,7 @@ package struct SQLiteStoreFile: @unchecked Sendable {
     } catch let error as ModelCache.Problem {
       modelProblem = error.reason
     }
-    let versions: EntityVersions? = metadata.values[StoreMetadata.Key.hashes].map { _ in
+    let versions: EntityVersions? = metadata.values[SQLiteMetadata.Key.hashes].map { _ in
       EntityVersions(hashes: metadata.hashes, carried: model)
     }
     model?.record(versionHashes: metadata.hashes)
@@ -79,7 +72,7 @@ package struct SQLiteStoreFile: @unchecked Sendable {
     return SQLiteStoreFile(
       url: url, state: StoreFileState(url: url), uuid: metadata.uuid, metadata: metadata.published,
       versions: versions, metadataProblem: problem, model: model, modelProblem: modelProblem,
-      frameworkVersion: metadata.values[StoreMetadata.Key.framework] as? Int,
+      frameworkVersion: metadata.values[SQLiteMetadata.Key.framework] as? Int,
       hasHistory: inventory.hasHistory,
       entities: try counts(inventory, database, url: url))
   }
@@ -104,7 +97,7 @@ package struct SQLiteStoreFile: @unchecked Sendable {
   /// Counts by entity number, one pass a table. A hierarchy's table carries its root's name.
   private static func counts(
     _ inventory: StoreInventory, _ database: Database, url: URL
-  ) throws -> [EntityCount] {
+  ) throws -> [StoreInspection.EntityCount] {
     var counts: [Int: Int] = [:]
     let roots: [Int: Int] = rootNumbers(inventory.database.entities)
     for row in inventory.database.entities where row.superNumber == 0 {
@@ -125,7 +118,7 @@ package struct SQLiteStoreFile: @unchecked Sendable {
       }
     }
     return inventory.database.entities.map { row in
-      EntityCount(
+      StoreInspection.EntityCount(
         number: row.number, name: row.name, superNumber: row.superNumber, rows: counts[row.number] ?? 0)
     }
   }

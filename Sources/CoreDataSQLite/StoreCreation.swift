@@ -66,7 +66,7 @@ enum StoreCreation {
   struct Contents {
     let model: NSManagedObjectModel
     let statements: [CompiledStatement]
-    let metadata: StoreMetadata
+    let metadata: SQLiteMetadata
 
     init(layout: ModelLayout, options: SQLiteOptions) throws {
       try layout.checkComposites(entityNames: options.entityNames)
@@ -74,7 +74,7 @@ enum StoreCreation {
       let creation = AppleCreation(try StoreSchema(layout: layout, entities: options.entityNames))
       let derived: [DerivedSlot] = try layout.derivedSlots(entityNames: options.entityNames)
       statements = creation.statements() + (try creation.triggers(derived)).map { CompiledStatement(sql: $0) }
-      metadata = StoreMetadata.fresh(model: layout.model, entityNames: options.entityNames)
+      metadata = SQLiteMetadata.fresh(model: layout.model, entityNames: options.entityNames)
     }
   }
 

@@ -76,6 +76,8 @@ public final class EntityLayout: @unchecked Sendable {
   public let rowSize: Int
   /// The bytes a row of the widest entity of the family takes.
   public let familyRowSize: Int
+  /// The stored attributes whose values a history keeps of deleted rows; nil: none.
+  package let tombstoneSlots: SlotSet?
 
   init(
     index: Int, entity: NSEntityDescription, superIndex: Int?, rootIndex: Int, family: ClosedRange<Int>,
@@ -91,6 +93,11 @@ public final class EntityLayout: @unchecked Sendable {
     var byName: [String: Int] = [:]
     for (number, slot) in slots.enumerated() { byName[slot.name] = number }
     self.slotByName = byName
+    let kept: [Int] = slots.indices.filter { number in
+      guard case .stored = slots[number].role else { return false }
+      return slots[number].attribute?.preservesValueInHistoryOnDeletion == true
+    }
+    tombstoneSlots = kept.isEmpty ? nil : SlotSet(kept)
     self.wordCount = wordCount
     self.headerSize = headerSize
     self.rowSize = RowLayout.rowSize(headerSize: headerSize, words: wordCount)

@@ -14,8 +14,8 @@ package final class InMemoryEngine: StoreEngine, @unchecked Sendable {
 
   package let layout: ModelLayout
   package let identifier: String
-  package let isReadOnly: Bool
-  package let needsNoRowCache = true
+  package let readOnlyReason: ReadOnlyReason?
+  package var rowFreshness: RowFreshness { .alwaysAtHand }
 
   private let schema: InMemorySchema
   private let lock = NSLock()
@@ -30,7 +30,7 @@ package final class InMemoryEngine: StoreEngine, @unchecked Sendable {
   ) throws {
     self.layout = layout
     self.identifier = identifier
-    self.isReadOnly = isReadOnly
+    readOnlyReason = isReadOnly ? .asked : nil
     schema = try InMemorySchema(layout: layout)
     state = InMemoryState(schema: schema)
     storedMetadata = metadata
@@ -83,9 +83,6 @@ package final class InMemoryEngine: StoreEngine, @unchecked Sendable {
     return try InMemoryQuery(unordered, snapshot()).run().count
   }
 
-  /// Reads every row: what can't be done shows only where there is a value it can't be done with.
-  package func check(_ plan: FetchPlan) throws { _ = try count(plan) }
-
   package func rows(of layout: EntityLayout, keys: [Int64]) throws -> RowBatch {
     let table: InMemoryRowTable = try snapshot().table(of: layout)
     return batch(of: keys.compactMap(table.row), layout: layout)
@@ -101,14 +98,6 @@ package final class InMemoryEngine: StoreEngine, @unchecked Sendable {
   {
     let state: InMemoryState = try snapshot()
     return candidates.filter { state.isMember($0, of: owner, slot: slot) }
-  }
-
-  package func member(
-    of layout: EntityLayout, slot: Int, owner: RowID, after member: RowID, leftOut: Set<RowID>
-  ) throws -> RowID? {
-    let members: [RowID] = try snapshot().members(of: owner, slot: slot)
-    guard let place = members.firstIndex(where: { $0.key == member.key }) else { return nil }
-    return members[(place + 1)...].first { !leftOut.contains($0) }
   }
 
   private func batch(of rows: [RowRef], layout: EntityLayout) -> RowBatch {

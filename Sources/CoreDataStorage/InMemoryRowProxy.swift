@@ -119,7 +119,7 @@ final class InMemoryRowProxy: NSObject, KeyValueReadable, ModelledObject, Stored
 
 extension ColumnKind {
   /// A present value, decoded. Not for to-one words.
-  func predicateValue(_ row: RowRef, _ word: Int) -> PredicateValue {
+  package func predicateValue(_ row: RowRef, _ word: Int) -> PredicateValue {
     switch self {
     case .int16, .int32, .int64, .toOne: return .integer(row.integer(word))
     case .bool: return .bool(row.word(word) != 0)

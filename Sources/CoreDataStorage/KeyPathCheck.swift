@@ -1,13 +1,18 @@
 import CoreDataPredicates
 
 /// Refuses key paths that name no stored property, even when there is no row to stumble over.
-struct KeyPathCheck {
+package struct KeyPathCheck {
   let layout: ModelLayout
   let entity: EntityLayout
 
+  package init(layout: ModelLayout, entity: EntityLayout) {
+    self.layout = layout
+    self.entity = entity
+  }
+
   /// Whether the path crosses a to-many relationship. Throws `StoreError` for what can't be read from a store.
   @discardableResult
-  func check(_ path: String) throws -> Bool {
+  package func check(_ path: String) throws -> Bool {
     var entity: EntityLayout = self.entity
     var isCollection = false
     var components: [Substring] = path.split(separator: ".", omittingEmptySubsequences: false)

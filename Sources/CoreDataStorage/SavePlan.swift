@@ -17,6 +17,20 @@ package struct RowUpdate: Sendable {
   }
 }
 
+/// Values of a row that is deleted, which a store that keeps history keeps in it: those of attributes with
+/// `preservesValueInHistoryOnDeletion`.
+package struct RowTombstone: Sendable {
+  /// The row as it was last read.
+  package var row: RowRef
+  /// The slots to keep.
+  package var slots: SlotSet
+
+  package init(row: RowRef, slots: SlotSet) {
+    self.row = row
+    self.slots = slots
+  }
+}
+
 /// A row to remove (or to check), with the version it must still have.
 package struct RowDelete: Sendable {
   package var id: RowID
@@ -87,6 +101,11 @@ package struct SavePlan: Sendable {
   package var targets: [RowID] = []
   /// By index of the root entity: how many new rows want a key. Empty: none.
   package private(set) var newKeys: [Int] = []
+  /// Who saves.
+  package var author = SaveAuthor()
+  /// What a history is to keep of the rows of `deletes`; of those whose entity has something to keep. What a history says of updates
+  /// is in `updates` (the slots that changed) and `toMany`.
+  package var tombstones: [RowTombstone] = []
 
   package init() {}
 

@@ -8,9 +8,10 @@ package enum StoreTransfer {
   /// Owners asked for their members at a time.
   private static let ownersAtATime: Int = 400
 
-  /// `entities` are those that the stores hold. Throws what the engines throw.
+  /// `entities` are those that the stores hold; `isReadOnly`: whether the source hands out no keys. Throws what the stores throw.
   package static func copy(
-    _ entities: [EntityLayout], from source: any StoreEngine, to target: any StoreEngine
+    _ entities: [EntityLayout], from source: any StoreOperations, isReadOnly: Bool,
+    to target: any StoreOperations
   ) throws {
     var plan = SavePlan()
     var highestKeys: [Int: Int64] = [:]
@@ -32,7 +33,7 @@ package enum StoreTransfer {
       let layout: EntityLayout = source.layout.entities[root]
       // Keys that were handed out and have no row may be those of objects that are not saved yet.
       let last: Int64 =
-        source.isReadOnly ? highest : max(highest, try source.allocateKeys(for: layout, count: 1))
+        isReadOnly ? highest : max(highest, try source.allocateKeys(for: layout, count: 1))
       _ = try target.allocateKeys(for: layout, count: Int(last))
     }
     _ = try target.save(plan)
@@ -52,7 +53,7 @@ package enum StoreTransfer {
 
   /// What the rows don't tell of a relationship.
   private static func edits(
-    of entity: EntityLayout, _ slot: Int, _ owners: [RowID], _ source: any StoreEngine
+    of entity: EntityLayout, _ slot: Int, _ owners: [RowID], _ source: any StoreOperations
   ) throws -> [ToManyEdit] {
     guard let relationship = entity.slots[slot].relationship else { return [] }
     let inverse: NSRelationshipDescription? = relationship.inverseRelationship

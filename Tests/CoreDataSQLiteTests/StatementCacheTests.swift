@@ -90,7 +90,7 @@ import Testing
   @Test func `readers of an earlier state share the statements, and see their own rows`() throws {
     let statements: StatementCache = try engine().statements
     _ = try titles(plan("priority == %d", 1))
-    let earlier: any StoreEngine = try #require(try world.engine.snapshot())
+    let earlier: any StoreEngine = try #require(try engine().snapshot())
     try world.insertOne("Item", ["priority": 3])
     #expect(try earlier.count(plan("priority == %d", 3)) == 1)
     #expect(try world.engine.count(plan("priority == %d", 3)) == 2)
@@ -149,7 +149,7 @@ import Testing
     }
     let expected: [[[Int64]]] = try plans.map { try $0.map(titles) }
     let differences = Guarded(0)
-    let engine: any StoreEngine = world.engine
+    let engine: any TestedStore = world.engine
     DispatchQueue.concurrentPerform(iterations: 400) { step in
       let (shape, number): (Int, Int) = (step % plans.count, step / 7 % 9)
       var keys: [Int64] = []

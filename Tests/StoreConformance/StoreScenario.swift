@@ -3,6 +3,10 @@ import CoreDataPredicates
 import CoreDataStorage
 import Foundation
 
+/// A store under test: what the graph asks of a store, what it says of itself, and its end. Every engine is one; a store that is no engine
+/// is wrapped by the tests of the graph.
+package typealias TestedStore = StoreOperations & StoreDescribing & StoreClosing
+
 /// A kind of store under test: how to make an empty one, and how to open what one left behind.
 ///
 /// ```swift
@@ -13,13 +17,13 @@ import Foundation
 /// ```
 package struct StoreMaker {
   /// An empty store for the layout; a new one at each call.
-  package var make: (ModelLayout) throws -> any StoreEngine
+  package var make: (ModelLayout) throws -> any TestedStore
   /// Closes the store and opens its file again; nil for stores that keep nothing.
-  package var reopen: ((any StoreEngine) throws -> any StoreEngine)?
+  package var reopen: ((any TestedStore) throws -> any TestedStore)?
 
   package init(
-    make: @escaping (ModelLayout) throws -> any StoreEngine,
-    reopen: ((any StoreEngine) throws -> any StoreEngine)? = nil
+    make: @escaping (ModelLayout) throws -> any TestedStore,
+    reopen: ((any TestedStore) throws -> any TestedStore)? = nil
   ) {
     self.make = make
     self.reopen = reopen

@@ -6,7 +6,7 @@ import Foundation
 /// A store with the shop model, and short words for what scenarios do to it. Other tests fill their stores with it too.
 package final class StoreWorld {
   package let layout: ModelLayout
-  package private(set) var engine: any StoreEngine
+  package private(set) var engine: any TestedStore
   private let maker: StoreMaker
 
   package init(_ maker: StoreMaker) throws {

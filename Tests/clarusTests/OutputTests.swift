@@ -89,7 +89,7 @@ import Testing
   }
 
   @Test(arguments: [
-    ("SQLite format 3\0rest", StoreKind.sqlite), ("CoreData\0\0\0\u{1}", .binary),
+    ("SQLite format 3\0rest", FileContent.store("SQLite")), ("CoreData\0\0\0\u{1}", .binary),
     ("bplist00x", .propertyList),
     ("<?xml version=\"1.0\"?><!DOCTYPE database SYSTEM \"x\"><database>", .xml), ("\u{FEFF}<database>", .xml),
     ("<?xml?><model type=\"com.apple.IDECoreDataModeler.DataModel\"/>", .model),
@@ -97,7 +97,7 @@ import Testing
     ("<html>", .unknown("an XML file, but neither a Core Data store nor a model")),
     ("a\0b", .unknown("a file of another kind")),
   ])
-  func `files are told by their content`(head: String, kind: StoreKind) {
-    #expect(StoreKind.recognize(Data(head.utf8)) == kind)
+  func `files are told by their content`(head: String, kind: FileContent) {
+    #expect(FileContent.recognize(Data(head.utf8)) == kind)
   }
 }

@@ -158,7 +158,7 @@ extension NSManagedObjectContext {
   final func storedMemberIDs(of object: NSManagedObject, slot: Int, in store: NSPersistentStore) throws
     -> [RowID]
   {
-    try store.reader(for: self).members(
+    try store.pinnedOperations(for: StoreAsker(self)).members(
       of: object.runtime.layout, slot: slot, owners: [RowID(entity: object.runtime.index, key: object.key)]
     ).first ?? []
   }
@@ -170,7 +170,7 @@ extension NSManagedObjectContext {
     if let parent { return try storedMembers(of: object, slot: slot, among: objects, from: parent) }
     guard let store = object.store else { return [] }
     let asked: [NSManagedObject] = objects.filter { $0.store === store }
-    let found: [RowID] = try store.reader(for: self).members(
+    let found: [RowID] = try store.pinnedOperations(for: StoreAsker(self)).members(
       of: object.runtime.layout, slot: slot, owner: RowID(entity: object.runtime.index, key: object.key),
       among: asked.map { RowID(entity: $0.runtime.index, key: $0.key) })
     let keys: Set<Int64> = Set(found.map(\.key))
@@ -295,10 +295,11 @@ extension NSManagedObjectContext {
 
   /// A row is let go of. Another context may have an older one, which the cache would take for the newest once this one is gone.
   private func forgetOlderRow(of object: NSManagedObject) {
-    guard let row = object.row, let store = object.store, let cache = store.rowCache else { return }
+    guard let row = object.row, let store = object.store else { return }
     let layout: EntityLayout = object.runtime.layout
     // The look-up alone makes the cache forget what this row replaces.
-    guard let known = cache.row(root: layout.rootIndex, key: object.key), known.version &- row.version < 0
+    guard let known = store.keptRow(root: layout.rootIndex, key: object.key, age: nil),
+      known.version &- row.version < 0
     else { return }
     store.forgetRows(of: layout, keys: [object.key])
   }

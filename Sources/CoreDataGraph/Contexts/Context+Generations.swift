@@ -54,9 +54,9 @@ extension NSManagedObjectContext {
 
   /// What to read of a store instead of what is stored now; nil where the context is not pinned. The first read of a pinned context
   /// takes the state.
-  final func snapshotReader(of store: NSPersistentStore) throws -> (any StoreEngine)? {
+  final func snapshot(of store: NSPersistentStore) throws -> (any StoreOperations)? {
     switch try takenPin() {
-    case .at(let generation): return generation.readers[store.ordinal]
+    case .at(let generation): return generation.states[store.ordinal]
     case .none, .atNextRead: return nil
     }
   }

@@ -170,8 +170,8 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   public final var name: String?
   /// Room for the program's own values.
   public final let userInfo = NSMutableDictionary()
-  /// The author of this context's changes, for persistent history; kept until changed. Clarus writes no history
-  /// yet, so no store contains the value.
+  /// The author of this context's changes: each save hands it to its stores, for persistent history; kept until changed.
+  /// No built-in store keeps a history yet.
   public final var transactionAuthor: String?
   /// Whether deletions are passed on along relationships at the end of each event (default) or only by a save.
   public final var propagatesDeletesAtEndOfEvent: Bool = true

@@ -77,35 +77,36 @@ extension NSManagedObjectContext {
 
   private final func objects(_ scope: ResolvedFetch) throws -> [NSManagedObject] {
     var objects: [NSManagedObject] = []
-    for store in scope.stores {
-      let found: [NSManagedObject] = try storedObjects(scope, store)
+    _ = try scope.coordinator.ask(scope.stores, for: scope.asker) { operations, store in
+      let found: [NSManagedObject] = try storedObjects(scope, operations, store)
       objects = objects.isEmpty ? found : objects + found
     }
     return try scope.finish(objects)
   }
 
   private final func storedObjects(
-    _ scope: ResolvedFetch, _ store: NSPersistentStore
+    _ scope: ResolvedFetch, _ operations: any StoreOperations, _ store: NSPersistentStore
   ) throws -> [NSManagedObject] {
     let plan: FetchPlan = try scope.plan(for: store)
     if scope.residual != nil {
-      if let count = scope.sufficientCount { return try first(count, scope, plan, store) }
+      if let count = scope.sufficientCount { return try first(count, scope, plan, operations, store) }
       return try scope.matches(
-        objects(for: try store.fetch(plan, for: self), store: store, refresh: scope.request.refreshes), store)
+        objects(for: try operations.fetch(plan), store: store, refresh: scope.request.refreshes), store)
     }
     if scope.request.batchSize > 0 || !scope.request.includesPropertyValues {
       return objects(
-        for: try store.reader(for: self).fetchIDs(plan), store: store, layout: scope.runtime.layout,
+        for: try operations.fetchIDs(plan), store: store, layout: scope.runtime.layout,
         pageSize: max(1, scope.request.batchSize))
     }
-    return objects(for: try store.fetch(plan, for: self), store: store, refresh: scope.request.refreshes)
+    return objects(for: try operations.fetch(plan), store: store, refresh: scope.request.refreshes)
   }
 
   /// The first objects for which the rest of the predicate holds: reads page after page until there are enough.
   private final func first(
-    _ count: Int, _ scope: ResolvedFetch, _ plan: FetchPlan, _ store: NSPersistentStore
+    _ count: Int, _ scope: ResolvedFetch, _ plan: FetchPlan, _ operations: any StoreOperations,
+    _ store: NSPersistentStore
   ) throws -> [NSManagedObject] {
-    var ids: ArraySlice<RowID> = try store.reader(for: self).fetchIDs(plan)[...]
+    var ids: ArraySlice<RowID> = try operations.fetchIDs(plan)[...]
     var found: [NSManagedObject] = []
     let size: Int = NSManagedObjectContext.memberPageSize
     while !ids.isEmpty, found.count < count {
@@ -121,14 +122,11 @@ extension NSManagedObjectContext {
     if parent != nil { return try fetchObjects(request).map(\.objectID) }
     return try withScope(request) { scope in
       if scope.needsObjects { return try objects(scope).map(\.objectID) }
-      var ids: [NSManagedObjectID] = []
-      for store in scope.stores {
-        for id in try store.reader(for: self).fetchIDs(try scope.plan(for: store)) {
-          ids.append(
-            NSManagedObjectID(runtime: store.runtime.entities[Int(id.entity)], key: id.key, store: store))
+      return try scope.coordinator.ask(scope.stores, for: scope.asker) { operations, store in
+        try operations.fetchIDs(try scope.plan(for: store)).map { id in
+          NSManagedObjectID(runtime: store.runtime.entities[Int(id.entity)], key: id.key, store: store)
         }
-      }
-      return ids
+      }.flatMap(\.self)
     }
   }
 
@@ -145,7 +143,9 @@ extension NSManagedObjectContext {
     }
     return try withScope(request) { scope in
       if scope.needsObjects { return try objects(scope).count }
-      return try scope.stores.reduce(0) { try $0 + $1.reader(for: self).count(try scope.plan(for: $1)) }
+      return try scope.coordinator.ask(scope.stores, for: scope.asker) { operations, store in
+        try operations.count(try scope.plan(for: store))
+      }.reduce(0, +)
     }
   }
 
@@ -183,7 +183,7 @@ extension NSManagedObjectContext {
       }) {
         guard let store = group[0].store else { continue }
         let destination: Int = entity.layout.slots[slot].destination ?? entity.index
-        let members: [[RowID]] = try store.reader(for: self).members(
+        let members: [[RowID]] = try store.pinnedOperations(for: StoreAsker(self)).members(
           of: entity.layout, slot: slot, owners: group.map { RowID(entity: $0.runtime.index, key: $0.key) })
         for (object, ids) in zip(group, members) {
           object.load(

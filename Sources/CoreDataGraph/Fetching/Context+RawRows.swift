@@ -1,5 +1,4 @@
 import CoreDataPredicates
-import CoreDataSQLite
 import CoreDataStorage
 import Foundation
 
@@ -27,24 +26,24 @@ extension NSManagedObjectContext {
   ) throws -> [[String: Any]] {
     requireQueue("rawRows(_:_:in:) was called")
     return try withCocoaErrors(store?.url) {
-      let rows: [[String: PredicateValue]] = try sqliteReader(store).rawRows(sql, values.map(Self.rawValue))
+      let rows: [[String: PredicateValue]] = try sqlOperations(store).rawRows(sql, values.map(Self.rawValue))
       return rows.map { $0.mapValues { $0.anyValue ?? NSNull() } }
     }
   }
 
-  private final func sqliteReader(_ wanted: NSPersistentStore?) throws -> SQLiteEngine {
+  private final func sqlOperations(_ wanted: NSPersistentStore?) throws -> any StoreOperations {
     guard let coordinator = persistentStoreCoordinator else { throw GraphError.noCoordinator }
-    let stores: [NSPersistentStore] = coordinator.persistentStores.filter {
-      $0.type == NSSQLiteStoreType && (wanted == nil || $0 === wanted)
-    }
-    guard stores.count == 1, let engine = try stores[0].reader(for: self) as? SQLiteEngine else {
+    let stores: [any StoreOperations] = try coordinator.ask(
+      coordinator.persistentStores.filter { wanted == nil || $0 === wanted }, for: StoreAsker(self)
+    ) { operations, _ in operations }.filter(\.takesSQL)
+    guard stores.count == 1 else {
       throw GraphError.unsupported(
         "Reading rows with SQL from \(stores.isEmpty ? "what is no SQLite store of the coordinator" : "several stores at a time")",
         advice: stores.isEmpty
           ? "Fetch dictionaries with propertiesToFetch and propertiesToGroupBy; every store takes those."
           : "Say which store: rawRows(_:_:in:).")
     }
-    return engine
+    return stores[0]
   }
 
   /// Objects as the keys that columns have of them.

@@ -102,7 +102,7 @@ struct DictionaryFetch {
       let store: NSPersistentStore = scope.stores[0]
       let table: ProjectedRows
       do {
-        table = try store.reader(for: context).fetch(try plan(for: store))
+        table = try store.pinnedOperations(for: scope.asker).fetch(try plan(for: store))
       } catch let error as StoreError {
         // Of rows that the store can't choose alone it can make no table.
         guard case .unsupported = error, try scope.splittingUnsupported()?.residual != nil else {

@@ -32,19 +32,19 @@ extension NSFetchRequest {
         description.resultType == .dictionaryResultType
         ? try DictionaryFetch(description, context: context) : nil
       return try context.withScope(description) { scope in
-        try scope.stores.compactMap { store in
+        try scope.coordinator.ask(scope.stores, for: scope.asker) { operations, store in
           let explained: ExplainedStatement? =
             if let table, scope.residual == nil {
-              try store.engine.explain(try table.plan(for: store))
+              try operations.explain(try table.plan(for: store))
             } else {
-              try store.engine.explain(try scope.plan(for: store))
+              try operations.explain(try scope.plan(for: store))
             }
           return explained.map {
             FetchExplanation(
-              store: store.identifier, sql: $0.sql, bindings: $0.bindings, queryPlan: $0.queryPlan,
+              store: store.uuid, sql: $0.sql, bindings: $0.bindings, queryPlan: $0.queryPlan,
               evaluatedInMemory: scope.residual?.explanation ?? [])
           }
-        }
+        }.compactMap(\.self)
       }
     }
   }

@@ -25,6 +25,8 @@ struct FetchParameters {
   var havingPredicate: NSPredicate?
   var prefetchedKeyPaths: [String]
   var affectedStores: [NSPersistentStore]?
+  /// What was asked, for stores that are programs.
+  var origin: NSPersistentStoreRequest?
 
   init<T>(_ request: NSFetchRequest<T>) {
     entity = request.entity
@@ -46,6 +48,7 @@ struct FetchParameters {
     havingPredicate = request.havingPredicate
     prefetchedKeyPaths = request.relationshipKeyPathsForPrefetching ?? []
     affectedStores = request.affectedStoresStorage as? [NSPersistentStore]
+    origin = request
   }
 }
 
@@ -102,7 +105,7 @@ extension FetchParameters {
       case let type as NSManagedObject.Type: return .object(ObjectBox(family(of: type, store.runtime)))
       default: return value
       }
-      let known: Bool = !id.isTemporaryID && id.storeIdentifier == store.identifier
+      let known: Bool = !id.isTemporaryID && id.storeIdentifier == store.uuid
       // The entity by name: the id may stem from another coordinator on the same file.
       let index: Int = store.runtime.runtime(named: id.runtime.layout.name)?.index ?? id.runtime.index
       return .object(ObjectBox(ObjectReference(id: known ? RowID(entity: index, key: id.key) : nil)))

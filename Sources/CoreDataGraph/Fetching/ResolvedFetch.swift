@@ -19,6 +19,7 @@ struct ResolvedFetch {
   let request: FetchParameters
   let context: NSManagedObjectContext
   let runtime: EntityRuntime
+  let coordinator: NSPersistentStoreCoordinator
   let stores: [NSPersistentStore]
   /// The request's predicate as a tree, without mistakes and free variables, and with as few choices as it can do with.
   let predicate: PredicateNode?
@@ -36,13 +37,13 @@ struct ResolvedFetch {
   init(_ request: FetchParameters, context: NSManagedObjectContext) throws {
     guard let coordinator = context.persistentStoreCoordinator else { throw GraphError.noCoordinator }
     context.takeExchanges()
-    let all: [NSPersistentStore] = coordinator.persistentStores
-    if all.isEmpty { throw GraphError.noStores }
+    let asked: [NSPersistentStore] = try coordinator.stores(among: request.affectedStores)
     let runtime: EntityRuntime = try request.runtime(in: coordinator.runtime)
     self.request = request
     self.context = context
     self.runtime = runtime
-    stores = (request.affectedStores ?? all).filter { $0.holds(runtime) }
+    self.coordinator = coordinator
+    stores = asked.filter { $0.holds(runtime) }
     comparesExactly = coordinator.keepsExactDecimals
     let validated: ValidatedPredicate? = try request.validated(for: runtime, comparesExactly: comparesExactly)
     predicate = validated?.node
@@ -66,6 +67,9 @@ struct ResolvedFetch {
       pending = []
     }
   }
+
+  /// Who asks the stores.
+  var asker: StoreAsker { StoreAsker(context, request.origin) }
 
   /// Whether the result can't be had from ids or counts of the stores.
   var needsObjects: Bool {
@@ -123,12 +127,10 @@ struct ResolvedFetch {
 
   /// Why one of the stores can't do a plan; nil if all can.
   private func refusal(_ plan: (NSPersistentStore) throws -> FetchPlan) throws -> ResidualPredicate.Reason? {
-    for store in stores {
-      do {
-        try store.engine.check(plan(store))
-      } catch StoreError.unsupported(let part, let reason, _) {
-        return ResidualPredicate.Reason(part: part, reason: reason)
-      }
+    do {
+      _ = try coordinator.ask(stores, for: asker) { try $0.check(plan($1)) }
+    } catch StoreError.unsupported(let part, let reason, _) {
+      return ResidualPredicate.Reason(part: part, reason: reason)
     }
     return nil
   }

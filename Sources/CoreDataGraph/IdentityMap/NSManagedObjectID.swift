@@ -23,7 +23,7 @@ nonisolated open class NSManagedObjectID: NSObject, NSCopying, NSFetchRequestRes
     self.runtime = runtime
     self.key = key
     self.store = store
-    storeIdentifier = key < 0 ? nil : store?.identifier
+    storeIdentifier = key < 0 ? nil : store?.uuid
   }
 
   public final var entity: NSEntityDescription { runtime.layout.entity }

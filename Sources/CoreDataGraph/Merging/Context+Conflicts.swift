@@ -56,13 +56,13 @@ extension NSManagedObjectContext {
         return NSMergeConflict(
           source: object, expectedVersion: 0, cached: nil, persisted: nil, new: conflict.stored)
       }
-      guard let cache = store.rowCache else {
-        // The engine is the cache, and nobody else writes to it.
+      if store.rowFreshness == .alwaysAtHand {
+        // The store is the cache, and nobody else writes to it.
         return NSMergeConflict(
           source: object, expectedVersion: conflict.expectedVersion, cached: conflict.stored ?? read,
           persisted: nil, new: conflict.stored)
       }
-      let cached: RowRef? = cache.row(root: root, key: conflict.id.key)
+      let cached: RowRef? = store.keptRow(root: root, key: conflict.id.key, age: nil)
       if let cached, let stored = conflict.stored, cached.version &- read.version > 0 {
         // Another context of this coordinator has changed it. If somebody else has as well, the next try will meet that. If not, the
         // stored row is the better one: it has what the store computes.
@@ -71,7 +71,7 @@ extension NSManagedObjectContext {
           new: stored.version == cached.version ? stored : cached)
       }
       // The cache has learnt something, and others who ask it are told.
-      cache.replace(
+      store.replaceKeptRows(
         root: root, changed: [conflict.id.key], by: conflict.stored.map { [$0.slab] } ?? [])
       return NSMergeConflict(
         source: object, expectedVersion: conflict.expectedVersion, cached: read, persisted: conflict.stored,
@@ -165,7 +165,8 @@ struct UniquenessSearch {
       }
       var plan = FetchPlan(entity: runtime.layout)
       plan.predicate = .compound(.or, tests)
-      for object in context.objects(for: try part.store.fetch(plan, for: context), store: part.store)
+      for object in context.objects(
+        for: try part.store.pinnedOperations(for: StoreAsker(context)).fetch(plan), store: part.store)
       where !object.isDeleted {
         if let key = key(of: object, slots), keys.contains(key) { result[key] = object }
       }

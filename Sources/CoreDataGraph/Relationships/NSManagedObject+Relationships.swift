@@ -274,7 +274,7 @@ extension NSManagedObject {
     }
     let leftOut = Set(many.removed.map { RowID(entity: $0.runtime.index, key: $0.key) })
     let next: RowID? = reading(slot) {
-      try store.reader(for: context).member(
+      try store.pinnedOperations(for: StoreAsker(context)).member(
         of: runtime.layout, slot: slot, owner: RowID(entity: runtime.index, key: key),
         after: RowID(entity: object.runtime.index, key: object.key), leftOut: leftOut)
     }

@@ -93,60 +93,32 @@ extension NSManagedObjectContext {
     var parts: [StoreChanges] = try StoreChanges.split(changes, context: self, coordinator: coordinator)
     // Metadata goes with the rows of its store. Where there are none it goes last: what it says of the rows
     // is true then.
-    let others: [NSPersistentStore] = storesWithMetadata(of: coordinator, besides: parts)
-    try refuseMetadata(of: coordinator)
-    for store in others { try checkWritable(store) }
+    let others: [NSPersistentStore] = coordinator.storesWithUnsavedMetadata(besides: parts)
+    try coordinator.refuseMetadata(for: self)
+    try coordinator.checkWritable(others, for: self)
     parts += others.map { StoreChanges(store: $0) }
     for object in changes.deleted where object.flags.contains(.undoable) { object.keepStoredMembers() }
     var plans: [SavePlan] = []
     for place in parts.indices { plans.append(try SavePlanner.plan(&parts[place], of: self, values)) }
-    for place in parts.indices {
-      let store: NSPersistentStore = parts[place].store
-      do {
-        try store.execute(plans[place], for: self)
-      } catch let error as StoreError {
-        if place > 0 { keepSaved(parts[..<place]) }
-        throw SaveRefusal(
-          error: error, store: store, part: parts[place], saved: Array(parts[..<place]))
-      }
+    do {
+      try coordinator.save(plans, in: parts, for: self)
+    } catch let refusal as StoreRefusal {
+      let place: Int = refusal.place
+      if place > 0 { keepSaved(parts[..<place]) }
+      throw SaveRefusal(
+        error: refusal.error, store: parts[place].store, part: parts[place], saved: Array(parts[..<place]))
     }
     return parts
   }
 
-  private func storesWithMetadata(
-    of coordinator: NSPersistentStoreCoordinator, besides parts: [StoreChanges]
-  ) -> [NSPersistentStore] {
-    coordinator.persistentStores.filter { store in
-      store.engine.hasUnsavedMetadata && !parts.contains { $0.store === store }
-    }
-  }
-
-  /// What was set and could not be taken is told now.
-  private func refuseMetadata(of coordinator: NSPersistentStoreCoordinator) throws {
-    for store in coordinator.persistentStores {
-      guard let refusal = store.refusedMetadata.withLock({ $0 }) else { continue }
-      throw SaveErrors.error(for: refusal, store: store, context: self)
-    }
-  }
-
-  /// So that what is going to fail fails before anything is saved elsewhere.
-  private func checkWritable(_ store: NSPersistentStore) throws {
-    do {
-      try store.engine.checkWritable()
-    } catch let error as StoreError {
-      throw SaveErrors.error(for: error, store: store, context: self)
-    }
-  }
-
   /// Of a save that has no changes.
   private func writeMetadata(of coordinator: NSPersistentStoreCoordinator) throws {
-    try refuseMetadata(of: coordinator)
-    for store in storesWithMetadata(of: coordinator, besides: []) {
-      do {
-        try store.execute(SavePlan(), for: self)
-      } catch let error as StoreError {
-        throw SaveErrors.error(for: error, store: store, context: self)
-      }
+    try coordinator.refuseMetadata(for: self)
+    let parts: [StoreChanges] = coordinator.storesWithUnsavedMetadata().map { StoreChanges(store: $0) }
+    do {
+      try coordinator.save(parts.map { _ in SavePlan() }, in: parts, for: self)
+    } catch let refusal as StoreRefusal {
+      throw SaveErrors.error(for: refusal.error, store: parts[refusal.place].store, context: self)
     }
   }
 
@@ -220,7 +192,7 @@ extension NSManagedObjectContext {
         let store: NSPersistentStore = try StoreChanges.store(
           for: object, context: self, coordinator: coordinator)
         let root: EntityLayout = store.runtime.layout.entities[object.runtime.layout.rootIndex]
-        let key: Int64 = try store.engine.allocateKeys(for: root, count: 1)
+        let key: Int64 = try coordinator.allocateKey(for: root, in: store, for: self)
         let ids: [Int64: NSManagedObjectID] = newIDs(of: [object], keys: [key], store: store)
         identityMap.remove(object, store: 0, root: root.index, key: object.key)
         object.store = store

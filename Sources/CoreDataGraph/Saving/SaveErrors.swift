@@ -27,7 +27,7 @@ enum SaveErrors {
   static func incomplete(_ error: any Error, store: NSPersistentStore) -> CocoaError {
     let error = error as NSError
     let message = ErrorMessage(
-      "Some of the stores were saved, \(store.url?.path ?? store.identifier) was not: \(error.localizedDescription)",
+      "Some of the stores were saved, \(store.url?.path ?? store.uuid) was not: \(error.localizedDescription)",
       advice: error.localizedRecoverySuggestion)
     var info: [String: Any] = error.userInfo.merging(message.userInfo) { _, new in new }
     info[NSAffectedStoresErrorKey] = [store]

@@ -46,6 +46,11 @@ struct SavePlanner {
       RowDelete(
         id: RowID(entity: object.runtime.index, key: object.key), expectedVersion: object.row?.version ?? 0)
     }
+    plan.author = SaveAuthor(contextName: context.name, author: context.transactionAuthor)
+    plan.tombstones = part.deleted.compactMap { object in
+      guard let slots = object.runtime.layout.tombstoneSlots, let row = object.row else { return nil }
+      return RowTombstone(row: row, slots: slots)
+    }
     plan.checks = context.work.lockChecked.filter { $0.store === store && !$0.hasChanges }.compactMap {
       object in
       object.row.map {

@@ -15,6 +15,15 @@ struct StoreChanges {
 
   init(store: NSPersistentStore) { self.store = store }
 
+  /// Who saves; with a request for stores that want one.
+  func asker(_ context: NSManagedObjectContext) -> StoreAsker {
+    guard store.takesRequests else { return StoreAsker(context) }
+    let request = NSSaveChangesRequest(
+      inserted: Set(inserted), updated: Set(updated), deleted: Set(deleted),
+      locked: Set(context.work.lockChecked.filter { $0.store === store }))
+    return StoreAsker(context, request)
+  }
+
   static func split(
     _ changes: PendingChanges, context: NSManagedObjectContext, coordinator: NSPersistentStoreCoordinator
   ) throws -> [StoreChanges] {
@@ -62,7 +71,7 @@ struct StoreChanges {
       reason: holding.isEmpty
         ? "no store's configuration contains it"
         : "every store that holds it is read-only"
-          + (holding.first?.engine.readOnlyReason.map { ": \($0.text). \($0.advice)" } ?? ""),
+          + (holding.first?.readOnlyReason.map { ": \($0.text). \($0.advice)" } ?? ""),
       isReadOnly: !holding.isEmpty)
   }
 }

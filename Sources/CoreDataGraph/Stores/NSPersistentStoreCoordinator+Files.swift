@@ -1,4 +1,3 @@
-import CoreDataSQLite
 import CoreDataStorage
 import Foundation
 
@@ -29,7 +28,8 @@ extension NSPersistentStoreCoordinator {
   ) throws {
     let own: NSPersistentStore? = try store(at: url, type: storeType)
     try withCocoaErrors(url) {
-      try StoreOpening.destroy(type: storeType, url: own?.url ?? url, options: options ?? [:])
+      try StoreRegistry.storeClass(storeType).destroy(
+        at: own?.url ?? url, type: storeType, options: StoreOpeningOptions(apple: options ?? [:]))
     }
     if let own { try remove(own) }
   }
@@ -60,11 +60,12 @@ extension NSPersistentStoreCoordinator {
   ) throws {
     let own: NSPersistentStore? = try store(at: destinationURL, type: storeType)
     let source: NSPersistentStore? = try store(at: sourceURL, type: storeType)
-    let isItself: Bool = destinationURL.isSamePlace(as: sourceURL)
+    let isItself: Bool =
+      StoreRegistry.find(storeType)?.isSamePlace(destinationURL, sourceURL) ?? false
     try withCocoaErrors(destinationURL) {
-      try StoreOpening.replace(
-        type: storeType, url: own?.url ?? destinationURL, options: destinationOptions ?? [:],
-        source: source?.url ?? sourceURL)
+      try StoreRegistry.storeClass(storeType).replace(
+        at: own?.url ?? destinationURL, with: source?.url ?? sourceURL, type: storeType,
+        options: StoreOpeningOptions(apple: destinationOptions ?? [:]))
     }
     if let own, !isItself { try remove(own) }
   }
@@ -84,7 +85,7 @@ extension NSPersistentStoreCoordinator {
   /// the file was opened that its log and its journal have. Throws if stores in memory have that URL, and more than one.
   private final func store(at place: URL, type: String) throws -> NSPersistentStore? {
     let found: [NSPersistentStore] = persistentStores.filter {
-      $0.type == type && url(for: $0).isSamePlace(as: place)
+      $0.type == type && Swift.type(of: $0).isSamePlace(url(for: $0), place)
     }
     if found.count > 1 {
       throw GraphError.unsupported(

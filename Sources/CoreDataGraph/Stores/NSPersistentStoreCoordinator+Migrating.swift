@@ -33,14 +33,11 @@ extension NSPersistentStoreCoordinator {
       try old.withoutSaves {
         guard old.persistentStoreCoordinator === self else {
           throw GraphError.unsupported(
-            "Migrating the store \(old.url?.path ?? old.identifier)", advice: "It is not in this coordinator."
+            "Migrating the store \(old.url?.path ?? old.uuid)", advice: "It is not in this coordinator."
           )
         }
-        let engine: any StoreEngine = try StoreMigration(
-          of: old, type: storeType, url: storeURL, options: options ?? [:]
-        ).run()
-        let new: NSPersistentStore = makeStore(
-          engine, type: storeType, configuration: old.givenConfiguration, url: storeURL, options: options)
+        let new: NSPersistentStore = try StoreMigration(source: old, coordinator: self)
+          .run(type: storeType, url: storeURL, options: options)
         exchange(old, for: new)
         old.persistentStoreCoordinator = nil
         return new
@@ -74,7 +71,7 @@ private final class ClosingStore: Sendable {
 
   init(_ store: NSPersistentStore) { self.store = store }
 
-  deinit { try? store.engine.close() }
+  deinit { try? store.close() }
 }
 
 /// A store that was migrated, and the one that has its place.

@@ -1,5 +1,4 @@
 import CoreDataModel
-import CoreDataSQLite
 import CoreDataStorage
 import Foundation
 import Synchronization
@@ -41,9 +40,6 @@ nonisolated open class NSPersistentStoreCoordinator: NSObject, WorkQueueOwner, @
 
   public final var persistentStores: [NSPersistentStore] { storesLock.withLock { stores } }
 
-  /// Store ordinals are unique in the process, so that an object never meets a key of another coordinator's store.
-  private static let lastOrdinal = Atomic<Int>(0)
-
   /// Opens a store and adds it.
   ///
   /// Throws a `CocoaError`: 134100 when the file was written with another model (the entities that differ are named), 134000 when it is
@@ -59,37 +55,36 @@ nonisolated open class NSPersistentStoreCoordinator: NSObject, WorkQueueOwner, @
         advice: "The model has \(managedObjectModel.configurations.joined(separator: ", "))."
       ).asCocoaError
     }
-    let engine: any StoreEngine = try withCocoaErrors(storeURL) {
-      try StoreOpening.open(
-        type: storeType, url: storeURL, layout: runtime.layout, configuration: configuration,
-        options: options ?? [:])
+    let store: NSPersistentStore = try withCocoaErrors(storeURL) {
+      let store: NSPersistentStore = try makeStore(
+        type: storeType, configuration: configuration, url: storeURL, options: options)
+      try store.load()
+      return store
     }
-    let store: NSPersistentStore = makeStore(
-      engine, type: storeType, configuration: configuration, url: storeURL, options: options)
     let twin: NSPersistentStore? = storesLock.withLock {
-      if let twin = stores.first(where: { $0.identifier == store.identifier }) { return twin }
+      if let twin = stores.first(where: { $0.uuid == store.uuid }) { return twin }
       stores.append(store)
       return nil
     }
     if let twin {
-      try? engine.close()
+      try? store.close()
       throw GraphError.unsupported(
         "Adding the store \(storeURL?.path ?? "")",
         advice: "A store with the same UUID is open already (\(twin.url?.path ?? "in memory"))."
       ).asCocoaError
     }
+    store.didAdd(to: self)
     postChange([NSAddedPersistentStoresKey: [store]])
     return store
   }
 
-  /// A store over an engine, not added yet.
+  /// A store of the class that is registered for a type, neither opened nor added yet.
   final func makeStore(
-    _ engine: any StoreEngine, type: String, configuration: String?, url: URL?, options: [AnyHashable: Any]?
-  ) -> NSPersistentStore {
-    NSPersistentStore(
-      coordinator: self, engine: engine,
-      ordinal: Self.lastOrdinal.add(1, ordering: .relaxed).newValue, type: type,
-      configuration: configuration, url: url, options: options)
+    type: String, configuration: String?, url: URL?, options: [AnyHashable: Any]?
+  ) throws -> NSPersistentStore {
+    try StoreRegistry.storeClass(type).init(
+      NewPersistentStore(
+        coordinator: self, type: type, configuration: configuration, url: url, options: options))
   }
 
   @discardableResult
@@ -133,6 +128,7 @@ nonisolated open class NSPersistentStoreCoordinator: NSObject, WorkQueueOwner, @
   /// Closes a store. Its objects in contexts become useless: each context takes them out, changes included, on its queue, and tells of
   /// them as `NSInvalidatedObjectsKey`.
   public final func remove(_ store: NSPersistentStore) throws {
+    if persistentStores.contains(where: { $0 === store }) { store.willRemove(from: self) }
     let found: Bool = storesLock.withLock {
       guard let place = stores.firstIndex(where: { $0 === store }) else { return false }
       stores.remove(at: place)
@@ -140,11 +136,11 @@ nonisolated open class NSPersistentStoreCoordinator: NSObject, WorkQueueOwner, @
     }
     guard found else {
       throw GraphError.unsupported(
-        "Removing the store \(store.url?.path ?? store.identifier)", advice: "It is not in this coordinator."
+        "Removing the store \(store.url?.path ?? store.uuid)", advice: "It is not in this coordinator."
       ).asCocoaError
     }
     store.persistentStoreCoordinator = nil
-    try withCocoaErrors(store.url) { try store.engine.close() }
+    try withCocoaErrors(store.url) { try store.close() }
     for context in contexts.all { context.onQueue { $0.forget(store) } }
     postChange([NSRemovedPersistentStoresKey: [store]])
   }
@@ -162,8 +158,8 @@ nonisolated open class NSPersistentStoreCoordinator: NSObject, WorkQueueOwner, @
     storesLock.withLock {
       var identifier: String? = identifier
       while let sought = identifier {
-        if let store = stores.first(where: { $0.identifier == sought }) { return store }
-        identifier = exchanges.last { $0.old.identifier == sought }?.new.identifier
+        if let store = stores.first(where: { $0.uuid == sought }) { return store }
+        identifier = exchanges.last { $0.old.uuid == sought }?.new.uuid
       }
       return nil
     }
@@ -201,7 +197,12 @@ nonisolated open class NSPersistentStoreCoordinator: NSObject, WorkQueueOwner, @
   public class func metadataForPersistentStore(
     ofType storeType: String, at url: URL, options: [AnyHashable: Any]? = nil
   ) throws -> [String: Any] {
-    try withCocoaErrors(url) { try StoreOpening.metadata(type: storeType, url: url) }
+    try withCocoaErrors(url) {
+      guard let storeClass = StoreRegistry.find(storeType) else {
+        throw StoreRegistry.noFile("Reading the metadata", ofType: storeType, "")
+      }
+      return try storeClass.metadataForPersistentStore(with: url)
+    }
   }
 
   public class func metadataForPersistentStore(
@@ -223,7 +224,12 @@ nonisolated open class NSPersistentStoreCoordinator: NSObject, WorkQueueOwner, @
     options: [AnyHashable: Any]? = nil
   ) throws {
     try withCocoaErrors(url) {
-      try StoreOpening.setMetadata(metadata ?? [:], type: storeType, url: url, options: options ?? [:])
+      guard let storeClass = StoreRegistry.find(storeType) else {
+        throw StoreRegistry.noFile(
+          "Setting the metadata", ofType: storeType, " by its URL",
+          "; set it on the store (setMetadata(_:for:))")
+      }
+      try storeClass.setMetadata(metadata, at: url, options: StoreOpeningOptions(apple: options ?? [:]))
     }
   }
 
@@ -239,7 +245,7 @@ nonisolated open class NSPersistentStoreCoordinator: NSObject, WorkQueueOwner, @
   public class func cachedModelForPersistentStore(
     at url: URL, options: [AnyHashable: Any]? = nil
   ) throws -> NSManagedObjectModel? {
-    try withCocoaErrors(url) { try SQLiteStoreFile.inspect(url: url).model }
+    try withCocoaErrors(url) { try StoreRegistry.inspect(url).model }
   }
 
   // MARK: Ids
@@ -248,7 +254,7 @@ nonisolated open class NSPersistentStoreCoordinator: NSObject, WorkQueueOwner, @
   /// ``NSManagedObjectID/uriRepresentation()`` writes it.
   public final func managedObjectID(forURIRepresentation url: URL) -> NSManagedObjectID? {
     guard url.scheme == "x-coredata", let host = url.host,
-      let store = persistentStores.first(where: { $0.identifier.caseInsensitiveCompare(host) == .orderedSame }
+      let store = persistentStores.first(where: { $0.uuid.caseInsensitiveCompare(host) == .orderedSame }
       )
     else { return nil }
     // As ids write it and no other way: who mistypes a row must not get another one.

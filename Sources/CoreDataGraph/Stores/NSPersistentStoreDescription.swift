@@ -1,4 +1,3 @@
-import CoreDataSQLite
 import Foundation
 
 /// How to open a store: type, place, configuration, options.
@@ -25,9 +24,7 @@ nonisolated open class NSPersistentStoreDescription: NSObject, NSCopying {
 
   /// The folder that has to be there before the store is made; nil for what needs none.
   package var folderOfNewStore: URL? {
-    guard let url, type != NSInMemoryStoreType, !isReadOnly, !SQLiteStoreFile.isNowhere(url) else {
-      return nil
-    }
+    guard let url, !isReadOnly, StoreRegistry.needsFolder(type, at: url) else { return nil }
     return url.deletingLastPathComponent()
   }
 

@@ -79,20 +79,18 @@ final class QueryGeneration: Sendable {
   let identifier = UUID()
   let coordinator: ObjectIdentifier
   /// By the ordinals of the stores; those that keep no earlier state are left out, and read as they are now.
-  let readers: [Int: any StoreEngine]
+  let states: [Int: any StoreOperations]
 
   /// Takes the state as it is now.
   static func make(of coordinator: NSPersistentStoreCoordinator) throws -> QueryGeneration {
-    var readers: [Int: any StoreEngine] = [:]
-    for store in coordinator.persistentStores { readers[store.ordinal] = try store.engine.snapshot() }
-    let made = QueryGeneration(ObjectIdentifier(coordinator), readers)
+    let made = QueryGeneration(ObjectIdentifier(coordinator), try coordinator.snapshots())
     known.withLock { $0[made.identifier] = Weak(generation: made) }
     return made
   }
 
-  private init(_ coordinator: ObjectIdentifier, _ readers: [Int: any StoreEngine]) {
+  private init(_ coordinator: ObjectIdentifier, _ states: [Int: any StoreOperations]) {
     self.coordinator = coordinator
-    self.readers = readers
+    self.states = states
   }
 
   deinit { _ = Self.known.withLock { $0.removeValue(forKey: identifier) } }

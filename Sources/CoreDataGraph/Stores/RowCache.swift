@@ -22,7 +22,7 @@ final class RowCache: SlabIndex, @unchecked Sendable {
 
   private let lock = Guarded(())
   /// By the index of the root entity.
-  private var hierarchies: [Hierarchy]
+  private var hierarchies: [KeptRows]
   /// By the index of the root entity: the store computes values of such rows when they or others are saved, so that a row that was
   /// read or saved once does not tell them.
   private let isComputed: [Bool]
@@ -39,7 +39,7 @@ final class RowCache: SlabIndex, @unchecked Sendable {
     var isIndexed = false
   }
 
-  private struct Hierarchy {
+  private struct KeptRows {
     var entries: [Entry] = []
     /// Places in `entries` to be used again.
     var free: [Int] = []
@@ -53,7 +53,7 @@ final class RowCache: SlabIndex, @unchecked Sendable {
   }
 
   init(layout: ModelLayout) {
-    hierarchies = Array(repeating: Hierarchy(), count: layout.entities.count)
+    hierarchies = Array(repeating: KeptRows(), count: layout.entities.count)
     isComputed = layout.entities.map { root in
       layout.entities.contains { $0.rootIndex == root.index && $0.slots.contains(where: \.isDerived) }
     }

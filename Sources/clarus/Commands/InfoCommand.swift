@@ -1,6 +1,5 @@
 import ArgumentParser
 import CoreDataModel
-import CoreDataSQLite
 import CoreDataStorage
 import Foundation
 
@@ -58,7 +57,7 @@ struct InfoCommand: ParsableCommand {
     let output = StandardOutput()
     let json: Bool = formatting.isJSON
     if let entity {
-      let engine: SQLiteEngine = try store.open()
+      let engine: any StoreEngine = try store.open()
       defer { try? engine.close() }
       let layout: EntityLayout = try naming("--entity") { try store.entity(entity, in: engine.layout) }
       let report = try EntityReport(layout, engine: engine)
@@ -86,7 +85,7 @@ struct InfoCommand: ParsableCommand {
       }
     }
     // The model's names count: after a migration the file may still show old ones.
-    let engine: SQLiteEngine = try store.open()
+    let engine: any StoreEngine = try store.open()
     defer { try? engine.close() }
     return try engine.layout.entities
       .filter { model.entityNames?.contains($0.name) ?? true }

@@ -1,5 +1,5 @@
 import CoreDataModel
-import CoreDataSQLite
+import CoreDataStorage
 import Foundation
 
 /// The model a store is read by, and its source.
@@ -25,7 +25,7 @@ struct ChosenModel {
   }
 
   /// The store's own model, or the one named if it fits. nil when there is neither.
-  static func choose(for file: SQLiteStoreFile, path: String, modelPath: String?) throws -> ChosenModel? {
+  static func choose(for file: StoreInspection, path: String, modelPath: String?) throws -> ChosenModel? {
     let stored: EntityVersions = file.versions ?? EntityVersions(hashes: [:], structures: [:])
     let hashes: [String: Data] = stored.hashes
     guard let modelPath else {

@@ -1,5 +1,5 @@
 import CoreDataModel
-import CoreDataSQLite
+import CoreDataStorage
 import Foundation
 
 /// One version of a model that the user named.
@@ -76,14 +76,13 @@ enum ModelArgument {
   /// The model of a store, nil if the path is no store.
   private static func modelOfStore(_ path: String) throws -> ModelVersion? {
     if isModelPackage(path) { return nil }
-    switch try StoreKind.recognize(path) {
-    case .sqlite: break
+    switch try FileContent.recognize(path) {
+    case .store: break
     case .xml: throw CommandFailure("\(path): It is an XML store, and those carry no model.")
     case .binary: throw CommandFailure("\(path): It is a binary store, and those carry no model.")
     case .model, .propertyList, .unknown: return nil
     }
-    let file: SQLiteStoreFile = try SQLiteStoreFile.inspect(
-      url: URL(fileURLWithPath: path), busyTimeoutInSeconds: OpenStore.busyTimeoutInSeconds)
+    let file: StoreInspection = try OpenStore.inspect(path, try FileContent.storeKind(path))
     guard let model = file.model else {
       throw CommandFailure("\(path): \(file.modelProblem ?? "The store carries no model.")")
     }

@@ -1,6 +1,5 @@
 import CoreDataModel
 import CoreDataPredicates
-import CoreDataSQLite
 import CoreDataStorage
 import Foundation
 
@@ -21,7 +20,7 @@ struct EntityReport {
   private let rows: [Row]
   private let ids: ObjectIDs
 
-  init(_ entity: EntityLayout, engine: SQLiteEngine) throws {
+  init(_ entity: EntityLayout, engine: any StoreEngine) throws {
     self.entity = entity
     ids = ObjectIDs(layout: engine.layout, storeUUID: engine.identifier)
     var plan = FetchPlan(entity: entity)
@@ -48,7 +47,7 @@ struct EntityReport {
   }
 
   private static func valueCounts(
-    of slots: [PropertySlot], _ rows: FetchPlan, _ engine: SQLiteEngine
+    of slots: [PropertySlot], _ rows: FetchPlan, _ engine: any StoreEngine
   ) throws -> [Int] {
     if slots.isEmpty { return [] }
     let columns: [ProjectionColumn] = slots.map { slot in
@@ -63,7 +62,7 @@ struct EntityReport {
 
   /// The value of the first row that has one.
   private static func sample(
-    of slot: PropertySlot, _ rows: FetchPlan, _ engine: SQLiteEngine
+    of slot: PropertySlot, _ rows: FetchPlan, _ engine: any StoreEngine
   ) throws -> OutputValue {
     guard case .stored(let kind, _) = slot.role else { return .none }
     var rows: FetchPlan = rows

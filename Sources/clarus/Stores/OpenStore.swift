@@ -1,13 +1,13 @@
 import CoreDataModel
 import CoreDataPredicates
-import CoreDataSQLite
 import CoreDataStorage
 import Foundation
 
 /// A store file with the model that fits it.
 struct OpenStore {
   let path: String
-  let file: SQLiteStoreFile
+  private let kind: any StoreEngineKind
+  let file: StoreInspection
   /// nil for a store that carries no model, when none was named.
   let model: ChosenModel?
 
@@ -17,10 +17,9 @@ struct OpenStore {
   /// Looks into a store. With `needsModel` a store without a model is a failure that says what to do.
   init(path: String, modelPath: String?, needsModel: Bool) throws {
     self.path = path
-    try StoreKind.requireStore(path)
-    file = try SQLiteStoreFile.inspect(
-      url: URL(fileURLWithPath: path), busyTimeoutInSeconds: Self.busyTimeoutInSeconds)
-    let file: SQLiteStoreFile = file
+    kind = try FileContent.storeKind(path)
+    let file: StoreInspection = try Self.inspect(path, kind)
+    self.file = file
     model =
       modelPath == nil
       ? try ChosenModel.choose(for: file, path: path, modelPath: nil)
@@ -31,6 +30,13 @@ struct OpenStore {
         "\(path): \(reason) Name the model it was written with: --model Shop.momd (or .mom, .xcdatamodeld, "
           + ".xcdatamodel, or another store of the same model).")
     }
+  }
+
+  /// What a store says of itself without its model.
+  static func inspect(_ path: String, _ kind: any StoreEngineKind) throws -> StoreInspection {
+    var options = StoreOpeningOptions(isReadOnly: true)
+    options.timeoutInSeconds = busyTimeoutInSeconds
+    return try kind.inspect(URL(fileURLWithPath: path), options: options)
   }
 
   /// The entity of that name, or a failure that says which there are.
@@ -44,16 +50,16 @@ struct OpenStore {
   }
 
   /// The engine, which reads only. A value whose external file is missing reads as nil.
-  func open() throws -> SQLiteEngine {
+  func open() throws -> any StoreEngine {
     guard let model else { throw CommandFailure("\(path): There is no model to read it by.") }
-    var options = SQLiteOptions(isReadOnly: true)
+    var options = StoreOpeningOptions(isReadOnly: true)
     options.createsIfMissing = false
-    options.busyTimeoutInSeconds = Self.busyTimeoutInSeconds
-    options.missingExternalData = .isNil
+    options.timeoutInSeconds = Self.busyTimeoutInSeconds
+    options.readsMissingFilesAsNil = true
     options.entityNames = model.entityNames
     // Whether the model fits was decided when it was chosen.
     options.checksModel = false
-    return try SQLiteEngine.open(
-      url: URL(fileURLWithPath: path), layout: ModelLayout(model: model.model), options: options)
+    return try kind.open(
+      at: URL(fileURLWithPath: path), layout: ModelLayout(model: model.model), options: options)
   }
 }

@@ -1,5 +1,5 @@
 import CoreDataModel
-import CoreDataSQLite
+import CoreDataStorage
 import Foundation
 
 /// What `clarus info` tells of a store, as JSON and as text.
@@ -16,7 +16,7 @@ struct StoreReport {
   let store: OpenStore
   let entities: [Entity]
 
-  private var file: SQLiteStoreFile { store.file }
+  private var file: StoreInspection { store.file }
 
   // MARK: JSON
 
@@ -28,16 +28,17 @@ struct StoreReport {
   }
 
   private var storeJSON: JSONText {
-    let journal = Journal(store)
-    return .object([
-      ("path", .string(store.path)), ("type", .string("SQLite")), ("uuid", .string(file.uuid)),
+    .object([
+      ("path", .string(store.path)), ("type", .string(file.type)), ("uuid", .string(file.uuid)),
       ("frameworkVersion", file.frameworkVersion.map { .integer(Int64($0)) } ?? .null),
-      ("hasHistory", .bool(file.hasHistory)), ("sizeInBytes", .integer(Journal.size(store.path))),
-      (
-        "journal",
-        .object([("mode", .string(journal.mode)), ("pendingBytes", .integer(journal.pendingBytes))])
-      ),
+      ("hasHistory", .bool(file.hasHistory)), ("sizeInBytes", .integer(Self.size(store.path))),
+      ("journal", file.journal?.json ?? .null),
     ])
+  }
+
+  private static func size(_ path: String) -> Int64 {
+    let attributes: [FileAttributeKey: Any]? = try? FileManager.default.attributesOfItem(atPath: path)
+    return (attributes?[.size] as? NSNumber)?.int64Value ?? 0
   }
 
   private var modelJSON: JSONText {
@@ -90,7 +91,7 @@ struct StoreReport {
       try output.writeLine(title + DisplayWidth.escaped(value))
     }
     try fact("Store", store.path)
-    try fact("Type", "SQLite, " + Journal(store).sentence)
+    try fact("Type", file.type + (file.journal.map { ", " + $0.sentence } ?? ""))
     try fact("UUID", file.uuid)
     if let version = file.frameworkVersion { try fact("Saved by", "Core Data framework version \(version)") }
     if file.hasHistory { try fact("History", "persistent history is kept") }
@@ -133,30 +134,17 @@ struct StoreReport {
   }
 }
 
-/// What lies beside a store file.
-struct Journal {
-  private let isWALMode: Bool
-  private let hasHotJournal: Bool
-  /// Bytes that are not in the file itself yet.
-  let pendingBytes: Int64
-
-  init(_ store: OpenStore) {
-    isWALMode = store.file.state.isWALMode
-    hasHotJournal = store.file.state.hasHotJournal
-    pendingBytes = isWALMode ? Self.size(store.path + "-wal") : 0
+extension StoreJournal {
+  fileprivate var json: JSONText {
+    .object([
+      ("mode", .string(isWriteAheadLog ? "wal" : "rollback")), ("pendingBytes", .integer(pendingBytes)),
+    ])
   }
 
-  var mode: String { isWALMode ? "wal" : "rollback" }
-
-  var sentence: String {
-    if hasHotJournal { return "rollback journal; a save was cut short and is undone in what is read" }
-    if !isWALMode { return "rollback journal" }
+  fileprivate var sentence: String {
+    if holdsCutShortSave { return "rollback journal; a save was cut short and is undone in what is read" }
+    if !isWriteAheadLog { return "rollback journal" }
     return pendingBytes > 0
       ? "write-ahead log with \(pendingBytes) bytes beside the file" : "write-ahead log, empty"
-  }
-
-  static func size(_ path: String) -> Int64 {
-    let attributes: [FileAttributeKey: Any]? = try? FileManager.default.attributesOfItem(atPath: path)
-    return (attributes?[.size] as? NSNumber)?.int64Value ?? 0
   }
 }

@@ -64,7 +64,7 @@ struct ObjectTests {
       #expect(item.hash == hash)
       #expect(item.objectID === id)
       let uri: URL = id.uriRepresentation()
-      #expect(uri.absoluteString == "x-coredata://\(stack.store.identifier)/Item/p1")
+      #expect(uri.absoluteString == "x-coredata://\(stack.store.identifier!)/Item/p1")
       let again: NSManagedObjectID = try #require(
         stack.coordinator.managedObjectID(forURIRepresentation: uri))
       #expect(again == id && again.hash == id.hash && again !== id)
@@ -72,10 +72,10 @@ struct ObjectTests {
       #expect(context.object(with: again) === item)
       #expect(context.registeredObject(for: again) === item)
       for wrong in [
-        "x-coredata://\(stack.store.identifier)/Item/t1", "x-coredata://\(stack.store.identifier)/Itm/p1",
+        "x-coredata://\(stack.store.identifier!)/Item/t1", "x-coredata://\(stack.store.identifier!)/Itm/p1",
         "x-coredata://\(UUID().uuidString)/Item/p1", "http://example.org/Item/p1",
-        "x-coredata://\(stack.store.identifier)/Item/p0", "x-coredata://\(stack.store.identifier)/Item",
-        "x-coredata://\(stack.store.identifier)/Item/p99999999999999999999",
+        "x-coredata://\(stack.store.identifier!)/Item/p0", "x-coredata://\(stack.store.identifier!)/Item",
+        "x-coredata://\(stack.store.identifier!)/Item/p99999999999999999999",
       ] {
         #expect(
           stack.coordinator.managedObjectID(forURIRepresentation: url(wrong)) == nil)

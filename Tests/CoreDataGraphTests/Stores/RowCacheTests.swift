@@ -101,7 +101,7 @@ struct RowCacheTests {
 
   @Test func `rows go with the objects that hold them`() throws {
     let stack: Stack = try filled()
-    let cache: RowCache = try #require(stack.store.rowCache)
+    let cache: RowCache = try #require((stack.store as? EngineStore)?.rowCache)
     let id: NSManagedObjectID = try stack.run { context in
       let read: [Item] = try items(context)
       #expect(cache.sizes.slabs == 1 && cache.sizes.rows == 0, "a fetch indexes nothing")
@@ -116,7 +116,7 @@ struct RowCacheTests {
 
   @Test func `what a context has missed stays as long as its object`() throws {
     let stack: Stack = try filled()
-    let cache: RowCache = try #require(stack.store.rowCache)
+    let cache: RowCache = try #require((stack.store as? EngineStore)?.rowCache)
     try stack.run { context in
       var read: [Item] = try items(context)
       for round in 1...5 {

@@ -1,10 +1,12 @@
-import CoreDataPredicates
+import CoreDataGraph
 import CoreDataSQLite
+import CoreDataStorage
 import Foundation
 
 /// What a path holds, told by content, never by name.
-enum StoreKind: Equatable {
-  case sqlite
+enum FileContent: Equatable {
+  /// A store of a kind that is known here; with its type.
+  case store(String)
   case xml
   case binary
   case model
@@ -12,7 +14,7 @@ enum StoreKind: Equatable {
   case unknown(String)
 
   /// Looks at the first bytes. Throws one line for what can't be looked at.
-  static func recognize(_ path: String) throws -> StoreKind {
+  static func recognize(_ path: String) throws -> FileContent {
     var isFolder: ObjCBool = false
     guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) else {
       throw CommandFailure("\(path): There is no such file.")
@@ -36,8 +38,8 @@ enum StoreKind: Equatable {
   }
 
   /// Tells the kind from the first bytes of a file.
-  static func recognize(_ head: Data) -> StoreKind {
-    if head.starts(with: Data("SQLite format 3\0".utf8)) { return .sqlite }
+  static func recognize(_ head: Data) -> FileContent {
+    if let kind = StoreRegistry.kind(ofFileThatBegins: head) { return .store(kind.type) }
     if head.starts(with: Data("CoreData".utf8)) { return .binary }
     if head.starts(with: Data("bplist".utf8)) { return .propertyList }
     // Byte order marks and the declaration come before the interesting part.
@@ -52,10 +54,14 @@ enum StoreKind: Equatable {
     return .unknown(looksLikeText ? "a text file" : "a file of another kind")
   }
 
-  /// Throws unless the file is a store that can be opened.
-  static func requireStore(_ path: String) throws {
+  /// The kind of a store file. Throws unless it is one that can be opened.
+  static func storeKind(_ path: String) throws -> any StoreEngineKind {
     switch try recognize(path) {
-    case .sqlite: return
+    case .store(let type):
+      guard let kind = StoreRegistry.fileKinds.first(where: { $0.type == type }) else {
+        throw CommandFailure("\(path): Stores of type \(type) can't be read here.")
+      }
+      return kind
     case .xml:
       throw CommandFailure("\(path): It is an XML store; only SQLite stores are supported so far.")
     case .binary:

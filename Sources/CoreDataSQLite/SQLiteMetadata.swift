@@ -5,7 +5,7 @@ import Foundation
 import GRDB
 
 /// The one row of `Z_METADATA`: the store's UUID and a property list.
-package struct StoreMetadata: @unchecked Sendable {
+package struct SQLiteMetadata: @unchecked Sendable {
   // Sendable: a property list of immutable values, never mutated in place once it is shared.
   var uuid: String
   var values: [String: Any]
@@ -20,8 +20,8 @@ package struct StoreMetadata: @unchecked Sendable {
 
   /// Replaces the application's part. Keys that describe the file stay what they are; a UUID among the values is the store's from
   /// the next opening on.
-  func replacing(with application: [String: Any]) -> StoreMetadata {
-    var result: StoreMetadata = self
+  func replacing(with application: [String: Any]) -> SQLiteMetadata {
+    var result: SQLiteMetadata = self
     result.values = application
     for key in Key.ofTheFile {
       result.values[key] = values[key]
@@ -55,11 +55,11 @@ package struct StoreMetadata: @unchecked Sendable {
   static let frameworkVersion: Int = 1344
 
   /// The metadata of a fresh store.
-  static func fresh(model: NSManagedObjectModel, entityNames: Set<String>?) -> StoreMetadata {
+  static func fresh(model: NSManagedObjectModel, entityNames: Set<String>?) -> SQLiteMetadata {
     var hashes: [String: Data] = model.entityVersionHashesByName
     if let entityNames { hashes = hashes.filter { entityNames.contains($0.key) } }
     let identifiers: [String] = model.versionIdentifiers.compactMap { $0.base as? String }.sorted()
-    return StoreMetadata(
+    return SQLiteMetadata(
       uuid: UUID().uuidString,
       values: [
         Key.type: "SQLite",
@@ -105,7 +105,7 @@ package struct StoreMetadata: @unchecked Sendable {
       defer { try? queue.close() }
       try queue.writeWithoutTransaction { database in
         try database.inTransaction(.immediate) {
-          let current: StoreMetadata = try read(database, url: url)
+          let current: SQLiteMetadata = try read(database, url: url)
           try checkIdentifier(in: metadata, of: current.uuid)
           try current.replacing(with: metadata).write(database, url: url)
           return .commit
@@ -115,14 +115,14 @@ package struct StoreMetadata: @unchecked Sendable {
   }
 
   /// Reads the row. Throws `StoreError.invalidFile` that says what is missing.
-  static func read(_ database: Database, url: URL) throws -> StoreMetadata {
+  static func read(_ database: Database, url: URL) throws -> SQLiteMetadata {
     let (metadata, problem) = try readLeniently(database, url: url)
     if let problem { throw StoreError.invalidFile(url: url, reason: problem) }
     return metadata
   }
 
   /// Reads the row as far as it is there, and says what is missing. Throws if the file is no Core Data store at all.
-  static func readLeniently(_ database: Database, url: URL) throws -> (StoreMetadata, problem: String?) {
+  static func readLeniently(_ database: Database, url: URL) throws -> (SQLiteMetadata, problem: String?) {
     let tables: Set<String> = try Set(
       String.fetchAll(database, sql: "SELECT upper(name) FROM sqlite_master WHERE type = 'table'"))
     guard tables.contains(AppleBookkeeping.metadata) else {
@@ -143,16 +143,16 @@ package struct StoreMetadata: @unchecked Sendable {
     let uuid: String = statement.text(0) ?? ""
     guard let plist = statement.data(1) else {
       return (
-        StoreMetadata(uuid: uuid, values: [:]),
+        SQLiteMetadata(uuid: uuid, values: [:]),
         "\(AppleBookkeeping.metadata) holds no property list, so nothing tells its model."
       )
     }
     do {
-      let metadata = StoreMetadata(uuid: uuid, values: try MetadataPlist.read(plist))
+      let metadata = SQLiteMetadata(uuid: uuid, values: try MetadataPlist.read(plist))
       return (metadata, uuid.isEmpty ? "\(AppleBookkeeping.metadata) holds no UUID." : nil)
     } catch {
       return (
-        StoreMetadata(uuid: uuid, values: [:]),
+        SQLiteMetadata(uuid: uuid, values: [:]),
         "The property list in \(AppleBookkeeping.metadata) can't be read: \(error)."
       )
     }

@@ -1,0 +1,240 @@
+import CoreDataModel
+import CoreDataPredicates
+import CoreDataSQLite
+import CoreDataStorage
+import Foundation
+
+/// A store whose rows an engine keeps: the one class of the graph that knows engines and the row cache. A class below it names the kind.
+class EngineStore: NSPersistentStore, StoreOperations, @unchecked Sendable {
+  // Sendable: `engine` and `rowCache` are set while the store is loaded, before it is given to anybody.
+
+  private final var engine: (any StoreEngine)!
+  /// The rows that objects of any context hold; nil where the engine has all rows at hand.
+  final private(set) var rowCache: RowCache?
+
+  class var kind: any StoreEngineKind { preconditionFailure("\(self) names no kind of engine") }
+
+  // MARK: Opening
+
+  override func loadMetadata() throws {
+    warnOfMissingNotifications()
+    adopt(try Self.kind.open(at: try place(), layout: layout, options: storeOptions))
+  }
+
+  override func load(copying migration: StoreMigration) throws {
+    guard let url else { return try super.load(copying: migration) }
+    warnOfMissingNotifications()
+    let engine: any StoreEngine = try Self.kind.makeStore(
+      at: url, layout: layout, options: storeOptions, copying: (migration.source as? EngineStore)?.engine
+    ) { target in
+      try migration.transfer(to: target)
+      try target.setMetadata(migration.metadata)
+      _ = try target.save(SavePlan())
+    }
+    adopt(engine)
+  }
+
+  private func adopt(_ engine: any StoreEngine) {
+    self.engine = engine
+    if engine.rowFreshness == .alwaysAtHand { return }
+    let cache = RowCache(layout: layout)
+    rowCache = cache
+    guard engine.rowFreshness == .notified else { return }
+    engine.notifyChanges { [weak cache] rows in cache?.replace(root: rows.root, changed: rows.keys, by: []) }
+  }
+
+  private func warnOfMissingNotifications() {
+    if (options?[NSPersistentStoreRemoteChangeNotificationPostOptionKey] as? NSNumber)?.boolValue == true {
+      HistoryWarning.remoteChanges(url ?? URL(fileURLWithPath: "/dev/null"))
+    }
+  }
+
+  private func place() throws -> URL? {
+    if !Self.kind.keepsFiles { return url }
+    guard let url, url.isFileURL else {
+      throw GraphError.unsupported(
+        "A \(type) store without a file URL",
+        advice: "Pass URL(fileURLWithPath:) or use NSInMemoryStoreType.")
+    }
+    return url
+  }
+
+  private var storeOptions: StoreOpeningOptions {
+    var made = StoreOpeningOptions(apple: options ?? [:])
+    made.entityNames = givenConfiguration.flatMap { layout.model.entities(forConfigurationName: $0) }
+      .map { Set($0.compactMap(\.name)) }
+    return made
+  }
+
+  override func close() throws { try engine?.close() }
+
+  // MARK: What the store is
+
+  override var type: String { Self.kind.type }
+  override var uuid: String { engine?.identifier ?? "" }
+  override var isReadOnly: Bool { engine.isReadOnly }
+  override var readOnlyReason: ReadOnlyReason? { engine.readOnlyReason }
+  override var hasUnsavedMetadata: Bool { engine.hasUnsavedMetadata }
+  override var rowFreshness: RowFreshness { engine.rowFreshness }
+
+  override var identifier: String! {
+    get { uuid }
+    set {
+      var changed: [String: Any] = metadata
+      changed[NSStoreUUIDKey] = newValue
+      metadata = changed
+    }
+  }
+
+  /// Setting it is written with the next save; the keys for type, UUID and version hashes are kept right by the store.
+  ///
+  /// What the store can't take (values that are no property lists, anything if it is read-only) leaves the metadata as it was, and saves
+  /// throw the reason until something else is set, be it `metadata` itself.
+  override var metadata: [String: Any]! {
+    get { engine.metadata }
+    set {
+      let given: [String: Any] = newValue ?? [:]
+      var refusal: StoreError?
+      do {
+        try engine.setMetadata(given)
+      } catch {
+        let isSame: Bool = NSDictionary(dictionary: given).isEqual(NSDictionary(dictionary: engine.metadata))
+        let reason: StoreError =
+          error as? StoreError
+          ?? .unsupported(
+            part: "the metadata", reason: "\(error)", advice: "set property-list values with string keys")
+        if !isSame { refusal = reason }
+      }
+      refusedMetadata.withLock { $0 = refusal }
+    }
+  }
+
+  // MARK: Rows that are kept
+
+  override func keptRow(root: Int, key: Int64, age: TimeInterval?) -> RowRef? {
+    guard let rowCache else { return nil }
+    guard let age else { return rowCache.row(root: root, key: key) }
+    // Rows that the store says are unchanged don't get old; one who takes none that was read before goes without them all the same.
+    let limit: TimeInterval = engine.rowFreshness == .notified && age > 0 ? -1 : age
+    return rowCache.row(root: root, key: key, age: limit)
+  }
+
+  override func replaceKeptRows(root: Int, changed: [Int64], by slabs: [RowSlab]) {
+    rowCache?.replace(root: root, changed: changed, by: slabs)
+  }
+
+  // MARK: Operations
+
+  override var takesRequests: Bool { false }
+
+  override func operations(for asker: StoreAsker) throws -> any StoreOperations { self }
+  override func snapshot() throws -> (any StoreOperations)? { try engine.snapshot() }
+
+  override func withOneState(
+    for asker: StoreAsker, _ body: (any StoreOperations, _ handsOutKeys: Bool) throws -> Void
+  ) throws {
+    try engine.withOneState { state in try body(state, !state.isReadOnly) }
+  }
+
+  final var layout: ModelLayout { runtime.layout }
+
+  final func fetch(_ plan: FetchPlan) throws -> RowBatch {
+    guard let rowCache else { return try engine.fetch(plan) }
+    return try rowCache.listing(plan.entity.rootIndex) { try engine.fetch(plan) }
+  }
+
+  final func rows(of layout: EntityLayout, keys: [Int64]) throws -> RowBatch {
+    guard let rowCache else { return try engine.rows(of: layout, keys: keys) }
+    return try rowCache.listing(layout.rootIndex) { try engine.rows(of: layout, keys: keys) }
+  }
+
+  final func fetchIDs(_ plan: FetchPlan) throws -> [RowID] { try engine.fetchIDs(plan) }
+  final func count(_ plan: FetchPlan) throws -> Int { try engine.count(plan) }
+  final func check(_ plan: FetchPlan) throws { try engine.check(plan) }
+  final func fetch(_ plan: ProjectionPlan) throws -> ProjectedRows { try engine.fetch(plan) }
+  final func explain(_ plan: FetchPlan) throws -> ExplainedStatement? { try engine.explain(plan) }
+  final func explain(_ plan: ProjectionPlan) throws -> ExplainedStatement? { try engine.explain(plan) }
+  final var takesSQL: Bool { engine.takesSQL }
+
+  final func rawRows(_ sql: String, _ values: [PredicateValue]) throws -> [[String: PredicateValue]] {
+    try engine.rawRows(sql, values)
+  }
+
+  final func members(of layout: EntityLayout, slot: Int, owners: [RowID]) throws -> [[RowID]] {
+    try engine.members(of: layout, slot: slot, owners: owners)
+  }
+
+  final func members(of layout: EntityLayout, slot: Int, owner: RowID, among candidates: [RowID]) throws
+    -> [RowID]
+  {
+    try engine.members(of: layout, slot: slot, owner: owner, among: candidates)
+  }
+
+  final func member(
+    of layout: EntityLayout, slot: Int, owner: RowID, after member: RowID, leftOut: Set<RowID>
+  ) throws -> RowID? {
+    try engine.member(of: layout, slot: slot, owner: owner, after: member, leftOut: leftOut)
+  }
+
+  final func allocateKeys(for root: EntityLayout, count: Int) throws -> Int64 {
+    try engine.allocateKeys(for: root, count: count)
+  }
+
+  final func save(_ plan: consuming SavePlan) throws -> SaveOutcome { try engine.save(plan) }
+  final func checkWritable() throws { try engine.checkWritable() }
+  final func execute(_ plan: BatchPlan) throws -> BatchOutcome { try engine.execute(plan) }
+  final func execute(_ plan: SchemaPlan) throws { try engine.execute(plan) }
+
+  // MARK: Files
+
+  override class var keepsFiles: Bool { kind.keepsFiles }
+  override class func isSamePlace(_ one: URL, _ other: URL) -> Bool { kind.isSamePlace(one, other) }
+
+  override class func metadataForPersistentStore(with url: URL) throws -> [String: Any] {
+    guard kind.keepsFiles else { return try super.metadataForPersistentStore(with: url) }
+    return try withCocoaErrors(url) {
+      let file: StoreInspection = try kind.inspect(url, options: StoreOpeningOptions())
+      var metadata: [String: Any] = file.metadata
+      if let structures = file.versions?.structures, !structures.isEmpty {
+        metadata[EntityVersions.structuresKey] = structures
+      }
+      return metadata
+    }
+  }
+
+  override class func setMetadata(_ metadata: [String: Any]?, forPersistentStoreAt url: URL) throws {
+    try setMetadata(metadata, at: url, options: StoreOpeningOptions())
+  }
+
+  override class func setMetadata(_ metadata: [String: Any]?, at url: URL, options: StoreOpeningOptions)
+    throws
+  {
+    // Not the one with options, which would come back here.
+    guard kind.keepsFiles else { return try super.setMetadata(metadata, forPersistentStoreAt: url) }
+    try withCocoaErrors(url) { try kind.setMetadata(metadata ?? [:], at: url, options: options) }
+  }
+
+  override class func destroy(at url: URL, type: String, options: StoreOpeningOptions) throws {
+    try kind.destroy(at: url, options: options)
+  }
+
+  override class func replace(at url: URL, with source: URL, type: String, options: StoreOpeningOptions)
+    throws
+  {
+    guard kind.keepsFiles else {
+      throw GraphError.unsupported(
+        "Replacing a store of type \(type)", advice: "It has no file; only SQLite stores can be copied so.")
+    }
+    try kind.replace(at: url, with: source, options: options)
+  }
+}
+
+/// Stores in SQLite files.
+final class SQLiteStore: EngineStore, @unchecked Sendable {
+  override class var kind: any StoreEngineKind { SQLiteKind() }
+}
+
+/// Stores in memory.
+final class InMemoryStore: EngineStore, @unchecked Sendable {
+  override class var kind: any StoreEngineKind { InMemoryKind() }
+}

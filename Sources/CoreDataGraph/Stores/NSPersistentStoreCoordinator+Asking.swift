@@ -1,0 +1,82 @@
+import CoreDataModel
+import CoreDataStorage
+import Foundation
+
+// What contexts ask of the stores: the coordinator knows which there are, and asks one after the other. What one object needs (its row, the
+// members of a relationship) is asked of the object's store, through the same operations.
+
+extension NSPersistentStoreCoordinator {
+  /// The stores to ask: those that a request names, or all. Throws if the coordinator has none.
+  final func stores(among affected: [NSPersistentStore]?) throws -> [NSPersistentStore] {
+    let all: [NSPersistentStore] = persistentStores
+    if all.isEmpty { throw GraphError.noStores }
+    return affected ?? all
+  }
+
+  /// Asks some stores one after the other; the answers are in their order.
+  final func ask<Answer>(
+    _ stores: [NSPersistentStore], for asker: StoreAsker,
+    _ question: (any StoreOperations, NSPersistentStore) throws -> Answer
+  ) throws -> [Answer] {
+    try stores.map { try question(try $0.pinnedOperations(for: asker), $0) }
+  }
+
+  /// The states that stores have now, by ordinals; those that keep none are left out.
+  final func snapshots() throws -> [Int: any StoreOperations] {
+    var states: [Int: any StoreOperations] = [:]
+    for store in persistentStores { states[store.ordinal] = try store.snapshot() }
+    return states
+  }
+
+  // MARK: Saving
+
+  /// Executes one plan a store, one after the other. Throws a `StoreRefusal` for the first store that refuses; those before it are saved.
+  final func save(_ plans: [SavePlan], in parts: [StoreChanges], for context: NSManagedObjectContext) throws {
+    for (place, part) in parts.enumerated() {
+      do {
+        try part.store.execute(plans[place], for: part.asker(context))
+      } catch let error as StoreError {
+        throw StoreRefusal(error: error, place: place)
+      }
+    }
+  }
+
+  /// Throws what would stop a save to one of the stores, so that what is going to fail fails before anything is saved elsewhere.
+  final func checkWritable(_ stores: [NSPersistentStore], for context: NSManagedObjectContext) throws {
+    for store in stores {
+      do {
+        try store.operations(for: StoreAsker(context)).checkWritable()
+      } catch let error as StoreError {
+        throw SaveErrors.error(for: error, store: store, context: context)
+      }
+    }
+  }
+
+  final func storesWithUnsavedMetadata(besides parts: [StoreChanges] = []) -> [NSPersistentStore] {
+    persistentStores.filter { store in
+      store.hasUnsavedMetadata && !parts.contains { $0.store === store }
+    }
+  }
+
+  /// Throws why metadata that was set could not be taken.
+  final func refuseMetadata(for context: NSManagedObjectContext) throws {
+    for store in persistentStores {
+      guard let refusal = store.refusedMetadata.withLock({ $0 }) else { continue }
+      throw SaveErrors.error(for: refusal, store: store, context: context)
+    }
+  }
+
+  /// A permanent key for an object that is not saved yet.
+  final func allocateKey(
+    for root: EntityLayout, in store: NSPersistentStore, for context: NSManagedObjectContext
+  ) throws -> Int64 {
+    try store.operations(for: StoreAsker(context)).allocateKeys(for: root, count: 1)
+  }
+}
+
+/// A store has refused its part of a save; those before it are saved.
+struct StoreRefusal: Error {
+  let error: StoreError
+  /// Which of the parts.
+  let place: Int
+}

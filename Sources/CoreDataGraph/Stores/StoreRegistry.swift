@@ -1,0 +1,88 @@
+import CoreDataModel
+import CoreDataPredicates
+import CoreDataStorage
+import Foundation
+
+/// Which class makes stores of which type. Built-in types are registered as a program's own are, and can be replaced by them.
+package enum StoreRegistry {
+  private static let classes = Guarded<[String: NSPersistentStore.Type]>([
+    NSSQLiteStoreType: SQLiteStore.self, NSInMemoryStoreType: InMemoryStore.self,
+  ])
+
+  static func register(_ storeClass: NSPersistentStore.Type?, for type: String) {
+    classes.withLock { $0[type] = storeClass }
+  }
+
+  static var all: [String: NSPersistentStore.Type] { classes.withLock { $0 } }
+
+  /// The class for a type; nil where none is registered.
+  static func find(_ type: String) -> NSPersistentStore.Type? { classes.withLock { $0[type] } }
+
+  /// The class for a type. Throws where none is registered.
+  static func storeClass(_ type: String) throws -> NSPersistentStore.Type {
+    if let found = find(type) { return found }
+    let isApples: Bool = type == NSXMLStoreType || type == NSBinaryStoreType
+    throw GraphError.unsupported(
+      "The store type '\(type)'",
+      advice: "Use NSSQLiteStoreType or NSInMemoryStoreType"
+        + (isApples ? "; XML and binary stores come later." : "."))
+  }
+
+  /// The type that a class was registered for.
+  static func type(of storeClass: NSPersistentStore.Type) -> String {
+    if let engineClass = storeClass as? EngineStore.Type { return engineClass.kind.type }
+    return all.filter { $0.value == storeClass }.keys.sorted().first ?? "\(storeClass)"
+  }
+
+  static func noFile(
+    _ what: String, of storeClass: NSPersistentStore.Type, _ how: String, _ advice: String = ""
+  ) -> GraphError {
+    noFile(what, ofType: type(of: storeClass), how, advice)
+  }
+
+  static func noFile(_ what: String, ofType type: String, _ how: String, _ advice: String = "") -> GraphError
+  {
+    .unsupported(
+      "\(what) of a store of type \(type)\(how)", advice: "Only SQLite stores have files so far\(advice).")
+  }
+
+  // MARK: Engines, for tools that read stores without a graph
+
+  /// The kinds of engines whose stores are files, in the order of their types' names.
+  package static var fileKinds: [any StoreEngineKind] {
+    all.sorted { $0.key < $1.key }.compactMap { ($0.value as? EngineStore.Type)?.kind }.filter(\.keepsFiles)
+  }
+
+  /// The kind of a file that begins like this; nil where it is no store of a kind that is known.
+  package static func kind(ofFileThatBegins head: Data) -> (any StoreEngineKind)? {
+    fileKinds.first { $0.recognizes(head) }
+  }
+
+  /// Looks into the file at a URL, whatever its kind. Throws what the kind of SQLite stores says of a file that is of no known kind.
+  static func inspect(_ url: URL) throws -> StoreInspection {
+    for kind in fileKinds where kind.type != NSSQLiteStoreType {
+      if let found = try? kind.inspect(url, options: StoreOpeningOptions()) { return found }
+    }
+    return try SQLiteStore.kind.inspect(url, options: StoreOpeningOptions())
+  }
+
+  /// Whether a store of a type, at a URL, needs a folder that is there.
+  static func needsFolder(_ type: String, at url: URL) -> Bool {
+    guard let storeClass = find(type) else { return true }
+    guard let engineClass = storeClass as? EngineStore.Type else { return storeClass.keepsFiles }
+    return !engineClass.kind.isNowhere(url)
+  }
+}
+
+extension StoreOpeningOptions {
+  /// From the options of ``NSPersistentStoreCoordinator/addPersistentStore(ofType:configurationName:at:options:)``.
+  init(apple options: [AnyHashable: Any]) {
+    func flag(_ key: String) -> Bool? { (options[key] as? NSNumber)?.boolValue }
+    self.init(isReadOnly: flag(NSReadOnlyPersistentStoreOption) ?? false)
+    checksModel = flag(NSIgnorePersistentStoreVersioningOption) != true
+    tracksHistory = flag(NSPersistentHistoryTrackingKey) ?? false
+    isForced = flag(NSPersistentStoreForceDestroyOption) ?? false
+    timeoutInSeconds = (options[NSPersistentStoreTimeoutOption] as? NSNumber)?.doubleValue
+    if let given = options[NSSQLitePragmasOption] as? [String: Any] { pragmas = given.mapValues { "\($0)" } }
+  }
+}

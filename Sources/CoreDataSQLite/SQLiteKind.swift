@@ -1,0 +1,133 @@
+import CoreDataModel
+import CoreDataStorage
+import Foundation
+
+/// The kind of stores in SQLite files, in Apple's layout.
+package struct SQLiteKind: StoreEngineKind {
+  package let type: String = "SQLite"
+  package let keepsFiles: Bool = true
+
+  package init() {}
+
+  package func recognizes(_ head: Data) -> Bool { head.starts(with: Data("SQLite format 3\0".utf8)) }
+  package func isSamePlace(_ one: URL, _ other: URL) -> Bool { one.isSamePlace(as: other) }
+  package func isNowhere(_ url: URL) -> Bool { SQLiteStoreFile.isNowhere(url) }
+
+  package func open(at url: URL?, layout: ModelLayout, options: StoreOpeningOptions) throws -> any StoreEngine
+  {
+    // The engine says what is wrong with a URL that names no file.
+    let place: URL = url ?? URL(fileURLWithPath: "/dev/null")
+    return try SQLiteEngine.open(url: place, layout: layout, options: SQLiteOptions(options))
+  }
+
+  package func inspect(_ url: URL, options: StoreOpeningOptions) throws -> StoreInspection {
+    try SQLiteStoreFile.inspect(
+      url: try file(url), busyTimeoutInSeconds: SQLiteOptions(options).busyTimeoutInSeconds
+    ).inspection
+  }
+
+  package func setMetadata(_ metadata: [String: Any], at url: URL, options: StoreOpeningOptions) throws {
+    try SQLiteMetadata.set(metadata, at: try file(url), options: SQLiteOptions(options))
+  }
+
+  package func destroy(at url: URL, options: StoreOpeningOptions) throws {
+    try exchange(at: url, options).destroy()
+  }
+
+  package func replace(at url: URL, with source: URL, options: StoreOpeningOptions) throws {
+    try exchange(at: url, options).replace(with: try file(source))
+  }
+
+  private func exchange(at url: URL, _ options: StoreOpeningOptions) throws -> StoreExchange {
+    StoreExchange(url: try file(url), options: SQLiteOptions(options), isForced: options.isForced)
+  }
+
+  private func file(_ url: URL) throws -> URL {
+    if url.isFileURL { return url }
+    throw StoreError.invalidFile(url: url, reason: "A SQLite store needs a file URL.")
+  }
+
+  /// A SQLite file becomes another one page by page, with all that is in it (Decisions/0049).
+  package func makeStore(
+    at url: URL, layout: ModelLayout, options: StoreOpeningOptions, copying source: (any StoreEngine)?,
+    transfer: (any StoreEngine) throws -> Void
+  ) throws -> any StoreEngine {
+    func filled(_ target: any StoreEngine) throws -> any StoreEngine {
+      do {
+        try transfer(target)
+      } catch {
+        try? target.close()
+        throw error
+      }
+      return target
+    }
+    if SQLiteStoreFile.isNowhere(url) {
+      return try filled(try open(at: url, layout: layout, options: options))
+    }
+    let place: StoreExchange = try exchange(at: url, options)
+    let wasThere: Bool = try place.requireVacancy()
+    var identifier: String?
+    do {
+      guard let source = source as? SQLiteEngine, let file = source.copyableFile else {
+        let target: any StoreEngine = try open(at: url, layout: layout, options: options)
+        identifier = target.identifier
+        return try filled(target)
+      }
+      let made: String = UUID().uuidString
+      var metadata: [String: Any] = source.metadata
+      metadata[SQLiteMetadata.Key.uuid] = nil
+      try place.replace(with: file, as: StoreExchange.Identity(uuid: made, metadata: metadata))
+      identifier = made
+      return try open(at: url, layout: layout, options: options)
+    } catch {
+      place.withdraw(identifier, leavingFile: wasThere)
+      throw error
+    }
+  }
+}
+
+extension SQLiteEngine {
+  /// The file, if all that is in it may be in another store. Of persistent history that can't be: a store with it can't be written to
+  /// (Decisions/0036).
+  fileprivate var copyableFile: URL? { hasHistory || SQLiteStoreFile.isNowhere(url) ? nil : url }
+
+  /// Others may be writing to the file: where no earlier state can be kept a copy of it is read.
+  package func withOneState(_ body: (any StoreEngine) throws -> Void) throws {
+    if let state = try snapshot() {
+      defer { try? state.close() }
+      return try body(state)
+    }
+    guard !SQLiteStoreFile.isNowhere(url) else { return try body(self) }
+    let folder: URL = FileManager.default.temporaryDirectory
+      .appendingPathComponent("clarus-migrate-\(UUID().uuidString)", isDirectory: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    try FileManager.default.createDirectory(
+      at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    let copy: URL = folder.appendingPathComponent("store.sqlite")
+    try StoreExchange(url: copy, options: options).replace(with: url)
+    var reading = SQLiteOptions(isReadOnly: true)
+    reading.entityNames = options.entityNames
+    let engine: SQLiteEngine = try SQLiteEngine.open(url: copy, layout: layout, options: reading)
+    defer { try? engine.close() }
+    try body(engine)
+  }
+}
+
+extension SQLiteStoreFile {
+  var inspection: StoreInspection {
+    var made = StoreInspection(type: "SQLite", uuid: uuid, metadata: metadata)
+    made.versions = versions
+    made.metadataProblem = metadataProblem
+    made.model = model
+    made.modelProblem = modelProblem
+    made.frameworkVersion = frameworkVersion
+    made.hasHistory = hasHistory
+    made.entities = entities
+    let log: [FileAttributeKey: Any]? =
+      state.isWALMode ? try? FileManager.default.attributesOfItem(atPath: url.path + "-wal") : nil
+    made.journal = StoreJournal(
+      isWriteAheadLog: state.isWALMode, holdsCutShortSave: state.hasHotJournal,
+      pendingBytes: (log?[.size] as? NSNumber)?.int64Value ?? 0)
+    return made
+  }
+}

@@ -1,0 +1,73 @@
+import CoreDataModel
+import CoreDataPredicates
+import Foundation
+
+/// Rows to insert, update or delete without objects: what a batch request asks of a store. Closed, as a `FetchPlan` is.
+package struct BatchPlan: Sendable {
+  package enum Operation: Sendable {
+    /// New rows under provisional keys, as in a `SavePlan`.
+    case insert(RowBatch)
+    /// Slots of the entity with the expressions that give their new values. The rows' versions rise.
+    case update([(slot: Int, value: ExpressionNode)])
+    /// Delete rules are not applied by the store; to-one references to the rows become nil.
+    case delete
+
+    package var name: String {
+      switch self {
+      case .insert: "a batch insertion"
+      case .update: "a batch update"
+      case .delete: "a batch deletion"
+      }
+    }
+  }
+
+  package var operation: Operation
+  package var entity: EntityLayout
+  package var includesSubentities: Bool = true
+  /// Which rows; nil for all. Not for insertions.
+  package var predicate: PredicateNode?
+  /// Who writes, for the store's history.
+  package var author: SaveAuthor
+  /// Whether the outcome is to name the rows.
+  package var wantsIDs: Bool = false
+
+  package init(_ operation: Operation, of entity: EntityLayout, author: SaveAuthor) {
+    self.operation = operation
+    self.entity = entity
+    self.author = author
+  }
+}
+
+/// What a batch has done.
+package struct BatchOutcome: Sendable {
+  package var count: Int
+  /// Where they were wanted.
+  package var ids: [RowID]?
+
+  package init(count: Int, ids: [RowID]? = nil) {
+    self.count = count
+    self.ids = ids
+  }
+}
+
+/// How a store is to keep the entities of a newer model, step by step: what a migration in place asks of it.
+package struct SchemaPlan: Sendable {
+  package enum Step: Sendable {
+    case addEntity(String)
+    case removeEntity(String)
+    case renameEntity(from: String, to: String)
+    case addProperty(entity: String, property: String)
+    case removeProperty(entity: String, property: String)
+    case renameProperty(entity: String, from: String, to: String)
+  }
+
+  /// In the order in which they are to be taken.
+  package var steps: [Step]
+  /// The model that the store has afterwards.
+  package var target: ModelLayout
+
+  package init(_ steps: [Step], to target: ModelLayout) {
+    self.steps = steps
+    self.target = target
+  }
+}

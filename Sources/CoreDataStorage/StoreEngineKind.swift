@@ -1,0 +1,146 @@
+import CoreDataModel
+import Foundation
+
+/// A kind of store engine: what makes, opens, inspects, destroys, replaces and copies stores of one type.
+///
+/// What concerns files has a default that throws: a kind without files implements `open` alone.
+package protocol StoreEngineKind: Sendable {
+  /// The store type: `SQLite`, `InMemory`.
+  var type: String { get }
+  /// Whether a store is a file with a URL that outlives the process.
+  var keepsFiles: Bool { get }
+  /// Whether a file that begins like this is a store of the kind.
+  func recognizes(_ head: Data) -> Bool
+  /// Whether two URLs lead to one store.
+  func isSamePlace(_ one: URL, _ other: URL) -> Bool
+  /// Whether the URL names a place where a store leaves nothing behind.
+  func isNowhere(_ url: URL) -> Bool
+
+  /// Opens a store, or makes it where there is none. `url` is a file URL where the kind keeps files.
+  func open(at url: URL?, layout: ModelLayout, options: StoreOpeningOptions) throws -> any StoreEngine
+  /// Looks into a file without its model, and changes nothing about it.
+  func inspect(_ url: URL, options: StoreOpeningOptions) throws -> StoreInspection
+  /// Sets the program's metadata of a store that need not be open.
+  func setMetadata(_ metadata: [String: Any], at url: URL, options: StoreOpeningOptions) throws
+  /// Removes what the store holds.
+  func destroy(at url: URL, options: StoreOpeningOptions) throws
+  /// Gives a store the contents of another of the same kind.
+  func replace(at url: URL, with source: URL, options: StoreOpeningOptions) throws
+  /// Makes a store at a place where there is none, with the contents of another one of any kind: as the kind likes, or by opening an
+  /// empty store and calling `transfer`. Leaves nothing behind where it throws. `source` is nil for a store that is no engine.
+  func makeStore(
+    at url: URL, layout: ModelLayout, options: StoreOpeningOptions, copying source: (any StoreEngine)?,
+    transfer: (any StoreEngine) throws -> Void
+  ) throws -> any StoreEngine
+}
+
+extension StoreEngineKind {
+  package var keepsFiles: Bool { false }
+  package func recognizes(_ head: Data) -> Bool { false }
+  package func isSamePlace(_ one: URL, _ other: URL) -> Bool {
+    one.standardizedFileURL == other.standardizedFileURL
+  }
+  package func isNowhere(_ url: URL) -> Bool { !keepsFiles }
+
+  private func noFile(_ url: URL) -> StoreError {
+    .invalidFile(url: url, reason: "A store of type \(type) has no file.")
+  }
+
+  package func inspect(_ url: URL, options: StoreOpeningOptions) throws -> StoreInspection {
+    throw noFile(url)
+  }
+  package func setMetadata(_ metadata: [String: Any], at url: URL, options: StoreOpeningOptions) throws {
+    throw noFile(url)
+  }
+  /// Nothing is left of a store without a file once it is closed.
+  package func destroy(at url: URL, options: StoreOpeningOptions) throws {}
+  package func replace(at url: URL, with source: URL, options: StoreOpeningOptions) throws {
+    throw noFile(url)
+  }
+
+  package func makeStore(
+    at url: URL, layout: ModelLayout, options: StoreOpeningOptions, copying source: (any StoreEngine)?,
+    transfer: (any StoreEngine) throws -> Void
+  ) throws -> any StoreEngine {
+    let target: any StoreEngine = try open(at: url, layout: layout, options: options)
+    do {
+      try transfer(target)
+    } catch {
+      try? target.close()
+      throw error
+    }
+    return target
+  }
+}
+
+/// The kind of stores in memory.
+package struct InMemoryKind: StoreEngineKind {
+  package let type: String = "InMemory"
+
+  package init() {}
+
+  package func open(at url: URL?, layout: ModelLayout, options: StoreOpeningOptions) throws -> any StoreEngine
+  {
+    try InMemoryEngine(layout: layout)
+  }
+}
+
+/// A store file looked into without its model, for tools and for finding the model that fits.
+package struct StoreInspection: @unchecked Sendable {
+  // Sendable: immutable once made; the model is frozen before.
+
+  package var type: String
+  package var uuid: String
+  /// A property list with Apple's keys, `NSStoreType` and `NSStoreUUID` included.
+  package var metadata: [String: Any]
+  /// The versions of the entities, nil if the metadata has no version hashes.
+  package var versions: EntityVersions?
+  /// Why the metadata is incomplete, nil if it is not.
+  package var metadataProblem: String?
+  /// The model the store carries, nil if it carries none that can be read.
+  package var model: NSManagedObjectModel?
+  /// Why `model` is nil.
+  package var modelProblem: String?
+  /// The build of Apple's framework that last saved.
+  package var frameworkVersion: Int?
+  package var hasHistory: Bool = false
+  /// The entities that the store names, with the number of rows of each itself.
+  package var entities: [EntityCount] = []
+  /// What lies beside the file; nil for files that are written as wholes.
+  package var journal: StoreJournal?
+
+  package init(type: String, uuid: String, metadata: [String: Any]) {
+    self.type = type
+    self.uuid = uuid
+    self.metadata = metadata
+  }
+
+  package struct EntityCount: Sendable {
+    package var number: Int
+    package var name: String
+    package var superNumber: Int
+    package var rows: Int
+
+    package init(number: Int, name: String, superNumber: Int, rows: Int) {
+      self.number = number
+      self.name = name
+      self.superNumber = superNumber
+      self.rows = rows
+    }
+  }
+}
+
+/// The journal of a store file.
+package struct StoreJournal: Sendable {
+  package var isWriteAheadLog: Bool
+  /// A save was cut short, and is undone in what is read.
+  package var holdsCutShortSave: Bool
+  /// Bytes that are not in the file itself yet.
+  package var pendingBytes: Int64
+
+  package init(isWriteAheadLog: Bool, holdsCutShortSave: Bool, pendingBytes: Int64) {
+    self.isWriteAheadLog = isWriteAheadLog
+    self.holdsCutShortSave = holdsCutShortSave
+    self.pendingBytes = pendingBytes
+  }
+}
