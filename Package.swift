@@ -65,8 +65,8 @@ let package: Package = Package(
     .executableTarget(
       name: "clarus",
       dependencies: [
-        "CoreDataArchives", "CoreDataModel", "CoreDataPredicates", "CoreDataSQLite", "CoreDataStorage",
-        "CoreDataGraph", "CoreDataModel", "CoreDataPredicates", "CoreDataSQLite", "CoreDataStorage",
+        "CoreDataGraph", "CoreDataArchives", "CoreDataModel", "CoreDataPredicates", "CoreDataSQLite",
+        "CoreDataStorage",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]),
 
@@ -115,8 +115,7 @@ let package: Package = Package(
     .testTarget(
       name: "CoreDataGraphTests",
       dependencies: coreData + [
-        "StackSupport", "TestSupport", "CoreDataRuntime", "CoreDataStorage",
-        "StackSupport", "StoreConformance", "TestSupport", "CoreDataStorage",
+        "StackSupport", "StoreConformance", "TestSupport", "CoreDataRuntime", "CoreDataStorage",
         .product(name: "GRDB", package: "GRDB.swift"),
       ]),
     .testTarget(
@@ -150,11 +149,8 @@ let package: Package = Package(
     .testTarget(
       name: "clarusTests",
       dependencies: [
-        "clarus", "StoreConformance", "TestSupport", "CoreDataSQLite", "CoreDataStorage", "CoreDataModel",
-        "CoreDataPredicates", "CoreDataArchives",
         "clarus", "StoreConformance", "TestSupport", "CoreDataGraph", "CoreDataSQLite", "CoreDataStorage",
-        "CoreDataModel",
-        "CoreDataPredicates",
+        "CoreDataModel", "CoreDataPredicates", "CoreDataArchives",
         .product(name: "GRDB", package: "GRDB.swift"),
       ]),
   ],
