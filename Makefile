@@ -76,6 +76,7 @@ stores: setup
 lint:
 	@$(SWIFT) format lint --strict --parallel -r $(SOURCES)
 	@scripts/check-documents
+	@git ls-files -z "*.swift" | xargs -0 scripts/check-lines
 	@scripts/check-sql
 
 format:

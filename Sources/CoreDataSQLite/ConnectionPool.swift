@@ -6,14 +6,17 @@ import GRDB
 enum ReadPurpose {
   /// Somebody asked and can be told: the file must be the one that was opened.
   case request
-  /// An accessor that can't throw needs a row or members: it goes on with the file that is open, whatever its name is now.
+  /// An accessor that can't throw needs a row or members: it goes on with the file that is open, whatever its
+  /// name is now.
   case fault
 }
 
-/// The connections of a store that is open for writing: one that writes and, in WAL mode, others that read beside it.
+/// The connections of a store that is open for writing: one that writes and, in WAL mode, others
+/// that read beside it.
 ///
-/// GRDB's own pool makes and drops a table when it opens a database, so that the log is never empty: every look at a file would
-/// change its header. None of what needs that is used here, so opening and closing leaves a file as it was.
+/// GRDB's own pool makes and drops a table when it opens a database, so that the log is never empty: every
+/// look at a file would change its header. None of what needs that is used here, so opening and closing
+/// leaves a file as it was.
 final class ConnectionPool: @unchecked Sendable {
   // Sendable: `idle`, `busyCount` and `isClosed` are guarded by `condition`; the rest is immutable.
 
@@ -74,8 +77,9 @@ final class ConnectionPool: @unchecked Sendable {
     }
   }
 
-  /// Runs `body` in a transaction that holds the write lock from its beginning; what it throws undoes all of it. Throws
-  /// `StoreError.fileChanged` where it would write over other contents than the store's own, or to a file that has no name any more.
+  /// Runs `body` in a transaction that holds the write lock from its beginning; what it throws undoes all of
+  /// it. Throws `StoreError.fileChanged` where it would write over other contents than the store's own, or to
+  /// a file that has no name any more.
   func writeInTransaction<T>(_ body: (Database) throws -> T) throws -> T {
     try writeWithoutTransaction { database in
       var result: T?
@@ -93,8 +97,8 @@ final class ConnectionPool: @unchecked Sendable {
 
   // MARK: Reading
 
-  /// Reads one state of the store. With `isSingleStatement` there is no transaction around the body. Throws `StoreError.fileChanged`
-  /// where the contents are not the store's own.
+  /// Reads one state of the store. With `isSingleStatement` there is no transaction around the body. Throws
+  /// `StoreError.fileChanged` where the contents are not the store's own.
   func read<T>(
     _ purpose: ReadPurpose, isSingleStatement: Bool, _ body: (Database) throws -> T
   ) throws -> T {
@@ -156,7 +160,8 @@ final class ConnectionPool: @unchecked Sendable {
     }
   }
 
-  /// A connection that reads. Its files must be those of the writer: a log that was exchanged would give it other rows.
+  /// A connection that reads. Its files must be those of the writer: a log that was exchanged would
+  /// give it other rows.
   private func open(_ configuration: Configuration) throws -> DatabaseQueue {
     try files?.checkAll()
     let reader = try DatabaseQueue(path: path, configuration: configuration)
@@ -171,7 +176,8 @@ final class ConnectionPool: @unchecked Sendable {
 
   // MARK: Earlier states
 
-  /// A connection that goes on seeing the store as it is now, by a transaction that stays open (Decisions/0026).
+  /// A connection that goes on seeing the store as it is now, by a transaction that stays open
+  /// (Decisions/0026).
   func snapshot() throws -> SnapshotConnection? {
     guard var configuration = readers else { return nil }
     try files?.checkStore()
@@ -187,8 +193,8 @@ final class ConnectionPool: @unchecked Sendable {
 
   // MARK: Closing
 
-  /// Closes everything, when reads and writes that are under way are done. The writer goes last: it is the one that can fold the log
-  /// into the file and remove it.
+  /// Closes everything, when reads and writes that are under way are done. The writer goes last: it is the
+  /// one that can fold the log into the file and remove it.
   func close() throws {
     let readers: [Reader] = condition.withLock {
       isClosed = true

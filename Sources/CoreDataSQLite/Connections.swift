@@ -49,11 +49,13 @@ enum Connections {
     }
   }
 
-  /// Whether a database has a write-ahead log, so that others can read while one writes; if so, it is made fit for that.
+  /// Whether a database has a write-ahead log, so that others can read while one writes; if so, it is made
+  /// fit for that.
   static func prepareLog(_ options: SQLiteOptions, on queue: DatabaseQueue) throws -> Bool {
     try queue.writeWithoutTransaction { database in
       guard try String.fetchOne(database, sql: "PRAGMA journal_mode") == "wal" else { return false }
-      // A log survives the process without waiting for the disk at each save, and the file survives in any case.
+      // A log survives the process without waiting for the disk at each save, and the file survives
+      // in any case.
       if !options.pragmas.keys.contains(where: { $0.lowercased() == "synchronous" }) {
         try database.execute(sql: "PRAGMA synchronous = NORMAL")
       }

@@ -11,9 +11,10 @@ import GRDBSQLite
 
 /// The bytes of a database file, read without a connection.
 ///
-/// The locks that SQLite sets are the process's: closing any descriptor of a file gives up all that the process has locked in it, also
-/// what connections rely on (https://www.sqlite.org/howtocorrupt.html, 2.2). So nothing in this process opens and closes a store's file
-/// but SQLite's own file layer, which keeps a descriptor until nobody has locked the file any more. This goes through that layer.
+/// The locks that SQLite sets are the process's: closing any descriptor of a file gives up all that the
+/// process has locked in it, also what connections rely on (https://www.sqlite.org/howtocorrupt.html, 2.2).
+/// So nothing in this process opens and closes a store's file but SQLite's own file layer, which keeps a
+/// descriptor until nobody has locked the file any more. This goes through that layer.
 package final class DatabaseBytes {
   /// The number of a system error.
   package struct Unreadable: Error {

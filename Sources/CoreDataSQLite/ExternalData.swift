@@ -11,11 +11,12 @@ import GRDBSQLite
 ///                                      .<Store>_SUPPORT/_EXTERNAL_DATA/ beside the store
 ///
 /// Example: `Shop.sqlite` with the column `02 "0F3A6C1E-…-9B" 00` has its value in
-/// `.Shop_SUPPORT/_EXTERNAL_DATA/0F3A6C1E-…-9B`. A value without a known tag is taken as it is: the option was turned
-/// on after it was written.
+/// `.Shop_SUPPORT/_EXTERNAL_DATA/0F3A6C1E-…-9B`. A value without a known tag is taken as it is: the option
+/// was turned on after it was written.
 ///
-/// Order of writing: a new file is complete on disk before the transaction that names it commits; a file nobody names
-/// any more is removed after. A crash between leaves a file too many, never one too few; `ExternalNote` tells which.
+/// Order of writing: a new file is complete on disk before the transaction that names it commits; a file
+/// nobody names any more is removed after. A crash between leaves a file too many, never one too few;
+/// `ExternalNote` tells which.
 struct ExternalData: Sendable {
   let store: URL
   /// Where the store's file is, if its URL is a symbolic link: SQLite's own files lie there too.
@@ -26,7 +27,8 @@ struct ExternalData: Sendable {
   /// false for a store in memory: values of any length stay inline.
   private let keepsFiles: Bool
 
-  /// Values longer than this go to files. Apple's threshold is not documented; measurements put it near 100 kB.
+  /// Values longer than this go to files. Apple's threshold is not documented; measurements put it
+  /// near 100 kB.
   static let thresholdInBytes: Int = 100_000
   static let inlineTag: UInt8 = 1
   static let fileTag: UInt8 = 2
@@ -42,7 +44,8 @@ struct ExternalData: Sendable {
   /// The store's hidden folder, which holds the folder of values.
   var support: URL { folder.deletingLastPathComponent() }
 
-  /// The same, reading values as nil whose files can't be read: for faults, deletions and conflicts, which can't wait for a file.
+  /// The same, reading values as nil whose files can't be read: for faults, deletions and conflicts, which
+  /// can't wait for a file.
   var lenient: ExternalData {
     var copy: ExternalData = self
     copy.missing = .isNil
@@ -56,7 +59,8 @@ struct ExternalData: Sendable {
       .appendingPathComponent("_EXTERNAL_DATA", isDirectory: true)
   }
 
-  /// Reads a tagged column of the current row into a slab's tail; nil for NULL. Throws `ExternalFile.Problem`.
+  /// Reads a tagged column of the current row into a slab's tail; nil for NULL. Throws
+  /// `ExternalFile.Problem`.
   func read(_ handle: OpaquePointer, _ column: Int32, into slab: RowSlab) throws -> UInt64? {
     guard let bytes = sqlite3_column_blob(handle, column) else {
       return sqlite3_column_type(handle, column) == SQLITE_NULL ? nil : slab.appendTail(nil, count: 0)
@@ -113,10 +117,12 @@ struct ExternalData: Sendable {
       folder: support.lastPathComponent)
   }
 
-  /// Enough of a value to tell a file's name: the tag, the name, a zero byte, and one byte more, which no reference has.
+  /// Enough of a value to tell a file's name: the tag, the name, a zero byte, and one byte more, which no
+  /// reference has.
   static let longestReferenceInBytes: Int64 = 39
 
-  /// The file's name if the tagged bytes are one: exactly a UUID, so that no value can point outside the folder.
+  /// The file's name if the tagged bytes are one: exactly a UUID, so that no value can point
+  /// outside the folder.
   static func fileName(_ value: UnsafeRawBufferPointer) -> String? {
     guard value.count == 38 || value.count == 37, value[0] == fileTag else { return nil }
     if value.count == 38, value[37] != 0 { return nil }
@@ -185,8 +191,8 @@ final class ExternalDataChanges {
     try note.add(name)
   }
 
-  /// After the commit: removes what nobody names any more. A file that resists stays; it harms nothing. Where another store has the same
-  /// folder its rows may name them: the note stays, and the next opening looks.
+  /// After the commit: removes what nobody names any more. A file that resists stays; it harms nothing. Where
+  /// another store has the same folder its rows may name them: the note stays, and the next opening looks.
   func finish() {
     if !replaced.isEmpty, !SharedFolder(of: external).neighbours.isEmpty { return }
     for name in replaced { external.file(name).remove() }

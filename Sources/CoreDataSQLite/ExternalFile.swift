@@ -19,8 +19,9 @@ struct ExternalFile {
     let reason: String
   }
 
-  /// The bytes of the file. Throws `Problem`, also for what is no file of a value though it has its name: a folder, a pipe (which
-  /// would wait for a writer), a link (which may lead out of the store's folder), an empty file (small values stay in their rows).
+  /// The bytes of the file. Throws `Problem`, also for what is no file of a value though it has its name: a
+  /// folder, a pipe (which would wait for a writer), a link (which may lead out of the store's folder), an
+  /// empty file (small values stay in their rows).
   func read(fitting limit: Int) throws -> Data {
     let file: Int32 = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW)
     guard file >= 0 else { throw problem(Self.reason(errno)) }
@@ -44,7 +45,8 @@ struct ExternalFile {
     return bytes
   }
 
-  /// Copies the file to another place, unless the same bytes are there, by way of a new file. So half a copy is never seen under the name.
+  /// Copies the file to another place, unless the same bytes are there, by way of a new file. So half a copy
+  /// is never seen under the name.
   func copy(to other: ExternalFile, by made: ExternalFile) throws {
     let bytes: Data = try read(fitting: .max)
     if (try? other.read(fitting: .max)) == bytes { return }

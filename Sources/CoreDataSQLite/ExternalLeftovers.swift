@@ -12,13 +12,13 @@ import GRDBSQLite
   import Darwin
 #endif
 
-/// Removes the files of large values that killed processes have left: those that a note names and no row refers to, be it of the store
-/// or of one that shares its folder.
+/// Removes the files of large values that killed processes have left: those that a note names and no row
+/// refers to, be it of the store or of one that shares its folder.
 enum ExternalLeftovers {
   private static let longestWaitInMilliseconds: CInt = 1000
 
-  /// Looks for notes, which there are only after a crash, or while somebody saves. Waits a moment for the write lock; where others keep
-  /// it longer, the next opening does it.
+  /// Looks for notes, which there are only after a crash, or while somebody saves. Waits a moment for the
+  /// write lock; where others keep it longer, the next opening does it.
   static func collect(
     _ external: ExternalData, _ options: SQLiteOptions,
     writing: ((Database) throws -> Void) throws -> Void
@@ -48,8 +48,8 @@ enum ExternalLeftovers {
     }
   }
 
-  /// Removes all files of values and the notes of a store that is gone, but for those of stores that share its folder; says so where it
-  /// can't tell them.
+  /// Removes all files of values and the notes of a store that is gone, but for those of stores that share
+  /// its folder; says so where it can't tell them.
   static func removeAll(of external: ExternalData) {
     let names: [String] = (try? FileManager.default.contentsOfDirectory(atPath: external.folder.path)) ?? []
     let own: [String] = names.filter(ExternalData.isFileName)

@@ -8,15 +8,16 @@ import Foundation
   import Darwin
 #endif
 
-/// The names of the files that one save makes or drops, on disk until the save is over, so that the files of a process that was killed
-/// meanwhile can be told from others (Decisions/0035).
+/// The names of the files that one save makes or drops, on disk until the save is over, so that the files of
+/// a process that was killed meanwhile can be told from others (Decisions/0035).
 ///
 ///     .Shop_SUPPORT/clarus-save-<store>-<UUID>      the names, a line each
 ///
 /// `<store>` is a hash of the store's file name: stores whose names differ in their ending share the folder.
 ///
-/// A name is noted before its file is made, and before the commit by which its row lets go of it. Notes are made under the store's
-/// write lock only: who has that lock finds the notes of saves that are over, or whose process has died.
+/// A name is noted before its file is made, and before the commit by which its row lets go of it. Notes are
+/// made under the store's write lock only: who has that lock finds the notes of saves that are over, or whose
+/// process has died.
 final class ExternalNote {
   private let path: String
   /// -1 until there is something to note.

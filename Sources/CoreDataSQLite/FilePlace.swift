@@ -15,7 +15,8 @@ extension URL {
     return lstat(path, &info) == 0 && info.st_mode & S_IFMT == S_IFLNK
   }
 
-  /// The place that the path leads to, be there a file or none: SQLite makes a file where a symbolic link points at.
+  /// The place that the path leads to, be there a file or none: SQLite makes a file where a
+  /// symbolic link points at.
   var followingLinks: URL {
     var place: URL = self
     // As many as the system follows.

@@ -24,7 +24,8 @@ enum FileKind: Sendable {
     }
   }
 
-  /// Why a store can't be read from it; nil for a file. Opening some of these would wait for somebody who writes.
+  /// Why a store can't be read from it; nil for a file. Opening some of these would wait for
+  /// somebody who writes.
   var objection: String? {
     switch self {
     case .file: nil
@@ -36,8 +37,8 @@ enum FileKind: Sendable {
   }
 }
 
-/// What one file looked like at one moment. Two equal stamps mean that nobody wrote in between, as far as the file
-/// system's clock tells.
+/// What one file looked like at one moment. Two equal stamps mean that nobody wrote in between, as far as the
+/// file system's clock tells.
 struct FileStamp: Equatable, Sendable {
   var size: Int64
   var modifiedSeconds: Int
@@ -110,7 +111,8 @@ package struct StoreFileState: Sendable, Equatable {
     isWALMode = isHeaderValid && (header[18] == 2 || header[19] == 2)
     let raw: Int = isHeaderValid ? Int(header[16]) << 8 | Int(header[17]) : 0
     pageSizeInBytes = raw == 1 ? 65536 : raw
-    // Page 1 begins with the 100 bytes above; the b-tree page header after it has the number of cells at offset 3.
+    // Page 1 begins with the 100 bytes above; the b-tree page header after it has the number of
+    // cells at offset 3.
     isFirstPageBlank = isHeaderValid && header.count == 108 && header[103] == 0 && header[104] == 0
     isJournalHot =
       (journal?.size ?? 0) > 0 && journal?.kind == .file
@@ -155,7 +157,8 @@ package struct StoreFileState: Sendable, Equatable {
     }
   }
 
-  /// The bytes that a file begins with, and the number of the error that kept them from being read; 0 for none.
+  /// The bytes that a file begins with, and the number of the error that kept them from being read;
+  /// 0 for none.
   private static func firstBytes(of path: String, count: Int) -> (bytes: [UInt8], failure: Int32) {
     do throws(DatabaseBytes.Unreadable) {
       return (try DatabaseBytes(path: path).read(upTo: count), 0)

@@ -2,10 +2,12 @@ import CoreDataPredicates
 import CoreDataSQL
 import CoreDataStorage
 
-/// Statements that read the members of to-many relationships, compiled once for each relationship and each size of the lists they take.
+/// Statements that read the members of to-many relationships, compiled once for each relationship and each
+/// size of the lists they take.
 ///
-/// The engine asks for owners and candidates in lists of a few sizes (`EngineStatements.listSize`), so there are few statements. Where in a
-/// statement each key stands is found by compiling it for keys that tell their place.
+/// The engine asks for owners and candidates in lists of a few sizes (`EngineStatements.listSize`), so there
+/// are few statements. Where in a statement each key stands is found by compiling it for keys that
+/// tell their place.
 final class MemberStatements: Sendable {
   private struct Key: Hashable {
     var entity: Int

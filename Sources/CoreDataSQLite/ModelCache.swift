@@ -28,7 +28,8 @@ enum ModelCache {
     }
   }
 
-  /// The blob for a model, nil if the model holds something that can't be archived; the cache is a convenience.
+  /// The blob for a model, nil if the model holds something that can't be archived; the cache is a
+  /// convenience.
   static func blob(for model: NSManagedObjectModel) -> Data? { try? model.cachedModelBlob() }
 
   /// The model a blob holds. Throws what is wrong with it.

@@ -2,13 +2,15 @@ import CoreDataModel
 import CoreDataStorage
 import Foundation
 
-/// Whether a store was written with the model at hand: entity by entity, by version hash, or by structure where Apple's hash can't be
-/// computed.
+/// Whether a store was written with the model at hand: entity by entity, by version hash, or by structure
+/// where Apple's hash can't be computed.
 enum ModelCheck {
-  /// Throws `StoreError.incompatibleModel` with the entities that differ, those the store lacks and those the model lacks.
+  /// Throws `StoreError.incompatibleModel` with the entities that differ, those the store lacks and those the
+  /// model lacks.
   ///
-  /// `carried` gives the model that the store carries; it is asked for where hashes can't tell. Entities about which nothing tells are
-  /// not held against the store; the columns are checked for them anyway when the schema is matched.
+  /// `carried` gives the model that the store carries; it is asked for where hashes can't tell. Entities
+  /// about which nothing tells are not held against the store; the columns are checked for them anyway when
+  /// the schema is matched.
   static func check(
     _ metadata: SQLiteMetadata, layout: ModelLayout, entityNames: Set<String>?, url: URL,
     carried: () -> NSManagedObjectModel?

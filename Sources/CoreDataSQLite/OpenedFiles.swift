@@ -6,8 +6,8 @@ import GRDBSQLite
 
 /// The files that a store's connections have open, to be compared with what their paths name now.
 ///
-/// A connection goes on with the file it has opened when that file is removed or another one takes its name: what it writes
-/// then is gone when it is closed. In WAL mode the same holds for the log and its index.
+/// A connection goes on with the file it has opened when that file is removed or another one takes its name:
+/// what it writes then is gone when it is closed. In WAL mode the same holds for the log and its index.
 struct OpenedFiles: Sendable {
   let url: URL
   private let store: (path: String, identity: FileIdentity)

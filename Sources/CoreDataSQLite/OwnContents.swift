@@ -5,13 +5,14 @@ import Foundation
 import GRDB
 import GRDBSQLite
 
-/// The contents that a store was opened with, told from those that another store, or a backup of this one, may have in their place
-/// (Decisions/0048, 0054).
+/// The contents that a store was opened with, told from those that another store, or a backup of this one,
+/// may have in their place (Decisions/0048, 0054).
 ///
-/// A database's header counts the changes of its schema (`PRAGMA schema_version`). The upper half of that number is taken for an epoch:
-/// nobody gets to the next one by adding indexes or compacting the file. An exchange goes to the end of the next epoch, and writing the
-/// database over counts on by one, in its own transaction: so the contents are of another epoch for who has opened them before the
-/// exchange, and for who has opened them while it was under way.
+/// A database's header counts the changes of its schema (`PRAGMA schema_version`). The upper half of that
+/// number is taken for an epoch: nobody gets to the next one by adding indexes or compacting the file. An
+/// exchange goes to the end of the next epoch, and writing the database over counts on by one, in its own
+/// transaction: so the contents are of another epoch for who has opened them before the exchange, and for who
+/// has opened them while it was under way.
 final class OwnContents: Sendable {
 
   private let url: URL
@@ -60,8 +61,8 @@ final class OwnContents: Sendable {
     return try select.step() ? select.text(0) : nil
   }
 
-  /// Goes to the end of the next epoch, so that all who have the store open see that its contents are about to be exchanged. Gives what
-  /// takes that back.
+  /// Goes to the end of the next epoch, so that all who have the store open see that its contents are about
+  /// to be exchanged. Gives what takes that back.
   static func announceExchange(_ database: Database, url: URL) throws -> () throws -> Void {
     func set(_ version: UInt32) throws {
       try database.execute(sql: "PRAGMA schema_version = \(Int32(bitPattern: version))")
@@ -81,7 +82,8 @@ final class OwnContents: Sendable {
   }
 }
 
-/// Looks whether a store's contents were exchanged, on one connection: only after somebody else has committed, which costs no I/O to know.
+/// Looks whether a store's contents were exchanged, on one connection: only after somebody else has
+/// committed, which costs no I/O to know.
 final class ContentsWatch: @unchecked Sendable {
   // Sendable: `seenVersion` is touched by whoever has the connection's turn.
 
@@ -96,8 +98,9 @@ final class ContentsWatch: @unchecked Sendable {
     self.isThorough = isThorough
   }
 
-  /// To be called in a transaction, or after a statement: throws unless what was read there, and before, is the store's own. SQLite counts
-  /// exchanges and never takes them back, so it does not matter that the look may meet a later state.
+  /// To be called in a transaction, or after a statement: throws unless what was read there, and before, is
+  /// the store's own. SQLite counts exchanges and never takes them back, so it does not matter that the look
+  /// may meet a later state.
   func look(_ database: Database) throws {
     let version: UInt32? = Self.dataVersion(database)
     if let version, version == seenVersion { return }
@@ -109,7 +112,8 @@ final class ContentsWatch: @unchecked Sendable {
   /// After a commit on this connection.
   func noteCommit(_ database: Database) { seenVersion = Self.dataVersion(database) }
 
-  /// Changes with every commit, be it of this connection or another. Asked inside a transaction, or right after one, it costs no I/O.
+  /// Changes with every commit, be it of this connection or another. Asked inside a transaction, or right
+  /// after one, it costs no I/O.
   private static func dataVersion(_ database: Database) -> UInt32? {
     var version: UInt32 = 0
     let code: CInt = sqlite3_file_control(

@@ -4,13 +4,14 @@ import GRDBSQLite
 
 /// A text operator of a statement with its right side prepared.
 ///
-/// That side mostly is the same for all rows: it is folded, or compiled, at the first row, and SQLite keeps the result beside the
-/// argument until the statement ends. What rows hold is compared where it lies.
+/// That side mostly is the same for all rows: it is folded, or compiled, at the first row, and SQLite keeps
+/// the result beside the argument until the statement ends. What rows hold is compared where it lies.
 final class PreparedTextMatcher {
   private enum Test {
     case bytes(TextTest)
     case like(LikePattern)
-    /// nil for a pattern that is no regular expression, which matches nothing. A constant one was checked before.
+    /// nil for a pattern that is no regular expression, which matches nothing. A constant one
+    /// was checked before.
     case expression(RegularExpression?)
     /// By the rules of a locale, which Foundation has.
     case localized(String)

@@ -7,8 +7,9 @@ import GRDBSQLite
 
 /// A prepared statement and its connection, borrowed for the time of one access to the database.
 ///
-/// GRDB prepares, caches and finalises statements; this type steps and binds through the C pointer, which saves
-/// GRDB's per-value types. A statement must be `reset` before its access to the database ends: `run` helpers do so.
+/// GRDB prepares, caches and finalises statements; this type steps and binds through the C pointer, which
+/// saves GRDB's per-value types. A statement must be `reset` before its access to the database ends: `run`
+/// helpers do so.
 struct RawStatement {
   let handle: OpaquePointer
   /// Keeps the handle valid should the connection's cache let go of it.

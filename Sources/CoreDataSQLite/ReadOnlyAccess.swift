@@ -4,19 +4,21 @@ import Foundation
 import GRDB
 import GRDBSQLite
 
-/// Reading a store without leaving a trace: file, `-wal`, `-shm`, `-journal` and folder keep every byte and time stamp.
+/// Reading a store without leaving a trace: file, `-wal`, `-shm`, `-journal` and folder keep every
+/// byte and time stamp.
 ///
-/// SQLite itself writes while it reads: a WAL database gets its `-shm` file, a crashed writer's journal is played back.
-/// So the way in depends on what lies beside the file:
+/// SQLite itself writes while it reads: a WAL database gets its `-shm` file, a crashed writer's journal is
+/// played back. So the way in depends on what lies beside the file:
 ///
 ///     nothing, WAL mode           the file itself, opened "immutable": no locks, no companions
 ///     nothing, rollback mode      the file itself, read-only; SQLite's own shared lock guards each read
 ///     a WAL or a hot journal      a private copy of file and companion in a temporary folder
 ///
-/// What a reader sees: the last committed state at the time of a read. The way in is chosen anew when file or companions
-/// changed since the last read (seen by size and time stamp), so another process's saves show up with the next read, but what
-/// takes the file's place is another store, and refused. A read during which something changed is thrown away and repeated. In the copy that costs a copy for
-/// each change; a store that changes faster than it can be read gives an explained error after a few tries.
+/// What a reader sees: the last committed state at the time of a read. The way in is chosen anew when file or
+/// companions changed since the last read (seen by size and time stamp), so another process's saves show up
+/// with the next read, but what takes the file's place is another store, and refused. A read during which
+/// something changed is thrown away and repeated. In the copy that costs a copy for each change; a store that
+/// changes faster than it can be read gives an explained error after a few tries.
 final class ReadOnlyAccess: @unchecked Sendable {
   // Sendable: `current`, `isClosed` and `watched` are guarded by `lock`.
 
@@ -49,8 +51,8 @@ final class ReadOnlyAccess: @unchecked Sendable {
   private var mark: StoreFileMark?
   private static let attempts: Int = 5
 
-  /// `alwaysCopiesLogs`: a database with a log is read from a copy even where nothing lies beside it, so that nobody who opens it
-  /// meanwhile can change what is read.
+  /// `alwaysCopiesLogs`: a database with a log is read from a copy even where nothing lies beside it, so that
+  /// nobody who opens it meanwhile can change what is read.
   init(url: URL, configuration: Configuration, alwaysCopiesLogs: Bool = false) {
     self.url = url
     self.alwaysCopiesLogs = alwaysCopiesLogs
@@ -207,8 +209,8 @@ final class ReadOnlyAccess: @unchecked Sendable {
 
   /// Copies file and companions; throws if anything changed meanwhile, so that a copy is never torn.
   ///
-  /// The file goes first: a checkpoint that runs during the copy writes only pages which the WAL still holds, and starting
-  /// the WAL over changes its stamp.
+  /// The file goes first: a checkpoint that runs during the copy writes only pages which the WAL still holds,
+  /// and starting the WAL over changes its stamp.
   private func makeCopy(of state: StoreFileState) throws -> (folder: URL, file: URL) {
     if [state.file, state.wal, state.journal].contains(where: { $0?.isFresh ?? false }) {
       Thread.sleep(forTimeInterval: 0.05)
@@ -241,7 +243,8 @@ final class ReadOnlyAccess: @unchecked Sendable {
     return (folder, file)
   }
 
-  /// A new file with the same bytes and the owner's permissions only: the original may be read-only, the copy must not be.
+  /// A new file with the same bytes and the owner's permissions only: the original may be read-only, the copy
+  /// must not be.
   private static func copyContents(of source: String, to target: String) throws {
     let input = try DatabaseBytes(path: source)
     guard

@@ -134,8 +134,8 @@ struct RowBinder: Sendable {
   }
 }
 
-/// The text of most decimals: at most 15 digits, at most 22 of them behind the point, no exponent. Digits and power of ten are exact as doubles
-/// then, so that one division gives the nearest real.
+/// The text of most decimals: at most 15 digits, at most 22 of them behind the point, no exponent. Digits and
+/// power of ten are exact as doubles then, so that one division gives the nearest real.
 private struct PlainNumber {
   private(set) var digits: Int64 = 0
   private var places: Int = 0

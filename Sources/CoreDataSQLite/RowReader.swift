@@ -29,14 +29,15 @@ struct OpenTarget {
 /// The row loop: from a stepping statement straight into slabs.
 ///
 /// Everything that can be decided before the loop is decided in `init`: per entity a list of steps sorted by
-/// word, entity numbers mapped by table look-up. Within the loop there is no string, no dictionary, no optional,
-/// and no allocation but a new slab every 256 KiB.
+/// word, entity numbers mapped by table look-up. Within the loop there is no string, no dictionary, no
+/// optional, and no allocation but a new slab every 256 KiB.
 ///
-/// SQLite types values, not columns, so every step takes any type: an integer column that holds text gives what
-/// SQLite makes of it, text that holds a number gives its digits. A value that means nothing (a UUID of 3 bytes) reads as nil.
+/// SQLite types values, not columns, so every step takes any type: an integer column that holds text gives
+/// what SQLite makes of it, text that holds a number gives its digits. A value that means nothing (a UUID of
+/// 3 bytes) reads as nil.
 ///
-/// To ask SQLite for each value once instead of asking for its type first, numbers are read and only a 0, which is also
-/// what NULL reads as, is looked at a second time.
+/// To ask SQLite for each value once instead of asking for its type first, numbers are read and only a 0,
+/// which is also what NULL reads as, is looked at a second time.
 struct RowReader {
   private let schema: StoreSchema
   private let columns: RowColumns
@@ -237,8 +238,8 @@ struct RowReader {
     return withUnsafeBytes(of: uuid.uuid) { slab.appendTail($0.baseAddress, count: 16) }
   }
 
-  /// The number's text: digits of an integer, the shortest text of a real, and text up to the zero byte that keeps a
-  /// long number from becoming a real (see `DecimalText`).
+  /// The number's text: digits of an integer, the shortest text of a real, and text up to the zero byte that
+  /// keeps a long number from becoming a real (see `DecimalText`).
   private static func decimal(_ handle: OpaquePointer, _ column: Int32, _ slab: RowSlab) -> UInt64? {
     switch sqlite3_column_type(handle, column) {
     case SQLITE_NULL: return nil

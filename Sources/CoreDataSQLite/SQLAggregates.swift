@@ -5,8 +5,8 @@ import Foundation
 import GRDB
 import GRDBSQLite
 
-/// The functions over rows that statements name (``SQLAggregate``): decimals added and compared as decimals, sums that may outgrow 64
-/// bits, and statistics.
+/// The functions over rows that statements name (``SQLAggregate``): decimals added and compared as decimals,
+/// sums that may outgrow 64 bits, and statistics.
 enum SQLAggregates {
   static func register(on database: Database) {
     guard let connection = database.sqliteConnection else { return }
@@ -28,7 +28,8 @@ enum SQLAggregates {
     var numbers: [PredicateValue] = []
   }
 
-  /// SQLite's memory for one call, zeroed at first; nil when it has none left, or, at the end, when there was no row.
+  /// SQLite's memory for one call, zeroed at first; nil when it has none left, or, at the end, when
+  /// there was no row.
   private static func place(
     _ context: OpaquePointer?, isEnd: Bool = false
   ) -> UnsafeMutablePointer<Unmanaged<Total>?>? {

@@ -2,8 +2,8 @@ import Foundation
 
 /// Logging of statements to standard error, as Apple's `-com.apple.CoreData.SQLDebug 1` does.
 ///
-/// Levels: 1 statements with row counts and times, 2 bound values too, 3 the database's query plan too. Set by
-/// the environment (`CLARUS_SQL_DEBUG=2`) or by Apple's launch argument.
+/// Levels: 1 statements with row counts and times, 2 bound values too, 3 the database's query plan too. Set
+/// by the environment (`CLARUS_SQL_DEBUG=2`) or by Apple's launch argument.
 package enum SQLDebug {
   package static let levelFromEnvironment: Int = level(
     environment: ProcessInfo.processInfo.environment, arguments: ProcessInfo.processInfo.arguments)

@@ -7,8 +7,8 @@ import GRDBSQLite
 
 /// The functions and collations that statements, triggers and indexes of a store may name.
 ///
-/// The rules are those of `CoreDataPredicates`, so memory and SQL agree. Functions are registered through the C interface: a
-/// fetch calls them once a row, and GRDB's own way allocates an array for each call.
+/// The rules are those of `CoreDataPredicates`, so memory and SQL agree. Functions are registered through the
+/// C interface: a fetch calls them once a row, and GRDB's own way allocates an array for each call.
 enum SQLFunctions {
   static func register(on database: Database) {
     guard let connection = database.sqliteConnection else { return }
@@ -37,8 +37,9 @@ enum SQLFunctions {
     }
   }
 
-  /// Triggers in files of Apple's framework tell it through these which derived values they changed. Without them every
-  /// insert into such a table fails. Clarus reads values back instead of listening, so they do nothing.
+  /// Triggers in files of Apple's framework tell it through these which derived values they changed. Without
+  /// them every insert into such a table fails. Clarus reads values back instead of listening, so
+  /// they do nothing.
   private static let triggerFunctions: [String] = [
     "NSCoreDataDATriggerUpdatedAffectedObjectValue",
     "NSCoreDataDATriggerInsertUpdatedAffectedObjectValue",
@@ -144,7 +145,8 @@ enum SQLFunctions {
     result(try function.result(of: arguments), context)
   }
 
-  /// A function of decimals, a decimal itself. A division by zero is `NULL`: a fetch over many rows must not fail for one.
+  /// A function of decimals, a decimal itself. A division by zero is `NULL`: a fetch over many rows must not
+  /// fail for one.
   private static func decimal(_ values: Values, _ context: OpaquePointer?) {
     var arguments: [PredicateValue] = []
     for value in values.dropFirst() {

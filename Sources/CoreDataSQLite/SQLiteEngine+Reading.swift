@@ -79,7 +79,8 @@ extension SQLiteEngine {
     return statement
   }
 
-  /// Runs a statement's body and logs it at the debug level asked for. The body says how many rows there were.
+  /// Runs a statement's body and logs it at the debug level asked for. The body says how many
+  /// rows there were.
   func logged<T>(
     _ compiled: @autoclosure () -> CompiledStatement, _ database: Database, _ body: () throws -> (T, Int)
   ) throws -> T {
@@ -106,8 +107,8 @@ extension SQLiteEngine {
     }
   }
 
-  /// Rows of the entity's family first, which are usually all; keys that are left belong to another branch of the
-  /// hierarchy, or to no row.
+  /// Rows of the entity's family first, which are usually all; keys that are left belong to another branch of
+  /// the hierarchy, or to no row.
   func rows(of layout: EntityLayout, keys: [Int64], _ database: Database) throws -> RowBatch {
     var batch: RowBatch = try familyRows(of: layout, keys: keys, database)
     guard layout.index != layout.rootIndex, batch.count < keys.count else { return batch }
@@ -163,8 +164,8 @@ extension SQLiteEngine {
 
   // MARK: Targets whose entity a row does not tell
 
-  /// Looks up the entities of to-one targets which their rows leave open, and writes them into the fresh slabs. A target
-  /// that is not there keeps the declared destination.
+  /// Looks up the entities of to-one targets which their rows leave open, and writes them into the fresh
+  /// slabs. A target that is not there keeps the declared destination.
   private func resolve(_ open: [OpenTarget], in batch: RowBatch, _ database: Database) throws {
     if open.isEmpty { return }
     var byDestination: [Int: [OpenTarget]] = [:]

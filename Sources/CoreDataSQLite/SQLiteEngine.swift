@@ -7,9 +7,9 @@ import GRDBSQLite
 
 /// A SQLite store in Apple's layout.
 ///
-/// Writable stores in WAL mode are read by several threads at once while one writes (`ConnectionPool`); writable stores in
-/// another journal mode are used by one thread at a time; read-only stores go through `ReadOnlyAccess`, which leaves no
-/// trace on disk.
+/// Writable stores in WAL mode are read by several threads at once while one writes (`ConnectionPool`);
+/// writable stores in another journal mode are used by one thread at a time; read-only stores go through
+/// `ReadOnlyAccess`, which leaves no trace on disk.
 ///
 ///     fetch   FetchPlan ─ compile ─▸ SQL ─ step ─▸ RowReader ─▸ slabs ─ resolve open targets ─▸ RowBatch
 ///     save    SavePlan ─ BEGIN IMMEDIATE ─▸ keys ─▸ SaveExecution (deletes, updates, inserts, to-many) ─▸ COMMIT
@@ -21,7 +21,8 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
   package let schema: StoreSchema
   package let identifier: String
   package let readOnlyReason: ReadOnlyReason?
-  /// Whether the file keeps persistent history of Apple's framework, which Clarus can't add to (Decisions/0036).
+  /// Whether the file keeps persistent history of Apple's framework, which Clarus can't add to
+  /// (Decisions/0036).
   package let hasHistory: Bool
 
   let options: SQLiteOptions
@@ -35,7 +36,8 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
   private var access: Access?
   private var metadataState: MetadataState
   private let contents: OwnContents
-  /// The entities that were found to be those of the file by structure, not by hash: what ``metadata`` adds to the file's.
+  /// The entities that were found to be those of the file by structure, not by hash: what ``metadata`` adds
+  /// to the file's.
   private let structures: [String: Data]
   /// The readers that see earlier states, to be closed with the store.
   private var pins: [Pin] = []
@@ -76,12 +78,13 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
 
   /// Opens a store, or makes it where there is none (see `SQLiteOptions.createsIfMissing`).
   ///
-  /// Throws `StoreError`: `.invalidFile` for anything that is no Core Data SQLite store, `.incompatibleModel` if the
-  /// store was written with another model, `.unsupportedModel` for what can't be kept in a fresh store. A file the
-  /// process may not write is opened read-only. The URL of `/dev/null`, or one below it, makes a store in memory.
+  /// Throws `StoreError`: `.invalidFile` for anything that is no Core Data SQLite store, `.incompatibleModel`
+  /// if the store was written with another model, `.unsupportedModel` for what can't be kept in a fresh
+  /// store. A file the process may not write is opened read-only. The URL of `/dev/null`, or one below it,
+  /// makes a store in memory.
   ///
-  /// Opening changes nothing about a file, unless a pragma asks for another journal mode or a dead writer's journal has to be
-  /// played back. Fresh stores have a write-ahead log.
+  /// Opening changes nothing about a file, unless a pragma asks for another journal mode or a dead writer's
+  /// journal has to be played back. Fresh stores have a write-ahead log.
   package static func open(
     url: URL, layout: ModelLayout, options: SQLiteOptions = SQLiteOptions()
   ) throws -> SQLiteEngine {
@@ -159,7 +162,8 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
     }
   }
 
-  /// Gives R-trees whose triggers the file lacks the same ones for as long as the store is open: the connection's own.
+  /// Gives R-trees whose triggers the file lacks the same ones for as long as the store is open: the
+  /// connection's own.
   private static func guardTrees(_ trees: [RTree], _ writer: DatabaseQueue) throws {
     if trees.isEmpty { return }
     try writer.writeWithoutTransaction { database in
@@ -306,8 +310,8 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
     return access
   }
 
-  /// Reads one state of the store. With `isSingleStatement` there is no transaction around the body, for a statement is
-  /// one state anyway.
+  /// Reads one state of the store. With `isSingleStatement` there is no transaction around the body, for a
+  /// statement is one state anyway.
   func read<T>(
     _ purpose: ReadPurpose = .request, isSingleStatement: Bool = false, _ body: (Database) throws -> T
   ) throws -> T {
@@ -415,7 +419,8 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
     }
   }
 
-  /// Runs `body` in a transaction that holds the write lock from its beginning; what it throws undoes all of it.
+  /// Runs `body` in a transaction that holds the write lock from its beginning; what it throws undoes
+  /// all of it.
   private func writing<Result>(_ body: (Database) throws -> Result) throws -> Result {
     let writer: ConnectionPool = try writableAccess()
     return try SQLiteErrors.translating(url: url) { try writer.writeInTransaction(body) }
@@ -442,7 +447,8 @@ private struct KeyAllocation {
   func allocate(root: Int, count: Int) throws -> Int64 {
     let table: TableSchema = try engine.schema.table(of: root)
     guard count > 0, let position = engine.schema.tablePosition[root] else { return 1 }
-    // The highest key in use counts too: a counter that lags behind, from a repaired file, must not overwrite rows.
+    // The highest key in use counts too: a counter that lags behind, from a repaired file, must
+    // not overwrite rows.
     let select = try RawStatement(
       database, engine.texts.locks[position].highestKey, url: engine.url)
     defer { select.reset() }

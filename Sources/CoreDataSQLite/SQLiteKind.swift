@@ -87,8 +87,8 @@ package struct SQLiteKind: StoreEngineKind {
 }
 
 extension SQLiteEngine {
-  /// The file, if all that is in it may be in another store. Of persistent history that can't be: a store with it can't be written to
-  /// (Decisions/0036).
+  /// The file, if all that is in it may be in another store. Of persistent history that can't be: a store
+  /// with it can't be written to (Decisions/0036).
   fileprivate var copyableFile: URL? { hasHistory || SQLiteStoreFile.isNowhere(url) ? nil : url }
 
   /// Others may be writing to the file: where no earlier state can be kept a copy of it is read.

@@ -18,8 +18,8 @@ package struct SQLiteMetadata: @unchecked Sendable {
     return result
   }
 
-  /// Replaces the application's part. Keys that describe the file stay what they are; a UUID among the values is the store's from
-  /// the next opening on.
+  /// Replaces the application's part. Keys that describe the file stay what they are; a UUID among the values
+  /// is the store's from the next opening on.
   func replacing(with application: [String: Any]) -> SQLiteMetadata {
     var result: SQLiteMetadata = self
     result.values = application
@@ -121,7 +121,8 @@ package struct SQLiteMetadata: @unchecked Sendable {
     return metadata
   }
 
-  /// Reads the row as far as it is there, and says what is missing. Throws if the file is no Core Data store at all.
+  /// Reads the row as far as it is there, and says what is missing. Throws if the file is no Core
+  /// Data store at all.
   static func readLeniently(_ database: Database, url: URL) throws -> (SQLiteMetadata, problem: String?) {
     let tables: Set<String> = try Set(
       String.fetchAll(database, sql: "SELECT upper(name) FROM sqlite_master WHERE type = 'table'"))

@@ -7,7 +7,8 @@ package struct SQLiteOptions: Sendable {
   package var isReadOnly: Bool = false
   /// Make a store where there is no file (or an empty one). Otherwise a missing file is an error.
   package var createsIfMissing: Bool = true
-  /// `NSSQLitePragmasOption`: pragma names and values, as text. `journal_mode` decides the journal; WAL if absent.
+  /// `NSSQLitePragmasOption`: pragma names and values, as text. `journal_mode` decides the journal;
+  /// WAL if absent.
   package var pragmas: [String: String] = [:]
   /// How long a statement waits for another connection's lock.
   package var busyTimeoutInSeconds: Double = 60

@@ -28,13 +28,14 @@ package struct SQLiteStoreFile: @unchecked Sendable {
   /// `Z_PRIMARYKEY` with the number of rows of each entity itself, without its sub-entities.
   package let entities: [StoreInspection.EntityCount]
 
-  /// Whether a URL names no file: at `/dev/null` and below it a store is a database in memory, gone when it is closed, and
-  /// each opening makes another.
+  /// Whether a URL names no file: at `/dev/null` and below it a store is a database in memory, gone when it
+  /// is closed, and each opening makes another.
   package static func isNowhere(_ url: URL) -> Bool {
     url.isFileURL && (url.path == "/dev/null" || url.path.hasPrefix("/dev/null/"))
   }
 
-  /// Looks into a file. Throws `StoreError.invalidFile` for what is no Core Data SQLite store, with the reason.
+  /// Looks into a file. Throws `StoreError.invalidFile` for what is no Core Data SQLite store,
+  /// with the reason.
   ///
   /// `busyTimeoutInSeconds`: how long to wait for another process's lock.
   package static func inspect(
@@ -112,7 +113,8 @@ package struct SQLiteStoreFile: @unchecked Sendable {
         database, AppleBookkeeping.countsByEntity(in: table.name), url: url)
       defer { select.reset() }
       while try select.step() {
-        // A row with the number of another table's entity (an old migration gone wrong) is the root's: it lies there.
+        // A row with the number of another table's entity (an old migration gone wrong) is the
+        // root's: it lies there.
         let number = Int(clamping: select.integer(0))
         counts[roots[number] == row.number ? number : row.number, default: 0] += Int(select.integer(1))
       }

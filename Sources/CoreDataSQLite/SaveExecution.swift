@@ -4,10 +4,11 @@ import Foundation
 import GRDB
 import GRDBSQLite
 
-/// One save plan, executed inside a transaction that is already open. Throwing anything makes the caller roll back.
+/// One save plan, executed inside a transaction that is already open. Throwing anything makes the
+/// caller roll back.
 ///
-/// Order: deletes first, then updates, then inserts, so that a unique value may pass from a deleted or changed row to a
-/// new one; then to-many edits, for which all rows must be there.
+/// Order: deletes first, then updates, then inserts, so that a unique value may pass from a deleted or
+/// changed row to a new one; then to-many edits, for which all rows must be there.
 ///
 /// Optimistic locking: every update and delete names the version it expects. Those that meet no such row are
 /// collected, and when all are known the save stops with one `.conflicts`.
@@ -76,8 +77,8 @@ struct SaveExecution {
     }
   }
 
-  /// An R-tree index is a table of its own. Apple's files keep it right by triggers; where those are missing, writing
-  /// would silently make location fetches wrong.
+  /// An R-tree index is a table of its own. Apple's files keep it right by triggers; where those are missing,
+  /// writing would silently make location fetches wrong.
   private func checkTrees(_ plan: SavePlan) throws {
     var touched: Set<Int> = []
     for (layout, rows) in plan.inserts where !rows.isEmpty { touched.insert(layout.index) }
@@ -167,7 +168,8 @@ struct SaveExecution {
           conflicts.append((id: update.row.id, expected: update.expectedVersion))
         }
       } catch let error as StoreError {
-        // Two rows that swap unique values collide only in between: empty this row's values and set them at the end.
+        // Two rows that swap unique values collide only in between: empty this row's values and set
+        // them at the end.
         guard isUniqueViolation(error), try clearUniqueValues(update) else {
           throw explained(error, update.row)
         }
@@ -196,8 +198,8 @@ struct SaveExecution {
     return try runLocked(statement, update.row.id, version: update.expectedVersion)
   }
 
-  /// Runs a statement that names the version it expects. Rows written by hand may have none, which reads as 0; such a row is
-  /// given the 0 it seemed to have, and the statement gets a second try.
+  /// Runs a statement that names the version it expects. Rows written by hand may have none, which reads as
+  /// 0; such a row is given the 0 it seemed to have, and the statement gets a second try.
   private func runLocked(_ statement: RawStatement, _ id: RowID, version: Int32) throws -> Int {
     let count: Int = try statement.run()
     if count > 0 || version != 0 { return count }

@@ -2,16 +2,18 @@ import CoreDataPredicates
 import CoreDataSQL
 import CoreDataStorage
 
-/// Statements of fetch plans, by the shape of the plan (Decisions/0061): a shape that was met before is neither compiled nor rendered, its
-/// new constants are bound.
+/// Statements of fetch plans, by the shape of the plan (Decisions/0061): a shape that was met before is
+/// neither compiled nor rendered, its new constants are bound.
 ///
 ///     shape ─▸ a few statements ─▸ the first that takes the constants ─▸ values to bind
 ///                none: compile, and keep the statement with what it takes to use it again
 ///
-/// A shape has several statements where constants are part of the statement: `name == nil` and `name == "a"` have different shapes, but a
-/// pattern that asks for a prefix and one that does not have one, and so have expressions that a statement is made for the value of.
+/// A shape has several statements where constants are part of the statement: `name == nil` and `name == "a"`
+/// have different shapes, but a pattern that asks for a prefix and one that does not have one, and so have
+/// expressions that a statement is made for the value of.
 ///
-/// Belongs to one schema: an engine and the readers of its earlier states share it; a store that is opened again has a new one.
+/// Belongs to one schema: an engine and the readers of its earlier states share it; a store that is opened
+/// again has a new one.
 final class StatementCache: @unchecked Sendable {
   // Sendable: `state` is guarded by its lock; everything else is immutable.
 

@@ -7,19 +7,20 @@ import GRDBSQLite
 
 /// Making a fresh store.
 ///
-/// All of it is one transaction, after the journal mode is set: a crash leaves an empty file, a blank database or one that its
-/// log or journal makes blank (all count as no store, see `isVacant`), or a whole store, and of two processes that create the
-/// same store at once the second finds the first one's.
+/// All of it is one transaction, after the journal mode is set: a crash leaves an empty file, a blank
+/// database or one that its log or journal makes blank (all count as no store, see `isVacant`), or a whole
+/// store, and of two processes that create the same store at once the second finds the first one's.
 enum StoreCreation {
-  /// Whether there is no store yet at a path: no file, an empty one, or what a process has left, or is just making, that has begun
-  /// to write a store. Reads the database where the file alone does not tell.
+  /// Whether there is no store yet at a path: no file, an empty one, or what a process has left, or is just
+  /// making, that has begun to write a store. Reads the database where the file alone does not tell.
   static func isVacant(_ state: StoreFileState, configuration: Configuration) throws -> Bool {
     guard let file = state.file, file.size > 0 else { return true }
     if state.isBlank { return true }
     let isChanging: Bool = state.hasHotJournal || state.hasWAL
     guard isChanging || state.isFirstPageBlank else { return false }
-    // Only SQLite can tell what its log or journal makes of the file. A journal is played back by that. It cuts a file that was emptied only
-    // after the journal is gone, so a process that was killed in between leaves more than the one page that counts.
+    // Only SQLite can tell what its log or journal makes of the file. A journal is played back by that. It
+    // cuts a file that was emptied only after the journal is gone, so a process that was killed in between
+    // leaves more than the one page that counts.
     return try SQLiteErrors.translating(url: state.url) {
       let queue = try DatabaseQueue(path: state.url.path, configuration: configuration)
       defer { try? queue.close() }

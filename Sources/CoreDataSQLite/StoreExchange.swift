@@ -14,9 +14,10 @@ import GRDBSQLite
 
 /// Exchanging all that a store file holds for nothing, or for what another store holds (Decisions/0048).
 ///
-/// The database is written over in place by SQLite's backup: one transaction of its own, under its own locks, whoever has it open. A
-/// process that is killed leaves what was there or what was to come. Files of large values are there before that transaction and go
-/// after it; a note names them meanwhile (`ExternalNote`), so that those of a process that died go when the store is next opened.
+/// The database is written over in place by SQLite's backup: one transaction of its own, under its own locks,
+/// whoever has it open. A process that is killed leaves what was there or what was to come. Files of large
+/// values are there before that transaction and go after it; a note names them meanwhile (`ExternalNote`), so
+/// that those of a process that died go when the store is next opened.
 package struct StoreExchange {
   package let url: URL
   private let options: SQLiteOptions
@@ -33,8 +34,8 @@ package struct StoreExchange {
 
   // MARK: Nothing
 
-  /// Empties the store; its file stays, as a database without a table, which counts as no store. Where there is no file, in a folder
-  /// that is there, one comes into being. Throws for what is no store of this kind.
+  /// Empties the store; its file stays, as a database without a table, which counts as no store. Where there
+  /// is no file, in a folder that is there, one comes into being. Throws for what is no store of this kind.
   package func destroy() throws {
     if SQLiteStoreFile.isNowhere(url) { return }
     let state = StoreFileState(url: url)
@@ -70,8 +71,8 @@ package struct StoreExchange {
     return try ExternalLeftovers.referredNames(database, url: url)
   }
 
-  /// Takes the file from those who won't let go of it. They go on with a file that has no name; the file itself goes first, for a log
-  /// without one is no harm.
+  /// Takes the file from those who won't let go of it. They go on with a file that has no name; the file
+  /// itself goes first, for a log without one is no harm.
   private func unlinkEverything() throws {
     guard unlink(external.file.path) == 0 || errno == ENOENT else {
       let reason: NSError = DurableFile.failure("unlink")
@@ -101,8 +102,8 @@ package struct StoreExchange {
     }
   }
 
-  /// Gives this store the contents of another one, as they are at one moment, and changes nothing about that one. Where there is no
-  /// store yet one is made.
+  /// Gives this store the contents of another one, as they are at one moment, and changes nothing about that
+  /// one. Where there is no store yet one is made.
   package func replace(with source: URL, as identity: Identity? = nil) throws {
     for url in [url, source] where SQLiteStoreFile.isNowhere(url) {
       throw StoreError.invalidFile(
@@ -132,8 +133,9 @@ package struct StoreExchange {
     return state.exists
   }
 
-  /// Makes the place vacant again where making a store has failed: empties the store of that UUID, and removes a file that holds nothing
-  /// unless it was there before. Whatever else somebody has put there stays.
+  /// Makes the place vacant again where making a store has failed: empties the store of that UUID, and
+  /// removes a file that holds nothing unless it was there before. Whatever else somebody has
+  /// put there stays.
   package func withdraw(_ identifier: String?, leavingFile wasThere: Bool) {
     if let identifier, (try? SQLiteStoreFile.inspect(url: url).uuid) == identifier { try? destroy() }
     let state = StoreFileState(url: url)
@@ -143,7 +145,8 @@ package struct StoreExchange {
     unlink(state.path)
   }
 
-  /// Makes an empty file, unless there is one, that nobody may read who may not read the source. Throws for what can't be replaced.
+  /// Makes an empty file, unless there is one, that nobody may read who may not read the source. Throws for
+  /// what can't be replaced.
   private func makePlace(like source: StoreFileState) throws -> Bool {
     let state = StoreFileState(url: url)
     if let objection = state.placeObjection { throw StoreError.invalidFile(url: url, reason: objection) }
@@ -191,7 +194,8 @@ package struct StoreExchange {
             )
           }
           let gone: Set<String> = names.filter { FileIdentity(path: other.file($0).path) == nil }
-          // A save since the state was taken may have removed them; if not, the store lacks them, and so does the copy.
+          // A save since the state was taken may have removed them; if not, the store lacks them, and
+          // so does the copy.
           if gone != missing, attempt < 20 {
             missing = gone
             throw Outdated()
@@ -209,8 +213,8 @@ package struct StoreExchange {
     }
   }
 
-  /// Runs `body` with the same contents under another identity: a copy in a file of SQLite's that has no name. So the destination never
-  /// has the source's UUID, not even for a moment.
+  /// Runs `body` with the same contents under another identity: a copy in a file of SQLite's that has no
+  /// name. So the destination never has the source's UUID, not even for a moment.
   private func renamed(
     _ contents: Database, as identity: Identity?, _ body: (Database) throws -> Void
   ) throws {
@@ -264,7 +268,8 @@ package struct StoreExchange {
     }
   }
 
-  /// Under the write lock, for whoever has that takes files which are noted and not referred to for those of a dead process.
+  /// Under the write lock, for whoever has that takes files which are noted and not referred to for those of
+  /// a dead process.
   private func copyValues(_ names: Set<String>, from other: ExternalData, _ note: ExternalNote) throws {
     if names.isEmpty { return }
     do {
@@ -297,7 +302,8 @@ package struct StoreExchange {
     try Connections.setJournalMode("delete", options, on: target)
   }
 
-  /// Removes the files that the contents, be they new or old, don't refer to, and folders that nothing is left in.
+  /// Removes the files that the contents, be they new or old, don't refer to, and folders that
+  /// nothing is left in.
   private func tidy(_ target: DatabaseQueue) {
     ExternalLeftovers.collect(external, options) { try target.writeWithoutTransaction($0) }
     ExternalLeftovers.removeEmptyFolders(of: external)

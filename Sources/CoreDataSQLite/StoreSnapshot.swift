@@ -2,7 +2,8 @@ import CoreDataStorage
 import Foundation
 import GRDB
 
-/// The contents of a store file at one moment, to be copied, whoever writes meanwhile. The file stays as it is.
+/// The contents of a store file at one moment, to be copied, whoever writes meanwhile. The file stays
+/// as it is.
 struct StoreSnapshot {
   private let url: URL
   private let configuration: Configuration
@@ -18,14 +19,15 @@ struct StoreSnapshot {
       defer { try? queue.close() }
       return try SQLiteErrors.translating(url: url) { try queue.read(body) }
     }
-    // One who writes to a file without a log waits for its readers; of a file with one that nobody has open a copy is taken.
+    // One who writes to a file without a log waits for its readers; of a file with one that nobody has open a
+    // copy is taken.
     let access = ReadOnlyAccess(url: url, configuration: configuration, alwaysCopiesLogs: true)
     defer { try? access.close() }
     return try access.read(.request, body)
   }
 
-  /// A connection to a file with a log that somebody has open: it reads one state while others write, and makes no files that are not
-  /// there already.
+  /// A connection to a file with a log that somebody has open: it reads one state while others write, and
+  /// makes no files that are not there already.
   private func besideWriters() -> DatabaseQueue? {
     let state = StoreFileState(url: url)
     guard state.isWALMode, FileStamp(path: state.path + "-shm") != nil,

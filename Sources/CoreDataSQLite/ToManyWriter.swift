@@ -3,11 +3,11 @@ import CoreDataStorage
 import Foundation
 import GRDB
 
-/// Writes what rows alone do not tell: pairs of many-to-many relationships, keys of to-many relationships without
-/// inverse, and the order of ordered ones.
+/// Writes what rows alone do not tell: pairs of many-to-many relationships, keys of to-many relationships
+/// without inverse, and the order of ordered ones.
 ///
-/// All pairs and keys of a save come first, then all orders, because the two sides of an ordered many-to-many relationship
-/// speak about the same pairs.
+/// All pairs and keys of a save come first, then all orders, because the two sides of an ordered many-to-many
+/// relationship speak about the same pairs.
 struct ToManyWriter {
   let engine: SQLiteEngine
   let database: Database

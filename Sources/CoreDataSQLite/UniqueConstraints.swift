@@ -3,7 +3,8 @@ import CoreDataStorage
 import Foundation
 import GRDB
 
-/// From SQLite's words about a unique index back to the model's constraint and the row that stands in the way.
+/// From SQLite's words about a unique index back to the model's constraint and the row that stands
+/// in the way.
 ///
 ///     UNIQUE constraint failed: ZUSER.ZEMAIL, ZUSER.ZDOMAIN      constraint [email, domain]
 enum UniqueConstraints {

@@ -4,8 +4,8 @@ import CoreDataStorage
 import Foundation
 import GRDBSQLite
 
-/// From a stepping statement to the values of a table, by the rules of ``RowReader``: SQLite types values, not columns, and a
-/// value that means nothing reads as nil.
+/// From a stepping statement to the values of a table, by the rules of ``RowReader``: SQLite types values,
+/// not columns, and a value that means nothing reads as nil.
 struct ValueReader {
   let schema: StoreSchema
   let reads: [ValueRead]

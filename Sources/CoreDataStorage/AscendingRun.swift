@@ -1,4 +1,5 @@
-/// What may stay where it is when a list gets a new order: given the old places in the new order, a longest run of them that ascends.
+/// What may stay where it is when a list gets a new order: given the old places in the new order, a longest
+/// run of them that ascends.
 package enum AscendingRun {
   /// Which keys stay; nil ones never do.
   ///

@@ -2,7 +2,8 @@ import CoreDataModel
 import CoreDataPredicates
 import Foundation
 
-/// Rows to insert, update or delete without objects: what a batch request asks of a store. Closed, as a `FetchPlan` is.
+/// Rows to insert, update or delete without objects: what a batch request asks of a store. Closed, as a
+/// `FetchPlan` is.
 package struct BatchPlan: Sendable {
   package enum Operation: Sendable {
     /// New rows under provisional keys, as in a `SavePlan`.

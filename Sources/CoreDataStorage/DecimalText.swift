@@ -2,9 +2,9 @@ import Foundation
 
 /// Decimal numbers as text, in rows, and what stores keep of them.
 ///
-/// Apple's framework keeps decimals in columns of numeric affinity, that is as 64-bit integers where they are whole and small
-/// enough, else as reals. 15 digits always survive that, more may not; what is kept of more is the shortest text that stands for the same
-/// real (Decisions/0037).
+/// Apple's framework keeps decimals in columns of numeric affinity, that is as 64-bit integers where they are
+/// whole and small enough, else as reals. 15 digits always survive that, more may not; what is kept of more
+/// is the shortest text that stands for the same real (Decisions/0037).
 package enum DecimalText {
   /// The shortest decimal text that denotes exactly this double's shortest form, without exponent.
   package static func shortest(_ value: Double) -> String {

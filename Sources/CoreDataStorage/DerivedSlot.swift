@@ -10,7 +10,8 @@ package struct DerivedSlot: Sendable {
 
   package enum Source: Sendable, Hashable {
     case now
-    /// To-one relationships to follow, each in the entity where the one before it ends, and the attribute at the end.
+    /// To-one relationships to follow, each in the entity where the one before it ends, and the
+    /// attribute at the end.
     case value(path: [Place], attribute: Place, function: Derivation.TextFunction?)
     /// The members of a to-many relationship of the derived attribute's entity.
     case count(slot: Int)
@@ -27,9 +28,11 @@ package struct DerivedSlot: Sendable {
 }
 
 extension ModelLayout {
-  /// The derived attributes that a store keeps up, by entity and slot. `entityNames`: those of its configuration, nil for all.
+  /// The derived attributes that a store keeps up, by entity and slot. `entityNames`: those of its
+  /// configuration, nil for all.
   ///
-  /// Throws `StoreError.unsupportedModel` for an expression that no store can derive, with what is wrong and what is allowed.
+  /// Throws `StoreError.unsupportedModel` for an expression that no store can derive, with what is wrong and
+  /// what is allowed.
   package func derivedSlots(entityNames: Set<String>? = nil) throws -> [DerivedSlot] {
     var result: [DerivedSlot] = []
     for entity in entities where entityNames?.contains(entity.name) ?? true {

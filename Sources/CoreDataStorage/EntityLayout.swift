@@ -30,7 +30,8 @@ public struct PropertySlot: @unchecked Sendable {
   public internal(set) var inverseSlot: Int?
   /// For a composite attribute: the slots of its elements, stored values and further composites.
   public internal(set) var elements: [Int] = []
-  /// For an element: the slot of the composite attribute it is part of. Its name is the path there, `address.city`.
+  /// For an element: the slot of the composite attribute it is part of. Its name is the path there,
+  /// `address.city`.
   public internal(set) var container: Int?
 
   public var attribute: NSAttributeDescription? { property as? NSAttributeDescription }
@@ -53,10 +54,11 @@ public struct PropertySlot: @unchecked Sendable {
 ///
 /// Slots of the super-entity come first, in its order, so a slot number (and a word) of an entity is
 /// right for every sub-entity. Own slots follow: stored attributes by name, to-one relationships by name,
-/// then everything that has no place in the row. The elements of a composite attribute have slots of their own behind it.
+/// then everything that has no place in the row. The elements of a composite attribute have slots of their
+/// own behind it.
 ///
-/// The stored ones are words of a row (`RowLayout`). `headerSize` is the same in a whole hierarchy; that is what makes words of a
-/// parent valid for its children.
+/// The stored ones are words of a row (`RowLayout`). `headerSize` is the same in a whole hierarchy; that is
+/// what makes words of a parent valid for its children.
 public final class EntityLayout: @unchecked Sendable {
   // Sendable: every field is immutable once `ModelLayout.init` has returned; descriptions are frozen.
 
@@ -209,8 +211,8 @@ extension EntityLayout {
     return slot
   }
 
-  /// Takes the longest beginning of a path that leads into a composite attribute for one name: `address.city.length` gives
-  /// `address.city` and `length`.
+  /// Takes the longest beginning of a path that leads into a composite attribute for one name:
+  /// `address.city.length` gives `address.city` and `length`.
   package func joinElements(_ path: [String]) -> [String] {
     guard let first = path.first, slot(named: first)?.role == .composite else { return path }
     var name: String = first
@@ -224,8 +226,8 @@ extension EntityLayout {
 }
 
 extension ModelLayout {
-  /// Throws `StoreError.unsupportedModel` for names that are different text and yet equal in Swift, such as `é` composed and decomposed:
-  /// no dictionary by name can hold both.
+  /// Throws `StoreError.unsupportedModel` for names that are different text and yet equal in Swift, such as
+  /// `é` composed and decomposed: no dictionary by name can hold both.
   package func checkNames() throws {
     var entities: [String: String] = [:]
     for entity in self.entities {

@@ -5,8 +5,8 @@ import Foundation
 /// A managed object (or its id) inside a predicate, in the form a store understands.
 ///
 /// The graph replaces every object constant of a predicate by one of these (wrapped in
-/// `PredicateValue.object`) before a plan leaves it. `id` is nil for an object this store does not hold (not saved yet,
-/// or of another store): it equals nothing.
+/// `PredicateValue.object`) before a plan leaves it. `id` is nil for an object this store does not hold (not
+/// saved yet, or of another store): it equals nothing.
 package final class ObjectReference: Sendable, Hashable, CustomStringConvertible {
   package let id: RowID?
   package init(id: RowID?) { self.id = id }
@@ -15,8 +15,9 @@ package final class ObjectReference: Sendable, Hashable, CustomStringConvertible
   package var description: String { id.map { "<object p\($0.key)>" } ?? "<unsaved object>" }
 }
 
-/// A class inside a predicate (`SELF isKindOfClass: Manager`), in the form a store understands: the entities whose objects are of
-/// that class. The graph replaces every class constant by one of these before a plan leaves it.
+/// A class inside a predicate (`SELF isKindOfClass: Manager`), in the form a store understands: the entities
+/// whose objects are of that class. The graph replaces every class constant by one of these before
+/// a plan leaves it.
 package struct EntityFamily: ObjectFamily, Hashable, CustomStringConvertible {
   /// Indexes in the model.
   package let entities: Set<Int>
@@ -52,8 +53,8 @@ package struct FetchOrder: Sendable, Hashable {
 
 /// What to get from a store, decided before any store is touched.
 ///
-/// The predicate is closed: variables are substituted, managed objects replaced by `ObjectReference`, blocks and
-/// custom selectors absent. Key paths are checked by the compiler of the engine against `entity`.
+/// The predicate is closed: variables are substituted, managed objects replaced by `ObjectReference`, blocks
+/// and custom selectors absent. Key paths are checked by the compiler of the engine against `entity`.
 package struct FetchPlan: Sendable {
   package var entity: EntityLayout
   /// Rows of sub-entities too.

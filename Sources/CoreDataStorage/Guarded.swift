@@ -10,8 +10,9 @@
 
 /// A value that is reached by one thread at a time.
 ///
-/// The lock is of pthreads, which ThreadSanitizer knows. Off Apple's platforms it does not see `Synchronization.Mutex` being taken
-/// and reports whatever that guards as a race, in every program that uses this package.
+/// The lock is of pthreads, which ThreadSanitizer knows. Off Apple's platforms it does not see
+/// `Synchronization.Mutex` being taken and reports whatever that guards as a race, in every program that uses
+/// this package.
 ///
 /// Not re-entrant: taking it again inside `withLock` waits for ever.
 ///

@@ -4,11 +4,13 @@ import Foundation
 
 /// Computes derived attributes anew where a save has changed what they are derived from.
 ///
-/// It looks at the state before the plan is applied (who lost a member?) and after (who gained one?). Which attributes of
-/// which rows that concerns is found by walking each expression's path backwards from the rows of the plan; all other
-/// rows keep what they had. A row is computed once a save, however much of the save concerns it.
+/// It looks at the state before the plan is applied (who lost a member?) and after (who gained one?). Which
+/// attributes of which rows that concerns is found by walking each expression's path backwards from the rows
+/// of the plan; all other rows keep what they had. A row is computed once a save, however much of the save
+/// concerns it.
 ///
-/// A save's rows come from objects, which don't know what the store derives: their derived words are never taken.
+/// A save's rows come from objects, which don't know what the store derives: their derived words
+/// are never taken.
 struct InMemoryDerivation {
   private let plan: SavePlan
   private let schema: InMemorySchema
@@ -151,8 +153,8 @@ struct InMemoryDerivation {
 }
 
 extension InMemoryState {
-  /// The keys of the rows whose to-one leads to one of these. Rows of a relationship with a to-many inverse are looked up;
-  /// for others every row of the hierarchy is looked at.
+  /// The keys of the rows whose to-one leads to one of these. Rows of a relationship with a to-many inverse
+  /// are looked up; for others every row of the hierarchy is looked at.
   func sources(of targets: Set<Int64>, step: DerivedSlot.Place) -> Set<Int64> {
     guard !targets.isEmpty else { return [] }
     let entity: EntityLayout = schema.layout.entities[step.entity]
@@ -189,7 +191,8 @@ private final class DerivedRowWriter {
 
   /// - Parameters:
   ///   - numbers: the attributes to compute.
-  ///   - old: the row before the save; where it is given, its values of all other derived attributes are kept.
+  ///   - old: the row before the save; where it is given, its values of all other derived
+  ///     attributes are kept.
   func write(_ row: RowRef, _ numbers: [Int], old: RowRef?) {
     let schema: InMemorySchema = state.schema
     if slabs.last?.isFull ?? true { slabs.append(RowSlab(layout: root, family: true, rowCapacity: 16)) }

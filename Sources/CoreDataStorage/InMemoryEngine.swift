@@ -3,12 +3,13 @@ import Foundation
 
 /// A store that lives in memory and is gone with the engine.
 ///
-/// The whole state is one value under one lock. A reader copies the value (a few retains), lets the lock go and reads
-/// in peace: it sees the state before or after a save, never half of one. A saver checks its plan first, changing
-/// nothing, and then applies it in place; only where a reader still holds the old state is that part copied.
+/// The whole state is one value under one lock. A reader copies the value (a few retains), lets the lock go
+/// and reads in peace: it sees the state before or after a save, never half of one. A saver checks its plan
+/// first, changing nothing, and then applies it in place; only where a reader still holds the old state is
+/// that part copied.
 ///
-/// Cost: a save is linear in what it changes. A fetch looks at every row of the hierarchy; `rows` and `members` look
-/// up what they are asked for.
+/// Cost: a save is linear in what it changes. A fetch looks at every row of the hierarchy; `rows` and
+/// `members` look up what they are asked for.
 package final class InMemoryEngine: StoreEngine, @unchecked Sendable {
   // Sendable: `state`, `storedMetadata` and `isClosed` are touched under `lock` only; the rest is immutable.
 
@@ -23,7 +24,8 @@ package final class InMemoryEngine: StoreEngine, @unchecked Sendable {
   private var storedMetadata: [String: Any]
   private var isClosed = false
 
-  /// An empty store. Throws `StoreError.unsupportedModel` if the model has a constraint that no store can keep.
+  /// An empty store. Throws `StoreError.unsupportedModel` if the model has a constraint that no
+  /// store can keep.
   package init(
     layout: ModelLayout, identifier: String = UUID().uuidString, metadata: [String: Any] = [:],
     isReadOnly: Bool = false

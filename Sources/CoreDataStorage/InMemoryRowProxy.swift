@@ -3,12 +3,14 @@ import Foundation
 
 /// A row as predicates see it: properties by name, relationships as other proxies.
 ///
-/// Two proxies are equal when they stand for the same row id, so `SELF == object` and `category IN {…}` compare ids.
+/// Two proxies are equal when they stand for the same row id, so `SELF == object` and `category IN {…}`
+/// compare ids.
 final class InMemoryRowProxy: NSObject, KeyValueReadable, ModelledObject, StoredRow {
   /// One state for all proxies of a query, so that a proxy costs one reference to it.
   final class Source: Sendable {
     let state: InMemoryState
-    /// Whether a transformable attribute reads as the bytes that its transformer made, which compare with nothing.
+    /// Whether a transformable attribute reads as the bytes that its transformer made, which
+    /// compare with nothing.
     let givesTransformed: Bool
 
     init(_ state: InMemoryState, givesTransformed: Bool = false) {

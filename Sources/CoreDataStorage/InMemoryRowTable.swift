@@ -1,11 +1,12 @@
 /// The rows of one hierarchy: slabs, and a table that says where the newest form of each row lies.
 ///
-/// A slab never changes after it is filled, so that readers need no lock. A changed row is written anew into a
-/// younger slab and the old form becomes waste. Two rules keep waste and slab count bounded, whatever is saved:
+/// A slab never changes after it is filled, so that readers need no lock. A changed row is written anew into
+/// a younger slab and the old form becomes waste. Two rules keep waste and slab count bounded,
+/// whatever is saved:
 ///
 /// - a slab more than half of whose bytes are waste is rewritten, so waste never exceeds what is alive;
-/// - a slab that is not clearly smaller than the one before it is merged with it (as digits carry in a binary counter),
-///   so many small saves leave few slabs and each row is copied a logarithmic number of times.
+/// - a slab that is not clearly smaller than the one before it is merged with it (as digits carry in a binary
+///   counter), so many small saves leave few slabs and each row is copied a logarithmic number of times.
 ///
 /// A value: a reader's copy shares everything until the next save changes it.
 struct InMemoryRowTable: Sendable {

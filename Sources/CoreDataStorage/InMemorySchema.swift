@@ -3,7 +3,8 @@ import Foundation
 
 /// A model's relationships and constraints as the in-memory engine keeps them, worked out once per engine.
 ///
-/// Rows hold to-one values only. What a to-many relationship needs beside them is a *link*, of which there are four kinds:
+/// Rows hold to-one values only. What a to-many relationship needs beside them is a *link*, of which there
+/// are four kinds:
 ///
 ///     kind       the model says                 what is kept
 ///     toOne      inverse is a to-one            nothing of its own: an index over that to-one's word
@@ -69,8 +70,8 @@ final class InMemorySchema: Sendable {
   /// The links that index to-one words, by word and the entity that declares it.
   let indexByWord: [Address: Int]
 
-  /// Throws `StoreError.unsupportedModel` for a uniqueness constraint that names anything but stored values, and for a derived
-  /// attribute with an expression that can't be derived.
+  /// Throws `StoreError.unsupportedModel` for a uniqueness constraint that names anything but stored values,
+  /// and for a derived attribute with an expression that can't be derived.
   init(layout: ModelLayout) throws {
     self.layout = layout
     try layout.checkNames()

@@ -1,6 +1,7 @@
 import Foundation
 
-/// Everything an in-memory store holds. A value: who copies it keeps seeing that state, whatever is saved later.
+/// Everything an in-memory store holds. A value: who copies it keeps seeing that state, whatever
+/// is saved later.
 struct InMemoryState: Sendable {
   let schema: InMemorySchema
   /// Root entity index → rows of its hierarchy; nil at the indexes of sub-entities.
@@ -61,7 +62,8 @@ struct InMemoryState: Sendable {
 
   // MARK: Checking a plan
 
-  /// Throws what would stop the plan. Changes nothing, so a plan that passes is applied without a way to fail.
+  /// Throws what would stop the plan. Changes nothing, so a plan that passes is applied without a
+  /// way to fail.
   func check(_ plan: SavePlan) throws {
     try checkVersions(plan)
     try checkUniqueness(plan)
@@ -141,7 +143,8 @@ struct InMemoryState: Sendable {
     return nextKeys[root]
   }
 
-  /// Rows first, since to-one words decide memberships; then pairs; positions; and at last what is derived from all of it.
+  /// Rows first, since to-one words decide memberships; then pairs; positions; and at last what is derived
+  /// from all of it.
   mutating func apply(_ plan: SavePlan) {
     var derivation: InMemoryDerivation? =
       schema.derived.isEmpty ? nil : InMemoryDerivation(plan, before: self)

@@ -19,7 +19,8 @@ public struct Int64HashMap: @unchecked Sendable {
     }
   }
 
-  /// Marks a free place. No store hands it out as a key: primary keys are positive, temporary ones start at -1.
+  /// Marks a free place. No store hands it out as a key: primary keys are positive, temporary ones
+  /// start at -1.
   @usableFromInline static let free: Int64 = .min
 
   @usableFromInline var entries: [Entry] = []

@@ -10,7 +10,8 @@ package struct KeyPathCheck {
     self.entity = entity
   }
 
-  /// Whether the path crosses a to-many relationship. Throws `StoreError` for what can't be read from a store.
+  /// Whether the path crosses a to-many relationship. Throws `StoreError` for what can't be read
+  /// from a store.
   @discardableResult
   package func check(_ path: String) throws -> Bool {
     var entity: EntityLayout = self.entity
@@ -29,7 +30,8 @@ package struct KeyPathCheck {
         }
         continue
       }
-      // A key of a sub-entity is read behind a test of the class; a row without it throws when it is read all the same.
+      // A key of a sub-entity is read behind a test of the class; a row without it throws when it is
+      // read all the same.
       let family: LazySequence<ClosedRange<Int>> = entity.family.lazy
       guard let slot = family.compactMap({ layout.entities[$0].slot(named: name) }).first else {
         if name == "self" || name == "SELF" || name == "objectID" { continue }

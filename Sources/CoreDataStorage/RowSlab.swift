@@ -12,13 +12,13 @@ import Foundation
 ///
 /// A presence bit of 0 means nil; a fresh row is all nil. Which byte means what is `RowLayout`'s to know.
 ///
-/// One thread fills a slab; once it is handed to anybody else it no longer changes. The slabs of a save's plan are handed over when the save
-/// is done: the engine puts the keys of new rows into them.
+/// One thread fills a slab; once it is handed to anybody else it no longer changes. The slabs of a save's
+/// plan are handed over when the save is done: the engine puts the keys of new rows into them.
 public final class RowSlab: @unchecked Sendable {
   // Sendable: single-threaded while it is filled, immutable after it is handed over.
 
-  /// What changes while a slab is filled. It lies behind a pointer because every access to a stored `var` of a class is checked
-  /// for exclusivity at run time, which the row loop would pay for each value.
+  /// What changes while a slab is filled. It lies behind a pointer because every access to a stored `var` of
+  /// a class is checked for exclusivity at run time, which the row loop would pay for each value.
   @usableFromInline
   struct Contents {
     @usableFromInline var rows: UnsafeMutableRawPointer

@@ -103,8 +103,8 @@ package struct SavePlan: Sendable {
   package private(set) var newKeys: [Int] = []
   /// Who saves.
   package var author = SaveAuthor()
-  /// What a history is to keep of the rows of `deletes`; of those whose entity has something to keep. What a history says of updates
-  /// is in `updates` (the slots that changed) and `toMany`.
+  /// What a history is to keep of the rows of `deletes`; of those whose entity has something to keep. What a
+  /// history says of updates is in `updates` (the slots that changed) and `toMany`.
   package var tombstones: [RowTombstone] = []
 
   package init() {}

@@ -8,14 +8,15 @@ package protocol StoreDescribing {
   var identifier: String { get }
   /// Why nothing can be written; nil for a store that can be written.
   var readOnlyReason: ReadOnlyReason? { get }
-  /// The metadata as of now; a property list dictionary with Apple's keys, `NSStoreType` and `NSStoreUUID` included.
+  /// The metadata as of now; a property list dictionary with Apple's keys, `NSStoreType` and `NSStoreUUID`
+  /// included.
   var metadata: [String: Any] { get }
   /// Replaces the application's metadata; written with the next save (or by `save` of an empty plan).
   func setMetadata(_ metadata: [String: Any]) throws
   /// Whether metadata was set that no save has written yet.
   var hasUnsavedMetadata: Bool { get }
-  /// Where the properties of an entity are kept, in the order of its slots, for people who look at the store with other tools. Empty
-  /// where there is nothing to look at.
+  /// Where the properties of an entity are kept, in the order of its slots, for people who look at the store
+  /// with other tools. Empty where there is nothing to look at.
   func columnPlaces(of entity: EntityLayout) throws -> [ColumnPlace]
 }
 
@@ -26,10 +27,11 @@ extension StoreDescribing {
 
 /// States of a store.
 package protocol StoreSnapshotting {
-  /// An engine that goes on seeing the store as it is at this moment, whatever is written later; nil: this store has none. It holds what
-  /// it needs until it is released or the store is closed. It reads only.
+  /// An engine that goes on seeing the store as it is at this moment, whatever is written later; nil: this
+  /// store has none. It holds what it needs until it is released or the store is closed. It reads only.
   func snapshot() throws -> (any StoreEngine)?
-  /// Runs `body` with an engine that sees one moment of the store, whoever writes meanwhile and whatever that costs.
+  /// Runs `body` with an engine that sees one moment of the store, whoever writes meanwhile and
+  /// whatever that costs.
   func withOneState(_ body: (any StoreEngine) throws -> Void) throws
 }
 
@@ -38,10 +40,11 @@ package protocol StoreClosing {
   func close() throws
 }
 
-/// Rows, ids and plans in, rows and ids out: a database, or what behaves as one. Engines know neither objects nor contexts.
+/// Rows, ids and plans in, rows and ids out: a database, or what behaves as one. Engines know neither objects
+/// nor contexts.
 ///
-/// An engine may be called from any thread, several at a time; it does its own locking. Every call that returns is
-/// complete: nothing is written later.
+/// An engine may be called from any thread, several at a time; it does its own locking. Every call that
+/// returns is complete: nothing is written later.
 ///
 /// | part | says |
 /// |---|---|
@@ -52,13 +55,13 @@ package protocol StoreClosing {
 /// | ``StoreDescribing`` | identity, metadata, why it is read-only |
 /// | ``StoreSnapshotting``, ``StoreClosing`` | earlier states, the end |
 ///
-/// The graph reaches engines through one class of stores, `EngineStore`; a new engine needs a ``StoreEngineKind`` beside it and a line
-/// in the graph's registry.
+/// The graph reaches engines through one class of stores, `EngineStore`; a new engine needs a
+/// ``StoreEngineKind`` beside it and a line in the graph's registry.
 package protocol StoreEngine: StoreOperations, StoreDescribing, StoreSnapshotting, StoreClosing {
   /// How rows that were read once are kept between contexts.
   var rowFreshness: RowFreshness { get }
-  /// Calls `listener` with rows that others have changed, from any thread, until the engine is closed. Asked of engines whose rows are
-  /// `.notified`.
+  /// Calls `listener` with rows that others have changed, from any thread, until the engine is closed. Asked
+  /// of engines whose rows are `.notified`.
   func notifyChanges(_ listener: @escaping @Sendable (ChangedRows) -> Void)
 }
 
@@ -73,15 +76,16 @@ extension StoreEngine {
   }
 }
 
-/// How long a row that was read may stand for the row in the store: what a row cache in front of the store goes by.
+/// How long a row that was read may stand for the row in the store: what a row cache in front of
+/// the store goes by.
 package enum RowFreshness: Sendable {
   /// Reading a row by key costs as little as finding it in a cache, so there is none in front of the store.
   case alwaysAtHand
-  /// Others may write to the store and nobody says so: a row gets older. A context's `stalenessInterval` says how old a row may be that
-  /// its faults are filled from; a save compares versions in any case.
+  /// Others may write to the store and nobody says so: a row gets older. A context's `stalenessInterval` says
+  /// how old a row may be that its faults are filled from; a save compares versions in any case.
   case aging
-  /// The store says which rows others have changed. They leave the cache, and no other row gets old, unless a context wants every row
-  /// from the store (a `stalenessInterval` of 0).
+  /// The store says which rows others have changed. They leave the cache, and no other row gets old, unless a
+  /// context wants every row from the store (a `stalenessInterval` of 0).
   case notified
 }
 

@@ -26,8 +26,9 @@ package protocol StoreEngineKind: Sendable {
   func destroy(at url: URL, options: StoreOpeningOptions) throws
   /// Gives a store the contents of another of the same kind.
   func replace(at url: URL, with source: URL, options: StoreOpeningOptions) throws
-  /// Makes a store at a place where there is none, with the contents of another one of any kind: as the kind likes, or by opening an
-  /// empty store and calling `transfer`. Leaves nothing behind where it throws. `source` is nil for a store that is no engine.
+  /// Makes a store at a place where there is none, with the contents of another one of any kind: as the kind
+  /// likes, or by opening an empty store and calling `transfer`. Leaves nothing behind where it throws.
+  /// `source` is nil for a store that is no engine.
   func makeStore(
     at url: URL, layout: ModelLayout, options: StoreOpeningOptions, copying source: (any StoreEngine)?,
     transfer: (any StoreEngine) throws -> Void

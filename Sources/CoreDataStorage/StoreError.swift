@@ -21,10 +21,11 @@ package enum StoreError: Error {
   case conflicts([RowConflict])
   /// A uniqueness constraint would be broken; the save changed nothing.
   case uniqueness(entity: String, constraint: [String], row: RowID?, database: String)
-  /// The predicate or order cannot be answered by this store; `part` is the part, `advice` the way out. It can be answered over objects
-  /// in memory, which is what the graph does then.
+  /// The predicate or order cannot be answered by this store; `part` is the part, `advice` the way out. It
+  /// can be answered over objects in memory, which is what the graph does then.
   case unsupported(part: String, reason: String, advice: String)
-  /// The predicate or order can be answered for no row at all, nowhere: `part` is the part, `advice` the way out.
+  /// The predicate or order can be answered for no row at all, nowhere: `part` is the part, `advice`
+  /// the way out.
   case invalid(part: String, reason: String, advice: String)
   /// The key path names no property of the entity.
   case unknownKeyPath(String, entity: String, advice: String)
@@ -37,8 +38,8 @@ package enum StoreError: Error {
   case historyKept(url: URL)
   /// A file of the store was taken away or exchanged while it was open; `path` names the one.
   case fileChanged(url: URL, path: String)
-  /// The file `path` that holds the value of a property (`Entity.attribute`) of a row can't be read. `folder` is the name of the folder
-  /// that goes with the store.
+  /// The file `path` that holds the value of a property (`Entity.attribute`) of a row can't be read. `folder`
+  /// is the name of the folder that goes with the store.
   case missingValue(url: URL, property: String?, row: RowID?, path: String, reason: String, folder: String)
   /// Others kept a store locked that was to be destroyed or replaced.
   case inUse(url: URL)

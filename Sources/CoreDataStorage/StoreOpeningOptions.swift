@@ -1,6 +1,7 @@
 import Foundation
 
-/// How a store is opened, whatever its kind; each kind takes what concerns it. The graph makes it of Apple's options.
+/// How a store is opened, whatever its kind; each kind takes what concerns it. The graph makes it
+/// of Apple's options.
 package struct StoreOpeningOptions: Sendable {
   /// Never write.
   package var isReadOnly: Bool = false

@@ -4,21 +4,24 @@ import Foundation
 
 /// Fetches, counts, projections, and rows by key.
 package protocol RowReading {
-  /// Rows in the plan's order. Throws `StoreError.missingValue` where a value is kept in a file that can't be read.
+  /// Rows in the plan's order. Throws `StoreError.missingValue` where a value is kept in a file that
+  /// can't be read.
   func fetch(_ plan: FetchPlan) throws -> RowBatch
   /// Ids in the plan's order; cheaper than rows. Without an implementation of its own: those of the rows.
   func fetchIDs(_ plan: FetchPlan) throws -> [RowID]
   /// How many rows a fetch would give. Without an implementation of its own: as many as ids.
   func count(_ plan: FetchPlan) throws -> Int
-  /// Throws what a fetch of the plan would throw for its predicate and order, reading as little as the store can. Asked part by part
-  /// after a fetch has failed with `StoreError.unsupported`, to find out which parts the graph has to do. Without an implementation of
-  /// its own: counts.
+  /// Throws what a fetch of the plan would throw for its predicate and order, reading as little as the store
+  /// can. Asked part by part after a fetch has failed with `StoreError.unsupported`, to find out which parts
+  /// the graph has to do. Without an implementation of its own: counts.
   func check(_ plan: FetchPlan) throws
-  /// The rows of a projection: columns, grouped rows, functions over rows. Numbers of whole-number columns come as `.integer`,
-  /// of Booleans as `.bool`, objects as `ObjectReference`; bytes of a transformable attribute as they are stored.
+  /// The rows of a projection: columns, grouped rows, functions over rows. Numbers of whole-number columns
+  /// come as `.integer`, of Booleans as `.bool`, objects as `ObjectReference`; bytes of a transformable
+  /// attribute as they are stored.
   func fetch(_ plan: ProjectionPlan) throws -> ProjectedRows
-  /// The rows with these keys in the hierarchy of `layout`, in no particular order; keys without a row are left out. Values in files
-  /// that can't be read are nil: faults and deletions ask here, which have to go on without them.
+  /// The rows with these keys in the hierarchy of `layout`, in no particular order; keys without a row are
+  /// left out. Values in files that can't be read are nil: faults and deletions ask here, which have to go on
+  /// without them.
   func rows(of layout: EntityLayout, keys: [Int64]) throws -> RowBatch
   /// The statement that a fetch would run; nil for stores that run none.
   func explain(_ plan: FetchPlan) throws -> ExplainedStatement?
@@ -49,15 +52,17 @@ extension RowReading {
   }
 }
 
-/// The members of to-many relationships. Owners are of `layout` or its sub-entities; `slot` is a to-many slot of `layout`.
+/// The members of to-many relationships. Owners are of `layout` or its sub-entities; `slot` is a to-many slot
+/// of `layout`.
 package protocol MemberReading {
-  /// The members for several owners at once, in the owners' order; ordered relationships in their order, others by key.
+  /// The members for several owners at once, in the owners' order; ordered relationships in their order,
+  /// others by key.
   func members(of layout: EntityLayout, slot: Int, owners: [RowID]) throws -> [[RowID]]
-  /// Those of `candidates` that are members of one owner's relationship, in no particular order. Meant to read nothing of the others;
-  /// without an implementation of its own it does.
+  /// Those of `candidates` that are members of one owner's relationship, in no particular order. Meant to
+  /// read nothing of the others; without an implementation of its own it does.
   func members(of layout: EntityLayout, slot: Int, owner: RowID, among candidates: [RowID]) throws -> [RowID]
-  /// The member that follows `member` in an owner's ordered relationship, those of `leftOut` not counted; nil: it is the last one, or
-  /// no member.
+  /// The member that follows `member` in an owner's ordered relationship, those of `leftOut` not counted;
+  /// nil: it is the last one, or no member.
   func member(of layout: EntityLayout, slot: Int, owner: RowID, after member: RowID, leftOut: Set<RowID>)
     throws -> RowID?
 }
@@ -81,23 +86,26 @@ extension MemberReading {
 
 /// Keys for rows that are not saved yet.
 package protocol KeyAllocating {
-  /// Hands out keys that no other row of the hierarchy has or will have; gives the first of them, the others follow it.
+  /// Hands out keys that no other row of the hierarchy has or will have; gives the first of them,
+  /// the others follow it.
   func allocateKeys(for root: EntityLayout, count: Int) throws -> Int64
 }
 
 /// Writing, a plan at a time: all of it or nothing, also through a crash.
 package protocol PlanSaving {
-  /// Executes a plan in one transaction, and writes metadata that was set. Nothing that the program has a say in runs
-  /// meanwhile: the plan is complete, but for the keys of its new rows.
+  /// Executes a plan in one transaction, and writes metadata that was set. Nothing that the program has a say
+  /// in runs meanwhile: the plan is complete, but for the keys of its new rows.
   ///
-  /// Throws `StoreError.conflicts` or `.uniqueness` when the plan does not fit the store any more. Whatever it throws,
-  /// nothing has changed and no key is used up. Answers with what it wrote.
+  /// Throws `StoreError.conflicts` or `.uniqueness` when the plan does not fit the store any more. Whatever
+  /// it throws, nothing has changed and no key is used up. Answers with what it wrote.
   func save(_ plan: consuming SavePlan) throws -> SaveOutcome
   /// Throws what would stop any save now: a store that is closed, read-only, or locked by others.
   func checkWritable() throws
-  /// Inserts, updates or deletes many rows without objects, in one transaction. Throws for stores that don't offer it.
+  /// Inserts, updates or deletes many rows without objects, in one transaction. Throws for stores
+  /// that don't offer it.
   func execute(_ plan: BatchPlan) throws -> BatchOutcome
-  /// Changes how entities are kept, in one transaction: the steps of a migration in place. Throws for stores that don't offer it.
+  /// Changes how entities are kept, in one transaction: the steps of a migration in place. Throws for stores
+  /// that don't offer it.
   func execute(_ plan: SchemaPlan) throws
 }
 
@@ -118,13 +126,13 @@ extension PlanSaving {
 
 /// What the graph asks of a store, whatever it is: the seam between objects and rows.
 ///
-/// Every operation takes and gives values (plans, rows, ids) and is one call a batch. A store that is a program is asked through the
-/// same operations; what it needs besides, the request and the asking context, it is given when it makes them
-/// (`NSPersistentStore.operations(for:)`).
+/// Every operation takes and gives values (plans, rows, ids) and is one call a batch. A store that is a
+/// program is asked through the same operations; what it needs besides, the request and the asking context,
+/// it is given when it makes them (`NSPersistentStore.operations(for:)`).
 ///
-/// A row has a key of 64 bits. A store whose rows have other names (texts, UUIDs, URLs) numbers them when it first meets
-/// them and keeps both directions for as long as it is open, or for good where object URIs are to stay valid: nothing but numbers
-/// crosses this line. Keys are positive; 0 and below are the graph's own.
+/// A row has a key of 64 bits. A store whose rows have other names (texts, UUIDs, URLs) numbers them when it
+/// first meets them and keeps both directions for as long as it is open, or for good where object URIs are to
+/// stay valid: nothing but numbers crosses this line. Keys are positive; 0 and below are the graph's own.
 package protocol StoreOperations: AnyObject, Sendable, RowReading, MemberReading, KeyAllocating, PlanSaving {
   /// The model, numbered. The same for all stores of a coordinator.
   var layout: ModelLayout { get }

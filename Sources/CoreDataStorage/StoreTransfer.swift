@@ -1,14 +1,17 @@
 import CoreDataModel
 import Foundation
 
-/// Copies all objects of one store into another, empty one of any kind, under the keys and versions that they have.
+/// Copies all objects of one store into another, empty one of any kind, under the keys and versions
+/// that they have.
 ///
-/// The whole store is in memory meanwhile: rows, values kept in files, members of relationships. The target gets one save.
+/// The whole store is in memory meanwhile: rows, values kept in files, members of relationships. The target
+/// gets one save.
 package enum StoreTransfer {
   /// Owners asked for their members at a time.
   private static let ownersAtATime: Int = 400
 
-  /// `entities` are those that the stores hold; `isReadOnly`: whether the source hands out no keys. Throws what the stores throw.
+  /// `entities` are those that the stores hold; `isReadOnly`: whether the source hands out no keys. Throws
+  /// what the stores throw.
   package static func copy(
     _ entities: [EntityLayout], from source: any StoreOperations, isReadOnly: Bool,
     to target: any StoreOperations

@@ -1,7 +1,8 @@
 import CoreData
 import Testing
 
-/// Values and objects as arguments of C's kind, as code for Apple's SDK writes them (finding D, "Source that compiles").
+/// Values and objects as arguments of C's kind, as code for Apple's SDK writes them (finding D,
+/// "Source that compiles").
 @Suite
 struct ArgumentTests {
   private static let id = UUID()
@@ -122,7 +123,8 @@ struct ArgumentTests {
     #expect(String(format: "%@", arguments: [object]) == object.description)
   }
 
-  // Findings of 2026-11-22: both read past the list, or took a number for an address, and ended with signal 11.
+  // Findings of 2026-11-22: both read past the list, or took a number for an address, and
+  // ended with signal 11.
 
   /// A list of C's, as a function that takes one gets it.
   private func predicate(_ format: String, _ list: CVaListPointer) -> NSPredicate {

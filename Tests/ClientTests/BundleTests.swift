@@ -1,7 +1,8 @@
 import CoreData
 import Testing
 
-/// Models that a package copies as they are written, asked for as Xcode would have compiled them (findings D).
+/// Models that a package copies as they are written, asked for as Xcode would have compiled
+/// them (findings D).
 @Suite
 struct BundleTests {
   @Test func `a bundle finds the model that would have been compiled`() throws {

@@ -2,7 +2,8 @@ import CoreData
 import LenientClient
 import Testing
 
-/// Classes as programs for Apple's SDK write them: initialisers overridden, hidden, and of their own, generic making and fetching.
+/// Classes as programs for Apple's SDK write them: initialisers overridden, hidden, and of their own, generic
+/// making and fetching.
 @Suite
 struct ClassShapeTests {
   static let model: NSManagedObjectModel = {

@@ -1,6 +1,7 @@
 import CoreData
 
-/// A class with an accessor of each type that fits its properties. Each key is used once, so that it is checked for its type.
+/// A class with an accessor of each type that fits its properties. Each key is used once, so that it is
+/// checked for its type.
 final class EveryType: NSManagedObject {
   enum Grade: Int16 {
     case low = 1
@@ -329,7 +330,8 @@ final class EveryType: NSManagedObject {
     get { (value(forKey: "words") as? [String]) ?? [] }
     set { setValue(newValue, forKey: "words") }
   }
-  /// Something is made of the value, so that this has no name in key paths; trying it out must not stop all the same.
+  /// Something is made of the value, so that this has no name in key paths; trying it out must not
+  /// stop all the same.
   var memberCount: Int { (value(forKey: "members") as! NSSet).count }
   var yearOfDate: Int { Int((value(forKey: "date") as! Date).timeIntervalSinceReferenceDate) }
   var lengthOfText: Int { (value(forKey: "string") as! String).count }

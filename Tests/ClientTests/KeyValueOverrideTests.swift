@@ -1,7 +1,8 @@
 import CoreData
 import Testing
 
-/// Classes that answer keys themselves, as overrides of `value(forKey:)` and its kin do on Apple's platforms (finding D).
+/// Classes that answer keys themselves, as overrides of `value(forKey:)` and its kin do on Apple's platforms
+/// (finding D).
 @Suite
 struct KeyValueOverrideTests {
   private func context(_ store: String) throws -> NSManagedObjectContext {

@@ -1,8 +1,8 @@
 import CoreData
 import Testing
 
-/// Accessors of a type that their property does not fit stop when the class is first used with the entity, and name both types (finding
-/// B12).
+/// Accessors of a type that their property does not fit stop when the class is first used with the entity,
+/// and name both types (finding B12).
 @Suite
 struct MistypedAccessorTests {
   /// What is wrong, as a class writes it; by name, since exit tests run in a process of their own.

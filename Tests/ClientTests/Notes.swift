@@ -34,7 +34,8 @@ final class Note: NSManagedObject {
     return model
   }
 
-  /// A container that is to load one SQLite store in a folder of its own; `asynchronously`: on another thread.
+  /// A container that is to load one SQLite store in a folder of its own; `asynchronously`:
+  /// on another thread.
   static func makeContainer(asynchronously: Bool = false) -> NSPersistentContainer {
     let container = NSPersistentContainer(name: "Notes", managedObjectModel: makeModel())
     let folder: URL = FileManager.default.temporaryDirectory.appendingPathComponent(

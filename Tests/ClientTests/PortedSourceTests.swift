@@ -3,8 +3,9 @@ import Foundation
 import LenientClient
 import Testing
 
-/// Source that programs for Apple's SDK have and Linux Foundation lacks or stops at. Found in core-data-model-description (classes local to a
-/// test), PredicateKit and QueryKit (`_kvcKeyPathString`, contexts without a type), CoreDataPlus (`autoreleasepool`).
+/// Source that programs for Apple's SDK have and Linux Foundation lacks or stops at. Found in
+/// core-data-model-description (classes local to a test), PredicateKit and QueryKit (`_kvcKeyPathString`,
+/// contexts without a type), CoreDataPlus (`autoreleasepool`).
 @Suite
 struct PortedSourceTests {
   /// Nested.

@@ -2,8 +2,8 @@ import CoreData
 import LenientClient
 import Testing
 
-/// What programs on the main actor write, in the Swift 6 mode, with warnings as errors. A block that took over the main actor's isolation
-/// would stop the program where a context runs it (finding B11).
+/// What programs on the main actor write, in the Swift 6 mode, with warnings as errors. A block that took
+/// over the main actor's isolation would stop the program where a context runs it (finding B11).
 @Suite
 struct ViewModelTests {
   @Test func `blocks of a background context don't take over the main actor`() async throws {

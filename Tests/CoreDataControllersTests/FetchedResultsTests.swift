@@ -358,8 +358,8 @@ struct FetchedResultsTests {
       let f: Item = context.item("f")
       #expect(try Set(context.fetch(request)) == [items[0], items[2], e, f])
       context.delete(e)
-      // Nobody has seen this one, and still it is told: the entity monitor of Big Nerd Ranch's CoreDataStack, and Flapjack's data source
-      // for one object, wait for that in their tests.
+      // Nobody has seen this one, and still it is told: the entity monitor of Big Nerd Ranch's CoreDataStack,
+      // and Flapjack's data source for one object, wait for that in their tests.
       let d: Item = context.item("d")
       context.delete(d)
       context.processPendingChanges()

@@ -5,8 +5,8 @@ import Testing
 @testable import CoreDataModel
 @testable import CoreDataPredicates
 
-/// Predicates, expressions and sort descriptors that Apple's compilers archived, taken out of their models and read as archives of
-/// their own.
+/// Predicates, expressions and sort descriptors that Apple's compilers archived, taken out of their models
+/// and read as archives of their own.
 @Suite(
   .enabled(
     if: FixtureFolder.isPresent, "\(FixtureFolder.absence)"))
@@ -65,7 +65,8 @@ struct ArchivedPredicateTests {
 
   @Test func `Apple's archived expressions read as they do inside their models`() throws {
     let samples = try Self.samples { $0.hasSuffix("Expression") && $0 != "NSKeyPathSpecifierExpression" }
-    // Methods of the migration manager, which mapping models call; and the target of built-in functions, no expression.
+    // Methods of the migration manager, which mapping models call; and the target of built-in
+    // functions, no expression.
     let foreign = [
       "destinationInstancesForEntityMappingNamed:sourceInstances:",
       "destinationInstancesForSourceRelationshipNamed:sourceInstances:",

@@ -6,7 +6,8 @@ import Testing
 
 /// Finding B13: version hashes that Apple's tools recorded for entities whose hash can't be computed.
 struct RecordedHashTests {
-  /// PeopleModel with hashes for `Person` (a derived and a composite attribute) and its family that are not ours.
+  /// PeopleModel with hashes for `Person` (a derived and a composite attribute) and its family that
+  /// are not ours.
   private func recorded(_ model: NSManagedObjectModel) -> [String: Data] {
     Dictionary(
       uniqueKeysWithValues: model.entities.map { entity in

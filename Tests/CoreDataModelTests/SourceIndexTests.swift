@@ -4,7 +4,8 @@ import Testing
 
 @testable import CoreDataModel
 
-/// Which indexes a model file stands for. Finding C7; the rules hold for all 3,000 fetch indexes of Apple's cached models.
+/// Which indexes a model file stands for. Finding C7; the rules hold for all 3,000 fetch indexes of Apple's
+/// cached models.
 @Suite struct SourceIndexTests {
   private func entity(_ content: String) throws -> NSEntityDescription {
     let text: String = """

@@ -4,7 +4,8 @@ import Testing
 @testable import CoreDataPredicates
 
 // Finding B3, OBS-4.
-/// Numbers and Booleans leave predicates as `NSNumber`, which casts to every numeric type, as on Apple's systems.
+/// Numbers and Booleans leave predicates as `NSNumber`, which casts to every numeric type, as
+/// on Apple's systems.
 struct ConstantTests {
   final class Thing: NSObject, Sendable {
     let flag: Bool = true

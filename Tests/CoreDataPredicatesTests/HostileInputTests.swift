@@ -4,7 +4,8 @@ import Testing
 
 @testable import CoreDataPredicates
 
-/// Formats that nobody writes: each gives an explained error or a predicate, on a small stack, in little time.
+/// Formats that nobody writes: each gives an explained error or a predicate, on a small stack,
+/// in little time.
 struct HostileInputTests {
   @Test func `a hundred thousand parentheses are refused`() throws {
     for open in ["(", "{", "NOT ", "!", "- ", "sum(", "a[", "SUBQUERY(", "TERNARY(", "FUNCTION(", "CAST("] {
@@ -88,7 +89,8 @@ struct HostileInputTests {
     #expect(try !predicate.evaluateThrowing(with: ["a": "x"]))
   }
 
-  /// Foundation's hash of an `NSDecimalNumber` never returns, and a cast to a class makes them of the decimals in a set.
+  /// Foundation's hash of an `NSDecimalNumber` never returns, and a cast to a class makes them of the
+  /// decimals in a set.
   @Test(
     arguments: [
       ("p IN %@", true), ("ANY %@ == p", true), ("%@[0] == 1", nil), ("%@.@count == 2", true),

@@ -7,8 +7,9 @@ import Testing
 
 /// What prints parses back to an equal tree, and prints the same again.
 ///
-/// Out of the law are constants that no format can express: objects, blocks, UUIDs, URLs, data, dictionaries, infinity and
-/// not-a-number. A constant array or set prints as braces, which parse as an aggregate of its members.
+/// Out of the law are constants that no format can express: objects, blocks, UUIDs, URLs, data, dictionaries,
+/// infinity and not-a-number. A constant array or set prints as braces, which parse as an aggregate
+/// of its members.
 struct PrinterLawTests {
   private static let seeds: ClosedRange<UInt64> = {
     if let given = Seed.given {

@@ -3,7 +3,8 @@ import Synchronization
 
 @testable import CoreDataPredicates
 
-/// An object of the tests with properties by name, as a dictionary of JSON has them, read by key-value coding only.
+/// An object of the tests with properties by name, as a dictionary of JSON has them, read by
+/// key-value coding only.
 ///
 /// Dictionaries inside become things too; a key that is missing is nil.
 class PlainThing: NSObject, KeyValueReadable {

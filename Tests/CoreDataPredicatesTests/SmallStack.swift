@@ -1,6 +1,7 @@
 import Foundation
 
-/// Runs the body on a thread with half a megabyte of stack, which is what threads besides the main one often have, and waits for it.
+/// Runs the body on a thread with half a megabyte of stack, which is what threads besides the main one often
+/// have, and waits for it.
 func onSmallStack(_ body: @escaping @Sendable () -> String?) -> String? {
   let result: ResultBox = ResultBox()
   let thread: Thread = Thread {

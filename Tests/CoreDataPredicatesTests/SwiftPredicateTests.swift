@@ -3,7 +3,8 @@ import Testing
 
 @testable import CoreDataPredicates
 
-/// What Swift predicates over plain objects become. The forms are those that Apple's framework gives, where it converts at all.
+/// What Swift predicates over plain objects become. The forms are those that Apple's framework gives, where
+/// it converts at all.
 struct SwiftPredicateTests {
   /// Stored properties of a final class have names.
   final class Thing: NSObject, Sendable {

@@ -62,7 +62,8 @@ struct TreeMaker {
       return .dynamicPath(
         .keyPath(pick(["a", "a.size", "x.in"])),
         .index(.keyPath(pick(["d", "no", "last"])), pick([.first, .size, .at(expression(inner))])))
-    // Bound tighter than any operator only in parentheses, which print around the left side of a comparison alone.
+    // Bound tighter than any operator only in parentheses, which print around the left side of
+    // a comparison alone.
     case 13:
       return .function(
         target: nil, name: "count:", arguments: [.assignment(variable: "v", expression(inner))])

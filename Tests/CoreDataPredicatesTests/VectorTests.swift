@@ -23,7 +23,8 @@ struct VectorTests {
 
   @Test(arguments: VectorTable.all)
   func `every printed form parses to an equal tree`(table: VectorTable) throws {
-    // Printed forms of constants that no literal stands for, and of keys that look like a variable and an escaped word.
+    // Printed forms of constants that no literal stands for, and of keys that look like a variable and an
+    // escaped word.
     let opaque: [String] = ["<null>", "E621E1F8-", "$x == 1", "a.#all == 1"]
     for vector in try table.vectors() where vector.parses {
       let predicate: Foundation.NSPredicate = try vector.predicate()

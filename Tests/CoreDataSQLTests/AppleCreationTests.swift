@@ -119,7 +119,8 @@ import Testing
       indexes.last == "CREATE INDEX Z_Thing_some ON ZTHING (ZA COLLATE BINARY ASC) WHERE \(sql)", "\(format)")
   }
 
-  // Finding C4, C7: as Photos' libraries have them; a compound index beside a fetch index over the same says nothing more.
+  // Finding C4, C7: as Photos' libraries have them; a compound index beside a fetch index over the same says
+  // nothing more.
   @Test func `computed columns are the object's own, and old forms beside fetch indexes make none`() throws {
     let model = ModelBuilder()
     let asset: NSEntityDescription = model.entity(
@@ -148,7 +149,8 @@ import Testing
       ])
   }
 
-  // Finding C3: Apple's models ask for the tree by a transient attribute whose user info names what it is made of.
+  // Finding C3: Apple's models ask for the tree by a transient attribute whose user info names what
+  // it is made of.
   @Test(arguments: ["latitude, longitude" as any Sendable, ["latitude", "longitude"] as any Sendable])
   func `a location attribute makes an R-tree with triggers`(parts: any Sendable) throws {
     let model = ModelBuilder()

@@ -8,7 +8,8 @@ import Testing
 
 /// The triggers of derived attributes, as text.
 @Suite struct DerivationTriggerTests {
-  /// The triggers of one attribute of `entity` in a library: Book.author, Book.tags (many-to-many), Novel ← Book.
+  /// The triggers of one attribute of `entity` in a library: Book.author, Book.tags (many-to-many),
+  /// Novel ← Book.
   private func triggers(
     _ entity: String, _ name: String, _ expression: String, _ type: NSAttributeType
   ) throws -> [String] {

@@ -5,7 +5,8 @@ import Testing
 
 @testable import CoreDataSQL
 
-/// A statement that was compiled for one plan serves others of its shape: with their own constants it is what compiling them gives.
+/// A statement that was compiled for one plan serves others of its shape: with their own constants it is what
+/// compiling them gives.
 @Suite struct FetchShapeTests {
   let compiler = FetchCompiler(schema: TestModel.schema)
 

@@ -14,9 +14,11 @@ import Testing
   import Darwin
 #endif
 
-/// A writer process dies by `kill -9` at a random moment of its saves; what it leaves is one save's result, whole.
+/// A writer process dies by `kill -9` at a random moment of its saves; what it leaves is one
+/// save's result, whole.
 ///
-/// Save n sets the number of both owners to n, adds one row, and replaces an external value of n × 1,000 + 100,001 bytes.
+/// Save n sets the number of both owners to n, adds one row, and replaces an external value of n × 1,000 +
+/// 100,001 bytes.
 @Suite(.serialized)
 struct CrashTests {
   static func big(_ number: Int) -> Value {
@@ -119,7 +121,8 @@ struct CrashTests {
       try database.execute(sql: "PRAGMA page_size = 4096; PRAGMA auto_vacuum = 2; PRAGMA cache_size = 1")
       try database.inTransaction(.immediate) {
         for number in 0..<40 { try database.execute(sql: "CREATE TABLE T\(number) (A)") }
-        // A cache of one page has written the others to the file: it and its journal are as a crash leaves them.
+        // A cache of one page has written the others to the file: it and its journal are as a
+        // crash leaves them.
         for ending in ["", "-journal"] {
           try FileManager.default.copyItem(atPath: begun.path + ending, toPath: left.path + ending)
         }

@@ -6,9 +6,10 @@ import Testing
 
 @testable import CoreDataSQLite
 
-/// Fresh stores beside those that Apple's framework made of the same model, compared by `shared/tools/store_compare.py`: files,
-/// schema, metadata and cached model, object by object. `CLARUS_PAIRS` names a folder in which stores and list are to be kept, so that
-/// the tool can be run over them by hand.
+/// Fresh stores beside those that Apple's framework made of the same model, compared by
+/// `shared/tools/store_compare.py`: files, schema, metadata and cached model, object by object.
+/// `CLARUS_PAIRS` names a folder in which stores and list are to be kept, so that the tool can be run over
+/// them by hand.
 @Suite(
   .enabled(
     if: SharedFiles.fixtures != nil && ComparisonTool.url != nil, "the collection or its tool is not there"))
@@ -38,7 +39,8 @@ struct FreshStoreTests {
     #expect(unexplained.map(\.description) == [])
   }
 
-  /// Differences that are the reference's: made before stores carried their model, and one whose migration kept an entity's old name.
+  /// Differences that are the reference's: made before stores carried their model, and one whose migration
+  /// kept an entity's old name.
   private static let explained: [String] = [
     "candidate only: Z_MODELCACHE", "reference ('ExpensiveSportCar', 2), candidate ('LuxuryCar', 2)",
   ]

@@ -45,7 +45,8 @@ private enum TableOutcome: Equatable {
 
 // MARK: Population
 
-/// Items, categories and tags with nil in every place. Fractions are quarters, so that sums do not depend on their order.
+/// Items, categories and tags with nil in every place. Fractions are quarters, so that sums do not depend on
+/// their order.
 private struct Population {
   private var categories: [[String: any Sendable]] = []
   private var tags: [[String: any Sendable]] = []

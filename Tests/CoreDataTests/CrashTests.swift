@@ -12,9 +12,11 @@ import Testing
   import Darwin
 #endif
 
-/// A process that saves through the graph is killed at random moments; each transaction is whole or not there.
+/// A process that saves through the graph is killed at random moments; each transaction is whole
+/// or not there.
 ///
-/// Save n inserts a category with ten items tagged by the one tag, adds n to the tag's name and deletes the category before.
+/// Save n inserts a category with ten items tagged by the one tag, adds n to the tag's name and deletes the
+/// category before.
 @Suite(.serialized)
 struct CrashTests {
   static func open(_ path: String) throws -> NSManagedObjectContext {

@@ -5,8 +5,9 @@ import StackSupport
 import TestSupport
 import Testing
 
-/// Findings of 2026-11-22, decimals: whatever way a decimal comes to a comparison, what stores keep of it is compared (Decisions/0055):
-/// unsaved objects, saved ones, those of child contexts, in memory and in SQL alike.
+/// Findings of 2026-11-22, decimals: whatever way a decimal comes to a comparison, what stores keep of it is
+/// compared (Decisions/0055): unsaved objects, saved ones, those of child contexts, in memory and
+/// in SQL alike.
 @Suite
 struct DecimalAgreementTests {
   /// Each has more digits than a real; the second is a neighbour that becomes the same real.

@@ -6,8 +6,8 @@ import StackSupport
 import TestSupport
 import Testing
 
-/// Finding C2: decimals are kept as Apple's framework keeps them, or whole where that is asked for, and are the same in every store
-/// (Decisions/0037).
+/// Finding C2: decimals are kept as Apple's framework keeps them, or whole where that is asked for, and are
+/// the same in every store (Decisions/0037).
 @Suite
 struct DecimalPrecisionTests {
   /// Who asks for all digits.

@@ -3,7 +3,8 @@ import Foundation
 import StackSupport
 import Testing
 
-/// Predicates that nest deeper than people write them, and than SQLite can parse: the rest is evaluated in memory.
+/// Predicates that nest deeper than people write them, and than SQLite can parse: the rest is
+/// evaluated in memory.
 @Suite
 struct DeepPredicateTests {
   @Test(arguments: StoreKind.allCases, [40, 120, 480, 960])

@@ -7,11 +7,12 @@ import Testing
 // Foundation has a class of that name, which can't be used.
 private typealias NSExpression = CoreData.NSExpression
 
-/// Fetches that return dictionaries: columns, functions, groups. What stores make of them is in `StoreConformance`; here is
-/// what a request may say and what its dictionaries hold.
+/// Fetches that return dictionaries: columns, functions, groups. What stores make of them is in
+/// `StoreConformance`; here is what a request may say and what its dictionaries hold.
 @Suite
 struct DictionaryFetchTests {
-  /// Items a…f: count 0…5, price 0.5 × count, none for d; a and b in category "one", c and d in "two", e and f in none.
+  /// Items a…f: count 0…5, price 0.5 × count, none for d; a and b in category "one", c and d in "two",
+  /// e and f in none.
   private func filled(_ kind: StoreKind) throws -> Stack {
     let stack = try Stack(kind)
     try stack.elsewhere { context in

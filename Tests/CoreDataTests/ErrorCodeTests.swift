@@ -5,8 +5,8 @@ import StackSupport
 import TestSupport
 import Testing
 
-/// Every code of Apple's that Clarus throws, provoked as programs meet it (finding D): the text says what is wrong, where, and is complete
-/// wherever Foundation shows it.
+/// Every code of Apple's that Clarus throws, provoked as programs meet it (finding D): the text says what is
+/// wrong, where, and is complete wherever Foundation shows it.
 @Suite struct ErrorCodeTests {
   /// How a code is provoked, and what its text has to name.
   struct Sample: Sendable, CustomTestStringConvertible {

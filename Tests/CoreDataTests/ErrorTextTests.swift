@@ -218,7 +218,8 @@ import Testing
   }
 
   @Test(arguments: [
-    // What follows the name, and sentences of their own. ("Vorname First name must have …" was what people read.)
+    // What follows the name, and sentences of their own. ("Vorname First name must have …" was
+    // what people read.)
     ("must have two letters", "Vorname must have two letters."),
     ("must have two letters.", "Vorname must have two letters."),
     ("First name must have two letters", "First name must have two letters."),

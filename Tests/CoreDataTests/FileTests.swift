@@ -4,7 +4,8 @@ import GRDB
 import StackSupport
 import Testing
 
-/// Files written by the graph: every value comes back, and plain SQL finds what Apple's framework would have written.
+/// Files written by the graph: every value comes back, and plain SQL finds what Apple's framework
+/// would have written.
 @Suite
 struct FileTests {
   struct Case: Sendable, CustomTestStringConvertible {

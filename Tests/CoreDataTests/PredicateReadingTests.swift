@@ -10,7 +10,8 @@ private typealias NSComparisonPredicate = CoreData.NSComparisonPredicate
 private typealias NSCompoundPredicate = CoreData.NSCompoundPredicate
 private typealias NSExpression = CoreData.NSExpression
 
-/// Predicates read managed objects in place; key-value coding gives the same answers, whatever state an object is in.
+/// Predicates read managed objects in place; key-value coding gives the same answers, whatever state an
+/// object is in.
 struct PredicateReadingTests {
   @Test(arguments: StoreKind.allCases, [false, true])
   func `managed objects read in place answer as by key-value coding`(kind: StoreKind, isNested: Bool) throws {
@@ -288,7 +289,8 @@ private struct Maker {
     switch type {
     case .in: constant = (0..<below(12)).map { _ in value(for: kind) ?? NSNull() }
     case .between:
-      // Bounds of two kinds are an error for members with a value, and which member of a set comes first is left open.
+      // Bounds of two kinds are an error for members with a value, and which member of a set comes
+      // first is left open.
       let (low, high): (Any, Any) = isText && modifier != .direct ? ("b", "m") : (1, 2)
       constant = [value(for: kind) ?? low, value(for: kind) ?? high]
     default: constant = value(for: kind)

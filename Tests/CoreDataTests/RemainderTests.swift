@@ -3,10 +3,12 @@ import Foundation
 import StackSupport
 import Testing
 
-/// Predicates that a store can do in part only: the rest is evaluated in memory, and nobody sees a difference.
+/// Predicates that a store can do in part only: the rest is evaluated in memory, and nobody
+/// sees a difference.
 @Suite
 struct RemainderTests {
-  /// Sixty items: title "t00" … "t59" (none for every seventh), count 0 … 59, category "c0" … "c3" (none for every fifth).
+  /// Sixty items: title "t00" … "t59" (none for every seventh), count 0 … 59, category "c0" … "c3" (none for
+  /// every fifth).
   private func filled(_ kind: StoreKind) throws -> Stack {
     let stack = try Stack(kind)
     try stack.elsewhere { context in

@@ -5,8 +5,8 @@ import Foundation
 import StackSupport
 import Testing
 
-/// Each predicate gives the same objects from SQLite, from the store in memory, and evaluated over all objects; where evaluation throws
-/// for an object, what Decisions/0013 says.
+/// Each predicate gives the same objects from SQLite, from the store in memory, and evaluated over all
+/// objects; where evaluation throws for an object, what Decisions/0013 says.
 @Suite
 struct StoredPredicateTests {
   /// A predicate over an entity, and whether SQLite does all of it.

@@ -36,7 +36,8 @@ extension Recipe: Stored {
 
 // snippet transformer
 final class TagsTransformer: ValueTransformer {
-  // Apple:  any init. Here a transformer that a model names is made with init(); give it what it needs by static members.
+  // Apple: any init. Here a transformer that a model names is made with init(); give it what it needs by
+  // static members.
   override class func allowsReverseTransformation() -> Bool { true }
 
   override func transformedValue(_ value: Any?) -> Any? {
@@ -133,7 +134,8 @@ final class TagsTransformer: ValueTransformer {
     #expect(try titles() == ["Bread", "Soup"])
     let store: NSPersistentStore = coordinator.persistentStores[0]
     // snippet export
-    // "Save as": the new store has the old one's place, and the objects of contexts are its objects, with new ids.
+    // "Save as": the new store has the old one's place, and the objects of contexts are its objects,
+    // with new ids.
     let exported = try coordinator.migratePersistentStore(store, to: export, type: .sqlite)
     // end
     #expect(coordinator.persistentStores == [exported])
@@ -164,7 +166,8 @@ final class TagsTransformer: ValueTransformer {
     let context = try makeContext()
     nonisolated(unsafe) var saves: Int = 0
     // snippet notification
-    // Apple:  addObserver(self, selector: #selector(contextDidSave), name: .NSManagedObjectContextDidSave, object: context)
+    // Apple: addObserver(self, selector: #selector(contextDidSave), name: .NSManagedObjectContextDidSave,
+    // object: context)
     let token = NotificationCenter.default.addObserver(
       forName: .NSManagedObjectContextDidSave, object: context, queue: nil
     ) { notification in
@@ -181,7 +184,8 @@ final class TagsTransformer: ValueTransformer {
     let context = try makeContext()
     Recipe(context: context).title = "Soup"
     // snippet keys
-    // Apple:  NSSortDescriptor(key: #keyPath(Recipe.title), ascending: true), NSPredicate(format: "%K == %@", #keyPath(Recipe.title), "Soup")
+    // Apple: NSSortDescriptor(key: #keyPath(Recipe.title), ascending: true), NSPredicate(format: "%K == %@",
+    // #keyPath(Recipe.title), "Soup")
     let request = Recipe.fetchRequest()
     request.sortDescriptors = [NSSortDescriptor(keyPath: \Recipe.title, ascending: true)]
     request.predicate = NSPredicate(format: "%K == %@", "title", "Soup")

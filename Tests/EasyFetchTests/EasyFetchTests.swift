@@ -5,7 +5,8 @@ import Testing
 /// The nine methods of Core Data Easy Fetch, by their Objective-C names.
 @Suite
 struct EasyFetchTests {
-  /// One of the nine, asked for the employees of the read-me: all, or the Worsleys that earn more than 15,000.
+  /// One of the nine, asked for the employees of the read-me: all, or the Worsleys that earn
+  /// more than 15,000.
   struct Call: Sendable, CustomTestStringConvertible {
     let testDescription: String
     let names: [String]

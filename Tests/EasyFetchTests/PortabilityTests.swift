@@ -1,8 +1,8 @@
 import Foundation
 import Testing
 
-/// The module is to compile over Apple's framework as it stands. The package builds it without access to anything internal
-/// (`packageAccess: false`); this looks at what the compiler can't see here.
+/// The module is to compile over Apple's framework as it stands. The package builds it without access to
+/// anything internal (`packageAccess: false`); this looks at what the compiler can't see here.
 @Suite
 struct PortabilityTests {
   private static let sources: [(name: String, text: String)] = {

@@ -1,7 +1,7 @@
 import CoreData
 
-// Blocks that capture what is not `Sendable`, as they compile with Apple's SDK: with warnings, which this module is compiled without. The
-// objects belong to the context whose block it is.
+// Blocks that capture what is not `Sendable`, as they compile with Apple's SDK: with warnings, which this
+// module is compiled without. The objects belong to the context whose block it is.
 
 @MainActor
 public final class Capturing {

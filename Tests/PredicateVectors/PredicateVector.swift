@@ -16,7 +16,8 @@ package struct PredicateVector: Sendable {
   /// One object, and what the predicate says of it.
   package struct Evaluation: Sendable {
     // Values read from JSON are never changed.
-    /// The object as predicates meet it: dictionaries, arrays, sets, dates; nulls stay as `NSNull` inside collections.
+    /// The object as predicates meet it: dictionaries, arrays, sets, dates; nulls stay as `NSNull` inside
+    /// collections.
     nonisolated(unsafe) package let object: Any?
     /// Values of the format's variables.
     nonisolated(unsafe) package let bindings: [String: Any]?

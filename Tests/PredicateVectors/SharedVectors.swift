@@ -1,7 +1,8 @@
 import Foundation
 import TestSupport
 
-/// The shared vectors: beside the repository, or where `CLARUS_FIXTURES` points (its folder `predicates`, or the one next to it).
+/// The shared vectors: beside the repository, or where `CLARUS_FIXTURES` points (its folder `predicates`, or
+/// the one next to it).
 package enum SharedVectors {
   package static let url: URL? = SharedFiles.folder("predicates")
     .map { $0.appendingPathComponent("vectors.json") }

@@ -8,8 +8,8 @@ import Foundation
 /// # topic
 /// ```
 ///
-/// Arguments and objects are JSON in the form of vector files. The format is true, false or an error for the object; behind `✘` it
-/// must be refused. Everything but the format may be missing.
+/// Arguments and objects are JSON in the form of vector files. The format is true, false or an error for the
+/// object; behind `✘` it must be refused. Everything but the format may be missing.
 package struct VectorTable: Sendable, CustomStringConvertible {
   package let name: String
   package let text: String

@@ -56,7 +56,8 @@ public final class DeletionScene {
     }
   }
 
-  /// Deletes an object elsewhere, merges that, and has its row written again by a context that had changed it.
+  /// Deletes an object elsewhere, merges that, and has its row written again by a context that
+  /// had changed it.
   public func deleteAndBringBack(_ object: NSManagedObject, _ title: String, between: () throws -> Void = {})
     throws
   {

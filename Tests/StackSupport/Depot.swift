@@ -95,7 +95,8 @@ public enum Depot {
     return derived
   }
 
-  /// Where stored derived values differ from their expressions, evaluated over the objects. `now()` is left out.
+  /// Where stored derived values differ from their expressions, evaluated over the objects. `now()`
+  /// is left out.
   public static func differences(_ context: NSManagedObjectContext) throws -> [String] {
     var result: [String] = []
     for entity in model.entities.sorted(by: { $0.name ?? "" < $1.name ?? "" }) {

@@ -77,8 +77,8 @@ public enum Library {
 
   // MARK: Population
 
-  /// Fills a context the same way every time. Of every attribute some values are missing, and some writers have no books,
-  /// tags or mentor.
+  /// Fills a context the same way every time. Of every attribute some values are missing, and some writers
+  /// have no books, tags or mentor.
   public static func fill(_ context: NSManagedObjectContext) throws {
     func make(_ entity: String, _ values: [String: Any?]) -> NSManagedObject {
       context.make(entity, values.compactMapValues { $0 })

@@ -3,7 +3,8 @@ import CoreDataStorage
 import Foundation
 import GRDBSQLite
 
-/// The statements that SQLite runs over one file, whichever connection runs them: SQLite tells, not the code under test.
+/// The statements that SQLite runs over one file, whichever connection runs them: SQLite tells, not
+/// the code under test.
 public final class StatementTrace {
   private let file: String
 

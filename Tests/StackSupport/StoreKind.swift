@@ -45,7 +45,8 @@ public final class Stack {
     return made
   }
 
-  /// A context of another coordinator over the same file: what it saves is, to this stack, another process's doing.
+  /// A context of another coordinator over the same file: what it saves is, to this stack,
+  /// another process's doing.
   public func stranger() throws -> NSManagedObjectContext {
     let second = NSPersistentStoreCoordinator(managedObjectModel: coordinator.managedObjectModel)
     _ = try second.addPersistentStore(

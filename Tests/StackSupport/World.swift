@@ -142,7 +142,8 @@ public enum World {
   public static func entity(_ name: String, _ attributes: [NSAttributeDescription]) -> NSEntityDescription {
     let entity = NSEntityDescription()
     entity.name = name
-    // The classes below, or those of the tests that make a model of their own; a model in a file would name them the same way.
+    // The classes below, or those of the tests that make a model of their own; a model in a file would name
+    // them the same way.
     entity.managedObjectClassName =
       ["StackSupport", "CoreDataGraphTests", "CoreDataTests"].map { "\($0).\(name)" }
       .first { NSClassFromString($0) is NSManagedObject.Type } ?? entity.managedObjectClassName

@@ -422,7 +422,8 @@ extension StoreScenario {
 }
 
 extension StoreWorld {
-  /// A table of expressions as the format language writes them. A minus before a term of the order: descending.
+  /// A table of expressions as the format language writes them. A minus before a term of
+  /// the order: descending.
   package func valueTable(
     of entityName: String, _ columns: [String], where format: String? = nil, group: [String] = [],
     having: String? = nil, arguments: [Any?] = [], sort: [String] = [], isDistinct: Bool = false,

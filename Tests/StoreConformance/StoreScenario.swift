@@ -3,8 +3,8 @@ import CoreDataPredicates
 import CoreDataStorage
 import Foundation
 
-/// A store under test: what the graph asks of a store, what it says of itself, and its end. Every engine is one; a store that is no engine
-/// is wrapped by the tests of the graph.
+/// A store under test: what the graph asks of a store, what it says of itself, and its end. Every engine is
+/// one; a store that is no engine is wrapped by the tests of the graph.
 package typealias TestedStore = StoreOperations & StoreDescribing & StoreClosing
 
 /// A kind of store under test: how to make an empty one, and how to open what one left behind.
@@ -30,7 +30,8 @@ package struct StoreMaker {
   }
 }
 
-/// One thing every store does alike. The library knows no test framework; a failed expectation is a thrown error.
+/// One thing every store does alike. The library knows no test framework; a failed expectation is
+/// a thrown error.
 package struct StoreScenario: Sendable, CustomStringConvertible {
   package let name: String
   private let body: @Sendable (StoreWorld) throws -> Void

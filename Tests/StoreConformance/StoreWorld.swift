@@ -3,7 +3,8 @@ import CoreDataPredicates
 import CoreDataStorage
 import Foundation
 
-/// A store with the shop model, and short words for what scenarios do to it. Other tests fill their stores with it too.
+/// A store with the shop model, and short words for what scenarios do to it. Other tests fill their stores
+/// with it too.
 package final class StoreWorld {
   package let layout: ModelLayout
   package private(set) var engine: any TestedStore
@@ -34,8 +35,8 @@ package final class StoreWorld {
 
   // MARK: Writing
 
-  /// Inserts rows in one save and returns their ids. Values: Int, Double, Bool, Date, Decimal, String, URL, UUID, Data,
-  /// RowID.
+  /// Inserts rows in one save and returns their ids. Values: Int, Double, Bool, Date, Decimal, String, URL,
+  /// UUID, Data, RowID.
   @discardableResult
   package func insert(_ entityName: String, _ rows: [[String: any Sendable]]) throws -> [RowID] {
     let entity: EntityLayout = entity(entityName)
@@ -190,7 +191,8 @@ package final class StoreWorld {
     }
   }
 
-  /// The values of a string property of the rows a fetch gives, in its order; checks that ids and count agree.
+  /// The values of a string property of the rows a fetch gives, in its order; checks that ids
+  /// and count agree.
   func fetch(
     _ property: String, of entityName: String, where format: String? = nil, _ arguments: [Any?] = [],
     sort: [String] = [], limit: Int = 0, offset: Int = 0, includesSubentities: Bool = true

@@ -4,7 +4,8 @@
   import Darwin
 #endif
 
-/// Whether this process runs under ThreadSanitizer, which has an allocator of its own and larger stack frames.
+/// Whether this process runs under ThreadSanitizer, which has an allocator of its own and
+/// larger stack frames.
 public enum Sanitizer {
   public static let isOn: Bool = {
     #if canImport(Glibc) || canImport(Darwin)

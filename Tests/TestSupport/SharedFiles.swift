@@ -1,7 +1,8 @@
 import Foundation
 
-/// Files that are not part of the repository: models and stores that other programs wrote, predicate vectors. They lie in `shared` beside
-/// it, or where `CLARUS_FIXTURES` says; tests that need them are skipped with a message where there are none.
+/// Files that are not part of the repository: models and stores that other programs wrote, predicate vectors.
+/// They lie in `shared` beside it, or where `CLARUS_FIXTURES` says; tests that need them are skipped with a
+/// message where there are none.
 public enum SharedFiles {
   /// The repository.
   public static let package: URL = {

@@ -3,8 +3,8 @@ import Testing
 
 /// The commands in the documents print what the documents say, over the store in `Examples/Stores`.
 ///
-/// In a block of code, a line that begins with `$ clarus` is a command, and what follows up to the next one is its output; a
-/// last line `…` stands for the rest.
+/// In a block of code, a line that begins with `$ clarus` is a command, and what follows up to the next one
+/// is its output; a last line `…` stands for the rest.
 @Suite struct DocumentTests {
   struct Example: Sendable, CustomTestStringConvertible {
     var document: String

@@ -221,7 +221,8 @@ import Testing
     #expect(try FolderState(folder) == before, "nothing was written")
   }
 
-  /// Finding B16: it is known what they are before they are opened; opening a pipe waits for somebody who writes to it.
+  /// Finding B16: it is known what they are before they are opened; opening a pipe waits for somebody who
+  /// writes to it.
   @Test(.timeLimit(.minutes(2)), arguments: ["info", "fetch", "model hash"], ["pipe", "device", "socket"])
   func `what is no file is said to be none, at once`(command: String, kind: String) throws {
     let folder: URL = try TemporaryFolder().url

@@ -149,7 +149,8 @@ import Testing
   }
 
   @Test func `hostile data ends in a note`() throws {
-    // A list that holds itself, a dictionary as its own key, a class without name, a million members, a deep nest.
+    // A list that holds itself, a dictionary as its own key, a class without name, a million members,
+    // a deep nest.
     func archive(_ objects: [PlistNode]) -> Data {
       BinaryPlistWriter.write(
         .dictionary([

@@ -2,8 +2,9 @@ import CoreDataModel
 import CoreDataStorage
 import Foundation
 
-// What an accessor takes its property for, weighed against what the model says. An accessor of another type than its attribute would
-// read wrong values in silence: 4464 for 70000, nil for a number, an empty set for an object (Decisions/0043).
+// What an accessor takes its property for, weighed against what the model says. An accessor of another type
+// than its attribute would read wrong values in silence: 4464 for 70000, nil for a number, an empty set for
+// an object (Decisions/0043).
 
 /// The form of an accessor in a class.
 enum AccessorShape {
@@ -38,7 +39,8 @@ extension AccessorShape {
   init(of type: Any.Type) {
     switch KeyPathSamples.unwrapped(type) {
     case let type as NSManagedObject.Type: self = .toOne(type)
-    // A set of Foundation's may be the value of a transformable attribute, or an array that of a fetched property.
+    // A set of Foundation's may be the value of a transformable attribute, or an array that of
+    // a fetched property.
     case let type as any ManagedMembers.Type where type.memberType != NSManagedObject.self:
       self = .toMany(type.memberType, isOrdered: type.isOrdered)
     case let type: self = .value(type)
@@ -75,7 +77,8 @@ extension PropertySlot {
     }
   }
 
-  /// Whether the objects of a relationship can be of a class: the destination's own, one above it, or that of a sub-entity.
+  /// Whether the objects of a relationship can be of a class: the destination's own, one above it, or that of
+  /// a sub-entity.
   private func leads(to type: NSManagedObject.Type, in model: ModelRuntime) -> Bool {
     guard let destination else { return true }
     let other: NSManagedObject.Type = model.entities[destination].objectClass
@@ -118,8 +121,8 @@ extension NSManagedObject {
 
 /// The Swift types that take the values of attributes of each type, all of them.
 private enum AttributeTypes {
-  /// Types of at least an attribute's width take its values; those of unsigned integers, and of 8 bits, which no attribute has, are checked
-  /// as they are read.
+  /// Types of at least an attribute's width take its values; those of unsigned integers, and of 8 bits, which
+  /// no attribute has, are checked as they are read.
   private static let types: [NSAttributeType: Set<ObjectIdentifier>] = [
     .integer16AttributeType: ids(
       Int16.self, Int32.self, Int64.self, Int.self, Int8.self, UInt8.self, UInt16.self, Float.self,
@@ -164,7 +167,8 @@ private enum AttributeTypes {
 
   static func saysNothing(_ type: Any.Type) -> Bool { open.contains(ObjectIdentifier(type)) }
 
-  /// The type that a class declares for an attribute. Numbers that may be missing are optional unless they have a default value.
+  /// The type that a class declares for an attribute. Numbers that may be missing are optional unless they
+  /// have a default value.
   static func name(_ attribute: NSAttributeDescription) -> String {
     let isScalar: Bool
     let name: String

@@ -3,8 +3,9 @@ import CoreDataPredicates
 import CoreDataStorage
 import Foundation
 
-// A composite attribute has no value of its own: its elements are slots like any other, stored, compared, undone and merged by
-// themselves, and the dictionary is made when it is asked for. nil stands for "no element has a value".
+// A composite attribute has no value of its own: its elements are slots like any other, stored, compared,
+// undone and merged by themselves, and the dictionary is made when it is asked for. nil stands for "no
+// element has a value".
 
 extension NSManagedObject {
   /// The dictionary of a composite attribute, or what was set instead of one.
@@ -32,7 +33,8 @@ extension NSManagedObject {
     return result.isEmpty ? nil : result
   }
 
-  /// Sets an attribute; for a composite one its elements, those that the dictionary lacks to nil. Observers of the attribute are told once.
+  /// Sets an attribute; for a composite one its elements, those that the dictionary lacks to nil. Observers
+  /// of the attribute are told once.
   final func setAttribute(_ slot: Int, _ value: Any?) {
     let property: Int = runtime.layout.property(of: slot)
     guard runtime.brief[property].role == .composite else {
@@ -53,7 +55,8 @@ extension NSManagedObject {
     }
   }
 
-  /// What setting a composite attribute sets. What is no dictionary of its elements is kept at its own slot alone, for saving to refuse.
+  /// What setting a composite attribute sets. What is no dictionary of its elements is kept at its own slot
+  /// alone, for saving to refuse.
   final func splitComposite(_ slot: Int, _ value: Any?) -> [(slot: Int, value: SlotValue)] {
     guard let value = SlotValue.unwrapped(value) else {
       return [(slot, .unset)] + runtime.layout.storedSlots(of: slot).map { ($0, .null) }

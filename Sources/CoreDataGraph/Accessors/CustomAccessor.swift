@@ -2,9 +2,10 @@ import CoreDataModel
 import CoreDataPredicates
 import Foundation
 
-// Accessors of the program's own, as key-value coding finds them. On Apple's platforms `value(forKey: "fullName")` calls the method
-// `fullName` of the object's class, which the Objective-C runtime finds by its name. Here a class names the accessors that do more than hand
-// a slot through (`customAccessors`), as key paths, and an entity's runtime keeps them (Decisions/0028).
+// Accessors of the program's own, as key-value coding finds them. On Apple's platforms
+// `value(forKey: "fullName")` calls the method `fullName` of the object's class, which the Objective-C
+// runtime finds by its name. Here a class names the accessors that do more than hand a slot through
+// (`customAccessors`), as key paths, and an entity's runtime keeps them (Decisions/0028).
 //
 //     value(forKey:) ─▶ runtime.accessors ─▶ nil, as for nearly all classes ───────────▶ slot
 //                            │
@@ -31,7 +32,8 @@ final class CustomAccessor: @unchecked Sendable {
     writing = keyPath as? any WritingKeyPath
   }
 
-  /// The accessors of a class and of those it inherits from, by key; a class's own go before inherited ones. nil when there are none.
+  /// The accessors of a class and of those it inherits from, by key; a class's own go before inherited ones.
+  /// nil when there are none.
   static func all(of type: NSManagedObject.Type) -> [String: CustomAccessor]? {
     var found: [String: CustomAccessor] = [:]
     var current: NSManagedObject.Type? = type
@@ -49,8 +51,8 @@ final class CustomAccessor: @unchecked Sendable {
     return found.isEmpty ? nil : found
   }
 
-  /// The key that a class, or one that it inherits from, has given a key path. Of several one that a model in use has, and then the first
-  /// in the order of text: the same each time.
+  /// The key that a class, or one that it inherits from, has given a key path. Of several one that a model in
+  /// use has, and then the first in the order of text: the same each time.
   static func key(of keyPath: AnyKeyPath, in type: NSManagedObject.Type) -> String? {
     let keys: [String] = all(of: type)?.values.filter { $0.keyPath == keyPath }.map(\.key).sorted() ?? []
     if keys.count < 2 { return keys.first }
@@ -83,7 +85,8 @@ final class CustomAccessor: @unchecked Sendable {
     case wrongType(Any.Type)
   }
 
-  /// The value as key-value coding gives it; nil when the accessor is running for this object already, or stored values are asked for.
+  /// The value as key-value coding gives it; nil when the accessor is running for this object already, or
+  /// stored values are asked for.
   func read(_ object: NSManagedObject) -> Answer? {
     let notes: ThreadLocalState = .ofThisThread
     if notes.readsPersistedValues, object.isStored(key) { return nil }
@@ -184,8 +187,8 @@ private enum KeyValueForm {
     }
   }
 
-  /// A value for a property of this type: numbers in its width, raw values as cases, members in its kind of collection. What
-  /// does not fit is given back as it is.
+  /// A value for a property of this type: numbers in its width, raw values as cases, members in its kind of
+  /// collection. What does not fit is given back as it is.
   static func inward(_ value: Any, _ wanted: Any.Type) -> Any {
     switch wanted {
     case is Bool.Type:

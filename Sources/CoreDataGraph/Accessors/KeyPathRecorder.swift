@@ -4,18 +4,19 @@ import CoreDataRuntime
 import CoreDataStorage
 import Foundation
 
-// How `\Item.title` gets its name. Managed properties are computed, and key paths of computed properties have no name off Apple's
-// platforms. So the getter is run on a recording instance of the class: an object whose accessors note the key they are
-// asked for and hand out made-up values. If exactly one key was asked for and its value comes out unchanged, twice and more with
-// different values, that key is the name. A to-one relationship hands out a recording instance in turn: `\Item.category?.name`
-// is `category.name`.
+// How `\Item.title` gets its name. Managed properties are computed, and key paths of computed properties have
+// no name off Apple's platforms. So the getter is run on a recording instance of the class: an object whose
+// accessors note the key they are asked for and hand out made-up values. If exactly one key was asked for and
+// its value comes out unchanged, twice and more with different values, that key is the name. A to-one
+// relationship hands out a recording instance in turn: `\Item.category?.name` is `category.name`.
 //
 //     \Item.title          managedValue("title") → "aB"         result "aB"            title
 //     \Item.category?.name managedObject("category") → recorder → managedValue("name")  category.name
 //     \Item.fullTitle      managedValue("title") → "aB"         result "aB, today"     no name
 //
-// A recording instance is a fault for ever, so accessors of ordinary objects pay nothing: only the way that loads a fault looks
-// whether there is a recorder. It belongs to the thread that runs the getter, and to no context.
+// A recording instance is a fault for ever, so accessors of ordinary objects pay nothing: only the way that
+// loads a fault looks whether there is a recorder. It belongs to the thread that runs the getter, and
+// to no context.
 
 /// What one recording instance was asked for.
 final class KeyPathRecorder {
@@ -186,7 +187,8 @@ extension ModelRuntime {
 extension NSManagedObject: KeyPathNaming, KeyPathRecording {
   package static func recordedName(of keyPath: AnyKeyPath) -> KeyPathName {
     if let key = CustomAccessor.key(of: keyPath, in: self) { return .named(key) }
-    // A getter that gets made-up collections may stop where a subscript follows, and no name would lead through them anyway.
+    // A getter that gets made-up collections may stop where a subscript follows, and no name would lead
+    // through them anyway.
     if TypeSearch.isSupported, let passed = keyPath.passedValues.first(where: { !ClassNames.isManaged($0) }) {
       return .unnamed("it goes through a value of type \(passed), which is no managed object")
     }

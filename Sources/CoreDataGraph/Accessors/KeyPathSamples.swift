@@ -2,8 +2,8 @@ import CoreDataModel
 import CoreDataPredicates
 import Foundation
 
-/// The values that one trial hands out. Trials go on as long as values come out unchanged, so the odd ones (nought, negative numbers,
-/// spaces around text) meet only getters that hand their value through.
+/// The values that one trial hands out. Trials go on as long as values come out unchanged, so the odd ones
+/// (nought, negative numbers, spaces around text) meet only getters that hand their value through.
 struct KeyPathSamples {
   /// The type of the key path's value, without optionals.
   let wanted: Any.Type
@@ -52,7 +52,8 @@ struct KeyPathSamples {
     return exactly(Int(number), type)
   }
 
-  /// The value for key-value coding, of the type that the key path wants, or of a given one: numbers as `NSNumber`.
+  /// The value for key-value coding, of the type that the key path wants, or of a given one:
+  /// numbers as `NSNumber`.
   func keyValue(of attribute: NSAttributeType?) -> Any? {
     let type: Any.Type = attribute?.valueType ?? wanted
     let value: Any? = raw.flatMap { suits($0.anyValue, type) ? $0.anyValue : nil } ?? sample(of: type)
@@ -147,7 +148,8 @@ struct KeyPathSamples {
   }
 }
 
-/// Collections of a made-up member, as transformable attributes hold them; nil when there is no member to make up.
+/// Collections of a made-up member, as transformable attributes hold them; nil when there is no
+/// member to make up.
 private protocol SampledCollection {
   static func holdingSample(_ sample: (Any.Type) -> Any?) -> Any?
 }

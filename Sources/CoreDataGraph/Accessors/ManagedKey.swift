@@ -15,14 +15,15 @@ import Synchronization
 /// }
 /// ```
 ///
-/// The slot is looked up by name once per model and remembered. A model without such a property stops with the
-/// nearest names, and a property that the accessor's type does not fit with the types that do, for all properties of the entity
-/// (Decisions/0043). Safe to use from any thread.
+/// The slot is looked up by name once per model and remembered. A model without such a property stops with
+/// the nearest names, and a property that the accessor's type does not fit with the types that do, for all
+/// properties of the entity (Decisions/0043). Safe to use from any thread.
 public final class ManagedKey: Sendable, ExpressibleByStringLiteral {
   public let name: String
 
-  /// The last look-up: model serial (24 bits), first and last entity index it holds for (14 bits each), slot (12
-  /// bits). 0: none. A slot is right for the declaring entity and its sub-entities, which have neighbouring indexes.
+  /// The last look-up: model serial (24 bits), first and last entity index it holds for (14 bits each), slot
+  /// (12 bits). 0: none. A slot is right for the declaring entity and its sub-entities, which have
+  /// neighbouring indexes.
   private let cache = Atomic<UInt64>(0)
 
   public init(_ name: String) { self.name = name }

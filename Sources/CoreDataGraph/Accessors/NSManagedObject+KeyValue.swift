@@ -3,7 +3,8 @@ import CoreDataPredicates
 import CoreDataStorage
 import Foundation
 
-// Key-value coding: what Apple's framework inherits from the Objective-C runtime, here as methods of managed objects.
+// Key-value coding: what Apple's framework inherits from the Objective-C runtime, here as methods
+// of managed objects.
 
 extension NSManagedObject {
   /// The slot of a key; stops with the nearest names when the entity has no such property.
@@ -49,8 +50,8 @@ extension NSManagedObject {
 }
 
 extension NSManagedObject: KeyValueReadable, ModelledObject {
-  /// For predicates and sort descriptors: throws instead of stopping when the key is unknown or a transformable value can't be
-  /// transformed.
+  /// For predicates and sort descriptors: throws instead of stopping when the key is unknown or a
+  /// transformable value can't be transformed.
   public final func readValue(forKey key: String) throws -> Any? {
     if runtime.answersKeys, runtime.recorder == nil { return try answeredValue(key) }
     return try knownValue(key)
@@ -104,8 +105,8 @@ extension NSManagedObject: KeyValueReadable, ModelledObject {
 // MARK: - Keys that stand for nothing
 
 extension NSManagedObject {
-  /// What the class answers for a key that stands for nothing. Whatever it makes of the base class's refusal: where that would have stopped
-  /// the program, it is thrown.
+  /// What the class answers for a key that stands for nothing. Whatever it makes of the base class's refusal:
+  /// where that would have stopped the program, it is thrown.
   private final func undefinedValue(_ key: String) throws -> Any? {
     try catchingRefusal { value(forUndefinedKey: key) }
   }
@@ -220,8 +221,8 @@ extension NSManagedObject {
     }
   }
 
-  /// Keeps a value that an accessor can't take, so that the next save names it: for what the attribute takes neither, for what the
-  /// accessor wants.
+  /// Keeps a value that an accessor can't take, so that the next save names it: for what the attribute takes
+  /// neither, for what the accessor wants.
   private final func keep(_ value: Any?, _ slot: Int, for wanted: Any.Type) {
     let described: PropertySlot = runtime.layout.slots[slot]
     guard let given = SlotValue.unwrapped(value), described.attribute != nil, described.role != .composite,
@@ -326,14 +327,15 @@ extension NSManagedObject {
     } else {
       ensureState().values[slot] = makeSlotValue(value, slot: slot)
     }
-    // The object does not count as changed, but the value must reach the store with the next save of it (Decisions/0056).
+    // The object does not count as changed, but the value must reach the store with the next save of it
+    // (Decisions/0056).
     if hasSource || flags.contains(.inserted) {
       for stored in runtime.layout.storedSlots(of: slot) { state?.noteChange(stored) }
     }
   }
 
-  /// Before a value is changed by primitive access. A key that the model does not have is a property of the class's own, see
-  /// ``contextShouldIgnoreUnmodeledPropertyChanges``.
+  /// Before a value is changed by primitive access. A key that the model does not have is a property of the
+  /// class's own, see ``contextShouldIgnoreUnmodeledPropertyChanges``.
   public final func willChangeValue(forKey key: String) {
     guard let slot = modelledSlot(key) else {
       if flags.contains(.observed), let place = observedPlace(key) { observation?.willChange(self, place) }
@@ -375,7 +377,8 @@ extension NSManagedObject {
     willChangeValue(forKey: inKey)
   }
 
-  /// After members of a to-many relationship were changed by primitive access: records the change and keeps inverses.
+  /// After members of a to-many relationship were changed by primitive access: records the change
+  /// and keeps inverses.
   public final func didChangeValue(
     forKey inKey: String, withSetMutation inMutationKind: NSKeyValueSetMutationKind,
     using inObjects: Set<AnyHashable>

@@ -79,7 +79,8 @@ extension NSManagedObject {
       """)
   }
 
-  /// Replaces the members of a to-many relationship and keeps the inverses; the order counts for an ordered one.
+  /// Replaces the members of a to-many relationship and keeps the inverses; the order counts for
+  /// an ordered one.
   public final func setManagedMembers(_ members: some Sequence<NSManagedObject>, _ key: ManagedKey) {
     setMembers(key.slot(in: runtime, .toMany(NSManagedObject.self, isOrdered: nil)), Array(members))
   }
@@ -104,7 +105,8 @@ extension NSManagedObject {
       key.slot(in: runtime, .toMany(NSManagedObject.self, isOrdered: nil)), members.map { Array($0) } ?? [])
   }
 
-  /// Adds a member (at the end of an ordered relationship) and keeps its inverse. Does not load the other members.
+  /// Adds a member (at the end of an ordered relationship) and keeps its inverse. Does not load
+  /// the other members.
   public final func addManagedMember(_ member: NSManagedObject, _ key: ManagedKey) {
     link(key.slot(in: runtime, .toMany(NSManagedObject.self, isOrdered: nil)), member)
   }

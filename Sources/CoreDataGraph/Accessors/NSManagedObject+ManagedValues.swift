@@ -34,8 +34,8 @@ extension NSManagedObject {
 
 // MARK: Objects
 
-/// Accessors of types that are not optional stop where there is no value, as properties of those types do on Apple's platforms. Data reads
-/// as empty there, and here too.
+/// Accessors of types that are not optional stop where there is no value, as properties of those types do on
+/// Apple's platforms. Data reads as empty there, and here too.
 extension NSManagedObject {
   public final func managedValue(_ key: ManagedKey) -> Date { required(managedValue(key), key) }
   public final func managedValue(_ key: ManagedKey) -> Data? { typedValue(key) }
@@ -103,7 +103,8 @@ extension Data: EmptyForNil { fileprivate static var emptyForNil: Any { Data() }
 // MARK: Raw values
 
 extension NSManagedObject {
-  /// An attribute that holds the raw values of an enumeration or an option set. nil for no value, and for a raw value without a case.
+  /// An attribute that holds the raw values of an enumeration or an option set. nil for no value, and for a
+  /// raw value without a case.
   public final func managedValue<Value: RawRepresentable>(_ key: ManagedKey) -> Value? {
     if needsAttention, let recorder = recorderOrAttend(key, .value(Value.RawValue.self)) {
       return recorder.rawRepresentable(key.name)
@@ -174,12 +175,14 @@ extension NSManagedObject {
     setAttribute(key.slot(in: runtime, .any), value)
   }
 
-  /// A property as a type that has no accessor of its own: Foundation's classes (`NSDecimalNumber?`, `NSNumber?`, `NSURL?`), the dictionary of a composite attribute, what a transformable
-  /// attribute holds; `Person?`, `Set<Item>`, `NSOrderedSet?` for relationships.
+  /// A property as a type that has no accessor of its own: Foundation's classes (`NSDecimalNumber?`,
+  /// `NSNumber?`, `NSURL?`), the dictionary of a composite attribute, what a transformable attribute holds;
+  /// `Person?`, `Set<Item>`, `NSOrderedSet?` for relationships.
   @_disfavoredOverload
   public final func managedValue<Value>(_ key: ManagedKey) -> Value? { anything(key) }
 
-  /// The same for a type that is not optional. Stops where there is no value, but for collections, which are empty then.
+  /// The same for a type that is not optional. Stops where there is no value, but for collections,
+  /// which are empty then.
   @_disfavoredOverload
   public final func managedValue<Value>(_ key: ManagedKey, as type: Value.Type = Value.self) -> Value {
     required(anything(key), key)

@@ -1,8 +1,9 @@
 import CoreDataStorage
 import Foundation
 
-// Accessors of numbers, flags and dates: the hot ones. A value is read from its word in the row, or from the object's own slot, and no
-// step allocates. The type is checked against the attribute where a key looks its slot up, see `AccessorShape`.
+// Accessors of numbers, flags and dates: the hot ones. A value is read from its word in the row, or from the
+// object's own slot, and no step allocates. The type is checked against the attribute where a key looks its
+// slot up, see `AccessorShape`.
 
 extension NSManagedObject {
   /// The word of a slot in the row, nil for none. Read in place, without counting a reference to the slab.
@@ -114,7 +115,8 @@ extension NSManagedObject {
     return rowWord(slot).map { Double(bitPattern: $0) }
   }
 
-  /// A number or date that is held as an object: what a transient attribute was given, or a number of another kind.
+  /// A number or date that is held as an object: what a transient attribute was given, or a number
+  /// of another kind.
   private final func boxedDouble(_ slot: Int) -> Double? {
     switch attributeValue(slot) {
     case let date as Date: date.timeIntervalSinceReferenceDate
@@ -125,7 +127,8 @@ extension NSManagedObject {
 
 // MARK: Reading
 
-/// Numbers that are not optional read as 0, flags as false, where there is no value, as scalar properties do on Apple's platforms.
+/// Numbers that are not optional read as 0, flags as false, where there is no value, as scalar properties do
+/// on Apple's platforms.
 extension NSManagedObject {
   public final func managedValue(_ key: ManagedKey) -> Int64 { wideValue(key) ?? 0 }
   public final func managedValue(_ key: ManagedKey) -> Int32 { wideValue(key) ?? 0 }
@@ -231,8 +234,8 @@ extension NSManagedObject {
   ) {
     let slot: Int = key.slot(in: runtime, .value(type))
     if runtime.accepts(value, slot) { return setSlot(slot, value) }
-    // A typed accessor over an attribute of another type goes the way of key-value coding, which converts. A transient one keeps
-    // what it was given.
+    // A typed accessor over an attribute of another type goes the way of key-value coding, which converts. A
+    // transient one keeps what it was given.
     let given: ColumnKind = runtime.brief[slot].role == .transient ? kind : .int64
     setSlot(slot, makeSlotValue(value.attributeValue(kind: given), slot: slot))
   }

@@ -12,11 +12,11 @@ struct Caller: Equatable {
 
   /// The functions being run on this thread, the innermost first.
   ///
-  /// Names come from the symbol tables of the files, read as files: up to some tenths of a second in a large debug
-  /// build. The `Runtime` module would find source
-  /// lines too, but to tell which images are loaded it reads the start of everything that is mapped into memory, and stops the program
-  /// when another thread unmaps something meanwhile, as SQLite does with the index of a write-ahead log. Foundation finds exported
-  /// names only, and programs export none.
+  /// Names come from the symbol tables of the files, read as files: up to some tenths of a second in a large
+  /// debug build. The `Runtime` module would find source lines too, but to tell which images are loaded it
+  /// reads the start of everything that is mapped into memory, and stops the program when another thread
+  /// unmaps something meanwhile, as SQLite does with the index of a write-ahead log. Foundation finds
+  /// exported names only, and programs export none.
   static var all: [Caller] {
     // The first is Foundation's own.
     let places: [Place] = Thread.callStackSymbols.dropFirst().map(Place.init)
@@ -36,7 +36,8 @@ struct Caller: Equatable {
     path == CommandLine.arguments.first ? "/proc/self/exe" : path
   }
 
-  /// What Foundation says of one frame: `path(symbol+0x2e) [0x7f8b95f799de]`, `path(+0x17e2) [0x562aee5a47e2]`.
+  /// What Foundation says of one frame: `path(symbol+0x2e) [0x7f8b95f799de]`,
+  /// `path(+0x17e2) [0x562aee5a47e2]`.
   struct Place: Equatable {
     let path: String
     let symbol: String
@@ -53,7 +54,8 @@ struct Caller: Equatable {
       path = String(line[..<open])
       symbol = String(line[line.index(after: open)..<plus])
       let digits: Substring = line[line.index(after: plus)..<close].dropFirst(2)
-      // The address is the one to return to; the call lies before it, and may be the last instruction of its function.
+      // The address is the one to return to; the call lies before it, and may be the last instruction
+      // of its function.
       offset = (UInt(digits, radix: 16) ?? 1) &- 1
     }
   }
@@ -73,7 +75,8 @@ private func demangle(
   _ size: UnsafeMutablePointer<UInt>?, _ flags: UInt32
 ) -> UnsafeMutablePointer<CChar>?
 
-/// The table of functions in an ELF file of 64 bits in the machine's byte order (`man elf`); other files have no names.
+/// The table of functions in an ELF file of 64 bits in the machine's byte order (`man elf`); other
+/// files have no names.
 enum SymbolTable {
   /// The names of the functions that the addresses lie in, each address relative to the start of the image.
   static func names(of addresses: Set<UInt>, inFile path: String) -> [UInt: String] {

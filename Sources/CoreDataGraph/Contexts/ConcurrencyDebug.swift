@@ -1,9 +1,10 @@
 import CoreDataStorage
 import Foundation
 
-// A context, or an object of it, used off the context's queue. Where that is looked for every object carries the flag `confined`, which
-// sends each access the slow way, where it is checked. Elsewhere no object has the flag, and the test of the fast way, which looks for
-// faults anyway, is the only one there is (Decisions/0051).
+// A context, or an object of it, used off the context's queue. Where that is looked for every object carries
+// the flag `confined`, which sends each access the slow way, where it is checked. Elsewhere no object has the
+// flag, and the test of the fast way, which looks for faults anyway, is the only one there is
+// (Decisions/0051).
 
 /// What somebody does with a property.
 enum ObjectAccess {
@@ -14,9 +15,9 @@ enum ObjectAccess {
   var participle: String { self == .write ? "changed" : "read" }
 }
 
-/// What is done about uses off the queue: reports in debug builds, nothing in others, unless the launch argument
-/// `-com.apple.CoreData.ConcurrencyDebug`, the same name without the dash in the environment, or `CLARUS_CONCURRENCY_DEBUG` there says
-/// otherwise: 1 stops the program, `report` reports, 0 is silence.
+/// What is done about uses off the queue: reports in debug builds, nothing in others, unless the launch
+/// argument `-com.apple.CoreData.ConcurrencyDebug`, the same name without the dash in the environment, or
+/// `CLARUS_CONCURRENCY_DEBUG` there says otherwise: 1 stops the program, `report` reports, 0 is silence.
 package enum ConcurrencyDebug: Sendable {
   case off, report, stop
 
@@ -119,15 +120,16 @@ extension NSManagedObjectContext {
 }
 
 extension NSManagedObject {
-  /// Reports or stops when an access comes off the context's queue. An object that has left its context belongs to nobody.
+  /// Reports or stops when an access comes off the context's queue. An object that has left its context
+  /// belongs to nobody.
   final func requireQueue(_ slot: Int, _ access: ObjectAccess) {
     guard let context = identityMap?.context, !context.mayBeUsedHere else { return }
     context.usedOffQueue("\(named(slot)) was \(access.participle)", self)
   }
 
-  /// For objects whose context went away while they lived: what was loaded and never changed can be read, as can the attributes of
-  /// objects that were never stored; a value that would have to be loaded, that was unsaved, or that is to be set has nowhere to come
-  /// from or go to.
+  /// For objects whose context went away while they lived: what was loaded and never changed can be read, as
+  /// can the attributes of objects that were never stored; a value that would have to be loaded, that was
+  /// unsaved, or that is to be set has nowhere to come from or go to.
   final func requireContext(_ slot: Int, _ access: ObjectAccess) {
     let isAttribute: Bool = slot < 0 || runtime.layout.slots[slot].relationship == nil
     if isAttribute, row == nil ? state != nil : access != .write {
@@ -147,7 +149,8 @@ extension NSManagedObject {
   }
 }
 
-/// libdispatch's own: for nil the label of the queue that runs the caller. Its Swift overlay has it on Apple's platforms only.
+/// libdispatch's own: for nil the label of the queue that runs the caller. Its Swift overlay has it on
+/// Apple's platforms only.
 @_silgen_name("dispatch_queue_get_label")
 private func currentQueueLabel(_ queue: UnsafeRawPointer?) -> UnsafePointer<CChar>
 
@@ -164,7 +167,8 @@ private enum Place {
 
   private static let mostCallers: Int = 8
 
-  /// Names of functions begin with their module, mangled; those in extensions of other modules' types have it later.
+  /// Names of functions begin with their module, mangled; those in extensions of other modules' types
+  /// have it later.
   private static let ownModules: [String] =
     ["CoreDataGraph", "CoreDataControllers", "CoreDataPredicates", "CoreDataModel"].map {
       "\($0.count)\($0)"

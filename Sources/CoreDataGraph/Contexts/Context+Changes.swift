@@ -42,7 +42,8 @@ extension NSManagedObjectContext {
     }
     work.recordDeletionByProgram(of: object)
     guard !object.flags.contains(.deleted) else { return }
-    // Loaded, since the save deletes the version that was read and no other; a row that is gone already needs no deletion.
+    // Loaded, since the save deletes the version that was read and no other; a row that is gone already needs
+    // no deletion.
     object.fireFault()
     guard !object.flags.contains(.inaccessible) else { return }
     object.prepareForDeletion()
@@ -53,8 +54,8 @@ extension NSManagedObjectContext {
     beginEvent(if: work.recordDeletion(of: object, isCascaded: isCascaded))
   }
 
-  /// Passes deletions on along relationships: nullify clears the other side, cascade deletes it, deny is checked at save,
-  /// no action leaves things as they are. Cycles end because an object is passed on once.
+  /// Passes deletions on along relationships: nullify clears the other side, cascade deletes it, deny is
+  /// checked at save, no action leaves things as they are. Cycles end because an object is passed on once.
   final func propagateDeletes() {
     while work.hasPendingPropagation {
       for object in work.removePendingPropagation()
@@ -98,8 +99,8 @@ extension NSManagedObjectContext {
       ? object.members(slot).objects : object.toOneTarget(slot).map { [$0] } ?? []
   }
 
-  /// Whose side must change when an object goes. Members that keep a key of it do; where the store keeps pairs, or a key that the
-  /// members' class knows nothing of, these go with its row.
+  /// Whose side must change when an object goes. Members that keep a key of it do; where the store keeps
+  /// pairs, or a key that the members' class knows nothing of, these go with its row.
   private func nullified(_ object: NSManagedObject, _ slot: Int) -> [NSManagedObject] {
     let described: PropertySlot = object.runtime.layout.slots[slot]
     guard described.isToMany, let relationship = described.relationship,
@@ -108,7 +109,8 @@ extension NSManagedObjectContext {
     return object.knownMembers(slot)
   }
 
-  /// Clears both sides of a relationship of a deleted object. The deleted object's own to-one values stay readable.
+  /// Clears both sides of a relationship of a deleted object. The deleted object's own to-one
+  /// values stay readable.
   private func separate(_ object: NSManagedObject, _ slot: Int, _ target: NSManagedObject) {
     let described: PropertySlot = object.runtime.layout.slots[slot]
     if described.isToMany { object.removeMember(slot, target) }

@@ -32,12 +32,14 @@ extension NSManagedObjectContext {
 extension NSPersistentStoreCoordinator {
   /// Executes a request against the stores, on the context's queue, and waits for it.
   ///
-  /// A fetch gives an array of what its result type says, as stored: unsaved changes don't count. A save request writes the objects it
-  /// names, all or nothing a store, and gives an empty array; it calls nothing back, validates nothing and posts nothing, as
-  /// this is what a context's ``NSManagedObjectContext/save()`` does around it. Arrays of arrays, one a store, are what requests of
-  /// classes of one's own would give, which no store executes yet.
+  /// A fetch gives an array of what its result type says, as stored: unsaved changes don't count. A save
+  /// request writes the objects it names, all or nothing a store, and gives an empty array; it calls nothing
+  /// back, validates nothing and posts nothing, as this is what a context's ``NSManagedObjectContext/save()``
+  /// does around it. Arrays of arrays, one a store, are what requests of classes of one's own would give,
+  /// which no store executes yet.
   ///
-  /// Throws what ``NSManagedObjectContext/fetch(_:)`` and ``NSManagedObjectContext/save()`` throw, and 134091 for other requests.
+  /// Throws what ``NSManagedObjectContext/fetch(_:)`` and ``NSManagedObjectContext/save()`` throw, and 134091
+  /// for other requests.
   public final func execute(_ request: NSPersistentStoreRequest, with context: NSManagedObjectContext) throws
     -> Any
   {

@@ -30,8 +30,8 @@ extension NSManagedObjectContext {
     return made
   }
 
-  /// The objects for a batch of rows, in order. New and faulted ones take the row; loaded ones keep what they have unless
-  /// `refresh`. One lock, no allocation but the objects.
+  /// The objects for a batch of rows, in order. New and faulted ones take the row; loaded ones keep what they
+  /// have unless `refresh`. One lock, no allocation but the objects.
   final func objects(
     for batch: RowBatch, store: NSPersistentStore, refresh: Bool = false
   ) -> [NSManagedObject] {
@@ -39,8 +39,8 @@ extension NSManagedObjectContext {
     let root: Int = store.runtime.entities[first.entity].layout.rootIndex
     let runtimes: [EntityRuntime] = store.runtime.entities
     var result: [NSManagedObject] = []
-    // Those whose row is taken over when the registry's lock is open again: what observers have seen may ask the registry for more, and
-    // objects that are let go of leave it.
+    // Those whose row is taken over when the registry's lock is open again: what observers have seen may ask
+    // the registry for more, and objects that are let go of leave it.
     var later: [(object: NSManagedObject, row: RowRef)] = []
     let count: Int = batch.count
     result.reserveCapacity(count)
@@ -53,7 +53,8 @@ extension NSManagedObjectContext {
           let row: RowRef = slab.row(position)
           let key: Int64 = row.key
           if !isFresh, let known = IdentityMap.find(key, in: table) {
-            // A changed object keeps the row its changes are against: that is what optimistic locking compares.
+            // A changed object keeps the row its changes are against: that is what
+            // optimistic locking compares.
             if known.flags.contains(.remotelyDeleted) {
               later.append((known, row))
             } else if known.row == nil || known.flags.contains(.fault) || (refresh && !known.hasChanges) {
@@ -107,8 +108,9 @@ extension NSManagedObjectContext {
 
   // MARK: Filling faults
 
-  /// Gives a fault its row: the one that the row cache has, if it is not too old (``stalenessInterval``), else that of the store, and
-  /// the other faults of its batch theirs. Leaves the row nil if it is gone from the store.
+  /// Gives a fault its row: the one that the row cache has, if it is not too old (``stalenessInterval``),
+  /// else that of the store, and the other faults of its batch theirs. Leaves the row nil if it is
+  /// gone from the store.
   final func loadRow(of object: NSManagedObject) throws {
     if let parent { return try load(object, from: parent) }
     if object.flags.contains(.remotelyDeleted) {
@@ -163,7 +165,8 @@ extension NSManagedObjectContext {
     ).first ?? []
   }
 
-  /// Those of the objects that are members in the store, or with the parent. Reads nothing of the other members.
+  /// Those of the objects that are members in the store, or with the parent. Reads nothing of
+  /// the other members.
   final func storedMembers(of object: NSManagedObject, slot: Int, among objects: [NSManagedObject]) throws
     -> [NSManagedObject]
   {
@@ -187,7 +190,8 @@ extension NSManagedObjectContext {
       let store = store(of: objectID),
       store.runtime.entities.indices.contains(objectID.runtime.index)
     else {
-      // A temporary id of another context, or an id of a store that was removed: an object that can't be loaded.
+      // A temporary id of another context, or an id of a store that was removed: an object that
+      // can't be loaded.
       let orphan: NSManagedObject = objectID.runtime.objectClass.init(
         NewManagedObject(objectID.entity, nil))
       orphan.key = objectID.key
@@ -202,7 +206,8 @@ extension NSManagedObjectContext {
     return object(RowID(entity: runtime.index, key: objectID.key), store: store)
   }
 
-  /// The store of an id in this context's coordinator: the id may stem from another coordinator over the same file.
+  /// The store of an id in this context's coordinator: the id may stem from another coordinator over
+  /// the same file.
   final func store(of objectID: NSManagedObjectID) -> NSPersistentStore? {
     takeExchanges()
     if let store = objectID.persistentStore, store.persistentStoreCoordinator === persistentStoreCoordinator {
@@ -293,7 +298,8 @@ extension NSManagedObjectContext {
     object.awakeQuietly { object.awake(fromSnapshotEvents: .refresh) }
   }
 
-  /// A row is let go of. Another context may have an older one, which the cache would take for the newest once this one is gone.
+  /// A row is let go of. Another context may have an older one, which the cache would take for the newest
+  /// once this one is gone.
   private func forgetOlderRow(of object: NSManagedObject) {
     guard let row = object.row, let store = object.store else { return }
     let layout: EntityLayout = object.runtime.layout
@@ -336,7 +342,8 @@ extension NSManagedObjectContext {
     postChange([NSInvalidatedAllObjectsKey: objects.map(\.objectID)])
   }
 
-  /// A store was removed: its objects here, and in children, can't be used any more. Those who observe the context are told.
+  /// A store was removed: its objects here, and in children, can't be used any more. Those who observe the
+  /// context are told.
   final func forget(_ store: NSPersistentStore) {
     for child in children.all { child.onQueue { $0.forget(store) } }
     let objects: [NSManagedObject] = identityMap.allObjects.filter { $0.store === store }

@@ -12,7 +12,8 @@ enum ContextPin {
 
 extension NSManagedObjectContext {
   /// The state of the stores that this context reads: nil (default) for what is stored at each read,
-  /// ``NSQueryGenerationToken/current`` until a context pinned to it has read something, then a token of that state.
+  /// ``NSQueryGenerationToken/current`` until a context pinned to it has read something, then a token
+  /// of that state.
   public final var queryGenerationToken: NSQueryGenerationToken? {
     requireQueue("queryGenerationToken was read")
     return pinToken
@@ -52,8 +53,8 @@ extension NSManagedObjectContext {
     pin = .at(wanted)
   }
 
-  /// What to read of a store instead of what is stored now; nil where the context is not pinned. The first read of a pinned context
-  /// takes the state.
+  /// What to read of a store instead of what is stored now; nil where the context is not pinned. The first
+  /// read of a pinned context takes the state.
   final func snapshot(of store: NSPersistentStore) throws -> (any StoreOperations)? {
     switch try takenPin() {
     case .at(let generation): return generation.states[store.ordinal]
@@ -73,8 +74,8 @@ extension NSManagedObjectContext {
     if case .at = pin { pin = .atNextRead }
   }
 
-  /// Runs a save's writing, which meets the newest state. A pinned context is pinned to what it has written then; to what it was if that
-  /// fails.
+  /// Runs a save's writing, which meets the newest state. A pinned context is pinned to what it has written
+  /// then; to what it was if that fails.
   final func writingNewest(_ body: () throws -> Void) rethrows {
     let before: ContextPin = pin
     pin = .none

@@ -3,9 +3,10 @@ import CoreDataPredicates
 import CoreDataStorage
 import Foundation
 
-// Child contexts. What a store is for a root context, the parent is for a child: objects are read from the parent's, unsaved
-// changes included, and saving hands the changes over to it. Rows are shared; what the parent has set over a row travels as values,
-// objects in them as ids, since objects belong to one context each.
+// Child contexts. What a store is for a root context, the parent is for a child: objects are read from the
+// parent's, unsaved changes included, and saving hands the changes over to it. Rows are shared; what the
+// parent has set over a row travels as values, objects in them as ids, since objects belong to
+// one context each.
 
 /// A value on its way from one context to another.
 enum CarriedValue {
@@ -194,7 +195,8 @@ extension NSManagedObjectContext {
     return object
   }
 
-  /// Fetches through the parent, which counts its own unsaved changes in; those of this context are laid on top.
+  /// Fetches through the parent, which counts its own unsaved changes in; those of this context are
+  /// laid on top.
   final func fetchObjects(_ scope: ResolvedFetch, from parent: NSManagedObjectContext) throws
     -> [NSManagedObject]
   {
@@ -245,7 +247,8 @@ extension FetchParameters {
 // MARK: Up: saving
 
 extension NSManagedObjectContext {
-  /// Makes the changes of this context the parent's. All or nothing: what can fail is done before anything is changed there.
+  /// Makes the changes of this context the parent's. All or nothing: what can fail is done before anything is
+  /// changed there.
   final func push(_ changes: PendingChanges, _ values: TransformedValues, to parent: NSManagedObjectContext)
     throws
   {
@@ -328,9 +331,9 @@ extension NSManagedObjectContext {
     return object
   }
 
-  /// Lists first, each as the child has changed it, in its order; then to-ones and the other sides of both. The child had both sides in
-  /// step with what it knew, but the objects here may have got other partners since, by changes that are not saved or that the child
-  /// has not read.
+  /// Lists first, each as the child has changed it, in its order; then to-ones and the other sides of both.
+  /// The child had both sides in step with what it knew, but the objects here may have got other partners
+  /// since, by changes that are not saved or that the child has not read.
   private func apply(_ changes: [(object: NSManagedObject, pushed: PushedObject)]) {
     var linked: [(owner: NSManagedObject, slot: Int, member: NSManagedObject, isAdded: Bool)] = []
     for (object, pushed) in changes {
@@ -385,9 +388,9 @@ extension NSManagedObject {
 
 // MARK: Ids
 
-// A saved object has a new id in its context at once. Contexts below hear of it before that context runs anything else, so before
-// an object can reach them under the new id; they rename their own objects on their own queues, before they look for any
-// (Decisions/0019). So a context never has two objects for one row.
+// A saved object has a new id in its context at once. Contexts below hear of it before that context runs
+// anything else, so before an object can reach them under the new id; they rename their own objects on their
+// own queues, before they look for any (Decisions/0019). So a context never has two objects for one row.
 
 extension NSManagedObjectContext {
   /// What is asked of the parent, answered with ids that this context knows.
@@ -435,14 +438,16 @@ extension NSManagedObjectContext {
       let root: Int = id.runtime.layout.rootIndex
       if let object = identityMap.object(store: 0, root: root, key: key) { rename(object, id) }
     }
-    // What was on its way up or down still goes by the old keys. Children may have met such objects since they were told.
+    // What was on its way up or down still goes by the old keys. Children may have met such objects since
+    // they were told.
     propagatePermanentIDs(ids)
   }
 
   private func rename(_ object: NSManagedObject, _ id: NSManagedObjectID) {
     guard object.key < 0, let store = id.store, object.identityMap === identityMap else { return }
     let root: Int = object.runtime.layout.rootIndex
-    // Another context of the coordinator can have read the row, and a program have brought its id here, while the save was under way.
+    // Another context of the coordinator can have read the row, and a program have brought its id here, while
+    // the save was under way.
     guard identityMap.object(store: store.ordinal, root: root, key: id.key) == nil else { return }
     identityMap.remove(object, store: 0, root: root, key: object.key)
     object.store = store

@@ -11,8 +11,8 @@ extension Transfer<() -> Void> {
   func run(on actor: isolated any Actor) { value() }
 }
 
-/// A block that a thread is running, and those around it: what `NSFetchRequest.execute()` asks for a context, and deadlocks for what
-/// a thread holds.
+/// A block that a thread is running, and those around it: what `NSFetchRequest.execute()` asks for a context,
+/// and deadlocks for what a thread holds.
 final class RunningBlock {
   let queue: WorkQueue
   let context: NSManagedObjectContext?
@@ -75,13 +75,15 @@ struct MainQueueEventEnd {
 extension NSManagedObjectContext: WorkQueueOwner {
   final var upperQueue: WorkQueue? { parent?.queue ?? persistentStoreCoordinator?.queue }
 
-  /// Whether the calling code runs inside a block of this context (or on the main queue for a main-queue one).
+  /// Whether the calling code runs inside a block of this context (or on the main queue for
+  /// a main-queue one).
   final var isOnQueue: Bool { queue.isCurrent }
 
-  /// The first change of an event on the main queue: the event ends when what the queue runs now is done, as on Apple's platforms
-  /// the turn of the main run loop does.
+  /// The first change of an event on the main queue: the event ends when what the queue runs now is done, as
+  /// on Apple's platforms the turn of the main run loop does.
   final func scheduleEventEnd() {
-    // Code that is not on the main queue must not touch the context; nothing is made worse by running beside it.
+    // Code that is not on the main queue must not touch the context; nothing is made worse by
+    // running beside it.
     guard MainQueue.isCurrent, eventEnd.schedule() else { return }
     DispatchQueue.main.async { [weak self] in
       self?.eventEnd.begin()
@@ -99,7 +101,8 @@ extension NSManagedObjectContext: WorkQueueOwner {
     queue.run { [self] in runUnit(block) }
   }
 
-  /// Runs a block on the context's queue, later, unless the context is gone by then: what waits does not keep it.
+  /// Runs a block on the context's queue, later, unless the context is gone by then: what waits does
+  /// not keep it.
   final func performIfAlive(_ block: @escaping (NSManagedObjectContext) -> Void) {
     queue.run { [weak self] in
       if let self { runUnit { block(self) } }
@@ -128,10 +131,11 @@ extension NSManagedObjectContext: WorkQueueOwner {
     return try queue.runAndWait { () throws(E) -> T in try runUnit(block) }
   }
 
-  /// Runs a block on the context's queue and suspends until it has run. Returns or rethrows what the block does.
+  /// Runs a block on the context's queue and suspends until it has run. Returns or rethrows what
+  /// the block does.
   ///
-  /// Return ids or values, not managed objects, unless the caller is on the context's queue too. The block does not belong to the actor in
-  /// whose code it is written, see ``perform(_:)``.
+  /// Return ids or values, not managed objects, unless the caller is on the context's queue too. The block
+  /// does not belong to the actor in whose code it is written, see ``perform(_:)``.
   @preconcurrency public final func perform<T, E: Error>(
     schedule: ScheduledTaskType = .immediate, isolation: isolated (any Actor)? = #isolation,
     _ block: @escaping @Sendable () throws(E) -> T

@@ -2,12 +2,12 @@ import CoreDataModel
 import Foundation
 
 extension NSManagedObjectContext {
-  /// Takes changes that were made elsewhere (by another process, a batch request, a history transaction) over into contexts: parents before
-  /// their children, each on its own queue, which this call waits for.
+  /// Takes changes that were made elsewhere (by another process, a batch request, a history transaction) over
+  /// into contexts: parents before their children, each on its own queue, which this call waits for.
   ///
-  /// `changeNotificationData` holds arrays or sets of `NSManagedObjectID`s, or of their URIs, under `NSInsertedObjectsKey`,
-  /// `NSUpdatedObjectsKey` and `NSDeletedObjectsKey` (or the keys of the ids, such as `NSDeletedObjectIDsKey`). What names no
-  /// object of a context's stores is left out.
+  /// `changeNotificationData` holds arrays or sets of `NSManagedObjectID`s, or of their URIs, under
+  /// `NSInsertedObjectsKey`, `NSUpdatedObjectsKey` and `NSDeletedObjectsKey` (or the keys of the ids, such as
+  /// `NSDeletedObjectIDsKey`). What names no object of a context's stores is left out.
   ///
   /// See Apple's page
   /// [mergeChanges(fromRemoteContextSave:into:)](https://developer.apple.com/documentation/coredata/nsmanagedobjectcontext/mergechanges(fromremotecontextsave:into:)).

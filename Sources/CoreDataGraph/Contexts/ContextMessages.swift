@@ -1,11 +1,12 @@
 import CoreDataModel
 import Foundation
 
-// The notifications of contexts as types of Foundation's NotificationCenter messages. Off Apple's platforms Foundation has the
-// protocols and the observers but no bridge to `Notification`, so each is posted beside the notification it stands for
-// (Decisions/0027).
+// The notifications of contexts as types of Foundation's NotificationCenter messages. Off Apple's platforms
+// Foundation has the protocols and the observers but no bridge to `Notification`, so each is posted beside
+// the notification it stands for (Decisions/0027).
 
-/// What a message for the main actor needs to be made of a notification. Foundation's protocol asks for it on Apple's platforms only.
+/// What a message for the main actor needs to be made of a notification. Foundation's protocol asks for it on
+/// Apple's platforms only.
 protocol MainActorNotificationMessage: NotificationCenter.MainActorMessage {
   static var name: Notification.Name { get }
   @MainActor static func makeMessage(_ notification: Notification) -> Self?
@@ -22,8 +23,8 @@ protocol AsyncNotificationMessage: NotificationCenter.AsyncMessage {
 extension NSManagedObjectContext {
   /// Posted when objects of a main-queue context were changed, at the end of the event.
   ///
-  /// For main-queue contexts only: observers run on the main actor, before the call that posted it goes on. Other contexts post the
-  /// notification ``didChangeObjectsNotification``.
+  /// For main-queue contexts only: observers run on the main actor, before the call that posted it goes on.
+  /// Other contexts post the notification ``didChangeObjectsNotification``.
   public struct ObjectsDidChangeMessage: NotificationCenter.MainActorMessage, MainActorNotificationMessage {
     /// Contexts post it: observe one, or the class for all.
     public typealias Subject = NSManagedObjectContext
@@ -385,8 +386,9 @@ enum MessagePosting {
     NotificationCenter.default.post(message, subject: subject)
   }
 
-  /// Foundation's centre makes its queue of asynchronous messages when the first one has an observer, without a lock: of two threads that
-  /// post their first ones at once, one loses its message (Swift 6.3). So the queue is made here, by one thread, before any is posted.
+  /// Foundation's centre makes its queue of asynchronous messages when the first one has an observer, without
+  /// a lock: of two threads that post their first ones at once, one loses its message (Swift 6.3). So the
+  /// queue is made here, by one thread, before any is posted.
   private static let deliversWholly: Bool = {
     let center: NotificationCenter = .default
     let token = center.addObserver(for: FirstMessage.self) { _ in }

@@ -1,10 +1,11 @@
 import Foundation
 
-// Apple's old locks of contexts and coordinators, from the time before contexts had queues. They exclude threads that take them, and
-// nobody else: blocks of `perform(_:)` don't.
+// Apple's old locks of contexts and coordinators, from the time before contexts had queues. They exclude
+// threads that take them, and nobody else: blocks of `perform(_:)` don't.
 
 extension NSManagedObjectContext {
-  /// Takes the context's lock; waits while another thread has it. A thread may take it several times and gives it back as often.
+  /// Takes the context's lock; waits while another thread has it. A thread may take it several times and
+  /// gives it back as often.
   @available(*, deprecated, message: "Use a context of a queue type and perform(_:) or performAndWait(_:).")
   public final func lock() { threadLock.lock() }
 
@@ -18,7 +19,8 @@ extension NSManagedObjectContext {
 }
 
 extension NSPersistentStoreCoordinator {
-  /// Takes the coordinator's lock; waits while another thread has it. A thread may take it several times and gives it back as often.
+  /// Takes the coordinator's lock; waits while another thread has it. A thread may take it several times and
+  /// gives it back as often.
   @available(*, deprecated, message: "Use perform(_:) or performAndWait(_:).")
   public final func lock() { threadLock.lock() }
 

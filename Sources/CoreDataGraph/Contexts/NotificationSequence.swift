@@ -1,9 +1,11 @@
 import Foundation
 
-// `for await notification in NotificationCenter.default.notifications(named: …)`, which Foundation has on Apple's platforms only.
+// `for await notification in NotificationCenter.default.notifications(named: …)`, which Foundation has on
+// Apple's platforms only.
 
 extension NotificationCenter {
-  /// The notifications of a name that an object posts (nil: that anything posts), as a sequence that never ends by itself.
+  /// The notifications of a name that an object posts (nil: that anything posts), as a sequence that never
+  /// ends by itself.
   ///
   /// ```swift
   /// for await _ in NotificationCenter.default.notifications(named: .NSManagedObjectContextDidSaveObjectIDs) {
@@ -11,8 +13,9 @@ extension NotificationCenter {
   /// }
   /// ```
   ///
-  /// Observing begins with the iterator, so with the `for await` line, and ends when the iterator or its task does. Notifications are kept until
-  /// they are asked for. Their objects belong to the queue that they were posted on: take ids out of them.
+  /// Observing begins with the iterator, so with the `for await` line, and ends when the iterator or its task
+  /// does. Notifications are kept until they are asked for. Their objects belong to the queue that they were
+  /// posted on: take ids out of them.
   ///
   /// See Apple's page
   /// [notifications(named:object:)](https://developer.apple.com/documentation/foundation/notificationcenter/notifications(named:object:)).

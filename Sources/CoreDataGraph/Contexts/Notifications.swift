@@ -3,7 +3,8 @@
 
 import Foundation
 
-// Names and keys of what contexts and coordinators post, Apple's spelling. The object is the context (or coordinator).
+// Names and keys of what contexts and coordinators post, Apple's spelling. The object is the context (or
+// coordinator).
 
 extension NSNotification.Name {
   /// After changes in memory, at the end of an event.
@@ -44,7 +45,8 @@ public let NSUpdatedObjectIDsKey: String = "updated_objectIDs"
 public let NSDeletedObjectIDsKey: String = "deleted_objectIDs"
 public let NSRefreshedObjectIDsKey: String = "refreshed_objectIDs"
 public let NSInvalidatedObjectIDsKey: String = "invalidated_objectIDs"
-/// Of contexts that are pinned: the state that they read after the save or the merge, an ``NSQueryGenerationToken``.
+/// Of contexts that are pinned: the state that they read after the save or the merge, an
+/// ``NSQueryGenerationToken``.
 public let NSManagedObjectContextQueryGenerationKey: String = "newQueryGeneration"
 /// Stores in the notifications of a coordinator.
 public let NSAddedPersistentStoresKey: String = "added"
@@ -72,7 +74,8 @@ extension NSManagedObjectContext {
     case refreshedObjectIDs = "refreshed_objectIDs"
     case invalidatedObjectIDs = "invalidated_objectIDs"
     case invalidatedAllObjects = "invalidatedAll"
-    /// Of contexts that are pinned: the state that they read after the save or the merge, an ``NSQueryGenerationToken``.
+    /// Of contexts that are pinned: the state that they read after the save or the merge, an
+    /// ``NSQueryGenerationToken``.
     case queryGeneration = "newQueryGeneration"
   }
 }

@@ -3,8 +3,8 @@ import Synchronization
 
 /// A thread that waits for a queue.
 final class WaitingThread: @unchecked Sendable {
-  // Sendable: all but the immutable part and the semaphore is guarded by the lock of `WaitForGraph`; `request` is used by whoever
-  // takes it first.
+  // Sendable: all but the immutable part and the semaphore is guarded by the lock of `WaitForGraph`;
+  // `request` is used by whoever takes it first.
 
   let thread: UInt = WorkQueue.thisThread
   let wanted: WorkQueue
@@ -58,15 +58,16 @@ final class WaitingThread: @unchecked Sendable {
     request = nil
   }
 
-  /// The waiting thread that holds the wanted queue; nil when its holder is running, or about to run a request, so that the wait may
-  /// end.
+  /// The waiting thread that holds the wanted queue; nil when its holder is running, or about to run a
+  /// request, so that the wait may end.
   fileprivate var holder: WaitingThread? {
     let holder: WaitingThread? = wanted.isMain ? WaitForGraph.onMain : WaitForGraph.all[wanted.holder]
     return holder?.requests.isEmpty == true ? holder : nil
   }
 
-  /// Whether this thread wants what blocks of its queues rely on: the queue of a parent or of the coordinator. `known` is a queue that
-  /// it holds though no block of its says so, as the main thread holds main-queue contexts.
+  /// Whether this thread wants what blocks of its queues rely on: the queue of a parent or of the
+  /// coordinator. `known` is a queue that it holds though no block of its says so, as the main thread holds
+  /// main-queue contexts.
   fileprivate func looksUp(holding known: WorkQueue) -> Bool {
     known.isBelow(wanted) || held.contains { $0.isBelow(wanted) }
   }
@@ -88,10 +89,11 @@ private struct Service {
 
 /// Who waits for whom: the threads that wait for queues, in the whole process.
 ///
-/// When a thread's wait closes a circle, nobody in it would ever go on. The circle is opened where a thread wants a queue above its own: a
-/// child's save, fault or fetch goes through the parent, and a parent that waits for its child can only mean it to. The parent's holder
-/// waits and does nothing with it, so the child's thread may use it until it is done: the holder lends it.
-/// A circle without such a place is the program's mistake, and is told.
+/// When a thread's wait closes a circle, nobody in it would ever go on. The circle is opened where a thread
+/// wants a queue above its own: a child's save, fault or fetch goes through the parent, and a parent that
+/// waits for its child can only mean it to. The parent's holder waits and does nothing with it, so the
+/// child's thread may use it until it is done: the holder lends it. A circle without such a place is the
+/// program's mistake, and is told.
 enum WaitForGraph {
   static let lock = NSLock()
   // Guarded by `lock`.

@@ -3,27 +3,31 @@ import Synchronization
 
 /// What a work queue serves: a context or a coordinator.
 protocol WorkQueueOwner: AnyObject {
-  /// The queue that blocks of this one may wait for as a matter of course: the parent's, at last the coordinator's.
+  /// The queue that blocks of this one may wait for as a matter of course: the parent's, at last the
+  /// coordinator's.
   var upperQueue: WorkQueue? { get }
   var nameInMessages: String { get }
 }
 
 /// Runs blocks one at a time, in the order they came: the queue of a context or a coordinator.
 ///
-/// Dispatch's queues do that too, but a thread that waits in one of them can neither be seen nor asked: a parent's block that waits for a
-/// child and a child's block that waits for the parent would wait for ever. Here it is known who holds a queue and who waits for it
-/// (`WaitForGraph`), so a holder that waits can lend its queue to the one it waits for (Decisions/0024). Taking a free queue and
-/// leaving it when nobody waits costs one atomic operation each.
+/// Dispatch's queues do that too, but a thread that waits in one of them can neither be seen nor asked: a
+/// parent's block that waits for a child and a child's block that waits for the parent would wait for ever.
+/// Here it is known who holds a queue and who waits for it (`WaitForGraph`), so a holder that waits can lend
+/// its queue to the one it waits for (Decisions/0024). Taking a free queue and leaving it when nobody waits
+/// costs one atomic operation each.
 ///
 /// Queues of main-queue contexts are all the main queue: their blocks run there and nowhere else.
 final class WorkQueue: @unchecked Sendable {
-  // Sendable: `state` is atomic; `entries` is guarded by the lock of `WaitForGraph`; `owner` is set before anybody else knows the queue.
+  // Sendable: `state` is atomic; `entries` is guarded by the lock of `WaitForGraph`; `owner` is set before
+  // anybody else knows the queue.
 
   let isMain: Bool
   private let dispatch: DispatchQueue
   weak var owner: (any WorkQueueOwner)?
 
-  /// The thread that runs a block, plus `crowded` where others wait; 0: nobody; `.worker`: a block is on its way to a thread.
+  /// The thread that runs a block, plus `crowded` where others wait; 0: nobody; `.worker`: a block is on its
+  /// way to a thread.
   private let state = Atomic<UInt>(0)
   private static let crowded: UInt = 1
   private static let worker: UInt = 2
@@ -48,7 +52,8 @@ final class WorkQueue: @unchecked Sendable {
     return thread == Self.worker ? 0 : thread
   }
 
-  /// Whether the calling code runs in a block of this queue, or for one: a thread that serves another does what that one may do.
+  /// Whether the calling code runs in a block of this queue, or for one: a thread that serves another does
+  /// what that one may do.
   var isCurrent: Bool {
     if isMain, MainQueue.isCurrent { return true }
     let holder: UInt = holder
@@ -57,7 +62,8 @@ final class WorkQueue: @unchecked Sendable {
 
   var label: String { dispatch.label }
 
-  /// Whether this queue's owner stands somewhere below that of another: its child, a child's child, or a context of a coordinator.
+  /// Whether this queue's owner stands somewhere below that of another: its child, a child's child, or a
+  /// context of a coordinator.
   func isBelow(_ other: WorkQueue) -> Bool {
     var next: WorkQueue? = owner?.upperQueue
     while let queue = next {
@@ -211,8 +217,8 @@ final class WorkQueue: @unchecked Sendable {
   }
 }
 
-/// Tells whether code runs on the main queue. That is not the same as the main thread: in a program whose `main` is async, or that
-/// calls `dispatchMain()`, other threads serve the main queue.
+/// Tells whether code runs on the main queue. That is not the same as the main thread: in a program whose
+/// `main` is async, or that calls `dispatchMain()`, other threads serve the main queue.
 enum MainQueue {
   private static let key: DispatchSpecificKey<Bool> = {
     let key = DispatchSpecificKey<Bool>()

@@ -4,7 +4,8 @@
 import Foundation
 
 // Apple's error codes, in both spellings: the C constants and the names in `CocoaError.Code`. All belong to
-// `NSCocoaErrorDomain`. See Apple's page [Core Data Errors](https://developer.apple.com/documentation/coredata/core-data-errors).
+// `NSCocoaErrorDomain`. See Apple's page [Core Data
+// Errors](https://developer.apple.com/documentation/coredata/core-data-errors).
 
 /// Generic validation failure; also what a failed validation predicate of a property with no more specific
 /// code yields.

@@ -3,7 +3,8 @@ import CoreDataPredicates
 import CoreDataStorage
 import Foundation
 
-/// What can go wrong in the object graph, as facts. `CocoaError` values are made of it in one place (`asCocoaError`).
+/// What can go wrong in the object graph, as facts. `CocoaError` values are made of it in one place
+/// (`asCocoaError`).
 enum GraphError: Error, CustomStringConvertible {
   case unknownKey(String, EntityLayout)
   case unknownEntity(String?, [String])
@@ -125,7 +126,8 @@ enum GraphError: Error, CustomStringConvertible {
     }
   }
 
-  /// The error a caller sees: Apple's domain and code, a message that says what to do, and the parts in `userInfo`.
+  /// The error a caller sees: Apple's domain and code, a message that says what to do, and the
+  /// parts in `userInfo`.
   var asCocoaError: CocoaError {
     var info: [String: Any] = [:]
     switch self {

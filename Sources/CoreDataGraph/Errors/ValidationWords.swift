@@ -4,9 +4,10 @@ import Foundation
 
 /// What validation errors say.
 ///
-/// To people they say a sentence with names as the model's `localizationDictionary` has them: `Property/name/Entity/Person` or
-/// `Property/name` for the property, `ErrorString/is too long` for what is wrong with it, or the warning that stands beside the
-/// validation predicate. To whoever reads a log they give the reason: entity, property, and what exactly is wrong.
+/// To people they say a sentence with names as the model's `localizationDictionary` has them:
+/// `Property/name/Entity/Person` or `Property/name` for the property, `ErrorString/is too long` for what is
+/// wrong with it, or the warning that stands beside the validation predicate. To whoever reads a log they
+/// give the reason: entity, property, and what exactly is wrong.
 struct ValidationWords {
   let entity: NSEntityDescription
   let property: String
@@ -22,8 +23,8 @@ struct ValidationWords {
     return ErrorMessage(reason, advice: advice, whole: translated == plain ? nil : translated)
   }
 
-  /// A warning says what is wrong with the property ("has to begin at home"), or is a sentence of its own, which begins
-  /// with a capital letter, or in a script without them.
+  /// A warning says what is wrong with the property ("has to begin at home"), or is a sentence of its own,
+  /// which begins with a capital letter, or in a script without them.
   private func sentence(of warning: String) -> String {
     let text: String = localized(warning)
     // As Apple's own sentences are written.

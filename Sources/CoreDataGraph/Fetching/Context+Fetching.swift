@@ -4,14 +4,14 @@ import CoreDataRuntime
 import CoreDataStorage
 import Foundation
 
-// Fetching. A request becomes a description, the description a plan for each store, the rows objects; unsaved changes
-// are laid over the result in memory.
+// Fetching. A request becomes a description, the description a plan for each store, the rows objects; unsaved
+// changes are laid over the result in memory.
 
 extension NSManagedObjectContext {
   /// Runs a request. Results are objects, ids, dictionaries or counts, as its `resultType` says.
   ///
-  /// Throws a `CocoaError` that names the entity, key path or part of the predicate at fault. Cost: one statement a store, plus
-  /// one a prefetched relationship.
+  /// Throws a `CocoaError` that names the entity, key path or part of the predicate at fault. Cost: one
+  /// statement a store, plus one a prefetched relationship.
   public final func fetch<T>(_ request: NSFetchRequest<T>) throws -> [T] {
     requireQueue("fetch(_:) was called")
     let description = FetchParameters(request)
@@ -42,8 +42,9 @@ extension NSManagedObjectContext {
     return try withCocoaErrors { try countMatches(description) }
   }
 
-  /// Runs `body`, with everything left to the stores at first. When one of them refuses a part of the predicate or the order, `body` runs
-  /// again, with that part done here. So a fetch that stores can do costs nothing more.
+  /// Runs `body`, with everything left to the stores at first. When one of them refuses a part of the
+  /// predicate or the order, `body` runs again, with that part done here. So a fetch that stores can do costs
+  /// nothing more.
   final func withScope<Result>(
     _ request: FetchParameters, _ body: (ResolvedFetch) throws -> Result
   ) throws -> Result {
@@ -101,7 +102,8 @@ extension NSManagedObjectContext {
     return objects(for: try operations.fetch(plan), store: store, refresh: scope.request.refreshes)
   }
 
-  /// The first objects for which the rest of the predicate holds: reads page after page until there are enough.
+  /// The first objects for which the rest of the predicate holds: reads page after page until
+  /// there are enough.
   private final func first(
     _ count: Int, _ scope: ResolvedFetch, _ plan: FetchPlan, _ operations: any StoreOperations,
     _ store: NSPersistentStore
@@ -209,7 +211,8 @@ extension NSManagedObjectContext {
 
   // MARK: Fetched properties
 
-  /// Runs a fetched property for its owner. `$FETCH_SOURCE` is the owner, `$FETCHED_PROPERTY` the description.
+  /// Runs a fetched property for its owner. `$FETCH_SOURCE` is the owner, `$FETCHED_PROPERTY` the
+  /// description.
   final func fetchedProperty(_ property: NSFetchedPropertyDescription, of object: NSManagedObject) throws
     -> [NSManagedObject]
   {
@@ -223,7 +226,8 @@ extension NSManagedObjectContext {
 
   // MARK: Typing
 
-  /// Objects as `[T]`. One check an entity instead of one an object: a cast of a large array costs more than the fetch.
+  /// Objects as `[T]`. One check an entity instead of one an object: a cast of a large array costs
+  /// more than the fetch.
   private func typed<T>(_ objects: [NSManagedObject]) throws -> [T] {
     guard let wanted = T.self as? NSManagedObject.Type else { return try cast(objects) }
     var last: Int = -1
@@ -289,7 +293,8 @@ extension NSEntityDescription {
 extension NSFetchRequest {
   /// Runs the request in the context whose block the calling thread is running.
   ///
-  /// Throws outside ``NSManagedObjectContext/perform(_:)`` and its kin, and what ``NSManagedObjectContext/fetch(_:)`` throws.
+  /// Throws outside ``NSManagedObjectContext/perform(_:)`` and its kin, and what
+  /// ``NSManagedObjectContext/fetch(_:)`` throws.
   public final func execute() throws -> [ResultType] {
     guard let context = RunningBlock.context else {
       throw GraphError.unsupported(

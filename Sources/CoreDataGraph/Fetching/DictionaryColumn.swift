@@ -11,7 +11,8 @@ struct DictionaryColumn {
   let resultType: NSAttributeType
   /// For a plain path to an attribute.
   let attribute: NSAttributeDescription?
-  /// Where the value goes in dictionaries within the dictionary: an element of a composite attribute that was asked for as a whole.
+  /// Where the value goes in dictionaries within the dictionary: an element of a composite attribute that was
+  /// asked for as a whole.
   private(set) var nesting: [String] = []
   private let kind: ColumnKind?
 
@@ -38,7 +39,8 @@ struct DictionaryColumn {
     return found
   }
 
-  /// A property to fetch or to group by: a name, a key path or a description. A composite attribute is a column an element.
+  /// A property to fetch or to group by: a name, a key path or a description. A composite attribute is a
+  /// column an element.
   static func make(_ property: Any, in runtime: EntityRuntime, of list: String) throws -> [DictionaryColumn] {
     let name: String? = property as? String ?? (property as? NSCompositeAttributeDescription)?.name
     if let name, let slot = runtime.layout.slotByName[name], runtime.brief[slot].role == .composite {
@@ -113,7 +115,8 @@ struct DictionaryColumn {
     }
   }
 
-  /// The value as the description's result type: numbers become each other, text and dates; text becomes the number it spells.
+  /// The value as the description's result type: numbers become each other, text and dates; text becomes the
+  /// number it spells.
   private func converted(_ value: PredicateValue) throws -> Any? {
     switch resultType {
     case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType:

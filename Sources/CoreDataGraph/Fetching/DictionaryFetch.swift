@@ -5,9 +5,10 @@ import Foundation
 
 /// A fetch that returns dictionaries, made concrete: columns, groups, and what asks about groups.
 ///
-/// The store makes the table, and unsaved changes are not in it, as Apple's documentation says. Three kinds of request are
-/// answered here instead, over the objects of a context of their own: those that several stores answer together, those that a
-/// comparator of the program's own sorts, and those with a predicate that the store can't evaluate.
+/// The store makes the table, and unsaved changes are not in it, as Apple's documentation says. Three kinds
+/// of request are answered here instead, over the objects of a context of their own: those that several
+/// stores answer together, those that a comparator of the program's own sorts, and those with a predicate
+/// that the store can't evaluate.
 struct DictionaryFetch {
   let request: FetchParameters
   let context: NSManagedObjectContext
@@ -57,8 +58,8 @@ struct DictionaryFetch {
     if !problems.isEmpty { throw GraphError.predicate(problems) }
   }
 
-  /// The order in terms of the table. A name means the entity's property, or else the column of that name; of groups, the key
-  /// that is grouped by or else the column.
+  /// The order in terms of the table. A name means the entity's property, or else the column of that name; of
+  /// groups, the key that is grouped by or else the column.
   private static func order(
     _ request: FetchParameters, _ names: ColumnNames, _ runtime: EntityRuntime
   ) -> [ProjectionOrder]? {
@@ -130,7 +131,8 @@ struct DictionaryFetch {
     return NSManagedObjectID(runtime: store.runtime.entities[Int(id.entity)], key: id.key, store: store)
   }
 
-  /// Values must be those of the stores even where objects of the context are changed, so the objects are another context's.
+  /// Values must be those of the stores even where objects of the context are changed, so the objects are
+  /// another context's.
   private func runOverObjects() throws -> [NSDictionary] {
     let reader: NSManagedObjectContext = try context.makeReader()
     var rows: FetchParameters = request
@@ -188,7 +190,8 @@ struct DictionaryFetch {
   }
 }
 
-/// What the names in `havingPredicate` and in an order mean: `$total` and `total` are the column of that name.
+/// What the names in `havingPredicate` and in an order mean: `$total` and `total` are the column
+/// of that name.
 private struct ColumnNames {
   private let expressions: [String: ExpressionNode]
   private let groups: [ExpressionNode]

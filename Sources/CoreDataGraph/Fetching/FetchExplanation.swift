@@ -10,8 +10,8 @@ public struct FetchExplanation: Sendable, CustomStringConvertible {
   public let bindings: [String]
   /// The database's own plan.
   public let queryPlan: [String]
-  /// Conditions of the predicate that the store leaves to be evaluated in memory, over every object that the statement gives, each
-  /// with the reason. Empty when the store does everything.
+  /// Conditions of the predicate that the store leaves to be evaluated in memory, over every object that the
+  /// statement gives, each with the reason. Empty when the store does everything.
   public let evaluatedInMemory: [String]
 
   public var description: String {

@@ -78,8 +78,9 @@ extension FetchParameters {
     return order
   }
 
-  /// The plan for one store, without order, limit and offset. Managed objects in the predicate become references to its
-  /// rows, classes the entities of their objects; a predicate whose `shape` is known names none.
+  /// The plan for one store, without order, limit and offset. Managed objects in the predicate become
+  /// references to its rows, classes the entities of their objects; a predicate whose `shape` is
+  /// known names none.
   func plan(
     _ runtime: EntityRuntime, predicate: PredicateNode?, shape: PredicateShape? = nil,
     store: NSPersistentStore
@@ -123,8 +124,8 @@ extension FetchParameters {
     return EntityFamily(Set(entities.map(\.index)), className: "\(type)")
   }
 
-  /// A predicate for objects of a context: ids and objects of other contexts in it become the context's own, as a store would
-  /// take them for the same rows, and so do the ids that it reads.
+  /// A predicate for objects of a context: ids and objects of other contexts in it become the context's own,
+  /// as a store would take them for the same rows, and so do the ids that it reads.
   ///
   /// `namesIDs`: whether the key `objectID` is no property's.
   static func bind(

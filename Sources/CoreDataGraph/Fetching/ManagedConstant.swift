@@ -7,10 +7,11 @@ import Foundation
 //
 //     #Predicate<Item> { $0.category == home && !done.contains($0.objectID) }
 //
-// Foundation takes `Codable` values only. Managed objects can't be that (many programs make their own classes so), hence a node of
-// its own for them, which the macro's call of `build_Arg` finds.
+// Foundation takes `Codable` values only. Managed objects can't be that (many programs make their own classes
+// so), hence a node of its own for them, which the macro's call of `build_Arg` finds.
 
-/// What `#Predicate` may capture of a managed object graph: objects, their ids, optionals, arrays and sets of them.
+/// What `#Predicate` may capture of a managed object graph: objects, their ids, optionals, arrays and
+/// sets of them.
 public protocol ManagedReference {}
 
 extension NSManagedObject: ManagedReference {}
@@ -22,8 +23,8 @@ extension Set: ManagedReference where Element: ManagedReference {}
 extension PredicateExpressions {
   /// A captured managed object, id, or collection of them.
   public struct ManagedConstant<Output: ManagedReference>: StandardPredicateExpression, @unchecked Sendable {
-    // Sendable: immutable. A predicate that holds an object is used on the object's queue, like the object; hold its objectID where
-    // the predicate goes elsewhere.
+    // Sendable: immutable. A predicate that holds an object is used on the object's queue, like the object;
+    // hold its objectID where the predicate goes elsewhere.
     public let value: Output
 
     public init(_ value: Output) { self.value = value }

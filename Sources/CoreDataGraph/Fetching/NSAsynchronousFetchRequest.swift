@@ -4,7 +4,8 @@ import Foundation
 
 /// What executing a request gives; subclasses say what that is.
 ///
-/// See Apple's page [NSPersistentStoreResult](https://developer.apple.com/documentation/coredata/nspersistentstoreresult).
+/// See Apple's page
+/// [NSPersistentStoreResult](https://developer.apple.com/documentation/coredata/nspersistentstoreresult).
 nonisolated open class NSPersistentStoreResult: NSObject {}
 
 /// The result of a request that is executed later.
@@ -16,8 +17,8 @@ nonisolated open class NSPersistentStoreAsynchronousResult: NSPersistentStoreRes
   public final let managedObjectContext: NSManagedObjectContext
   /// Why there is no result; nil until the request was executed, and when it went well.
   public final internal(set) var operationError: (any Error)?
-  /// How far the request is; a part of the current progress of the thread that asked, if there is one. Cancelling it cancels the
-  /// request.
+  /// How far the request is; a part of the current progress of the thread that asked, if there is one.
+  /// Cancelling it cancels the request.
   public final let progress: Progress?
 
   init(context: NSManagedObjectContext, unitCount: Int) {
@@ -26,8 +27,9 @@ nonisolated open class NSPersistentStoreAsynchronousResult: NSPersistentStoreRes
     super.init()
   }
 
-  /// Asks not to execute the request any more. One that has not begun is not executed; the result of one that runs is thrown away. Either
-  /// way the completion block is called, with `CocoaError.userCancelled` as the error.
+  /// Asks not to execute the request any more. One that has not begun is not executed; the result of one that
+  /// runs is thrown away. Either way the completion block is called, with `CocoaError.userCancelled`
+  /// as the error.
   open func cancel() { progress?.cancel() }
 }
 
@@ -45,8 +47,8 @@ nonisolated open class NSPersistentStoreAsynchronousResult: NSPersistentStoreRes
 nonisolated open class NSAsynchronousFetchRequest<ResultType: NSFetchRequestResult>: NSPersistentStoreRequest
 {
   public final let fetchRequest: NSFetchRequest<ResultType>
-  /// Called when the fetch has ended, by a result, an error, or because it was cancelled: in the context's turn, and on the actor in whose
-  /// code the request was made, if any.
+  /// Called when the fetch has ended, by a result, an error, or because it was cancelled: in the context's
+  /// turn, and on the actor in whose code the request was made, if any.
   public final let completionBlock: ((NSAsynchronousFetchResult<ResultType>) -> Void)?
   private let isolation: (any Actor)?
   /// How many results are expected, for progress; 0 (default): unknown.
@@ -75,8 +77,9 @@ nonisolated open class NSAsynchronousFetchRequest<ResultType: NSFetchRequestResu
 
   open override func copy(with zone: NSZone? = nil) -> Any { NSAsynchronousFetchRequest(copying: self) }
 
-  /// Calls the completion block, from a block of the result's context. A block of another actor than the main one runs there, in a turn
-  /// of its own of the context, as do those of the main actor for contexts of other queues.
+  /// Calls the completion block, from a block of the result's context. A block of another actor than the main
+  /// one runs there, in a turn of its own of the context, as do those of the main actor for contexts
+  /// of other queues.
   final func complete(_ result: NSAsynchronousFetchResult<ResultType>) {
     guard let completionBlock else { return }
     let context: NSManagedObjectContext = result.managedObjectContext
@@ -96,7 +99,8 @@ nonisolated open class NSAsynchronousFetchResult<ResultType: NSFetchRequestResul
   NSPersistentStoreAsynchronousResult
 {
   public final let fetchRequest: NSAsynchronousFetchRequest<ResultType>
-  /// The objects, ids, dictionaries or counts; nil until the request was executed, and when it failed. For the context's queue.
+  /// The objects, ids, dictionaries or counts; nil until the request was executed, and when it failed. For
+  /// the context's queue.
   public final internal(set) var finalResult: [ResultType]?
 
   init(_ request: NSAsynchronousFetchRequest<ResultType>, context: NSManagedObjectContext) {
@@ -121,7 +125,8 @@ nonisolated open class NSAsynchronousFetchResult<ResultType: NSFetchRequestResul
       .cocoaError(CocoaError.Code.userCancelled.rawValue)
   }
 
-  /// There will be no result. Nobody is to wait for the rest of the work either, unless it was cancelled, which is told otherwise.
+  /// There will be no result. Nobody is to wait for the rest of the work either, unless it was cancelled,
+  /// which is told otherwise.
   final func fail(_ error: any Error) {
     operationError = error
     guard let progress, !progress.isCancelled else { return }

@@ -3,21 +3,23 @@ import CoreDataPredicates
 import Foundation
 
 extension NSFetchRequest where ResultType: NSManagedObject {
-  /// A request for the objects of ``ResultType``'s entity that a Swift predicate holds for, sorted by Swift's sort descriptors.
+  /// A request for the objects of ``ResultType``'s entity that a Swift predicate holds for, sorted by Swift's
+  /// sort descriptors.
   ///
   /// ```swift
   /// let urgent = try NSFetchRequest(
   ///   predicate: #Predicate<Item> { $0.priority > 3 && !$0.completed }, sortBy: [SortDescriptor(\.dueDate)])
   /// ```
   ///
-  /// The predicate becomes an `NSPredicate` here, once; Documentation/swift-predicates.md lists what converts to what. The entity is
-  /// ``NSManagedObject/entity()``'s.
+  /// The predicate becomes an `NSPredicate` here, once; Documentation/swift-predicates.md lists what converts
+  /// to what. The entity is ``NSManagedObject/entity()``'s.
   ///
   /// - Parameters:
   ///   - predicate: what must hold; nil for all objects.
-  ///   - sortBy: how to sort, the most significant first. One without a counterpart in a store sorts in memory.
-  /// - Throws: ``PredicateError`` that names the part without counterpart, or the key path without name; a `CocoaError` when the class
-  ///   stands for no entity of a loaded model, or for several.
+  ///   - sortBy: how to sort, the most significant first. One without a counterpart in a store
+  ///     sorts in memory.
+  /// - Throws: ``PredicateError`` that names the part without counterpart, or the key path without name; a
+  ///   `CocoaError` when the class stands for no entity of a loaded model, or for several.
   public convenience init(predicate: Predicate<ResultType>?, sortBy: [SortDescriptor<ResultType>] = []) throws
   {
     let name: String

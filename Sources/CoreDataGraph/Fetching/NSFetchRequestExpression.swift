@@ -15,8 +15,8 @@ public let NSFetchRequestExpressionType: CoreDataPredicates.NSExpression.Express
 /// NSPredicate(format: "SELF IN %@", seniors)
 /// ```
 ///
-/// The request runs each time the expression is evaluated. In the predicate of a fetch it runs once, before the store is asked,
-/// if its operands are constants. The request's offset does not count there.
+/// The request runs each time the expression is evaluated. In the predicate of a fetch it runs once, before
+/// the store is asked, if its operands are constants. The request's offset does not count there.
 nonisolated open class NSFetchRequestExpression: CoreDataPredicates.NSExpression {
   private var parts: (request: ExpressionNode, context: ExpressionNode, countOnly: Bool) {
     guard case .fetch(let request, let context, let countOnly) = expressionNode() else {
@@ -76,8 +76,8 @@ extension NSFetchRequest: FetchExpressionRequest {
 }
 
 extension PredicateNode {
-  /// The tree with the results of its fetches in place of them, which a store could not run. Those that need a variable or a
-  /// row's values stay.
+  /// The tree with the results of its fetches in place of them, which a store could not run. Those that need
+  /// a variable or a row's values stay.
   func resolvingFetches() throws -> PredicateNode {
     try mapExpressions { expression in
       guard case .fetch(.constant, .constant, .constant) = expression else { return expression }

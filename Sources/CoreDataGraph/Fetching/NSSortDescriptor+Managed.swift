@@ -2,9 +2,10 @@ import CoreDataPredicates
 import Foundation
 
 extension NSSortDescriptor {
-  /// Sorts managed objects by a property. Text, numbers, dates, Booleans and UUIDs are compared as the objects hold them, nil first when
-  /// ascending, as key-value coding reads them on Apple's systems: the getter is not called, so the order is the one that a store gives, and
-  /// a getter that insists on a value stops nothing. Other values are compared as their type says.
+  /// Sorts managed objects by a property. Text, numbers, dates, Booleans and UUIDs are compared as the
+  /// objects hold them, nil first when ascending, as key-value coding reads them on Apple's systems: the
+  /// getter is not called, so the order is the one that a store gives, and a getter that insists on a value
+  /// stops nothing. Other values are compared as their type says.
   public convenience init<Root: NSManagedObject, Value: Comparable>(
     keyPath: KeyPath<Root, Value>, ascending: Bool
   ) {

@@ -15,8 +15,8 @@ enum PendingMerge {
     return (inserted + updated + deleted).filter { $0.hasChanges && entities.contains($0.runtime.index) }
   }
 
-  /// Lays the pending objects for which `holds` over those that stores gave. Those that a store gave keep their places, which decide
-  /// between objects that the order leaves equal.
+  /// Lays the pending objects for which `holds` over those that stores gave. Those that a store gave keep
+  /// their places, which decide between objects that the order leaves equal.
   static func merged(
     _ stored: [NSManagedObject], with pending: [NSManagedObject],
     where holds: (NSManagedObject) throws -> Bool
@@ -38,7 +38,8 @@ enum PendingMerge {
 }
 
 extension FetchParameters {
-  /// The last stages of a fetch, where stores could not do them: order, and which part of the result is wanted.
+  /// The last stages of a fetch, where stores could not do them: order, and which part of the
+  /// result is wanted.
   func sorted(_ objects: [NSManagedObject], in context: NSManagedObjectContext) throws -> [NSManagedObject] {
     if sortDescriptors.isEmpty { return objects }
     let order = PersistedValueOrder(sortDescriptors, in: context)

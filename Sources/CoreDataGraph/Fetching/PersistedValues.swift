@@ -2,9 +2,11 @@ import CoreDataModel
 import CoreDataPredicates
 import Foundation
 
-// Stores compare what is stored, and know nothing of a class's own accessors. What a fetch weighs here (objects with unsaved changes, what a
-// store could not do) it weighs by the slots too: else the answer would be another one as soon as any object of the entity had changed
-// (Decisions/0028). Decimals are read as a save would keep them (Decisions/0055). Code of the program that takes part, a block or a comparator, is run here for every object, and sees accessors.
+// Stores compare what is stored, and know nothing of a class's own accessors. What a fetch weighs here
+// (objects with unsaved changes, what a store could not do) it weighs by the slots too: else the answer would
+// be another one as soon as any object of the entity had changed (Decisions/0028). Decimals are read as a
+// save would keep them (Decisions/0055). Code of the program that takes part, a block or a comparator, is run
+// here for every object, and sees accessors.
 
 /// Reads of properties by name that go to slots, past accessors.
 package enum PersistedValueReading {

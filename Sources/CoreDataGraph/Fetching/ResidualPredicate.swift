@@ -2,7 +2,8 @@ import CoreDataModel
 import CoreDataPredicates
 import CoreDataStorage
 
-/// The part of a predicate that stores leave to the graph: it is evaluated over the objects that the stores give (Decisions/0013).
+/// The part of a predicate that stores leave to the graph: it is evaluated over the objects that the stores
+/// give (Decisions/0013).
 ///
 ///     price > 5 AND FUNCTION(title, 'isPalindrome') == YES AND category.name == 'x'
 ///     └───────┘ └─────────────── evaluated ───────────────┘     └────── stored ────┘
@@ -20,7 +21,8 @@ struct ResidualPredicate {
   /// For people: each condition that is evaluated here, and why.
   let explanation: [String]
 
-  /// Divides a predicate: conditions that are refused with a reason are evaluated here, the others by stores. nil where none is refused.
+  /// Divides a predicate: conditions that are refused with a reason are evaluated here, the others by stores.
+  /// nil where none is refused.
   static func split(
     _ predicate: PredicateNode?, refusal: (PredicateNode) throws -> Reason?
   ) rethrows -> ResidualPredicate? {
@@ -44,7 +46,8 @@ struct ResidualPredicate {
     }
   }
 
-  /// The relationships that the evaluation will ask all objects for, as paths: loaded together, they cost one statement each.
+  /// The relationships that the evaluation will ask all objects for, as paths: loaded together, they cost one
+  /// statement each.
   func relationshipPaths(from runtime: EntityRuntime) -> [String] {
     var paths: [String] = []
     for path in evaluated.keyPaths {
@@ -65,7 +68,8 @@ struct ResidualPredicate {
 }
 
 extension PredicateNode {
-  /// Conditions that together say the same: the members of an AND, of an AND within it, and of `NOT (a OR b)`.
+  /// Conditions that together say the same: the members of an AND, of an AND within it, and of
+  /// `NOT (a OR b)`.
   var conjuncts: [PredicateNode] {
     switch self {
     case .compound(.and, let members): members.flatMap(\.conjuncts)

@@ -5,7 +5,8 @@ import Foundation
 
 /// A fetch made concrete: entity, stores, what can be left to them and what is done here.
 ///
-/// A fetch goes through these stages, each a function on values; a child context's ends with its parent in place of stores:
+/// A fetch goes through these stages, each a function on values; a child context's ends with its parent in
+/// place of stores:
 ///
 ///     validate   the request's predicate fits the entity                      FetchParameters.validated
 ///     resolve    entity by name, stores that hold it                          FetchParameters.runtime, ResolvedFetch.init
@@ -21,7 +22,8 @@ struct ResolvedFetch {
   let runtime: EntityRuntime
   let coordinator: NSPersistentStoreCoordinator
   let stores: [NSPersistentStore]
-  /// The request's predicate as a tree, without mistakes and free variables, and with as few choices as it can do with.
+  /// The request's predicate as a tree, without mistakes and free variables, and with as few choices as it
+  /// can do with.
   let predicate: PredicateNode?
   /// That of the predicate, where it is known and names no objects.
   private let shape: PredicateShape?
@@ -97,7 +99,8 @@ struct ResolvedFetch {
     return plan
   }
 
-  /// The same fetch with everything left out of the stores' part that one of them can't do; nil if they can do all of it.
+  /// The same fetch with everything left out of the stores' part that one of them can't do; nil if they can
+  /// do all of it.
   func splittingUnsupported() throws -> ResolvedFetch? {
     var result: ResolvedFetch = self
     result.residual = try ResidualPredicate.split(predicate) { conjunct in
@@ -114,7 +117,8 @@ struct ResolvedFetch {
     return result.residual == nil && (order == nil) == (result.order == nil) ? nil : result
   }
 
-  /// The same fetch for a parent context, which has objects of its own: code of the program must see this context's.
+  /// The same fetch for a parent context, which has objects of its own: code of the program must
+  /// see this context's.
   func keepingClientPredicates() -> ResolvedFetch {
     var result: ResolvedFetch = self
     result.residual = ResidualPredicate.split(predicate) { conjunct in

@@ -8,7 +8,8 @@ import Foundation
 //     SUBQUERY(items, $i, $i.price == 0.123…)          the same: $i stands for the destination of items
 //     items.@max.price, max(price), {price, fee}       compute with what is kept, and are compared in the same way
 //
-// Decimals and doubles are compared by the nearest doubles, in memory and in SQL, so that what was set finds the object.
+// Decimals and doubles are compared by the nearest doubles, in memory and in SQL, so that what was
+// set finds the object.
 
 extension PredicateNode {
   /// Whether a constant has more digits than stores keep.

@@ -12,8 +12,8 @@ struct ValidatedPredicate {
 extension FetchParameters {
   /// The first stage of a fetch: checks the predicate and the sort descriptors, before a store is asked.
   ///
-  /// Throws what they may not do, and all mistakes of the predicate with the entity. Cost: a walk over the predicate for each
-  /// of its properties, and one look for a predicate whose shape was found sound before.
+  /// Throws what they may not do, and all mistakes of the predicate with the entity. Cost: a walk over the
+  /// predicate for each of its properties, and one look for a predicate whose shape was found sound before.
   func validated(for runtime: EntityRuntime, comparesExactly: Bool) throws -> ValidatedPredicate? {
     try checkEvaluationAllowed()
     guard let given = predicate?.structureNode() else { return nil }
@@ -30,7 +30,8 @@ extension FetchParameters {
   }
 }
 
-/// Shapes of predicates about an entity that have no mistakes and stay as they are, whatever their parameters.
+/// Shapes of predicates about an entity that have no mistakes and stay as they are,
+/// whatever their parameters.
 ///
 /// Belongs to an entity of one model, which does not change.
 final class SoundShapes: Sendable {
@@ -54,8 +55,9 @@ final class SoundShapes: Sendable {
 extension PredicateNode {
   /// Whether every predicate of the shape is without mistakes if this one is, and is fetched by as it is.
   ///
-  /// Mistakes are found by the kinds of constants, but for texts: one may spell a date, or be no regular expression. So some are tried.
-  /// Choices are simplified, and numbers of many digits rounded, by their values.
+  /// Mistakes are found by the kinds of constants, but for texts: one may spell a date, or be no regular
+  /// expression. So some are tried. Choices are simplified, and numbers of many digits rounded,
+  /// by their values.
   fileprivate func isSoundByShape(_ shape: PredicateShape, for runtime: EntityRuntime) -> Bool {
     guard shape.parameters.allSatisfy(\.isJudgedByKind), !hasRoundedConstants else { return false }
     var hasChoice: Bool = false

@@ -6,18 +6,20 @@ import Synchronization
 
 /// The identity map of one context: from (store, hierarchy, key) to the one object that stands for that row.
 ///
-/// Entries do not keep objects alive. An object removes itself when it goes, under the registry's lock; a look-up retains
-/// what it finds under the same lock with `swift_tryRetain`, which fails once the object's deinitialiser has begun. So an entry
-/// is never a dangling pointer, and no object pays for a weak reference's side table.
+/// Entries do not keep objects alive. An object removes itself when it goes, under the registry's lock; a
+/// look-up retains what it finds under the same lock with `swift_tryRetain`, which fails once the object's
+/// deinitialiser has begun. So an entry is never a dangling pointer, and no object pays for a weak
+/// reference's side table.
 ///
 /// State, with life:
 /// - `tables[store ordinal][root index]`: key → unretained object. An entry lives as long as its object.
 /// - Temporary objects have negative keys and live in ordinal 0.
-/// - `newerRows[place]`: the slab of a row that another context has saved while there was an object of its key here. An entry lives
-///   as long as that object. So the row cache knows what this context has missed, though the saver may be gone.
+/// - `newerRows[place]`: the slab of a row that another context has saved while there was an object of its
+///   key here. An entry lives as long as that object. So the row cache knows what this context has missed,
+///   though the saver may be gone.
 final class IdentityMap: @unchecked Sendable {
-  // Sendable: `tables` and `newerRows` are reached under `lock` only; `context` is set once before the registry is shared; `marks` is used on the
-  // context's queue.
+  // Sendable: `tables` and `newerRows` are reached under `lock` only; `context` is set once before the
+  // registry is shared; `marks` is used on the context's queue.
 
   private let lock = Guarded(())
   private var tables: [[Int64HashMap]] = []
@@ -108,7 +110,8 @@ final class IdentityMap: @unchecked Sendable {
     withTable(store: ordinal, root: root) { IdentityMap.find(key, in: $0) }
   }
 
-  /// Keeps the slabs of rows that another context has saved, of those that there are objects for; called on that one's queue.
+  /// Keeps the slabs of rows that another context has saved, of those that there are objects for; called on
+  /// that one's queue.
   func keep(_ rows: [(key: Int64, slab: RowSlab)], store ordinal: Int, root: Int) {
     withTable(store: ordinal, root: root) { table in
       if table.count == 0 { return }

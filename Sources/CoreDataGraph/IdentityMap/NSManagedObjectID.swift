@@ -2,12 +2,14 @@ import CoreDataModel
 import CoreDataStorage
 import Foundation
 
-/// The identity of a managed object: which store, which entity, which row. Safe to hand to other queues and contexts.
+/// The identity of a managed object: which store, which entity, which row. Safe to hand to other
+/// queues and contexts.
 ///
 /// Equal ids name the same row of the same store. A new object's id is temporary until its first save (or
 /// ``NSManagedObjectContext/obtainPermanentIDs(for:)``); the object then has a new, permanent one.
 ///
-/// See Apple's page [NSManagedObjectID](https://developer.apple.com/documentation/coredata/nsmanagedobjectid).
+/// See Apple's page
+/// [NSManagedObjectID](https://developer.apple.com/documentation/coredata/nsmanagedobjectid).
 nonisolated open class NSManagedObjectID: NSObject, NSCopying, NSFetchRequestResult, @unchecked Sendable {
   // Sendable: immutable.
 
@@ -15,8 +17,8 @@ nonisolated open class NSManagedObjectID: NSObject, NSCopying, NSFetchRequestRes
   let key: Int64
   /// The store's UUID; nil for a temporary id.
   let storeIdentifier: String?
-  /// Strong: a weak reference would give the store a side table and make every object's reference to it cost more. A removed
-  /// store is closed, so what is kept is small.
+  /// Strong: a weak reference would give the store a side table and make every object's reference to it cost
+  /// more. A removed store is closed, so what is kept is small.
   let store: NSPersistentStore?
 
   init(runtime: EntityRuntime, key: Int64, store: NSPersistentStore?) {
@@ -39,8 +41,8 @@ nonisolated open class NSManagedObjectID: NSObject, NSCopying, NSFetchRequestRes
 
   /// `x-coredata://<store UUID>/<entity>/p<key>`; `x-coredata:///<entity>/t<number>` for a temporary id.
   ///
-  /// Keep URIs of permanent ids only; ``NSPersistentStoreCoordinator/managedObjectID(forURIRepresentation:)`` turns
-  /// them back.
+  /// Keep URIs of permanent ids only; ``NSPersistentStoreCoordinator/managedObjectID(forURIRepresentation:)``
+  /// turns them back.
   public final func uriRepresentation() -> URL {
     var parts = URLComponents()
     parts.scheme = "x-coredata"

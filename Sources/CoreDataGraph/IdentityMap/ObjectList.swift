@@ -1,8 +1,8 @@
 import CoreDataStorage
 import Foundation
 
-/// Objects in order, each once. Whatever is done to one object costs O(1), spread over many; what it takes for that (positions, links
-/// from each to the next) is made when it is first needed.
+/// Objects in order, each once. Whatever is done to one object costs O(1), spread over many; what it takes
+/// for that (positions, links from each to the next) is made when it is first needed.
 struct ObjectList: Sequence {
   /// In order while there are no links; nil where an object was taken out.
   private var places: [NSManagedObject?] = []
@@ -105,7 +105,8 @@ struct ObjectList: Sequence {
     return true
   }
 
-  /// Puts an object that is no member before a member; at the end if that is none. Returns whether it is the last one then.
+  /// Puts an object that is no member before a member; at the end if that is none. Returns whether it is the
+  /// last one then.
   @discardableResult
   mutating func insert(_ object: NSManagedObject, before next: NSManagedObject?) -> Bool {
     makePositions()
@@ -152,8 +153,8 @@ struct ObjectList: Sequence {
     links = nil
   }
 
-  /// Gives the members the order that they have in another list; what is in one list only is left where it is. Returns who was moved,
-  /// in the order of moving, and before whom it stood then.
+  /// Gives the members the order that they have in another list; what is in one list only is left where it
+  /// is. Returns who was moved, in the order of moving, and before whom it stood then.
   mutating func arrange(like wanted: ObjectList) -> [(object: NSManagedObject, before: NSManagedObject?)] {
     var ranks: [ObjectIdentifier: Int64] = [:]
     ranks.reserveCapacity(count)

@@ -1,7 +1,8 @@
 import CoreDataStorage
 import Foundation
 
-/// How one policy settles one conflict. Every change is made in memory; the save then writes what is left to write.
+/// How one policy settles one conflict. Every change is made in memory; the save then writes what is
+/// left to write.
 struct ConflictResolution {
   private let type: NSMergePolicyType
 
@@ -207,7 +208,8 @@ extension NSManagedObject {
     }
   }
 
-  /// Takes over what another object has and this one lacks: relationships, and attributes that were never set here.
+  /// Takes over what another object has and this one lacks: relationships, and attributes that were
+  /// never set here.
   final func inherit(from other: NSManagedObject, attributes: Bool) {
     for (number, slot) in runtime.layout.slots.enumerated() {
       guard let theirs = other.runtime.layout.slotByName[slot.name] else { continue }

@@ -28,8 +28,8 @@ extension NSManagedObjectContext {
     if parent == nil { _ = try? applyNewestRows(of: [object]) }
   }
 
-  /// Both rows of a one-to-one relationship hold a key, and what a save writes must agree. A merge or a refresh can have brought one of
-  /// them a newer row, under the change here or after it.
+  /// Both rows of a one-to-one relationship hold a key, and what a save writes must agree. A merge or a
+  /// refresh can have brought one of them a newer row, under the change here or after it.
   final func settlePartners(of changes: PendingChanges) {
     if parent != nil { return }
     for object in changes.all where !object.runtime.oneToOneSlots.isEmpty {
@@ -156,8 +156,8 @@ extension NSManagedObjectContext {
     }
   }
 
-  /// An object has a newer row, so its save meets no conflict: if it is deleted, what that row leads to has to
-  /// follow now; if not, it may have come to lead to an object that is.
+  /// An object has a newer row, so its save meets no conflict: if it is deleted, what that row leads to has
+  /// to follow now; if not, it may have come to lead to an object that is.
   final func repeatPropagation(refreshed object: NSManagedObject) throws {
     if parent != nil || work.deleted.isEmpty { return }
     let concerned: [NSManagedObject] = object.isDeleted ? [object] : deletedTargets(of: [object])
@@ -203,10 +203,12 @@ extension NSManagedObject {
     }
   }
 
-  /// The partner that was set here names this object too, unless somebody else was set there: then that counts.
+  /// The partner that was set here names this object too, unless somebody else was set there:
+  /// then that counts.
   fileprivate final func settlePartner(_ slot: Int, _ inverse: Int) {
     guard let partner = toOneTarget(slot), !partner.isDeleted else { return }
-    // Its row names this one already, and so would not be written, and this one's does not: then it may be an old row.
+    // Its row names this one already, and so would not be written, and this one's does not: then it may
+    // be an old row.
     if row != nil, targetInRow(slot) !== partner, partner.targetInRow(inverse) === self {
       identityMap?.context?.readNewestRow(partner)
     }
@@ -257,8 +259,8 @@ extension NSManagedObject {
     identityMap?.context?.noteEvent(.eventRefreshed, of: self)
   }
 
-  /// The object that the row names for a one-to-one relationship. No object is made of a row that is gone: each
-  /// look would find that out anew, and tell of it.
+  /// The object that the row names for a one-to-one relationship. No object is made of a row that is gone:
+  /// each look would find that out anew, and tell of it.
   fileprivate final func storedPartner(_ slot: Int) -> NSManagedObject? {
     guard inverseToOne(slot) != nil, case .stored(.toOne, let word) = runtime.layout.slots[slot].role,
       let row, row.hasValue(word), let store, let context = identityMap?.context

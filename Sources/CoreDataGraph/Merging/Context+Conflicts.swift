@@ -23,7 +23,8 @@ extension NSManagedObjectContext {
 
   /// Makes conflicts of a store's refusal and lets the policy settle them.
   ///
-  /// - Throws: what the policy throws, or the refusal as an error where there is nothing that a policy could settle.
+  /// - Throws: what the policy throws, or the refusal as an error where there is nothing that a
+  ///   policy could settle.
   final func resolve(_ refusal: SaveRefusal) throws {
     let conflicts: [Any]
     switch refusal.error {
@@ -64,8 +65,8 @@ extension NSManagedObjectContext {
       }
       let cached: RowRef? = store.keptRow(root: root, key: conflict.id.key, age: nil)
       if let cached, let stored = conflict.stored, cached.version &- read.version > 0 {
-        // Another context of this coordinator has changed it. If somebody else has as well, the next try will meet that. If not, the
-        // stored row is the better one: it has what the store computes.
+        // Another context of this coordinator has changed it. If somebody else has as well, the next try will
+        // meet that. If not, the stored row is the better one: it has what the store computes.
         return NSMergeConflict(
           source: object, expectedVersion: conflict.expectedVersion, cached: cached, persisted: nil,
           new: stored.version == cached.version ? stored : cached)
@@ -146,7 +147,8 @@ struct UniquenessSearch {
     return Key(values: values)
   }
 
-  /// The objects of rows that have the keys' values and keep them: those that the save changes or deletes do not count.
+  /// The objects of rows that have the keys' values and keep them: those that the save changes or
+  /// deletes do not count.
   private func storedObjects(
     _ runtime: EntityRuntime, _ names: [String], _ slots: [Int], keys: [Key]
   ) throws -> [Key: NSManagedObject] {

@@ -1,8 +1,9 @@
 import CoreDataStorage
 import Foundation
 
-// Objects that another context has deleted (Decisions/0030). A merge deletes them here: they are told of, `isDeleted` is true and
-// relationships let go of them. Nothing is to be saved for them, so they are in no list of changes; at the next save they leave.
+// Objects that another context has deleted (Decisions/0030). A merge deletes them here: they are told of,
+// `isDeleted` is true and relationships let go of them. Nothing is to be saved for them, so they are in no
+// list of changes; at the next save they leave.
 
 extension NSManagedObjectContext {
   /// Deletes objects whose rows are gone already. New ones have no row that anybody could have deleted.
@@ -93,7 +94,8 @@ extension NSManagedObjectContext {
     object.turnIntoFault()
   }
 
-  /// Looks whether the row of a deleted object is there again; then the object comes back. True for all others.
+  /// Looks whether the row of a deleted object is there again; then the object comes back. True
+  /// for all others.
   final func findAgain(_ object: NSManagedObject) throws -> Bool {
     guard object.flags.contains(.remotelyDeleted) else { return true }
     if let parent {
@@ -158,8 +160,8 @@ extension NSManagedObject {
     return identityMap.object(store: store.ordinal, root: root, key: id.key)
   }
 
-  /// Takes objects that another context has deleted out of the relationships, and out of what was read, to which a rollback goes back.
-  /// That is no change: it is what the store says. False if there are none.
+  /// Takes objects that another context has deleted out of the relationships, and out of what was read, to
+  /// which a rollback goes back. That is no change: it is what the store says. False if there are none.
   @discardableResult
   final func dropRemotelyDeleted() -> Bool {
     let slots: [Int] = runtime.relationshipSlots.filter(leadsToRemotelyDeleted)

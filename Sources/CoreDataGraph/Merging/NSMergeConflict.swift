@@ -4,12 +4,14 @@ import Foundation
 
 /// An object whose row was changed or deleted after the context had read it.
 ///
-/// Conflicts show on two levels. What another context of the same coordinator has saved is in the coordinator's row cache:
-/// ``cachedSnapshot`` tells it, and ``persistedSnapshot`` is nil. What somebody else has written, another coordinator or another
-/// process, is in the store only: ``persistedSnapshot`` tells it, and ``cachedSnapshot`` is what this coordinator had known. A row
-/// that is deleted has version 0 and no ``persistedSnapshot``.
+/// Conflicts show on two levels. What another context of the same coordinator has saved is in the
+/// coordinator's row cache: ``cachedSnapshot`` tells it, and ``persistedSnapshot`` is nil. What somebody else
+/// has written, another coordinator or another process, is in the store only: ``persistedSnapshot`` tells it,
+/// and ``cachedSnapshot`` is what this coordinator had known. A row that is deleted has version 0 and no
+/// ``persistedSnapshot``.
 ///
-/// Snapshots hold attributes and, for to-one relationships, object ids, by name; `NSNull` for nil; never to-many members.
+/// Snapshots hold attributes and, for to-one relationships, object ids, by name; `NSNull` for nil; never
+/// to-many members.
 ///
 /// See Apple's page [NSMergeConflict](https://developer.apple.com/documentation/coredata/nsmergeconflict).
 nonisolated open class NSMergeConflict: NSObject {
@@ -17,9 +19,11 @@ nonisolated open class NSMergeConflict: NSObject {
   public final let sourceObject: NSManagedObject
   /// The values that the object has now, in the context.
   public final let objectSnapshot: [String: Any]?
-  /// The values in the row cache: what another context has saved or, where the conflict is with the store, what was last read.
+  /// The values in the row cache: what another context has saved or, where the conflict is with the store,
+  /// what was last read.
   public final let cachedSnapshot: [String: Any]?
-  /// The values in the store; nil when the row was deleted, or when the conflict is with another context's save.
+  /// The values in the store; nil when the row was deleted, or when the conflict is with
+  /// another context's save.
   public final let persistedSnapshot: [String: Any]?
   /// The version of the row in the cache or the store; 0 when it was deleted.
   public final let newVersionNumber: Int
@@ -63,7 +67,8 @@ nonisolated open class NSMergeConflict: NSObject {
 
 /// Objects that break a uniqueness constraint together.
 ///
-/// See Apple's page [NSConstraintConflict](https://developer.apple.com/documentation/coredata/nsconstraintconflict).
+/// See Apple's page
+/// [NSConstraintConflict](https://developer.apple.com/documentation/coredata/nsconstraintconflict).
 nonisolated open class NSConstraintConflict: NSObject {
   /// The names of the constraint's properties.
   public final let constraint: [String]
@@ -72,7 +77,8 @@ nonisolated open class NSConstraintConflict: NSObject {
   /// The object of the row that has them already; nil when only objects being saved collide.
   public final let databaseObject: NSManagedObject?
   public final let databaseSnapshot: [AnyHashable: Any]?
-  /// The objects being saved that have the values, in the order they were inserted or changed; several only if no row has them.
+  /// The objects being saved that have the values, in the order they were inserted or changed; several only
+  /// if no row has them.
   public final let conflictingObjects: [NSManagedObject]
   public final let conflictingSnapshots: [Any]
 

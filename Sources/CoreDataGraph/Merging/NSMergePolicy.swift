@@ -16,11 +16,13 @@ public enum NSMergePolicyType: UInt, Sendable {
   case rollbackMergePolicyType = 4
 }
 
-/// What a save does when the store is no longer what the context had read, or when a uniqueness constraint would be broken.
+/// What a save does when the store is no longer what the context had read, or when a uniqueness constraint
+/// would be broken.
 ///
-/// Set one as the context's `mergePolicy`. A policy of one's own subclasses one of these, overrides ``resolve(mergeConflicts:)`` or one of the
-/// two special ones, calls super and changes the objects further (or throws, and the save fails with that error). The methods run on
-/// the context's queue, in the middle of its save, which is then tried again.
+/// Set one as the context's `mergePolicy`. A policy of one's own subclasses one of these, overrides
+/// ``resolve(mergeConflicts:)`` or one of the two special ones, calls super and changes the objects further
+/// (or throws, and the save fails with that error). The methods run on the context's queue, in the middle of
+/// its save, which is then tried again.
 ///
 /// | | changed here, changed there | changed here, deleted there | deleted here, changed there |
 /// |---|---|---|---|
@@ -37,10 +39,11 @@ public enum NSMergePolicyType: UInt, Sendable {
 /// relationship, it stays deleted. Members that were added or removed here stay so with every policy,
 /// unless a to-one of theirs says otherwise; nobody keeps a reference to a row that is gone.
 ///
-/// Uniqueness: one object stays, the others are deleted. With *store trumps* and *rollback* the stored one stays (without a stored one,
-/// the first that was inserted; an object whose changed value collides takes its stored value back); with *object trumps* and
-/// *overwrite* the object that was inserted or changed last. The two policies that merge by property hand what the deleted ones have
-/// and the winner lacks over to it: relationships, and with *object trumps* attributes that were not set.
+/// Uniqueness: one object stays, the others are deleted. With *store trumps* and *rollback* the stored one
+/// stays (without a stored one, the first that was inserted; an object whose changed value collides takes its
+/// stored value back); with *object trumps* and *overwrite* the object that was inserted or changed last. The
+/// two policies that merge by property hand what the deleted ones have and the winner lacks over to it:
+/// relationships, and with *object trumps* attributes that were not set.
 ///
 /// See Apple's page [NSMergePolicy](https://developer.apple.com/documentation/coredata/nsmergepolicy).
 nonisolated open class NSMergePolicy: NSObject, @unchecked Sendable {
@@ -62,9 +65,11 @@ nonisolated open class NSMergePolicy: NSObject, @unchecked Sendable {
   public static let mergeByPropertyStoreTrump = NSMergePolicy(
     merge: .mergeByPropertyStoreTrumpMergePolicyType)
 
-  /// Resolves conflicts of both kinds, ``NSMergeConflict`` and ``NSConstraintConflict``, those of the first kind first.
+  /// Resolves conflicts of both kinds, ``NSMergeConflict`` and ``NSConstraintConflict``, those of
+  /// the first kind first.
   ///
-  /// - Throws: 133020 or 133021 with the conflicts under ``NSPersistentStoreSaveConflictsErrorKey`` for the error policy.
+  /// - Throws: 133020 or 133021 with the conflicts under ``NSPersistentStoreSaveConflictsErrorKey`` for the
+  ///   error policy.
   open func resolve(mergeConflicts list: [Any]) throws {
     let locking: [NSMergeConflict] = list.compactMap { $0 as? NSMergeConflict }
     if !locking.isEmpty { try resolve(optimisticLockingConflicts: locking) }

@@ -2,9 +2,10 @@ import Foundation
 
 /// Releases what dead objects held, one object after another.
 ///
-/// An object keeps its relationship targets alive. Were they released by its deinitialiser, a chain of a hundred thousand
-/// objects that only hold each other would need as many nested calls, which no stack has. So a deinitialiser that runs inside
-/// another one only puts its slots on a list of its thread, and the outermost one empties the list.
+/// An object keeps its relationship targets alive. Were they released by its deinitialiser, a chain of a
+/// hundred thousand objects that only hold each other would need as many nested calls, which no stack has. So
+/// a deinitialiser that runs inside another one only puts its slots on a list of its thread, and the
+/// outermost one empties the list.
 enum DeferredRelease {
   /// Releases the slots of an object whose deinitialiser runs.
   static func release(_ state: inout ObjectState?, of runtime: EntityRuntime) {
@@ -46,8 +47,8 @@ enum DeferredRelease {
 }
 
 extension NSManagedObject {
-  /// Loaded relationships make cycles of objects; without their context they are of no use, so they are cut. An object that is in a
-  /// context, or back in one, keeps them.
+  /// Loaded relationships make cycles of objects; without their context they are of no use, so they are cut.
+  /// An object that is in a context, or back in one, keeps them.
   final func releaseRelationships() {
     guard identityMap == nil, let state else { return }
     for slot in runtime.relationshipSlots { state.values[slot] = .unset }

@@ -3,19 +3,21 @@ import CoreDataPredicates
 import CoreDataStorage
 import Foundation
 
-// What an object is beside what it was: since the last fetch or save, and since the last event. What is told is what differs,
-// whatever was set in between.
+// What an object is beside what it was: since the last fetch or save, and since the last event. What is told
+// is what differs, whatever was set in between.
 
 extension NSManagedObject {
-  /// Stored properties that differ from the last fetch or save, with their present values (`NSNull` for nil); of a new object those that
-  /// differ from what its entity gives a new one. A value that was set to what it is already is no difference. Empty unless
-  /// ``hasChanges``: ``setPrimitiveValue(_:forKey:)`` marks no object as changed, but what it sets is told of one that is, such as a new
-  /// one in `awakeFromInsert()`.
+  /// Stored properties that differ from the last fetch or save, with their present values (`NSNull` for nil);
+  /// of a new object those that differ from what its entity gives a new one. A value that was set to what it
+  /// is already is no difference. Empty unless ``hasChanges``: ``setPrimitiveValue(_:forKey:)`` marks no
+  /// object as changed, but what it sets is told of one that is, such as a new one in `awakeFromInsert()`.
   ///
-  /// In `willSave()` it tells what the save will write: `if changedValues()["modified"] == nil { modified = Date() }`.
+  /// In `willSave()` it tells what the save will write:
+  /// `if changedValues()["modified"] == nil { modified = Date() }`.
   ///
-  /// Loads the changed relationships, and asks the store for the order of an ordered one whose members were moved. On the context's
-  /// queue. See <https://developer.apple.com/documentation/coredata/nsmanagedobject/changedvalues()>.
+  /// Loads the changed relationships, and asks the store for the order of an ordered one whose members were
+  /// moved. On the context's queue. See
+  /// <https://developer.apple.com/documentation/coredata/nsmanagedobject/changedvalues()>.
   public final func changedValues() -> [String: Any] {
     var result: [String: Any] = [:]
     for slot in Set(recordedChanges().members.map(runtime.layout.property)) {
@@ -24,10 +26,12 @@ extension NSManagedObject {
     return result
   }
 
-  /// Whether ``changedValues()`` has anything to tell. Unlike ``hasChanges`` it compares values, and leaves out transient ones.
+  /// Whether ``changedValues()`` has anything to tell. Unlike ``hasChanges`` it compares values, and leaves
+  /// out transient ones.
   public final var hasPersistentChangedValues: Bool { !recordedChanges().isEmpty }
 
-  /// The values of the last fetch or save, `NSNull` for nil; all stored properties for nil keys. Empty for a new object.
+  /// The values of the last fetch or save, `NSNull` for nil; all stored properties for nil keys. Empty
+  /// for a new object.
   public final func committedValues(forKeys keys: [String]?) -> [String: Any] {
     fireFault()
     guard hasSource else { return [:] }
@@ -87,9 +91,10 @@ extension NSManagedObject {
 // MARK: - Since the last event
 
 extension NSManagedObject {
-  /// Stored properties that differ from what they were at the last objects-did-change notification, with their values then (`NSNull`
-  /// for nil). While that notification is posted: the changes it tells of. Empty for an object that is new in the event. Loads no
-  /// relationship: a to-many whose members were not read is left out.
+  /// Stored properties that differ from what they were at the last objects-did-change notification, with
+  /// their values then (`NSNull` for nil). While that notification is posted: the changes it tells of. Empty
+  /// for an object that is new in the event. Loads no relationship: a to-many whose members were not
+  /// read is left out.
   ///
   /// On the context's queue. See
   /// <https://developer.apple.com/documentation/coredata/nsmanagedobject/changedvaluesforcurrentevent()>.
@@ -121,8 +126,8 @@ extension NSManagedObject {
     return result
   }
 
-  /// Puts a value that was there before an event under its property's name, unless it is there now. Of an element of a composite
-  /// attribute the attribute is told.
+  /// Puts a value that was there before an event under its property's name, unless it is there now. Of an
+  /// element of a composite attribute the attribute is told.
   private final func tell(
     _ slot: Int, _ before: SlotValue, _ values: [Int: SlotValue], in result: inout [String: Any]
   ) {

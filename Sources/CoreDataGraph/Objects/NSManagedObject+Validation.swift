@@ -141,7 +141,8 @@ extension NSManagedObject {
     try NSManagedObject.throwFailures(failures)
   }
 
-  /// Whether a value is what an accessor makes at the time: neither the slot nor what was changed in it tells what it is now.
+  /// Whether a value is what an accessor makes at the time: neither the slot nor what was changed in it tells
+  /// what it is now.
   @inline(__always)
   private final func isMade(_ slot: Int, _ brief: CompactSlot) -> Bool {
     guard brief.role == .transient, let accessors = runtime.accessors else { return false }
@@ -294,8 +295,9 @@ extension NSManagedObject {
     checkPredicates(described, currentValue(value, described), &failures)
   }
 
-  /// The validation predicates of a property over a value that is not nil: of an attribute its value, of a to-one relationship the
-  /// target, of a to-many one the members as a set, which may be empty: `@count >= 1` says that it may not. A warning is the code of the error, or what it says.
+  /// The validation predicates of a property over a value that is not nil: of an attribute its value, of a
+  /// to-one relationship the target, of a to-many one the members as a set, which may be empty: `@count >= 1`
+  /// says that it may not. A warning is the code of the error, or what it says.
   private final func checkPredicates(_ slot: PropertySlot, _ value: Any?, _ failures: inout [any Error]) {
     let property: NSPropertyDescription = slot.property
     for (number, predicate) in property.validationPredicates.enumerated() {
@@ -337,8 +339,9 @@ extension NSManagedObject {
     checkPredicates(slot, count == 0 ? none : given ?? ownMembers(slot), &failures)
   }
 
-  /// An optional relationship may be empty whatever its minimum. A required one may be empty too unless it has a minimum: "required"
-  /// makes the minimum count, and the missing value (1570) is for attributes and to-one relationships.
+  /// An optional relationship may be empty whatever its minimum. A required one may be empty too unless it
+  /// has a minimum: "required" makes the minimum count, and the missing value (1570) is for attributes and
+  /// to-one relationships.
   private final func checkCount(
     _ slot: PropertySlot, count: Int, _ given: Any?, _ failures: inout [any Error]
   ) {
@@ -359,7 +362,8 @@ extension NSManagedObject {
     runtime.layout.slotByName[slot.name].flatMap { objectValue($0) }
   }
 
-  /// The error for one property. `warning` is what the model says to people, `detail` what exactly is wrong, as part of a sentence.
+  /// The error for one property. `warning` is what the model says to people, `detail` what exactly is wrong,
+  /// as part of a sentence.
   private final func failure(
     _ code: Int, _ slot: PropertySlot, _ warning: String? = nil, because detail: String? = nil,
     advice: String? = nil, value: Any?, predicate: NSPredicate? = nil

@@ -19,8 +19,8 @@ extension NSManagedObject {
   @inline(__always)
   final var needsAttention: Bool { !flags.isDisjoint(with: .attention) }
 
-  /// For the slow way of accessors, to be asked where attention is needed only: the recorder if the object is a recording
-  /// instance; otherwise the fault is fired and the accessor goes on.
+  /// For the slow way of accessors, to be asked where attention is needed only: the recorder if the object is
+  /// a recording instance; otherwise the fault is fired and the accessor goes on.
   @inline(never)
   final func recorderOrAttend(_ key: ManagedKey, _ shape: @autoclosure () -> AccessorShape)
     -> KeyPathRecorder?
@@ -123,8 +123,8 @@ extension NSManagedObject {
     }
   }
 
-  /// Decodes a transformable attribute for readers that can throw what stops the program elsewhere: a value that its
-  /// transformer can't read, or a transformer that nobody registered.
+  /// Decodes a transformable attribute for readers that can throw what stops the program elsewhere: a value
+  /// that its transformer can't read, or a transformer that nobody registered.
   final func checkTransformed(_ slot: Int) throws {
     if runtime.brief[slot].role == .composite {
       for element in runtime.layout.slots[slot].elements { try checkTransformed(element) }
@@ -190,7 +190,8 @@ extension NSManagedObject {
     }
   }
 
-  /// Whether changes can be taken back one by one: those of an object that is new in this event go with the object.
+  /// Whether changes can be taken back one by one: those of an object that is new in this event go
+  /// with the object.
   @inline(__always)
   final var isRecorded: Bool { identityMap != nil && flags.isDisjoint(with: [.untracked, .eventInserted]) }
 
@@ -215,7 +216,8 @@ extension NSManagedObject {
 
   /// The slots whose stored value differs from the row; for to-many relationships those with changed members.
   ///
-  /// Comparing transformable values calls the program (transformers, `isEqual`), unless `values` knows the answer.
+  /// Comparing transformable values calls the program (transformers, `isEqual`), unless `values`
+  /// knows the answer.
   final func persistentChanges(_ values: TransformedValues? = nil) -> SlotSet {
     guard let state else { return SlotSet() }
     var result = SlotSet()
@@ -270,8 +272,9 @@ extension NSManagedObject {
     }
   }
 
-  /// What a transformable attribute that was set has to store. Calls the program: its transformer and, where that makes other bytes than
-  /// the row holds, its `isEqual`. Equal values need not have equal bytes, as dictionaries don't, and those in the row stay then.
+  /// What a transformable attribute that was set has to store. Calls the program: its transformer and, where
+  /// that makes other bytes than the row holds, its `isEqual`. Equal values need not have equal bytes, as
+  /// dictionaries don't, and those in the row stay then.
   ///
   /// A value may have been changed in place: it is what would be stored that is compared.
   final func transformedChange(_ slot: Int, _ state: ObjectState) throws -> TransformedChange {

@@ -22,10 +22,11 @@ import Foundation
 ///
 /// See Apple's page [NSManagedObject](https://developer.apple.com/documentation/coredata/nsmanagedobject).
 nonisolated open class NSManagedObject: NSObject, NSFetchRequestResult {
-  // An object belongs to one queue, and nothing that runs while one of these variables is accessed reaches it; checking that at
-  // run time would cost a read of a property half its time, and a save a fiftieth.
+  // An object belongs to one queue, and nothing that runs while one of these variables is accessed reaches
+  // it; checking that at run time would cost a read of a property half its time, and a save a fiftieth.
 
-  /// Its entity in the model of its context; an object without one may be taken over into another model that says the same.
+  /// Its entity in the model of its context; an object without one may be taken over into another model that
+  /// says the same.
   @exclusivity(unchecked) final private(set) var runtime: EntityRuntime
   /// The identity map that holds the object; nil outside a context.
   @exclusivity(unchecked) final var identityMap: IdentityMap?
@@ -33,7 +34,8 @@ nonisolated open class NSManagedObject: NSObject, NSFetchRequestResult {
   @exclusivity(unchecked) final var store: NSPersistentStore?
   /// The primary key; negative before the first save.
   @exclusivity(unchecked) final var key: Int64
-  /// The slab and the place of the row of the last fetch or save, apart so that numbers are read without counting a reference.
+  /// The slab and the place of the row of the last fetch or save, apart so that numbers are read without
+  /// counting a reference.
   @exclusivity(unchecked) final var rowSlab: RowSlab?
   @exclusivity(unchecked) final var rowBase: UnsafeMutableRawPointer?
   @exclusivity(unchecked) final var state: ObjectState?
@@ -82,7 +84,8 @@ nonisolated open class NSManagedObject: NSObject, NSFetchRequestResult {
 
   /// Makes an object of `entity` and, unless `context` is nil, inserts it there.
   ///
-  /// An entity of another model is taken for the context's own if both models describe it alike; any other stops the program.
+  /// An entity of another model is taken for the context's own if both models describe it alike; any other
+  /// stops the program.
   ///
   /// A subclass that overrides it calls super and changes no property in it (use ``awakeFromInsert()``).
   public init(entity: NSEntityDescription, insertInto context: NSManagedObjectContext?) {
@@ -96,8 +99,9 @@ nonisolated open class NSManagedObject: NSObject, NSFetchRequestResult {
   /// Makes an object of the entity this class stands for in the context's model and inserts it.
   public convenience init(context moc: NSManagedObjectContext) { self.init(NewManagedObject(moc)) }
 
-  /// For the framework, and for generic code, to make an object of a class that is known at run time only. Classes inherit it. A
-  /// class without a designated initialiser of its own, or with ``init(entity:insertInto:)`` overridden, has all that is needed.
+  /// For the framework, and for generic code, to make an object of a class that is known at run time only.
+  /// Classes inherit it. A class without a designated initialiser of its own, or with
+  /// ``init(entity:insertInto:)`` overridden, has all that is needed.
   public required convenience init(_ new: NewManagedObject) {
     switch new.origin {
     case .entity(let entity, let context): self.init(entity: entity, insertInto: context)
@@ -126,13 +130,15 @@ nonisolated open class NSManagedObject: NSObject, NSFetchRequestResult {
 
   /// The entity this class stands for in the models in use.
   ///
-  /// Where several stacks with models of their own have the class, a block of a context means the context's model. Elsewhere the newest model
-  /// is taken, which makes no difference as long as all describe the entity alike; if they do not, a line on standard error says so once, with
-  /// both. ``init(context:)`` and requests always go by the context's model.
+  /// Where several stacks with models of their own have the class, a block of a context means the context's
+  /// model. Elsewhere the newest model is taken, which makes no difference as long as all describe the entity
+  /// alike; if they do not, a line on standard error says so once, with both. ``init(context:)`` and requests
+  /// always go by the context's model.
   ///
-  /// For a class that no model in use names, or that several entities have, the description has no name, as on Apple's platforms (it is nil
-  /// there, which Swift does not see): programs write `entity().name ?? "\(Self.self)"`. Of several entities a line on standard error says
-  /// once which they are.
+  /// For a class that no model in use names, or that several entities have, the description has no name, as
+  /// on Apple's platforms (it is nil there, which Swift does not see): programs write
+  /// `entity().name ?? "\(Self.self)"`. Of several entities a line on standard error says once
+  /// which they are.
   open class func entity() -> NSEntityDescription {
     do {
       return try ModelRuntime.entity(of: self).layout.entity
@@ -142,8 +148,10 @@ nonisolated open class NSManagedObject: NSObject, NSFetchRequestResult {
     }
   }
 
-  /// A request for all objects of ``entity()``. Where that is unclear the request has no entity, and is refused unless it gets one.
-  // Disfavoured, so that a subclass's `fetchRequest() -> NSFetchRequest<Item>` needs no type beside it when called.
+  /// A request for all objects of ``entity()``. Where that is unclear the request has no entity, and is
+  /// refused unless it gets one.
+  // Disfavoured, so that a subclass's `fetchRequest() -> NSFetchRequest<Item>` needs no type beside
+  // it when called.
   @_disfavoredOverload
   open class func fetchRequest() -> NSFetchRequest<any NSFetchRequestResult> {
     ModelRuntime.request(of: self)
@@ -151,15 +159,16 @@ nonisolated open class NSManagedObject: NSObject, NSFetchRequestResult {
 
   /// Names of properties by key path, for those that can't be found by themselves; see ``KeyPathNaming``.
   ///
-  /// A property whose getter hands one managed value through needs none. One that computes its value has none, and may be
-  /// given one here, such as the attribute it stands for. The getter of a property that is used in a key path is run with
-  /// made-up values; list it here if it would stop on them.
+  /// A property whose getter hands one managed value through needs none. One that computes its value has
+  /// none, and may be given one here, such as the attribute it stands for. The getter of a property that is
+  /// used in a key path is run with made-up values; list it here if it would stop on them.
   open class var keyPathNames: [AnyKeyPath: String] { [:] }
 
-  /// The class's own accessors that key-value coding is to call, by key: those that do more than hand a managed value through.
+  /// The class's own accessors that key-value coding is to call, by key: those that do more than hand a
+  /// managed value through.
   ///
-  /// On Apple's platforms ``value(forKey:)`` and ``setValue(_:forKey:)`` call a property's getter and setter, which the Objective-C
-  /// runtime finds by name. Elsewhere a class names the ones that matter:
+  /// On Apple's platforms ``value(forKey:)`` and ``setValue(_:forKey:)`` call a property's getter and setter,
+  /// which the Objective-C runtime finds by name. Elsewhere a class names the ones that matter:
   ///
   /// ```swift
   /// final class Person: NSManagedObject {
@@ -186,30 +195,36 @@ nonisolated open class NSManagedObject: NSObject, NSFetchRequestResult {
   /// }
   /// ```
   ///
-  /// They are used wherever a property is named: ``value(forKey:)``, ``setValue(_:forKey:)``, key paths and their operators,
-  /// predicates and sort descriptors that are evaluated over objects, ``observe(_:options:changeHandler:)``, and the other way round for
-  /// `#Predicate` and sort descriptors written with these key paths. `\Person.email` names the property for `Person` alone: a key path that
-  /// starts at a subclass (`\Editor.email`) or goes over a relationship (`\Person.boss?.email`) is another one, whose getter can't be
-  /// compared; list the former in the subclass, the latter in ``keyPathNames``, if they are written. Key-value coding gives their values as it gives all:
-  /// numbers as `NSNumber`, decimals as `NSDecimalNumber`, sets as `NSSet`, a value with a raw value as that; values on their way in are
-  /// converted back, where the property has room for them: a number out of its range, or a raw value without a case, is kept for the next
-  /// save to refuse. nil for a property that is not optional goes to ``setNilValueForKey(_:)``. A modelled property without a
-  /// setter is set in its slot.
+  /// They are used wherever a property is named: ``value(forKey:)``, ``setValue(_:forKey:)``, key paths and
+  /// their operators, predicates and sort descriptors that are evaluated over objects,
+  /// ``observe(_:options:changeHandler:)``, and the other way round for `#Predicate` and sort descriptors
+  /// written with these key paths. `\Person.email` names the property for `Person` alone: a key path that
+  /// starts at a subclass (`\Editor.email`) or goes over a relationship (`\Person.boss?.email`) is another
+  /// one, whose getter can't be compared; list the former in the subclass, the latter in ``keyPathNames``, if
+  /// they are written. Key-value coding gives their values as it gives all: numbers as `NSNumber`, decimals
+  /// as `NSDecimalNumber`, sets as `NSSet`, a value with a raw value as that; values on their way in are
+  /// converted back, where the property has room for them: a number out of its range, or a raw value without
+  /// a case, is kept for the next save to refuse. nil for a property that is not optional goes to
+  /// ``setNilValueForKey(_:)``. A modelled property without a setter is set in its slot.
   ///
-  /// The stored value is what ``primitiveValue(forKey:)`` gives, what ``changedValues()`` and ``committedValues(forKeys:)`` tell, what
-  /// is validated (but for transient attributes) and saved, and what stores compare: a fetch whose predicate or order names the key
-  /// goes by the stored value, of objects with unsaved changes by what is in their slots. So does a fetched results controller. Predicates and
-  /// sort descriptors that the program itself uses on objects ask the accessor. Stores do not know keys that are not in the model; filter
-  /// the objects that were fetched.
+  /// The stored value is what ``primitiveValue(forKey:)`` gives, what ``changedValues()`` and
+  /// ``committedValues(forKeys:)`` tell, what is validated (but for transient attributes) and saved, and what
+  /// stores compare: a fetch whose predicate or order names the key goes by the stored value, of objects with
+  /// unsaved changes by what is in their slots. So does a fetched results controller. Predicates and sort
+  /// descriptors that the program itself uses on objects ask the accessor. Stores do not know keys that are
+  /// not in the model; filter the objects that were fetched.
   ///
-  /// Accessors are written with ``ManagedKey``s or primitive values. One that asks ``value(forKey:)`` for its own key asks itself; it is
-  /// given the stored value the second time, so that this ends. Key-value coding finds inherited accessors without their being listed again, and an overriding property is called. Read once per entity while a model is prepared: name key
-  /// paths in it and do nothing else. Classes that do not override this pay nothing; a call through it costs several times one that goes to the slot.
+  /// Accessors are written with ``ManagedKey``s or primitive values. One that asks ``value(forKey:)`` for its
+  /// own key asks itself; it is given the stored value the second time, so that this ends. Key-value coding
+  /// finds inherited accessors without their being listed again, and an overriding property is called. Read
+  /// once per entity while a model is prepared: name key paths in it and do nothing else. Classes that do not
+  /// override this pay nothing; a call through it costs several times one that goes to the slot.
   open class var customAccessors: [String: AnyKeyPath] { [:] }
 
-  /// Whether changes of properties that the model does not have, announced by ``willChangeValue(forKey:)`` and
-  /// ``didChangeValue(forKey:)``, leave the object unchanged in its context's eyes. Default true. Override to return false for a class
-  /// whose other properties decide what is saved (in `willSave()`, for instance): then the object counts as updated.
+  /// Whether changes of properties that the model does not have, announced by ``willChangeValue(forKey:)``
+  /// and ``didChangeValue(forKey:)``, leave the object unchanged in its context's eyes. Default true.
+  /// Override to return false for a class whose other properties decide what is saved (in `willSave()`, for
+  /// instance): then the object counts as updated.
   open class var contextShouldIgnoreUnmodeledPropertyChanges: Bool { true }
 
   static func entityRuntime(in context: NSManagedObjectContext) -> EntityRuntime {
@@ -239,7 +254,8 @@ nonisolated open class NSManagedObject: NSObject, NSFetchRequestResult {
 
   public final var entity: NSEntityDescription { runtime.layout.entity }
 
-  /// The context that keeps the object; nil before insertion, after a saved deletion and when the context is gone.
+  /// The context that keeps the object; nil before insertion, after a saved deletion and when the
+  /// context is gone.
   public final var managedObjectContext: NSManagedObjectContext? { identityMap?.context }
 
   /// The object's identity; temporary until the first save. Does not load the object.
@@ -255,7 +271,8 @@ nonisolated open class NSManagedObject: NSObject, NSFetchRequestResult {
     return (object as AnyObject) === self
   }
 
-  /// By instance, so it survives the change from temporary to permanent id. The address as it is: sets mix what they get.
+  /// By instance, so it survives the change from temporary to permanent id. The address as it is: sets mix
+  /// what they get.
   open override var hash: Int { Int(bitPattern: ObjectIdentifier(self)) }
 
   open override var description: String {
@@ -296,8 +313,8 @@ nonisolated open class NSManagedObject: NSObject, NSFetchRequestResult {
   public final var isUpdated: Bool {
     flags.contains(.updated) && flags.isDisjoint(with: [.inserted, .deleted])
   }
-  /// To be deleted by the next save, or deleted by another context whose save was merged, until this one's next save. Not a test
-  /// for "was deleted once".
+  /// To be deleted by the next save, or deleted by another context whose save was merged, until this one's
+  /// next save. Not a test for "was deleted once".
   public final var isDeleted: Bool { flags.contains(.deleted) }
   /// Whether the next save is to delete the row.
   final var isToBeDeleted: Bool {
@@ -331,54 +348,62 @@ nonisolated open class NSManagedObject: NSObject, NSFetchRequestResult {
 
   // MARK: Key-value coding, for subclasses
 
-  /// The value of a property, by the class's own accessor if ``customAccessors`` names one: numbers as `NSNumber`, decimals as
-  /// `NSDecimalNumber`, a to-one target as its object, to-many members as `NSSet` or `NSOrderedSet`, nil for no value. Loads the object if it
-  /// is a fault. An unknown key goes to ``value(forUndefinedKey:)``, which stops with the nearest names; ``readValue(forKey:)`` throws instead.
+  /// The value of a property, by the class's own accessor if ``customAccessors`` names one: numbers as
+  /// `NSNumber`, decimals as `NSDecimalNumber`, a to-one target as its object, to-many members as `NSSet` or
+  /// `NSOrderedSet`, nil for no value. Loads the object if it is a fault. An unknown key goes to
+  /// ``value(forUndefinedKey:)``, which stops with the nearest names; ``readValue(forKey:)`` throws instead.
   ///
-  /// Override it to answer keys otherwise; call super for all others. Key paths, predicates and sort descriptors over objects ask the
-  /// override then, with the exceptions that ``customAccessors`` has too; properties don't. Cost: classes that do not override it pay nothing.
+  /// Override it to answer keys otherwise; call super for all others. Key paths, predicates and sort
+  /// descriptors over objects ask the override then, with the exceptions that ``customAccessors`` has too;
+  /// properties don't. Cost: classes that do not override it pay nothing.
   open func value(forKey key: String) -> Any? { baseValue(key) }
 
-  /// Sets a property, by the class's own accessor if ``customAccessors`` names one, and keeps the inverse of a relationship. A value
-  /// that the attribute does not take, or the accessor's property (a number out of its range, a raw value without a case), is kept and
-  /// refused by the next save, which names it. nil for an accessor whose property is not optional goes to ``setNilValueForKey(_:)``, an
-  /// unknown key to ``setValue(_:forUndefinedKey:)``.
+  /// Sets a property, by the class's own accessor if ``customAccessors`` names one, and keeps the inverse of
+  /// a relationship. A value that the attribute does not take, or the accessor's property (a number out of
+  /// its range, a raw value without a case), is kept and refused by the next save, which names it. nil for an
+  /// accessor whose property is not optional goes to ``setNilValueForKey(_:)``, an unknown key to
+  /// ``setValue(_:forUndefinedKey:)``.
   open func setValue(_ value: Any?, forKey key: String) { setBaseValue(value, key) }
 
-  /// The values along a path of keys: `category.name`. A to-many step gives the collection of its members' values. Overridden, it is asked by
-  /// whoever calls it; predicates go by ``value(forKey:)``.
+  /// The values along a path of keys: `category.name`. A to-many step gives the collection of its members'
+  /// values. Overridden, it is asked by whoever calls it; predicates go by ``value(forKey:)``.
   open func value(forKeyPath keyPath: String) -> Any? { baseValue(along: keyPath) }
 
-  /// Sets the value at the end of a path: `category.name`, or an element of a composite attribute, `address.city`. Through a to-many
-  /// relationship it is sent to every member: `items.done`, `orders.items.price`. Nothing happens where an object on the way is nil.
+  /// Sets the value at the end of a path: `category.name`, or an element of a composite attribute,
+  /// `address.city`. Through a to-many relationship it is sent to every member: `items.done`,
+  /// `orders.items.price`. Nothing happens where an object on the way is nil.
   ///
-  /// Stops for a key that an object on the way does not have, with the nearest names, and where the path goes on behind a value that is no
-  /// object. Loads what it goes through. On the context's queue. See
+  /// Stops for a key that an object on the way does not have, with the nearest names, and where the path goes
+  /// on behind a value that is no object. Loads what it goes through. On the context's queue. See
   /// <https://developer.apple.com/documentation/objectivec/nsobject/setvalue(_:forkeypath:)>.
   open func setValue(_ value: Any?, forKeyPath keyPath: String) { setBaseValue(value, along: keyPath) }
 
-  /// Called by ``setValue(_:forKey:)`` for nil where an accessor of ``customAccessors`` has a property that is not optional. Override it to
-  /// put something in place of nil; call super for other keys.
+  /// Called by ``setValue(_:forKey:)`` for nil where an accessor of ``customAccessors`` has a property that
+  /// is not optional. Override it to put something in place of nil; call super for other keys.
   ///
-  /// Super stops the program, as Apple's does. Attributes without such an accessor can do without a value: nil removes it, and a
-  /// property that isn't optional reads as 0 or false then.
+  /// Super stops the program, as Apple's does. Attributes without such an accessor can do without a value:
+  /// nil removes it, and a property that isn't optional reads as 0 or false then.
   open func setNilValueForKey(_ key: String) { removeValue(forKey: key) }
 
-  /// What a key stands for that is neither a property of the model, nor one of ``customAccessors``, nor a stored property of the class.
-  /// Override it to answer such keys; ``value(forKey:)``, key paths, predicates and sort descriptors ask it. Super stops the program
-  /// with the nearest names; where errors can be thrown, as from `evaluateThrowing(with:substitutionVariables:)`, it makes them be thrown.
+  /// What a key stands for that is neither a property of the model, nor one of ``customAccessors``, nor a
+  /// stored property of the class. Override it to answer such keys; ``value(forKey:)``, key paths, predicates
+  /// and sort descriptors ask it. Super stops the program with the nearest names; where errors can be thrown,
+  /// as from `evaluateThrowing(with:substitutionVariables:)`, it makes them be thrown.
   open func value(forUndefinedKey key: String) -> Any? { refuseKey(key) }
 
-  /// Takes what ``setValue(_:forKey:)`` was given for a key that stands for nothing. Super stops the program with the nearest names.
+  /// Takes what ``setValue(_:forKey:)`` was given for a key that stands for nothing. Super stops the program
+  /// with the nearest names.
   open func setValue(_ value: Any?, forUndefinedKey key: String) { refuseValue(forKey: key) }
 
   // MARK: Validation, for subclasses
 
-  /// Checks one value, given or replaced, against the model. Nothing is checked when a property is set: saving calls this for every property
-  /// that is new or changed, before the subclass's part of ``validateForInsert()`` or ``validateForUpdate()``.
+  /// Checks one value, given or replaced, against the model. Nothing is checked when a property is set:
+  /// saving calls this for every property that is new or changed, before the subclass's part of
+  /// ``validateForInsert()`` or ``validateForUpdate()``.
   ///
-  /// Override it for what the model can't say about a single property. It stands for Apple's `validate<Key>:error:` methods, which
-  /// the Objective-C runtime finds by name: call super first, which checks the model, then the property's own check.
+  /// Override it for what the model can't say about a single property. It stands for Apple's
+  /// `validate<Key>:error:` methods, which the Objective-C runtime finds by name: call super first, which
+  /// checks the model, then the property's own check.
   ///
   /// ```swift
   /// override func validateValue(_ value: inout Any?, forKey key: String) throws {
@@ -387,14 +412,15 @@ nonisolated open class NSManagedObject: NSObject, NSFetchRequestResult {
   /// }
   /// ```
   ///
-  /// A value that is replaced here is what the object has from then on, and what is saved. Throw a `CocoaError` (such as
-  /// `NSManagedObjectValidationError`) or any other error: saving gathers them from all properties and objects; several become one
-  /// ``NSValidationMultipleErrorsError`` with all of them, flat, under ``NSDetailedErrorsKey``. Numbers may be given as any
-  /// numeric type. Do not set the property in here, and do not call this method from a check that it calls.
+  /// A value that is replaced here is what the object has from then on, and what is saved. Throw a
+  /// `CocoaError` (such as `NSManagedObjectValidationError`) or any other error: saving gathers them from all
+  /// properties and objects; several become one ``NSValidationMultipleErrorsError`` with all of them, flat,
+  /// under ``NSDetailedErrorsKey``. Numbers may be given as any numeric type. Do not set the property in
+  /// here, and do not call this method from a check that it calls.
   ///
-  /// Throws the model's first failure as itself, several as 1560; for a key that is neither a property nor an accessor's, an error with the
-  /// nearest names. Cost: classes that do not override it pay nothing for it in a save.
-  /// See Apple's page
+  /// Throws the model's first failure as itself, several as 1560; for a key that is neither a property nor an
+  /// accessor's, an error with the nearest names. Cost: classes that do not override it pay nothing for it in
+  /// a save. See Apple's page
   /// [validateValue(_:forKey:)](https://developer.apple.com/documentation/coredata/nsmanagedobject/validatevalue(_:forkey:)).
   open func validateValue(_ value: inout Any?, forKey key: String) throws {
     guard let slot = runtime.layout.slotByName[key] else {

@@ -7,7 +7,8 @@ final class ObjectState {
   @exclusivity(unchecked) var values: [SlotValue]
   /// Slots set since the last fetch or save: what the next save looks at.
   @exclusivity(unchecked) private(set) var changed = SlotSet()
-  /// In a child context: what the parent has where it differs from the row, unset elsewhere. nil: the row tells all.
+  /// In a child context: what the parent has where it differs from the row, unset elsewhere. nil:
+  /// the row tells all.
   @exclusivity(unchecked) var base: [SlotValue]?
   /// Of an object that is inserted again after its row was deleted: the version that was read of that.
   var formerVersion: Int32?
@@ -64,7 +65,8 @@ enum EventChange {
   case added(Int, NSManagedObject, MemberPlace, ToManyVersion)
   /// A member that went, and where it was.
   case removed(Int, NSManagedObject, MemberPlace, ToManyVersion)
-  /// A member of an ordered to-many that went elsewhere in it, and the one that it stood before; nil: it was the last.
+  /// A member of an ordered to-many that went elsewhere in it, and the one that it stood before; nil:
+  /// it was the last.
   case moved(Int, NSManagedObject, NSManagedObject?, ToManyVersion)
 }
 

@@ -5,8 +5,9 @@ import Foundation
 
 /// The value of one property in an object's own slots.
 ///
-/// Objects that were only fetched have no slots at all: their values are decoded from the row when they are read. Slots come
-/// into being with the first change, or to keep a decoded object (a transformed value, a relationship) alive.
+/// Objects that were only fetched have no slots at all: their values are decoded from the row when they are
+/// read. Slots come into being with the first change, or to keep a decoded object (a transformed value, a
+/// relationship) alive.
 enum SlotValue {
   /// Look into the row.
   case unset
@@ -41,7 +42,8 @@ final class Box<Value> {
   init(_ value: Value) { self.value = value }
 }
 
-/// A value that the attribute does not take, or the class's own accessor for it. It is kept, so that saving can name it.
+/// A value that the attribute does not take, or the class's own accessor for it. It is kept, so that saving
+/// can name it.
 final class ForeignValue {
   let value: Any
   /// What the accessor's property takes, where it is that which can't be made of the value.
@@ -139,7 +141,8 @@ extension SlotValue {
     }
   }
 
-  /// The value as key-value coding gives it: numbers as `NSNumber`, decimals as `NSDecimalNumber`, nil for null.
+  /// The value as key-value coding gives it: numbers as `NSNumber`, decimals as `NSDecimalNumber`,
+  /// nil for null.
   func attributeValue(kind: ColumnKind) -> Any? {
     switch self {
     case .unset, .null: return nil
@@ -170,7 +173,8 @@ extension SlotValue {
     }
   }
 
-  /// Whether a store can keep the value: NaN is no value in a database, and others are of no use to the attribute.
+  /// Whether a store can keep the value: NaN is no value in a database, and others are of no use
+  /// to the attribute.
   func isStorable(as kind: ColumnKind) -> Bool {
     switch self {
     case .unset, .null, .integer, .string: return true
@@ -198,7 +202,8 @@ extension SlotValue {
       case (let a as Box<UUID>, let b as Box<UUID>): return a.value == b.value
       case (let a as Box<URL>, let b as Box<URL>): return a.value == b.value
       case (let a as Box<Any>, let b as Box<Any>):
-        // As they are where they can be compared so: bridging a set of decimals doesn't end (see `object(_:as:)`).
+        // As they are where they can be compared so: bridging a set of decimals doesn't end (see
+        // `object(_:as:)`).
         if type(of: a.value) == type(of: b.value), let left = a.value as? any Hashable,
           let right = b.value as? any Hashable
         {

@@ -1,13 +1,15 @@
 import Foundation
 
-/// What a thread is in the middle of, for code that is called again from within. Kept by thread and not as task-local values: what an accessor of the
-/// program starts with `Task { … }` is no longer within it, and a task-local value costs an allocation each time it is set.
+/// What a thread is in the middle of, for code that is called again from within. Kept by thread and not as
+/// task-local values: what an accessor of the program starts with `Task { … }` is no longer within it, and a
+/// task-local value costs an allocation each time it is set.
 final class ThreadLocalState {
   /// The accessors that run, each for one object.
   var running: Set<RunningAccessor> = []
   /// Property names go to slots, past accessors, and decimals are rounded: a fetch compares what is stored.
   var readsPersistedValues = false
-  /// Those who can throw what `value(forUndefinedKey:)` refuses, innermost last: nil as long as nothing was refused.
+  /// Those who can throw what `value(forUndefinedKey:)` refuses, innermost last: nil as long as
+  /// nothing was refused.
   var refusals: [(any Error)?] = []
   /// The class that is being asked for its accessors.
   var asked: NSManagedObject.Type?

@@ -9,7 +9,8 @@ import Foundation
 /// Register a transformer under the name the model gives; the attribute's object goes through
 /// ``transformedValue(_:)`` to be stored and through ``reverseTransformedValue(_:)`` when it is read.
 ///
-/// See Apple's page [ValueTransformer](https://developer.apple.com/documentation/foundation/valuetransformer).
+/// See Apple's page
+/// [ValueTransformer](https://developer.apple.com/documentation/foundation/valuetransformer).
 nonisolated open class ValueTransformer: NSObject {
   /// `required`, so that a class can be made when a model names it.
   public required override init() { super.init() }
@@ -54,8 +55,8 @@ nonisolated open class ValueTransformer: NSObject {
   open func reverseTransformedValue(_ value: Any?) -> Any? { transformedValue(value) }
 }
 
-/// Lets `ValueTransformer(forName:)` give the registered instance: only an initialiser in a protocol extension may return
-/// another object than the one it was called on.
+/// Lets `ValueTransformer(forName:)` give the registered instance: only an initialiser in a protocol
+/// extension may return another object than the one it was called on.
 public protocol ValueTransformerLookup {}
 
 extension ValueTransformer: ValueTransformerLookup {}
@@ -142,7 +143,8 @@ enum Transformation {
     return data
   }
 
-  /// What can't be read again would be lost: better said before it is written, and before Foundation stops over it.
+  /// What can't be read again would be lost: better said before it is written, and before
+  /// Foundation stops over it.
   private static func refuseStrangeClass(
     in data: Data, of label: String, _ transformer: NSSecureUnarchiveFromDataTransformer.Type
   ) throws {

@@ -3,9 +3,11 @@ import CoreDataStorage
 import Foundation
 import Synchronization
 
-// Closure observation in the shape of Foundation's for Apple's platforms, where it stands on the Objective-C runtime's KVO.
+// Closure observation in the shape of Foundation's for Apple's platforms, where it stands on the Objective-C
+// runtime's KVO.
 
-/// What happens to a set, as ``NSManagedObject/willChangeValue(forKey:withSetMutation:using:)`` is told; Apple's raw values.
+/// What happens to a set, as ``NSManagedObject/willChangeValue(forKey:withSetMutation:using:)`` is told;
+/// Apple's raw values.
 public enum NSKeyValueSetMutationKind: UInt, Sendable {
   case unionSet = 1
   case minusSet = 2
@@ -28,7 +30,8 @@ public struct NSKeyValueObservingOptions: OptionSet, Sendable {
   public static let prior = NSKeyValueObservingOptions(rawValue: 1 << 3)
 }
 
-/// The kinds of change. Managed objects tell every change as ``setting``, with whole collections for to-many relationships.
+/// The kinds of change. Managed objects tell every change as ``setting``, with whole collections for to-many
+/// relationships.
 public enum NSKeyValueChange: UInt, Sendable {
   case setting = 1
   case insertion = 2
@@ -51,10 +54,11 @@ public struct NSKeyValueObservedChange<Value> {
   public let isPrior: Bool
 }
 
-/// Keeps a closure observation going: hold it as long as changes are of interest. It ends with this object or with
-/// ``invalidate()``, on any thread. It does not keep the observed object alive.
+/// Keeps a closure observation going: hold it as long as changes are of interest. It ends with this object or
+/// with ``invalidate()``, on any thread. It does not keep the observed object alive.
 public final class NSKeyValueObservation: NSObject, Sendable {
-  // The closure's calls are made on the queue of the object's context only; other threads can do no more than let go of it.
+  // The closure's calls are made on the queue of the object's context only; other threads can do no more than
+  // let go of it.
   private let held: Guarded<Held>
 
   private struct Held: @unchecked Sendable {
@@ -157,19 +161,22 @@ extension ManagedPropertyObserving {
   /// }
   /// ```
   ///
-  /// Called on the queue of the object's context, in the middle of whatever changes the property: a setter, also with the same value; the
-  /// other side of a relationship; undo, rollback, refresh and merges where the value differs afterwards. Loading a fault is no change. An
-  /// object that became a fault tells what changed when it is loaded again, which a merge does at once for observed objects.
-  /// Primitive setters and changes in `awakeFromFetch` are not told.
+  /// Called on the queue of the object's context, in the middle of whatever changes the property: a setter,
+  /// also with the same value; the other side of a relationship; undo, rollback, refresh and merges where the
+  /// value differs afterwards. Loading a fault is no change. An object that became a fault tells what changed
+  /// when it is loaded again, which a merge does at once for observed objects. Primitive setters and changes
+  /// in `awakeFromFetch` are not told.
   ///
-  /// The property is one that hands a managed value through, or that ``NSManagedObject/keyPathNames`` names; any other stops the
-  /// program. Observing a to-many relationship with `.old` or `.new` loads its members. Loads the object.
+  /// The property is one that hands a managed value through, or that ``NSManagedObject/keyPathNames`` names;
+  /// any other stops the program. Observing a to-many relationship with `.old` or `.new` loads its members.
+  /// Loads the object.
   ///
-  /// A key of ``NSManagedObject/customAccessors`` that the model does not have is told of by ``NSManagedObject/willChangeValue(forKey:)`` and
-  /// ``NSManagedObject/didChangeValue(forKey:)`` around its changes, and by nothing else: not when a property that it is made of changes.
+  /// A key of ``NSManagedObject/customAccessors`` that the model does not have is told of by
+  /// ``NSManagedObject/willChangeValue(forKey:)`` and ``NSManagedObject/didChangeValue(forKey:)`` around its
+  /// changes, and by nothing else: not when a property that it is made of changes.
   ///
-  /// Off Apple's platforms there is no `addObserver(_:forKeyPath:options:context:)`: key-value observing by class needs the Objective-C
-  /// runtime. This is its place, in the shape of Foundation's
+  /// Off Apple's platforms there is no `addObserver(_:forKeyPath:options:context:)`: key-value observing by
+  /// class needs the Objective-C runtime. This is its place, in the shape of Foundation's
   /// [observe(_:options:changeHandler:)](https://developer.apple.com/documentation/swift/using-key-value-observing-in-swift).
   public func observe<Value>(
     _ keyPath: KeyPath<Self, Value>, options: NSKeyValueObservingOptions = [],
@@ -188,8 +195,9 @@ extension ManagedPropertyObserving {
 }
 
 extension NSManagedObject {
-  /// The same by the name of a property. Values are as key-value coding has them: numbers as `NSNumber`, to-many relationships as
-  /// `NSSet` or `NSOrderedSet`; nil for no value. An unknown key stops with the nearest names.
+  /// The same by the name of a property. Values are as key-value coding has them: numbers as `NSNumber`,
+  /// to-many relationships as `NSSet` or `NSOrderedSet`; nil for no value. An unknown key stops with the
+  /// nearest names.
   public final func observe(
     _ key: String, options: NSKeyValueObservingOptions = [],
     changeHandler: @escaping (NSManagedObject, NSKeyValueObservedChange<Any>) -> Void

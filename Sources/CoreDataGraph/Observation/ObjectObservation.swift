@@ -3,13 +3,15 @@ import CoreDataStorage
 import Foundation
 import Observation
 
-// Who looks at an object's properties. There are two kinds of observers: scopes of Swift's Observation, which note what they
-// read and are told that it is about to change, and closures, which are told the old and the new value. Both hang on the object
-// itself; an object that nobody looks at has neither (`observation` is nil), and its setters test one flag.
+// Who looks at an object's properties. There are two kinds of observers: scopes of Swift's Observation, which
+// note what they read and are told that it is about to change, and closures, which are told the old and the
+// new value. Both hang on the object itself; an object that nobody looks at has neither (`observation` is
+// nil), and its setters test one flag.
 //
-// Single changes are told where they are made (`withObservers`). Where values are replaced as a whole, by undo, a refresh, a merge,
-// observed values are kept before (`observedValues`) and compared after (`notifyObservers`): what is the same is not told. An
-// object that becomes a fault keeps what its observers have seen until it is loaded again, and compares then.
+// Single changes are told where they are made (`withObservers`). Where values are replaced as a whole, by
+// undo, a refresh, a merge, observed values are kept before (`observedValues`) and compared after
+// (`notifyObservers`): what is the same is not told. An object that becomes a fault keeps what its observers
+// have seen until it is loaded again, and compares then.
 
 extension NSManagedObject: Observable {}
 
@@ -121,8 +123,8 @@ extension NSManagedObject {
 
   // MARK: Hooks
 
-  /// Runs one change of a property, telling its observers before and after. Changes that are not recorded are told as a whole by
-  /// whoever makes them.
+  /// Runs one change of a property, telling its observers before and after. Changes that are not recorded are
+  /// told as a whole by whoever makes them.
   @inline(__always)
   final func withObservers<Result>(of slot: Int, _ change: () -> Result) -> Result {
     guard flags.contains(.observed) else { return change() }
@@ -160,8 +162,8 @@ extension NSManagedObject {
     return made
   }
 
-  /// The number that observers know a property by: its slot; for an accessor's key that the model does not have, a number behind those of
-  /// all slots. nil for a key that is neither.
+  /// The number that observers know a property by: its slot; for an accessor's key that the model does not
+  /// have, a number behind those of all slots. nil for a key that is neither.
   final func observedPlace(_ key: String) -> Int? {
     if let slot = runtime.layout.slotByName[key] { return slot }
     return runtime.accessors?.keys.sorted().firstIndex(of: key).map { runtime.slotCount + $0 }

@@ -2,22 +2,24 @@ import CoreDataModel
 import CoreDataStorage
 import Foundation
 
-// To-many relationships as mutable collections of Foundation's. What is changed in them is changed in the relationship at once, with
-// its inverse. Arrays that attributes hold, likewise.
+// To-many relationships as mutable collections of Foundation's. What is changed in them is changed in the
+// relationship at once, with its inverse. Arrays that attributes hold, likewise.
 
 extension NSManagedObject {
-  /// A to-many relationship, ordered or not, as a set that changes it. It always shows what the relationship holds. Adding, removing and
-  /// asking for single members (`contains`) do not load the others; counting and enumerating do. Stops for a key that is no to-many
-  /// relationship.
+  /// A to-many relationship, ordered or not, as a set that changes it. It always shows what the relationship
+  /// holds. Adding, removing and asking for single members (`contains`) do not load the others; counting and
+  /// enumerating do. Stops for a key that is no to-many relationship.
   ///
-  /// Foundation on Linux makes an empty Swift `Set` of it in a cast; take its `allObjects`, or read the property.
+  /// Foundation on Linux makes an empty Swift `Set` of it in a cast; take its `allObjects`, or
+  /// read the property.
   public final func mutableSetValue(forKey key: String) -> NSMutableSet {
     ManagedMutableSet(owner: self, slot: requireToMany(key))
   }
 
-  /// An ordered to-many relationship as an ordered set that changes it. It loads the members, holds those of the moment when it was asked
-  /// for, and what is changed through it; ask again after other changes. To add or remove single members of a large relationship without
-  /// loading it, use ``mutableSetValue(forKey:)`` (new ones go last) or the class's own methods.
+  /// An ordered to-many relationship as an ordered set that changes it. It loads the members, holds those of
+  /// the moment when it was asked for, and what is changed through it; ask again after other changes. To add
+  /// or remove single members of a large relationship without loading it, use ``mutableSetValue(forKey:)``
+  /// (new ones go last) or the class's own methods.
   public final func mutableOrderedSetValue(forKey key: String) -> NSMutableOrderedSet {
     let slot: Int = requireToMany(key)
     guard runtime.layout.slots[slot].relationship?.isOrdered == true else {
@@ -40,11 +42,11 @@ extension NSManagedObject {
     return owner.mutableOrderedSetValue(forKey: key)
   }
 
-  /// An array that an attribute holds, transformable or transient, or that an accessor of ``customAccessors`` gives, as an array that
-  /// changes it: each change sets the property as ``setValue(_:forKey:)`` does. Reads what the property has at the time; nil reads as
-  /// empty, and the first member that is added makes an array. An accessor is asked again for every member of a loop: loop over a
-  /// copy where that is dear. Stops for a property that holds anything else, and for relationships,
-  /// whose members are a set.
+  /// An array that an attribute holds, transformable or transient, or that an accessor of ``customAccessors``
+  /// gives, as an array that changes it: each change sets the property as ``setValue(_:forKey:)`` does. Reads
+  /// what the property has at the time; nil reads as empty, and the first member that is added makes an
+  /// array. An accessor is asked again for every member of a loop: loop over a copy where that is dear. Stops
+  /// for a property that holds anything else, and for relationships, whose members are a set.
   public final func mutableArrayValue(forKey key: String) -> NSMutableArray {
     if let slot = runtime.layout.slotByName[key], runtime.layout.slots[slot].relationship != nil {
       fatalError(
@@ -132,7 +134,8 @@ private final class ManagedMutableSet: NSMutableSet {
 }
 
 private final class ManagedMutableOrderedSet: NSMutableOrderedSet {
-  // Foundation on Linux reads its own storage where nobody can step in (`firstObject`, enumerators), so the members have to be there.
+  // Foundation on Linux reads its own storage where nobody can step in (`firstObject`, enumerators), so the
+  // members have to be there.
   private let owner: NSManagedObject?
   private let slot: Int
   /// How many of the changes below are under way: one may be made of others.
@@ -286,8 +289,9 @@ private final class ManagedMutableArray: NSMutableArray {
     }
   }
 
-  // Foundation iterates by `object(at:)`, which would read the whole attribute for every member. What a slot holds is a new object
-  // each time it is set or loaded, so the same object means the same members. An accessor may answer otherwise each time.
+  // Foundation iterates by `object(at:)`, which would read the whole attribute for every member. What a slot
+  // holds is a new object each time it is set or loaded, so the same object means the same members. An
+  // accessor may answer otherwise each time.
 
   private func known(_ owner: NSManagedObject) -> [Any]? {
     guard let last, let slot = owner.runtime.layout.slotByName[key] else { return nil }

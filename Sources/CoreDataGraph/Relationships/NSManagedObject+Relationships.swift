@@ -2,8 +2,8 @@ import CoreDataModel
 import CoreDataStorage
 import Foundation
 
-// Relationships, with both sides kept in step at once. `write…` and `add/removeMember` change one side; `set…` and
-// `link` change both. Nothing here loads members to change one of them: see `ToManyState`.
+// Relationships, with both sides kept in step at once. `write…` and `add/removeMember` change one side;
+// `set…` and `link` change both. Nothing here loads members to change one of them: see `ToManyState`.
 
 extension NSManagedObject {
   // MARK: To-one
@@ -24,7 +24,8 @@ extension NSManagedObject {
     let target: NSManagedObject = context.object(row.target(word), store: store)
     // The row is older than the deletion.
     if target.flags.contains(.remotelyDeleted) { return nil }
-    // Kept: reading it again must give the same object, and its loaded values must live as long as this one points at it.
+    // Kept: reading it again must give the same object, and its loaded values must live as long as this one
+    // points at it.
     ensureState().values[slot] = .object(target)
     return target
   }
@@ -142,7 +143,8 @@ extension NSManagedObject {
     return inverse.deleteRule != .noActionDeleteRule && inverse.deleteRule != .denyDeleteRule
   }
 
-  /// Whether an object is a member. Asks the store only where neither side tells, and then for this one object.
+  /// Whether an object is a member. Asks the store only where neither side tells, and then for
+  /// this one object.
   final func isMember(_ slot: Int, _ object: NSManagedObject) -> Bool {
     if let known = toManyState(slot).knows(object) { return known }
     guard let inverse = runtime.layout.slots[slot].inverseSlot else { return isMemberHere(slot, object) }
@@ -164,8 +166,9 @@ extension NSManagedObject {
     return reading(slot) { try context.storedMembers(of: self, slot: slot, among: asked) }
   }
 
-  /// The store may have other members by now: they are read anew when they are asked for. What was added and removed here stays so over
-  /// them, less what the store has already; that is asked now, because the next change counts on it.
+  /// The store may have other members by now: they are read anew when they are asked for. What was added and
+  /// removed here stays so over them, less what the store has already; that is asked now, because the next
+  /// change counts on it.
   final func unloadMembers(_ slot: Int) {
     guard let many = state?.toMany(slot) else { return }
     many.unload()
@@ -197,8 +200,9 @@ extension NSManagedObject {
     return stored.ids.count - gone + many.added.filter { !known.contains(ObjectIdentifier($0)) }.count
   }
 
-  /// The members whose side has to be told when this object goes for good: all that are loaded, else those that the context knows. Makes
-  /// no objects of the others, which nobody holds: the store forgets their pairs together with the row.
+  /// The members whose side has to be told when this object goes for good: all that are loaded, else those
+  /// that the context knows. Makes no objects of the others, which nobody holds: the store forgets their
+  /// pairs together with the row.
   final func knownMembers(_ slot: Int) -> [NSManagedObject] {
     let many: ToManyState = toManyState(slot)
     guard let stored = storedMemberIDs(slot) else { return members(slot).objects }
@@ -209,7 +213,8 @@ extension NSManagedObject {
     return known + many.added.objects
   }
 
-  /// The store's members of a relationship that is not loaded, and the objects that there are of them; nil: ask `members`.
+  /// The store's members of a relationship that is not loaded, and the objects that there are of them; nil:
+  /// ask `members`.
   private final func storedMemberIDs(_ slot: Int) -> (ids: [RowID], known: [NSManagedObject])? {
     guard toManyState(slot).members == nil, let context = identityMap?.context, context.parent == nil,
       let store,
@@ -221,7 +226,8 @@ extension NSManagedObject {
     return (ids, ids.compactMap { context.identityMap.object(store: store.ordinal, root: root, key: $0.key) })
   }
 
-  /// Before the object's row is deleted: keeps what an undo will need to bring back members that are not loaded.
+  /// Before the object's row is deleted: keeps what an undo will need to bring back members that
+  /// are not loaded.
   final func keepStoredMembers() {
     for slot in runtime.relationshipSlots where runtime.layout.slots[slot].isToMany {
       if let stored = storedMemberIDs(slot) { toManyState(slot).lastStored = stored.ids }
@@ -267,7 +273,8 @@ extension NSManagedObject {
   private final func storedSuccessor(_ slot: Int, _ object: NSManagedObject, _ many: ToManyState)
     -> NSManagedObject?
   {
-    // Each question goes through the members from the start: where many are taken out it is cheaper to load them all.
+    // Each question goes through the members from the start: where many are taken out it is cheaper
+    // to load them all.
     guard let context = identityMap?.context, let store, context.parent == nil, many.removed.count < 8 else {
       _ = members(slot)
       return nil

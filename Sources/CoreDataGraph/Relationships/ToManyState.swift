@@ -1,15 +1,16 @@
 import CoreDataStorage
 import Foundation
 
-/// The members of a to-many relationship of one object, as far as they are known: a list, or what was changed over members that only the
-/// store knows. Whoever changes them has found out whether the object is a member (`NSManagedObject.isMember`), so what is recorded
-/// here is exact, loaded or not.
+/// The members of a to-many relationship of one object, as far as they are known: a list, or what was changed
+/// over members that only the store knows. Whoever changes them has found out whether the object is a member
+/// (`NSManagedObject.isMember`), so what is recorded here is exact, loaded or not.
 final class ToManyState {
   let isOrdered: Bool
-  /// nil: not loaded; then the members are those of the store, less `removed`, and after them `added`. Unchecked as
-  /// `NSManagedObject.state` is.
+  /// nil: not loaded; then the members are those of the store, less `removed`, and after them `added`.
+  /// Unchecked as `NSManagedObject.state` is.
   @exclusivity(unchecked) var members: ObjectList?
-  /// Against the last committed state. In both is a member of an ordered relationship that was taken out and put at the end.
+  /// Against the last committed state. In both is a member of an ordered relationship that was taken out and
+  /// put at the end.
   private(set) var added = ObjectList()
   private(set) var removed = ObjectList()
   /// The order is another one than that of the store with `added` at the end.
@@ -96,7 +97,8 @@ final class ToManyState {
     return old
   }
 
-  /// Gives loaded members another order. Returns who was moved, in the order of moving, and before whom it stood.
+  /// Gives loaded members another order. Returns who was moved, in the order of moving, and before
+  /// whom it stood.
   func reorder(_ wanted: ObjectList) -> [(object: NSManagedObject, before: NSManagedObject?)] {
     guard members != nil else { return [] }
     let moves = members!.arrange(like: wanted)
@@ -122,8 +124,8 @@ final class ToManyState {
 
   // MARK: Loading and saving
 
-  /// Takes the store's members and lays what was changed meanwhile on top. Of those that are gone the store will hear by itself.
-  /// Returns whether there were any.
+  /// Takes the store's members and lays what was changed meanwhile on top. Of those that are gone the store
+  /// will hear by itself. Returns whether there were any.
   @discardableResult
   func load(_ stored: [NSManagedObject], except isGone: (NSManagedObject) -> Bool = { _ in false }) -> Bool {
     var list = ObjectList(stored)
@@ -142,15 +144,15 @@ final class ToManyState {
     return !gone.isEmpty
   }
 
-  /// Leaves out what somebody else has done in the store as well: what is recorded is exact again. `stored` need not have members that
-  /// were neither added nor removed.
+  /// Leaves out what somebody else has done in the store as well: what is recorded is exact again. `stored`
+  /// need not have members that were neither added nor removed.
   func leaveOut(doneIn stored: inout ObjectList) {
     removed = ObjectList(removed.filter { stored.indexes($0) })
     added = ObjectList(added.filter { !stored.indexes($0) || removed.indexes($0) })
   }
 
-  /// Lets the members go, to be loaded anew; what was changed stays so. Where the store may have others by now, `leaveOut` has to follow
-  /// before anything is changed.
+  /// Lets the members go, to be loaded anew; what was changed stays so. Where the store may have others by
+  /// now, `leaveOut` has to follow before anything is changed.
   func unload() {
     if isReordered, let members { order = members }
     members = nil
@@ -254,7 +256,8 @@ struct MemberPlace {
 
 /// What a change of members can't be taken back by itself.
 struct ToManyVersion {
-  /// The time between two commits. An object and no number: the members may have been made anew since, and count from the beginning.
+  /// The time between two commits. An object and no number: the members may have been made anew since, and
+  /// count from the beginning.
   final class Epoch: Sendable {}
 
   static let none = ToManyVersion(isReordered: true, epoch: nil, unloads: 0)

@@ -4,12 +4,14 @@ import Foundation
 
 /// The name of a managed class, for ``NSEntityDescription/managedObjectClassName``.
 ///
-/// Foundation's function of this name takes every class, and off Apple's platforms stops the program for those that are nested in a type,
-/// private or local to a function. The compiler takes this one for managed classes. Entities find the class by the name it gives.
+/// Foundation's function of this name takes every class, and off Apple's platforms stops the program for
+/// those that are nested in a type, private or local to a function. The compiler takes this one for managed
+/// classes. Entities find the class by the name it gives.
 ///
 /// The name of a private or local class is good for this process only.
 ///
-/// See Apple's page [NSStringFromClass(_:)](https://developer.apple.com/documentation/foundation/nsstringfromclass(_:)).
+/// See Apple's page
+/// [NSStringFromClass(_:)](https://developer.apple.com/documentation/foundation/nsstringfromclass(_:)).
 // swift-format-ignore: AlwaysUseLowerCamelCase
 public func NSStringFromClass(_ aClass: NSManagedObject.Type) -> String { ClassNames.name(of: aClass) }
 

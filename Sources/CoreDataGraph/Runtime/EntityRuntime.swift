@@ -4,7 +4,8 @@ import CoreDataRuntime
 import CoreDataStorage
 import Foundation
 
-/// A model as the object graph uses it: layouts plus classes and starting values. One per model, made on first use.
+/// A model as the object graph uses it: layouts plus classes and starting values. One per model,
+/// made on first use.
 final class ModelRuntime: @unchecked Sendable {
   // Sendable: immutable after init.
 
@@ -86,8 +87,9 @@ final class ModelRuntime: @unchecked Sendable {
     return live.reversed().flatMap { $0.byClass[ObjectIdentifier(objectClass)] ?? [] }
   }
 
-  /// The one entity that a class stands for: in the model of the context whose block is running, if that has one; else in the models in
-  /// use, as the newest describes it. Of several that describe it differently one is a guess, which is told once.
+  /// The one entity that a class stands for: in the model of the context whose block is running, if that has
+  /// one; else in the models in use, as the newest describes it. Of several that describe it differently one
+  /// is a guess, which is told once.
   static func entity(of objectClass: AnyClass) throws -> EntityRuntime {
     let found: [EntityRuntime] = try candidates(for: objectClass)
     if let other = found.first(where: {
@@ -98,14 +100,15 @@ final class ModelRuntime: @unchecked Sendable {
     return found[0]
   }
 
-  /// Runs what asks a class for its entity but needs only the name, which is unambiguous: the context that runs a request looks the
-  /// entity up in its own model.
+  /// Runs what asks a class for its entity but needs only the name, which is unambiguous: the context that
+  /// runs a request looks the entity up in its own model.
   static func forName<T>(_ body: () -> T) -> T {
     ThreadLocalState.ofThisThread.with(\.needsNameOnly, true, body)
   }
 
-  /// A request by the name of the entity that a class says it stands for, so that the context that runs it looks the entity up in its own
-  /// model. Of a class that stands for none, or for several, one without an entity, which is refused unless it gets one.
+  /// A request by the name of the entity that a class says it stands for, so that the context that runs it
+  /// looks the entity up in its own model. Of a class that stands for none, or for several, one without an
+  /// entity, which is refused unless it gets one.
   static func request<Result>(of objectClass: NSManagedObject.Type) -> NSFetchRequest<Result> {
     if let name = forName({ objectClass.entity().name }) { return NSFetchRequest(entityName: name) }
     if entities(of: objectClass).isEmpty {
@@ -308,7 +311,8 @@ final class EntityRuntime: @unchecked Sendable {
 
   deinit { brief.deallocate() }
 
-  /// Whether the class of this entity, or of one of its sub-entities, has an accessor of its own for a key, or answers keys itself.
+  /// Whether the class of this entity, or of one of its sub-entities, has an accessor of its own for a key,
+  /// or answers keys itself.
   func isCustom(_ key: String) -> Bool {
     layout.family.contains { model.entities[$0].answersKeys || model.entities[$0].accessors?[key] != nil }
   }
@@ -334,8 +338,9 @@ final class EntityRuntime: @unchecked Sendable {
     )
   }
 
-  /// The entity as another model has it. Where two stacks hold models that describe an entity alike, the description of either will do; any
-  /// other would be taken for an entity that the context's stores do not have, and stops the program.
+  /// The entity as another model has it. Where two stacks hold models that describe an entity alike, the
+  /// description of either will do; any other would be taken for an entity that the context's stores do not
+  /// have, and stops the program.
   func inModel(_ wanted: ModelRuntime, cure: String) -> EntityRuntime {
     if wanted === model { return self }
     let same: EntityRuntime? = wanted.runtime(named: layout.name)
@@ -370,9 +375,9 @@ final class EntityRuntime: @unchecked Sendable {
 
 /// Finds the class of an entity's objects.
 enum ClassResolver {
-  /// `Module.Class` is looked up as it is; `Class` and `.Class` (the program's own module) among all classes of
-  /// the process. A name that is not found gives `NSManagedObject`, with a warning, as Apple's framework does: tools without the
-  /// program's classes can still work with its objects.
+  /// `Module.Class` is looked up as it is; `Class` and `.Class` (the program's own module) among all classes
+  /// of the process. A name that is not found gives `NSManagedObject`, with a warning, as Apple's framework
+  /// does: tools without the program's classes can still work with its objects.
   static func objectClass(for entity: NSEntityDescription) -> NSManagedObject.Type {
     let written: String = entity.managedObjectClassName
     let name: String = written.hasPrefix(".") ? String(written.dropFirst()) : written

@@ -4,8 +4,9 @@ import Foundation
 
 /// An entity as predicates see it: where the values of its objects lie.
 ///
-/// A reader does what the typed accessors of `ManagedKey` do, and sends the evaluator to key-value coding where they would:
-/// for values that are not scalars, for values of a wrong type, for objects without a row; and for keys whose accessors are the class's own.
+/// A reader does what the typed accessors of `ManagedKey` do, and sends the evaluator to key-value coding
+/// where they would: for values that are not scalars, for values of a wrong type, for objects without a row;
+/// and for keys whose accessors are the class's own.
 struct EntityShape: ObjectShape {
   private let runtime: EntityRuntime
 
@@ -155,7 +156,8 @@ struct EntityShape: ObjectShape {
     }
   }
 
-  /// Whether an object has the slots that a shape promises: it is of the entity or of a sub-entity, of this very model.
+  /// Whether an object has the slots that a shape promises: it is of the entity or of a sub-entity,
+  /// of this very model.
   private struct Fit {
     let serial: UInt64
     let family: ClosedRange<Int>

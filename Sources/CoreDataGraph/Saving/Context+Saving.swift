@@ -258,8 +258,9 @@ extension NSManagedObjectContext {
     merge(saved, isStored: false)
   }
 
-  /// `isStored`: whether the save was one into the store, or the parent, that this context reads from. What a program hands over may come
-  /// from a context whose parent has not saved yet; the objects that were deleted there are still to be deleted here then.
+  /// `isStored`: whether the save was one into the store, or the parent, that this context reads from. What a
+  /// program hands over may come from a context whose parent has not saved yet; the objects that were deleted
+  /// there are still to be deleted here then.
   final func merge(_ ids: SavedIDs, isStored: Bool = true) {
     movePin()
     var info: [AnyHashable: Any] = ids.userInfo

@@ -3,17 +3,19 @@
 import CoreDataStorage
 import Foundation
 
-// What stores keep of decimals (Decisions/0037). As Apple's: whole numbers of 64 bits, and else what a real holds, 15 to 17 digits. A save
-// rounds to that, in stores of every kind and in child contexts, and the saved object has what the store has. Fetches compare what a save would
-// keep (Decisions/0055). All digits are kept where the attribute or the store asks for it.
+// What stores keep of decimals (Decisions/0037). As Apple's: whole numbers of 64 bits, and else what a real
+// holds, 15 to 17 digits. A save rounds to that, in stores of every kind and in child contexts, and the saved
+// object has what the store has. Fetches compare what a save would keep (Decisions/0055). All digits are kept
+// where the attribute or the store asks for it.
 
-/// Asks for all digits of decimals. In the user info of a decimal attribute (`YES` in Xcode's editor, `true` in code), or among the options of a
-/// store, for all its decimals.
+/// Asks for all digits of decimals. In the user info of a decimal attribute (`YES` in Xcode's editor, `true`
+/// in code), or among the options of a store, for all its decimals.
 ///
-/// Otherwise a save keeps of a decimal what Apple's framework does: whole numbers below 2⁶³, and 15 significant digits of
-/// others, often 17; the saved object, too, then has the value that was kept. Numbers with more digits are text in a SQLite file: Clarus
-/// reads, compares, sorts and adds them right, with the option and without it; Apple's framework reads them, but its queries find them
-/// greater than every other number.
+/// Otherwise a save keeps of a decimal what Apple's framework does: whole numbers below 2⁶³, and 15
+/// significant digits of others, often 17; the saved object, too, then has the value that was kept. Numbers
+/// with more digits are text in a SQLite file: Clarus reads, compares, sorts and adds them right, with the
+/// option and without it; Apple's framework reads them, but its queries find them greater than
+/// every other number.
 public let ClarusExactDecimalsKey: String = "clarus.exactDecimals"
 
 enum ExactDecimals {

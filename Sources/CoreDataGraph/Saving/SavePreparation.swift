@@ -4,8 +4,8 @@ import Foundation
 /// them changes anything any more, and again when a merge policy has changed objects. No store is written
 /// meanwhile, and no lock is held.
 ///
-/// Marks on objects, from here until the save ends (`end()`): `notifiedWillSave` and `validated`, which go with
-/// any change of the object.
+/// Marks on objects, from here until the save ends (`end()`): `notifiedWillSave` and `validated`, which go
+/// with any change of the object.
 final class SavePreparation {
   private static let mostRounds: Int = 1000
 

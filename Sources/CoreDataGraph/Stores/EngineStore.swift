@@ -4,7 +4,8 @@ import CoreDataSQLite
 import CoreDataStorage
 import Foundation
 
-/// A store whose rows an engine keeps: the one class of the graph that knows engines and the row cache. A class below it names the kind.
+/// A store whose rows an engine keeps: the one class of the graph that knows engines and the row cache. A
+/// class below it names the kind.
 class EngineStore: NSPersistentStore, StoreOperations, @unchecked Sendable {
   // Sendable: `engine` and `rowCache` are set while the store is loaded, before it is given to anybody.
 
@@ -86,10 +87,11 @@ class EngineStore: NSPersistentStore, StoreOperations, @unchecked Sendable {
     }
   }
 
-  /// Setting it is written with the next save; the keys for type, UUID and version hashes are kept right by the store.
+  /// Setting it is written with the next save; the keys for type, UUID and version hashes are kept
+  /// right by the store.
   ///
-  /// What the store can't take (values that are no property lists, anything if it is read-only) leaves the metadata as it was, and saves
-  /// throw the reason until something else is set, be it `metadata` itself.
+  /// What the store can't take (values that are no property lists, anything if it is read-only) leaves the
+  /// metadata as it was, and saves throw the reason until something else is set, be it `metadata` itself.
   override var metadata: [String: Any]! {
     get { engine.metadata }
     set {
@@ -114,7 +116,8 @@ class EngineStore: NSPersistentStore, StoreOperations, @unchecked Sendable {
   override func keptRow(root: Int, key: Int64, age: TimeInterval?) -> RowRef? {
     guard let rowCache else { return nil }
     guard let age else { return rowCache.row(root: root, key: key) }
-    // Rows that the store says are unchanged don't get old; one who takes none that was read before goes without them all the same.
+    // Rows that the store says are unchanged don't get old; one who takes none that was read before goes
+    // without them all the same.
     let limit: TimeInterval = engine.rowFreshness == .notified && age > 0 ? -1 : age
     return rowCache.row(root: root, key: key, age: limit)
   }

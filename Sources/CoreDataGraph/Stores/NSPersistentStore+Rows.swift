@@ -17,7 +17,8 @@ extension NSPersistentStore {
     try pinnedOperations(for: StoreAsker(context)).rows(of: layout, keys: keys)
   }
 
-  /// The row that is kept for a key, if it is not too old for the context; none for a context that is pinned to an earlier state.
+  /// The row that is kept for a key, if it is not too old for the context; none for a context that is pinned
+  /// to an earlier state.
   final func cachedRow(of layout: EntityLayout, key: Int64, for context: NSManagedObjectContext) throws
     -> RowRef?
   {
@@ -30,10 +31,11 @@ extension NSPersistentStore {
     replaceKeptRows(root: layout.rootIndex, changed: keys, by: [])
   }
 
-  /// Executes a plan; what is kept of rows, and contexts whose objects need what they have read, take the new ones.
+  /// Executes a plan; what is kept of rows, and contexts whose objects need what they have read, take
+  /// the new ones.
   final func execute(_ plan: consuming SavePlan, for asker: StoreAsker) throws {
-    // Released after the lock: the last reference to a context may be one of these, and objects of the program's classes
-    // go with it.
+    // Released after the lock: the last reference to a context may be one of these, and objects of the
+    // program's classes go with it.
     var others: [NSManagedObjectContext] = []
     defer { withExtendedLifetime(others) {} }
     saving.lock()

@@ -8,22 +8,24 @@ import Synchronization
 ///
 /// Coordinators make stores, of the class that is registered for a store type
 /// (``NSPersistentStoreCoordinator/registerStoreClass(_:type:)``): they call
-/// ``init(persistentStoreCoordinator:configurationName:at:options:)``, ``loadMetadata()`` and, when the store is among theirs,
-/// ``didAdd(to:)``. Members may be used from any thread.
+/// ``init(persistentStoreCoordinator:configurationName:at:options:)``, ``loadMetadata()`` and, when the store
+/// is among theirs, ``didAdd(to:)``. Members may be used from any thread.
 ///
-/// See Apple's page [NSPersistentStore](https://developer.apple.com/documentation/coredata/nspersistentstore).
+/// See Apple's page
+/// [NSPersistentStore](https://developer.apple.com/documentation/coredata/nspersistentstore).
 nonisolated open class NSPersistentStore: NSObject, @unchecked Sendable {
-  // Sendable: `facts` and `refusedMetadata` are guarded; the coordinator is a weak reference; `registeredType` is set once, before the
-  // store is given to anybody; all else is immutable.
+  // Sendable: `facts` and `refusedMetadata` are guarded; the coordinator is a weak reference;
+  // `registeredType` is set once, before the store is given to anybody; all else is immutable.
 
   final let runtime: ModelRuntime
   /// Distinguishes the stores of a process in identity maps; 0 stands for objects without a store.
   final let ordinal: Int
   /// Whether all digits of decimals are kept, whatever the attributes say.
   final let keepsExactDecimals: Bool
-  /// One save at a time, so that what is kept of rows takes saves in the order in which they were committed. Under it run the store's
-  /// transaction, or the copying of a migration, and nothing of the program's; the locks taken there are those of the row cache, of
-  /// identity maps, of the coordinator's stores and of the list of contexts, under which no other is taken.
+  /// One save at a time, so that what is kept of rows takes saves in the order in which they were committed.
+  /// Under it run the store's transaction, or the copying of a migration, and nothing of the program's; the
+  /// locks taken there are those of the row cache, of identity maps, of the coordinator's stores and of the
+  /// list of contexts, under which no other is taken.
   final let saving = NSLock()
   /// The configuration that was asked for.
   final let givenConfiguration: String?
@@ -43,7 +45,8 @@ nonisolated open class NSPersistentStore: NSObject, @unchecked Sendable {
   /// The coordinator; nil when the store was removed from it.
   public final internal(set) weak var persistentStoreCoordinator: NSPersistentStoreCoordinator?
 
-  /// Store ordinals are unique in the process, so that an object never meets a key of another coordinator's store.
+  /// Store ordinals are unique in the process, so that an object never meets a key of
+  /// another coordinator's store.
   private static let lastOrdinal = Atomic<Int>(0)
 
   /// Makes a store that is not opened yet. Coordinators call it; nothing is read or written.
@@ -70,7 +73,8 @@ nonisolated open class NSPersistentStore: NSObject, @unchecked Sendable {
     persistentStoreCoordinator = root
   }
 
-  /// How a coordinator makes a store of a class that is known at run time only: a subclass has this initialiser without writing it.
+  /// How a coordinator makes a store of a class that is known at run time only: a subclass has this
+  /// initialiser without writing it.
   public required convenience init(_ new: NewPersistentStore) {
     self.init(
       persistentStoreCoordinator: new.coordinator, configurationName: new.configuration,
@@ -86,15 +90,15 @@ nonisolated open class NSPersistentStore: NSObject, @unchecked Sendable {
   /// The options that the store was added with.
   open var options: [AnyHashable: Any]? { givenOptions }
 
-  /// The place of the store; nil for a store in memory that was added without one. Setting it names another place; files stay where
-  /// they are.
+  /// The place of the store; nil for a store in memory that was added without one. Setting it names another
+  /// place; files stay where they are.
   open var url: URL? {
     get { facts.withLock { $0.url } }
     set { facts.withLock { $0.url = newValue } }
   }
 
-  /// The UUID that object URIs name the store by: `NSStoreUUIDKey` of its metadata. A store class sets it while it loads its metadata;
-  /// ids that exist keep the one they were made with.
+  /// The UUID that object URIs name the store by: `NSStoreUUIDKey` of its metadata. A store class sets it
+  /// while it loads its metadata; ids that exist keep the one they were made with.
   open var identifier: String! {
     get { uuid }
     set {
@@ -116,8 +120,8 @@ nonisolated open class NSPersistentStore: NSObject, @unchecked Sendable {
     (givenOptions?[NSReadOnlyPersistentStoreOption] as? NSNumber)?.boolValue ?? false
   }
 
-  /// The metadata: `NSStoreTypeKey`, `NSStoreUUIDKey`, and what the program adds. A store class sets it in ``loadMetadata()`` and writes it
-  /// with its saves.
+  /// The metadata: `NSStoreTypeKey`, `NSStoreUUIDKey`, and what the program adds. A store class sets it in
+  /// ``loadMetadata()`` and writes it with its saves.
   open var metadata: [String: Any]! {
     get { facts.withLock { $0.metadata } }
     set {
@@ -130,7 +134,8 @@ nonisolated open class NSPersistentStore: NSObject, @unchecked Sendable {
 
   // MARK: For subclasses
 
-  /// Opens the store and sets its ``metadata``, `NSStoreUUIDKey` included. A subclass overrides it and does not call `super`.
+  /// Opens the store and sets its ``metadata``, `NSStoreUUIDKey` included. A subclass overrides it and does
+  /// not call `super`.
   ///
   /// Throws what is wrong with the file, or with what is in it; the store is not added then.
   ///
@@ -184,15 +189,18 @@ nonisolated open class NSPersistentStore: NSObject, @unchecked Sendable {
   var hasUnsavedMetadata: Bool { false }
   /// How rows are kept between contexts.
   var rowFreshness: RowFreshness { .alwaysAtHand }
-  /// The row that is kept for a key and tells its values, if it is no older than `age` seconds; negative: of any age. nil: the row that
-  /// was met last, whether it tells all values or the store may have computed some since.
+  /// The row that is kept for a key and tells its values, if it is no older than `age` seconds; negative: of
+  /// any age. nil: the row that was met last, whether it tells all values or the store may have
+  /// computed some since.
   func keptRow(root: Int, key: Int64, age: TimeInterval?) -> RowRef? { nil }
-  /// Rows were saved or found changed: `slabs` holds the new ones, `changed` the keys of those that had been there before, or are gone.
+  /// Rows were saved or found changed: `slabs` holds the new ones, `changed` the keys of those that had been
+  /// there before, or are gone.
   func replaceKeptRows(root: Int, changed: [Int64], by slabs: [RowSlab]) {}
   /// Releases what the store holds. Later operations fail with an explained error.
   func close() throws {}
 
-  /// Runs `body` with operations that see one moment of the store, whoever writes meanwhile; and whether they hand out keys.
+  /// Runs `body` with operations that see one moment of the store, whoever writes meanwhile; and whether they
+  /// hand out keys.
   func withOneState(
     for asker: StoreAsker, _ body: (any StoreOperations, _ handsOutKeys: Bool) throws -> Void
   ) throws {
@@ -281,7 +289,8 @@ public struct NewPersistentStore {
   let options: [AnyHashable: Any]?
 }
 
-/// Who asks a store, and by which request; for stores that are programs. Stores that know rows only need neither.
+/// Who asks a store, and by which request; for stores that are programs. Stores that know rows
+/// only need neither.
 struct StoreAsker {
   let context: NSManagedObjectContext
   /// The fetch or save request; nil for what no request has asked for: faults, members, keys.

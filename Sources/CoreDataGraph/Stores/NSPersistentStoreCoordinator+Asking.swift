@@ -2,8 +2,9 @@ import CoreDataModel
 import CoreDataStorage
 import Foundation
 
-// What contexts ask of the stores: the coordinator knows which there are, and asks one after the other. What one object needs (its row, the
-// members of a relationship) is asked of the object's store, through the same operations.
+// What contexts ask of the stores: the coordinator knows which there are, and asks one after the other. What
+// one object needs (its row, the members of a relationship) is asked of the object's store, through
+// the same operations.
 
 extension NSPersistentStoreCoordinator {
   /// The stores to ask: those that a request names, or all. Throws if the coordinator has none.
@@ -30,7 +31,8 @@ extension NSPersistentStoreCoordinator {
 
   // MARK: Saving
 
-  /// Executes one plan a store, one after the other. Throws a `StoreRefusal` for the first store that refuses; those before it are saved.
+  /// Executes one plan a store, one after the other. Throws a `StoreRefusal` for the first store that
+  /// refuses; those before it are saved.
   final func save(_ plans: [SavePlan], in parts: [StoreChanges], for context: NSManagedObjectContext) throws {
     for (place, part) in parts.enumerated() {
       do {
@@ -41,7 +43,8 @@ extension NSPersistentStoreCoordinator {
     }
   }
 
-  /// Throws what would stop a save to one of the stores, so that what is going to fail fails before anything is saved elsewhere.
+  /// Throws what would stop a save to one of the stores, so that what is going to fail fails before anything
+  /// is saved elsewhere.
   final func checkWritable(_ stores: [NSPersistentStore], for context: NSManagedObjectContext) throws {
     for store in stores {
       do {

@@ -4,22 +4,24 @@ import Foundation
 // Destroying and replacing stores as wholes: a file with its log, its journal and its folder of large values.
 
 extension NSPersistentStoreCoordinator {
-  /// Destroys what a store holds. It need not be one of this coordinator's; if it is, it is removed from it (see ``remove(_:)``).
+  /// Destroys what a store holds. It need not be one of this coordinator's; if it is, it is removed from it
+  /// (see ``remove(_:)``).
   ///
-  /// A SQLite store is emptied under SQLite's own locks, which takes a save of its own and is all or nothing, also through `kill -9`. As
-  /// on Apple's systems the file itself stays, empty: adding a store there makes a new one. Files of large values go too. Contexts of
-  /// other coordinators and processes that have the store open get errors from then on. Where there was no file there is an empty
-  /// one then, unless its folder is missing. A large value's file that another store refers to, whose name differs in the ending only (a
+  /// A SQLite store is emptied under SQLite's own locks, which takes a save of its own and is all or nothing,
+  /// also through `kill -9`. As on Apple's systems the file itself stays, empty: adding a store there makes a
+  /// new one. Files of large values go too. Contexts of other coordinators and processes that have the store
+  /// open get errors from then on. Where there was no file there is an empty one then, unless its folder is
+  /// missing. A large value's file that another store refers to, whose name differs in the ending only (a
   /// plain copy beside it), stays.
   ///
-  /// Of a store in memory nothing is left once it is removed. It is named by its URL, or ``url(for:)`` if it has none; throws if several
-  /// have that.
+  /// Of a store in memory nothing is left once it is removed. It is named by its URL, or ``url(for:)`` if it
+  /// has none; throws if several have that.
   ///
-  /// `options` are those of ``addPersistentStore(ofType:configurationName:at:options:)``, in particular `NSPersistentStoreTimeoutOption`,
-  /// and `NSPersistentStoreForceDestroyOption`.
+  /// `options` are those of ``addPersistentStore(ofType:configurationName:at:options:)``, in particular
+  /// `NSPersistentStoreTimeoutOption`, and `NSPersistentStoreForceDestroyOption`.
   ///
-  /// Throws a `CocoaError`, having done nothing: 134000 for a file that is no store of that type; 134090 if others kept the store locked
-  /// for the whole time.
+  /// Throws a `CocoaError`, having done nothing: 134000 for a file that is no store of that type; 134090 if
+  /// others kept the store locked for the whole time.
   ///
   /// See Apple's page
   /// [destroyPersistentStore(at:type:options:)](https://developer.apple.com/documentation/coredata/nspersistentstorecoordinator/destroypersistentstore(at:type:options:)).
@@ -41,16 +43,19 @@ extension NSPersistentStoreCoordinator {
     try destroyPersistentStore(at: url, ofType: storeType.rawValue, options: options)
   }
 
-  /// Copies a store over another one, or to where there is none: the way to take a backup, and to put it back.
+  /// Copies a store over another one, or to where there is none: the way to take a backup, and to
+  /// put it back.
   ///
-  /// What is copied is the state of one moment, with what is in the write-ahead log only and with files of large values; the source may
-  /// be open and written to, and stays as it is. A destination that is one of this coordinator's stores is removed from it (see
-  /// ``remove(_:)``): add it again. Others that have it open get errors from then on. The copy has the UUID of its source, so the two
-  /// can't be in one coordinator at a time. The exchange is all or nothing, also through `kill -9`. It costs reading and writing the file
-  /// once, and another time for a source with a write-ahead log that nobody has open.
+  /// What is copied is the state of one moment, with what is in the write-ahead log only and with files of
+  /// large values; the source may be open and written to, and stays as it is. A destination that is one of
+  /// this coordinator's stores is removed from it (see ``remove(_:)``): add it again. Others that have it
+  /// open get errors from then on. The copy has the UUID of its source, so the two can't be in one
+  /// coordinator at a time. The exchange is all or nothing, also through `kill -9`. It costs reading and
+  /// writing the file once, and another time for a source with a write-ahead log that nobody has open.
   ///
-  /// Throws a `CocoaError`, with the destination as it was: 134000 where one of the two is no store of that type; 134090 if others kept
-  /// the destination locked for the whole time (`NSPersistentStoreTimeoutOption`); 134180 for what SQLite reports, such as a full disk.
+  /// Throws a `CocoaError`, with the destination as it was: 134000 where one of the two is no store of that
+  /// type; 134090 if others kept the destination locked for the whole time
+  /// (`NSPersistentStoreTimeoutOption`); 134180 for what SQLite reports, such as a full disk.
   ///
   /// See Apple's page
   /// [replacePersistentStore](https://developer.apple.com/documentation/coredata/nspersistentstorecoordinator/replacepersistentstore(at:destinationoptions:withpersistentstorefrom:sourceoptions:type:)).
@@ -81,8 +86,9 @@ extension NSPersistentStoreCoordinator {
       sourceOptions: sourceOptions, ofType: sourceType.rawValue)
   }
 
-  /// The store of this coordinator that a URL leads to, by whatever name: a link, or another name of the file. It is the name under which
-  /// the file was opened that its log and its journal have. Throws if stores in memory have that URL, and more than one.
+  /// The store of this coordinator that a URL leads to, by whatever name: a link, or another name of the
+  /// file. It is the name under which the file was opened that its log and its journal have. Throws if stores
+  /// in memory have that URL, and more than one.
   private final func store(at place: URL, type: String) throws -> NSPersistentStore? {
     let found: [NSPersistentStore] = persistentStores.filter {
       $0.type == type && Swift.type(of: $0).isSamePlace(url(for: $0), place)

@@ -3,23 +3,25 @@ import CoreDataStorage
 import Foundation
 
 extension NSPersistentStoreCoordinator {
-  /// Puts a new store, at another place or of another type, into the place of one of this coordinator's, with all that it holds: the way to
-  /// export, and to "save as".
+  /// Puts a new store, at another place or of another type, into the place of one of this coordinator's, with
+  /// all that it holds: the way to export, and to "save as".
   ///
-  /// The old store is removed from the coordinator; its files stay. The new one has a UUID of its own, so objects have other ids: their
-  /// entity and number stay, and objects that contexts have take their new ids over, with unsaved changes and what can be undone. A context
-  /// does so before it next fetches, looks up or saves; ids of the old store go on leading to the objects here.
-  /// A context that is pinned to a query generation goes on to the state of the new store at its next read, and stays there, as after a
-  /// save: its token is another one then. The program's metadata
-  /// goes along. The notification that stores have changed tells of both stores as `NSUUIDChangedPersistentStoresKey`, too.
+  /// The old store is removed from the coordinator; its files stay. The new one has a UUID of its own, so
+  /// objects have other ids: their entity and number stay, and objects that contexts have take their new ids
+  /// over, with unsaved changes and what can be undone. A context does so before it next fetches, looks up or
+  /// saves; ids of the old store go on leading to the objects here. A context that is pinned to a query
+  /// generation goes on to the state of the new store at its next read, and stays there, as after a save: its
+  /// token is another one then. The program's metadata goes along. The notification that stores have changed
+  /// tells of both stores as `NSUUIDChangedPersistentStoresKey`, too.
   ///
-  /// Between SQLite files the database is copied as it is, by way of a temporary file in which it gets its UUID; a mere copy costs half with
+  /// Between SQLite files the database is copied as it is, by way of a temporary file in which it gets its
+  /// UUID; a mere copy costs half with
   /// ``replacePersistentStore(at:destinationOptions:withPersistentStoreFrom:sourceOptions:type:)``. Any other
-  /// way loads all objects into memory; so does a store with persistent history, which the new one is made without. Saves to the store
-  /// wait meanwhile.
+  /// way loads all objects into memory; so does a store with persistent history, which the new one is made
+  /// without. Saves to the store wait meanwhile.
   ///
-  /// Throws a `CocoaError` and leaves everything as it was if the store is not one of this coordinator's, if there is a store at the URL
-  /// already, and for what reading and writing may throw.
+  /// Throws a `CocoaError` and leaves everything as it was if the store is not one of this coordinator's, if
+  /// there is a store at the URL already, and for what reading and writing may throw.
   ///
   /// See Apple's page
   /// [migratePersistentStore(_:to:options:type:)](https://developer.apple.com/documentation/coredata/nspersistentstorecoordinator/migratepersistentstore(_:to:options:type:)).
@@ -93,8 +95,8 @@ struct StoreExchanges {
 }
 
 extension NSManagedObjectContext {
-  /// Gives objects of migrated stores their new ids, here and in children. To be called before anything is looked for in stores. Returns
-  /// whether there was a migration since the last time.
+  /// Gives objects of migrated stores their new ids, here and in children. To be called before anything is
+  /// looked for in stores. Returns whether there was a migration since the last time.
   @discardableResult
   final func takeExchanges() -> Bool {
     let exchanges: [ExchangedStore] = self.exchanges.next(of: persistentStoreCoordinator)

@@ -14,8 +14,9 @@ extension NSPersistentStoreCoordinator {
     }
   }
 
-  /// Makes stores of a type stores of a class of the program's, in every coordinator from now on; nil: there are no stores of that type any
-  /// more. Stores that are open stay what they are. Built-in types can be replaced, too.
+  /// Makes stores of a type stores of a class of the program's, in every coordinator from now on; nil: there
+  /// are no stores of that type any more. Stores that are open stay what they are. Built-in types can be
+  /// replaced, too.
   ///
   /// Stops if the class is not a subclass of ``NSPersistentStore``.
   ///

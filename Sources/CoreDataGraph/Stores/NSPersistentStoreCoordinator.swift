@@ -7,9 +7,11 @@ import Synchronization
 ///
 /// Safe to use from any thread. The model is frozen from here on.
 ///
-/// See Apple's page [NSPersistentStoreCoordinator](https://developer.apple.com/documentation/coredata/nspersistentstorecoordinator).
+/// See Apple's page
+/// [NSPersistentStoreCoordinator](https://developer.apple.com/documentation/coredata/nspersistentstorecoordinator).
 nonisolated open class NSPersistentStoreCoordinator: NSObject, WorkQueueOwner, @unchecked Sendable {
-  // Sendable: `stores`, `exchanges` and the name are guarded by `storesLock`; all else is immutable or guards itself.
+  // Sendable: `stores`, `exchanges` and the name are guarded by `storesLock`; all else is immutable
+  // or guards itself.
 
   final let runtime: ModelRuntime
   public final let managedObjectModel: NSManagedObjectModel
@@ -42,8 +44,9 @@ nonisolated open class NSPersistentStoreCoordinator: NSObject, WorkQueueOwner, @
 
   /// Opens a store and adds it.
   ///
-  /// Throws a `CocoaError`: 134100 when the file was written with another model (the entities that differ are named), 134000 when it is
-  /// not a store of that type, 134080 when it can't be opened. Blocks while the file is opened.
+  /// Throws a `CocoaError`: 134100 when the file was written with another model (the entities that differ are
+  /// named), 134000 when it is not a store of that type, 134080 when it can't be opened. Blocks while the
+  /// file is opened.
   @discardableResult
   public final func addPersistentStore(
     ofType storeType: String, configurationName configuration: String?, at storeURL: URL?,
@@ -96,8 +99,9 @@ nonisolated open class NSPersistentStoreCoordinator: NSObject, WorkQueueOwner, @
       ofType: type.rawValue, configurationName: configuration, at: storeURL, options: options)
   }
 
-  /// Opens the store a description tells of and calls the handler: at once, or later if the description asks for that. Then the store is
-  /// opened on a background queue, and the handler called on the main queue if this method was, else on that background queue.
+  /// Opens the store a description tells of and calls the handler: at once, or later if the description asks
+  /// for that. Then the store is opened on a background queue, and the handler called on the main queue if
+  /// this method was, else on that background queue.
   public final func addPersistentStore(
     with storeDescription: NSPersistentStoreDescription,
     completionHandler block: @escaping (NSPersistentStoreDescription, (any Error)?) -> Void
@@ -125,8 +129,8 @@ nonisolated open class NSPersistentStoreCoordinator: NSObject, WorkQueueOwner, @
     }
   }
 
-  /// Closes a store. Its objects in contexts become useless: each context takes them out, changes included, on its queue, and tells of
-  /// them as `NSInvalidatedObjectsKey`.
+  /// Closes a store. Its objects in contexts become useless: each context takes them out, changes included,
+  /// on its queue, and tells of them as `NSInvalidatedObjectsKey`.
   public final func remove(_ store: NSPersistentStore) throws {
     if persistentStores.contains(where: { $0 === store }) { store.willRemove(from: self) }
     let found: Bool = storesLock.withLock {
@@ -177,7 +181,8 @@ nonisolated open class NSPersistentStoreCoordinator: NSObject, WorkQueueOwner, @
     }
   }
 
-  /// What was exchanged after the first `count` exchanges, in order. Costs next to nothing where there was none.
+  /// What was exchanged after the first `count` exchanges, in order. Costs next to nothing where
+  /// there was none.
   final func exchanges(since count: Int) -> [ExchangedStore] {
     if exchangeCount.load(ordering: .acquiring) == count { return [] }
     return storesLock.withLock { Array(exchanges.dropFirst(count)) }
@@ -187,8 +192,8 @@ nonisolated open class NSPersistentStoreCoordinator: NSObject, WorkQueueOwner, @
 
   public final func metadata(for store: NSPersistentStore) -> [String: Any] { store.metadata }
 
-  /// Sets the program's metadata; written with the next save. Type and UUID are added; a UUID among the values becomes the
-  /// store's when its file is opened again.
+  /// Sets the program's metadata; written with the next save. Type and UUID are added; a UUID among the
+  /// values becomes the store's when its file is opened again.
   public final func setMetadata(_ metadata: [String: Any]?, for store: NSPersistentStore) {
     store.metadata = metadata
   }
@@ -211,11 +216,12 @@ nonisolated open class NSPersistentStoreCoordinator: NSObject, WorkQueueOwner, @
     try metadataForPersistentStore(ofType: storeType.rawValue, at: url, options: options)
   }
 
-  /// Sets the program's metadata of a store file, without opening it as a store; nil for none. The keys that describe the file stay what they
-  /// are. A UUID among the values becomes the store's when it is next opened; who has it open gets errors then, at the next save at the latest.
+  /// Sets the program's metadata of a store file, without opening it as a store; nil for none. The keys that
+  /// describe the file stay what they are. A UUID among the values becomes the store's when it is next
+  /// opened; who has it open gets errors then, at the next save at the latest.
   ///
-  /// Throws a `CocoaError` and changes nothing: 134000 where there is no store of that type, 134060 for what a property list can't hold, 513
-  /// where the file may not be written. Costs a transaction.
+  /// Throws a `CocoaError` and changes nothing: 134000 where there is no store of that type, 134060 for what
+  /// a property list can't hold, 513 where the file may not be written. Costs a transaction.
   ///
   /// See Apple's page
   /// [setMetadata(_:type:at:options:)](https://developer.apple.com/documentation/coredata/nspersistentstorecoordinator/setmetadata(_:type:at:options:)).
@@ -250,8 +256,8 @@ nonisolated open class NSPersistentStoreCoordinator: NSObject, WorkQueueOwner, @
 
   // MARK: Ids
 
-  /// The id that a URI of a permanent id names; nil unless a store with that UUID is here, the entity is known, and the URI is written as
-  /// ``NSManagedObjectID/uriRepresentation()`` writes it.
+  /// The id that a URI of a permanent id names; nil unless a store with that UUID is here, the entity is
+  /// known, and the URI is written as ``NSManagedObjectID/uriRepresentation()`` writes it.
   public final func managedObjectID(forURIRepresentation url: URL) -> NSManagedObjectID? {
     guard url.scheme == "x-coredata", let host = url.host,
       let store = persistentStores.first(where: { $0.uuid.caseInsensitiveCompare(host) == .orderedSame }
@@ -274,20 +280,22 @@ nonisolated open class NSPersistentStoreCoordinator: NSObject, WorkQueueOwner, @
 
   // MARK: Queue
 
-  /// Runs a block on the coordinator's queue, later. The block does not belong to the actor in whose code it is written.
+  /// Runs a block on the coordinator's queue, later. The block does not belong to the actor in whose
+  /// code it is written.
   @preconcurrency public final func perform(_ block: @escaping @Sendable () -> Void) {
     queue.run { [self] in RunningBlock.run(in: queue, of: nil, block) }
   }
 
-  /// Runs a block on the coordinator's queue and suspends until it has run. Returns or rethrows what the block does.
+  /// Runs a block on the coordinator's queue and suspends until it has run. Returns or rethrows
+  /// what the block does.
   @preconcurrency public final func perform<T, E: Error>(
     isolation: isolated (any Actor)? = #isolation, _ block: @escaping @Sendable () throws(E) -> T
   ) async throws(E) -> T {
     try await queue.run { [self] () throws(E) -> T in try RunningBlock.run(in: queue, of: nil, block) }
   }
 
-  /// Runs a block on the coordinator's queue and waits. Re-entrant; a block that waits for a context lends the queue to that context's
-  /// blocks, see ``NSManagedObjectContext/performAndWait(_:)``.
+  /// Runs a block on the coordinator's queue and waits. Re-entrant; a block that waits for a context lends
+  /// the queue to that context's blocks, see ``NSManagedObjectContext/performAndWait(_:)``.
   public final func performAndWait<T, E: Error>(_ block: () throws(E) -> T) throws(E) -> T {
     if queue.isCurrent { return try RunningBlock.run(in: queue, of: nil, block) }
     return try queue.runAndWait { () throws(E) -> T in try RunningBlock.run(in: queue, of: nil, block) }
@@ -299,7 +307,8 @@ nonisolated open class NSPersistentStoreCoordinator: NSObject, WorkQueueOwner, @
   }
 }
 
-/// The contexts above a coordinator or a parent context, weakly, so that saves reach those that merge automatically.
+/// The contexts above a coordinator or a parent context, weakly, so that saves reach those that merge
+/// automatically.
 final class ContextList: @unchecked Sendable {
   // Sendable: guarded by `lock`.
   private struct Weak { weak var context: NSManagedObjectContext? }
@@ -310,9 +319,9 @@ final class ContextList: @unchecked Sendable {
 
   func remove(_ context: NSManagedObjectContext) { change { $0.removeAll { $0 === context } } }
 
-  /// Looking at a weak reference retains the context. The last of others' references may go meanwhile, and the context with this one:
-  /// so what was looked at is let go after the lock, for the deinitialisers of contexts, of their objects and of what the program keeps
-  /// with them may come back here.
+  /// Looking at a weak reference retains the context. The last of others' references may go meanwhile, and
+  /// the context with this one: so what was looked at is let go after the lock, for the deinitialisers of
+  /// contexts, of their objects and of what the program keeps with them may come back here.
   private func change(_ body: (inout [NSManagedObjectContext]) -> Void) {
     let before: [NSManagedObjectContext] = lock.withLock {
       let alive: [NSManagedObjectContext] = list.compactMap(\.context)

@@ -2,11 +2,13 @@ import Foundation
 
 /// How to open a store: type, place, configuration, options.
 ///
-/// See Apple's page [NSPersistentStoreDescription](https://developer.apple.com/documentation/coredata/nspersistentstoredescription).
+/// See Apple's page
+/// [NSPersistentStoreDescription](https://developer.apple.com/documentation/coredata/nspersistentstoredescription).
 nonisolated open class NSPersistentStoreDescription: NSObject, NSCopying {
   open var type: String = NSSQLiteStoreType
   open var configuration: String?
-  /// `/dev/null` unless set, as Apple's: a store in memory. So is one at any name below it (`/dev/null/Shop.sqlite`).
+  /// `/dev/null` unless set, as Apple's: a store in memory. So is one at any name below it
+  /// (`/dev/null/Shop.sqlite`).
   open var url: URL? = URL(fileURLWithPath: "/dev/null")
   open var shouldAddStoreAsynchronously: Bool = false
   open private(set) var options: [String: NSObject] = [

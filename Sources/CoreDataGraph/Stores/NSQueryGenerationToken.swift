@@ -4,8 +4,8 @@ import Foundation
 
 /// A state of the stores of a coordinator that contexts may go on reading while others write.
 ///
-/// Pin a context to ``current`` and ask it for its `queryGenerationToken` after it has read something; pin others of the same
-/// coordinator to that token, and all of them read the same state:
+/// Pin a context to ``current`` and ask it for its `queryGenerationToken` after it has read something; pin
+/// others of the same coordinator to that token, and all of them read the same state:
 ///
 /// ```swift
 /// try context.setQueryGenerationFrom(.current)
@@ -13,9 +13,10 @@ import Foundation
 /// try other.setQueryGenerationFrom(context.queryGenerationToken)
 /// ```
 ///
-/// Only SQLite stores with write-ahead logging (the default) keep earlier states. Such a state holds a connection with a read transaction
-/// until the last token and the last context that is pinned to it go; until then SQLite can't start its log over, so that the file beside
-/// the store grows with what is written meanwhile. Keep tokens as long as they are needed and no longer.
+/// Only SQLite stores with write-ahead logging (the default) keep earlier states. Such a state holds a
+/// connection with a read transaction until the last token and the last context that is pinned to it go;
+/// until then SQLite can't start its log over, so that the file beside the store grows with what is written
+/// meanwhile. Keep tokens as long as they are needed and no longer.
 ///
 /// See Apple's page
 /// [NSQueryGenerationToken](https://developer.apple.com/documentation/coredata/nsquerygenerationtoken).

@@ -3,28 +3,29 @@ import CoreDataPredicates
 import CoreDataStorage
 import Foundation
 
-/// The rows of one store that objects of any context hold, by key: what faults are filled from instead of the store
-/// (Decisions/0025).
+/// The rows of one store that objects of any context hold, by key: what faults are filled from instead of the
+/// store (Decisions/0025).
 ///
-/// It holds no rows itself. Slabs that were read or saved are listed, and leave the list when the last object that has a row of them
-/// goes. A fetch lists its slabs and looks at no row: the rows of a slab are indexed when a row of the hierarchy is first looked
-/// up, or written over.
+/// It holds no rows itself. Slabs that were read or saved are listed, and leave the list when the last object
+/// that has a row of them goes. A fetch lists its slabs and looks at no row: the rows of a slab are indexed
+/// when a row of the hierarchy is first looked up, or written over.
 ///
 ///     fetch, save ─▶ entries[place]  slab (not retained), rows, time
 ///                        │ waiting, in the order they came
 ///                        ▼ first look-up
 ///                    table: key → place and position of the newest row
 ///
-/// A row that one context saves while another has an object of its key is retained by that one's `IdentityMap`.
+/// A row that one context saves while another has an object of its key is retained by that one's
+/// `IdentityMap`.
 final class RowCache: SlabIndex, @unchecked Sendable {
-  // Sendable: `hierarchies` is reached under `lock` only; the rest is immutable. No other lock is taken under it, since a slab may go
-  // while any other is held.
+  // Sendable: `hierarchies` is reached under `lock` only; the rest is immutable. No other lock is taken under
+  // it, since a slab may go while any other is held.
 
   private let lock = Guarded(())
   /// By the index of the root entity.
   private var hierarchies: [KeptRows]
-  /// By the index of the root entity: the store computes values of such rows when they or others are saved, so that a row that was
-  /// read or saved once does not tell them.
+  /// By the index of the root entity: the store computes values of such rows when they or others are saved,
+  /// so that a row that was read or saved once does not tell them.
   private let isComputed: [Bool]
 
   /// A listed slab. Its memory is reached while it is listed only: a slab that goes takes itself off first.
@@ -43,7 +44,8 @@ final class RowCache: SlabIndex, @unchecked Sendable {
     var entries: [Entry] = []
     /// Places in `entries` to be used again.
     var free: [Int] = []
-    /// Places of slabs whose rows are not in `table` yet, oldest first; those that are gone stay until they are swept.
+    /// Places of slabs whose rows are not in `table` yet, oldest first; those that are gone stay
+    /// until they are swept.
     var waiting: [Int] = []
     var goneWaiting: Int = 0
     /// Key → place << 32 | position.
@@ -61,7 +63,8 @@ final class RowCache: SlabIndex, @unchecked Sendable {
 
   // MARK: Reading
 
-  /// Runs a read of rows of one hierarchy and lists what it gives. Rows that somebody changed meanwhile are not listed.
+  /// Runs a read of rows of one hierarchy and lists what it gives. Rows that somebody changed
+  /// meanwhile are not listed.
   func listing(_ root: Int, _ read: () throws -> RowBatch) rethrows -> RowBatch {
     let time: ContinuousClock.Instant = .now
     let before: UInt64 = lock.withLock { _ in hierarchies[root].changes }
@@ -98,8 +101,8 @@ final class RowCache: SlabIndex, @unchecked Sendable {
 
   // MARK: Writing
 
-  /// Rows that were saved or found changed: `slabs` holds the new ones, `changed` the keys of those that had been there before, or are
-  /// gone now.
+  /// Rows that were saved or found changed: `slabs` holds the new ones, `changed` the keys of those that had
+  /// been there before, or are gone now.
   func replace(root: Int, changed: [Int64], by slabs: [RowSlab]) {
     let time: ContinuousClock.Instant = .now
     lock.withLock { _ in

@@ -25,26 +25,28 @@ public let NSPersistentStoreOSCompatibility: String = "NSPersistentStoreOSCompat
 public let NSReadOnlyPersistentStoreOption: String = "NSReadOnlyPersistentStoreOption"
 /// Option: a dictionary of SQLite pragmas.
 public let NSSQLitePragmasOption: String = "NSSQLitePragmasOption"
-/// Option: post `NSPersistentStoreRemoteChange` when another process has saved. That notification is not there yet: the option is taken,
-/// and standard error says once a store that nothing is posted.
+/// Option: post `NSPersistentStoreRemoteChange` when another process has saved. That notification is not
+/// there yet: the option is taken, and standard error says once a store that nothing is posted.
 public let NSPersistentStoreRemoteChangeNotificationPostOptionKey: String =
   "NSPersistentStoreRemoteChangeNotificationOptionKey"
 /// Option: seconds to wait for a locked store.
 public let NSPersistentStoreTimeoutOption: String = "NSPersistentStoreTimeoutOption"
-/// Option of ``NSPersistentStoreCoordinator/destroyPersistentStore(at:type:options:)``: a number, true to destroy a store also if it is
-/// damaged, or if others keep it locked; what they save then is lost. A file that is no SQLite database is never destroyed.
+/// Option of ``NSPersistentStoreCoordinator/destroyPersistentStore(at:type:options:)``: a number, true to
+/// destroy a store also if it is damaged, or if others keep it locked; what they save then is lost. A file
+/// that is no SQLite database is never destroyed.
 public let NSPersistentStoreForceDestroyOption: String = "NSPersistentStoreForceDestroyOption"
-/// Option: migrate a store of another model version. Opening such a store still fails with an explanation: migration is not
-/// there yet.
+/// Option: migrate a store of another model version. Opening such a store still fails with an explanation:
+/// migration is not there yet.
 public let NSMigratePersistentStoresAutomaticallyOption: String =
   "NSMigratePersistentStoresAutomaticallyOption"
 /// Option: infer how to migrate.
 public let NSInferMappingModelAutomaticallyOption: String = "NSInferMappingModelAutomaticallyOption"
 /// Option: open without comparing version hashes.
 public let NSIgnorePersistentStoreVersioningOption: String = "NSIgnorePersistentStoreVersioningOption"
-/// Option: keep persistent history. History is not there yet: a store that keeps none is opened and keeps none, which is said once
-/// on standard error; a store that keeps history is refused for writing, because its history would have gaps. Without the option such
-/// a store is opened read-only, as Apple's framework does.
+/// Option: keep persistent history. History is not there yet: a store that keeps none is opened and keeps
+/// none, which is said once on standard error; a store that keeps history is refused for writing, because its
+/// history would have gaps. Without the option such a store is opened read-only, as Apple's framework does.
 ///
-/// See Apple's page [NSPersistentHistoryTrackingKey](https://developer.apple.com/documentation/coredata/nspersistenthistorytrackingkey).
+/// See Apple's page
+/// [NSPersistentHistoryTrackingKey](https://developer.apple.com/documentation/coredata/nspersistenthistorytrackingkey).
 public let NSPersistentHistoryTrackingKey: String = "NSPersistentHistoryTrackingKey"

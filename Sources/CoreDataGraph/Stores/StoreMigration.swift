@@ -2,7 +2,8 @@ import CoreDataModel
 import CoreDataStorage
 import Foundation
 
-/// Making a store with the contents of another one (Decisions/0049): the way the new store's class does it, or row by row through memory.
+/// Making a store with the contents of another one (Decisions/0049): the way the new store's class does it,
+/// or row by row through memory.
 struct StoreMigration {
   let source: NSPersistentStore
   let coordinator: NSPersistentStoreCoordinator

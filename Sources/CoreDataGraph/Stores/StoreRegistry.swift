@@ -3,7 +3,8 @@ import CoreDataPredicates
 import CoreDataStorage
 import Foundation
 
-/// Which class makes stores of which type. Built-in types are registered as a program's own are, and can be replaced by them.
+/// Which class makes stores of which type. Built-in types are registered as a program's own are, and can be
+/// replaced by them.
 package enum StoreRegistry {
   private static let classes = Guarded<[String: NSPersistentStore.Type]>([
     NSSQLiteStoreType: SQLiteStore.self, NSInMemoryStoreType: InMemoryStore.self,
@@ -58,7 +59,8 @@ package enum StoreRegistry {
     fileKinds.first { $0.recognizes(head) }
   }
 
-  /// Looks into the file at a URL, whatever its kind. Throws what the kind of SQLite stores says of a file that is of no known kind.
+  /// Looks into the file at a URL, whatever its kind. Throws what the kind of SQLite stores says of a file
+  /// that is of no known kind.
   static func inspect(_ url: URL) throws -> StoreInspection {
     for kind in fileKinds where kind.type != NSSQLiteStoreType {
       if let found = try? kind.inspect(url, options: StoreOpeningOptions()) { return found }
@@ -75,7 +77,8 @@ package enum StoreRegistry {
 }
 
 extension StoreOpeningOptions {
-  /// From the options of ``NSPersistentStoreCoordinator/addPersistentStore(ofType:configurationName:at:options:)``.
+  /// From the options of
+  /// ``NSPersistentStoreCoordinator/addPersistentStore(ofType:configurationName:at:options:)``.
   init(apple options: [AnyHashable: Any]) {
     func flag(_ key: String) -> Bool? { (options[key] as? NSNumber)?.boolValue }
     self.init(isReadOnly: flag(NSReadOnlyPersistentStoreOption) ?? false)

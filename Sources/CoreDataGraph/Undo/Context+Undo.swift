@@ -1,8 +1,8 @@
 import CoreDataStorage
 import Foundation
 
-// Undo: what every object was before an event is one action of the undo manager, a list of mementos. Performing it
-// reverts the objects and registers the opposite action, over the same objects.
+// Undo: what every object was before an event is one action of the undo manager, a list of mementos.
+// Performing it reverts the objects and registers the opposite action, over the same objects.
 //
 //     recordEvent     at the end of an event: an `ObjectMemento` for each changed object
 //     perform         an undo or a redo: first deleted objects return to the context, then each object reverts
@@ -112,7 +112,8 @@ extension NSManagedObjectContext {
     return forward
   }
 
-  /// A member of an object that returns or leaves, which was no member when that was recorded: it has no memento.
+  /// A member of an object that returns or leaves, which was no member when that was recorded: it
+  /// has no memento.
   private struct Partner {
     let object: NSManagedObject
     /// The object that returns or leaves, and the relationship that has it as a member.
@@ -167,7 +168,8 @@ extension NSManagedObjectContext {
     }
   }
 
-  /// A new object leaves the context at the end of the event, keeping its values and its key; a saved one is to be deleted.
+  /// A new object leaves the context at the end of the event, keeping its values and its key; a saved one is
+  /// to be deleted.
   private func removeInserted(_ object: NSManagedObject) {
     // Objects that pointed at it have mementos of their own: delete rules are not applied.
     beginEvent(if: work.recordDeletion(of: object, isPropagated: true))

@@ -21,10 +21,12 @@ struct ObjectMemento {
   var retention: UndoRetention?
 }
 
-/// Lets a deleted object keep its relationships while an undo may bring it back. When no action has this any more, the object, if
-/// it has left its context for good, lets them go: deleted objects that point at each other would live for ever.
+/// Lets a deleted object keep its relationships while an undo may bring it back. When no action has this any
+/// more, the object, if it has left its context for good, lets them go: deleted objects that point at each
+/// other would live for ever.
 ///
-/// There is one for an object at a time, whichever actions have it: the first to be thrown away must not speak for the others.
+/// There is one for an object at a time, whichever actions have it: the first to be thrown away must not
+/// speak for the others.
 final class UndoRetention {
   private let object: NSManagedObject
   private weak var context: NSManagedObjectContext?

@@ -2,15 +2,16 @@ import Foundation
 
 /// Records how to take changes back, in groups, and how to make them again.
 ///
-/// Foundation on Linux has no `UndoManager`; this one has its complete interface, apart from what needs the Objective-C
-/// runtime (`prepare(withInvocationTarget:)` and the selector form of `registerUndo`; give a closure).
+/// Foundation on Linux has no `UndoManager`; this one has its complete interface, apart from what needs the
+/// Objective-C runtime (`prepare(withInvocationTarget:)` and the selector form of `registerUndo`;
+/// give a closure).
 ///
-/// With ``groupsByEvent`` (default) a group opens by itself at the first registration. It closes at the end of the run loop's
-/// pass where a run loop runs, and otherwise with ``undo()``, or when the context whose `undoManager` it is ends an event
-/// (`processPendingChanges()`, the end of a `perform` block, a save).
+/// With ``groupsByEvent`` (default) a group opens by itself at the first registration. It closes at the end
+/// of the run loop's pass where a run loop runs, and otherwise with ``undo()``, or when the context whose
+/// `undoManager` it is ends an event (`processPendingChanges()`, the end of a `perform` block, a save).
 ///
-/// Use it on one queue only, that of its context. Misuse that Apple's class answers with an exception stops the program and says
-/// what to do.
+/// Use it on one queue only, that of its context. Misuse that Apple's class answers with an exception stops
+/// the program and says what to do.
 ///
 /// See Apple's page [UndoManager](https://developer.apple.com/documentation/foundation/undomanager).
 nonisolated open class UndoManager: NSObject {
@@ -30,10 +31,11 @@ nonisolated open class UndoManager: NSObject {
 
   // MARK: Registering
 
-  /// Records an action that takes a change back. While undoing, the action goes to the redo stack; otherwise it empties that.
+  /// Records an action that takes a change back. While undoing, the action goes to the redo stack; otherwise
+  /// it empties that.
   ///
-  /// The target is not kept alive, and an action whose target is gone does nothing; so `handler` should use the target that
-  /// it is given and not capture it. Does nothing while registration is disabled.
+  /// The target is not kept alive, and an action whose target is gone does nothing; so `handler` should use
+  /// the target that it is given and not capture it. Does nothing while registration is disabled.
   ///
   /// Stops the program when no group is open and ``groupsByEvent`` is false.
   public final func registerUndo<Target: AnyObject>(
@@ -101,8 +103,8 @@ nonisolated open class UndoManager: NSObject {
     post(.NSUndoManagerDidOpenUndoGroup)
   }
 
-  /// Closes the innermost group. A top-level group goes to the undo stack (while undoing: to the redo stack); one in which
-  /// nothing was registered leaves no trace. Stops the program when no group is open.
+  /// Closes the innermost group. A top-level group goes to the undo stack (while undoing: to the redo stack);
+  /// one in which nothing was registered leaves no trace. Stops the program when no group is open.
   open func endUndoGrouping() {
     guard open != nil else {
       fatalError("UndoManager: endUndoGrouping() without a beginUndoGrouping() before it.")
@@ -137,13 +139,14 @@ nonisolated open class UndoManager: NSObject {
     redoStack.removeFirst(max(0, redoStack.count - levelsOfUndo))
   }
 
-  /// Closes the group that the first registration of an event opened, if it is the only open one. The end of an event.
+  /// Closes the group that the first registration of an event opened, if it is the only open one. The
+  /// end of an event.
   public final func closeEventGroup() {
     if isAutomatic, open?.parent == nil { endUndoGrouping() }
   }
 
-  /// Where a run loop runs (the main thread of a program with a user interface) it ends the event; a program without one ends
-  /// it otherwise, and then nothing must stay behind that would close a later group.
+  /// Where a run loop runs (the main thread of a program with a user interface) it ends the event; a program
+  /// without one ends it otherwise, and then nothing must stay behind that would close a later group.
   private func scheduleClosing() {
     guard phase == .recording, Thread.isMainThread, !isClosingScheduled, RunLoop.main.currentMode != nil
     else {
@@ -163,7 +166,8 @@ nonisolated open class UndoManager: NSObject {
   /// Whether there is anything to undo, in closed groups or an open one.
   open var canUndo: Bool { !undoStack.isEmpty || (phase == .recording && open?.hasAny ?? false) }
 
-  /// Whether there is anything to redo. Posts `NSUndoManagerCheckpoint` first, since pending changes would empty the stack.
+  /// Whether there is anything to redo. Posts `NSUndoManagerCheckpoint` first, since pending changes would
+  /// empty the stack.
   open var canRedo: Bool {
     post(.NSUndoManagerCheckpoint)
     return !redoStack.isEmpty
@@ -179,8 +183,8 @@ nonisolated open class UndoManager: NSObject {
   /// Whether a redo is running.
   open var isRedoing: Bool { phase == .redoing }
 
-  /// Closes the open group if there is just one, and undoes the last group. Does nothing when there is nothing to undo. Stops the
-  /// program inside a nested group, and while an undo or redo runs.
+  /// Closes the open group if there is just one, and undoes the last group. Does nothing when there is
+  /// nothing to undo. Stops the program inside a nested group, and while an undo or redo runs.
   open func undo() {
     post(.NSUndoManagerCheckpoint)
     if groupingLevel == 1 { endUndoGrouping() }
@@ -194,7 +198,8 @@ nonisolated open class UndoManager: NSObject {
     undoNestedGroup()
   }
 
-  /// Undoes the last closed group, be it nested in an open one or not. What that registers can be redone as one group.
+  /// Undoes the last closed group, be it nested in an open one or not. What that registers can be
+  /// redone as one group.
   open func undoNestedGroup() {
     requireIdle("undoNestedGroup()")
     guard let group = open.map({ $0.popGroup() }) ?? undoStack.popLast() else { return }
@@ -203,8 +208,8 @@ nonisolated open class UndoManager: NSObject {
       will: .NSUndoManagerWillUndoChange, did: .NSUndoManagerDidUndoChange)
   }
 
-  /// Makes the last undone group's changes again. Does nothing when there are none. Stops the program while an undo or
-  /// redo runs.
+  /// Makes the last undone group's changes again. Does nothing when there are none. Stops the program while
+  /// an undo or redo runs.
   open func redo() {
     post(.NSUndoManagerCheckpoint)
     requireIdle("redo()")
@@ -285,8 +290,8 @@ nonisolated open class UndoManager: NSObject {
     actionName.isEmpty ? "Redo" : "Redo \(actionName)"
   }
 
-  /// The group that a name or a mark is for. Where none is open `NSUndoManagerCheckpoint` is posted first, so that changes that
-  /// contexts have not told of yet make theirs.
+  /// The group that a name or a mark is for. Where none is open `NSUndoManagerCheckpoint` is posted first, so
+  /// that changes that contexts have not told of yet make theirs.
   private func describedGroup() -> UndoGroup? {
     if open == nil { post(.NSUndoManagerCheckpoint) }
     return open ?? undoStack.last
@@ -296,7 +301,8 @@ nonisolated open class UndoManager: NSObject {
 
   // MARK: What is known of an action
 
-  /// Says that the open group (or the last closed one) may be thrown away when a document is saved automatically.
+  /// Says that the open group (or the last closed one) may be thrown away when a document is saved
+  /// automatically.
   open func setActionIsDiscardable(_ discardable: Bool) {
     describedGroup()?.isDiscardable = discardable
   }

@@ -7,8 +7,8 @@
   extension NSManagedObjectContext {
     /// Sentences about what is not as it must be; none if all is. On the context's queue. Loads nothing.
     ///
-    /// `withRelationships`: whether both sides of loaded relationships are compared. They agree as long as nobody
-    /// else changes the store, or what others have changed is merged.
+    /// `withRelationships`: whether both sides of loaded relationships are compared. They agree as long as
+    /// nobody else changes the store, or what others have changed is merged.
     ///
     /// Cost: all registered objects, with what is loaded of their relationships.
     package final func checkInvariants(withRelationships: Bool = true) -> [String] {

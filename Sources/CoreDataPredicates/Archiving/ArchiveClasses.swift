@@ -1,7 +1,7 @@
 import Foundation
 
-// Classes that stand in an unarchiver of Foundation's for those of Apple's that have no counterpart here. They are at the top
-// level of the module, since Foundation finds no others.
+// Classes that stand in an unarchiver of Foundation's for those of Apple's that have no counterpart here.
+// They are at the top level of the module, since Foundation finds no others.
 
 /// The operator of an archived comparison.
 final class ArchivedOperator: NSObject, NSSecureCoding, ArchivedScalars {
@@ -91,8 +91,8 @@ enum ArchiveClasses {
 }
 
 #if compiler(>=6.3)
-  // An archive may be the first thing that a program meets, so the names are told when it starts, by a pointer in the list of
-  // functions that run before `main`.
+  // An archive may be the first thing that a program meets, so the names are told when it starts, by a
+  // pointer in the list of functions that run before `main`.
   #if objectFormat(ELF)
     @used @section(".init_array")
     private let registerArchiveClasses: @convention(c) () -> Void = { ArchiveClasses.register() }

@@ -1,5 +1,5 @@
-/// The plain fields of one archived predicate, expression or operator, wherever they lie: in the object table of an archive, or
-/// in a coder that Foundation's unarchiver hands out.
+/// The plain fields of one archived predicate, expression or operator, wherever they lie: in the object table
+/// of an archive, or in a coder that Foundation's unarchiver hands out.
 ///
 /// ``PredicateArchiveForm`` says which fields there are and what they mean.
 protocol ArchivedScalars {
@@ -7,7 +7,8 @@ protocol ArchivedScalars {
   var className: String { get }
   /// Names the owner in errors: "the archive", "attribute 'Person.age'".
   var label: String { get }
-  /// Whether functions and selectors that nothing here can evaluate are refused. Models keep them, since they are written back.
+  /// Whether functions and selectors that nothing here can evaluate are refused. Models keep them, since they
+  /// are written back.
   var isStrict: Bool { get }
 
   /// nil where the field is absent.
@@ -30,8 +31,8 @@ protocol ArchivedFields: ArchivedScalars {
   func expressions(_ key: String) throws -> [ExpressionNode]
 }
 
-/// What an archive has in the place of an expression and is none: it means something as a part of its owner only. Stands in a
-/// constant until the owner takes it out.
+/// What an archive has in the place of an expression and is none: it means something as a part of its owner
+/// only. Stands in a constant until the owner takes it out.
 enum ArchivedMark: Hashable {
   /// A class. Built-in functions have one as their target.
   case type(String)

@@ -1,11 +1,12 @@
 import CoreDataArchives
 import Foundation
 
-/// Predicates, expressions and sort descriptors in coders of Foundation's, mostly as members of something else that is archived.
+/// Predicates, expressions and sort descriptors in coders of Foundation's, mostly as members of something
+/// else that is archived.
 ///
-/// Clarus writes one archive of its own under one key: Foundation on Linux gives no class another name in an archive, so nobody else could
-/// read the parts. Apple's systems write the fields of ``PredicateArchiveForm``, part by part; their class names are those of
-/// ``ArchiveClasses``.
+/// Clarus writes one archive of its own under one key: Foundation on Linux gives no class another name in an
+/// archive, so nobody else could read the parts. Apple's systems write the fields of
+/// ``PredicateArchiveForm``, part by part; their class names are those of ``ArchiveClasses``.
 enum CoderArchive {
   static func encode(_ node: PredicateNode, with coder: NSCoder) {
     encode(with: coder) { try PredicateArchive.data(of: node) }
@@ -90,8 +91,8 @@ enum CoderArchive {
     }
   }
 
-  /// How far the decoding of one archive has come. Foundation's unarchiver follows cycles without end and hands out shared
-  /// parts again and again.
+  /// How far the decoding of one archive has come. Foundation's unarchiver follows cycles without end and
+  /// hands out shared parts again and again.
   final class Progress: @unchecked Sendable {
     // Confined to the thread that decodes.
     @TaskLocal static var current: Progress?

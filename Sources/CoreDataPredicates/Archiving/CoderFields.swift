@@ -1,8 +1,8 @@
 import CoreDataArchives
 import Foundation
 
-/// The fields of the object that a coder of Foundation's is decoding, as Apple's systems archived it. Parts were decoded by the
-/// coder already, as objects of our classes.
+/// The fields of the object that a coder of Foundation's is decoding, as Apple's systems archived it. Parts
+/// were decoded by the coder already, as objects of our classes.
 struct CoderFields: ArchivedFields {
   let coder: NSCoder
   let className: String
@@ -70,8 +70,8 @@ struct CoderFields: ArchivedFields {
     }
   }
 
-  /// The class of an archived expression, of which a coder tells its number only. A key path is a call with the one argument
-  /// that a specifier of key paths is.
+  /// The class of an archived expression, of which a coder tells its number only. A key path is a call with
+  /// the one argument that a specifier of key paths is.
   static func expressionClassName(_ coder: NSCoder) -> String {
     guard coder.containsValue(forKey: "NSExpressionType"),
       let kind = PredicateArchiveForm.Kind(rawValue: coder.decodeInteger(forKey: "NSExpressionType"))

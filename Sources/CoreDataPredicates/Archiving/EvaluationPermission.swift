@@ -1,10 +1,11 @@
 import Foundation
 
-/// Whether something that came out of an archive may be evaluated: not before `allowEvaluation()` was called, since an archive can
-/// come from anybody and a predicate reads what it likes.
+/// Whether something that came out of an archive may be evaluated: not before `allowEvaluation()` was called,
+/// since an archive can come from anybody and a predicate reads what it likes.
 ///
-/// What never was in an archive has none, so that evaluating it costs nothing for this. What is built from decoded parts has one
-/// that asks those of the parts; a part taken from something decoded asks that of the whole.
+/// What never was in an archive has none, so that evaluating it costs nothing for this. What is built from
+/// decoded parts has one that asks those of the parts; a part taken from something decoded asks that
+/// of the whole.
 package final class EvaluationPermission: @unchecked Sendable {
   // `lock` guards `isOwn`; it is never taken back.
   private let lock: NSLock = .init()
@@ -79,8 +80,8 @@ extension Foundation.NSPredicate {
     }
   }
 
-  /// Throws ``PredicateError`` for a decoded predicate before `allowEvaluation()`. Whoever evaluates the tree instead of the
-  /// predicate asks first.
+  /// Throws ``PredicateError`` for a decoded predicate before `allowEvaluation()`. Whoever evaluates the tree
+  /// instead of the predicate asks first.
   package func checkEvaluationAllowed() throws {
     try evaluationPermission?.check("The predicate \(formatText)")
   }
@@ -88,8 +89,8 @@ extension Foundation.NSPredicate {
   /// Lets a decoded predicate be evaluated. Before, `evaluate(with:)` stops the program and
   /// ``evaluateThrowing(with:substitutionVariables:)``, filtering and fetching throw.
   ///
-  /// An archive can come from anybody, so first make sure that the predicate reads nothing that it shouldn't. A predicate that was not
-  /// decoded needs no permission. A compound gives it to its members.
+  /// An archive can come from anybody, so first make sure that the predicate reads nothing that it shouldn't.
+  /// A predicate that was not decoded needs no permission. A compound gives it to its members.
   public func allowEvaluation() {
     evaluationPermission?.grant()
   }

@@ -1,10 +1,12 @@
 import CoreDataArchives
 import Foundation
 
-/// Archives of predicates, expressions and sort descriptors: keyed archives as Apple's systems write and read them. Reading goes past
-/// Foundation's unarchiver, which on Linux stops the program at the first surprise in the data.
+/// Archives of predicates, expressions and sort descriptors: keyed archives as Apple's systems write and read
+/// them. Reading goes past Foundation's unarchiver, which on Linux stops the program at the first
+/// surprise in the data.
 enum PredicateArchive {
-  /// The key under which the classes keep their archive in a coder of Foundation's, whose class names nobody else knows.
+  /// The key under which the classes keep their archive in a coder of Foundation's, whose class
+  /// names nobody else knows.
   static let codingKey: String = "archive"
 
   /// What reading or writing the deepest tree takes: how deep one is shows only at the end.
@@ -65,8 +67,8 @@ enum PredicateArchive {
 
   // MARK: Reading
 
-  /// The object in an archive; evaluating it has to be allowed first. Throws ``PredicateError`` for anything else than such an
-  /// archive, and for constants of classes that are not allowed.
+  /// The object in an archive; evaluating it has to be allowed first. Throws ``PredicateError`` for anything
+  /// else than such an archive, and for constants of classes that are not allowed.
   static func read<Root: PredicateArchiving>(
     _ type: Root.Type, from data: Data, allowed: [AnyClass] = []
   ) throws -> Root {

@@ -1,5 +1,5 @@
-/// The form in which Foundation archives predicates and expressions: which class stands for which node, and its fields. Archives
-/// of predicates, compiled models and mapping models all have it.
+/// The form in which Foundation archives predicates and expressions: which class stands for which node, and
+/// its fields. Archives of predicates, compiled models and mapping models all have it.
 ///
 /// ```
 /// NSTruePredicate, NSFalsePredicate
@@ -24,11 +24,12 @@
 /// NSSymbolicExpression { NSSymbol }; NSVariableAssignmentExpression { NSAssignmentVariable, NSSubexpression }
 /// ```
 ///
-/// Every expression has `NSExpressionType` besides. Comparisons, compounds, the first four kinds of operators, constants, key
-/// paths, variables, functions and fetches occur in Apple's files; classes and keys of the rest follow from Apple's public names and have
-/// no sample to check against (Decisions/0016).
+/// Every expression has `NSExpressionType` besides. Comparisons, compounds, the first four kinds of
+/// operators, constants, key paths, variables, functions and fetches occur in Apple's files; classes and keys
+/// of the rest follow from Apple's public names and have no sample to check against (Decisions/0016).
 enum PredicateArchiveForm {
-  /// `NSExpressionType`: the raw values of `NSExpression.ExpressionType` and those of Foundation's inner classes.
+  /// `NSExpressionType`: the raw values of `NSExpression.ExpressionType` and those of
+  /// Foundation's inner classes.
   enum Kind: Int, CaseIterable {
     case constant = 0
     case evaluatedObject, variable, keyPath, function
@@ -42,7 +43,8 @@ enum PredicateArchiveForm {
     case conditional = 20
     case fetch = 50
 
-    /// The class whose expressions have this number. Key paths of anything but the evaluated object have that of functions.
+    /// The class whose expressions have this number. Key paths of anything but the evaluated object have that
+    /// of functions.
     var className: String {
       switch self {
       case .constant: "NSConstantValueExpression"

@@ -6,8 +6,8 @@ package final class PredicateArchiveReader {
   private let archive: KeyedArchive
   private var values: KeyedArchive.ValueDecoder
   private let isStrict: Bool
-  /// Bounds the work on archives that share sub-expressions. In honest ones few objects are shared, the evaluated object
-  /// above all.
+  /// Bounds the work on archives that share sub-expressions. In honest ones few objects are shared, the
+  /// evaluated object above all.
   private var remaining: Int
   /// How deep parts may be nested in this attempt.
   private var depthLimit: Int = 0
@@ -60,7 +60,8 @@ package final class PredicateArchiveReader {
 
   private struct TooDeep: Error {}
 
-  /// Reads here what is shallow, and deep trees once more where the stack suffices: how deep one is shows only in reading it.
+  /// Reads here what is shallow, and deep trees once more where the stack suffices: how deep one is shows
+  /// only in reading it.
   private func withStack<Result>(_ read: () throws -> Result) throws -> Result {
     let unread = remaining
     do {
@@ -68,8 +69,8 @@ package final class PredicateArchiveReader {
       return try read()
     } catch is TooDeep {
       remaining = unread
-      // A key path is archived as a call with an operand, two levels where the tree has one; and a level here takes the
-      // frames of two.
+      // A key path is archived as a call with an operand, two levels where the tree has one; and a level here
+      // takes the frames of two.
       depthLimit = TreeLimits.depth + 2
       return try StackGuard.run(levels: 2 * depthLimit, read)
     }

@@ -5,7 +5,8 @@ import Foundation
 package struct PredicateArchiveWriter {
   /// Names the owner in errors: "attribute 'Person.age'".
   private let label: String
-  /// A model that one predicate makes unreadable is lost whole, so models get only what Apple's systems surely read.
+  /// A model that one predicate makes unreadable is lost whole, so models get only what Apple's systems
+  /// surely read.
   private let isForModels: Bool
 
   package init(label: String, isForModels: Bool = false) {

@@ -1,6 +1,7 @@
 import Foundation
 
-/// What can be archived with ``NSPredicate/archivedData()`` and its like: predicates, expressions and sort descriptors.
+/// What can be archived with ``NSPredicate/archivedData()`` and its like: predicates, expressions and sort
+/// descriptors.
 ///
 /// ```swift
 /// let data = try NSPredicate(format: "age > 30").archivedData()
@@ -15,8 +16,9 @@ import Foundation
 /// let predicate = try NSKeyedUnarchiver.unarchivedObject(ofClass: NSPredicate.self, from: data)
 /// ```
 ///
-/// The archives are those of Apple's systems, class names included. Blocks, comparators and objects that are not `NSSecureCoding` can't be
-/// archived; managed objects are such objects: put a `$variable` in their place.
+/// The archives are those of Apple's systems, class names included. Blocks, comparators and objects that are
+/// not `NSSecureCoding` can't be archived; managed objects are such objects: put a `$variable`
+/// in their place.
 public protocol PredicateArchiving: NSObjectProtocol {}
 
 extension Foundation.NSPredicate: PredicateArchiving {}
@@ -28,8 +30,8 @@ extension NSSortDescriptor: PredicateArchiving {}
 extension PredicateArchiving {
   /// A keyed archive as `NSKeyedArchiver` writes it on Apple's systems.
   ///
-  /// - Throws: ``PredicateError`` that names the part that can't be archived: a block, a comparator, an object that is not
-  ///   `NSSecureCoding`.
+  /// - Throws: ``PredicateError`` that names the part that can't be archived: a block, a comparator, an
+  ///   object that is not `NSSecureCoding`.
   public func archivedData() throws -> Data {
     try PredicateArchive.data(of: self)
   }
@@ -38,11 +40,12 @@ extension PredicateArchiving {
 extension PredicateParsing where Self: Foundation.NSPredicate {
   /// The predicate in a keyed archive. It refuses to be evaluated until `allowEvaluation()` is called.
   ///
-  /// Constants may be of Foundation's value classes, of collections of these, and of the classes given. Instances of the latter
-  /// are decoded by Foundation's unarchiver, which on Linux stops the program when it finds in them what their class doesn't expect.
+  /// Constants may be of Foundation's value classes, of collections of these, and of the classes given.
+  /// Instances of the latter are decoded by Foundation's unarchiver, which on Linux stops the program when it
+  /// finds in them what their class doesn't expect.
   ///
-  /// - Throws: ``PredicateError`` for data that is no such archive, however it was damaged or forged, and for functions and
-  ///   selectors that nothing here answers to. Cost: linear in the size of the data.
+  /// - Throws: ``PredicateError`` for data that is no such archive, however it was damaged or forged, and for
+  ///   functions and selectors that nothing here answers to. Cost: linear in the size of the data.
   public init(archivedData data: Data, allowedClasses: [AnyClass] = []) throws {
     self = try PredicateArchive.read(Self.self, from: data, allowed: allowedClasses)
   }
@@ -59,17 +62,19 @@ extension NSExpression {
 }
 
 extension SortDescribing where Self: NSSortDescriptor {
-  /// The sort descriptor in a keyed archive. It refuses to compare objects until `allowEvaluation()` is called.
+  /// The sort descriptor in a keyed archive. It refuses to compare objects until `allowEvaluation()` is
+  /// called.
   ///
-  /// - Throws: ``PredicateError`` for data that is no such archive, and for selectors besides those of ``StringComparison``.
+  /// - Throws: ``PredicateError`` for data that is no such archive, and for selectors besides those of
+  ///   ``StringComparison``.
   public init(archivedData data: Data) throws {
     self = try PredicateArchive.read(Self.self, from: data)
   }
 }
 
 extension NSKeyedArchiver {
-  /// Archives a predicate, an expression or a sort descriptor under Apple's class names, which Foundation's own way can't on
-  /// Linux.
+  /// Archives a predicate, an expression or a sort descriptor under Apple's class names, which Foundation's
+  /// own way can't on Linux.
   ///
   /// - Throws: ``PredicateError`` that names the part that can't be archived.
   public static func archivedData<Root: PredicateArchiving>(
@@ -89,8 +94,8 @@ extension NSKeyedArchiver {
 }
 
 extension NSKeyedUnarchiver {
-  /// The predicate, expression or sort descriptor in an archive, of Apple's systems or of Clarus. It refuses to be evaluated
-  /// until `allowEvaluation()` is called.
+  /// The predicate, expression or sort descriptor in an archive, of Apple's systems or of Clarus. It refuses
+  /// to be evaluated until `allowEvaluation()` is called.
   ///
   /// - Throws: ``PredicateError`` for data that is no such archive, however it was damaged or forged.
   public static func unarchivedObject<Root: PredicateArchiving>(
@@ -99,8 +104,8 @@ extension NSKeyedUnarchiver {
     try PredicateArchive.read(type, from: data)
   }
 
-  /// See ``unarchivedObject(ofClass:from:)``. For the classes that are `NSCoding` too, which Foundation's function would take
-  /// as well.
+  /// See ``unarchivedObject(ofClass:from:)``. For the classes that are `NSCoding` too, which Foundation's
+  /// function would take as well.
   public static func unarchivedObject<Root: PredicateArchiving & NSObject & NSCoding>(
     ofClass type: Root.Type, from data: Data
   ) throws -> Root? {

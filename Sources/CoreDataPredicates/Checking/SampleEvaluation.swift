@@ -2,10 +2,11 @@ import Foundation
 
 /// Tries parts of a predicate on examples, before there are values.
 ///
-/// A checker that had rules of its own about what may be compared, added or cast would drift away from the evaluator. This one has
-/// none: it knows of each operand one example value, hands the examples to the evaluator's own functions, and what they throw for an
-/// example they throw for every value of its kind. Where the outcome depends on the value and not on its kind (a text
-/// that is no date), several examples are tried, and one that succeeds is enough.
+/// A checker that had rules of its own about what may be compared, added or cast would drift away from the
+/// evaluator. This one has none: it knows of each operand one example value, hands the examples to the
+/// evaluator's own functions, and what they throw for an example they throw for every value of its kind.
+/// Where the outcome depends on the value and not on its kind (a text that is no date), several examples are
+/// tried, and one that succeeds is enough.
 package enum SampleEvaluation {
   // MARK: Examples
 
@@ -79,8 +80,8 @@ package enum SampleEvaluation {
 
   /// An example of the result of a built-in function.
   ///
-  /// Constants are tried by their examples too: whether there is a zero to divide by is not a matter of kinds. Texts
-  /// behind the first argument are kept, since they name types and options.
+  /// Constants are tried by their examples too: whether there is a zero to divide by is not a matter of
+  /// kinds. Texts behind the first argument are kept, since they name types and options.
   package static func call(_ function: BuiltinFunction, _ arguments: [PredicateValue]) throws
     -> PredicateValue
   {
@@ -100,8 +101,8 @@ package enum SampleEvaluation {
       like: try PredicateFunctions.send(selector, to: example(like: target), arguments.map(example)))
   }
 
-  /// Whether anything answers to a selector: the program has registered it, or values of some kind do so with arguments of some
-  /// kind. Tries them all, so it is for messages only.
+  /// Whether anything answers to a selector: the program has registered it, or values of some kind do so with
+  /// arguments of some kind. Tries them all, so it is for messages only.
   package static func isKnown(selector: String) -> Bool {
     if PredicateFunctions.isRegistered(selector) { return true }
     var lists: [[PredicateValue]] = [[]]
@@ -130,7 +131,8 @@ package enum SampleEvaluation {
     example(like: try ScalarKeys.read(key, from: value))
   }
 
-  /// An example of what a collection operator (without its `@`) makes of values like this one; nil when there is no such operator.
+  /// An example of what a collection operator (without its `@`) makes of values like this one; nil when there
+  /// is no such operator.
   package static func collect(_ name: String, _ value: PredicateValue) throws -> PredicateValue? {
     guard let operation = CollectionOperator(rawValue: name) else { return nil }
     return PredicateValue(normalizing: try operation.collect([value, sibling(of: value)]))

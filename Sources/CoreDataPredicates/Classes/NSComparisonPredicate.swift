@@ -38,8 +38,9 @@ nonisolated open class NSComparisonPredicate: Foundation.NSPredicate, NSSecureCo
     super.init(value: true)
   }
 
-  /// Compares two expressions by a method of one argument: the usual ones of Foundation's classes, such as `hasPrefix:` and
-  /// `isKindOfClass:`, and those that ``PredicateFunctions`` has been told. In a format it is written `left hasPrefix: right`.
+  /// Compares two expressions by a method of one argument: the usual ones of Foundation's classes, such as
+  /// `hasPrefix:` and `isKindOfClass:`, and those that ``PredicateFunctions`` has been told. In a format it
+  /// is written `left hasPrefix: right`.
   ///
   /// An unknown selector is an error of the evaluation. Stores refuse such a predicate.
   public init(leftExpression: NSExpression, rightExpression: NSExpression, customSelector selector: Selector)
@@ -52,8 +53,8 @@ nonisolated open class NSComparisonPredicate: Foundation.NSPredicate, NSSecureCo
     super.init(value: true)
   }
 
-  /// Compares the values of two expressions by a closure. The predicate has no format that could be parsed, and stores
-  /// refuse it; ``PredicateFunctions/registerComparison(_:_:)`` gives the closure a name instead.
+  /// Compares the values of two expressions by a closure. The predicate has no format that could be parsed,
+  /// and stores refuse it; ``PredicateFunctions/registerComparison(_:_:)`` gives the closure a name instead.
   public init(
     leftExpression: NSExpression, rightExpression: NSExpression, modifier: Modifier = .direct,
     comparison: @escaping PredicateFunctions.Comparison
@@ -74,8 +75,9 @@ nonisolated open class NSComparisonPredicate: Foundation.NSPredicate, NSSecureCo
     super.init(value: true)
   }
 
-  /// Whether the comparison holds for the object. A function of values that it never takes, such as the square root of
-  /// a text, is nil here. Stops the program where `evaluateThrowing(with:substitutionVariables:)` throws for any other reason.
+  /// Whether the comparison holds for the object. A function of values that it never takes, such as the
+  /// square root of a text, is nil here. Stops the program where
+  /// `evaluateThrowing(with:substitutionVariables:)` throws for any other reason.
   open override func evaluate(with object: Any?, substitutionVariables bindings: [String: Any]?) -> Bool {
     do {
       if permission != nil { try checkEvaluationAllowed() }
@@ -98,8 +100,8 @@ nonisolated open class NSComparisonPredicate: Foundation.NSPredicate, NSSecureCo
 
   public static var supportsSecureCoding: Bool { true }
 
-  /// Decodes what ``encode(with:)`` or an Apple system encoded; nil, and an error in the coder, for anything else. The predicate
-  /// refuses to be evaluated until `allowEvaluation()` is called.
+  /// Decodes what ``encode(with:)`` or an Apple system encoded; nil, and an error in the coder, for anything
+  /// else. The predicate refuses to be evaluated until `allowEvaluation()` is called.
   public required init?(coder: NSCoder) {
     guard case .comparison(let node)? = CoderArchive.predicateNode(coder, className: "NSComparisonPredicate")
     else { return nil }
@@ -109,7 +111,8 @@ nonisolated open class NSComparisonPredicate: Foundation.NSPredicate, NSSecureCo
     super.init(value: true)
   }
 
-  /// Encodes the predicate as one member of something larger. Fails the coder where ``archivedData()`` throws.
+  /// Encodes the predicate as one member of something larger. Fails the coder where ``archivedData()``
+  /// throws.
   open func encode(with coder: NSCoder) {
     CoderArchive.encode(.comparison(node), with: coder)
   }

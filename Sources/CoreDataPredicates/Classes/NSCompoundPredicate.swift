@@ -2,7 +2,8 @@ import Foundation
 
 /// Predicates joined by `AND`, `OR` or `NOT`.
 ///
-/// Foundation's class of this name prints, compares and copies wrongly on Linux; this one replaces it. Immutable.
+/// Foundation's class of this name prints, compares and copies wrongly on Linux; this one
+/// replaces it. Immutable.
 nonisolated open class NSCompoundPredicate: Foundation.NSPredicate, NSSecureCoding {
   /// The members, as given.
   public let subpredicates: [Foundation.NSPredicate]
@@ -16,8 +17,9 @@ nonisolated open class NSCompoundPredicate: Foundation.NSPredicate, NSSecureCodi
 
   /// Joins predicates. `.not` uses the first.
   ///
-  /// A chain of one operator built step by step (`p = p AND next`) stays nested for a thousand levels and is flattened beyond,
-  /// which changes its text only. What nests deeper otherwise loses its members, and fetching by it or evaluating it throws.
+  /// A chain of one operator built step by step (`p = p AND next`) stays nested for a thousand levels and is
+  /// flattened beyond, which changes its text only. What nests deeper otherwise loses its members, and
+  /// fetching by it or evaluating it throws.
   public init(type: LogicalType, subpredicates: [Foundation.NSPredicate]) {
     let kind: CompoundKind = type.kind
     precondition(
@@ -55,8 +57,9 @@ nonisolated open class NSCompoundPredicate: Foundation.NSPredicate, NSSecureCodi
     self.init(type: .not, subpredicates: [predicate])
   }
 
-  /// Whether the predicate holds for the object. A function of values that it never takes, such as the square root of
-  /// a text, is nil here. Stops the program where `evaluateThrowing(with:substitutionVariables:)` throws for any other reason.
+  /// Whether the predicate holds for the object. A function of values that it never takes, such as the square
+  /// root of a text, is nil here. Stops the program where `evaluateThrowing(with:substitutionVariables:)`
+  /// throws for any other reason.
   open override func evaluate(with object: Any?, substitutionVariables bindings: [String: Any]?) -> Bool {
     do {
       if permission != nil { try checkEvaluationAllowed() }
@@ -75,8 +78,8 @@ nonisolated open class NSCompoundPredicate: Foundation.NSPredicate, NSSecureCodi
 
   public static var supportsSecureCoding: Bool { true }
 
-  /// Decodes what ``encode(with:)`` or an Apple system encoded; nil, and an error in the coder, for anything else. The predicate
-  /// refuses to be evaluated until `allowEvaluation()` is called.
+  /// Decodes what ``encode(with:)`` or an Apple system encoded; nil, and an error in the coder, for anything
+  /// else. The predicate refuses to be evaluated until `allowEvaluation()` is called.
   public required convenience init?(coder: NSCoder) {
     guard
       case .compound(let kind, let members)? = CoderArchive.predicateNode(
@@ -87,7 +90,8 @@ nonisolated open class NSCompoundPredicate: Foundation.NSPredicate, NSSecureCodi
       subpredicates: members.map { .makePredicate($0, permission: EvaluationPermission()) })
   }
 
-  /// Encodes the predicate as one member of something larger. Fails the coder where ``archivedData()`` throws.
+  /// Encodes the predicate as one member of something larger. Fails the coder where ``archivedData()``
+  /// throws.
   open func encode(with coder: NSCoder) {
     CoderArchive.encode(node, with: coder)
   }
@@ -128,8 +132,8 @@ nonisolated open class NSCompoundPredicate: Foundation.NSPredicate, NSSecureCodi
     1 + (members.lazy.map { ($0 as? NSCompoundPredicate)?.depth ?? $0.predicateNode().depth }.max() ?? 0)
   }
 
-  /// The members with those of equal compounds among them lifted up. Large compounds stay as they are, so that lifting costs no more
-  /// than the chain that was built since the last time.
+  /// The members with those of equal compounds among them lifted up. Large compounds stay as they are, so
+  /// that lifting costs no more than the chain that was built since the last time.
   private static func flattened(
     _ members: [Foundation.NSPredicate], _ type: LogicalType
   ) -> [Foundation.NSPredicate] {

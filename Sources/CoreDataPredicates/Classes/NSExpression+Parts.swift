@@ -41,7 +41,8 @@ extension NSExpression {
     }
   }
 
-  /// The value of a constant. Numbers and Booleans are `NSNumber`s, which cast to every numeric type that can hold them.
+  /// The value of a constant. Numbers and Booleans are `NSNumber`s, which cast to every numeric type
+  /// that can hold them.
   public var constantValue: Any? {
     guard case .constant(let value) = node else { wrongKind("constantValue") }
     if case .nullObject = value { return NSNull() }

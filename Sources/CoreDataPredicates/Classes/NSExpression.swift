@@ -2,11 +2,12 @@ import Foundation
 
 /// An operand of a comparison: a constant, a key path, a function of other expressions.
 ///
-/// Foundation's class of this name can't be created on Linux; this one replaces it. Immutable. Properties that make no sense for
-/// the kind of expression stop the program, as on Apple's systems; ask ``expressionType`` first.
+/// Foundation's class of this name can't be created on Linux; this one replaces it. Immutable. Properties
+/// that make no sense for the kind of expression stop the program, as on Apple's systems; ask
+/// ``expressionType`` first.
 ///
-/// A class of the program's own overrides ``expressionValue(with:context:)``, which predicates then call. It works in memory
-/// only.
+/// A class of the program's own overrides ``expressionValue(with:context:)``, which predicates then call. It
+/// works in memory only.
 nonisolated open class NSExpression: NSObject, NSCopying, NSSecureCoding {
   let node: ExpressionNode
   let permission: EvaluationPermission?
@@ -25,7 +26,8 @@ nonisolated open class NSExpression: NSObject, NSCopying, NSSecureCoding {
     super.init()
   }
 
-  /// For classes of the program's own. Without one, `SELF` and `ANYKEY` are whole, and everything else is the constant nil.
+  /// For classes of the program's own. Without one, `SELF` and `ANYKEY` are whole, and everything else is the
+  /// constant nil.
   public init(expressionType type: ExpressionType) {
     node =
       switch type {
@@ -49,19 +51,21 @@ nonisolated open class NSExpression: NSObject, NSCopying, NSSecureCoding {
 
   // MARK: Formats
 
-  /// An expression from a format, such as `NSExpression(format: "price * %d", 2)`. A format that can't be parsed stops the program;
-  /// ``init(parsing:arguments:)`` throws.
+  /// An expression from a format, such as `NSExpression(format: "price * %d", 2)`. A format that can't be
+  /// parsed stops the program; ``init(parsing:arguments:)`` throws.
   public convenience init(format: String, _ args: Any?...) {
     self.init(node: Self.parsed(format, args), permission: .joining(values: args))
   }
 
-  /// An expression from a format and its arguments as an array. Stops the program when the format can't be parsed.
+  /// An expression from a format and its arguments as an array. Stops the program when the format
+  /// can't be parsed.
   public convenience init(format: String, argumentArray: [Any]) {
     self.init(node: Self.parsed(format, argumentArray), permission: .joining(values: argumentArray))
   }
 
-  /// An expression from a format and a list of C's arguments that somebody else has made. Stops the program when the format can't be
-  /// parsed; see ``PredicateParsing/init(format:arguments:)-(_,CVaListPointer?)`` for what such a list doesn't tell.
+  /// An expression from a format and a list of C's arguments that somebody else has made. Stops the program
+  /// when the format can't be parsed; see ``PredicateParsing/init(format:arguments:)-(_,CVaListPointer?)``
+  /// for what such a list doesn't tell.
   @_disfavoredOverload
   public convenience init(format: String, arguments: CVaListPointer?) {
     do {
@@ -71,15 +75,16 @@ nonisolated open class NSExpression: NSObject, NSCopying, NSSecureCoding {
     }
   }
 
-  /// An expression from a format and arguments as `getVaList(_:)` and `withVaList(_:_:)` give them. Stops the program when the format can't be
-  /// parsed, or needs more arguments than there are.
+  /// An expression from a format and arguments as `getVaList(_:)` and `withVaList(_:_:)` give them. Stops the
+  /// program when the format can't be parsed, or needs more arguments than there are.
   public convenience init(format: String, arguments: VariableArgumentList) {
     self.init(format: format, argumentArray: arguments.values)
   }
 
   /// An expression from a format and its arguments.
   ///
-  /// - Throws: ``PredicateError`` that names the place in the format, what was found there and what was expected.
+  /// - Throws: ``PredicateError`` that names the place in the format, what was found there and
+  ///   what was expected.
   public convenience init(parsing format: String, arguments: [Any?] = []) throws {
     self.init(
       node: try Parser.expression(format, arguments: arguments), permission: .joining(values: arguments))
@@ -120,8 +125,8 @@ nonisolated open class NSExpression: NSObject, NSCopying, NSSecureCoding {
     self.init(node: keyPath.lowercased() == "self" ? .evaluatedObject : .keyPath(keyPath))
   }
 
-  /// A built-in function under its selector, such as `sum:` or `add:to:`. An unknown one, or a wrong number of
-  /// arguments, stops the program.
+  /// A built-in function under its selector, such as `sum:` or `add:to:`. An unknown one, or a wrong number
+  /// of arguments, stops the program.
   public convenience init(forFunction name: String, arguments parameters: [Any]) {
     guard let function = BuiltinFunction(name: name, argumentCount: parameters.count) else {
       let near: String = NearestNames.of(name, among: BuiltinFunction.selectors).joined(separator: ", ")
@@ -213,9 +218,9 @@ nonisolated open class NSExpression: NSObject, NSCopying, NSSecureCoding {
 
   // MARK: Evaluation
 
-  /// The value of the expression for an object; `context` holds values of variables. A function of values that it never takes, such as
-  /// the square root of a text, is nil here. Stops the program where ``expressionValueThrowing(with:context:)`` throws for any other
-  /// reason.
+  /// The value of the expression for an object; `context` holds values of variables. A function of values
+  /// that it never takes, such as the square root of a text, is nil here. Stops the program where
+  /// ``expressionValueThrowing(with:context:)`` throws for any other reason.
   open func expressionValue(with object: Any?, context: NSMutableDictionary?) -> Any? {
     do {
       try checkEvaluationAllowed()
@@ -225,8 +230,8 @@ nonisolated open class NSExpression: NSObject, NSCopying, NSSecureCoding {
     }
   }
 
-  /// The value of the expression for an object; `context` holds values of variables, and takes those that the expression assigns
-  /// (`$v := …`).
+  /// The value of the expression for an object; `context` holds values of variables, and takes those that the
+  /// expression assigns (`$v := …`).
   ///
   /// - Throws: ``PredicateError``, and whatever ``KeyValueReadable/readValue(forKey:)`` throws.
   public func expressionValueThrowing(with object: Any?, context: NSMutableDictionary? = nil) throws -> Any? {
@@ -242,8 +247,9 @@ nonisolated open class NSExpression: NSObject, NSCopying, NSSecureCoding {
     return variables
   }
 
-  /// Lets a decoded expression be evaluated; see `NSPredicate.allowEvaluation()`. Before, ``expressionValue(with:context:)``
-  /// stops the program and ``expressionValueThrowing(with:context:)`` throws.
+  /// Lets a decoded expression be evaluated; see `NSPredicate.allowEvaluation()`. Before,
+  /// ``expressionValue(with:context:)`` stops the program and ``expressionValueThrowing(with:context:)``
+  /// throws.
   open func allowEvaluation() {
     permission?.grant()
   }
@@ -252,8 +258,8 @@ nonisolated open class NSExpression: NSObject, NSCopying, NSSecureCoding {
 
   public static var supportsSecureCoding: Bool { true }
 
-  /// Decodes what ``encode(with:)`` or an Apple system encoded; nil, and an error in the coder, for anything else. The expression
-  /// refuses to be evaluated until ``allowEvaluation()`` is called.
+  /// Decodes what ``encode(with:)`` or an Apple system encoded; nil, and an error in the coder, for anything
+  /// else. The expression refuses to be evaluated until ``allowEvaluation()`` is called.
   public required init?(coder: NSCoder) {
     guard let node = CoderArchive.expressionNode(coder) else { return nil }
     self.node = node
@@ -263,7 +269,8 @@ nonisolated open class NSExpression: NSObject, NSCopying, NSSecureCoding {
     super.init()
   }
 
-  /// Encodes the expression as one member of something larger. Fails the coder where ``archivedData()`` throws.
+  /// Encodes the expression as one member of something larger. Fails the coder where ``archivedData()``
+  /// throws.
   open func encode(with coder: NSCoder) {
     CoderArchive.encode(node, with: coder)
   }

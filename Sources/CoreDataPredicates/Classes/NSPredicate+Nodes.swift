@@ -3,8 +3,8 @@ import Foundation
 extension Foundation.NSPredicate {
   /// The tree behind the predicate.
   ///
-  /// Foundation's constant and compound predicates are recognised; a block predicate, or a class of the program's own, becomes a
-  /// ``PredicateNode/block(_:)`` that holds it, since it may evaluate as it likes.
+  /// Foundation's constant and compound predicates are recognised; a block predicate, or a class of the
+  /// program's own, becomes a ``PredicateNode/block(_:)`` that holds it, since it may evaluate as it likes.
   package func predicateNode() -> PredicateNode {
     switch self {
     case let predicate as NSComparisonPredicate where type(of: predicate) == NSComparisonPredicate.self:
@@ -45,8 +45,8 @@ extension Foundation.NSPredicate {
     }
   }
 
-  /// The predicate that a tree stands for, of the class that Apple's framework would give. `permission` is asked once for each
-  /// comparison.
+  /// The predicate that a tree stands for, of the class that Apple's framework would give. `permission` is
+  /// asked once for each comparison.
   package static func makePredicate(
     _ node: PredicateNode, permission: @autoclosure () -> EvaluationPermission? = nil
   ) -> Foundation.NSPredicate {
@@ -74,7 +74,8 @@ extension Foundation.NSPredicate {
   }
 }
 
-/// Reads `predicateFormat` past its deprecation, which is about the property having no format to show on Linux.
+/// Reads `predicateFormat` past its deprecation, which is about the property having no format to
+/// show on Linux.
 private protocol FormatProviding {
   var predicateFormat: String { get }
 }

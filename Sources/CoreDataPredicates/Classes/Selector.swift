@@ -2,15 +2,16 @@
 
 /// The name of a method, such as `localizedStandardCompare:`.
 ///
-/// Linux has no selectors and `#selector` doesn't compile there. Wherever Apple's classes take one, its name does:
+/// Linux has no selectors and `#selector` doesn't compile there. Wherever Apple's classes take one,
+/// its name does:
 ///
 /// ```swift
 /// NSSortDescriptor(key: "name", ascending: true, selector: Selector("localizedStandardCompare:"))
 /// NSComparisonPredicate(leftExpression: a, rightExpression: b, customSelector: "hasPrefix:")
 /// ```
 ///
-/// What the name does is looked up when it is needed, among the usual methods of Foundation's classes and those that
-/// ``PredicateFunctions`` has been told.
+/// What the name does is looked up when it is needed, among the usual methods of Foundation's classes and
+/// those that ``PredicateFunctions`` has been told.
 public struct Selector: Hashable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
   private let name: String
 

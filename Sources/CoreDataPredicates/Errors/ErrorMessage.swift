@@ -1,6 +1,7 @@
 import Foundation
 
-/// What an error says to people, in two parts: what is wrong, with the names of what is concerned, and what to do.
+/// What an error says to people, in two parts: what is wrong, with the names of what is concerned,
+/// and what to do.
 ///
 /// Foundation shows the parts in different places, and prints `"(null)"` where a part is missing:
 ///
@@ -15,7 +16,8 @@ package struct ErrorMessage: Sendable, Hashable, CustomStringConvertible {
   package let advice: String?
   private let whole: String?
 
-  /// Parts that don't begin and end as sentences are made to. `whole` is what people are shown where it is more than both parts.
+  /// Parts that don't begin and end as sentences are made to. `whole` is what people are shown where it is
+  /// more than both parts.
   package init(_ reason: String, advice: String? = nil, whole: String? = nil) {
     self.reason = ErrorMessage.closed(reason)
     self.advice = advice.flatMap { $0.isEmpty ? nil : ErrorMessage.sentence($0) }
@@ -40,8 +42,8 @@ package struct ErrorMessage: Sendable, Hashable, CustomStringConvertible {
     CocoaError(CocoaError.Code(rawValue: code), userInfo: userInfo.merging(info) { _, given in given })
   }
 
-  /// Why something failed, without Foundation's "The operation could not be completed": what the system said, if Foundation
-  /// has no words of its own.
+  /// Why something failed, without Foundation's "The operation could not be completed": what the system said,
+  /// if Foundation has no words of its own.
   package static func reason(of error: any Error) -> String {
     let error = error as NSError
     if let reason = error.localizedFailureReason { return closed(reason) }

@@ -1,7 +1,7 @@
 import Foundation
 
-/// Says once per process that `evaluate(with:)`, which can't throw, gave up and answered false. Whether a match ends depends on the
-/// text, which may be anybody's: it must not stop the program.
+/// Says once per process that `evaluate(with:)`, which can't throw, gave up and answered false. Whether a
+/// match ends depends on the text, which may be anybody's: it must not stop the program.
 enum ExhaustionNote {
   // `lock` guards `isPrinted`.
   nonisolated(unsafe) private static var isPrinted: Bool = false

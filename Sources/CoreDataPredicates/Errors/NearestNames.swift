@@ -20,7 +20,8 @@ package enum NearestNames {
     return scored.sorted { ($0.distance, $0.name) < ($1.distance, $1.name) }.prefix(3).map(\.name)
   }
 
-  /// A sentence to append to a message: `Did you mean "name" or "names"?`, or the names there are when none is near.
+  /// A sentence to append to a message: `Did you mean "name" or "names"?`, or the names there are
+  /// when none is near.
   package static func advice(for name: String, among candidates: some Collection<String>) -> String {
     let near: [String] = of(name, among: candidates)
     if !near.isEmpty {

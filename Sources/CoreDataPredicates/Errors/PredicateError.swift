@@ -2,14 +2,16 @@ import Foundation
 
 /// Why a predicate or an expression could not be parsed or evaluated.
 ///
-/// The text names the place, what was found there, what was expected, and the cure where the mistake is a common one:
+/// The text names the place, what was found there, what was expected, and the cure where the mistake
+/// is a common one:
 ///
 /// ```
 /// Unable to parse the format string "name == %k": at character 9 found "%k", expected an expression. A key path
 /// specifier is spelled %K.
 /// ```
 ///
-/// `NSPredicate(format:)`, which can't throw, stops the program with this text; `NSPredicate(parsing:arguments:)` throws it.
+/// `NSPredicate(format:)`, which can't throw, stops the program with this text;
+/// `NSPredicate(parsing:arguments:)` throws it.
 public struct PredicateError: Error, Sendable, Equatable, LocalizedError, CustomStringConvertible,
   CustomNSError
 {
@@ -28,8 +30,8 @@ public struct PredicateError: Error, Sendable, Equatable, LocalizedError, Custom
   /// The domain of the error as an `NSError`.
   public static let errorDomain: String = "CoreDataPredicates.PredicateError"
 
-  /// 1 for a format that can't be parsed, 2 for a failed evaluation, 3 for a construct that isn't supported, 4 for an archive
-  /// that can't be written or read.
+  /// 1 for a format that can't be parsed, 2 for a failed evaluation, 3 for a construct that isn't supported,
+  /// 4 for an archive that can't be written or read.
   public var errorCode: Int {
     switch kind {
     case .parsing: 1
@@ -134,7 +136,8 @@ public struct PredicateError: Error, Sendable, Equatable, LocalizedError, Custom
     .init(kind: .archive(text))
   }
 
-  /// The format itself when short, else the neighbourhood of the place: a format can be megabytes of generated text.
+  /// The format itself when short, else the neighbourhood of the place: a format can be megabytes of
+  /// generated text.
   private static func excerpt(_ format: String, around position: Int) -> String {
     let reach: Int = 60
     guard format.utf8.count > 400 else { return format }

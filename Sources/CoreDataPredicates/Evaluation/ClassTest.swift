@@ -2,7 +2,8 @@
 package enum ClassTest {
   package static let selector: String = "isKindOfClass:"
 
-  /// Whether it is the question in the form that engines get, answered from rows and not by code of the program.
+  /// Whether it is the question in the form that engines get, answered from rows and not by code
+  /// of the program.
   static func isAskedOfRows(_ node: ComparisonNode) -> Bool {
     guard node.selector == selector, case .constant(.object(let type)) = node.right else { return false }
     return type.value is any ObjectFamily

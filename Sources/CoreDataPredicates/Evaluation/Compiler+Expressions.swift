@@ -1,6 +1,7 @@
 import Foundation
 
-/// An expression ready to be evaluated, in two ways: normalised for comparing, or as it comes for reading further keys.
+/// An expression ready to be evaluated, in two ways: normalised for comparing, or as it comes for reading
+/// further keys.
 struct CompiledExpression: Sendable {
   let value: @Sendable (EvaluationContext) throws -> PredicateValue
   let raw: @Sendable (EvaluationContext) throws -> Any?

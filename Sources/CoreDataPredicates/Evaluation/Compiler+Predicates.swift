@@ -65,8 +65,8 @@ enum Compiler {
 }
 
 extension Compiler {
-  /// A pattern that an object holds may be no regular expression, an argument that it should hold may be missing: it matches nothing.
-  /// One that the predicate is given is a mistake.
+  /// A pattern that an object holds may be no regular expression, an argument that it should hold may be
+  /// missing: it matches nothing. One that the predicate is given is a mistake.
   static func compare(
     _ left: PredicateValue, _ node: ComparisonNode, _ right: PredicateValue
   ) throws -> Bool {
@@ -86,7 +86,8 @@ extension Compiler {
 }
 
 extension Foundation.NSPredicate {
-  /// Calls a block, or a predicate class of the program's own; a block never leads back to the tree that holds it.
+  /// Calls a block, or a predicate class of the program's own; a block never leads back to the
+  /// tree that holds it.
   fileprivate func evaluatingBlock(_ object: Any?, _ bindings: [String: Any]?) throws -> Bool {
     evaluate(with: object, substitutionVariables: bindings)
   }

@@ -2,8 +2,9 @@ import Foundation
 
 /// What becomes of a value of a kind that an operation never takes, such as the square root of a text.
 ///
-/// Everything else is the same by either rule, and in SQL: nil gives nil, and so do values of the right kind that have no result (a
-/// zero to divide by, text that spells no number). One row's values never make a fetch or an evaluation fail (Decisions/0040).
+/// Everything else is the same by either rule, and in SQL: nil gives nil, and so do values of the right kind
+/// that have no result (a zero to divide by, text that spells no number). One row's values never make a fetch
+/// or an evaluation fail (Decisions/0040).
 package enum EvaluationRules: Sendable {
   /// The evaluation throws.
   case strict
@@ -13,10 +14,11 @@ package enum EvaluationRules: Sendable {
 
 /// What one evaluation knows: the object, and the values of variables.
 ///
-/// A class, so that handing it from closure to closure moves one reference and not five words to be retained each; a filter
-/// uses one context for all its objects.
+/// A class, so that handing it from closure to closure moves one reference and not five words to be retained
+/// each; a filter uses one context for all its objects.
 final class EvaluationContext {
-  // Set between evaluations only, by whoever made the context; checking that at run time would cost every test.
+  // Set between evaluations only, by whoever made the context; checking that at run time would
+  // cost every test.
   @exclusivity(unchecked) var object: Any?
   /// How the object's keys are read, when it is ``KeyValueReadable``.
   @exclusivity(unchecked) var reader: KeyedReader?

@@ -1,4 +1,5 @@
-/// What can stand as the request of `FETCH(request, context, countOnly)`: the graph makes its fetch request one.
+/// What can stand as the request of `FETCH(request, context, countOnly)`: the graph makes its
+/// fetch request one.
 package protocol FetchExpressionRequest {
   /// The objects, or their number.
   ///

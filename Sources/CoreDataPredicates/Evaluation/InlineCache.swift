@@ -1,10 +1,12 @@
 import Foundation
 import Synchronization
 
-/// A few entries in the order in which they were needed, read without a lock: the first is nearly always the one.
+/// A few entries in the order in which they were needed, read without a lock: the first is nearly
+/// always the one.
 ///
-/// Entries beyond the capacity are made for each use; a program that meets so many kinds of objects is slower, and right. It lies in its
-/// owner, so that an empty one, which most predicates keep, costs a word and no allocation.
+/// Entries beyond the capacity are made for each use; a program that meets so many kinds of objects is
+/// slower, and right. It lies in its owner, so that an empty one, which most predicates keep, costs a word
+/// and no allocation.
 struct InlineCache<Entry: AnyObject & Sendable>: ~Copyable, @unchecked Sendable {
   // Links are appended, complete, by an atomic exchange with nothing, and live as long as the cache.
 

@@ -8,9 +8,10 @@ import Foundation
 /// items.@count         key items, number of members
 /// ```
 ///
-/// nil ends the path and gives nil. A key read from a set gives the set of results, without nil, the sets and ordered sets among them
-/// merged. A key read from an array or an ordered set maps over the members, with nulls in place of nil; what an ordered set's members
-/// give is merged too, so that a path over several to-many relationships is one flat collection.
+/// nil ends the path and gives nil. A key read from a set gives the set of results, without nil, the sets and
+/// ordered sets among them merged. A key read from an array or an ordered set maps over the members, with
+/// nulls in place of nil; what an ordered set's members give is merged too, so that a path over several
+/// to-many relationships is one flat collection.
 struct KeyPathReader: Sendable {
   enum Step: Sendable {
     case key(String)
@@ -65,7 +66,8 @@ struct KeyPathReader: Sendable {
     try read(object, setsAsLists: false)
   }
 
-  /// As ``read(_:)``, for quantifiers: a set's members keep their nils and doubles on the way, as rows do in a database.
+  /// As ``read(_:)``, for quantifiers: a set's members keep their nils and doubles on the way, as rows
+  /// do in a database.
   func readMembers(_ object: Any?) throws -> Any? {
     try read(object, setsAsLists: true)
   }

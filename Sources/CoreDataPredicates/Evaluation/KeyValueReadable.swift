@@ -2,8 +2,9 @@ import Foundation
 
 /// An object whose properties predicates and sort descriptors can read by name.
 ///
-/// Linux has no key-value coding: `NSManagedObject` and rows conform to this instead. Dictionaries and Foundation's collections need
-/// no conformance; objects of other classes are read through `Mirror`, stored properties only and slowly.
+/// Linux has no key-value coding: `NSManagedObject` and rows conform to this instead. Dictionaries and
+/// Foundation's collections need no conformance; objects of other classes are read through `Mirror`, stored
+/// properties only and slowly.
 public protocol KeyValueReadable {
   /// The value of one property, nil when it has none.
   ///
@@ -12,8 +13,8 @@ public protocol KeyValueReadable {
   func readValue(forKey key: String) throws -> Any?
 }
 
-/// An object whose properties a model tells. Those go before what key-value coding knows of every object: an attribute may be called
-/// `self` or `objectID`.
+/// An object whose properties a model tells. Those go before what key-value coding knows of every object: an
+/// attribute may be called `self` or `objectID`.
 package protocol ModelledObject {
   func hasProperty(named name: String) -> Bool
 }

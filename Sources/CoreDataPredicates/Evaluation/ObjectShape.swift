@@ -1,12 +1,14 @@
 import Foundation
 
-// The seam between the evaluator and objects that know where their values lie. Key-value coding reads any object by name and
-// hands its value over in an `Any`; an object with a shape is asked once, by a predicate that meets it, where a key's values
-// are, and then read in place. Answers are those of key-value coding, or `elsewhere`, which sends the evaluator back to it.
+// The seam between the evaluator and objects that know where their values lie. Key-value coding reads any
+// object by name and hands its value over in an `Any`; an object with a shape is asked once, by a predicate
+// that meets it, where a key's values are, and then read in place. Answers are those of key-value coding, or
+// `elsewhere`, which sends the evaluator back to it.
 
 /// What a value is read from: an object, or a row within an object that holds many.
 ///
-/// Two plain words, so that handing it from test to test counts no reference: whoever makes a subject keeps its object alive.
+/// Two plain words, so that handing it from test to test counts no reference: whoever makes a subject keeps
+/// its object alive.
 package struct Subject {
   package let object: UnsafeRawPointer
   /// A place within the object; nil when the object itself is the subject.
@@ -34,7 +36,8 @@ package enum PlainValue {
   /// Seconds since 2001.
   case date(Double)
   case uuid(UUID)
-  /// UTF-8 in the subject's own memory, good until the subject changes. Broken bytes stand for replacement characters.
+  /// UTF-8 in the subject's own memory, good until the subject changes. Broken bytes stand
+  /// for replacement characters.
   case text(UnsafeBufferPointer<UInt8>)
   case string(String)
   case object(AnyObject)
@@ -66,8 +69,8 @@ package typealias PlainReader = @Sendable (Subject) -> PlainValue
 /// Follows a to-one relationship. The subject keeps its target alive.
 package typealias TargetReader = @Sendable (Subject) -> ShapeTarget
 
-/// Hands over the members of a to-many relationship, in order, until the body says false. Returns false when key-value coding
-/// has to be asked for them.
+/// Hands over the members of a to-many relationship, in order, until the body says false. Returns false when
+/// key-value coding has to be asked for them.
 package typealias MemberReader = @Sendable (Subject, (Subject) throws -> Bool) throws -> Bool
 
 package enum ShapeTarget {

@@ -2,8 +2,8 @@ import Foundation
 
 typealias Test = @Sendable (EvaluationContext) throws -> Bool
 
-/// A predicate made ready for evaluating it many times: compiled to closures at the first evaluation, so that operators, options,
-/// key paths, patterns and lists are looked at once and not once an object.
+/// A predicate made ready for evaluating it many times: compiled to closures at the first evaluation, so that
+/// operators, options, key paths, patterns and lists are looked at once and not once an object.
 ///
 /// Objects that have a shape (``ShapedObject``) get a compilation of their own, in which keys are places:
 ///
@@ -37,7 +37,8 @@ package final class PredicateProgram: Sendable {
     return try generalTest(context)
   }
 
-  /// As ``evaluate(_:variables:)`` for callers that can't throw: values of kinds that an operation never takes count as nil.
+  /// As ``evaluate(_:variables:)`` for callers that can't throw: values of kinds that an operation never
+  /// takes count as nil.
   ///
   /// - Throws: everything else that ``evaluate(_:variables:)`` throws.
   package func evaluateLeniently(_ object: Any?, variables: [String: Any]? = nil) throws -> Bool {
@@ -117,7 +118,8 @@ package final class PredicateProgram: Sendable {
 
 /// The subject for an object that is known to be of a class.
 ///
-/// A cast to `AnyObject` costs more than most predicates; it is left to an `Any` that holds an `Any` with the object.
+/// A cast to `AnyObject` costs more than most predicates; it is left to an `Any` that holds an `Any`
+/// with the object.
 private func subject(of object: Any, _ type: ObjectIdentifier) -> Subject {
   let (found, address): (ObjectIdentifier, UnsafeRawPointer) = _openExistential(object, do: content)
   return found == type ? Subject(address: address) : Subject(object as AnyObject)
@@ -260,7 +262,8 @@ package final class ExpressionProgram: @unchecked Sendable {
     return PredicateValue.objectValue(of: result)
   }
 
-  /// As ``evaluate(_:variables:context:)`` for callers that can't throw: values of kinds that an operation never takes count as nil.
+  /// As ``evaluate(_:variables:context:)`` for callers that can't throw: values of kinds that an operation
+  /// never takes count as nil.
   ///
   /// - Throws: everything else that ``evaluate(_:variables:context:)`` throws.
   func evaluateLeniently(

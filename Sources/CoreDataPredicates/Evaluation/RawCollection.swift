@@ -1,6 +1,7 @@
 import Foundation
 
-/// Collections as they come from objects, before normalising: members keep their identity, so keys can be read from them.
+/// Collections as they come from objects, before normalising: members keep their identity, so keys can be
+/// read from them.
 package enum RawCollection {
   /// The members of an array, set or ordered set; nil for everything else.
   package static func elements(of collection: Any) -> [Any]? {

@@ -6,8 +6,8 @@ struct KeyedReader: @unchecked Sendable {
   let read: (Any, String) throws -> Any?
 }
 
-/// Remembers by type whether its values are ``KeyValueReadable``, and calls them without asking again: a cast from `Any` to a
-/// protocol costs half a microsecond, which is several times the rest of a simple comparison.
+/// Remembers by type whether its values are ``KeyValueReadable``, and calls them without asking again: a cast
+/// from `Any` to a protocol costs half a microsecond, which is several times the rest of a simple comparison.
 final class ReaderTable: @unchecked Sendable {
   // `lock` guards `readers`.
   static let shared: ReaderTable = .init()

@@ -1,6 +1,7 @@
 import Foundation
 
-/// The keys that strings, numbers, dates and the like answer to, as on Apple's systems through their methods' names.
+/// The keys that strings, numbers, dates and the like answer to, as on Apple's systems through
+/// their methods' names.
 package enum ScalarKeys {
   package static func read(_ key: String, from value: PredicateValue) throws -> PredicateValue {
     if key == "description" { return .string(text(of: value)) }

@@ -15,7 +15,8 @@ package enum ScalarKind: Int64, Sendable, Hashable {
 }
 
 extension ScalarKeys {
-  /// What a key gives, read from a value of a kind, nil for a key that such values don't have: what ``read(_:from:)`` returns.
+  /// What a key gives, read from a value of a kind, nil for a key that such values don't have: what
+  /// ``read(_:from:)`` returns.
   package static func kind(ofKey key: String, of kind: ScalarKind) -> ScalarKind? {
     if key == "self" { return kind }
     if key == "description" { return .string }

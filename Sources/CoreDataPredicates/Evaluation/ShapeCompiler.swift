@@ -6,10 +6,11 @@ typealias ShapeTest = @Sendable (Subject, inout ShapeFrame) throws -> Bool
 /// An operand for subjects of one shape, normalised.
 typealias ShapeOperand = @Sendable (Subject, inout ShapeFrame) throws -> PredicateValue
 
-/// Compiles a predicate for objects of one shape: keys become readers, comparisons with constants tests of plain values.
+/// Compiles a predicate for objects of one shape: keys become readers, comparisons with constants tests of
+/// plain values.
 ///
-/// What a shape does not help with runs as it does for any object, and so does a comparison whose value turns out to be
-/// `elsewhere`. Both ways give the same answers and errors.
+/// What a shape does not help with runs as it does for any object, and so does a comparison whose value turns
+/// out to be `elsewhere`. Both ways give the same answers and errors.
 struct ShapeCompiler {
   private let shape: any ObjectShape
   private let rules: EvaluationRules
@@ -112,7 +113,8 @@ struct ShapeCompiler {
     }
   }
 
-  /// How a visit of members ended, and what its body wants: to see all, to stop, or to have key-value coding asked instead.
+  /// How a visit of members ended, and what its body wants: to see all, to stop, or to have key-value coding
+  /// asked instead.
   private enum VisitEnd {
     case all
     case stopped
@@ -121,7 +123,8 @@ struct ShapeCompiler {
 
   private typealias Visitor = @Sendable (Subject, (PlainValue) throws -> VisitEnd) throws -> VisitEnd
 
-  /// A path in two parts: to-one steps to the owner, and what is read from there through to-many relationships.
+  /// A path in two parts: to-one steps to the owner, and what is read from there through to-many
+  /// relationships.
   private func split(_ path: KeyPathReader) -> (start: TargetReader, visit: Visitor)? {
     var shape: any ObjectShape = self.shape
     var targets: [TargetReader] = []
@@ -139,7 +142,8 @@ struct ShapeCompiler {
     return nil
   }
 
-  /// Hands over the value of every member. Members of members come one after the other; a to-one step without a target is nil.
+  /// Hands over the value of every member. Members of members come one after the other; a to-one step without
+  /// a target is nil.
   private static func visitor(
     _ steps: ArraySlice<KeyPathReader.Step>, from shape: any ObjectShape
   ) -> Visitor? {
@@ -254,7 +258,8 @@ struct ShapeCompiler {
 
   // MARK: AND and OR
 
-  // In halves, so that a list of any length needs little stack, and without a loop, which would count references.
+  // In halves, so that a list of any length needs little stack, and without a loop, which
+  // would count references.
 
   private static func conjunction(_ tests: ArraySlice<ShapeTest>) -> ShapeTest {
     guard let first = tests.first else { return { _, _ in true } }

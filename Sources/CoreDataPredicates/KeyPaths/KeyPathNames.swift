@@ -12,7 +12,8 @@ package enum KeyPathNames {
 
   /// The name as key-value coding writes it (`boss.name`); nil when there is none.
   ///
-  /// Cost: a lock and a look-up in a dictionary; the first time the getter of a managed property is run a few times.
+  /// Cost: a lock and a look-up in a dictionary; the first time the getter of a managed property is run
+  /// a few times.
   package static func name(of keyPath: AnyKeyPath) -> String? {
     if case .named(let name) = lookUp(keyPath) { name } else { nil }
   }

@@ -1,8 +1,9 @@
 /// A type that tells the names of its properties, for predicates and sort descriptors written with key paths.
 ///
-/// Off Apple's platforms a key path of a computed property, or of a property of a class that is not final, has no name. Managed
-/// objects need nothing: a property that hands one managed value through is named by trying its getter once. A type
-/// conforms (and a managed class overrides the property it has by conforming already) where that can't work:
+/// Off Apple's platforms a key path of a computed property, or of a property of a class that is not final,
+/// has no name. Managed objects need nothing: a property that hands one managed value through is named by
+/// trying its getter once. A type conforms (and a managed class overrides the property it has by conforming
+/// already) where that can't work:
 ///
 /// ```swift
 /// class Employee: NSObject, KeyPathNaming {
@@ -12,8 +13,8 @@
 /// }
 /// ```
 ///
-/// Names may be dotted paths. `\Employee.name` and `\Manager.name` are different key paths, so a subclass lists the inherited
-/// properties again: `super.keyPathNames.merging([\Manager.name: "name"]) { $1 }`.
+/// Names may be dotted paths. `\Employee.name` and `\Manager.name` are different key paths, so a subclass
+/// lists the inherited properties again: `super.keyPathNames.merging([\Manager.name: "name"]) { $1 }`.
 public protocol KeyPathNaming {
   /// Names by key path. Read at the first use of each key path, from any thread; must always give the same.
   static var keyPathNames: [AnyKeyPath: String] { get }

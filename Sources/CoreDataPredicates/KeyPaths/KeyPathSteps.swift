@@ -1,6 +1,7 @@
 extension AnyKeyPath {
-  /// What lies between the root and the last value: types by their names, without optionals, and stored properties by theirs.
-  /// `["Category"]` for `\Item.category?.name`, `["Array<String>", "String"]` for `\Item.tags[0].isEmpty`.
+  /// What lies between the root and the last value: types by their names, without optionals, and stored
+  /// properties by theirs. `["Category"]` for `\Item.category?.name`, `["Array<String>", "String"]` for
+  /// `\Item.tags[0].isEmpty`.
   ///
   /// The standard library tells of the parts of a key path by its description alone:
   ///
@@ -32,7 +33,8 @@ extension AnyKeyPath {
     return String(type)
   }
 
-  /// Whether the text begins with what ends a computed part. A type that holds tuples or functions has `)>` inside too.
+  /// Whether the text begins with what ends a computed part. A type that holds tuples or functions has `)>`
+  /// inside too.
   private static func isEnd(_ text: Substring) -> Bool {
     text.hasPrefix(")>") && text.dropFirst(2).first.map { "?!.".contains($0) } ?? true
   }

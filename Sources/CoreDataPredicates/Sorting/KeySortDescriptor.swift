@@ -1,6 +1,7 @@
 import Foundation
 
-/// A sort descriptor by key, which Foundation's class can't be on Linux. `NSSortDescriptor(key:ascending:)` returns it.
+/// A sort descriptor by key, which Foundation's class can't be on Linux. `NSSortDescriptor(key:ascending:)`
+/// returns it.
 final class KeySortDescriptor: NSSortDescriptor, NSSecureCoding {
   let term: SortTerm
   let permission: EvaluationPermission?
@@ -104,8 +105,8 @@ final class KeySortDescriptor: NSSortDescriptor, NSSecureCoding {
 
 /// A sort descriptor by key path whose values are not `Comparable`, optional ones above all.
 ///
-/// Managed objects are compared by what they hold under the property's name, as stores compare them: a getter may make something else of
-/// it, or insist that there is a value.
+/// Managed objects are compared by what they hold under the property's name, as stores compare them: a getter
+/// may make something else of it, or insist that there is a value.
 final class KeyPathSortDescriptor: NSSortDescriptor {
   private let path: AnyKeyPath
   private let term: SortTerm

@@ -1,6 +1,7 @@
 import Foundation
 
-/// Gives `NSSortDescriptor` the initialisers by key that Foundation marks unavailable on Linux; see ``PredicateParsing``.
+/// Gives `NSSortDescriptor` the initialisers by key that Foundation marks unavailable on Linux; see
+/// ``PredicateParsing``.
 public protocol SortDescribing {}
 
 extension NSSortDescriptor: SortDescribing {}
@@ -11,15 +12,17 @@ extension SortDescribing where Self: NSSortDescriptor {
     self = Self.make(KeySortDescriptor(term: SortTerm(key: key, ascending: ascending)))
   }
 
-  /// Sorts by a key path with a comparator. A missing value is handed over as `NSNull`. Such a descriptor works in memory only.
+  /// Sorts by a key path with a comparator. A missing value is handed over as `NSNull`. Such a descriptor
+  /// works in memory only.
   public init(key: String?, ascending: Bool, comparator: @escaping Comparator) {
     self = Self.make(
       KeySortDescriptor(term: SortTerm(key: key, ascending: ascending), comparator: comparator))
   }
 
-  /// Sorts by a key path with a method that compares two values, by its name. The usual ones of strings (`localizedStandardCompare:`)
-  /// are those of ``StringComparison`` and work in stores too; others are what ``PredicateFunctions`` has been told, give a
-  /// `ComparisonResult`, and work in memory only. nil is `compare:`.
+  /// Sorts by a key path with a method that compares two values, by its name. The usual ones of strings
+  /// (`localizedStandardCompare:`) are those of ``StringComparison`` and work in stores too; others are what
+  /// ``PredicateFunctions`` has been told, give a `ComparisonResult`, and work in memory only.
+  /// nil is `compare:`.
   public init(key: String?, ascending: Bool, selector: Selector?) {
     self = Self.make(KeySortDescriptor(key: key, ascending: ascending, selector: selector))
   }
@@ -30,8 +33,8 @@ extension SortDescribing where Self: NSSortDescriptor {
       KeySortDescriptor(term: SortTerm(key: key, ascending: ascending, comparison: comparison)))
   }
 
-  /// Sorts by a key path whose values need not be `Comparable`, such as optional ones; nulls first when ascending, values with
-  /// a raw value by that.
+  /// Sorts by a key path whose values need not be `Comparable`, such as optional ones; nulls first when
+  /// ascending, values with a raw value by that.
   public init<Root, Value>(keyPath: KeyPath<Root, Value>, ascending: Bool) {
     self = Self.make(KeyPathSortDescriptor(path: keyPath, ascending: ascending))
   }
@@ -45,7 +48,8 @@ extension SortDescribing where Self: NSSortDescriptor {
 }
 
 extension NSSortDescriptor {
-  /// The key path as text; for a descriptor made from a Swift key path the name of the property, nil when it has none.
+  /// The key path as text; for a descriptor made from a Swift key path the name of the property, nil
+  /// when it has none.
   public var key: String? {
     if let descriptor = self as? KeySortDescriptor { return descriptor.term.key }
     return KeyPathNames.name(of: SortKeyOrigins.origin(of: keyPath).keyPath)
@@ -62,8 +66,8 @@ extension NSSortDescriptor {
 
   /// The order of two objects.
   ///
-  /// - Throws: ``PredicateError`` where `compare(_:to:)` stops the program: a key that an object doesn't have, values without
-  ///   order.
+  /// - Throws: ``PredicateError`` where `compare(_:to:)` stops the program: a key that an object doesn't
+  ///   have, values without order.
   public func compareThrowing(_ object1: Any, to object2: Any) throws -> ComparisonResult {
     switch self {
     case let descriptor as KeySortDescriptor: try descriptor.compareThrowing(object1, object2)
@@ -72,7 +76,8 @@ extension NSSortDescriptor {
     }
   }
 
-  /// What SQL needs; nil when the order is a comparator's, a class's or a type's own, or the key path has no name.
+  /// What SQL needs; nil when the order is a comparator's, a class's or a type's own, or the key path
+  /// has no name.
   package var sortTerm: SortTerm? {
     switch self {
     case let descriptor as KeySortDescriptor: return descriptor.sqlTerm

@@ -4,8 +4,8 @@ import Foundation
 extension SortDescribing where Self: NSSortDescriptor {
   /// The sort descriptor that Swift's stands for: `descriptors.map(NSSortDescriptor.init)`.
   ///
-  /// A fetch sorts by it in the store when the key path has a name and the values are text, numbers, dates, Booleans or
-  /// UUIDs. Any other, such as one over an enumeration with an order of its own, sorts in memory.
+  /// A fetch sorts by it in the store when the key path has a name and the values are text, numbers, dates,
+  /// Booleans or UUIDs. Any other, such as one over an enumeration with an order of its own, sorts in memory.
   public init<Compared>(_ sortDescriptor: SortDescriptor<Compared>) {
     self = Self.make(Self.convert(sortDescriptor))
   }
@@ -77,8 +77,9 @@ package enum NaturalOrder {
     return types.contains(ObjectIdentifier(type))
   }
 
-  /// Whether Foundation's own descriptor orders by `<`, not by a comparator of the program's. Foundation doesn't tell, so the code of
-  /// the closures is compared; what isn't recognised is sorted in memory, which is always right.
+  /// Whether Foundation's own descriptor orders by `<`, not by a comparator of the program's. Foundation
+  /// doesn't tell, so the code of the closures is compared; what isn't recognised is sorted in memory, which
+  /// is always right.
   static func isOwn(_ descriptor: NSSortDescriptor) -> Bool {
     ClosureCode.isSame(descriptor.comparator, reference.comparator)
   }

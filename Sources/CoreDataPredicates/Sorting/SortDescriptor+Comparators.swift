@@ -1,15 +1,16 @@
 import Foundation
 
-// Sort descriptors of Swift that Foundation makes on Apple's platforms only. There a `SortDescriptor` can hold a key path of any values
-// that are `Comparable`, and nothing else but the lexical comparison of text; so these hold a path to a value that compares as
-// wanted: `\Item.title.localizedStandardSortKey`.
+// Sort descriptors of Swift that Foundation makes on Apple's platforms only. There a `SortDescriptor` can
+// hold a key path of any values that are `Comparable`, and nothing else but the lexical comparison of text;
+// so these hold a path to a value that compares as wanted: `\Item.title.localizedStandardSortKey`.
 
 #if !canImport(Darwin)
 
   extension String {
     /// The comparisons that `String.StandardComparator` has on Apple's platforms only.
     public enum LocalizedComparator: Sendable {
-      /// As a file manager lists names: regardless of case, `2` before `10`, by the rules of the current locale.
+      /// As a file manager lists names: regardless of case, `2` before `10`, by the rules of
+      /// the current locale.
       case localizedStandard
       /// By the rules of the current locale.
       case localized
@@ -57,8 +58,8 @@ import Foundation
     }
   }
 
-  // What Apple's framework does for all types of objects is done here for objects that predicates read, so that importing this
-  // module changes no other sort descriptors.
+  // What Apple's framework does for all types of objects is done here for objects that predicates read, so
+  // that importing this module changes no other sort descriptors.
   extension SortDescriptor where Compared: KeyValueReadable {
     /// Sorts by text, as on Apple's platforms as a file manager lists names.
     public init(_ keyPath: KeyPath<Compared, String> & Sendable, order: SortOrder = .forward) {

@@ -14,7 +14,8 @@ package struct SortTerm: Hashable, Sendable {
     self.comparison = comparison
   }
 
-  /// The order of two values, nulls first, direction applied. As in a database URLs go by their texts, objects by their keys.
+  /// The order of two values, nulls first, direction applied. As in a database URLs go by their texts,
+  /// objects by their keys.
   ///
   /// - Throws: ``PredicateError`` for values that have no order.
   package func order(_ left: PredicateValue, _ right: PredicateValue) throws -> ComparisonResult {

@@ -7,7 +7,8 @@ package final class StoredProperty: Hashable, Sendable {
   private let reader: KeyPathReader?
 
   package init(_ path: AnyKeyPath) {
-    // Key paths are immutable; those of subscripts hold arguments that were hashed and compared wherever the path was.
+    // Key paths are immutable; those of subscripts hold arguments that were hashed and compared
+    // wherever the path was.
     self.path = unsafeBitCast(path, to: (AnyKeyPath & Sendable).self)
     let isManaged: Bool = type(of: path).rootType is any KeyPathRecording.Type
     reader = isManaged ? KeyPathNames.name(of: path).map { KeyPathReader($0) } : nil

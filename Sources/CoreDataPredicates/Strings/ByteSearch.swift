@@ -68,8 +68,9 @@ extension UnsafeBufferPointer<UInt8> {
     return true
   }
 
-  /// Whether it is ASCII and letters from U+00C0 to U+017F (`é`, `ł`), without the four that become ASCII when their case is
-  /// folded: folding such a text changes each character for itself, and none from ASCII to others or back.
+  /// Whether it is ASCII and letters from U+00C0 to U+017F (`é`, `ł`), without the four that become ASCII
+  /// when their case is folded: folding such a text changes each character for itself, and none from ASCII to
+  /// others or back.
   var isLatin: Bool {
     var place: Int = 0
     while place < count {

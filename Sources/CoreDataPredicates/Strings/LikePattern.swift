@@ -1,10 +1,10 @@
 import Foundation
 
-/// A `LIKE` pattern, prepared once: `*` any run, `?` exactly one character, a backslash before `*`, `?` or itself makes it
-/// ordinary. Characters are Unicode scalars, of the folded text with `c` or `d`.
+/// A `LIKE` pattern, prepared once: `*` any run, `?` exactly one character, a backslash before `*`, `?` or
+/// itself makes it ordinary. Characters are Unicode scalars, of the folded text with `c` or `d`.
 ///
-/// Matching walks the UTF-8 bytes, `?` and the places after `*` by whole scalars. It remembers only the last `*`, so its
-/// cost is at worst text × pattern; no pattern is exponential.
+/// Matching walks the UTF-8 bytes, `?` and the places after `*` by whole scalars. It remembers only the last
+/// `*`, so its cost is at worst text × pattern; no pattern is exponential.
 package struct LikePattern: Sendable {
   private enum Element: Sendable, Equatable {
     case run

@@ -1,5 +1,5 @@
-/// Text as a key of a dictionary or a member of a set that tells `é` in one code point from `e` with an accent, and `K` from the Kelvin
-/// sign: a `String` is equal to whatever is canonically equal to it.
+/// Text as a key of a dictionary or a member of a set that tells `é` in one code point from `e` with an
+/// accent, and `K` from the Kelvin sign: a `String` is equal to whatever is canonically equal to it.
 package struct LiteralText: Hashable, Sendable {
   package let text: String
 

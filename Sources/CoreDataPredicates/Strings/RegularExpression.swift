@@ -4,7 +4,8 @@ import Foundation
 package final class RegularExpression: @unchecked Sendable {
   // Immutable after init; NSRegularExpression may be used from any thread.
   private let expression: NSRegularExpression
-  /// The pattern wrapped so that it must reach the end; nil where wrapping breaks it (an open `\Q` or `#` comment).
+  /// The pattern wrapped so that it must reach the end; nil where wrapping breaks it (an open `\Q` or `#`
+  /// comment).
   private let anchored: NSRegularExpression?
   private let ignoresDiacritics: Bool
   /// For messages.
@@ -28,8 +29,9 @@ package final class RegularExpression: @unchecked Sendable {
     anchored = try? NSRegularExpression(pattern: "(?:\(pattern))\\z", options: flags)
   }
 
-  /// How often ICU may report progress, which it does every ten thousand steps: half a second or so. Counted rather than timed, so that
-  /// the answer does not depend on the machine. Behind 33 million steps ICU gives up by itself, and says that nothing matches.
+  /// How often ICU may report progress, which it does every ten thousand steps: half a second or so. Counted
+  /// rather than timed, so that the answer does not depend on the machine. Behind 33 million steps ICU gives
+  /// up by itself, and says that nothing matches.
   private static let mostReports: Int = 2500
 
   private static let exhaustion: String = "MATCHES gave up on the pattern"
@@ -39,7 +41,8 @@ package final class RegularExpression: @unchecked Sendable {
 
   /// Whether the whole text matches.
   ///
-  /// - Throws: ``PredicateError`` when ICU overflows its stack, or backtracks without end: nothing is known then.
+  /// - Throws: ``PredicateError`` when ICU overflows its stack, or backtracks without end: nothing
+  ///   is known then.
   package func matches(_ text: String) throws(PredicateError) -> Bool {
     let text: String = ignoresDiacritics ? StringMatching.fold(text, options: .diacriticInsensitive) : text
     let whole: NSRange = NSRange(location: 0, length: text.utf16.count)
@@ -74,7 +77,8 @@ package final class RegularExpression: @unchecked Sendable {
   }
 }
 
-/// The compiled patterns of the process: statements and evaluations that follow each other mostly ask for the same ones.
+/// The compiled patterns of the process: statements and evaluations that follow each other mostly ask
+/// for the same ones.
 package final class RegularExpressionCache: @unchecked Sendable {
   // `lock` guards `entries`.
   package static let shared: RegularExpressionCache = .init()

@@ -1,9 +1,10 @@
 import Foundation
 
-/// Text compared, searched and matched as predicates do. The evaluator calls these functions and the SQL engines register
-/// them, so memory and store agree.
+/// Text compared, searched and matched as predicates do. The evaluator calls these functions and the SQL
+/// engines register them, so memory and store agree.
 ///
-/// - Without options, and with `n`, text is compared by code points, unaware of composed and decomposed forms.
+/// - Without options, and with `n`, text is compared by code points, unaware of composed
+///   and decomposed forms.
 /// - `c` and `d` fold both sides first (``fold(_:options:)``).
 /// - `l` asks Foundation with the current locale.
 package enum StringMatching {
@@ -56,8 +57,8 @@ package enum StringMatching {
     try RegularExpressionCache.shared.expression(pattern, options).matches(text)
   }
 
-  /// What `c` and `d` make of a text: two texts are equal under these options when their folded forms are. `n` folds
-  /// nothing.
+  /// What `c` and `d` make of a text: two texts are equal under these options when their folded forms are.
+  /// `n` folds nothing.
   package static func fold(_ text: String, options: ComparisonOptions) -> String {
     if options.contains(.normalized) { return text }
     var text: String = text

@@ -2,8 +2,9 @@ import Foundation
 
 /// A text operator with a constant on its right: folded once, and asked of bytes where they lie.
 ///
-/// ASCII is compared in place, upper and lower case alike with `c`; so is a constant of ASCII with text that has letters of western
-/// and central Europe too. Only text that has other characters, and options that concern them, is made a string and folded.
+/// ASCII is compared in place, upper and lower case alike with `c`; so is a constant of ASCII with text that
+/// has letters of western and central Europe too. Only text that has other characters, and options that
+/// concern them, is made a string and folded.
 package struct TextTest: Sendable {
   private let comparison: ComparisonOperator
   private let options: ComparisonOptions
@@ -52,8 +53,8 @@ package struct TextTest: Sendable {
   /// nil when the bytes alone don't tell.
   private func decide(_ bytes: UnsafeBufferPointer<UInt8>, isValid: Bool) -> Bool? {
     if isLiteral {
-      // Broken bytes differ from every text without replacement characters, as what they are repaired to does; only the
-      // order of the two is another.
+      // Broken bytes differ from every text without replacement characters, as what they are repaired to
+      // does; only the order of the two is another.
       if isValid || !(needle.holdsReplacement || isOrder) || bytes.isASCII { return holdsLiterally(bytes) }
       return nil
     }
@@ -107,7 +108,8 @@ package struct TextTest: Sendable {
 
   // MARK: ASCII, folded in passing
 
-  // All work for texts with `isLatin` too: what is beyond ASCII there stays so, and differs from every part of the constant.
+  // All work for texts with `isLatin` too: what is beyond ASCII there stays so, and differs from every part
+  // of the constant.
 
   @inline(__always)
   private func folded(_ byte: UInt8) -> UInt8 { foldsCase ? StringMatching.lowercased(byte) : byte }

@@ -1,5 +1,5 @@
-/// Uniform type identifiers, for `UTI-EQUALS` and `UTI-CONFORMS-TO`: the public types that Apple documents. Apple's systems ask
-/// a database of installed applications, which Linux doesn't have.
+/// Uniform type identifiers, for `UTI-EQUALS` and `UTI-CONFORMS-TO`: the public types that Apple documents.
+/// Apple's systems ask a database of installed applications, which Linux doesn't have.
 package enum TypeIdentifiers {
   /// Identifiers are compared without case.
   package static func equal(_ left: String, _ right: String) -> Bool {

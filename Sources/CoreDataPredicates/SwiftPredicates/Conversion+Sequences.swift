@@ -1,7 +1,7 @@
 import Foundation
 
-// Closures over collections become subqueries. A collection that is itself filtered lends its subquery, so that
-// `items.filter { p }.contains { q }` asks once for `p AND q`, which stores can answer.
+// Closures over collections become subqueries. A collection that is itself filtered lends its subquery, so
+// that `items.filter { p }.contains { q }` asks once for `p AND q`, which stores can answer.
 
 extension PredicateExpressions.SequenceContains: ConvertiblePredicateExpression {
   package func convert(with conversion: PredicateConversion) throws -> ConvertedNode {

@@ -25,8 +25,8 @@ extension PredicateExpressions.SequenceStartsWith: ConvertiblePredicateExpressio
 }
 
 extension PredicateExpressions.StringContainsRegex: ConvertiblePredicateExpression {
-  /// `MATCHES` is about the whole text, so the pattern gets any text around it. It is kept together (`a|b`) and line ends count as
-  /// text, which the plain `.*pattern.*` would get wrong.
+  /// `MATCHES` is about the whole text, so the pattern gets any text around it. It is kept together (`a|b`)
+  /// and line ends count as text, which the plain `.*pattern.*` would get wrong.
   package func convert(with conversion: PredicateConversion) throws -> ConvertedNode {
     guard let pattern = conversion.value(of: regex) as? PredicateExpressions.PredicateRegex else {
       throw conversion.unsupported(

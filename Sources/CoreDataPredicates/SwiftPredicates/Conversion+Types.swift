@@ -1,8 +1,8 @@
 import CoreDataRuntime
 import Foundation
 
-// Casts between classes become questions for the class, which the object graph turns into questions for the entity:
-// `$0 is Manager` is `SELF isKindOfClass: Manager`.
+// Casts between classes become questions for the class, which the object graph turns into questions for the
+// entity: `$0 is Manager` is `SELF isKindOfClass: Manager`.
 
 extension PredicateExpressions.TypeCheck: ConvertiblePredicateExpression {
   package func convert(with conversion: PredicateConversion) throws -> ConvertedNode {

@@ -2,13 +2,15 @@
 
 import Foundation
 
-// Nodes that Foundation compiles for Apple's platforms only, under the names they have there. The `#Predicate` macro makes calls of
-// the `build_…` functions from what the source says, so with them such sources compile here too.
+// Nodes that Foundation compiles for Apple's platforms only, under the names they have there. The
+// `#Predicate` macro makes calls of the `build_…` functions from what the source says, so with them such
+// sources compile here too.
 
 #if !canImport(Darwin)
 
   extension PredicateExpressions {
-    /// `text.localizedStandardContains(other)`: regardless of case and accents, by the rules of the current locale.
+    /// `text.localizedStandardContains(other)`: regardless of case and accents, by the rules of
+    /// the current locale.
     public struct StringLocalizedStandardContains<Root: PredicateExpression, Other: PredicateExpression>:
       PredicateExpression
     where Root.Output: StringProtocol, Other.Output: StringProtocol {
@@ -105,7 +107,8 @@ import Foundation
       StringLocalizedCompare(root: root, other: other)
     }
 
-    /// What a macro would make of `predicate.evaluate(value)`; that of Linux refuses the call, so it is written by hand.
+    /// What a macro would make of `predicate.evaluate(value)`; that of Linux refuses the call, so it is
+    /// written by hand.
     public static func build_evaluate<Condition, each Input>(
       _ predicate: Condition, _ input: repeat each Input
     ) -> PredicateEvaluate<Condition, repeat each Input> {

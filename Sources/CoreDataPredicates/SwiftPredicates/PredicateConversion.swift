@@ -2,17 +2,18 @@ import Foundation
 
 /// Turns the expression tree of a Swift `Predicate` or `Expression` into a tree of the predicate language.
 ///
-/// Each node of the Swift tree says for itself what it becomes (``ConvertiblePredicateExpression``; a family of nodes a file). The
-/// shapes are those that Apple's framework gives, so that the texts agree:
+/// Each node of the Swift tree says for itself what it becomes (``ConvertiblePredicateExpression``; a family
+/// of nodes a file). The shapes are those that Apple's framework gives, so that the texts agree:
 ///
 ///     $0.boss?.name == "Ann"         TERNARY(boss != nil, boss.name, nil) == "Ann"
 ///     $0.items.contains { $0.done }  SUBQUERY(items, $_local_1, $_local_1.done == 1).@count != 0
 ///
-/// They are long-winded because they are general; ``PredicateNode/simplified`` brings them to what a store can use an index for.
-/// Where such a shape would answer otherwise than Swift does (`contains("")`, regular expressions with alternatives) the shape gives way.
+/// They are long-winded because they are general; ``PredicateNode/simplified`` brings them to what a store
+/// can use an index for. Where such a shape would answer otherwise than Swift does (`contains("")`, regular
+/// expressions with alternatives) the shape gives way.
 ///
-/// A part without counterpart that depends on no variable is evaluated at once and becomes a constant; any other is an error that
-/// names it.
+/// A part without counterpart that depends on no variable is evaluated at once and becomes a constant; any
+/// other is an error that names it.
 package final class PredicateConversion {
   /// What the variables of enclosing closures stand for.
   private var operands: [PredicateExpressions.VariableID: ExpressionNode] = [:]
@@ -21,7 +22,8 @@ package final class PredicateConversion {
   private var localCount: Int = 0
   private var level: Int = 0
 
-  /// The Swift tree nests closures and operators as the source does; more levels come from joining predicates in loops.
+  /// The Swift tree nests closures and operators as the source does; more levels come from
+  /// joining predicates in loops.
   private static let deepest: Int = 150
 
   init() {}

@@ -5,7 +5,8 @@ import Foundation
 ///     "number == %lld"      number == ▢0        the tree is kept with a mark in the place of each argument
 ///     "%K == %@"            name == ▢1          for the key path it was parsed with: another one is parsed
 ///
-/// An argument that is itself a predicate or an expression becomes part of the tree; a format with such a one is parsed each time.
+/// An argument that is itself a predicate or an expression becomes part of the tree; a format with such a one
+/// is parsed each time.
 package final class FormatCache: @unchecked Sendable {
   // `lock` guards `entries` and `counts`.
   package static let shared: FormatCache = .init(capacity: 256)
@@ -73,7 +74,8 @@ private struct FormatTemplate {
   private let marks: [ArgumentMark]
   private let keyPaths: [(number: Int, path: String)]
 
-  /// nil for formats that are no predicate with these arguments, that take predicates or expressions, or that nest deeply.
+  /// nil for formats that are no predicate with these arguments, that take predicates or expressions, or that
+  /// nest deeply.
   init?(_ format: String, _ arguments: [Any?]) {
     guard let parsed = Parser.template(format, arguments), parsed.node.depth <= StackGuard.shallow else {
       return nil
@@ -81,7 +83,8 @@ private struct FormatTemplate {
     (node, marks, keyPaths) = parsed
   }
 
-  /// nil where the arguments need to be looked at by the parser: too few, of other kinds, another key path, a predicate.
+  /// nil where the arguments need to be looked at by the parser: too few, of other kinds, another key
+  /// path, a predicate.
   func filled(_ arguments: [Any?]) -> PredicateNode? {
     for (number, path) in keyPaths {
       guard number < arguments.count,

@@ -1,9 +1,10 @@
-/// Cuts a format into tokens, one at a time and never failing: text that is no token becomes ``TokenKind/invalid(found:hint:)``,
-/// so that the parser reports the first mistake in reading order.
+/// Cuts a format into tokens, one at a time and never failing: text that is no token becomes
+/// ``TokenKind/invalid(found:hint:)``, so that the parser reports the first mistake in reading order.
 struct Lexer {
   let text: [UInt8]
   private(set) var offset: Int = 0
-  /// A string literal held something that looks like an argument specifier: worth a hint when anything goes wrong.
+  /// A string literal held something that looks like an argument specifier: worth a hint when
+  /// anything goes wrong.
   private(set) var sawQuotedSpecifier: Bool = false
 
   init(_ format: String) {
@@ -62,8 +63,8 @@ struct Lexer {
     identifierScalarLength(at: offset, first: true) != nil
   }
 
-  /// The length of the scalar here when it belongs in an identifier. Beyond ASCII every letter does: model properties may be
-  /// named in any language.
+  /// The length of the scalar here when it belongs in an identifier. Beyond ASCII every letter does: model
+  /// properties may be named in any language.
   private func identifierScalarLength(at offset: Int, first: Bool) -> Int? {
     guard offset < text.count else { return nil }
     let byte: UInt8 = text[offset]

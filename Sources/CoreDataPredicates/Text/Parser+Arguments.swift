@@ -1,7 +1,8 @@
 import Foundation
 
 extension Parser {
-  /// The value that a specifier stands for. Predicates and expressions passed with `%@` become part of the tree.
+  /// The value that a specifier stands for. Predicates and expressions passed with `%@` become part
+  /// of the tree.
   mutating func parseArgument(_ specifier: Specifier) throws(PredicateError) -> Operand {
     switch specifier {
     case .keyPath:

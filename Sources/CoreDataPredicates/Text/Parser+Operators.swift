@@ -188,8 +188,8 @@ extension Parser {
     return .predicate(.comparison(node), depth: try checked(1 + max(leftDepth, depth)))
   }
 
-  /// `name:` or `name:name:`. Behind a comparison's selector a space ends it: in `a hasPrefix: sum:(b)` the second name is
-  /// a function's.
+  /// `name:` or `name:name:`. Behind a comparison's selector a space ends it: in `a hasPrefix: sum:(b)` the
+  /// second name is a function's.
   mutating func parseSelector(isComparison: Bool = false) throws(PredicateError) -> String {
     var selector: String = ""
     var end: Int = current.start

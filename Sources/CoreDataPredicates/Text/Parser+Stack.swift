@@ -8,7 +8,8 @@ extension Parser {
   /// What a level takes at most. Without optimisation frames are several times larger.
   private static let bytesPerLevel: Int = _isDebugAssertConfiguration() ? 32 << 10 : 14 << 10
 
-  /// Parses on the caller's stack, and once more with room for all levels when the format nests deeper than surely fits.
+  /// Parses on the caller's stack, and once more with room for all levels when the format nests deeper than
+  /// surely fits.
   static func run<Node>(
     _ format: String, _ arguments: [Any?], _ body: (inout Parser) throws(PredicateError) -> Node
   ) throws(PredicateError) -> Node {

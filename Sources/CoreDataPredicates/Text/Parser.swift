@@ -2,9 +2,10 @@ import Foundation
 
 /// Turns a format and its arguments into a tree.
 ///
-/// One routine climbs the operators by binding power, from `OR` to `**`. Predicates and expressions go through the same routine and
-/// meet in ``Operand``: an open parenthesis may hold either, and which one it was is known when it closes. So nothing is
-/// ever parsed twice, and a run of open parentheses costs linear time.
+/// One routine climbs the operators by binding power, from `OR` to `**`. Predicates and expressions go
+/// through the same routine and meet in ``Operand``: an open parenthesis may hold either, and which one it
+/// was is known when it closes. So nothing is ever parsed twice, and a run of open parentheses
+/// costs linear time.
 ///
 /// ```
 /// power  1  OR ||                   5  UNION INTERSECT MINUS    9  ** (left)
@@ -13,8 +14,8 @@ import Foundation
 ///        4  == < IN … (single)      8  * /
 /// ```
 ///
-/// The depth of the tree is limited (``TreeLimits/depth``) while parsing, so that no later walk over it can overflow the
-/// stack; formats that nest deeply are parsed on a stack of their own (`Parser+Stack.swift`).
+/// The depth of the tree is limited (``TreeLimits/depth``) while parsing, so that no later walk over it can
+/// overflow the stack; formats that nest deeply are parsed on a stack of their own (`Parser+Stack.swift`).
 package struct Parser {
   private let format: String
   private var lexer: Lexer
@@ -22,7 +23,8 @@ package struct Parser {
   private var following: Token?
   private var arguments: [Any?]
   private var nextArgument: Int = 0
-  /// The places of arguments, where the tree is to have marks in place of them; nil where it has the arguments.
+  /// The places of arguments, where the tree is to have marks in place of them; nil where it
+  /// has the arguments.
   private(set) var marks: [ArgumentMark]?
   /// Arguments that are key paths, by number.
   private(set) var keyPathArguments: [(number: Int, path: String)] = []
@@ -44,7 +46,8 @@ package struct Parser {
     current = lexer.next()
   }
 
-  /// The predicate that a format makes; a format that was parsed before is not parsed again. Extra arguments are ignored.
+  /// The predicate that a format makes; a format that was parsed before is not parsed again. Extra arguments
+  /// are ignored.
   ///
   /// - Throws: ``PredicateError`` naming the place.
   package static func predicate(_ format: String, arguments: [Any?] = []) throws(PredicateError)
@@ -60,7 +63,8 @@ package struct Parser {
     try run(format, arguments) { (parser) throws(PredicateError) in try parser.parseWholePredicate() }
   }
 
-  /// A predicate with marks in the places of its arguments; nil for one that nests deeply, is none, or has arguments of the tree's kind.
+  /// A predicate with marks in the places of its arguments; nil for one that nests deeply, is none, or has
+  /// arguments of the tree's kind.
   static func template(
     _ format: String, _ arguments: [Any?]
   ) -> (node: PredicateNode, marks: [ArgumentMark], keyPaths: [(number: Int, path: String)])? {

@@ -1,7 +1,7 @@
 import Foundation
 
-/// Writes trees as formats, in Apple's spelling. What it writes parses back to an equal tree, opaque constants (objects,
-/// UUIDs, data, blocks) and whole doubles (`42.0` prints `42`) excepted.
+/// Writes trees as formats, in Apple's spelling. What it writes parses back to an equal tree, opaque
+/// constants (objects, UUIDs, data, blocks) and whole doubles (`42.0` prints `42`) excepted.
 package enum Printer {
   package static func print(_ predicate: PredicateNode) -> String {
     StackGuard.run(levels: predicate.depth) {
@@ -204,8 +204,8 @@ package enum Printer {
     Word(identifier: selector.prefix { $0 != ":" }) == nil ? selector : "#\(selector)"
   }
 
-  /// Whether `CAST(…)` reads back as these arguments: it takes a quoted type, and six decimals for the seconds of a date. The
-  /// selector takes anything.
+  /// Whether `CAST(…)` reads back as these arguments: it takes a quoted type, and six decimals for the
+  /// seconds of a date. The selector takes anything.
   private static func isCast(_ arguments: [ExpressionNode]) -> Bool {
     guard arguments.count == 2, case .constant(.string(let type)) = arguments[1] else { return false }
     guard type == "NSDate", case .constant(let number) = arguments[0], number.isNumber else { return true }

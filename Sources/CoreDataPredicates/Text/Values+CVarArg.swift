@@ -2,9 +2,10 @@
 
 import Foundation
 
-// On Apple's systems `uuid as CVarArg` makes an NSUUID of a UUID, and every object may be an argument. Linux has neither, so that
-// values and objects conform by themselves: to predicates they are values, to `String(format:)` descriptions. Should Foundation come
-// to declare one of these, the compiler warns here and takes Foundation's; the argument's object stays ours.
+// On Apple's systems `uuid as CVarArg` makes an NSUUID of a UUID, and every object may be an argument. Linux
+// has neither, so that values and objects conform by themselves: to predicates they are values, to
+// `String(format:)` descriptions. Should Foundation come to declare one of these, the compiler warns here and
+// takes Foundation's; the argument's object stays ours.
 
 extension _CVarArgObject {
   /// What argument lists hold in place of the value, for as long as they live.
@@ -31,8 +32,8 @@ extension NSObject: @retroactive CVarArg, @retroactive _CVarArgObject {
   public var _cVarArgEncoding: [Int] { [Int(bitPattern: Unmanaged.passUnretained(self).toOpaque())] }
 }
 
-/// Arguments of a format, as `getVaList(_:)` and `withVaList(_:_:)` give them to predicates and expressions: with their number and their types,
-/// which a list of C's has not.
+/// Arguments of a format, as `getVaList(_:)` and `withVaList(_:_:)` give them to predicates and expressions:
+/// with their number and their types, which a list of C's has not.
 public struct VariableArgumentList {
   let values: [Any]
 
@@ -50,18 +51,21 @@ public struct VariableArgumentList {
   }
 }
 
-/// The arguments as a list for ``PredicateParsing/init(format:arguments:)-(_,VariableArgumentList)``, as in code for Apple's systems.
+/// The arguments as a list for ``PredicateParsing/init(format:arguments:)-(_,VariableArgumentList)``, as in
+/// code for Apple's systems.
 ///
-/// There the list is C's, and somebody keeps it alive; Linux has `withVaList(_:_:)` only. This list holds its arguments, and a format that needs more of
-/// them, or others, is an error that names the place.
+/// There the list is C's, and somebody keeps it alive; Linux has `withVaList(_:_:)` only. This list holds its
+/// arguments, and a format that needs more of them, or others, is an error that names the place.
 public func getVaList(_ args: [any CVarArg]) -> VariableArgumentList {
   VariableArgumentList(args)
 }
 
-/// Calls the body with the arguments as a list for predicates and expressions: `withVaList(arguments) { NSPredicate(format: format, arguments: $0) }`.
+/// Calls the body with the arguments as a list for predicates and expressions:
+/// `withVaList(arguments) { NSPredicate(format: format, arguments: $0) }`.
 ///
-/// A body that needs a list of C's, such as `NSString(format:arguments:)`, gets one from Swift's function of this name. That one has neither the number nor
-/// the types of its arguments; this one does, so that a format that needs more arguments, or others, is an error that names the place.
+/// A body that needs a list of C's, such as `NSString(format:arguments:)`, gets one from Swift's function of
+/// this name. That one has neither the number nor the types of its arguments; this one does, so that a format
+/// that needs more arguments, or others, is an error that names the place.
 @_disfavoredOverload
 public func withVaList<Result>(_ args: [any CVarArg], _ body: (VariableArgumentList) -> Result) -> Result {
   body(VariableArgumentList(args))

@@ -22,7 +22,8 @@ enum VariableArguments {
       }
     }
 
-    /// Whether a word can be such an argument's. Objects lie at addresses that a pointer divides, and nothing lies in the first page.
+    /// Whether a word can be such an argument's. Objects lie at addresses that a pointer divides, and nothing
+    /// lies in the first page.
     func takes(_ word: UInt) -> Bool {
       switch self {
       case .object: word >= 4096 && word.isMultiple(of: UInt(MemoryLayout<UInt>.alignment))
@@ -42,7 +43,8 @@ enum VariableArguments {
 
   /// The arguments that a format consumes, in order. Nothing is read behind the first mistake in the format.
   ///
-  /// - Throws: an error that names the place where an object or a text must be and is not, as far as its word tells.
+  /// - Throws: an error that names the place where an object or a text must be and is not, as far as
+  ///   its word tells.
   static func values(of list: CVaListPointer?, for format: String) throws(PredicateError) -> [Any?] {
     let passings: [(passing: Passing, specifier: String)] = passings(in: format)
     guard let list, !passings.isEmpty else { return [] }

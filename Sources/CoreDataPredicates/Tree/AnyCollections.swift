@@ -1,7 +1,8 @@
 import Foundation
 
 // Views of Swift's generic containers that need no knowledge of their element types. A conformance look-up is
-// cached by the runtime; a cast to `[Any]` would copy and bridge every member first and succeed for NSArray too.
+// cached by the runtime; a cast to `[Any]` would copy and bridge every member first and succeed
+// for NSArray too.
 
 /// An optional seen through an `Any`.
 protocol UnwrappableOptional {

@@ -11,13 +11,13 @@ package indirect enum ExpressionNode: Hashable, Sendable {
   case keyPath(String)
   /// A dotted path read from the value of an expression: `$x.age`, `SUBQUERY(…).@count`.
   case path(ExpressionNode, String)
-  /// A path whose key is computed: `$a.$b`. Any component but a variable parses and prints, and is refused by the
-  /// evaluator (`a.d[0]`, which Apple refuses too; `(a.d)[0]` is meant).
+  /// A path whose key is computed: `$a.$b`. Any component but a variable parses and prints, and is refused by
+  /// the evaluator (`a.d[0]`, which Apple refuses too; `(a.d)[0]` is meant).
   case dynamicPath(ExpressionNode, ExpressionNode)
   /// `c[0]`, `c[FIRST]`, `d['key']`
   case index(ExpressionNode, IndexNode)
-  /// Without target a built-in function under its selector (`add:to:`, `sum:`, `now`), infix operators included; with target
-  /// `FUNCTION(target, "selector:" , …)`.
+  /// Without target a built-in function under its selector (`add:to:`, `sum:`, `now`), infix operators
+  /// included; with target `FUNCTION(target, "selector:" , …)`.
   case function(target: ExpressionNode?, name: String, arguments: [ExpressionNode])
   /// `{a, b}`
   case aggregate([ExpressionNode])

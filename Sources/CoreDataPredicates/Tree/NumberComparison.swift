@@ -1,7 +1,7 @@
 import Foundation
 
-/// Numbers compared by value, whatever their types. Mixed pairs are compared exactly where doubles allow it: an `Int64`
-/// never loses its low bits to a conversion.
+/// Numbers compared by value, whatever their types. Mixed pairs are compared exactly where doubles allow it:
+/// an `Int64` never loses its low bits to a conversion.
 package enum NumberComparison {
   /// The order of two numbers; nil when one of them is no number, or is not a number (NaN).
   package static func order(_ left: PredicateValue, _ right: PredicateValue) -> ComparisonResult? {

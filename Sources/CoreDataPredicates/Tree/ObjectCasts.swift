@@ -1,7 +1,8 @@
 import Foundation
 
-// A cast from `Any` to a class bridges a Swift collection first, member by member. That is slow, and endless where decimals are
-// members of a set or keys of a dictionary: Foundation on Linux hashes an NSDecimalNumber without end.
+// A cast from `Any` to a class bridges a Swift collection first, member by member. That is slow, and endless
+// where decimals are members of a set or keys of a dictionary: Foundation on Linux hashes an NSDecimalNumber
+// without end.
 
 /// The object that a value is, where it is one of this class; a collection stays what it is.
 package func object<Class: AnyObject>(_ value: Any?, as type: Class.Type) -> Class? {

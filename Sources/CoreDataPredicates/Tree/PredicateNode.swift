@@ -1,10 +1,10 @@
 import Foundation
 
-/// A predicate as a value. Four producers make it (format strings, Apple's reference classes, archives, `#Predicate`), four
-/// consumers read it (printer, evaluator, checker, SQL compiler).
+/// A predicate as a value. Four producers make it (format strings, Apple's reference classes, archives,
+/// `#Predicate`), four consumers read it (printer, evaluator, checker, SQL compiler).
 ///
-/// Depth is bounded by ``TreeLimits``, so that releasing a tree fits a 512 KiB stack. Walks that recurse over a tree go through
-/// ``StackGuard``, comparing and hashing it too.
+/// Depth is bounded by ``TreeLimits``, so that releasing a tree fits a 512 KiB stack. Walks that recurse over
+/// a tree go through ``StackGuard``, comparing and hashing it too.
 package indirect enum PredicateNode: Hashable, Sendable {
   /// `TRUEPREDICATE`, `FALSEPREDICATE`.
   case constant(Bool)
@@ -56,8 +56,8 @@ package enum ComparisonModifier: UInt, Hashable, Sendable {
   case any = 2
 }
 
-/// Raw values up to 100 are Apple's `NSComparisonPredicate.Operator`; those above are words of the format language without a
-/// public number, shown to clients as a custom selector.
+/// Raw values up to 100 are Apple's `NSComparisonPredicate.Operator`; those above are words of the format
+/// language without a public number, shown to clients as a custom selector.
 package enum ComparisonOperator: UInt, Hashable, Sendable, CaseIterable {
   case lessThan = 0
   case lessThanOrEqualTo = 1
@@ -101,7 +101,8 @@ package enum ComparisonOperator: UInt, Hashable, Sendable, CaseIterable {
   }
 }
 
-/// Raw values are Apple's `NSComparisonPredicate.Options`; `l` is not public there, `w` is accepted and ignored.
+/// Raw values are Apple's `NSComparisonPredicate.Options`; `l` is not public there, `w` is
+/// accepted and ignored.
 package struct ComparisonOptions: OptionSet, Hashable, Sendable {
   package var rawValue: UInt
 
@@ -191,8 +192,8 @@ package final class PredicateBlock: Hashable, @unchecked Sendable {
 
 /// How deep trees may grow.
 package enum TreeLimits {
-  /// Levels of one tree, chains of arithmetic included (`a + b + c` has two). Releasing a tree takes up to 300 bytes a level on
-  /// whatever thread lets go of it last, and some have 512 KiB.
+  /// Levels of one tree, chains of arithmetic included (`a + b + c` has two). Releasing a tree takes up to
+  /// 300 bytes a level on whatever thread lets go of it last, and some have 512 KiB.
   package static let depth: Int = 1000
 
   /// What evaluating or fetching by a deeper tree throws.
@@ -201,7 +202,8 @@ package enum TreeLimits {
       + "once, and use IN for alternatives and sum: for long sums.")
 }
 
-/// Stands for a compound predicate that was made too deep: initialisers can't throw, fetches and evaluations can.
+/// Stands for a compound predicate that was made too deep: initialisers can't throw, fetches
+/// and evaluations can.
 final class TooDeepPredicate: Foundation.NSPredicate {
   // Immutable.
   nonisolated(unsafe) static let shared = TooDeepPredicate(value: false)

@@ -1,17 +1,20 @@
 import Foundation
 
-/// A predicate apart from the values of its parameters: what a cache of things that are made of predicates is keyed by.
+/// A predicate apart from the values of its parameters: what a cache of things that are made of
+/// predicates is keyed by.
 ///
 ///     price > 3 AND name == "a"        AND  (price >  ▢ integer)  (name ==  ▢ text)        parameters 3, "a"
 ///     price > 4 AND name == "b"        the same bytes                                      parameters 4, "b"
 ///     price > 4.5 AND name == "b"      others: a real is no integer
 ///     price + 1 > 3                    price + 1 > ▢ integer: 1 stands in the bytes
 ///
-/// A parameter is a constant, or a list of constants, that is one side of a comparison whose other side reads the row. The bytes have
-/// its kind, and of a list how many members it has, rounded up to a power of two. Every other constant is in the bytes by value.
+/// A parameter is a constant, or a list of constants, that is one side of a comparison whose other side reads
+/// the row. The bytes have its kind, and of a list how many members it has, rounded up to a power of two.
+/// Every other constant is in the bytes by value.
 ///
-/// Predicates without a shape are those whose meaning the bytes can't hold: code of the program, objects outside of parameters, functions
-/// of nothing but constants (`now()`), long or mixed lists, and trees of many levels. They are rare and go without caches.
+/// Predicates without a shape are those whose meaning the bytes can't hold: code of the program, objects
+/// outside of parameters, functions of nothing but constants (`now()`), long or mixed lists, and trees of
+/// many levels. They are rare and go without caches.
 package struct PredicateShape: Sendable {
   package let key: ShapeKey
   /// Those that stand further left come first.
@@ -61,7 +64,8 @@ extension ComparisonNode {
 }
 
 extension PredicateNode {
-  /// The predicate with the comparisons that have a parameter replaced, in the order of the shape's parameters.
+  /// The predicate with the comparisons that have a parameter replaced, in the order of
+  /// the shape's parameters.
   package func mapParameters(_ replace: (ComparisonNode, ComparisonNode.Parameter) -> ComparisonNode)
     -> PredicateNode
   {
@@ -122,8 +126,8 @@ private struct ShapeKind {
 }
 
 extension PredicateValue {
-  /// Tells the cases apart, and nothing else. nil for what is no parameter: nil changes what a comparison means, and dictionaries are
-  /// compared as a whole.
+  /// Tells the cases apart, and nothing else. nil for what is no parameter: nil changes what a comparison
+  /// means, and dictionaries are compared as a whole.
   private var caseNumber: UInt8? {
     switch self {
     case .bool: 1
@@ -173,7 +177,8 @@ extension PredicateValue {
 
 private struct WithoutShape: Error {}
 
-/// Every part begins with a number of its own, and every text with its length: no two trees have the same bytes.
+/// Every part begins with a number of its own, and every text with its length: no two trees have
+/// the same bytes.
 private struct ShapeWriter {
   private(set) var bytes: [UInt8] = []
   private(set) var parameters: [PredicateValue] = []

@@ -12,7 +12,8 @@ extension PredicateValue {
     self.init(present: value)
   }
 
-  /// The value of a constant in a predicate: as ``init(normalizing:)``, but an `NSNull` stays recognisable for printing.
+  /// The value of a constant in a predicate: as ``init(normalizing:)``, but an `NSNull` stays recognisable
+  /// for printing.
   package init(constant value: Any?) {
     if isNullObject(value) {
       self = .nullObject
@@ -21,8 +22,8 @@ extension PredicateValue {
     }
   }
 
-  // Type identity is tested before any cast: a cast between Swift and Foundation types bridges, is slow, and answers
-  // yes where the language must not (every NSNumber "is" a Bool).
+  // Type identity is tested before any cast: a cast between Swift and Foundation types bridges, is slow, and
+  // answers yes where the language must not (every NSNumber "is" a Bool).
   private init(present value: Any) {
     let type: Any.Type = Swift.type(of: value)
     if type == String.self {

@@ -1,11 +1,11 @@
 import Foundation
 
 extension PredicateValue {
-  /// The value as programs get it: numbers and Booleans as `NSNumber`, which casts to every numeric type that can hold it, as on
-  /// Apple's systems. An `Int` inside an `Any` would cast to `Int` alone.
+  /// The value as programs get it: numbers and Booleans as `NSNumber`, which casts to every numeric type that
+  /// can hold it, as on Apple's systems. An `Int` inside an `Any` would cast to `Int` alone.
   ///
-  /// What sets and the keys of dictionaries hold stays as ``anyValue`` has it: `AnyHashable` makes numbers of any type equal, and
-  /// `NSDecimalNumber` can't be hashed.
+  /// What sets and the keys of dictionaries hold stays as ``anyValue`` has it: `AnyHashable` makes numbers of
+  /// any type equal, and `NSDecimalNumber` can't be hashed.
   package var objectValue: Any? {
     switch self {
     case .bool(let value): NSNumber(value: value)

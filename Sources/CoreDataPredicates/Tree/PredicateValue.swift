@@ -2,16 +2,16 @@ import Foundation
 
 /// The one normalised value that predicates compare, print and bind.
 ///
-/// Foundation on Linux bridges numbers loosely (`1` casts to `Bool`, `NSDecimalNumber.hash` never returns), so no part
-/// of this module compares an `Any`: everything passes ``init(normalizing:)`` first.
+/// Foundation on Linux bridges numbers loosely (`1` casts to `Bool`, `NSDecimalNumber.hash` never returns),
+/// so no part of this module compares an `Any`: everything passes ``init(normalizing:)`` first.
 ///
-/// Equality is that of the predicate language: numbers by value whatever their type, text by code points, both
-/// kinds of null alike.
+/// Equality is that of the predicate language: numbers by value whatever their type, text by code points,
+/// both kinds of null alike.
 package enum PredicateValue: Sendable {
   /// nil: a missing key, the literal `nil`, an optional without value.
   case null
-  /// A constant made from an `NSNull`. It equals ``null``; only printing tells them apart (`<null>` against `nil`).
-  /// Normalising a value never yields it.
+  /// A constant made from an `NSNull`. It equals ``null``; only printing tells them apart (`<null>` against
+  /// `nil`). Normalising a value never yields it.
   case nullObject
   case bool(Bool)
   case integer(Int64)
@@ -33,11 +33,11 @@ package enum PredicateValue: Sendable {
 
 /// Holds a value that the predicate language knows nothing about.
 ///
-/// Equal are: two `NSObject`s that say so (`isEqual(_:)`, by default identity), equal `Hashable` values of one type, a type
-/// and one object with itself.
+/// Equal are: two `NSObject`s that say so (`isEqual(_:)`, by default identity), equal `Hashable` values of
+/// one type, a type and one object with itself.
 package final class ObjectBox: Hashable, @unchecked Sendable {
-  // Immutable after init; what the value itself allows across threads is the business of whoever put it into the
-  // predicate, as with Apple's NSPredicate.
+  // Immutable after init; what the value itself allows across threads is the business of whoever put it into
+  // the predicate, as with Apple's NSPredicate.
   package let value: Any
 
   package init(_ value: Any) {
@@ -114,8 +114,8 @@ extension PredicateValue {
     }
   }
 
-  /// The value as expressions read on from it: Swift values, `[Any]`, `NSNull` for members that are nil. Programs get
-  /// ``objectValue``.
+  /// The value as expressions read on from it: Swift values, `[Any]`, `NSNull` for members that are nil.
+  /// Programs get ``objectValue``.
   package var anyValue: Any? {
     switch self {
     case .null, .nullObject: nil

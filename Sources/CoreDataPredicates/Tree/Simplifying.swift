@@ -1,7 +1,8 @@
 import Foundation
 
-// What Swift's optionals become is full of choices between a value and nil. In memory that does no harm; a store can use an index
-// only for a plain comparison. These rules bring the one to the other, and change the answer for no object:
+// What Swift's optionals become is full of choices between a value and nil. In memory that does no harm; a
+// store can use an index only for a plain comparison. These rules bring the one to the other, and change the
+// answer for no object:
 //
 //     TERNARY(boss != nil, boss.name, nil) == "Ann"    boss.name == "Ann"
 //     TERNARY(name != nil, name, "") == "Ann"          name != nil AND name == "Ann"
@@ -34,8 +35,8 @@ extension PredicateNode {
     }
   }
 
-  /// A comparison with a choice on one side and a constant on the other is left to the choice's branches, when at least one of them
-  /// has its answer already.
+  /// A comparison with a choice on one side and a constant on the other is left to the choice's branches,
+  /// when at least one of them has its answer already.
   private static func decide(_ node: ComparisonNode) -> PredicateNode {
     switch (node.left, node.right) {
     case (.constant(let left), .constant(let right)):

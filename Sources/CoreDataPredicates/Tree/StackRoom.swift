@@ -1,7 +1,7 @@
 import Foundation
 
-/// Runs recursive work over deep trees where the stack suffices: here when enough is left, else on a thread of its own
-/// while the caller waits.
+/// Runs recursive work over deep trees where the stack suffices: here when enough is left, else on a thread
+/// of its own while the caller waits.
 ///
 /// ```
 /// levels ≤ 64          the body, nothing else: nearly every tree
@@ -12,7 +12,8 @@ package enum StackGuard {
   /// Levels that fit what any thread has left.
   @usableFromInline package static let shallow: Int = 64
 
-  /// What a level of any walk over a tree takes at most. Without optimisation frames are several times larger.
+  /// What a level of any walk over a tree takes at most. Without optimisation frames are
+  /// several times larger.
   private static let bytesPerLevel: Int = _isDebugAssertConfiguration() ? 4 << 10 : 1 << 10
   private static let reserve: Int = 64 << 10
 

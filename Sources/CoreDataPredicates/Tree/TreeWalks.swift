@@ -1,9 +1,11 @@
 import Foundation
 
-// One bottom-up rewrite and one visit carry every other walk. Each walk first sees to the stack that it needs.
+// One bottom-up rewrite and one visit carry every other walk. Each walk first sees to the stack
+// that it needs.
 
 extension PredicateNode {
-  /// Rebuilds the tree from the leaves up: `expression` sees every expression after its operands were rebuilt.
+  /// Rebuilds the tree from the leaves up: `expression` sees every expression after its
+  /// operands were rebuilt.
   package func mapExpressions<Failure>(
     _ expression: (ExpressionNode) throws(Failure) -> ExpressionNode
   ) throws(Failure) -> PredicateNode {
@@ -42,7 +44,8 @@ extension PredicateNode {
     return paths.names
   }
 
-  /// The first part, as text, that calls into the program: a block, `FUNCTION(…)` with a target, an operator named by a selector.
+  /// The first part, as text, that calls into the program: a block, `FUNCTION(…)` with a target, an operator
+  /// named by a selector.
   package var firstProgramCode: String? {
     StackGuard.run(levels: depth) { programCode }
   }
@@ -234,7 +237,8 @@ extension ExpressionNode {
     }
   }
 
-  /// Rebuilds this expression of its operands, replaced; for walks that decide from the top how far down they go.
+  /// Rebuilds this expression of its operands, replaced; for walks that decide from the top how far
+  /// down they go.
   package func mapChildren<Failure>(
     _ expression: (ExpressionNode) throws(Failure) -> ExpressionNode,
     predicate: (PredicateNode) throws(Failure) -> PredicateNode

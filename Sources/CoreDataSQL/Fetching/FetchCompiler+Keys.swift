@@ -1,15 +1,16 @@
 import CoreDataStorage
 
-/// The members of a to-many for some owners: result columns 0 owner's key, 1 member's key, 2 member's entity number, and with
-/// `hasOrder` 3 the order key. Rows come owner by owner (by key), the members of each in their order.
+/// The members of a to-many for some owners: result columns 0 owner's key, 1 member's key, 2 member's entity
+/// number, and with `hasOrder` 3 the order key. Rows come owner by owner (by key), the members of each in
+/// their order.
 package struct MembersStatement: Sendable {
   package var statement: CompiledStatement
   package var hasOrder: Bool
 }
 
 extension FetchCompiler {
-  /// The rows of `entity` and its sub-entities with these keys, in no particular order. Pass a root to get any row of its
-  /// hierarchy. Any number of keys will do: beyond 1,024 they travel as one JSON array.
+  /// The rows of `entity` and its sub-entities with these keys, in no particular order. Pass a root to get
+  /// any row of its hierarchy. Any number of keys will do: beyond 1,024 they travel as one JSON array.
   package func rows(of entity: EntityLayout, keys: [Int64]) throws -> RowStatement {
     var plan = FetchPlan(entity: entity)
     plan.includesSubentities = true
@@ -23,7 +24,8 @@ extension FetchCompiler {
       statement: SQLRenderer.statement(draft.assembled(), dialect: dialect), columns: columns)
   }
 
-  /// The members of a to-many relationship of `entity` for owners with these keys; with `candidates` those of them only.
+  /// The members of a to-many relationship of `entity` for owners with these keys; with `candidates`
+  /// those of them only.
   package func members(
     of entity: EntityLayout, slot: Int, owners: [Int64], among candidates: [Int64]? = nil
   ) throws -> MembersStatement {

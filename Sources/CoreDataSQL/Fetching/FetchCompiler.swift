@@ -10,10 +10,11 @@ import CoreDataStorage
 ///     columns   what the caller asked for: rows, ids or a count         t0.Z_PK, t0.Z_ENT, t0.Z_OPT, t0.ZTITLE
 ///     join      the tables that paths needed on the way                 LEFT JOIN ZUSER t1 ON t1.Z_PK = t0.ZOWNER
 ///
-/// Every stage changes one `FetchDraft`. The text is made last, by the renderer. Cost: linear in the predicate.
+/// Every stage changes one `FetchDraft`. The text is made last, by the renderer. Cost: linear
+/// in the predicate.
 ///
-/// Throws `StoreError.unsupported` or `.unknownKeyPath` for what the plan asks and SQL can't say, `PredicateError` for a
-/// broken constant such as an invalid regular expression.
+/// Throws `StoreError.unsupported` or `.unknownKeyPath` for what the plan asks and SQL can't say,
+/// `PredicateError` for a broken constant such as an invalid regular expression.
 package struct FetchCompiler: Sendable {
   package let schema: StoreSchema
   var dialect: any SQLDialect { schema.dialect }
@@ -40,7 +41,8 @@ package struct FetchCompiler: Sendable {
     try statement(plan, result, trace: nil)
   }
 
-  /// The statement, and what it takes to use it for other constants of the plan's shape; nil where it is good for these only.
+  /// The statement, and what it takes to use it for other constants of the plan's shape; nil where it is good
+  /// for these only.
   package func shaped(_ plan: FetchPlan, _ result: FetchResult, _ shape: FetchShape) throws -> (
     statement: CompiledStatement, shaped: ShapedStatement?
   ) {

@@ -1,7 +1,8 @@
 import CoreDataPredicates
 
 extension FetchDraft {
-  /// Limit and offset, bound so that pages share a statement. They are the last parameters of the plan's shape.
+  /// Limit and offset, bound so that pages share a statement. They are the last parameters of
+  /// the plan's shape.
   mutating func limit() {
     if plan.limit > 0 { limitValue = number(plan.limit, fromEnd: plan.offset > 0 ? 2 : 1) }
     if plan.offset > 0 { offsetValue = number(plan.offset, fromEnd: 1) }

@@ -11,7 +11,8 @@ extension PredicateCompiler {
       try zip(members, isQuestion).map { try condition($0, $1 ? scope : inner) })
   }
 
-  /// Whether the predicate asks for the class of an object of the scope; that object is seen as one of the class from then on.
+  /// Whether the predicate asks for the class of an object of the scope; that object is seen as one of the
+  /// class from then on.
   private func narrow(_ scope: inout PredicateScope, by predicate: PredicateNode) -> Bool {
     guard case .comparison(let node) = predicate, node.selector == ClassTest.selector,
       node.modifier == .direct, case .constant(.object(let box)) = node.right,
@@ -40,8 +41,8 @@ extension PredicateCompiler {
 }
 
 extension Comparison {
-  /// `object isKindOfClass: Class`, by the entity's number in the object's row. Objects of a class are those of the entities
-  /// that name the class or a subclass of it.
+  /// `object isKindOfClass: Class`, by the entity's number in the object's row. Objects of a class are those
+  /// of the entities that name the class or a subclass of it.
   func isKind(_ left: Operand, _ right: Operand) throws -> SQLExpression {
     guard case .object(let place) = left, case .constant(.object(let box)) = right,
       let family = box.value as? EntityFamily

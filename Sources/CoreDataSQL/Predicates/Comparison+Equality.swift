@@ -135,8 +135,8 @@ extension Comparison {
     schema.layout.entities[left].rootIndex == schema.layout.entities[right].rootIndex
   }
 
-  /// The key of an object constant; nil if it can't be the object at this place: not an object, unsaved, of another store or of
-  /// another hierarchy.
+  /// The key of an object constant; nil if it can't be the object at this place: not an object, unsaved, of
+  /// another store or of another hierarchy.
   func key(of constant: PredicateValue, as place: ObjectPlace) -> Int64? {
     guard case .object(let box) = constant, let id = (box.value as? ObjectReference)?.id,
       schema.layout.entities.indices.contains(Int(id.entity)), isSameHierarchy(Int(id.entity), place.entity)

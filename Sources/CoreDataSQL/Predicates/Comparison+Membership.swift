@@ -28,7 +28,8 @@ extension Comparison {
     }
   }
 
-  /// Members of a to-many: an object among them, or a value among those of an attribute. Nil is no member of a set.
+  /// Members of a to-many: an object among them, or a value among those of an attribute. Nil is no
+  /// member of a set.
   private func membership(of element: Operand, in members: Members) throws -> SQLExpression {
     let test: SQLExpression = tracedMember(try equality(members.element, element), members.element, element)
     let needsValue: Bool = members.dropsNil && members.canHoldNil && element.constant.map(\.isNull) != false

@@ -2,8 +2,8 @@ import CoreDataPredicates
 import CoreDataStorage
 
 extension Comparison {
-  /// `<`, `<=`, `>`, `>=`: numbers, strings and dates with their own kind. nil is neither less nor greater; `<=` and `>=` hold for
-  /// nil on both sides.
+  /// `<`, `<=`, `>`, `>=`: numbers, strings and dates with their own kind. nil is neither less nor greater;
+  /// `<=` and `>=` hold for nil on both sides.
   func order(_ symbol: SQLOperator, _ left: Operand, _ right: Operand) throws -> SQLExpression {
     switch (left, right) {
     case (.choice, _): return try left.eachBranch { try order(symbol, $0, right) }

@@ -2,7 +2,8 @@ import CoreDataPredicates
 import CoreDataStorage
 
 extension Comparison {
-  /// `BEGINSWITH`, `ENDSWITH`, and substring search for `CONTAINS` and `IN`. nil and the empty part are never found.
+  /// `BEGINSWITH`, `ENDSWITH`, and substring search for `CONTAINS` and `IN`. nil and the empty part
+  /// are never found.
   func search(_ test: SQLTextTest, _ text: Operand, _ part: Operand) throws -> SQLExpression {
     if text.isNull || part.isNull { return .truth(false) }
     let whole: SQLExpression = try string(text)
@@ -27,7 +28,8 @@ extension Comparison {
     return String(mask.dropLast())
   }
 
-  /// `MATCHES`: an ICU regular expression over the whole text. A constant one is checked here, before any row is read.
+  /// `MATCHES`: an ICU regular expression over the whole text. A constant one is checked here, before
+  /// any row is read.
   func matches(_ text: Operand, _ pattern: Operand) throws -> SQLExpression {
     if text.isNull || pattern.isNull { return .truth(false) }
     let whole: SQLExpression = try string(text)

@@ -2,8 +2,9 @@ import CoreDataPredicates
 import CoreDataStorage
 import Foundation
 
-/// Walks key paths over the model. A to-one step leads to another place, a to-many one to its members, whose values the rest of the path
-/// reads; an attribute gives a value, and values have keys of their own (`name.length`).
+/// Walks key paths over the model. A to-one step leads to another place, a to-many one to its members, whose
+/// values the rest of the path reads; an attribute gives a value, and values have keys of their own
+/// (`name.length`).
 struct KeyPathResolver {
   let schema: StoreSchema
 

@@ -8,8 +8,9 @@ import CoreDataStorage
 ///     items.tags.name          FROM ZITEM t1 JOIN Z_1TAGS t2 ON … JOIN ZTAG t3 …    element t3.ZNAME
 ///     SUBQUERY(items, $i, …)   the same with one condition more
 ///
-/// Key-value coding makes of what it reads from an unordered relationship a set: values that are equal are one, and nil is none. From an
-/// ordered one it makes a list. Rows know neither, so a set says here what has to be taken out of them.
+/// Key-value coding makes of what it reads from an unordered relationship a set: values that are equal are
+/// one, and nil is none. From an ordered one it makes a list. Rows know neither, so a set says here what has
+/// to be taken out of them.
 struct Members {
   let frame: SelectFrame
   /// The frame around it, where the owner is.
@@ -28,8 +29,8 @@ struct Members {
   var isMissing: SQLExpression?
   /// What the rows are ordered by; nil where members have no position.
   var order: [SQLExpression]?
-  /// Whether a further to-many relationship adds its members to this collection. A subquery over a list gives a plain array, in which
-  /// collections would stay apart.
+  /// Whether a further to-many relationship adds its members to this collection. A subquery over a list gives
+  /// a plain array, in which collections would stay apart.
   var isFlat: Bool = true
 
   /// What stands for a member: an object's key, or the value.
@@ -107,7 +108,8 @@ struct Members {
   }
 }
 
-/// A to-many relationship entered: the member as a place, what ties it to its owner, and where it stands among the members.
+/// A to-many relationship entered: the member as a place, what ties it to its owner, and where it stands
+/// among the members.
 struct EnteredMembers {
   var member: ObjectPlace
   /// Goes into the `WHERE` of the select that has the members as its source.
@@ -117,8 +119,8 @@ struct EnteredMembers {
 }
 
 extension KeyPathResolver {
-  /// Makes the members of a to-many the source of a fresh frame, or joins them to one that has a source already (a nested
-  /// to-many).
+  /// Makes the members of a to-many the source of a fresh frame, or joins them to one that has a source
+  /// already (a nested to-many).
   ///
   ///     foreign key   FROM ZBOOK t1 WHERE t1.ZAUTHOR = t0.Z_PK
   ///     join table    FROM Z_1TAGS t1 [JOIN ZTAG t2 ON t2.Z_PK = t1.Z_13TAGS] WHERE t1.Z_1CAREPLANS = t0.Z_PK

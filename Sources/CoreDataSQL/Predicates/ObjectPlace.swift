@@ -53,8 +53,9 @@ final class SelectFrame {
   }
 }
 
-/// An object that a predicate speaks of: the row being tested, the target of a to-one path, a member of a to-many. Its
-/// table is joined only when a column of it is needed; often the key in the neighbour's column is enough.
+/// An object that a predicate speaks of: the row being tested, the target of a to-one path, a member of a
+/// to-many. Its table is joined only when a column of it is needed; often the key in the
+/// neighbour's column is enough.
 final class ObjectPlace {
   /// The declared entity's index.
   let entity: Int
@@ -135,16 +136,17 @@ final class ObjectPlace {
   }
 }
 
-/// Where the names of a predicate lead: `SELF`, and the variables: members of enclosing subqueries, and what stands for a value
-/// compiled already (keys and functions of a group).
+/// Where the names of a predicate lead: `SELF`, and the variables: members of enclosing subqueries, and what
+/// stands for a value compiled already (keys and functions of a group).
 struct PredicateScope {
   var object: ObjectPlace
   var values: [String: Operand] = [:]
 }
 
 extension ObjectPlace {
-  /// The term that brings rows which an order leaves equal into the order in which they were inserted. None where an index may
-  /// serve the order read backwards: it gives equal rows backwards too, as Apple's framework does, and a term would have them sorted.
+  /// The term that brings rows which an order leaves equal into the order in which they were inserted. None
+  /// where an index may serve the order read backwards: it gives equal rows backwards too, as Apple's
+  /// framework does, and a term would have them sorted.
   func tie(after order: [SQLOrderTerm], in schema: StoreSchema) -> SQLOrderTerm? {
     let columns: [OrderedColumn] = order.compactMap { term in
       guard term.collation == nil, case .column(let alias, let name) = term.expression,

@@ -7,7 +7,8 @@ package enum ValueType: Sendable, Hashable {
   case real
   /// An integer or a real, as the database says row by row: the number that a text spells.
   case number
-  /// A number whose text is decimal, as a decimal column holds it (``DecimalText``): an integer, a real, or text.
+  /// A number whose text is decimal, as a decimal column holds it (``DecimalText``): an integer, a
+  /// real, or text.
   case decimal
   case string
   case date

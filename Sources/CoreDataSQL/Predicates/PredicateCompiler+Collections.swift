@@ -52,7 +52,8 @@ extension PredicateCompiler {
     return Members.values(of: select, like: .value(.null, type), outer: scope.object.frame)
   }
 
-  /// The type of values that are now of one type, now of another; nil if SQL would not know which, and for no type at all.
+  /// The type of values that are now of one type, now of another; nil if SQL would not know which, and for no
+  /// type at all.
   static func common(_ types: Set<ValueType>) -> ValueType? {
     if types.count <= 1 { return types.first }
     if types == [.integer, .decimal] { return .decimal }
@@ -61,7 +62,8 @@ extension PredicateCompiler {
 
   // MARK: SUBQUERY
 
-  /// `SUBQUERY(collection, $v, predicate)`: the collection with one condition more. nil is an empty collection.
+  /// `SUBQUERY(collection, $v, predicate)`: the collection with one condition more. nil is
+  /// an empty collection.
   func subquery(
     _ collection: ExpressionNode, _ variable: String, _ predicate: PredicateNode,
     _ expression: ExpressionNode, _ scope: PredicateScope

@@ -3,7 +3,8 @@ import CoreDataStorage
 import Foundation
 
 extension PredicateCompiler {
-  /// The built-in functions that SQL has, or that the engine registers for it. What is computed of nil is nil.
+  /// The built-in functions that SQL has, or that the engine registers for it. What is computed of
+  /// nil is nil.
   func function(
     _ name: String, _ arguments: [ExpressionNode], _ expression: ExpressionNode, _ scope: PredicateScope
   ) throws -> Operand {

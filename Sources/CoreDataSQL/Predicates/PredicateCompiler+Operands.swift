@@ -50,7 +50,8 @@ extension PredicateCompiler {
 
   // MARK: TERNARY
 
-  /// `TERNARY(p, a, b)`: one value if both branches are of one type, else a choice for whatever the operand stands in.
+  /// `TERNARY(p, a, b)`: one value if both branches are of one type, else a choice for whatever
+  /// the operand stands in.
   private func conditional(
     _ predicate: PredicateNode, _ then: ExpressionNode, _ otherwise: ExpressionNode, _ scope: PredicateScope
   ) throws -> Operand {

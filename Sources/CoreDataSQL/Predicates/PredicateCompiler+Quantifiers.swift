@@ -2,8 +2,8 @@ import CoreDataPredicates
 import CoreDataStorage
 
 extension PredicateCompiler {
-  /// `ANY`, `SOME` and `ALL`. Every member is asked, those that are nil too; several to-many steps are one flat collection. Without
-  /// collection `ANY` fails and `ALL` holds.
+  /// `ANY`, `SOME` and `ALL`. Every member is asked, those that are nil too; several to-many steps are one
+  /// flat collection. Without collection `ANY` fails and `ALL` holds.
   func quantified(
     _ node: ComparisonNode, _ left: Operand, _ right: Operand, _ scope: PredicateScope
   ) throws -> SQLExpression {

@@ -1,8 +1,8 @@
 import CoreDataPredicates
 import CoreDataStorage
 
-/// Predicates as conditions of SQL that hold for exactly the rows for which the predicate holds in memory. With a table `person` in
-/// PostgreSQL's words:
+/// Predicates as conditions of SQL that hold for exactly the rows for which the predicate holds in memory.
+/// With a table `person` in PostgreSQL's words:
 ///
 ///     name == 'a'              t0.name = $1
 ///     name != 'a'              t0.name IS DISTINCT FROM $1        holds for nil, as in memory
@@ -13,8 +13,9 @@ import CoreDataStorage
 ///     ALL pets.age > 3         NOT EXISTS (… AND (t1.age > $1) IS NOT TRUE)
 ///     pets.@count > 2          (SELECT COUNT(*) FROM pet t1 WHERE t1.owner_id = t0._id) > $1
 ///
-/// What SQL can't say but memory can throws `StoreError.unsupported` with the part's text: the graph evaluates it (Decisions/0013). What
-/// fails for every row throws `.invalid`, or `.unknownKeyPath` with the nearest names.
+/// What SQL can't say but memory can throws `StoreError.unsupported` with the part's text: the graph
+/// evaluates it (Decisions/0013). What fails for every row throws `.invalid`, or `.unknownKeyPath` with the
+/// nearest names.
 struct PredicateCompiler {
   let schema: StoreSchema
   /// Follows the parameters of the statement's shape; nil where nobody asks for them.

@@ -8,8 +8,8 @@ import CoreDataStorage
 ///     count:(tags)         COALESCE(SUM((SELECT COUNT(*) FROM Z_1TAGS t1 WHERE t1.Z_1ITEMS = t0.Z_PK)), 0)
 ///     average:(tags.rank)  SUM((SELECT SUM(t1.ZRANK) …)) / SUM((SELECT COUNT(t1.ZRANK) …))
 ///
-/// Members of a to-many are reduced row by row and the results once more over the rows: a join would multiply the members of
-/// one relationship by those of the next.
+/// Members of a to-many are reduced row by row and the results once more over the rows: a join would multiply
+/// the members of one relationship by those of the next.
 extension ProjectionDraft {
   func total(_ aggregate: RowAggregate, _ scope: PredicateScope) throws -> ProjectionValue {
     switch try compiler.operand(aggregate.argument, scope) {

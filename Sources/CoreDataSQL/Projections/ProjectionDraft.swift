@@ -126,7 +126,8 @@ struct ProjectionDraft {
     return shape.isGrouped ? try value(of: compiler.operand(column, scope), column) : try value(ofRow: column)
   }
 
-  /// An expression read from the row. An attribute is selected as it is stored, so that nothing of it is lost.
+  /// An expression read from the row. An attribute is selected as it is stored, so that nothing of
+  /// it is lost.
   func value(ofRow expression: ExpressionNode) throws -> ProjectionValue {
     let operand: Operand = try compiler.operand(expression, scope)
     guard let (column, place) = try storedColumn(expression) else {

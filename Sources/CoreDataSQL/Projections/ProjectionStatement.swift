@@ -22,7 +22,8 @@ package struct ValueRead: Sendable, Hashable {
 
 /// A value as SQL: what to select, and what it is to further expressions.
 struct ProjectionValue {
-  /// What is selected, grouped by and compared for doubles: an object's key, then its entity number where that varies.
+  /// What is selected, grouped by and compared for doubles: an object's key, then its entity number where
+  /// that varies.
   var columns: [SQLExpression]
   var kind: ColumnKind
   var isTagged: Bool = false

@@ -1,11 +1,13 @@
 import CoreDataPredicates
 import CoreDataStorage
 
-// Which constants a statement takes as parameters: the comparisons here are compiled alike for all values of one kind that their encoding
-// gives a bound value for. What is not listed stays fixed, which costs a compilation and never an answer.
+// Which constants a statement takes as parameters: the comparisons here are compiled alike for all values of
+// one kind that their encoding gives a bound value for. What is not listed stays fixed, which costs a
+// compilation and never an answer.
 
 extension Comparison {
-  /// The condition that was made of the two sides, with the parameter in place of its value. Fixes the parameter where it can't be followed.
+  /// The condition that was made of the two sides, with the parameter in place of its value. Fixes the
+  /// parameter where it can't be followed.
   func traced(_ condition: SQLExpression, _ left: Operand, _ right: Operand) -> SQLExpression {
     guard let trace = compiler.trace, let parameter = compiler.parameter else { return condition }
     guard let result = followed(condition, left, right, trace, parameter) else {
@@ -153,8 +155,9 @@ extension ComparisonOperator {
 }
 
 extension ValueType {
-  /// Whether all constants of this one's kind are compared with values of the type in the same way, if they can be bound at all. Long
-  /// decimals and integers beyond 64 bits meet integers otherwise than short ones; doubles meet decimals by their magnitude.
+  /// Whether all constants of this one's kind are compared with values of the type in the same way, if they
+  /// can be bound at all. Long decimals and integers beyond 64 bits meet integers otherwise than short ones;
+  /// doubles meet decimals by their magnitude.
   fileprivate func isBoundAlike(_ constant: PredicateValue) -> Bool {
     switch (self, constant) {
     case (.integer, .bool), (.integer, .integer), (.integer, .double), (.real, .bool), (.real, .integer),
@@ -172,8 +175,8 @@ extension PredicateValue {
 }
 
 extension SQLExpression {
-  /// The expression with every bound value replaced but those within `known`; nil where `replace` refuses one, or for an expression of
-  /// a kind that comparisons with a constant do not make.
+  /// The expression with every bound value replaced but those within `known`; nil where `replace` refuses
+  /// one, or for an expression of a kind that comparisons with a constant do not make.
   fileprivate func replacingBound(
     besides known: SQLExpression, _ replace: (SQLValue) -> SQLExpression?
   ) -> SQLExpression? {

@@ -1,7 +1,8 @@
 import CoreDataPredicates
 import CoreDataStorage
 
-/// How a statement takes a parameter of its shape: the one way in which a value of the same kind becomes what is bound.
+/// How a statement takes a parameter of its shape: the one way in which a value of the same kind
+/// becomes what is bound.
 enum ConstantEncoding: Sendable, Hashable {
   /// As columns of a type hold the value.
   case value(ValueType)
@@ -20,8 +21,8 @@ enum ConstantEncoding: Sendable, Hashable {
   case patternPrefix
   case patternPrefixEnd
 
-  /// What is bound for a value; nil where the statement means something else for it: nil, NaN, an object of another store, a text
-  /// that asks for another test.
+  /// What is bound for a value; nil where the statement means something else for it: nil, NaN, an object of
+  /// another store, a text that asks for another test.
   func bound(_ value: PredicateValue) -> SQLValue? {
     switch self {
     case .value(let type): return Self.encoded(value, type)

@@ -2,12 +2,14 @@ import CoreDataPredicates
 
 /// Follows the parameters of a shape through one compilation.
 ///
-/// The compiler decides by the values of constants: nil is `IS NULL`, a NaN is never equal, a pattern may be a range. So a statement is
-/// right for another value only if the compiler has used the first one in a way that is known to be the same for both. Where it has, the
-/// comparison says so (``Comparison/traced(_:_:_:)``), and the expression carries the use in place of the value. A parameter that is met
-/// anywhere else, or nowhere, counts as fixed: the statement is for this very value.
+/// The compiler decides by the values of constants: nil is `IS NULL`, a NaN is never equal, a pattern may be
+/// a range. So a statement is right for another value only if the compiler has used the first one in a way
+/// that is known to be the same for both. Where it has, the comparison says so
+/// (``Comparison/traced(_:_:_:)``), and the expression carries the use in place of the value. A parameter
+/// that is met anywhere else, or nowhere, counts as fixed: the statement is for this very value.
 ///
-/// The compiler sees the predicate with a variable in the place of each parameter, by which it finds the comparison again.
+/// The compiler sees the predicate with a variable in the place of each parameter, by which it finds the
+/// comparison again.
 final class ConstantTrace {
   private let comparisons: [ComparisonNode]
   private var states: [State]

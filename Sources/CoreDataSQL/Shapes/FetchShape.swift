@@ -6,7 +6,8 @@ package enum FetchResult: UInt8, Sendable {
   case rows, ids, count
 }
 
-/// A fetch plan apart from the values of its parameters: plans of one shape are one statement, bound to other values.
+/// A fetch plan apart from the values of its parameters: plans of one shape are one statement, bound
+/// to other values.
 ///
 ///     entity, sub-entities, result, order, predicate's shape, limit or not, offset or not      bytes
 ///     the predicate's parameters, limit, offset                                                parameters

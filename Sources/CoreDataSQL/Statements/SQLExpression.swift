@@ -10,7 +10,8 @@ package indirect enum SQLExpression: Sendable, Hashable {
   /// A column under its table's own name.
   case tableColumn(String, String)
   case bound(SQLValue)
-  /// A bound value that a parameter of the statement's shape stands for: the n-th use of one (`ConstantTrace`).
+  /// A bound value that a parameter of the statement's shape stands for: the n-th use of one
+  /// (`ConstantTrace`).
   case constant(SQLValue, use: Int)
   /// The n-th value of a statement that is prepared once and bound often. Each stands in one place, in order.
   case parameter(Int)

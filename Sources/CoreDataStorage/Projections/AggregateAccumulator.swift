@@ -32,13 +32,15 @@ struct MemberValues {
     return false
   }
 
-  /// Key-value coding makes a set of what it reads from a set, in which equal values are one; here they all count.
+  /// Key-value coding makes a set of what it reads from a set, in which equal values are one; here
+  /// they all count.
   func add(of row: Any?, to total: inout AggregateAccumulator) throws {
     switch source {
     case .expression(let expression): try total.add(expression.value(row))
     case .path(let steps, let isCollection):
       guard let row else { return }
-      // nil on the way to a collection holds no members; nil in place of a value, the row's or a member's, is one.
+      // nil on the way to a collection holds no members; nil in place of a value, the row's or a
+      // member's, is one.
       try add(.object(ObjectBox(row)), steps[...], countsNil: !isCollection, to: &total)
     }
   }

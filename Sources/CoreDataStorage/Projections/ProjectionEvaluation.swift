@@ -1,7 +1,8 @@
 import CoreDataPredicates
 import Foundation
 
-/// A table made in memory, of rows that key-value coding reads. The rows are those that the plan's predicate lets pass, by key.
+/// A table made in memory, of rows that key-value coding reads. The rows are those that the plan's predicate
+/// lets pass, by key.
 ///
 /// Cost: linear in the rows; a group holds one running value a function, not its rows.
 package struct ProjectionEvaluation {

@@ -8,8 +8,8 @@ import CoreDataPredicates
 ///     having    which groups stay             count:(title) > 2
 ///     order, isDistinct, limit, offset        concern the table's rows
 ///
-/// Without groups, a function over rows (`sum:`, `count:`, …) makes one row of all. Expressions are closed as a fetch
-/// plan's predicate is: no variables, objects as `ObjectReference`.
+/// Without groups, a function over rows (`sum:`, `count:`, …) makes one row of all. Expressions are closed as
+/// a fetch plan's predicate is: no variables, objects as `ObjectReference`.
 package struct ProjectionPlan: Sendable {
   /// Entity and predicate; its order, limit and offset are not looked at.
   package var rows: FetchPlan
@@ -27,7 +27,8 @@ package struct ProjectionPlan: Sendable {
     self.columns = columns
   }
 
-  /// The plan with every constant replaced, for instance references to rows by what an engine reads rows with.
+  /// The plan with every constant replaced, for instance references to rows by what an engine
+  /// reads rows with.
   package func mapConstants(_ replace: (PredicateValue) throws -> PredicateValue) rethrows -> ProjectionPlan {
     var plan: ProjectionPlan = self
     plan.rows.predicate = try rows.predicate?.mapConstants(replace)

@@ -2,8 +2,9 @@ import CoreDataPredicates
 
 /// A table plan taken apart, the same way for every engine.
 ///
-/// A plain table has a row for each row of the store, and its expressions are read from that row. In a grouped one the
-/// group's keys and the functions over its rows are computed first, and what is left of an expression is read from them:
+/// A plain table has a row for each row of the store, and its expressions are read from that row. In a
+/// grouped one the group's keys and the functions over its rows are computed first, and what is left of an
+/// expression is read from them:
 ///
 ///     plan      category.name | sum:(price) / count:(price)
 ///     shape     keys          category.name                  → $group 0
@@ -19,7 +20,8 @@ package struct ProjectionShape: Sendable {
   package let having: PredicateNode?
   package let order: [ProjectionOrder]
 
-  /// Throws `StoreError.unsupported` for a value that is neither grouped nor a function over the group's rows.
+  /// Throws `StoreError.unsupported` for a value that is neither grouped nor a function over
+  /// the group's rows.
   package init(_ plan: ProjectionPlan) throws {
     isGrouped =
       !plan.groups.isEmpty || plan.having != nil
@@ -37,7 +39,8 @@ package struct ProjectionShape: Sendable {
     var grouping = Grouping(keys: plan.groups)
     columns = try plan.columns.map { try grouping.rewrite($0.expression) }
     having = try plan.having.map { try grouping.rewrite($0) }
-    // Functions over all rows make one row: whatever the order, it is that one. Requests often bring one along all the same.
+    // Functions over all rows make one row: whatever the order, it is that one. Requests often bring one
+    // along all the same.
     order =
       plan.groups.isEmpty
       ? []

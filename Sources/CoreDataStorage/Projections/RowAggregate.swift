@@ -66,8 +66,8 @@ package struct RowAggregate: Sendable, Hashable {
     self.init(function, isObject ? .evaluatedObject : .keyPath(path))
   }
 
-  /// Whether the expression holds a function over the fetched rows, so that a fetch without groups has one row. An operator
-  /// behind a relationship (`tags.@count`) is a value of each row.
+  /// Whether the expression holds a function over the fetched rows, so that a fetch without groups has one
+  /// row. An operator behind a relationship (`tags.@count`) is a value of each row.
   static func isOverRows(_ expression: ExpressionNode) -> Bool {
     switch expression {
     case .keyPath(let path): return path.hasPrefix("@")

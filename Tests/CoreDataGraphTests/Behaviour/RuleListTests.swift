@@ -2,8 +2,8 @@ import Foundation
 import StackSupport
 import Testing
 
-/// The list of rules is complete: each is proved by a test that names it, or says why it is not. Prints how many there are;
-/// with CLARUS_RULES=1 in the environment, each with its tests or its reason.
+/// The list of rules is complete: each is proved by a test that names it, or says why it is not. Prints how
+/// many there are; with CLARUS_RULES=1 in the environment, each with its tests or its reason.
 @Suite
 struct RuleListTests {
   /// A rule as a test names it.

@@ -1,10 +1,10 @@
 import StackSupport
 import Testing
 
-// The behaviour suite: what Apple's documentation says of Core Data, and what is widely observed, as numbered rules with a
-// test each. A rule is named where it is proved, by the trait `.rule(id, source, text)`; the source is the page of Apple's
-// documentation, or "observed". Rules that nothing can prove yet are listed below with the reason. `RuleListTests` keeps the
-// two lists complete and prints them.
+// The behaviour suite: what Apple's documentation says of Core Data, and what is widely observed, as numbered
+// rules with a test each. A rule is named where it is proved, by the trait `.rule(id, source, text)`; the
+// source is the page of Apple's documentation, or "observed". Rules that nothing can prove yet are listed
+// below with the reason. `RuleListTests` keeps the two lists complete and prints them.
 
 /// The tests written for single rules; others stand in the suites of their subject.
 @Suite enum Behaviour {}

@@ -69,8 +69,8 @@ class Witness: NSManagedObject {
 
   // MARK: Model and stack
 
-  /// Witnesses with a name, a number, a transient note, and a tree of relationships: a boss has members, which go with
-  /// it; a pair is a one-to-one; `seen` has no inverse.
+  /// Witnesses with a name, a number, a transient note, and a tree of relationships: a boss has members,
+  /// which go with it; a pair is a one-to-one; `seen` has no inverse.
   static let model: NSManagedObjectModel = {
     let note: NSAttributeDescription = World.attribute("note", .stringAttributeType)
     note.isTransient = true

@@ -4,8 +4,8 @@ import StackSupport
 import TestSupport
 import Testing
 
-/// Random changes to the elements of composite attributes, and the same to plain attributes beside them: whatever happens, both
-/// have the same values, and predicates find the same objects by them.
+/// Random changes to the elements of composite attributes, and the same to plain attributes beside them:
+/// whatever happens, both have the same values, and predicates find the same objects by them.
 @Suite
 struct CompositeLawTests {
   private static let seeds: [UInt64] = {

@@ -250,7 +250,8 @@ struct MissingTargetTests {
     }
   }
 
-  // A member with changes of its own is not read anew with the owner; it comes to lead there when it is refreshed.
+  // A member with changes of its own is not read anew with the owner; it comes to lead there when
+  // it is refreshed.
   @Test(arguments: StoreKind.allCases, [false, true])
   func `a deletion goes on to changed objects that a refresh makes lead to it`(
     kind: StoreKind, isOwnerFirst: Bool

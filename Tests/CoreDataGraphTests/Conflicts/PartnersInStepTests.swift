@@ -3,8 +3,8 @@ import Foundation
 import StackSupport
 import Testing
 
-/// Whatever one context knew of the partners of a one-to-one relationship when it saved, both rows agree afterwards
-/// (Decisions/0033). Each case is one that random deeds of four contexts have met.
+/// Whatever one context knew of the partners of a one-to-one relationship when it saved, both rows agree
+/// afterwards (Decisions/0033). Each case is one that random deeds of four contexts have met.
 @Suite
 struct PartnersInStepTests {
   /// An item with a detail, another item, and another detail without one.

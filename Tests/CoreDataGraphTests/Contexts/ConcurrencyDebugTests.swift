@@ -5,7 +5,8 @@ import StackSupport
 import Synchronization
 import Testing
 
-/// Use of a context or its objects off its queue: debug builds report it, the launch argument stops there; both sides are named.
+/// Use of a context or its objects off its queue: debug builds report it, the launch argument stops there;
+/// both sides are named.
 @Suite
 struct ConcurrencyDebugTests {
   /// What can be done to an object or a context that belongs to another queue.

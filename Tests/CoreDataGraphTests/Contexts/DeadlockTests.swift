@@ -4,8 +4,8 @@ import StackSupport
 import TestSupport
 import Testing
 
-/// Parents and children whose blocks wait for each other, from different threads. Each test runs in a process of its own, which
-/// an alarm ends if it hangs.
+/// Parents and children whose blocks wait for each other, from different threads. Each test runs in a process
+/// of its own, which an alarm ends if it hangs.
 @Suite
 struct DeadlockTests {
   private static let secondsToHang: UInt32 = 60
@@ -198,8 +198,8 @@ struct DeadlockTests {
     }
   }
 
-  /// The main thread waits for a child and runs the child's save meanwhile; an observer of that waits for `asked`, whose block waits for
-  /// the child.
+  /// The main thread waits for a child and runs the child's save meanwhile; an observer of that waits for
+  /// `asked`, whose block waits for the child.
   @MainActor
   private static func askInObserver(_ family: Family, _ asked: NSManagedObjectContext) async throws {
     let observer = Recorder([.NSManagedObjectContextObjectsDidChange], of: family.parent) { _ in

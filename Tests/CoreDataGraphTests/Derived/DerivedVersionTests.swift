@@ -5,8 +5,9 @@ import StackSupport
 import TestSupport
 import Testing
 
-/// Finding B13: which stores fit a model with derived attributes. What these add to Apple's version hashes is not known, so hashes that
-/// Apple's tools recorded are honoured, and structures compared where that is not enough.
+/// Finding B13: which stores fit a model with derived attributes. What these add to Apple's version hashes is
+/// not known, so hashes that Apple's tools recorded are honoured, and structures compared where that
+/// is not enough.
 @Suite
 struct DerivedVersionTests {
   /// The hashes that stand in for Apple's: any but ours, for the entities with derived attributes.
@@ -19,7 +20,8 @@ struct DerivedVersionTests {
       })
   }
 
-  /// A store with Apple's layout whose metadata holds hashes that Clarus can't compute, as in a store of Apple's framework.
+  /// A store with Apple's layout whose metadata holds hashes that Clarus can't compute, as in a store of
+  /// Apple's framework.
   private static func makeForeignStore(_ url: URL) throws -> [String: Data] {
     let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Depot.model)
     try coordinator.remove(
@@ -168,7 +170,8 @@ struct DerivedVersionTests {
     let store: NSPersistentStore = coordinator.persistentStores[0]
     try context.performAndWait {
       _ = context.make("Book", ["title": "A"])
-      // What the store gives, set again with a note of the program: nothing that is not the file's gets into it.
+      // What the store gives, set again with a note of the program: nothing that is not the file's
+      // gets into it.
       var metadata: [String: Any] = coordinator.metadata(for: store)
       metadata["note"] = "kept"
       metadata[NSStoreModelVersionHashesKey] = ["Book": Data()]

@@ -119,7 +119,8 @@ extension GraphWalk {
     return Together(pair: [item, tag], isTag: true)
   }
 
-  /// After a merge, before anything is loaded: what the other context has done to a pair is done the other way round here.
+  /// After a merge, before anything is loaded: what the other context has done to a pair is done the other
+  /// way round here.
   private mutating func takeBackTogether(_ before: ObviousGraph) throws {
     guard let together = anyTogether(before, saved) else { return }
     let isIn: Bool = together.isIn(now)

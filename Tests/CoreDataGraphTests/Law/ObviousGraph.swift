@@ -1,4 +1,5 @@
-/// What the graph should hold: dictionaries of names. Everything is by number; relationships are sets of pairs.
+/// What the graph should hold: dictionaries of names. Everything is by number; relationships are
+/// sets of pairs.
 struct ObviousGraph: Equatable {
   /// item → price
   var items: [Int: Int] = [:]

@@ -3,7 +3,8 @@ import Foundation
 import StackSupport
 import Testing
 
-/// What becomes of objects that another context has deleted, and of those around them, after the merge (Decisions/0030).
+/// What becomes of objects that another context has deleted, and of those around them, after the merge
+/// (Decisions/0030).
 @Suite
 struct MergedDeletionAfterwardsTests {
   private typealias Scene = DeletionScene

@@ -3,7 +3,8 @@ import Foundation
 import StackSupport
 import Testing
 
-/// What a merge policy changes during a save is announced and checked like any other change before the save is tried again.
+/// What a merge policy changes during a save is announced and checked like any other change before the save
+/// is tried again.
 @Suite
 struct MergedSaveTests {
   private static func model() -> NSManagedObjectModel {

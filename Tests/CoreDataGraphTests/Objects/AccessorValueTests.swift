@@ -3,7 +3,8 @@ import Foundation
 import StackSupport
 import Testing
 
-/// What accessors of a class's own can't take, what they give to validation, observers and names, and what fetches make of them.
+/// What accessors of a class's own can't take, what they give to validation, observers and names, and what
+/// fetches make of them.
 @Suite
 struct AccessorValueTests {
   /// Gauge (name, visits, level, share, wide; transient: label, required).

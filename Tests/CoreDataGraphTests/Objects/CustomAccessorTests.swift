@@ -3,7 +3,8 @@ import Foundation
 import StackSupport
 import Testing
 
-/// Accessors of a class's own, which key-value coding calls as the Objective-C runtime does on Apple's platforms.
+/// Accessors of a class's own, which key-value coding calls as the Objective-C runtime does
+/// on Apple's platforms.
 @Suite
 struct CustomAccessorTests {
   /// Club ←many→ Member (first, last, email, visits, level, points; transient: fullName, badge) ← Honorary.

@@ -39,7 +39,8 @@ struct MutableCollectionTests {
     }
   }
 
-  /// Every mutator of Foundation's, and what it makes of b, a, d, c. (Foundation's own array stops in some of them.)
+  /// Every mutator of Foundation's, and what it makes of b, a, d, c. (Foundation's own array stops in
+  /// some of them.)
   private static let mutations: [(String, String, @Sendable (NSMutableArray) -> Void)] = [
     ("sort(using:)", "dcba", { $0.sort(using: [NSSortDescriptor(key: "self", ascending: false)]) }),
     ("sort(comparator:)", "abcd", { $0.sort { "\($0)".compare("\($1)") } }),

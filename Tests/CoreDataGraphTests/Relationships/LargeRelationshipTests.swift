@@ -34,7 +34,8 @@ struct LargeRelationshipTests {
     Kind(owner: "Basket", key: "items", member: "Item"),
   ]
 
-  /// A store in which "large" has the members "0", "1", …, "small" has none, and "a", "b", "c" and "A", "B", "C" are nobody's.
+  /// A store in which "large" has the members "0", "1", …, "small" has none, and "a", "b", "c" and "A", "B",
+  /// "C" are nobody's.
   private static func filled(_ store: StoreKind, _ kind: Kind, _ count: Int) throws -> Stack {
     StatementTrace.listen()
     let stack = try Stack(store)

@@ -79,7 +79,8 @@ struct ChangedValuesTests {
       item.addToTags(own)
       item.removeFromTags(own)
     },
-    // CoreDataPlus' tests: a date that awakeFromInsert sets by its primitive accessor is among the changes of a new object.
+    // CoreDataPlus' tests: a date that awakeFromInsert sets by its primitive accessor is among the changes of
+    // a new object.
     Case("primitive access alone", ["title"]) { item, _, _ in item.setPrimitiveValue("a", forKey: "title") },
   ]
 

@@ -3,7 +3,8 @@ import Foundation
 import StackSupport
 import Testing
 
-/// What the model says of relationships: validation predicates over targets and members, and whether they may be empty.
+/// What the model says of relationships: validation predicates over targets and members, and whether
+/// they may be empty.
 @Suite
 struct RelationshipValidationTests {
   /// Crew ←many→ Sailor (name, rank); Crew ─ports (ordered)→ Port; Crew ─masts (required, 2 at least)→ Part; Crew ─flags (required)→ Part.

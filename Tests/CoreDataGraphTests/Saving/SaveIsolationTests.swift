@@ -4,8 +4,8 @@ import StackSupport
 import TestSupport
 import Testing
 
-/// What may happen while a context saves: nothing of a program's runs, and nothing is read for it, while a store is being written.
-/// Each test runs in a process of its own, which an alarm ends if it hangs.
+/// What may happen while a context saves: nothing of a program's runs, and nothing is read for it, while a
+/// store is being written. Each test runs in a process of its own, which an alarm ends if it hangs.
 @Suite
 struct SaveIsolationTests {
   private static let secondsToHang: UInt32 = 60
@@ -304,7 +304,8 @@ struct SaveIsolationTests {
     }
   }
 
-  /// Two contexts of one coordinator, each of which saves into a store of its own and reads the other's meanwhile.
+  /// Two contexts of one coordinator, each of which saves into a store of its own and reads
+  /// the other's meanwhile.
   private static func cross(_ setting: StoreSetting, rounds: Int) throws {
     let folder = try TemporaryFolder()
     let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model())

@@ -87,7 +87,8 @@ struct TransformerTests {
   }
 }
 
-/// A class that no transformer of Foundation's allows; not nested, since Foundation's archiver can't name nested ones here.
+/// A class that no transformer of Foundation's allows; not nested, since Foundation's archiver can't name
+/// nested ones here.
 final class SecretThing: NSObject, NSSecureCoding {
   static let supportsSecureCoding: Bool = true
   override init() { super.init() }

@@ -3,7 +3,8 @@ import Foundation
 import StackSupport
 import Testing
 
-/// Checks that the model can't say: `validateValue(_:forKey:)` overridden, called by saves, and what errors tell a person.
+/// Checks that the model can't say: `validateValue(_:forKey:)` overridden, called by saves, and what errors
+/// tell a person.
 @Suite
 struct ValidationHookTests {
   /// Guest (name, age, note, seat) ← Regular (a subclass that overrides nothing); Table ←many→ Guest; Plain.

@@ -34,7 +34,8 @@ import Testing
       if Soak.isOn {
         print("\(kind.rawValue): \(rounds) rounds, the heap grew by \(growth) bytes from \(sizes[0])")
       }
-      // Each round handles 22 objects: eight bytes kept of each would be more. The rest is for caches that grow by doubling.
+      // Each round handles 22 objects: eight bytes kept of each would be more. The rest is for caches that
+      // grow by doubling.
       #expect(growth < 65_536 + rounds * 22 * 8, "from \(sizes[0]) bytes to \(sizes[1]) in \(rounds) rounds")
     }
 

@@ -4,12 +4,12 @@ import StackSupport
 import TestSupport
 import Testing
 
-/// Four contexts do anything at random to the same few objects, each with another merge policy at every save. Nothing
-/// stops, nothing hangs, no save fails for a reason that a program could not have foreseen, no row refers to one that
-/// is gone, and lists agree with what their members say.
+/// Four contexts do anything at random to the same few objects, each with another merge policy at every save.
+/// Nothing stops, nothing hangs, no save fails for a reason that a program could not have foreseen, no row
+/// refers to one that is gone, and lists agree with what their members say.
 ///
-/// `make soak` runs it for half an hour over all stores together (`CLARUS_SOAK_SECONDS` for another time), `make test`
-/// for a moment. `CLARUS_SEED=n` begins with the deeds of a run that named its seed.
+/// `make soak` runs it for half an hour over all stores together (`CLARUS_SOAK_SECONDS` for another time),
+/// `make test` for a moment. `CLARUS_SEED=n` begins with the deeds of a run that named its seed.
 @Suite
 struct SaveSoakTests {
   private static let environment: [String: String] = ProcessInfo.processInfo.environment

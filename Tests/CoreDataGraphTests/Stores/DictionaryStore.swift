@@ -5,8 +5,8 @@ import Foundation
 
 @testable import CoreDataGraph
 
-/// A store class of a program's own: a dictionary in memory. It overrides what Apple documents, and the one way by which the graph reads and
-/// saves.
+/// A store class of a program's own: a dictionary in memory. It overrides what Apple documents, and the one
+/// way by which the graph reads and saves.
 final class DictionaryStore: NSPersistentStore, @unchecked Sendable {
   // Sendable: what it holds guards itself.
 
@@ -44,7 +44,8 @@ final class DictionaryStore: NSPersistentStore, @unchecked Sendable {
   override func close() throws { content.withLock { $0?.close() } }
 }
 
-/// A store of a coordinator, of whatever class, as a store under test: through the same operations by which contexts ask it.
+/// A store of a coordinator, of whatever class, as a store under test: through the same operations by which
+/// contexts ask it.
 final class TestedProgramStore: StoreOperations, StoreDescribing, StoreClosing, @unchecked Sendable {
   // Sendable: immutable.
 

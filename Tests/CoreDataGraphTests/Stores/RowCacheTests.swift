@@ -7,8 +7,9 @@ import Testing
 
 @testable import CoreDataGraph
 
-/// What one context has read or saved, as the others of its coordinator see it. That a row comes from the cache shows by a stranger, a
-/// second coordinator over the same file: what it has saved is in the store only.
+/// What one context has read or saved, as the others of its coordinator see it. That a row comes from the
+/// cache shows by a stranger, a second coordinator over the same file: what it has saved is in
+/// the store only.
 @Suite
 struct RowCacheTests {
   /// Items "a", "b", "c" in a category, stored by a context that is gone.

@@ -1,7 +1,8 @@
 import Foundation
 import TestSupport
 
-/// The folder of real files beside the repository. Absent on most machines; tests that need it say so and skip.
+/// The folder of real files beside the repository. Absent on most machines; tests that need it say
+/// so and skip.
 enum FixtureFolder {
   static let url: URL? = SharedFiles.fixtures
   static var isPresent: Bool { url != nil }

@@ -5,7 +5,8 @@ import Testing
 
 @testable import CoreDataPredicates
 
-/// Archives that nobody writes: each gives an explained error or a predicate that bears everything that is done with one.
+/// Archives that nobody writes: each gives an explained error or a predicate that bears everything that is
+/// done with one.
 struct HostileArchiveTests {
   struct Sample: Sendable, CustomTestStringConvertible {
     var name: String
@@ -253,8 +254,8 @@ struct HostileArchiveTests {
     #expect(throws: PredicateError.self) { try NSPredicate(archivedData: wide) }
   }
 
-  /// The offset table of a binary property list may name one place many times, so that ten thousand texts of ten kilobytes
-  /// fit eighty.
+  /// The offset table of a binary property list may name one place many times, so that ten thousand texts of
+  /// ten kilobytes fit eighty.
   @Test func `objects that share bytes are refused`() throws {
     let text: [UInt8] = [0x5F, 0x11, 0x27, 0x10] + [UInt8](repeating: 0x61, count: 10_000)
     let count: Int = 10_000

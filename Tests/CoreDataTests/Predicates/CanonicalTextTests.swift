@@ -5,7 +5,8 @@ import StackSupport
 import Testing
 
 // Findings B8 and B15.
-/// Text that Swift calls equal and that is not the same: composed and decomposed letters, `K` and the Kelvin sign.
+/// Text that Swift calls equal and that is not the same: composed and decomposed letters, `K` and
+/// the Kelvin sign.
 struct CanonicalTextTests {
   static let pairs: [(String, String)] = [
     ("é", "e\u{301}"), ("K", "\u{212A}"), ("Å", "\u{212B}"), ("ü", "u\u{308}"),

@@ -5,7 +5,8 @@ import StackSupport
 import TestSupport
 import Testing
 
-/// Random predicates over decimals that saves round find the same objects before a save and after it, in SQL and in memory (Decisions/0055).
+/// Random predicates over decimals that saves round find the same objects before a save and after it, in SQL
+/// and in memory (Decisions/0055).
 struct DecimalLawTests {
   private static let seeds: [UInt64] =
     Seed.given.map { [$0] }

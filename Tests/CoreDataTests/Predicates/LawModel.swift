@@ -13,7 +13,8 @@ import TestSupport
 ///     Thing.owner ── Owner.things                           Part.mentor ── Owner.pupils
 ///     Owner.boss ── staff
 ///
-/// Every object has a `number`, one of its own among all of its hierarchy: stores of several kinds are compared by it.
+/// Every object has a `number`, one of its own among all of its hierarchy: stores of several kinds are
+/// compared by it.
 enum LawModel {
   static let shared: NSManagedObjectModel = model(keepsDecimals: true)
   /// The same with decimals that saves round.
@@ -64,7 +65,8 @@ enum LawModel {
     }
     let model = NSManagedObjectModel()
     model.entities = [thing, part, piece, owner, tag, step]
-    // A fetch compares decimals that are rounded with what constants would be; `evaluate(with:)` with the constants.
+    // A fetch compares decimals that are rounded with what constants would be; `evaluate(with:)`
+    // with the constants.
     for attribute in model.entities.flatMap(\.attributesByName.values)
     where keepsDecimals && attribute.attributeType == .decimalAttributeType {
       attribute.userInfo = [ClarusExactDecimalsKey: true]

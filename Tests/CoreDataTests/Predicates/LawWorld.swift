@@ -140,7 +140,8 @@ struct LawCase {
     return .different(differences.prefix(3).joined(separator: "\n"))
   }
 
-  /// Whether an operation may give what is no number, such as the logarithm of -1: nil for stores (Decisions/0013).
+  /// Whether an operation may give what is no number, such as the logarithm of -1: nil for stores
+  /// (Decisions/0013).
   private static func meetsNoNumber(
     _ node: PredicateNode, _ row: NSManagedObject, _ values: [String: Any]
   ) -> Bool {

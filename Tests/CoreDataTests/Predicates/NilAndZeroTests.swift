@@ -6,8 +6,8 @@ import StackSupport
 import Testing
 
 // Finding B9, Decisions/0040.
-/// What functions make of nil, of zero, of numbers too large and of values of the wrong kind: the same in memory and in every store, and
-/// nothing stops.
+/// What functions make of nil, of zero, of numbers too large and of values of the wrong kind: the same in
+/// memory and in every store, and nothing stops.
 struct NilAndZeroTests {
   enum Result: Sendable {
     case null

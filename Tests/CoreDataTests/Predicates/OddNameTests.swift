@@ -7,7 +7,8 @@ import Testing
 private typealias NSCompoundPredicate = CoreData.NSCompoundPredicate
 
 // Finding B15.
-/// Names that mean something else, keys that are none, URIs that nobody wrote, and trees deeper than they may be.
+/// Names that mean something else, keys that are none, URIs that nobody wrote, and trees deeper than
+/// they may be.
 struct OddNameTests {
   // MARK: objectID and self
 

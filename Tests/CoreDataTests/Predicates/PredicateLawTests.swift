@@ -7,8 +7,8 @@ import Testing
 
 /// A predicate gives the same objects in memory and from a store: random predicates over random objects.
 ///
-/// In memory means by the rules of stores, where nil in arithmetic gives nil (Decisions/0013); where the evaluation that throws
-/// instead has an answer, it must be the same.
+/// In memory means by the rules of stores, where nil in arithmetic gives nil (Decisions/0013); where the
+/// evaluation that throws instead has an answer, it must be the same.
 struct PredicateLawTests {
   private static let seeds: ClosedRange<UInt64> = {
     if let given = Seed.given {

@@ -26,8 +26,8 @@ final class ObjectMark: Hashable, Sendable, CustomStringConvertible {
   var description: String { "<\(root) \(number)>" }
 }
 
-/// Makes random predicates over `LawModel` that are well typed: operators meet values they can compare, functions arguments they
-/// take. Some rows make them fail all the same, as nil does in arithmetic.
+/// Makes random predicates over `LawModel` that are well typed: operators meet values they can compare,
+/// functions arguments they take. Some rows make them fail all the same, as nil does in arithmetic.
 struct PredicateMaker {
   /// What names mean at one place of a predicate.
   struct Scope {

@@ -5,7 +5,8 @@ import StackSupport
 import TestSupport
 import Testing
 
-/// Predicates made of the values that real stores hold find the same objects in the file as among all objects in memory.
+/// Predicates made of the values that real stores hold find the same objects in the file as among
+/// all objects in memory.
 @Suite(.enabled(if: RealStores.folder != nil, "\(SharedFiles.absence)"))
 struct RealStorePredicateTests {
   @Test(arguments: RealStores.withModel)

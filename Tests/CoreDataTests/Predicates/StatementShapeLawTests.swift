@@ -9,8 +9,8 @@ import Testing
 
 @testable import CoreDataSQLite
 
-/// Statements by shape (Decisions/0061): whatever was fetched before, a plan gets the statement and the values that compiling it gives, or
-/// the error. So it gets the same rows.
+/// Statements by shape (Decisions/0061): whatever was fetched before, a plan gets the statement and the
+/// values that compiling it gives, or the error. So it gets the same rows.
 struct StatementShapeLawTests {
   private static let seeds: ClosedRange<UInt64> = {
     if let given = ProcessInfo.processInfo.environment["CLARUS_SEED"].flatMap(UInt64.init) {

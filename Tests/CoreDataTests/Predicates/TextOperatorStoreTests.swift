@@ -3,7 +3,8 @@ import Foundation
 import StackSupport
 import Testing
 
-/// Text operators in statements prepare a constant at the first row; what changes from row to row is prepared for each.
+/// Text operators in statements prepare a constant at the first row; what changes from row to row
+/// is prepared for each.
 struct TextOperatorStoreTests {
   private static let texts: [String] = [
     "", "a", "Anna", "ANNA banana", "Élodie", "e\u{301}lodie", "nÁ", "Straße", "日本", "a\u{FFFD}b", "a*", "[",
@@ -40,7 +41,8 @@ struct TextOperatorStoreTests {
   private static func predicates(_ letters: String) -> [NSPredicate] {
     let options: String = letters.isEmpty ? "" : "[\(letters)]"
     return ["==", "!=", "CONTAINS", "BEGINSWITH", "ENDSWITH", "LIKE", "MATCHES"].flatMap { symbol in
-      // A constant that is no regular expression is an error. One that a row holds is an error in memory only.
+      // A constant that is no regular expression is an error. One that a row holds is an error
+      // in memory only.
       let isExpression: Bool = symbol == "MATCHES"
       let constants: [String] = texts.filter { !isExpression || !["", "["].contains($0) }
       return constants.map { NSPredicate(format: "text \(symbol)\(options) %@", $0) }

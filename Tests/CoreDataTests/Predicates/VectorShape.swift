@@ -7,8 +7,8 @@ import StackSupport
 ///
 ///     {"n": 1, "dept": {"name": "x"}, "items": [{"p": 1}]}     n integer, dept to-one {name string}, items ordered to-many {p integer}
 ///
-/// A key that is nil, or missing and named by the predicate, takes its type from other objects of the vector, else from what it
-/// is compared with.
+/// A key that is nil, or missing and named by the predicate, takes its type from other objects of the vector,
+/// else from what it is compared with.
 indirect enum VectorShape: Equatable {
   /// nil so far.
   case unknown
@@ -19,8 +19,8 @@ indirect enum VectorShape: Equatable {
   case members([String: VectorShape], isOrdered: Bool)
   /// An empty collection: of what, the predicate or other objects tell.
   case empty(isOrdered: Bool)
-  /// A collection of plain values, or a dictionary that is read by an index. Core Data has no such attribute but a
-  /// transformable one.
+  /// A collection of plain values, or a dictionary that is read by an index. Core Data has no such attribute
+  /// but a transformable one.
   case value
 
   /// Why no model has room for an object.

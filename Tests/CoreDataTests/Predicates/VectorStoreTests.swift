@@ -31,8 +31,8 @@ struct VectorStoreTests {
     try run(try PredicateVector.read(Data(ownVectors.utf8)) + tables, kind, least: (745, 734))
   }
 
-  /// `least` is what got through when this was written: evaluations stored, and those with the right answer. Fewer is a loss. Fetches
-  /// refuse a text for a number (Decisions/0053), which a few vectors compare.
+  /// `least` is what got through when this was written: evaluations stored, and those with the right answer.
+  /// Fewer is a loss. Fetches refuse a text for a number (Decisions/0053), which a few vectors compare.
   private func run(
     _ vectors: [PredicateVector], _ kind: StoreKind, least: (stored: Int, passed: Int)
   ) throws {

@@ -5,8 +5,8 @@ import StackSupport
 import TestSupport
 import Testing
 
-/// `destroyPersistentStore` (Decisions/0048). Source: Apple's documentation, and programs that destroy stores which are open and add
-/// them again, or remove the files afterwards.
+/// `destroyPersistentStore` (Decisions/0048). Source: Apple's documentation, and programs that destroy stores
+/// which are open and add them again, or remove the files afterwards.
 @Suite
 struct DestroyTests {
   /// A coordinator whose model has nothing to do with the store: it is the file that counts.
@@ -126,7 +126,8 @@ struct DestroyTests {
     try Self.anybody().destroyPersistentStore(at: url, ofType: NSSQLiteStoreType)
     try FileManager.default.removeItem(at: url)
     try Self.anybody().destroyPersistentStore(at: url, ofType: NSSQLiteStoreType)
-    // CoreDataPlus' tests destroy a store twice and remove its file each time: an empty one is there also where none was.
+    // CoreDataPlus' tests destroy a store twice and remove its file each time: an empty one is there also
+    // where none was.
     #expect(try FileManager.default.contentsOfDirectory(atPath: stack.folder.url.path) == ["World.sqlite"])
     #expect(try Data(contentsOf: url).isEmpty)
     let nowhere: URL = stack.folder.url.appendingPathComponent("no/folder/World.sqlite")

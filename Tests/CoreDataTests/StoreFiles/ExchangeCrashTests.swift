@@ -12,7 +12,8 @@ import Testing
   import Darwin
 #endif
 
-/// A process that replaces or destroys a store is killed at random moments: the old contents are there, or the new ones (Decisions/0048).
+/// A process that replaces or destroys a store is killed at random moments: the old contents are there, or
+/// the new ones (Decisions/0048).
 @Suite(.serialized)
 struct ExchangeCrashTests {
   /// What the child does, again and again.

@@ -4,7 +4,8 @@ import StackSupport
 import TestSupport
 import Testing
 
-/// Metadata of store files that are not open. Source: Apple's documentation of the coordinator's type methods.
+/// Metadata of store files that are not open. Source: Apple's documentation of the
+/// coordinator's type methods.
 @Suite
 struct FileMetadataTests {
   private static func read(_ url: URL) throws -> [String: Any] {

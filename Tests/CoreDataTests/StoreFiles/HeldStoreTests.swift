@@ -4,7 +4,8 @@ import GRDB
 import StackSupport
 import Testing
 
-/// Another process destroys, replaces or migrates a store in which this one is in the middle of a transaction (Decisions/0048).
+/// Another process destroys, replaces or migrates a store in which this one is in the middle of a transaction
+/// (Decisions/0048).
 @Suite(.serialized)
 struct HeldStoreTests {
   enum Deed: String, CaseIterable, Codable, Sendable { case destroy, replace, migrate }

@@ -5,8 +5,8 @@ import GRDB
 import StackSupport
 import Testing
 
-/// The locks of this process's connections outlive every look at a store's file: closing any descriptor of a file would give up all
-/// locks that the process has on it (https://www.sqlite.org/howtocorrupt.html, 2.2).
+/// The locks of this process's connections outlive every look at a store's file: closing any descriptor of a
+/// file would give up all locks that the process has on it (https://www.sqlite.org/howtocorrupt.html, 2.2).
 @Suite(.serialized)
 struct LockTests {
   /// What looks at a file, or opens and closes it.

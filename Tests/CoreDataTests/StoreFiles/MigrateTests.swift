@@ -5,7 +5,8 @@ import StackSupport
 import TestSupport
 import Testing
 
-/// `migratePersistentStore` (Decisions/0049). Source: Apple's documentation ("save as", other store types); the file's ids are new.
+/// `migratePersistentStore` (Decisions/0049). Source: Apple's documentation ("save as", other store types);
+/// the file's ids are new.
 @Suite
 struct MigrateTests {
   // MARK: The graph as text

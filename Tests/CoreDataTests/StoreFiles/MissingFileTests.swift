@@ -4,7 +4,8 @@ import StackSupport
 import TestSupport
 import Testing
 
-/// Finding A3: a store whose files were taken away or exchanged while it was open says so, and reports nothing as saved.
+/// Finding A3: a store whose files were taken away or exchanged while it was open says so, and reports
+/// nothing as saved.
 @Suite
 struct MissingFileTests {
   enum Deed: String, CaseIterable, Sendable, CustomTestStringConvertible {

@@ -5,8 +5,8 @@ import StackSupport
 import TestSupport
 import Testing
 
-/// Stores whose names differ in their ending only have one folder of large values, and a plain copy's rows name the same files there: no
-/// file goes that another store refers to (Decisions/0048).
+/// Stores whose names differ in their ending only have one folder of large values, and a plain copy's rows
+/// name the same files there: no file goes that another store refers to (Decisions/0048).
 @Suite
 struct SharedFolderTests {
   private struct Scene {
@@ -123,7 +123,8 @@ struct SharedFolderTests {
   }
 
   #if os(Linux)
-    // A look at the index, which lies beside the store under a name with the same stem, gave up this process's locks on it.
+    // A look at the index, which lies beside the store under a name with the same stem, gave up this
+    // process's locks on it.
     @Test func `a save that replaces a value keeps the locks on the log of its store`() throws {
       let scene = try Scene("WAL")
       let context: NSManagedObjectContext = try scene.photos.open()

@@ -17,7 +17,8 @@ enum RealStores {
     }
   }()
 
-  /// A copy with its journal, for tests that write: without the history that would make it read-only, unless asked for.
+  /// A copy with its journal, for tests that write: without the history that would make it
+  /// read-only, unless asked for.
   static func copy(_ path: String, to folder: TemporaryFolder, keepsHistory: Bool = false) throws -> URL {
     guard let source = self.folder?.appendingPathComponent(path) else { throw CocoaError(.fileNoSuchFile) }
     let target: URL = folder.file(source.lastPathComponent)
@@ -41,8 +42,8 @@ enum RealStores {
     }
   }
 
-  /// The model a store carries, ready for a coordinator: classes that this process does not have become plain ones, and
-  /// where the store holds only some of its entities, these are the configuration "Held".
+  /// The model a store carries, ready for a coordinator: classes that this process does not have become plain
+  /// ones, and where the store holds only some of its entities, these are the configuration "Held".
   static func model(at url: URL) throws -> (model: NSManagedObjectModel, configuration: String?) {
     guard
       let model = try NSPersistentStoreCoordinator.cachedModelForPersistentStore(at: url)?.copy()

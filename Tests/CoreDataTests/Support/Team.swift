@@ -2,7 +2,8 @@ import CoreData
 import Foundation
 import StackSupport
 
-// The model of the tests for Swift predicates and key paths: every kind of property, as generated classes write them.
+// The model of the tests for Swift predicates and key paths: every kind of property, as
+// generated classes write them.
 //
 //     Worker ← Chief          Chief ──reports──→ Worker.boss        Squad ──members──→ Worker.squad
 //     Worker ──skills──→ Skill.owners (many-to-many)                Squad ──jobs (ordered)──→ Job.squad
