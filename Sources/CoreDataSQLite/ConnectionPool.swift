@@ -2,30 +2,30 @@ import CoreDataStorage
 import Foundation
 import GRDB
 
-/// What a read is for, which decides what happens when the store's file is gone.
+/// The purpose of a read. It decides what happens when the store's file is gone.
 enum ReadPurpose {
-  /// Somebody asked and can be told: the file must be the one that was opened.
+  /// A request, which can throw: the file must be the one that was opened.
   case request
-  /// An accessor that can't throw needs a row or members: it goes on with the file that is open, whatever its
-  /// name is now.
+  /// An accessor that can't throw and needs a row or members: it goes on reading the open file, whatever that
+  /// file's name is now.
   case fault
 }
 
-/// The connections of a store that is open for writing: one that writes and, in WAL mode, others
-/// that read beside it.
+/// The connections of a store that is open for writing: one that writes and, in WAL mode, others that read
+/// beside it.
 ///
-/// GRDB's own pool makes and drops a table when it opens a database, so that the log is never empty: every
-/// look at a file would change its header. None of what needs that is used here, so opening and closing
-/// leaves a file as it was.
+/// GRDB's own pool creates and drops a table when it opens a database, so that the log is never empty: merely
+/// opening a file would change its header. Nothing here needs that, so opening and closing leaves a file as
+/// it was.
 final class ConnectionPool: @unchecked Sendable {
   // Sendable: `idle`, `busyCount` and `isClosed` are guarded by `condition`; the rest is immutable.
 
   private let writer: DatabaseQueue
-  /// nil: the writer reads too, because others could not read beside it.
+  /// nil if other connections can't read beside the writer; the writer then reads too.
   private let readers: Configuration?
   /// nil for a database in memory.
   private let files: OpenedFiles?
-  /// nil for a database in memory, which nobody else can get at.
+  /// nil for a database in memory, which no other connection can reach.
   private let contents: OwnContents?
   private let writerWatch: ContentsWatch?
   private let path: String
@@ -41,7 +41,8 @@ final class ConnectionPool: @unchecked Sendable {
     let watch: ContentsWatch?
   }
 
-  /// Takes over a connection to a file. `readers` is how others are opened, if others can read beside it.
+  /// Uses an open connection to a file. `readers` is how further connections are opened, if others can read
+  /// beside the writer.
   init(_ writer: DatabaseQueue, url: URL, contents: OwnContents, readers: Configuration?) throws {
     self.writer = writer
     self.contents = contents
@@ -55,7 +56,7 @@ final class ConnectionPool: @unchecked Sendable {
     }
   }
 
-  /// Takes over a database in memory.
+  /// Uses an open connection to a database in memory.
   init(inMemory writer: DatabaseQueue) {
     self.writer = writer
     path = writer.path
@@ -71,15 +72,16 @@ final class ConnectionPool: @unchecked Sendable {
     do {
       return try writer.writeWithoutTransaction(body)
     } catch {
-      // A file that is gone shows in many errors ("read-only", "disk I/O error"), none of which says so.
+      // A missing file shows as various errors ("read-only", "disk I/O error"), none of which names the
+      // cause.
       try files?.checkAll()
       throw error
     }
   }
 
-  /// Runs `body` in a transaction that holds the write lock from its beginning; what it throws undoes all of
-  /// it. Throws `StoreError.fileChanged` where it would write over other contents than the store's own, or to
-  /// a file that has no name any more.
+  /// Runs `body` in a transaction that holds the write lock from its beginning; an error thrown by `body`
+  /// rolls it back. Throws `StoreError.fileChanged` if the write would replace contents other than the
+  /// store's own, or go to a file that no longer has a name.
   func writeInTransaction<T>(_ body: (Database) throws -> T) throws -> T {
     try writeWithoutTransaction { database in
       var result: T?
@@ -98,7 +100,7 @@ final class ConnectionPool: @unchecked Sendable {
   // MARK: Reading
 
   /// Reads one state of the store. With `isSingleStatement` there is no transaction around the body. Throws
-  /// `StoreError.fileChanged` where the contents are not the store's own.
+  /// `StoreError.fileChanged` if the contents are not the store's own.
   func read<T>(
     _ purpose: ReadPurpose, isSingleStatement: Bool, _ body: (Database) throws -> T
   ) throws -> T {
@@ -115,19 +117,19 @@ final class ConnectionPool: @unchecked Sendable {
     return isSingleStatement ? try connection.unsafeRead(whole) : try connection.read(whole)
   }
 
-  /// Throws `StoreError.fileChanged` where the contents are not the store's own.
+  /// Throws `StoreError.fileChanged` if the contents are not the store's own.
   func requireOwnContents() throws {
     guard let contents else { return }
     try read(.fault, isSingleStatement: true) { try contents.require($0) }
   }
 
-  /// A connection that reads beside the writer, to be given back; nil if there can be none.
+  /// A connection that reads beside the writer, to be returned to the pool; nil if there can be none.
   private func reader(_ purpose: ReadPurpose) throws -> Reader? {
     guard let readers else { return nil }
     do {
       return try take(readers)
     } catch StoreError.fileChanged where purpose == .fault {
-      // No further connection can be made to a file without a name.
+      // No further connection can be opened to a file without a name.
       return nil
     }
   }
@@ -160,8 +162,8 @@ final class ConnectionPool: @unchecked Sendable {
     }
   }
 
-  /// A connection that reads. Its files must be those of the writer: a log that was exchanged would
-  /// give it other rows.
+  /// Opens a connection that reads. Its files must be those of the writer: with a log that was exchanged it
+  /// would read other rows.
   private func open(_ configuration: Configuration) throws -> DatabaseQueue {
     try files?.checkAll()
     let reader = try DatabaseQueue(path: path, configuration: configuration)
@@ -176,7 +178,7 @@ final class ConnectionPool: @unchecked Sendable {
 
   // MARK: Earlier states
 
-  /// A connection that goes on seeing the store as it is now, by a transaction that stays open
+  /// A connection that keeps reading the store as it is now, by a transaction that stays open
   /// (Decisions/0026).
   func snapshot() throws -> SnapshotConnection? {
     guard var configuration = readers else { return nil }
@@ -185,7 +187,7 @@ final class ConnectionPool: @unchecked Sendable {
     let reader: DatabaseQueue = try open(configuration)
     try reader.unsafeRead { database in
       try database.beginTransaction(.deferred)
-      // The state is taken with the first read.
+      // The first read fixes the state.
       try database.execute(sql: "SELECT rootpage FROM sqlite_master LIMIT 1")
     }
     return SnapshotConnection(reader, files)
@@ -193,8 +195,8 @@ final class ConnectionPool: @unchecked Sendable {
 
   // MARK: Closing
 
-  /// Closes everything, when reads and writes that are under way are done. The writer goes last: it is the
-  /// one that can fold the log into the file and remove it.
+  /// Closes everything when reads and writes in progress are done. The writer is closed last, because only
+  /// the last connection can checkpoint the log into the file and remove it.
   func close() throws {
     let readers: [Reader] = condition.withLock {
       isClosed = true

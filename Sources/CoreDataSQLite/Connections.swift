@@ -21,7 +21,7 @@ enum Connections {
     return configuration
   }
 
-  /// The journal mode that the options ask for, in lower case; nil for none in particular.
+  /// The journal mode that the options request, in lower case; nil if they request none.
   static func journalMode(_ options: SQLiteOptions) throws -> String? {
     guard
       let mode = options.pragmas.first(where: { $0.key.lowercased() == "journal_mode" })?.value.lowercased()
@@ -34,7 +34,7 @@ enum Connections {
     return mode
   }
 
-  /// Gives a database another journal mode, which needs the file alone for a moment.
+  /// Changes the journal mode of a database, which needs exclusive access to the file for a moment.
   static func setJournalMode(_ mode: String, _ options: SQLiteOptions, on queue: DatabaseQueue) throws {
     let deadline = Date(timeIntervalSinceNow: busyTimeout(options))
     while true {
@@ -43,19 +43,19 @@ enum Connections {
           _ = try String.fetchOne($0, sql: "PRAGMA journal_mode = \(mode)")
         }
       } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY && Date() < deadline {
-        // SQLite does not wait for the others here by itself.
+        // SQLite's busy handler does not apply here.
         Thread.sleep(forTimeInterval: 0.02)
       }
     }
   }
 
-  /// Whether a database has a write-ahead log, so that others can read while one writes; if so, it is made
-  /// fit for that.
+  /// Whether a database has a write-ahead log, so that others can read while one writes; if so, sets the
+  /// pragmas of that mode.
   static func prepareLog(_ options: SQLiteOptions, on queue: DatabaseQueue) throws -> Bool {
     try queue.writeWithoutTransaction { database in
       guard try String.fetchOne(database, sql: "PRAGMA journal_mode") == "wal" else { return false }
-      // A log survives the process without waiting for the disk at each save, and the file survives
-      // in any case.
+      // With NORMAL the log survives a crash of the process although saves do not wait for the disk, and the
+      // file stays intact in any case.
       if !options.pragmas.keys.contains(where: { $0.lowercased() == "synchronous" }) {
         try database.execute(sql: "PRAGMA synchronous = NORMAL")
       }
@@ -68,11 +68,11 @@ enum Connections {
     return pragma.flatMap(Double.init).map { $0 / 1000 } ?? options.busyTimeoutInSeconds
   }
 
-  /// Pragmas with a meaning for connections that only read.
+  /// Pragmas that also make sense for connections that only read.
   private static let harmless: Set<String> = ["cache_size", "mmap_size", "temp_store", "threads"]
-  /// Handled by opening itself.
+  /// Handled when the store is opened.
   private static let handled: Set<String> = ["journal_mode", "busy_timeout", "page_size", "auto_vacuum"]
-  /// Would let statements damage the file or make them mean something else.
+  /// Pragmas that would let statements damage the file or change their meaning.
   private static let refused: Set<String> = [
     "writable_schema", "ignore_check_constraints", "encoding", "legacy_file_format", "schema_version",
     "user_version",

@@ -11,12 +11,12 @@ import GRDBSQLite
 
 /// The bytes of a database file, read without a connection.
 ///
-/// The locks that SQLite sets are the process's: closing any descriptor of a file gives up all that the
-/// process has locked in it, also what connections rely on (https://www.sqlite.org/howtocorrupt.html, 2.2).
-/// So nothing in this process opens and closes a store's file but SQLite's own file layer, which keeps a
-/// descriptor until nobody has locked the file any more. This goes through that layer.
+/// SQLite's locks belong to the process: closing any descriptor of a file releases all locks that the process
+/// holds on it, also those that connections rely on (https://www.sqlite.org/howtocorrupt.html, 2.2). So in
+/// this process only SQLite's own file layer may open and close a store's file: it keeps a descriptor until
+/// no lock on the file is left. This type reads through that layer.
 package final class DatabaseBytes {
-  /// The number of a system error.
+  /// A system error by its number.
   package struct Unreadable: Error {
     package let code: Int32
   }
@@ -28,9 +28,9 @@ package final class DatabaseBytes {
   private let name: UnsafePointer<CChar>
   package let count: Int64
 
-  /// Throws for what is not there or can't be read. Links are followed.
+  /// Throws for a file that is missing or can't be read. Follows links.
   package init(path: String) throws(Unreadable) {
-    // SQLite says only that it can't open it.
+    // SQLite reports only that it can't open the file, without the system's error.
     guard faccessat(AT_FDCWD, path, R_OK, AT_EACCESS) == 0 else { throw Unreadable(code: errno) }
     guard let system = sqlite3_vfs_find(nil), let open = system.pointee.xOpen,
       let full = Self.fullPath(path, system), let name = sqlite3_create_filename(full, "", "", 0, nil)
@@ -49,11 +49,11 @@ package final class DatabaseBytes {
 
   deinit { Self.close(file, name) }
 
-  /// The path without links, as the layer wants it for opening.
+  /// The path without links, as the file layer requires it.
   private static func fullPath(_ path: String, _ system: UnsafeMutablePointer<sqlite3_vfs>) -> [CChar]? {
     var full = [CChar](repeating: 0, count: Int(system.pointee.mxPathname) + 1)
     let code: Int32? = system.pointee.xFullPathname?(system, path, Int32(full.count), &full)
-    // The second byte says that there was a link.
+    // The second byte of the code reports that there was a link.
     return code.map { $0 & 0xFF } == SQLITE_OK ? full : nil
   }
 
@@ -63,7 +63,7 @@ package final class DatabaseBytes {
     sqlite3_free_filename(name)
   }
 
-  /// Up to `limit` bytes from a place on; fewer at the end.
+  /// Up to `limit` bytes from an offset on; fewer at the end.
   package func read(at offset: Int64 = 0, upTo limit: Int) throws(Unreadable) -> [UInt8] {
     let length = Int(max(0, min(Int64(limit), count - offset)))
     var bytes = [UInt8](repeating: 0, count: length)
@@ -71,7 +71,7 @@ package final class DatabaseBytes {
     let code: Int32? = bytes.withUnsafeMutableBytes {
       file.pointee.pMethods?.pointee.xRead?(file, $0.baseAddress, Int32($0.count), offset)
     }
-    // A file that became shorter meanwhile reads as zeros, which its stamp tells from what it was.
+    // A file that was truncated meanwhile reads as zeros; its stamp shows the change.
     guard code == SQLITE_OK || code == Self.cutOff else { throw Unreadable(code: EIO) }
     return bytes
   }

@@ -8,9 +8,9 @@ import Foundation
   import Darwin
 #endif
 
-/// Files that are on the disk, not only in its cache, when a call returns.
+/// Writes files that are on the disk, not only in its cache, when a call returns.
 enum DurableFile {
-  /// Makes a new file; never replaces one.
+  /// Creates a new file; never replaces one.
   static func write(_ bytes: UnsafeRawBufferPointer, to url: URL) throws {
     let file: Int32 = open(url.path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
     guard file >= 0 else { throw failure("open") }
@@ -19,7 +19,7 @@ enum DurableFile {
     guard fsync(file) == 0 else { throw failure("fsync") }
   }
 
-  /// Writes all of the bytes to an open file, which the disk need not have seen when this returns.
+  /// Writes all of the bytes to an open file. They need not be on the disk when this returns.
   static func write(_ bytes: UnsafeRawBufferPointer, _ file: Int32) throws {
     var rest = bytes
     while !rest.isEmpty {
@@ -48,7 +48,7 @@ enum DurableFile {
   }
 }
 
-/// The system's function; in the type above the name is the type's own.
+/// The system's function; inside the type above this name means the type's own.
 private func systemWrite(_ file: Int32, _ bytes: UnsafeRawPointer, _ count: Int) -> Int {
   write(file, bytes, count)
 }

@@ -2,35 +2,35 @@ import CoreDataPredicates
 import CoreDataSQL
 import CoreDataStorage
 
-/// Statement texts of the engine's own that depend on the schema only, made once.
+/// Statements of the engine that depend on the schema only, made once.
 struct EngineStatements: Sendable {
-  /// By entity index: the statements that read rows of the family by their keys; nil for entities outside the
-  /// store.
+  /// By entity index: the statements that read rows of the family by their keys; nil for entities that are
+  /// not in the store.
   let rows: [RowsByKey?]
-  /// By entity index: what happens beside the row when an object is deleted.
+  /// By entity index: the statements that run beside the row's own when an object is deleted.
   let deletions: [DeletionText]
-  /// By position of the table.
+  /// By the table's position.
   let locks: [RowLocks]
-  /// How rows were written so far: a save of the same slots makes no text again.
+  /// How rows are written, by kind of write: a later save of the same slots makes no text again.
   private let binders: Guarded<[RowWrite: RowBinder]> = Guarded([:])
-  /// By entity index, then slot: how to-many relationships are written, as far as they were.
+  /// By entity index, then slot: how to-many relationships are written, for those written so far.
   private let toManys: Guarded<[[Int: ToManyStatements]]>
-  /// By entity index: names of the R-tree indexes that nobody keeps up to date when rows of its table change.
+  /// By entity index: names of the R-tree indexes that no trigger updates when rows of the table change.
   let unguardedTrees: [[String]]
   /// Derived attributes for which the file has no trigger, as `Entity.attribute`.
   let unguardedDerived: [String]
 
-  /// What is done to the rows of an entity.
+  /// A kind of write to the rows of an entity.
   enum RowWrite: Hashable, Sendable {
     case insert(entity: Int)
     case update(entity: Int, SlotSet)
     case delete(entity: Int)
   }
 
-  /// More sets of changed slots than a program has; those that are made of data are not kept for ever.
+  /// More sets of changed slots than a program has. The limit keeps sets that depend on data from piling up.
   private static let mostBinders: Int = 512
 
-  /// Statements that look for the row that a save is about to change, and for the keys of new ones.
+  /// Statements that find the row that a save is about to change, and the keys of new rows.
   struct RowLocks: Sendable {
     let find: String
     let check: String
@@ -69,9 +69,9 @@ struct EngineStatements: Sendable {
   }
 
   struct DeletionText: Sendable {
-    /// Each takes the deleted key as its one parameter.
+    /// Each has the deleted key as its only parameter.
     var cleanups: [String] = []
-    /// Reads the tagged columns, whose files go with the row; nil if there are none.
+    /// Reads the tagged columns, whose files are removed with the row; nil if there are none.
     var tagged: String?
     var taggedCount: Int = 0
   }
@@ -160,7 +160,8 @@ struct EngineStatements: Sendable {
     return result
   }
 
-  /// How many keys a statement with a list of keys takes: few different texts, so that they stay prepared.
+  /// How many keys a statement with a list of keys has: few different sizes, so that statements stay
+  /// prepared.
   static func listSize(for count: Int) -> Int {
     switch count {
     case ...1: 1

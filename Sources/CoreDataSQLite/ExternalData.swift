@@ -11,18 +11,18 @@ import GRDBSQLite
 ///                                      .<Store>_SUPPORT/_EXTERNAL_DATA/ beside the store
 ///
 /// Example: `Shop.sqlite` with the column `02 "0F3A6C1E-…-9B" 00` has its value in
-/// `.Shop_SUPPORT/_EXTERNAL_DATA/0F3A6C1E-…-9B`. A value without a known tag is taken as it is: the option
-/// was turned on after it was written.
+/// `.Shop_SUPPORT/_EXTERNAL_DATA/0F3A6C1E-…-9B`. A value without a known tag is read as it is: it was written
+/// before the option was turned on.
 ///
-/// Order of writing: a new file is complete on disk before the transaction that names it commits; a file
-/// nobody names any more is removed after. A crash between leaves a file too many, never one too few;
-/// `ExternalNote` tells which.
+/// Order of writing: a new file is complete on disk before the transaction that refers to it commits; a file
+/// that nothing refers to any more is removed after the commit. A crash in between leaves a superfluous file,
+/// never a missing one; `ExternalNote` names the superfluous ones.
 struct ExternalData: Sendable {
   let store: URL
-  /// Where the store's file is, if its URL is a symbolic link: SQLite's own files lie there too.
+  /// The location of the store's file, if its URL is a symbolic link: SQLite's companion files lie there too.
   let file: URL
   let folder: URL
-  /// What a value says whose file can't be read.
+  /// How a value reads whose file can't be read.
   private(set) var missing: SQLiteOptions.MissingExternalData
   /// false for a store in memory: values of any length stay inline.
   private let keepsFiles: Bool
@@ -45,7 +45,7 @@ struct ExternalData: Sendable {
   var support: URL { folder.deletingLastPathComponent() }
 
   /// The same, reading values as nil whose files can't be read: for faults, deletions and conflicts, which
-  /// can't wait for a file.
+  /// can't fail because of a file.
   var lenient: ExternalData {
     var copy: ExternalData = self
     copy.missing = .isNil
@@ -59,7 +59,7 @@ struct ExternalData: Sendable {
       .appendingPathComponent("_EXTERNAL_DATA", isDirectory: true)
   }
 
-  /// Reads a tagged column of the current row into a slab's tail; nil for NULL. Throws
+  /// Copies a tagged column of the current row into a slab's tail; nil for NULL. Throws
   /// `ExternalFile.Problem`.
   func read(_ handle: OpaquePointer, _ column: Int32, into slab: RowSlab) throws -> UInt64? {
     guard let bytes = sqlite3_column_blob(handle, column) else {
@@ -105,7 +105,7 @@ struct ExternalData: Sendable {
     }
   }
 
-  /// The file of a name that `fileName` has given.
+  /// The file with a name that `fileName` has returned.
   func file(_ name: String) -> ExternalFile {
     ExternalFile(path: folder.appendingPathComponent(name).path)
   }
@@ -117,12 +117,12 @@ struct ExternalData: Sendable {
       folder: support.lastPathComponent)
   }
 
-  /// Enough of a value to tell a file's name: the tag, the name, a zero byte, and one byte more, which no
+  /// The bytes needed to recognise a file's name: the tag, the name, a zero byte, and one byte more, which no
   /// reference has.
   static let longestReferenceInBytes: Int64 = 39
 
-  /// The file's name if the tagged bytes are one: exactly a UUID, so that no value can point
-  /// outside the folder.
+  /// The file's name if the tagged bytes are a reference: exactly a UUID, so that no value can point outside
+  /// the folder.
   static func fileName(_ value: UnsafeRawBufferPointer) -> String? {
     guard value.count == 38 || value.count == 37, value[0] == fileTag else { return nil }
     if value.count == 38, value[37] != 0 { return nil }
@@ -132,7 +132,7 @@ struct ExternalData: Sendable {
 
   static func isFileName(_ text: String) -> Bool { text.utf8.count == 36 && UUID(uuidString: text) != nil }
 
-  /// Whether a value of that length goes to a file.
+  /// Whether a value of that length is stored in a file.
   func goesToFile(_ sizeInBytes: Int) -> Bool { keepsFiles && sizeInBytes > Self.thresholdInBytes }
 
   /// The bytes to keep in the column for a value that stays inline.
@@ -144,7 +144,7 @@ struct ExternalData: Sendable {
   }
 }
 
-/// The files one save writes and makes superfluous.
+/// The files that one save writes and those that it makes superfluous.
 final class ExternalDataChanges {
   private let external: ExternalData
   private var written: [ExternalFile] = []
@@ -153,7 +153,7 @@ final class ExternalDataChanges {
 
   init(external: ExternalData) { self.external = external }
 
-  /// What to keep in the column: the value itself with a tag, or the name of a file that now holds it.
+  /// The value of the column: the bytes themselves with a tag, or the name of a file that now holds them.
   func columnValue(of value: UnsafeRawBufferPointer) throws -> Data {
     if !external.goesToFile(value.count) { return ExternalData.inline(value) }
     let name: String = UUID().uuidString
@@ -177,11 +177,11 @@ final class ExternalDataChanges {
     return data
   }
 
-  /// Notes the column value that a save replaces or deletes.
+  /// Records the column value that a save replaces or deletes.
   func willReplace(_ old: Data?) {
     guard let old, let name = old.withUnsafeBytes({ ExternalData.fileName($0) }) else { return }
     replaced.append(name)
-    // Without a folder there is no file to be removed either.
+    // Without a folder there is no file to remove either.
     try? noted(name)
   }
 
@@ -191,15 +191,16 @@ final class ExternalDataChanges {
     try note.add(name)
   }
 
-  /// After the commit: removes what nobody names any more. A file that resists stays; it harms nothing. Where
-  /// another store has the same folder its rows may name them: the note stays, and the next opening looks.
+  /// After the commit: removes the files that nothing refers to any more. A file that can't be removed stays,
+  /// which does no harm. If another store has the same folder, its rows may refer to the files: the note
+  /// stays, and the next opening checks them.
   func finish() {
     if !replaced.isEmpty, !SharedFolder(of: external).neighbours.isEmpty { return }
     for name in replaced { external.file(name).remove() }
     note?.remove()
   }
 
-  /// After a failed save: removes what it had written.
+  /// After a failed save: removes the files that it had written.
   func undo() {
     for file in written { file.remove() }
     note?.remove()

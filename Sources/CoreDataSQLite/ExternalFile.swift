@@ -13,15 +13,15 @@ import Foundation
 struct ExternalFile {
   let path: String
 
-  /// Why the value can't be had.
+  /// The reason why the value can't be read.
   struct Problem: Error {
     let path: String
     let reason: String
   }
 
-  /// The bytes of the file. Throws `Problem`, also for what is no file of a value though it has its name: a
-  /// folder, a pipe (which would wait for a writer), a link (which may lead out of the store's folder), an
-  /// empty file (small values stay in their rows).
+  /// The bytes of the file. Throws `Problem`, also for something that has a value's name but is no value's
+  /// file: a folder, a pipe (opening it would wait for a writer), a link (it may lead out of the store's
+  /// folder), an empty file (small values stay in their rows).
   func read(fitting limit: Int) throws -> Data {
     let file: Int32 = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW)
     guard file >= 0 else { throw problem(Self.reason(errno)) }
@@ -45,8 +45,8 @@ struct ExternalFile {
     return bytes
   }
 
-  /// Copies the file to another place, unless the same bytes are there, by way of a new file. So half a copy
-  /// is never seen under the name.
+  /// Copies the file to another place, unless the same bytes are there. The copy is written to the file
+  /// `made` first and then renamed, so that a partial copy never has the final name.
   func copy(to other: ExternalFile, by made: ExternalFile) throws {
     let bytes: Data = try read(fitting: .max)
     if (try? other.read(fitting: .max)) == bytes { return }
@@ -54,7 +54,7 @@ struct ExternalFile {
     guard rename(made.path, other.path) == 0 else { throw DurableFile.failure("rename") }
   }
 
-  /// Removes the file, if it is one. What resists stays; it harms nothing.
+  /// Removes the file, if it is a file. If it can't be removed it stays, which does no harm.
   func remove() { unlink(path) }
 
   private func problem(_ reason: String) -> Problem { Problem(path: path, reason: reason) }
@@ -69,7 +69,7 @@ struct ExternalFile {
   }
 }
 
-/// The system's function; in the type above the name is the type's own.
+/// The system's function; inside the type above this name means the type's own.
 private func systemRead(_ file: Int32, _ bytes: UnsafeMutableRawPointer, _ count: Int) -> Int {
   read(file, bytes, count)
 }

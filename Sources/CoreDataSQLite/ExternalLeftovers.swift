@@ -12,19 +12,19 @@ import GRDBSQLite
   import Darwin
 #endif
 
-/// Removes the files of large values that killed processes have left: those that a note names and no row
-/// refers to, be it of the store or of one that shares its folder.
+/// Removes the files of large values that killed processes have left: those that a note names and that no row
+/// of the store, or of a store that shares its folder, refers to.
 enum ExternalLeftovers {
   private static let longestWaitInMilliseconds: CInt = 1000
 
-  /// Looks for notes, which there are only after a crash, or while somebody saves. Waits a moment for the
-  /// write lock; where others keep it longer, the next opening does it.
+  /// Looks for notes, which exist only after a crash or during a save. Waits briefly for the write lock; if
+  /// another connection holds it longer, the next opening does the work.
   static func collect(
     _ external: ExternalData, _ options: SQLiteOptions,
     writing: ((Database) throws -> Void) throws -> Void
   ) {
     guard !ExternalNote.paths(of: external).isEmpty else { return }
-    // What stays does no harm, so nothing that goes wrong here keeps the store from being opened.
+    // A superfluous file does no harm, so no error here keeps the store from being opened.
     try? writing { database in
       sqlite3_busy_timeout(database.sqliteConnection, longestWaitInMilliseconds)
       defer {
@@ -32,13 +32,13 @@ enum ExternalLeftovers {
           database.sqliteConnection, CInt(clamping: Int(Connections.busyTimeout(options) * 1000)))
       }
       try database.inTransaction(.immediate) {
-        // Looked for anew: under the lock nobody is in the middle of a save.
+        // Lists the notes again: while this connection holds the lock no save is in progress.
         let notes: [String] = ExternalNote.paths(of: external)
         let left: Set<String> = Set(notes.flatMap(ExternalNote.names))
         let referred: Set<String> = left.isEmpty ? [] : try referredNames(database, url: external.store)
         let dropped: Set<String> = left.subtracting(referred)
         if !dropped.isEmpty {
-          // What may be another store's stays, and stays noted.
+          // A file that may belong to another store stays, and so does its note.
           guard let theirs = SharedFolder(of: external).referredNames() else { return .rollback }
           for name in dropped.subtracting(theirs) { external.file(name).remove() }
         }
@@ -48,8 +48,8 @@ enum ExternalLeftovers {
     }
   }
 
-  /// Removes all files of values and the notes of a store that is gone, but for those of stores that share
-  /// its folder; says so where it can't tell them.
+  /// Removes all files of values and the notes of a store that is gone, except those of stores that share its
+  /// folder. Logs a warning if it can't tell which these are.
   static func removeAll(of external: ExternalData) {
     let names: [String] = (try? FileManager.default.contentsOfDirectory(atPath: external.folder.path)) ?? []
     let own: [String] = names.filter(ExternalData.isFileName)
@@ -71,7 +71,7 @@ enum ExternalLeftovers {
     rmdir(external.support.path)
   }
 
-  /// The names of all files that any row of any table refers to, be its column known to the model or not.
+  /// The names of all files that any row of any table refers to, whether the model has the column or not.
   static func referredNames(_ database: Database, url: URL) throws -> Set<String> {
     var result: Set<String> = []
     let columns = try RawStatement(

@@ -8,19 +8,20 @@ import Foundation
   import Darwin
 #endif
 
-/// The names of the files that one save makes or drops, on disk until the save is over, so that the files of
-/// a process that was killed meanwhile can be told from others (Decisions/0035).
+/// The names of the files that one save adds or drops, on disk until the save is over. They identify the
+/// files of a process that was killed meanwhile (Decisions/0035).
 ///
-///     .Shop_SUPPORT/clarus-save-<store>-<UUID>      the names, a line each
+///     .Shop_SUPPORT/clarus-save-<store>-<UUID>      the names, one a line
 ///
-/// `<store>` is a hash of the store's file name: stores whose names differ in their ending share the folder.
+/// `<store>` is a hash of the store's file name: stores whose names differ only in their extension share the
+/// folder.
 ///
-/// A name is noted before its file is made, and before the commit by which its row lets go of it. Notes are
-/// made under the store's write lock only: who has that lock finds the notes of saves that are over, or whose
-/// process has died.
+/// A name is noted before its file is created, and before the commit after which its row no longer refers to
+/// it. Notes are written under the store's write lock only: a connection that holds the lock sees only notes
+/// of saves that are over or whose process has died.
 final class ExternalNote {
   private let path: String
-  /// -1 until there is something to note.
+  /// -1 until there is a name to note.
   private var file: Int32 = -1
 
   init(of external: ExternalData) {
@@ -47,7 +48,7 @@ final class ExternalNote {
     return "clarus-save-\(String(hash, radix: 16))-"
   }
 
-  // MARK: Notes that were left
+  // MARK: Notes of earlier saves
 
   /// The notes of a store.
   static func paths(of external: ExternalData) -> [String] {
@@ -56,7 +57,7 @@ final class ExternalNote {
     return names.filter { $0.hasPrefix(prefix) }.map { external.support.appendingPathComponent($0).path }
   }
 
-  /// The names in a note. The last one may have been cut off: what is no name is left out.
+  /// The names in a note. The last line may be incomplete; lines that are no names are skipped.
   static func names(at path: String) -> [String] {
     guard let data = try? ExternalFile(path: path).read(fitting: .max) else { return [] }
     return String(decoding: data, as: UTF8.self).split(separator: "\n").map(String.init)

@@ -15,11 +15,11 @@ extension URL {
     return lstat(path, &info) == 0 && info.st_mode & S_IFMT == S_IFLNK
   }
 
-  /// The place that the path leads to, be there a file or none: SQLite makes a file where a
-  /// symbolic link points at.
+  /// The path without symbolic links, whether there is a file or not: SQLite creates a file where a symbolic
+  /// link points to.
   var followingLinks: URL {
     var place: URL = self
-    // As many as the system follows.
+    // The limit of the system.
     for _ in 0..<40 {
       if let found = place.realPath { return found }
       guard place.isLink,
@@ -34,14 +34,14 @@ extension URL {
     return (folder.realPath ?? folder.standardizedFileURL).appendingPathComponent(place.lastPathComponent)
   }
 
-  /// As the system finds it, `..` behind links included; nil if there is nothing.
+  /// The path as the system resolves it, `..` behind links included; nil if nothing is there.
   private var realPath: URL? {
     guard let found = realpath(path, nil) else { return nil }
     defer { free(found) }
     return URL(fileURLWithPath: String(cString: found))
   }
 
-  /// Whether two URLs lead to the same file, by whatever names, or to the same place where there is none.
+  /// Whether two URLs lead to the same file, by whatever names, or to the same place if there is no file.
   package func isSamePlace(as other: URL) -> Bool {
     guard isFileURL, other.isFileURL else { return self == other }
     if !SQLiteStoreFile.isNowhere(self), !SQLiteStoreFile.isNowhere(other),

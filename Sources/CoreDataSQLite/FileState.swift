@@ -10,7 +10,7 @@ import GRDBSQLite
   import Darwin
 #endif
 
-/// What a path may name besides a file with bytes.
+/// What a path may name other than a file with bytes.
 enum FileKind: Sendable {
   case file, folder, pipe, socket, device
 
@@ -24,8 +24,7 @@ enum FileKind: Sendable {
     }
   }
 
-  /// Why a store can't be read from it; nil for a file. Opening some of these would wait for
-  /// somebody who writes.
+  /// Why a store can't be read from it; nil for a file. Opening some of these would wait for a writer.
   var objection: String? {
     switch self {
     case .file: nil
@@ -37,8 +36,8 @@ enum FileKind: Sendable {
   }
 }
 
-/// What one file looked like at one moment. Two equal stamps mean that nobody wrote in between, as far as the
-/// file system's clock tells.
+/// The size, times and identity of a file at one moment. Two equal stamps mean that nothing was written in
+/// between, as far as the resolution of the file system's clock allows.
 struct FileStamp: Equatable, Sendable {
   var size: Int64
   var modifiedSeconds: Int
@@ -48,7 +47,7 @@ struct FileStamp: Equatable, Sendable {
   /// The permissions.
   var mode: mode_t
 
-  /// nil if there is no such file, or none that may be seen. Follows symbolic links.
+  /// nil if there is no such file, or none that the process may see. Follows symbolic links.
   init?(path: String) {
     var info = stat()
     guard stat(path, &info) == 0 else { return nil }
@@ -65,7 +64,7 @@ struct FileStamp: Equatable, Sendable {
     mode = info.st_mode & 0o7777
   }
 
-  /// Whether the file changed so short ago that one more change need not show in the stamp.
+  /// Whether the file changed so recently that another change might not show in the stamp.
   var isFresh: Bool {
     var now = timespec()
     clock_gettime(CLOCK_REALTIME, &now)
@@ -75,7 +74,7 @@ struct FileStamp: Equatable, Sendable {
   }
 }
 
-/// A database file with what lies beside it, seen without opening it as a database.
+/// A database file and its companion files, examined without opening it as a database.
 ///
 ///     header  0  16  "SQLite format 3\0"      18  1  write version: 1 rollback journal, 2 WAL
 ///            16   2  page size                 19  1  read version        103  2  tables and indexes, if they fit
@@ -83,7 +82,7 @@ struct FileStamp: Equatable, Sendable {
 ///     <file>-journal  pages older than the file's; not empty and not zeroed at the start: a crashed writer's ("hot")
 package struct StoreFileState: Sendable, Equatable {
   let url: URL
-  /// Of the file itself, if the URL is a link to it: what goes with it lies beside it.
+  /// The path of the file itself, if the URL is a link to it: its companions lie beside it.
   let path: String
   let file: FileStamp?
   let wal: FileStamp?
@@ -92,9 +91,9 @@ package struct StoreFileState: Sendable, Equatable {
   package let isWALMode: Bool
   package let pageSizeInBytes: Int
   let isJournalHot: Bool
-  /// The first page of the file holds no table. Pages in a WAL or a journal may.
+  /// The first page of the file holds no table. Pages in a WAL or a journal may hold some.
   let isFirstPageBlank: Bool
-  /// Why the file can't be looked at; nil if it can, or if it is not there.
+  /// Why the file can't be examined; nil if it can, or if it does not exist.
   private let obstacle: String?
 
   package init(url: URL) {
@@ -119,16 +118,16 @@ package struct StoreFileState: Sendable, Equatable {
       && (Self.firstBytes(of: path + "-journal", count: 1).bytes.first ?? 0) != 0
   }
 
-  /// Whether there are pages in a WAL file. They may say anything, also that the database is empty.
+  /// Whether there are pages in a WAL file. They may have any content, even an empty database.
   package var hasWAL: Bool { (wal?.size ?? 0) > 0 }
-  /// Whether a crashed writer's journal must be played back before the file can be read.
+  /// Whether a crashed writer's journal must be rolled back before the file can be read.
   package var hasHotJournal: Bool { isJournalHot }
   package var exists: Bool { file != nil }
   package var sizeInBytes: Int64 { file?.size ?? 0 }
 
-  /// A database that somebody has begun and not written anything to: its one page holds no table.
+  /// A database that was created and not written to: its one page holds no table.
   var isBlank: Bool { isFirstPageBlank && sizeInBytes <= Int64(pageSizeInBytes) && !hasWAL }
-  /// Why there can't be a store at the path, be it there or to be made; nil if there can.
+  /// Why there can't be a store at the path, whether it exists or is to be created; nil if there can.
   package var placeObjection: String? { obstacle ?? file?.kind.objection }
 
   /// Why this can't be opened as a database, nil if it might.
@@ -157,8 +156,7 @@ package struct StoreFileState: Sendable, Equatable {
     }
   }
 
-  /// The bytes that a file begins with, and the number of the error that kept them from being read;
-  /// 0 for none.
+  /// The first bytes of the file, and the number of the error that prevented reading them; 0 for none.
   private static func firstBytes(of path: String, count: Int) -> (bytes: [UInt8], failure: Int32) {
     do throws(DatabaseBytes.Unreadable) {
       return (try DatabaseBytes(path: path).read(upTo: count), 0)

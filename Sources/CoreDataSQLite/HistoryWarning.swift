@@ -1,7 +1,7 @@
 import CoreDataStorage
 import Foundation
 
-/// What is said about persistent history when a store is opened, once a store and fact (Decisions/0036).
+/// Warnings about persistent history when a store is opened, once for each store and fact (Decisions/0036).
 package enum HistoryWarning {
   private static let told = Guarded<Set<String>>([])
 
@@ -21,7 +21,7 @@ package enum HistoryWarning {
         + "no history of them.")
   }
 
-  /// The program asked to be told of others' changes, and nothing tells of them.
+  /// The program asked for notifications of remote changes, and nothing posts them.
   package static func remoteChanges(_ url: URL) {
     say(
       url,
@@ -30,7 +30,7 @@ package enum HistoryWarning {
   }
 
   private static func say(_ url: URL, _ text: String) {
-    // Stores in memory are made by the hundred.
+    // A process may open hundreds of stores in memory.
     let path: String = SQLiteStoreFile.isNowhere(url) ? "/dev/null" : url.path
     guard told.withLock({ $0.insert(path + " " + text).inserted }) else { return }
     StoreWarning.say(path, text)

@@ -3,17 +3,17 @@ import CoreDataSQL
 import CoreDataStorage
 
 /// Statements that read the members of to-many relationships, compiled once for each relationship and each
-/// size of the lists they take.
+/// size of the lists they have as parameters.
 ///
-/// The engine asks for owners and candidates in lists of a few sizes (`EngineStatements.listSize`), so there
-/// are few statements. Where in a statement each key stands is found by compiling it for keys that
-/// tell their place.
+/// The engine passes owners and candidates in lists of a few sizes (`EngineStatements.listSize`), so there
+/// are few statements. To find the parameter of each key, a statement is compiled for keys that encode their
+/// own position.
 final class MemberStatements: Sendable {
   private struct Key: Hashable {
     var entity: Int
     var slot: Int
     var owners: Int
-    /// -1: any member is wanted.
+    /// -1 for any member.
     var candidates: Int
   }
 
@@ -31,7 +31,7 @@ final class MemberStatements: Sendable {
   /// How many statements were compiled.
   var count: Int { templates.withLock { $0.count } }
 
-  /// The statement for the members of these owners, or those of them that are candidates.
+  /// The statement for the members of these owners, or only for those that are among the candidates.
   func statement(
     of layout: EntityLayout, slot: Int, owners: [Int64], among candidates: [Int64]? = nil
   ) throws -> CompiledStatement {
@@ -53,7 +53,7 @@ final class MemberStatements: Sendable {
   }
 
   private func make(_ key: Key, _ layout: EntityLayout) throws -> Template {
-    // No row has a negative key, and no other value of the statement is one.
+    // No row has a negative key, and no other value of the statement is negative.
     let owners: [Int64] = (0..<key.owners).map { -2 * Int64($0) - 1 }
     let candidates: [Int64]? = key.candidates < 0 ? nil : (0..<key.candidates).map { -2 * Int64($0) - 2 }
     let compiled: CompiledStatement = try compiler.members(

@@ -10,7 +10,7 @@ enum ModelCache {
     var reason: String
   }
 
-  /// The model a store carries. Throws `Problem` that says why there is none to be had.
+  /// The model that a store carries. Throws `Problem` with the reason if it can't be read.
   static func read(_ database: Database, url: URL) throws -> NSManagedObjectModel {
     guard try database.tableExists(AppleBookkeeping.modelCache) else {
       throw Problem(
@@ -28,11 +28,10 @@ enum ModelCache {
     }
   }
 
-  /// The blob for a model, nil if the model holds something that can't be archived; the cache is a
-  /// convenience.
+  /// The blob for a model; nil if the model holds something that can't be archived. A store works without it.
   static func blob(for model: NSManagedObjectModel) -> Data? { try? model.cachedModelBlob() }
 
-  /// The model a blob holds. Throws what is wrong with it.
+  /// Decodes the model in a blob. Throws what is wrong with it.
   static func model(from blob: Data, url: URL) throws -> NSManagedObjectModel {
     try NSManagedObjectModel.load(cachedModelBlob: blob, source: url.path).model
   }

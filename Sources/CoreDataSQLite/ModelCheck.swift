@@ -2,15 +2,15 @@ import CoreDataModel
 import CoreDataStorage
 import Foundation
 
-/// Whether a store was written with the model at hand: entity by entity, by version hash, or by structure
-/// where Apple's hash can't be computed.
+/// Whether a store was written with a given model: compared entity by entity, by version hash, or by
+/// structure if Apple's hash can't be computed.
 enum ModelCheck {
-  /// Throws `StoreError.incompatibleModel` with the entities that differ, those the store lacks and those the
-  /// model lacks.
+  /// Throws `StoreError.incompatibleModel` with the entities that differ, those that the store lacks and
+  /// those that the model lacks.
   ///
-  /// `carried` gives the model that the store carries; it is asked for where hashes can't tell. Entities
-  /// about which nothing tells are not held against the store; the columns are checked for them anyway when
-  /// the schema is matched.
+  /// `carried` returns the model that the store carries; it is called only if the hashes do not decide.
+  /// Entities that can't be compared are accepted; their columns are checked anyway when the schema is
+  /// matched.
   static func check(
     _ metadata: SQLiteMetadata, layout: ModelLayout, entityNames: Set<String>?, url: URL,
     carried: () -> NSManagedObjectModel?
@@ -36,7 +36,7 @@ enum ModelCheck {
       url: url, differing: differing.sorted(), missing: missing.sorted(), unknown: unknown)
   }
 
-  /// The structure of the entities that the check has found to be the file's although hashes can't tell.
+  /// The structure of the entities that the check accepted although hashes do not decide.
   static func structures(_ metadata: SQLiteMetadata, layout: ModelLayout) -> [String: Data] {
     let versions = EntityVersions(hashes: metadata.hashes, structures: [:])
     var result: [String: Data] = [:]

@@ -4,18 +4,18 @@ import Foundation
 import GRDB
 import GRDBSQLite
 
-/// The files that a store's connections have open, to be compared with what their paths name now.
+/// The files that a store's connections have open, to be compared with the files that their paths name now.
 ///
-/// A connection goes on with the file it has opened when that file is removed or another one takes its name:
-/// what it writes then is gone when it is closed. In WAL mode the same holds for the log and its index.
+/// A connection keeps using the file that it has opened when that file is removed or replaced: what it writes
+/// then is lost when it is closed. In WAL mode the same holds for the log and its index.
 struct OpenedFiles: Sendable {
   let url: URL
   private let store: (path: String, identity: FileIdentity)
-  /// The log and its index, beside the file that the store's path leads to.
+  /// The log and its index, which lie beside the file that the store's path leads to.
   private let companions: [(path: String, identity: FileIdentity)]
   private let mark: StoreFileMark
 
-  /// What a connection that has read from the database has open.
+  /// Records the open files of a connection that has read from the database.
   init(_ database: Database, url: URL) throws {
     self.url = url
     guard let identity = FileIdentity(path: url.path) else {
@@ -32,7 +32,7 @@ struct OpenedFiles: Sendable {
     if try hasMoved(database) { throw StoreError.fileChanged(url: url, path: url.path) }
   }
 
-  /// Whether the file was exchanged before its identity could be taken.
+  /// Whether the file was exchanged before its identity was read.
   private func hasMoved(_ database: Database) throws -> Bool {
     var answer: CInt = 0
     let code: CInt = sqlite3_file_control(
@@ -40,14 +40,14 @@ struct OpenedFiles: Sendable {
     return code == SQLITE_OK && answer != 0
   }
 
-  /// Throws `StoreError.fileChanged` unless the store's path names the opened file still.
+  /// Throws `StoreError.fileChanged` unless the store's path still names the opened file.
   func checkStore() throws {
     if FileIdentity(path: store.path) != store.identity {
       throw StoreError.fileChanged(url: url, path: store.path)
     }
   }
 
-  /// The same for the store and what lies beside it: nothing may be written otherwise.
+  /// Checks the store's file and its companions, which is required before any write.
   func checkAll() throws {
     try checkStore()
     for (path, identity) in companions where FileIdentity(path: path) != identity {

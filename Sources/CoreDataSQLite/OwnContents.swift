@@ -5,14 +5,14 @@ import Foundation
 import GRDB
 import GRDBSQLite
 
-/// The contents that a store was opened with, told from those that another store, or a backup of this one,
-/// may have in their place (Decisions/0048, 0054).
+/// The contents that a store was opened with, as distinct from those that another store, or a backup of this
+/// one, may have put in their place (Decisions/0048, 0054).
 ///
 /// A database's header counts the changes of its schema (`PRAGMA schema_version`). The upper half of that
-/// number is taken for an epoch: nobody gets to the next one by adding indexes or compacting the file. An
-/// exchange goes to the end of the next epoch, and writing the database over counts on by one, in its own
-/// transaction: so the contents are of another epoch for who has opened them before the exchange, and for who
-/// has opened them while it was under way.
+/// number serves as an epoch: adding indexes or compacting the file never reaches the next one. An exchange
+/// first sets the number to the end of the next epoch; writing the database over then adds one, in its own
+/// transaction. So the epoch differs both for connections that opened the contents before the exchange and
+/// for those that opened them during it.
 final class OwnContents: Sendable {
 
   private let url: URL
@@ -20,23 +20,23 @@ final class OwnContents: Sendable {
   /// The UUID that was read, and those that this store has written since.
   private let identifiers: Guarded<Set<String>>
 
-  /// What `database` has now.
+  /// Reads the epoch and takes the UUID of the current contents.
   init(_ database: Database, uuid: String, url: URL) throws {
     self.url = url
     epoch = try Self.schemaVersion(database, url: url) >> 16
     identifiers = Guarded([uuid])
   }
 
-  /// To be called before a UUID is written.
+  /// Must be called before a UUID is written.
   func accept(_ uuid: String) { identifiers.withLock { _ = $0.insert(uuid) } }
 
-  /// Throws where the contents were exchanged by Clarus or by who counts like it.
+  /// Throws if the contents were exchanged by Clarus or by a program that counts like it.
   func requireCount(_ database: Database) throws {
     if try Self.schemaVersion(database, url: url) >> 16 == epoch { return }
     throw StoreError.fileChanged(url: url, path: url.path)
   }
 
-  /// The same, and where they are none, or another store's, whoever has exchanged them.
+  /// Throws also if there are no contents, or another store's, whatever program exchanged them.
   func require(_ database: Database) throws {
     try requireCount(database)
     let stored: String?
@@ -61,8 +61,8 @@ final class OwnContents: Sendable {
     return try select.step() ? select.text(0) : nil
   }
 
-  /// Goes to the end of the next epoch, so that all who have the store open see that its contents are about
-  /// to be exchanged. Gives what takes that back.
+  /// Sets the schema version to the end of the next epoch, so that every connection that has the store open
+  /// detects the coming exchange. Returns a function that reverts this.
   static func announceExchange(_ database: Database, url: URL) throws -> () throws -> Void {
     func set(_ version: UInt32) throws {
       try database.execute(sql: "PRAGMA schema_version = \(Int32(bitPattern: version))")
@@ -82,15 +82,15 @@ final class OwnContents: Sendable {
   }
 }
 
-/// Looks whether a store's contents were exchanged, on one connection: only after somebody else has
-/// committed, which costs no I/O to know.
+/// Checks on one connection whether a store's contents were exchanged. It checks only after another
+/// connection has committed; finding that out costs no I/O.
 final class ContentsWatch: @unchecked Sendable {
-  // Sendable: `seenVersion` is touched by whoever has the connection's turn.
+  // Sendable: `seenVersion` is accessed only by the code that holds the connection's turn.
 
   private let contents: OwnContents
-  /// Whether the UUID is looked at, too. Costs another statement.
+  /// Whether to check the UUID too, which costs another statement.
   private let isThorough: Bool
-  /// The version of the data at the last look.
+  /// The version of the data at the last check.
   private var seenVersion: UInt32?
 
   init(_ contents: OwnContents, isThorough: Bool) {
@@ -98,22 +98,22 @@ final class ContentsWatch: @unchecked Sendable {
     self.isThorough = isThorough
   }
 
-  /// To be called in a transaction, or after a statement: throws unless what was read there, and before, is
-  /// the store's own. SQLite counts exchanges and never takes them back, so it does not matter that the look
-  /// may meet a later state.
+  /// Must be called in a transaction, or after a statement. Throws unless the data read there, and before, is
+  /// the store's own. The check may see a later state than the statement; that does not matter, because the
+  /// schema version only rises.
   func look(_ database: Database) throws {
     let version: UInt32? = Self.dataVersion(database)
     if let version, version == seenVersion { return }
     if isThorough { try contents.require(database) } else { try contents.requireCount(database) }
-    // Not that of now: a commit since the first line has to be looked at, too.
+    // The version read above, not the current one: a commit in between must be checked, too.
     seenVersion = version
   }
 
-  /// After a commit on this connection.
+  /// Must be called after a commit on this connection.
   func noteCommit(_ database: Database) { seenVersion = Self.dataVersion(database) }
 
-  /// Changes with every commit, be it of this connection or another. Asked inside a transaction, or right
-  /// after one, it costs no I/O.
+  /// The version of the data, which changes with every commit of this or another connection. Reading it
+  /// inside a transaction, or right after one, costs no I/O.
   private static func dataVersion(_ database: Database) -> UInt32? {
     var version: UInt32 = 0
     let code: CInt = sqlite3_file_control(

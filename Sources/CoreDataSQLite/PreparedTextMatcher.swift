@@ -2,18 +2,19 @@ import CoreDataPredicates
 import Foundation
 import GRDBSQLite
 
-/// A text operator of a statement with its right side prepared.
+/// A text operator of a statement, with its right side prepared.
 ///
-/// That side mostly is the same for all rows: it is folded, or compiled, at the first row, and SQLite keeps
-/// the result beside the argument until the statement ends. What rows hold is compared where it lies.
+/// That side usually is the same for all rows: it is folded, or compiled, at the first row, and SQLite keeps
+/// the result beside the argument until the statement ends. The texts of rows are compared without being
+/// copied.
 final class PreparedTextMatcher {
   private enum Test {
     case bytes(TextTest)
     case like(LikePattern)
-    /// nil for a pattern that is no regular expression, which matches nothing. A constant one
-    /// was checked before.
+    /// nil for a pattern that is no regular expression and matches nothing. Constant patterns are checked
+    /// earlier.
     case expression(RegularExpression?)
-    /// By the rules of a locale, which Foundation has.
+    /// A comparison by the rules of a locale, which Foundation does.
     case localized(String)
   }
 
@@ -34,7 +35,7 @@ final class PreparedTextMatcher {
     }
   }
 
-  /// Whether the operator holds between the first two arguments; false when one of them is no text.
+  /// Whether the operator holds between the first two arguments; false if one of them is no text.
   ///
   /// - Throws: `PredicateError` for a match without an end.
   static func holds(
@@ -51,7 +52,7 @@ final class PreparedTextMatcher {
     guard let constant = bytes(values[1]) else { return false }
     let made = PreparedTextMatcher(comparison, String(decoding: constant, as: UTF8.self), options)
     let result: Bool = try made.holds(text)
-    // SQLite may let go of it at once, and does where the argument changes from row to row.
+    // SQLite may release it at once, and does so if the argument changes from row to row.
     sqlite3_set_auxdata(context, 1, Unmanaged.passRetained(made).toOpaque(), release)
     return result
   }
@@ -60,7 +61,7 @@ final class PreparedTextMatcher {
     if let address { Unmanaged<PreparedTextMatcher>.fromOpaque(address).release() }
   }
 
-  /// The UTF-8 of a text argument, good until SQLite is asked for the argument in another way.
+  /// The UTF-8 of a text argument, valid until the argument is read in another way.
   private static func bytes(_ value: OpaquePointer?) -> UnsafeBufferPointer<UInt8>? {
     guard sqlite3_value_type(value) == SQLITE_TEXT, let start = sqlite3_value_text(value) else { return nil }
     return UnsafeBufferPointer(start: start, count: Int(sqlite3_value_bytes(value)))

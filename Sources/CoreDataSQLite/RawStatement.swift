@@ -12,7 +12,7 @@ import GRDBSQLite
 /// helpers do so.
 struct RawStatement {
   let handle: OpaquePointer
-  /// Keeps the handle valid should the connection's cache let go of it.
+  /// Keeps the handle valid if the connection's cache evicts the statement.
   private let owner: Statement
   let connection: OpaquePointer
   let url: URL?
@@ -112,7 +112,7 @@ struct RawStatement {
   static let utf8 = UInt8(SQLITE_UTF8)
   /// SQLITE_TRANSIENT: SQLite copies the bytes at once. SQLITE_STATIC is nil.
   static var copied: sqlite3_destructor_type { unsafeBitCast(-1, to: sqlite3_destructor_type.self) }
-  /// An address for values of no bytes. Never read, never written, never freed.
+  /// An address for values of zero bytes. Never read, never written, never freed.
   nonisolated(unsafe) static let nothing: UnsafePointer<CChar> = {
     let byte = UnsafeMutablePointer<CChar>.allocate(capacity: 1)
     byte.initialize(to: 0)
@@ -136,7 +136,7 @@ struct RawStatement {
     return Data(bytes: bytes, count: Int(sqlite3_column_bytes(handle, Int32(column))))
   }
 
-  /// What SQLite has for a column of the current row, by its own types.
+  /// The value of a column of the current row, by SQLite's own types.
   func value(_ column: Int) -> PredicateValue {
     switch sqlite3_column_type(handle, Int32(column)) {
     case SQLITE_INTEGER: .integer(integer(column))

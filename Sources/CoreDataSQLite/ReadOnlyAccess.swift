@@ -4,21 +4,22 @@ import Foundation
 import GRDB
 import GRDBSQLite
 
-/// Reading a store without leaving a trace: file, `-wal`, `-shm`, `-journal` and folder keep every
-/// byte and time stamp.
+/// Reads a store without side effects: file, `-wal`, `-shm`, `-journal` and folder keep every byte and time
+/// stamp.
 ///
-/// SQLite itself writes while it reads: a WAL database gets its `-shm` file, a crashed writer's journal is
-/// played back. So the way in depends on what lies beside the file:
+/// SQLite itself writes while it reads: it creates the `-shm` file of a WAL database and rolls back a crashed
+/// writer's journal. So how the file is opened depends on its companions:
 ///
 ///     nothing, WAL mode           the file itself, opened "immutable": no locks, no companions
 ///     nothing, rollback mode      the file itself, read-only; SQLite's own shared lock guards each read
 ///     a WAL or a hot journal      a private copy of file and companion in a temporary folder
 ///
-/// What a reader sees: the last committed state at the time of a read. The way in is chosen anew when file or
-/// companions changed since the last read (seen by size and time stamp), so another process's saves show up
-/// with the next read, but what takes the file's place is another store, and refused. A read during which
-/// something changed is thrown away and repeated. In the copy that costs a copy for each change; a store that
-/// changes faster than it can be read gives an explained error after a few tries.
+/// A reader sees the last committed state at the time of a read. The file is opened anew if it or its
+/// companions changed since the last read (judged by size and time stamp), so the next read shows another
+/// process's saves; but a different file at the path is another store and is refused. If something changed
+/// during a read, its result is dropped and the read is repeated. With a private copy each change costs
+/// another copy; a store that changes faster than it can be read gives an explained error after a few
+/// attempts.
 final class ReadOnlyAccess: @unchecked Sendable {
   // Sendable: `current`, `isClosed` and `watched` are guarded by `lock`.
 
@@ -46,13 +47,13 @@ final class ReadOnlyAccess: @unchecked Sendable {
   private var current: Opening?
   private var isClosed = false
   private var watched: OwnContents?
-  /// Of the file that was read first.
+  /// The identity of the file that was read first.
   private var identity: FileIdentity?
   private var mark: StoreFileMark?
   private static let attempts: Int = 5
 
-  /// `alwaysCopiesLogs`: a database with a log is read from a copy even where nothing lies beside it, so that
-  /// nobody who opens it meanwhile can change what is read.
+  /// `alwaysCopiesLogs`: a database with a log is read from a copy even if it has no companions, so that
+  /// another process that opens it meanwhile can't change what is read.
   init(url: URL, configuration: Configuration, alwaysCopiesLogs: Bool = false) {
     self.url = url
     self.alwaysCopiesLogs = alwaysCopiesLogs
@@ -61,7 +62,7 @@ final class ReadOnlyAccess: @unchecked Sendable {
 
   deinit { try? close() }
 
-  /// What was found at opening: from then on a read of other contents throws `StoreError.fileChanged`.
+  /// The contents found at opening: from then on a read of other contents throws `StoreError.fileChanged`.
   var contents: OwnContents? {
     get { lock.withLock { watched } }
     set {
@@ -86,12 +87,12 @@ final class ReadOnlyAccess: @unchecked Sendable {
       do {
         let opening: Opening = try open()
         let result: T = try SQLiteErrors.translating(url: url) { try opening.read(body) }
-        // Locks, or having a copy of its own, give a read one state; so does a file that stood still.
+        // Locks or a private copy give a read one state, and so does a file that did not change.
         if opening.isLocked || opening.copy != nil || StoreFileState(url: url) == opening.state {
           return result
         }
       } catch {
-        // An error on a file that stood still is a fact; on one that moved it may come from mixed pages.
+        // If the file did not change the error is real; otherwise it may come from mixed pages.
         if let current, StoreFileState(url: url) == current.state || current.isLocked { throw error }
         if current == nil, !(error is ChangedWhileCopying) { throw error }
         lastError = error
@@ -108,7 +109,7 @@ final class ReadOnlyAccess: @unchecked Sendable {
       sql: nil, url: url)
   }
 
-  /// Another file under the name is another store, whatever is in it.
+  /// A different file at the path is another store, whatever it contains.
   private func checkIdentity() throws {
     guard let identity, FileIdentity(path: url.path) != identity else { return }
     throw StoreError.fileChanged(url: url, path: url.path)
@@ -137,7 +138,7 @@ final class ReadOnlyAccess: @unchecked Sendable {
     let state = StoreFileState(url: url)
     if let current {
       if current.state == state { return current }
-      // Locks tell SQLite about a writer's changes; only a change of the way in matters.
+      // With locks SQLite itself notices a writer's changes; only a change of how the file is opened matters.
       if current.isLocked, !state.isWALMode, !state.hasHotJournal,
         state.file?.identity == current.state.file?.identity
       {
@@ -152,7 +153,7 @@ final class ReadOnlyAccess: @unchecked Sendable {
     let needsCopy: Bool = state.hasWAL || alwaysCopiesLogs || !Self.understandsURIs
     if state.hasHotJournal || (state.isWALMode && needsCopy) {
       let (copy, file) = try makeCopy(of: state)
-      // The copy is ours: SQLite may play journals back in it.
+      // The copy is private: SQLite may roll journals back in it.
       configuration.readonly = false
       configuration.prepareDatabase { try $0.execute(sql: "PRAGMA query_only = 1") }
       opening = Opening(
@@ -187,7 +188,7 @@ final class ReadOnlyAccess: @unchecked Sendable {
     }
   }
 
-  /// Whether this build of SQLite takes `file:` URIs without being asked on opening (GRDB can't ask).
+  /// Whether this build of SQLite accepts `file:` URIs without a flag on opening (GRDB can't pass the flag).
   private static let understandsURIs: Bool = sqlite3_compileoption_used("USE_URI") == 1
 
   /// `file:/tmp/a%3Fb.sqlite?immutable=1`: everything but unreserved characters and slashes is escaped.
@@ -207,10 +208,11 @@ final class ReadOnlyAccess: @unchecked Sendable {
 
   private struct ChangedWhileCopying: Error {}
 
-  /// Copies file and companions; throws if anything changed meanwhile, so that a copy is never torn.
+  /// Copies the file and its companions; throws if anything changed meanwhile, so that a copy is always
+  /// consistent.
   ///
-  /// The file goes first: a checkpoint that runs during the copy writes only pages which the WAL still holds,
-  /// and starting the WAL over changes its stamp.
+  /// The file is copied first: a checkpoint that runs during the copy writes only pages that the WAL still
+  /// holds, and restarting the WAL changes its stamp.
   private func makeCopy(of state: StoreFileState) throws -> (folder: URL, file: URL) {
     if [state.file, state.wal, state.journal].contains(where: { $0?.isFresh ?? false }) {
       Thread.sleep(forTimeInterval: 0.05)
@@ -244,7 +246,7 @@ final class ReadOnlyAccess: @unchecked Sendable {
   }
 
   /// A new file with the same bytes and the owner's permissions only: the original may be read-only, the copy
-  /// must not be.
+  /// must be writable.
   private static func copyContents(of source: String, to target: String) throws {
     let input = try DatabaseBytes(path: source)
     guard

@@ -5,7 +5,7 @@ import GRDBSQLite
 
 /// How words of a row become the parameters of a compiled statement, decided before the loop over rows.
 ///
-/// Text and bytes are bound where they lie in the slab, without copying: the slab outlives the step.
+/// Text and bytes are bound in place in the slab, without copying: the slab outlives the step.
 struct RowBinder: Sendable {
   private struct Step: Sendable {
     enum Kind: UInt8 {
@@ -85,7 +85,7 @@ struct RowBinder: Sendable {
       case .integer:
         code = sqlite3_bind_int64(handle, step.parameter, place.load(as: Int64.self))
       case .double:
-        // SQLite would take NaN for NULL and keep infinities.
+        // SQLite would store NaN as NULL and would keep infinities.
         code = sqlite3_bind_double(handle, step.parameter, place.load(as: Double.self))
       case .text:
         let bytes: UnsafeRawBufferPointer = row.bytes(word)
@@ -135,7 +135,7 @@ struct RowBinder: Sendable {
 }
 
 /// The text of most decimals: at most 15 digits, at most 22 of them behind the point, no exponent. Digits and
-/// power of ten are exact as doubles then, so that one division gives the nearest real.
+/// power of ten are then exact as doubles, so that one division gives the nearest real.
 private struct PlainNumber {
   private(set) var digits: Int64 = 0
   private var places: Int = 0

@@ -3,7 +3,7 @@ import CoreDataStorage
 import Foundation
 import GRDBSQLite
 
-/// One step of filling a row: take this column of the result into this word.
+/// One step of filling a row: copies one column of the result into one word.
 private struct ReadStep {
   enum Kind: UInt8 {
     case int16, int32, int64, bool, double, date, decimal, text, uuid, blob, tagged, toOne, toOneOfFamily
@@ -17,7 +17,7 @@ private struct ReadStep {
   var kind: Kind
 }
 
-/// A to-one value whose target's entity the row does not tell; the engine asks for it after the fetch.
+/// A to-one value whose row does not contain the target's entity; the engine looks it up after the fetch.
 struct OpenTarget {
   var slab: Int
   var row: Int
@@ -26,18 +26,18 @@ struct OpenTarget {
   var key: Int64
 }
 
-/// The row loop: from a stepping statement straight into slabs.
+/// The row loop, which copies the rows of a stepping statement straight into slabs.
 ///
-/// Everything that can be decided before the loop is decided in `init`: per entity a list of steps sorted by
-/// word, entity numbers mapped by table look-up. Within the loop there is no string, no dictionary, no
-/// optional, and no allocation but a new slab every 256 KiB.
+/// Everything that can be decided before the loop is decided in `init`: for each entity a list of steps
+/// sorted by word, and a table from entity numbers to entities. The loop uses no string, no dictionary, no
+/// optional, and allocates nothing but a new slab every 256 KiB.
 ///
-/// SQLite types values, not columns, so every step takes any type: an integer column that holds text gives
-/// what SQLite makes of it, text that holds a number gives its digits. A value that means nothing (a UUID of
-/// 3 bytes) reads as nil.
+/// SQLite types values, not columns, so every step accepts any type: text in an integer column reads as the
+/// integer that SQLite makes of it, a number in a text column as its digits. A value without meaning (a UUID
+/// of 3 bytes) reads as nil.
 ///
-/// To ask SQLite for each value once instead of asking for its type first, numbers are read and only a 0,
-/// which is also what NULL reads as, is looked at a second time.
+/// Asking SQLite for the type of each value would be a second call. Instead numbers are read directly, and
+/// the type is checked only for 0, which is also what NULL reads as.
 struct RowReader {
   private let schema: StoreSchema
   private let columns: RowColumns
@@ -64,7 +64,7 @@ struct RowReader {
           column: read.column, word: read.word, entityColumn: read.entityColumn, target: read.target,
           kind: Self.kind(of: read))
         if step.kind == .toOne, read.target >= 0, schema.layout.entities[Int(read.target)].hasSubentities {
-          // A destination with sub-entities, but no column that tells which: look every target up.
+          // The destination has sub-entities but no column with the target's entity: look every target up.
           step.kind = .toOneOfFamily
         }
         if step.kind == .toOneOfFamily { resolvesTargets = true }
@@ -96,7 +96,7 @@ struct RowReader {
 
   /// Steps the statement to its end. The statement is reset afterwards, also when this throws.
   ///
-  /// Rows whose entity number means nothing to the model, or lies outside the family, are left out.
+  /// Rows whose entity number is not in the model, or lies outside the family, are left out.
   func readAll(_ statement: RawStatement) throws -> (batch: RowBatch, open: [OpenTarget]) {
     defer { statement.reset() }
     var slabs: [RowSlab] = []
@@ -200,7 +200,7 @@ struct RowReader {
     return (RowBatch(slabs: slabs), open)
   }
 
-  /// A value that may lie in a file; nil for NULL.
+  /// A value that may be stored in a file; nil for NULL.
   private func tagged(
     _ handle: OpaquePointer, _ step: ReadStep, _ entity: Int, _ slab: RowSlab
   ) throws -> UInt64? {

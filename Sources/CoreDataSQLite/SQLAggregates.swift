@@ -5,8 +5,8 @@ import Foundation
 import GRDB
 import GRDBSQLite
 
-/// The functions over rows that statements name (``SQLAggregate``): decimals added and compared as decimals,
-/// sums that may outgrow 64 bits, and statistics.
+/// The aggregate functions that statements name (``SQLAggregate``): decimals added and compared as decimals,
+/// sums that may exceed 64 bits, and statistics.
 enum SQLAggregates {
   static func register(on database: Database) {
     guard let connection = database.sqliteConnection else { return }
@@ -17,19 +17,19 @@ enum SQLAggregates {
     }
   }
 
-  /// What one call has seen so far. SQLite keeps a pointer to it between rows.
+  /// The state of one call so far. SQLite keeps a pointer to it between rows.
   private final class Total {
     var value: Decimal?
     var count: Int64 = 0
-    /// Whole numbers, until they need more than 64 bits.
+    /// Integers, until they need more than 64 bits.
     var whole: Int64? = 0
     var real: Double = 0
     /// For statistics.
     var numbers: [PredicateValue] = []
   }
 
-  /// SQLite's memory for one call, zeroed at first; nil when it has none left, or, at the end, when
-  /// there was no row.
+  /// SQLite's memory for one call, initially zero; nil if SQLite is out of memory, or, at the end, if there
+  /// was no row.
   private static func place(
     _ context: OpaquePointer?, isEnd: Bool = false
   ) -> UnsafeMutablePointer<Unmanaged<Total>?>? {
@@ -77,7 +77,7 @@ enum SQLAggregates {
       }
     }
 
-  /// As the sum in memory: whole while it fits, then a real.
+  /// Adds like the sum in memory: as an integer while it fits, then as a real.
   private static func add(_ value: OpaquePointer?, to total: Total) {
     guard sqlite3_value_type(value) != SQLITE_NULL else { return }
     total.count += 1
@@ -141,7 +141,7 @@ extension DecimalText {
     }
   }
 
-  /// Gives a number as a column of a decimal attribute would hold it.
+  /// Returns a number from the function in the form that a column of a decimal attribute holds.
   static func setResult(_ value: Decimal?, _ context: OpaquePointer?) {
     switch value.flatMap(stored) {
     case .integer(let integer): sqlite3_result_int64(context, integer)

@@ -8,7 +8,7 @@ package enum SQLDebug {
   package static let levelFromEnvironment: Int = level(
     environment: ProcessInfo.processInfo.environment, arguments: ProcessInfo.processInfo.arguments)
 
-  /// Reads the level from the two places that can set it; the launch argument wins.
+  /// The level from the two places that can set it; the launch argument prevails.
   static func level(environment: [String: String], arguments: [String]) -> Int {
     if let flag = arguments.firstIndex(of: "-com.apple.CoreData.SQLDebug"), flag + 1 < arguments.count,
       let level = Int(arguments[flag + 1])
@@ -18,7 +18,7 @@ package enum SQLDebug {
     return environment["CLARUS_SQL_DEBUG"].flatMap(Int.init).map { max(0, min(3, $0)) } ?? 0
   }
 
-  /// Writes one line, whole, so that lines of several threads don't mix.
+  /// Writes one line in one call, so that lines of several threads don't mix.
   static func log(_ text: @autoclosure () -> String) {
     FileHandle.standardError.write(Data("CoreData: sql: \(text())\n".utf8))
   }

@@ -5,10 +5,11 @@ import Foundation
 import GRDB
 import GRDBSQLite
 
-/// The functions and collations that statements, triggers and indexes of a store may name.
+/// The functions and collations that statements, triggers and indexes of a store may use.
 ///
-/// The rules are those of `CoreDataPredicates`, so memory and SQL agree. Functions are registered through the
-/// C interface: a fetch calls them once a row, and GRDB's own way allocates an array for each call.
+/// They follow the rules of `CoreDataPredicates`, so memory and SQL agree. They are registered through the C
+/// interface: a fetch calls them once for each row, and GRDB's own interface allocates an array for each
+/// call.
 enum SQLFunctions {
   static func register(on database: Database) {
     guard let connection = database.sqliteConnection else { return }
@@ -37,9 +38,9 @@ enum SQLFunctions {
     }
   }
 
-  /// Triggers in files of Apple's framework tell it through these which derived values they changed. Without
-  /// them every insert into such a table fails. Clarus reads values back instead of listening, so
-  /// they do nothing.
+  /// Triggers in files of Apple's framework call these functions to report which derived values they changed.
+  /// Without them every insert into such a table fails. Clarus reads the values back instead, so these
+  /// functions do nothing.
   private static let triggerFunctions: [String] = [
     "NSCoreDataDATriggerUpdatedAffectedObjectValue",
     "NSCoreDataDATriggerInsertUpdatedAffectedObjectValue",
@@ -57,7 +58,7 @@ enum SQLFunctions {
       sqlite3_result_double(context, Date().timeIntervalSinceReferenceDate)
     }
 
-  /// The one entry for all functions; the user data is the function's place among all cases, plus one.
+  /// The one entry point of all functions; the user data is the position of the function's case, plus one.
   private static let call:
     @convention(c) (OpaquePointer?, Int32, UnsafeMutablePointer<OpaquePointer?>?) -> Void = {
       context, count, values in
@@ -145,8 +146,8 @@ enum SQLFunctions {
     result(try function.result(of: arguments), context)
   }
 
-  /// A function of decimals, a decimal itself. A division by zero is `NULL`: a fetch over many rows must not
-  /// fail for one.
+  /// A function of decimals with a decimal result. A division by zero is `NULL`: one row must not make a
+  /// fetch over many rows fail.
   private static func decimal(_ values: Values, _ context: OpaquePointer?) {
     var arguments: [PredicateValue] = []
     for value in values.dropFirst() {
@@ -161,7 +162,7 @@ enum SQLFunctions {
     DecimalText.setResult(number, context)
   }
 
-  /// What does not spell a value of the type is NULL: a fetch over many rows must not fail for one.
+  /// A text that is no value of the type gives NULL: one row must not make a fetch over many rows fail.
   private static func cast(_ values: Values, to type: String, _ context: OpaquePointer?) {
     var value: PredicateValue = predicateValue(values[0])
     if value.isNull { return sqlite3_result_null(context) }
@@ -204,7 +205,7 @@ enum SQLFunctions {
     }
   }
 
-  /// A value as the kind that a column of it has (`ScalarKind`'s raw value).
+  /// A value in the kind of its column (`ScalarKind`'s raw value).
   private static func typedValue(_ value: OpaquePointer?, _ kind: OpaquePointer?) -> PredicateValue {
     if isNull(value) { return .null }
     switch ScalarKind(rawValue: sqlite3_value_int64(kind)) {
@@ -221,7 +222,7 @@ enum SQLFunctions {
     }
   }
 
-  /// A result as a column of its kind would hold it.
+  /// Returns a result in the form that a column of its kind holds.
   private static func stored(_ value: PredicateValue, _ context: OpaquePointer?) {
     switch value {
     case .date(let date): sqlite3_result_double(context, date.timeIntervalSinceReferenceDate)

@@ -2,8 +2,8 @@ import CoreDataSQL
 import CoreDataStorage
 
 extension SQLiteEngine {
-  /// The places of an entity's stored properties, in the order of its slots. Those without a place of their
-  /// own are left out. Reads nothing.
+  /// The columns of an entity's stored properties, in the order of its slots. Properties without a column of
+  /// their own are left out. Reads nothing.
   package func columnPlaces(of entity: EntityLayout) throws -> [ColumnPlace] {
     let table: String = try schema.table(of: entity.index).name
     return entity.slots.enumerated().compactMap { number, slot in

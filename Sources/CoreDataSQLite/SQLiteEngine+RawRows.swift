@@ -8,16 +8,16 @@ import GRDBSQLite
 extension SQLiteEngine {
   package var takesSQL: Bool { true }
 
-  /// The rows of one query that a program has written, by names of columns. Values are of SQLite's types:
+  /// The rows of one query that the program wrote, by names of columns. Values are of SQLite's types:
   /// integers, doubles, strings, data.
   ///
-  /// It can't write. The text has to be one statement that begins as a query does, so nothing attaches,
-  /// begins, sets or creates; SQLite has to find that it changes nothing; and it runs where this engine
+  /// The query can't write. Its text must be one statement that begins as a query does, so it can't attach,
+  /// begin, set or create anything; SQLite must report that it changes nothing; and it runs where this engine
   /// reads, on connections that may not write.
   ///
-  /// - Throws: `StoreError.unsupported` for anything else, for values that are more or fewer than the
-  ///   statement's parameters, and for two columns of one name; `StoreError.database` for
-  ///   what SQLite refuses.
+  /// - Throws: `StoreError.unsupported` for anything else, for a number of values that differs from the
+  ///   statement's parameters, and for two columns of one name; `StoreError.database` for what SQLite
+  ///   refuses.
   package func rawRows(_ sql: String, _ values: [PredicateValue]) throws -> [[String: PredicateValue]] {
     func refusal(_ reason: String, _ advice: String) -> StoreError {
       StoreError.unsupported(part: sql, reason: reason, advice: advice)
@@ -62,7 +62,7 @@ extension SQLiteEngine {
     }
   }
 
-  /// Whether the first word, behind spaces and comments, is one that queries begin with.
+  /// Whether the first word after spaces and comments is one that queries begin with.
   static func beginsQuery(_ sql: String) -> Bool {
     var rest: Substring = sql[...]
     while true {

@@ -10,7 +10,7 @@ extension SQLiteEngine {
   package func fetch(_ plan: FetchPlan) throws -> RowBatch {
     let found: StatementCache.Found = try statements.statement(plan, .rows)
     guard let reader = found.reader else { preconditionFailure("A statement of rows has no reader.") }
-    // Looking targets up afterwards is a second statement, but no row ever changes its entity.
+    // Looking up targets afterwards takes a second statement, but a row never changes its entity.
     return try read(isSingleStatement: true) { database in
       let statement: RawStatement = try prepared(found.statement, database)
       return try logged(found.statement, database) {
@@ -79,8 +79,7 @@ extension SQLiteEngine {
     return statement
   }
 
-  /// Runs a statement's body and logs it at the debug level asked for. The body says how many
-  /// rows there were.
+  /// Runs a statement's body and logs it if the debug level requires it. The body returns the number of rows.
   func logged<T>(
     _ compiled: @autoclosure () -> CompiledStatement, _ database: Database, _ body: () throws -> (T, Int)
   ) throws -> T {
@@ -107,8 +106,8 @@ extension SQLiteEngine {
     }
   }
 
-  /// Rows of the entity's family first, which are usually all; keys that are left belong to another branch of
-  /// the hierarchy, or to no row.
+  /// Reads rows of the entity's family first, which are usually all; the remaining keys belong to another
+  /// branch of the hierarchy, or to no row.
   func rows(of layout: EntityLayout, keys: [Int64], _ database: Database) throws -> RowBatch {
     var batch: RowBatch = try familyRows(of: layout, keys: keys, database)
     guard layout.index != layout.rootIndex, batch.count < keys.count else { return batch }
@@ -143,7 +142,7 @@ extension SQLiteEngine {
     return batch
   }
 
-  /// Cuts keys into lists of a few fixed sizes.
+  /// Divides keys into lists of a few fixed sizes.
   func forEachList(_ keys: [Int64], _ body: (ArraySlice<Int64>, Int) throws -> Void) throws {
     var rest: ArraySlice<Int64> = keys[...]
     while !rest.isEmpty {
@@ -153,7 +152,7 @@ extension SQLiteEngine {
     }
   }
 
-  /// Binds a list to a statement for `size` values; the last one stands for those that are not there.
+  /// Binds a list to a statement with `size` parameters; the last value fills the parameters that are left.
   func bind(_ list: ArraySlice<Int64>, filling size: Int, _ statement: RawStatement) throws {
     guard let last = list.last else { return }
     for place in 0..<size {
@@ -162,10 +161,10 @@ extension SQLiteEngine {
     }
   }
 
-  // MARK: Targets whose entity a row does not tell
+  // MARK: Targets whose entity is not in the row
 
-  /// Looks up the entities of to-one targets which their rows leave open, and writes them into the fresh
-  /// slabs. A target that is not there keeps the declared destination.
+  /// Looks up the entities of to-one targets that their rows leave open, and writes them into the fresh
+  /// slabs. A target that does not exist keeps the declared destination.
   private func resolve(_ open: [OpenTarget], in batch: RowBatch, _ database: Database) throws {
     if open.isEmpty { return }
     var byDestination: [Int: [OpenTarget]] = [:]
@@ -269,7 +268,7 @@ extension SQLiteEngine {
     }
   }
 
-  /// An owner's members inside an access to the database that is under way.
+  /// An owner's members, read within an access to the database that is in progress.
   func members(of layout: EntityLayout, slot: Int, owner: RowID, _ database: Database) throws -> [RowID] {
     var result: [RowID] = []
     try forEachMember(of: layout, slot: slot, owner: owner, among: nil, database) { member in
@@ -279,7 +278,7 @@ extension SQLiteEngine {
     return result
   }
 
-  /// Steps over an owner's members in their order, as long as `body` wants more.
+  /// Steps over an owner's members in their order, until `body` returns false.
   private func forEachMember(
     of layout: EntityLayout, slot: Int, owner: RowID, among candidates: [Int64]?, _ database: Database,
     _ body: (RowID) throws -> Bool

@@ -8,8 +8,8 @@ import GRDBSQLite
 /// A SQLite store in Apple's layout.
 ///
 /// Writable stores in WAL mode are read by several threads at once while one writes (`ConnectionPool`);
-/// writable stores in another journal mode are used by one thread at a time; read-only stores go through
-/// `ReadOnlyAccess`, which leaves no trace on disk.
+/// writable stores in another journal mode are used by one thread at a time; read-only stores are read
+/// through `ReadOnlyAccess`, which has no side effects on disk.
 ///
 ///     fetch   FetchPlan ─ compile ─▸ SQL ─ step ─▸ RowReader ─▸ slabs ─ resolve open targets ─▸ RowBatch
 ///     save    SavePlan ─ BEGIN IMMEDIATE ─▸ keys ─▸ SaveExecution (deletes, updates, inserts, to-many) ─▸ COMMIT
@@ -21,7 +21,7 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
   package let schema: StoreSchema
   package let identifier: String
   package let readOnlyReason: ReadOnlyReason?
-  /// Whether the file keeps persistent history of Apple's framework, which Clarus can't add to
+  /// Whether the file keeps persistent history of Apple's framework, which Clarus can't extend
   /// (Decisions/0036).
   package let hasHistory: Bool
 
@@ -36,10 +36,9 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
   private var access: Access?
   private var metadataState: MetadataState
   private let contents: OwnContents
-  /// The entities that were found to be those of the file by structure, not by hash: what ``metadata`` adds
-  /// to the file's.
+  /// The entities that were matched by structure, not by hash: ``metadata`` adds them to the file's.
   private let structures: [String: Data]
-  /// The readers that see earlier states, to be closed with the store.
+  /// The readers of earlier states, which are closed with the store.
   private var pins: [Pin] = []
 
   enum Access {
@@ -55,7 +54,7 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
 
   private struct MetadataState {
     var current: SQLiteMetadata
-    /// How often the metadata was set, and how many of these times a save has written.
+    /// How often the metadata was set, and how many of these changes a save has written.
     var changes: Int = 0
     var written: Int = 0
 
@@ -70,21 +69,21 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
       changes += 1
     }
 
-    /// A save has written what was set until then; more may have been set meanwhile.
+    /// A save has written the metadata that was set before it; it may have been set again meanwhile.
     mutating func noteWritten(_ count: Int) { written = max(written, count) }
   }
 
   // MARK: Opening
 
-  /// Opens a store, or makes it where there is none (see `SQLiteOptions.createsIfMissing`).
+  /// Opens a store, or creates it if there is none (see `SQLiteOptions.createsIfMissing`).
   ///
   /// Throws `StoreError`: `.invalidFile` for anything that is no Core Data SQLite store, `.incompatibleModel`
-  /// if the store was written with another model, `.unsupportedModel` for what can't be kept in a fresh
-  /// store. A file the process may not write is opened read-only. The URL of `/dev/null`, or one below it,
+  /// if the store was written with another model, `.unsupportedModel` for a model that a fresh store can't
+  /// hold. A file the process may not write is opened read-only. The URL of `/dev/null`, or one below it,
   /// makes a store in memory.
   ///
-  /// Opening changes nothing about a file, unless a pragma asks for another journal mode or a dead writer's
-  /// journal has to be played back. Fresh stores have a write-ahead log.
+  /// Opening changes nothing about a file, unless a pragma requests another journal mode or a crashed
+  /// writer's journal has to be rolled back. Fresh stores have a write-ahead log.
   package static func open(
     url: URL, layout: ModelLayout, options: SQLiteOptions = SQLiteOptions()
   ) throws -> SQLiteEngine {
@@ -129,14 +128,14 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
     }
   }
 
-  /// nil for a store that keeps persistent history although the program does not ask for any.
+  /// nil for a store that keeps persistent history although the program does not request it.
   private static func openToWrite(
     _ url: URL, _ layout: ModelLayout, _ options: SQLiteOptions, _ configuration: Configuration
   ) throws -> SQLiteEngine? {
     try SQLiteErrors.translating(url: url) {
       let queue = try DatabaseQueue(path: url.path, configuration: configuration)
       do {
-        // Whether the file fits is known before anything about it is changed.
+        // Checks whether the file fits before changing anything about it.
         let facts: Facts = try queue.read { try Facts.read($0, url: url, layout: layout, options: options) }
         if facts.hasHistory {
           if options.tracksHistory { throw StoreError.historyKept(url: url) }
@@ -162,8 +161,8 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
     }
   }
 
-  /// Gives R-trees whose triggers the file lacks the same ones for as long as the store is open: the
-  /// connection's own.
+  /// R-trees whose triggers are missing in the file get temporary triggers of the connection, for as long as
+  /// the store is open.
   private static func guardTrees(_ trees: [RTree], _ writer: DatabaseQueue) throws {
     if trees.isEmpty { return }
     try writer.writeWithoutTransaction { database in
@@ -171,7 +170,7 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
     }
   }
 
-  /// Whether this process may write the file and make the files beside it.
+  /// Whether this process may write the file and create its companions.
   private static func isWritable(_ url: URL) -> Bool {
     FileManager.default.isWritableFile(atPath: url.path)
       && FileManager.default.isWritableFile(atPath: url.deletingLastPathComponent().path)
@@ -196,13 +195,14 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
     }
   }
 
-  /// What opening learns from the file.
+  /// What opening reads from the file.
   private struct Facts {
     var contents: OwnContents
     var metadata: SQLiteMetadata
     var schema: StoreSchema
     var hasHistory: Bool
-    /// Trees that the file's triggers don't keep up: those that triggers of the connection can, and the rest.
+    /// R-trees that no trigger of the file updates: those that triggers of the connection can update, and the
+    /// others.
     var guardedTrees: [RTree]
     var unguardedTrees: [String]
     var triggers: Set<String>
@@ -263,7 +263,7 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
       schema: facts.schema, unguardedTrees: facts.unguardedTrees, triggers: facts.triggers)
   }
 
-  /// The same store, at the state that a connection sees.
+  /// The same store, at the state that a connection reads.
   private init(_ engine: SQLiteEngine, at state: SnapshotConnection) {
     url = engine.url
     layout = engine.layout
@@ -310,8 +310,8 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
     return access
   }
 
-  /// Reads one state of the store. With `isSingleStatement` there is no transaction around the body, for a
-  /// statement is one state anyway.
+  /// Reads one state of the store. With `isSingleStatement` there is no transaction around the body, because
+  /// one statement always reads one state.
   func read<T>(
     _ purpose: ReadPurpose = .request, isSingleStatement: Bool = false, _ body: (Database) throws -> T
   ) throws -> T {
@@ -324,7 +324,7 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
           try pool.read(purpose, isSingleStatement: isSingleStatement, body)
         }
       } catch {
-        // Of a store that was destroyed the error would tell that there is no table.
+        // For a destroyed store the error would only report that a table is missing.
         do {
           try pool.requireOwnContents()
         } catch StoreError.fileChanged(let url, let path) {
@@ -335,7 +335,7 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
     }
   }
 
-  /// A read for accessors, which can't throw: of contents that were exchanged all rows are gone.
+  /// A read for accessors, which can't throw: if the contents were exchanged, all rows are gone.
   func readForFault<T>(
     isSingleStatement: Bool, orGone nothing: @autoclosure () -> T, _ body: (Database) throws -> T
   ) throws -> T {
@@ -358,7 +358,7 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
       return access != nil
     }
     if !isOpen {
-      // Closed while the state was taken: the state goes with its store.
+      // The store was closed while the snapshot was taken: close the snapshot as well.
       try engine.close()
       _ = try currentAccess()
     }
@@ -419,8 +419,8 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
     }
   }
 
-  /// Runs `body` in a transaction that holds the write lock from its beginning; what it throws undoes
-  /// all of it.
+  /// Runs `body` in a transaction that holds the write lock from its beginning; an error thrown by `body`
+  /// rolls it back.
   private func writing<Result>(_ body: (Database) throws -> Result) throws -> Result {
     let writer: ConnectionPool = try writableAccess()
     return try SQLiteErrors.translating(url: url) { try writer.writeInTransaction(body) }
@@ -434,7 +434,7 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
   }
 }
 
-/// Primary keys of a hierarchy, from the one counter on its root's row of Apple's table of entities.
+/// Primary keys of a hierarchy, from the single counter in its root's row of Apple's table of entities.
 private struct KeyAllocation {
   let engine: SQLiteEngine
   let database: Database
@@ -447,8 +447,8 @@ private struct KeyAllocation {
   func allocate(root: Int, count: Int) throws -> Int64 {
     let table: TableSchema = try engine.schema.table(of: root)
     guard count > 0, let position = engine.schema.tablePosition[root] else { return 1 }
-    // The highest key in use counts too: a counter that lags behind, from a repaired file, must
-    // not overwrite rows.
+    // The highest key in use counts too: a counter that lags behind, in a repaired file, must not lead to
+    // overwritten rows.
     let select = try RawStatement(
       database, engine.texts.locks[position].highestKey, url: engine.url)
     defer { select.reset() }

@@ -4,9 +4,9 @@ import Foundation
 import GRDB
 import GRDBSQLite
 
-/// Turns SQLite's codes into facts of the store layer, in one place.
+/// Translates SQLite's codes into errors of the store layer, in one place.
 enum SQLiteErrors {
-  /// How the reason begins why a damaged file can't be opened.
+  /// The beginning of the reason why a damaged file can't be opened.
   static let damage: String = "The database is damaged"
 
   /// The error a connection reports for its last call.
@@ -45,7 +45,7 @@ enum SQLiteErrors {
     return .database(code: code & 0xFF, message: message, sql: sql, url: url)
   }
 
-  /// Runs a body and translates errors of GRDB that leave it.
+  /// Runs a body and translates errors of GRDB that it throws.
   static func translating<T>(url: URL?, _ body: () throws -> T) throws -> T {
     do {
       return try body()

@@ -15,7 +15,7 @@ package struct SQLiteKind: StoreEngineKind {
 
   package func open(at url: URL?, layout: ModelLayout, options: StoreOpeningOptions) throws -> any StoreEngine
   {
-    // The engine says what is wrong with a URL that names no file.
+    // The engine throws an error for a URL that names no file.
     let place: URL = url ?? URL(fileURLWithPath: "/dev/null")
     return try SQLiteEngine.open(url: place, layout: layout, options: SQLiteOptions(options))
   }
@@ -47,7 +47,7 @@ package struct SQLiteKind: StoreEngineKind {
     throw StoreError.invalidFile(url: url, reason: "A SQLite store needs a file URL.")
   }
 
-  /// A SQLite file becomes another one page by page, with all that is in it (Decisions/0049).
+  /// Copies a SQLite file to a new one page by page, with all that is in it (Decisions/0049).
   package func makeStore(
     at url: URL, layout: ModelLayout, options: StoreOpeningOptions, copying source: (any StoreEngine)?,
     transfer: (any StoreEngine) throws -> Void
@@ -87,11 +87,12 @@ package struct SQLiteKind: StoreEngineKind {
 }
 
 extension SQLiteEngine {
-  /// The file, if all that is in it may be in another store. Of persistent history that can't be: a store
-  /// with it can't be written to (Decisions/0036).
+  /// The file, if another store may hold all that is in it. That excludes persistent history: a store that
+  /// keeps it can't be written (Decisions/0036).
   fileprivate var copyableFile: URL? { hasHistory || SQLiteStoreFile.isNowhere(url) ? nil : url }
 
-  /// Others may be writing to the file: where no earlier state can be kept a copy of it is read.
+  /// Other processes may be writing to the file: a store that can't keep an earlier state is read from a
+  /// copy.
   package func withOneState(_ body: (any StoreEngine) throws -> Void) throws {
     if let state = try snapshot() {
       defer { try? state.close() }

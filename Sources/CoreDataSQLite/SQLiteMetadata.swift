@@ -10,7 +10,7 @@ package struct SQLiteMetadata: @unchecked Sendable {
   var uuid: String
   var values: [String: Any]
 
-  /// What the store says to the outside: the property list, with the UUID, which is kept beside it.
+  /// What the store publishes: the property list, with the UUID, which is stored beside it.
   var published: [String: Any] {
     var result: [String: Any] = values
     result[Key.uuid] = uuid
@@ -18,8 +18,8 @@ package struct SQLiteMetadata: @unchecked Sendable {
     return result
   }
 
-  /// Replaces the application's part. Keys that describe the file stay what they are; a UUID among the values
-  /// is the store's from the next opening on.
+  /// Replaces the application's part. Keys that describe the file stay unchanged; a UUID among the values
+  /// becomes the store's with the next opening.
   func replacing(with application: [String: Any]) -> SQLiteMetadata {
     var result: SQLiteMetadata = self
     result.values = application
@@ -51,7 +51,7 @@ package struct SQLiteMetadata: @unchecked Sendable {
     ]
   }
 
-  /// The framework version that fresh stores name: the newest seen in files whose every key Clarus writes.
+  /// The framework version in fresh stores: the newest one seen in files whose every key Clarus writes.
   static let frameworkVersion: Int = 1344
 
   /// The metadata of a fresh store.
@@ -77,7 +77,7 @@ package struct SQLiteMetadata: @unchecked Sendable {
     (values[Key.hashes] as? [String: Any])?.compactMapValues { $0 as? Data } ?? [:]
   }
 
-  /// Ids are URIs with the UUID as their host, so no other text will do.
+  /// Ids are URIs with the UUID as their host, so the text must be a UUID.
   static func checkIdentifier(in metadata: [String: Any], of current: String) throws {
     guard let given = metadata[Key.uuid] as? String, given != current, UUID(uuidString: given) == nil else {
       return
@@ -89,7 +89,7 @@ package struct SQLiteMetadata: @unchecked Sendable {
 
   // MARK: Reading and writing
 
-  /// Sets the program's part in a file, in a transaction of its own.
+  /// Sets the program's part in a file, in a separate transaction.
   package static func set(_ metadata: [String: Any], at url: URL, options: SQLiteOptions) throws {
     if SQLiteStoreFile.isNowhere(url) {
       throw StoreError.invalidFile(
@@ -114,15 +114,15 @@ package struct SQLiteMetadata: @unchecked Sendable {
     }
   }
 
-  /// Reads the row. Throws `StoreError.invalidFile` that says what is missing.
+  /// Reads the row. Throws `StoreError.invalidFile` that names what is missing.
   static func read(_ database: Database, url: URL) throws -> SQLiteMetadata {
     let (metadata, problem) = try readLeniently(database, url: url)
     if let problem { throw StoreError.invalidFile(url: url, reason: problem) }
     return metadata
   }
 
-  /// Reads the row as far as it is there, and says what is missing. Throws if the file is no Core
-  /// Data store at all.
+  /// Reads as much of the row as exists and reports what is missing. Throws if the file is no Core Data store
+  /// at all.
   static func readLeniently(_ database: Database, url: URL) throws -> (SQLiteMetadata, problem: String?) {
     let tables: Set<String> = try Set(
       String.fetchAll(database, sql: "SELECT upper(name) FROM sqlite_master WHERE type = 'table'"))
@@ -159,7 +159,7 @@ package struct SQLiteMetadata: @unchecked Sendable {
     }
   }
 
-  /// Writes the row over the old one, or a first one.
+  /// Replaces the row, or writes the first one.
   func write(_ database: Database, url: URL) throws {
     let data: Data = try MetadataPlist.write(values, url: url)
     let update = try RawStatement(database, AppleBookkeeping.updateMetadata, url: url)

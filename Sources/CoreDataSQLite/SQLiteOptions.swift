@@ -3,22 +3,22 @@ import Foundation
 
 /// How a SQLite store is opened.
 package struct SQLiteOptions: Sendable {
-  /// Never write: neither the file nor anything beside it. See ``ReadOnlyAccess`` for what a reader sees.
+  /// Never write: neither the file nor its companions. See ``ReadOnlyAccess`` for what a reader sees.
   package var isReadOnly: Bool = false
-  /// Make a store where there is no file (or an empty one). Otherwise a missing file is an error.
+  /// Create a store if there is no file, or an empty one. Otherwise a missing file is an error.
   package var createsIfMissing: Bool = true
-  /// `NSSQLitePragmasOption`: pragma names and values, as text. `journal_mode` decides the journal;
-  /// WAL if absent.
+  /// `NSSQLitePragmasOption`: pragma names and values, as text. `journal_mode` sets the journal; WAL if
+  /// absent.
   package var pragmas: [String: String] = [:]
   /// How long a statement waits for another connection's lock.
   package var busyTimeoutInSeconds: Double = 60
   /// The names of the entities this store holds, for a store of one configuration; nil for all.
   package var entityNames: Set<String>?
-  /// What a row says whose external data file is gone.
+  /// How a value reads whose external data file is missing.
   package var missingExternalData: MissingExternalData = .isError
-  /// `NSPersistentHistoryTrackingKey`: the program wants persistent history (Decisions/0036).
+  /// `NSPersistentHistoryTrackingKey`: the program requests persistent history (Decisions/0036).
   package var tracksHistory: Bool = false
-  /// Whether a store whose hashes differ from the model's is refused. Turned off by a migration only.
+  /// Whether a store whose hashes differ from the model's is refused. Only a migration turns it off.
   package var checksModel: Bool = true
   /// How many shapes of fetches keep their statements.
   package var statementLimit: Int = 256
@@ -28,7 +28,7 @@ package struct SQLiteOptions: Sendable {
   package enum MissingExternalData: Sendable {
     /// Reading the row throws, naming the file.
     case isError
-    /// The value reads as nil: for looking into copies that came without their support folder.
+    /// The value reads as nil: for examining copies that lack their support folder.
     case isNil
   }
 

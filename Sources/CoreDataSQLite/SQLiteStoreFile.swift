@@ -4,7 +4,7 @@ import CoreDataStorage
 import Foundation
 import GRDB
 
-/// A store file looked into without its model, for tools and for finding the model that fits.
+/// A store file examined without its model, for tools and for finding the model that fits.
 ///
 /// Nothing is written, whatever state the file is in (`ReadOnlyAccess`).
 package struct SQLiteStoreFile: @unchecked Sendable {
@@ -18,7 +18,7 @@ package struct SQLiteStoreFile: @unchecked Sendable {
   package let versions: EntityVersions?
   /// Why the metadata is incomplete, nil if it is not.
   package let metadataProblem: String?
-  /// The model the store carries, nil if it carries none that can be read.
+  /// The model that the store carries; nil if it carries none that can be read.
   package let model: NSManagedObjectModel?
   /// Why `model` is nil.
   package let modelProblem: String?
@@ -28,14 +28,14 @@ package struct SQLiteStoreFile: @unchecked Sendable {
   /// `Z_PRIMARYKEY` with the number of rows of each entity itself, without its sub-entities.
   package let entities: [StoreInspection.EntityCount]
 
-  /// Whether a URL names no file: at `/dev/null` and below it a store is a database in memory, gone when it
-  /// is closed, and each opening makes another.
+  /// Whether a URL names no file: a store at `/dev/null` or below it is a database in memory, gone when it is
+  /// closed, and each opening makes another.
   package static func isNowhere(_ url: URL) -> Bool {
     url.isFileURL && (url.path == "/dev/null" || url.path.hasPrefix("/dev/null/"))
   }
 
-  /// Looks into a file. Throws `StoreError.invalidFile` for what is no Core Data SQLite store,
-  /// with the reason.
+  /// Examines a file. Throws `StoreError.invalidFile` for a file that is no Core Data SQLite store, with the
+  /// reason.
   ///
   /// `busyTimeoutInSeconds`: how long to wait for another process's lock.
   package static func inspect(
@@ -85,7 +85,7 @@ package struct SQLiteStoreFile: @unchecked Sendable {
     var roots: [Int: Int] = [:]
     for entity in entities {
       var number: Int = entity.number
-      // Not more steps than entities: a damaged table may go in circles.
+      // Not more steps than entities: a damaged table may have cycles.
       for _ in 0..<entities.count {
         guard let parent = supers[number], parent != 0 else { break }
         number = parent
@@ -95,7 +95,7 @@ package struct SQLiteStoreFile: @unchecked Sendable {
     return roots
   }
 
-  /// Counts by entity number, one pass a table. A hierarchy's table carries its root's name.
+  /// Counts by entity number, one pass for each table. A hierarchy's table carries its root's name.
   private static func counts(
     _ inventory: StoreInventory, _ database: Database, url: URL
   ) throws -> [StoreInspection.EntityCount] {
@@ -113,8 +113,8 @@ package struct SQLiteStoreFile: @unchecked Sendable {
         database, AppleBookkeeping.countsByEntity(in: table.name), url: url)
       defer { select.reset() }
       while try select.step() {
-        // A row with the number of another table's entity (an old migration gone wrong) is the
-        // root's: it lies there.
+        // A row with the number of another table's entity (left by a faulty migration) counts for the root,
+        // whose table holds it.
         let number = Int(clamping: select.integer(0))
         counts[roots[number] == row.number ? number : row.number, default: 0] += Int(select.integer(1))
       }

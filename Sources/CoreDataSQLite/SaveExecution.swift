@@ -4,14 +4,13 @@ import Foundation
 import GRDB
 import GRDBSQLite
 
-/// One save plan, executed inside a transaction that is already open. Throwing anything makes the
-/// caller roll back.
+/// One save plan, executed inside a transaction that is already open. The caller rolls back if this throws.
 ///
-/// Order: deletes first, then updates, then inserts, so that a unique value may pass from a deleted or
-/// changed row to a new one; then to-many edits, for which all rows must be there.
+/// Order: deletes first, then updates, then inserts, so that a unique value may move from a deleted or
+/// changed row to a new one; then to-many edits, for which all rows must exist.
 ///
-/// Optimistic locking: every update and delete names the version it expects. Those that meet no such row are
-/// collected, and when all are known the save stops with one `.conflicts`.
+/// Optimistic locking: every update and delete names the version it expects. Those that match no such row are
+/// collected, and the save then stops with one `.conflicts`.
 struct SaveExecution {
   let engine: SQLiteEngine
   let database: Database
@@ -77,8 +76,8 @@ struct SaveExecution {
     }
   }
 
-  /// An R-tree index is a table of its own. Apple's files keep it right by triggers; where those are missing,
-  /// writing would silently make location fetches wrong.
+  /// An R-tree index is a table of its own. Apple's files keep it up to date by triggers; if these are
+  /// missing, writing would silently make location fetches wrong.
   private func checkTrees(_ plan: SavePlan) throws {
     var touched: Set<Int> = []
     for (layout, rows) in plan.inserts where !rows.isEmpty { touched.insert(layout.index) }
@@ -94,7 +93,7 @@ struct SaveExecution {
     }
   }
 
-  /// Derived values are the triggers' to keep; in a file without them a save would leave wrong ones behind.
+  /// Triggers update derived values; in a file without them a save would leave wrong values.
   private func checkDerived() throws {
     guard let name = engine.texts.unguardedDerived.first else { return }
     let parts: [Substring] = name.split(separator: ".", maxSplits: 1)
@@ -168,8 +167,8 @@ struct SaveExecution {
           conflicts.append((id: update.row.id, expected: update.expectedVersion))
         }
       } catch let error as StoreError {
-        // Two rows that swap unique values collide only in between: empty this row's values and set
-        // them at the end.
+        // Two rows that swap unique values collide only in between: this row's values are cleared here and
+        // set at the end.
         guard isUniqueViolation(error), try clearUniqueValues(update) else {
           throw explained(error, update.row)
         }
@@ -198,8 +197,8 @@ struct SaveExecution {
     return try runLocked(statement, update.row.id, version: update.expectedVersion)
   }
 
-  /// Runs a statement that names the version it expects. Rows written by hand may have none, which reads as
-  /// 0; such a row is given the 0 it seemed to have, and the statement gets a second try.
+  /// Runs a statement that names the version it expects. Rows written by hand may have no version, which
+  /// reads as 0; such a row gets the version 0, and the statement is run once more.
   private func runLocked(_ statement: RawStatement, _ id: RowID, version: Int32) throws -> Int {
     let count: Int = try statement.run()
     if count > 0 || version != 0 { return count }
@@ -277,7 +276,7 @@ struct SaveExecution {
     if engine.options.debugLevel > 0 { SQLDebug.log("\(binder.sql) -- \(batch.count) rows") }
   }
 
-  /// A row that comes back under its old key meets one that somebody else has brought back before.
+  /// A restored row, under its old key, may collide with a row that another context has restored before.
   private func refuseTakenKey(_ error: StoreError, _ row: RowRef) throws {
     guard isUniqueViolation(error) else { return }
     let conflicts: [RowConflict] = try describe([(id: row.id, expected: 0)])
@@ -291,7 +290,7 @@ struct SaveExecution {
     return code == SQLITE_CONSTRAINT && message.hasPrefix("UNIQUE constraint failed")
   }
 
-  /// A violated uniqueness constraint of the model as such; any other error as it is.
+  /// A violated uniqueness constraint of the model as that error; any other error unchanged.
   private func explained(_ error: StoreError, _ row: RowRef) -> StoreError {
     guard case .database(_, let message, _, _) = error, isUniqueViolation(error) else { return error }
     return UniqueConstraints.explain(message, row: row, engine: engine, database: database) ?? error

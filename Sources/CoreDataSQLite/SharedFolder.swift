@@ -3,9 +3,9 @@ import CoreDataStorage
 import Foundation
 import GRDB
 
-/// Stores that lie beside one another and whose names differ in their ending only, such as `Notes.sqlite` and
-/// a copy `Notes.bak`. They have one folder of large values (`ExternalData`), and a plain copy's rows name
-/// the same files there.
+/// Stores that lie beside one another and whose names differ only in their extension, such as `Notes.sqlite`
+/// and a copy `Notes.bak`. They share one folder of large values (`ExternalData`), and the rows of a plain
+/// copy refer to the same files there.
 struct SharedFolder {
   private let external: ExternalData
   private static let longestWaitInSeconds: Double = 1
@@ -23,21 +23,21 @@ struct SharedFolder {
       .filter { url in
         guard url.deletingPathExtension().lastPathComponent == stem else { return false }
         let state = StoreFileState(url: url)
-        // Another name of the same file is no other store, and a link to a store elsewhere has
-        // its files there.
+        // Another name of the same file is no other store, and a link to a store elsewhere has its files
+        // there.
         return state.isHeaderValid && state.file?.identity != identity
           && ExternalData(store: url, missing: .isNil).folder == external.folder
       }
   }
 
-  /// A store's log, its index and its journal are none. Looking into an index would give up the locks that
-  /// this process has on it: they are those of the log.
+  /// Whether a file may be a store: logs, their indexes and journals are not. Reading an index would release
+  /// the locks that this process holds on it, which are those of the log.
   private func isMain(_ name: String) -> Bool {
     !["-wal", "-shm", "-journal"].contains { name.hasSuffix($0) }
   }
 
   /// The names of the files that the other stores' rows refer to; nil if one of these stores can't be read,
-  /// so that any file may be its.
+  /// because any file may then belong to it.
   func referredNames() -> Set<String>? {
     var options = SQLiteOptions(isReadOnly: true)
     options.busyTimeoutInSeconds = Self.longestWaitInSeconds

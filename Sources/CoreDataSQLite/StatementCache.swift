@@ -2,22 +2,22 @@ import CoreDataPredicates
 import CoreDataSQL
 import CoreDataStorage
 
-/// Statements of fetch plans, by the shape of the plan (Decisions/0061): a shape that was met before is
-/// neither compiled nor rendered, its new constants are bound.
+/// Statements of fetch plans, by the shape of the plan (Decisions/0061). For a shape that was fetched before,
+/// nothing is compiled or rendered; only the new constants are bound.
 ///
-///     shape ─▸ a few statements ─▸ the first that takes the constants ─▸ values to bind
+///     shape ─▸ a few statements ─▸ the first that accepts the constants ─▸ values to bind
 ///                none: compile, and keep the statement with what it takes to use it again
 ///
-/// A shape has several statements where constants are part of the statement: `name == nil` and `name == "a"`
-/// have different shapes, but a pattern that asks for a prefix and one that does not have one, and so have
-/// expressions that a statement is made for the value of.
+/// A shape has several statements if constants are part of the statement. `name == nil` and `name == "a"`
+/// have different shapes. But patterns that search for a prefix share one shape with other patterns, and so
+/// do expressions whose value decides the statement.
 ///
-/// Belongs to one schema: an engine and the readers of its earlier states share it; a store that is opened
-/// again has a new one.
+/// The cache belongs to one schema: an engine and the readers of its earlier states share it; a store that is
+/// opened again has a new cache.
 final class StatementCache: @unchecked Sendable {
   // Sendable: `state` is guarded by its lock; everything else is immutable.
 
-  /// What was found or made for a plan.
+  /// The statement that was found or compiled for a plan.
   struct Found {
     var statement: CompiledStatement
     /// For statements that yield rows.
@@ -26,20 +26,20 @@ final class StatementCache: @unchecked Sendable {
 
   /// How often something happened since the store was opened.
   struct Counts: Equatable {
-    /// Plans that were answered without compiling.
+    /// Plans whose statement was in the cache.
     var hits: Int = 0
     /// Plans that were compiled and kept.
     var misses: Int = 0
     /// Plans that were compiled and could not be kept.
     var unshaped: Int = 0
-    /// Shapes that made room for others.
+    /// Shapes that were evicted.
     var evictions: Int = 0
   }
 
   private final class Entry {
-    /// The last one used comes first.
+    /// The most recently used one is first.
     var statements: [Shaped] = []
-    /// When it was used last.
+    /// The time of the last use.
     var use: Int = 0
   }
 
@@ -74,11 +74,11 @@ final class StatementCache: @unchecked Sendable {
   var counts: Counts { state.withLock { $0.counts } }
   var shapeCount: Int { state.withLock { $0.entries.count } }
 
-  /// The statement of a plan with its values. Throws what compiling the plan throws.
+  /// The statement of a plan with its values. Throws the errors of compiling the plan.
   func statement(_ plan: FetchPlan, _ result: FetchResult) throws -> Found {
     guard let shape = FetchShape(plan, result) else { return try unshaped(plan, result) }
     if let found = find(shape) { return found }
-    // Without the lock: compiling may take long, and other threads fetch meanwhile.
+    // The lock is not held here: compiling may take long, and other threads fetch meanwhile.
     let (statement, shaped): (CompiledStatement, ShapedStatement?) = try compiler.shaped(plan, result, shape)
     let reader: RowReader? = result == .rows ? makeReader(plan) : nil
     if let shaped {
@@ -127,7 +127,7 @@ final class StatementCache: @unchecked Sendable {
       entry.statements.insert(shaped, at: 0)
       if entry.statements.count > Self.statementsPerShape { entry.statements.removeLast() }
       guard state.entries.updateValue(entry, forKey: key) == nil, state.entries.count > limit else { return }
-      // Looked for among all: compiling the statement that needs the room costs far more.
+      // A linear search is fine: compiling the statement that needs the space costs far more.
       guard let oldest = state.entries.min(by: { $0.value.use < $1.value.use }) else { return }
       state.entries[oldest.key] = nil
       state.counts.evictions += 1

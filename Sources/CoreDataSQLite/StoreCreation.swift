@@ -5,22 +5,22 @@ import Foundation
 import GRDB
 import GRDBSQLite
 
-/// Making a fresh store.
+/// Creates a fresh store.
 ///
-/// All of it is one transaction, after the journal mode is set: a crash leaves an empty file, a blank
-/// database or one that its log or journal makes blank (all count as no store, see `isVacant`), or a whole
-/// store, and of two processes that create the same store at once the second finds the first one's.
+/// All of it is one transaction, after the journal mode is set. So a crash leaves an empty file, a database
+/// that is blank by itself or after its log or journal is applied (all count as no store, see `isVacant`), or
+/// a whole store. If two processes create the same store at once, the second one finds the first one's.
 enum StoreCreation {
-  /// Whether there is no store yet at a path: no file, an empty one, or what a process has left, or is just
-  /// making, that has begun to write a store. Reads the database where the file alone does not tell.
+  /// Whether there is no store yet at a path: no file, an empty one, or the beginning of a store that a
+  /// process is writing or left when it died. Reads the database if the file alone does not decide.
   static func isVacant(_ state: StoreFileState, configuration: Configuration) throws -> Bool {
     guard let file = state.file, file.size > 0 else { return true }
     if state.isBlank { return true }
     let isChanging: Bool = state.hasHotJournal || state.hasWAL
     guard isChanging || state.isFirstPageBlank else { return false }
-    // Only SQLite can tell what its log or journal makes of the file. A journal is played back by that. It
-    // cuts a file that was emptied only after the journal is gone, so a process that was killed in between
-    // leaves more than the one page that counts.
+    // Only SQLite can apply its log or journal to the file, and reading rolls a journal back. It truncates a
+    // file that was emptied only after the journal is gone, so a process that is killed in between leaves
+    // more than the one page that counts.
     return try SQLiteErrors.translating(url: state.url) {
       let queue = try DatabaseQueue(path: state.url.path, configuration: configuration)
       defer { try? queue.close() }
@@ -53,7 +53,7 @@ enum StoreCreation {
     }
   }
 
-  /// Throws, naming the folder, where there is none for a store's file to be in.
+  /// Throws an error that names the folder if the folder of the store's file does not exist.
   static func requireFolder(of url: URL) throws {
     let folder: URL = url.followingLinks.deletingLastPathComponent()
     guard FileManager.default.fileExists(atPath: folder.path) else {
@@ -63,7 +63,8 @@ enum StoreCreation {
     }
   }
 
-  /// What a fresh store holds. Made before there is a file, so that a model that can't be stored leaves none.
+  /// The contents of a fresh store. They are made before the file, so that a model that can't be stored
+  /// leaves none.
   struct Contents {
     let model: NSManagedObjectModel
     let statements: [CompiledStatement]
@@ -79,13 +80,14 @@ enum StoreCreation {
     }
   }
 
-  /// Makes a blank database a store; one that is a store already stays as it is.
+  /// Turns a blank database into a store; a database that is a store already stays unchanged.
   static func fill(_ queue: DatabaseQueue, _ contents: Contents, url: URL) throws {
     try queue.writeWithoutTransaction { database in
       try database.inTransaction(.immediate) {
         if try database.tableExists(AppleBookkeeping.metadata) { return .rollback }
         for statement in contents.statements { try run(statement, database, url: url) }
-        // The statements go past GRDB, which has just looked for a table and keeps the list it saw.
+        // The statements were executed without GRDB, which has just searched for a table and caches the list
+        // of tables.
         database.clearSchemaCache()
         try contents.metadata.write(database, url: url)
         try writeModelCache(contents.model, database, url: url)

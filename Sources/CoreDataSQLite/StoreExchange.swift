@@ -12,12 +12,12 @@ import GRDBSQLite
   import Darwin
 #endif
 
-/// Exchanging all that a store file holds for nothing, or for what another store holds (Decisions/0048).
+/// Replaces all contents of a store file by nothing, or by those of another store (Decisions/0048).
 ///
-/// The database is written over in place by SQLite's backup: one transaction of its own, under its own locks,
-/// whoever has it open. A process that is killed leaves what was there or what was to come. Files of large
-/// values are there before that transaction and go after it; a note names them meanwhile (`ExternalNote`), so
-/// that those of a process that died go when the store is next opened.
+/// SQLite's backup writes the database over in place: one transaction, under SQLite's own locks, whatever
+/// other connections have it open. If the process is killed, the file has either the old or the new contents.
+/// Files of large values are added before that transaction and removed after it; meanwhile a note names them
+/// (`ExternalNote`), so that the next opening of the store removes those of a process that died.
 package struct StoreExchange {
   package let url: URL
   private let options: SQLiteOptions
@@ -32,10 +32,10 @@ package struct StoreExchange {
     external = ExternalData(store: url, missing: .isNil)
   }
 
-  // MARK: Nothing
+  // MARK: Destroying
 
-  /// Empties the store; its file stays, as a database without a table, which counts as no store. Where there
-  /// is no file, in a folder that is there, one comes into being. Throws for what is no store of this kind.
+  /// Empties the store; its file stays as a database without a table, which counts as no store. If there is
+  /// no file in an existing folder, one is created. Throws for a file that is no store of this kind.
   package func destroy() throws {
     if SQLiteStoreFile.isNowhere(url) { return }
     let state = StoreFileState(url: url)
@@ -57,7 +57,7 @@ package struct StoreExchange {
     } catch StoreError.inUse where isForced {
       try unlinkEverything()
     } catch StoreError.invalidFile(_, let reason) where reason.hasPrefix(SQLiteErrors.damage) {
-      // What can't be read can't be told to be a store either.
+      // A file that can't be read can't be recognised as a store either.
       if isForced { return try unlinkEverything() }
       throw StoreError.invalidFile(
         url: url, reason: reason + " To destroy it all the same set NSPersistentStoreForceDestroyOption.")
@@ -71,8 +71,8 @@ package struct StoreExchange {
     return try ExternalLeftovers.referredNames(database, url: url)
   }
 
-  /// Takes the file from those who won't let go of it. They go on with a file that has no name; the file
-  /// itself goes first, for a log without one is no harm.
+  /// Removes the file although other connections have it open; they keep using a file without a name. The
+  /// file itself is removed first, because a log without a file does no harm.
   private func unlinkEverything() throws {
     guard unlink(external.file.path) == 0 || errno == ENOENT else {
       let reason: NSError = DurableFile.failure("unlink")
@@ -82,9 +82,9 @@ package struct StoreExchange {
     ExternalLeftovers.removeAll(of: external)
   }
 
-  // MARK: Another store
+  // MARK: Replacing
 
-  /// What tells a copy from its source.
+  /// What distinguishes a copy from its source.
   package struct Identity {
     let uuid: String
     /// The program's metadata.
@@ -102,8 +102,8 @@ package struct StoreExchange {
     }
   }
 
-  /// Gives this store the contents of another one, as they are at one moment, and changes nothing about that
-  /// one. Where there is no store yet one is made.
+  /// Replaces the contents of this store by those of another one, as they are at one moment; the other store
+  /// stays unchanged. If there is no store yet, one is created.
   package func replace(with source: URL, as identity: Identity? = nil) throws {
     for url in [url, source] where SQLiteStoreFile.isNowhere(url) {
       throw StoreError.invalidFile(
@@ -121,7 +121,7 @@ package struct StoreExchange {
     }
   }
 
-  /// Throws unless a store can be made here, where there is none. Gives whether there is a file.
+  /// Throws unless a store can be created here and there is none. Returns whether there is a file.
   package func requireVacancy() throws -> Bool {
     let state = StoreFileState(url: url)
     if let objection = state.placeObjection { throw StoreError.invalidFile(url: url, reason: objection) }
@@ -133,9 +133,8 @@ package struct StoreExchange {
     return state.exists
   }
 
-  /// Makes the place vacant again where making a store has failed: empties the store of that UUID, and
-  /// removes a file that holds nothing unless it was there before. Whatever else somebody has
-  /// put there stays.
+  /// Cleans up after a store could not be created: empties the store if it has that UUID, and removes a file
+  /// without contents unless it existed before. Anything else at the place stays.
   package func withdraw(_ identifier: String?, leavingFile wasThere: Bool) {
     if let identifier, (try? SQLiteStoreFile.inspect(url: url).uuid) == identifier { try? destroy() }
     let state = StoreFileState(url: url)
@@ -145,13 +144,13 @@ package struct StoreExchange {
     unlink(state.path)
   }
 
-  /// Makes an empty file, unless there is one, that nobody may read who may not read the source. Throws for
-  /// what can't be replaced.
+  /// Creates an empty file, if there is none, with permissions no wider than the source's. Throws for a file
+  /// that can't be replaced.
   private func makePlace(like source: StoreFileState) throws -> Bool {
     let state = StoreFileState(url: url)
     if let objection = state.placeObjection { throw StoreError.invalidFile(url: url, reason: objection) }
     if state.exists {
-      // What somebody else keeps there is not to be lost.
+      // Another program's file must not be lost.
       if state.sizeInBytes > 0, let objection = state.objection {
         throw StoreError.invalidFile(url: url, reason: objection)
       }
@@ -194,8 +193,8 @@ package struct StoreExchange {
             )
           }
           let gone: Set<String> = names.filter { FileIdentity(path: other.file($0).path) == nil }
-          // A save since the state was taken may have removed them; if not, the store lacks them, and
-          // so does the copy.
+          // A save since the state was taken may have removed them; if not, the store lacks them, and the
+          // copy lacks them too.
           if gone != missing, attempt < 20 {
             missing = gone
             throw Outdated()
@@ -213,8 +212,8 @@ package struct StoreExchange {
     }
   }
 
-  /// Runs `body` with the same contents under another identity: a copy in a file of SQLite's that has no
-  /// name. So the destination never has the source's UUID, not even for a moment.
+  /// Runs `body` with the same contents under another identity: a copy in a temporary file of SQLite's
+  /// without a name. So the destination never has the source's UUID, not even for a moment.
   private func renamed(
     _ contents: Database, as identity: Identity?, _ body: (Database) throws -> Void
   ) throws {
@@ -228,7 +227,7 @@ package struct StoreExchange {
     }
   }
 
-  // MARK: The exchange
+  // MARK: Exchange
 
   private func withTarget(_ body: (DatabaseQueue) throws -> Void) throws {
     var configuration = Configuration()
@@ -250,7 +249,7 @@ package struct StoreExchange {
   ) throws {
     let note = ExternalNote(of: external)
     defer { tidy(target) }
-    // Where there is no folder there are no files to be lost.
+    // Without a folder there are no files to lose.
     for name in old.subtracting(new).sorted() { try? note.add(name) }
     try fitPages(of: target, to: contents)
     try target.writeWithoutTransaction { database in
@@ -261,15 +260,16 @@ package struct StoreExchange {
           if let other { try copyValues(new, from: other, note) }
         }
       } catch {
-        // The old contents stay, and those who have them open go on. If this fails, they open the store anew.
+        // The old contents stay, and the stores that have them open go on. If this fails, they have to be
+        // opened anew.
         try? takeBack?()
         throw error
       }
     }
   }
 
-  /// Under the write lock, for whoever has that takes files which are noted and not referred to for those of
-  /// a dead process.
+  /// Runs under the write lock, because a connection that holds the lock treats noted files without a
+  /// reference as those of a dead process.
   private func copyValues(_ names: Set<String>, from other: ExternalData, _ note: ExternalNote) throws {
     if names.isEmpty { return }
     do {
@@ -292,7 +292,7 @@ package struct StoreExchange {
     }
   }
 
-  /// A log takes pages of one size only.
+  /// A log accepts pages of one size only.
   private func fitPages(of target: DatabaseQueue, to contents: Database) throws {
     func size(_ database: Database) throws -> Int? { try Int.fetchOne(database, sql: "PRAGMA page_size") }
     let (mode, own): (String?, Int?) = try target.writeWithoutTransaction {
@@ -302,8 +302,7 @@ package struct StoreExchange {
     try Connections.setJournalMode("delete", options, on: target)
   }
 
-  /// Removes the files that the contents, be they new or old, don't refer to, and folders that
-  /// nothing is left in.
+  /// Removes the files that the contents, old or new, don't refer to, and empty folders.
   private func tidy(_ target: DatabaseQueue) {
     ExternalLeftovers.collect(external, options) { try target.writeWithoutTransaction($0) }
     ExternalLeftovers.removeEmptyFolders(of: external)

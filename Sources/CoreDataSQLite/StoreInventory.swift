@@ -3,7 +3,7 @@ import CoreDataStorage
 import Foundation
 import GRDB
 
-/// What a database file holds, as far as the engine decides by it.
+/// The contents of a database file, as far as the engine's decisions depend on them.
 struct StoreInventory {
   var database: ExistingDatabase
   var hasHistory: Bool
@@ -67,7 +67,8 @@ struct StoreInventory {
     defer { statement.reset() }
     var rows: [ExistingDatabase.EntityRow] = []
     while try statement.step() {
-      // A number indexes tables in memory, so a hostile one must not make them huge. Apple's end at 16003.
+      // A number indexes tables in memory, so a malicious one must not make them huge. Apple's highest is
+      // 16003.
       let number: Int64 = statement.integer(0)
       guard number > 0, number < 100_000 else { continue }
       rows.append(

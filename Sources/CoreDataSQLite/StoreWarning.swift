@@ -1,6 +1,6 @@
 import Foundation
 
-/// What is said on standard error about a store, where nothing can be thrown.
+/// Warnings about a store on standard error, for places that can't throw.
 enum StoreWarning {
   static func say(_ path: String, _ text: String) {
     FileHandle.standardError.write(Data("CoreData: warning: \(path) \(text)\n".utf8))

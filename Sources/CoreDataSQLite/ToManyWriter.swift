@@ -3,11 +3,11 @@ import CoreDataStorage
 import Foundation
 import GRDB
 
-/// Writes what rows alone do not tell: pairs of many-to-many relationships, keys of to-many relationships
-/// without inverse, and the order of ordered ones.
+/// Writes what is not in the rows themselves: pairs of many-to-many relationships, keys of to-many
+/// relationships without inverse, and the order of ordered ones.
 ///
-/// All pairs and keys of a save come first, then all orders, because the two sides of an ordered many-to-many
-/// relationship speak about the same pairs.
+/// All pairs and keys of a save come first, then all orders, because both sides of an ordered many-to-many
+/// relationship are stored in the same pairs.
 struct ToManyWriter {
   let engine: SQLiteEngine
   let database: Database
@@ -24,8 +24,8 @@ struct ToManyWriter {
     try appendToOtherOrders(edits)
   }
 
-  /// The other side of a pair may be ordered without an edit of its own that names the pair: there the
-  /// owner goes last.
+  /// The other side of a pair may be ordered without an edit of its own that names the pair: the owner is
+  /// then appended there.
   private func appendToOtherOrders(_ edits: [ToManyEdit]) throws {
     var told: Set<PlacedMember>?
     for edit in edits where !edit.added.isEmpty {
@@ -79,7 +79,7 @@ struct ToManyWriter {
     }
   }
 
-  /// Gives members the order keys after the last one; reads none but that.
+  /// Gives members the order keys after the last one; reads only that key.
   private func appendToOrder(_ edit: ToManyEdit) throws {
     let statements: ToManyStatements = try statements(edit)
     guard let place = statements.place, let lastKey = statements.lastKey else { return }
@@ -89,7 +89,7 @@ struct ToManyWriter {
     let last: Int64? = try select.step() && !select.isNull(0) ? select.integer(0) : nil
     select.reset()
     guard let keys = OrderKeys.append(edit.appended.count, after: last) else {
-      // No numbers left at the end: all members get new ones.
+      // No numbers are left at the end: all members get new ones.
       let layout: EntityLayout = engine.layout.entities[Int(edit.owner.entity)]
       let stored: [RowID] =
         try engine.members(of: layout, slot: edit.slot, owner: edit.owner, database)
@@ -99,7 +99,7 @@ struct ToManyWriter {
     for (member, key) in zip(edit.appended, keys) { try run(place, key, edit.owner.key, member.key) }
   }
 
-  /// Gives every member of the ordering its order key, touching as few rows as possible.
+  /// Gives every member of the ordering its order key, changing as few rows as possible.
   private func writeOrder(_ ordering: [RowID], _ edit: ToManyEdit) throws {
     let layout: EntityLayout = engine.layout.entities[Int(edit.owner.entity)]
     guard let place = try statements(edit).place else { return }
@@ -111,7 +111,7 @@ struct ToManyWriter {
       current.updateValue(select.isNull(3) ? nil : select.integer(3), forKey: select.integer(1))
     }
     select.reset()
-    // A member that is no member in the store (its row was changed by a merge) has no place to be ordered.
+    // A member that the store does not have as such (a merge changed its row) has no order key to set.
     let members: [Int64] = ordering.map(\.key).filter { current[$0] != nil }
     let old: [Int64?] = members.map { current[$0] ?? nil }
     let new: [Int64] = OrderKeys.assign(current: old)

@@ -3,12 +3,11 @@ import CoreDataStorage
 import Foundation
 import GRDB
 
-/// From SQLite's words about a unique index back to the model's constraint and the row that stands
-/// in the way.
+/// Maps SQLite's message about a unique index back to the model's constraint and the conflicting row.
 ///
 ///     UNIQUE constraint failed: ZUSER.ZEMAIL, ZUSER.ZDOMAIN      constraint [email, domain]
 enum UniqueConstraints {
-  /// The properties of all constraints that hold for an entity: its own, its ancestors', its descendants'.
+  /// The properties of all constraints that apply to an entity: its own, its ancestors', its descendants'.
   static func names(of layout: EntityLayout, in model: ModelLayout) -> Set<String> {
     var result: Set<String> = []
     for (entity, names) in constraints(of: layout, in: model) where entity.family.contains(layout.index) {
@@ -17,7 +16,7 @@ enum UniqueConstraints {
     return result
   }
 
-  /// Constraints of the hierarchy, with the entity that declares each. They share one table.
+  /// Constraints of the hierarchy, which shares one table, with the entity that declares each.
   private static func constraints(
     of layout: EntityLayout, in model: ModelLayout
   ) -> [(entity: EntityLayout, names: [String])] {

@@ -4,8 +4,8 @@ import CoreDataStorage
 import Foundation
 import GRDBSQLite
 
-/// From a stepping statement to the values of a table, by the rules of ``RowReader``: SQLite types values,
-/// not columns, and a value that means nothing reads as nil.
+/// Reads the values of a projection from a stepping statement, by the rules of ``RowReader``: SQLite types
+/// values, not columns, and a value without meaning reads as nil.
 struct ValueReader {
   let schema: StoreSchema
   let reads: [ValueRead]
@@ -58,7 +58,7 @@ struct ValueReader {
 
   private func object(_ read: ValueRead, _ statement: RawStatement) -> PredicateValue {
     let number: Int? = read.entityPosition.map { Int(statement.integer($0)) }
-    // A target that is not there keeps the declared entity.
+    // A target that does not exist keeps the declared entity.
     let entity: Int = number.flatMap { schema.entityIndex(ofNumber: $0) } ?? read.target
     let id = RowID(entity: entity, key: statement.integer(read.position))
     return .object(ObjectBox(ObjectReference(id: id)))
@@ -86,7 +86,8 @@ extension SQLiteEngine {
     }
   }
 
-  /// SQLite's own sum stops where whole numbers need more than 64 bits; the store in memory says the same.
+  /// SQLite's own sum fails for integers that need more than 64 bits; the in-memory store throws the same
+  /// error.
   private func step(_ statement: RawStatement) throws -> Bool {
     do {
       return try statement.step()
