@@ -1,7 +1,7 @@
-/// What may stay where it is when a list gets a new order: given the old places in the new order, a longest
-/// run of them that ascends.
+/// Finds the elements that keep their positions when a list is reordered: given the old positions in the new
+/// order, a longest ascending subsequence of them.
 package enum AscendingRun {
-  /// Which keys stay; nil ones never do.
+  /// Whether each key is part of the subsequence; nil keys never are.
   ///
   /// Cost: n log n.
   package static func longest(in keys: [Int64?]) -> [Bool] {

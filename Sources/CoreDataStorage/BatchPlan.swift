@@ -2,13 +2,13 @@ import CoreDataModel
 import CoreDataPredicates
 import Foundation
 
-/// Rows to insert, update or delete without objects: what a batch request asks of a store. Closed, as a
-/// `FetchPlan` is.
+/// Rows to insert, update or delete without objects: the plan of a batch request. Closed, as a `FetchPlan`
+/// is.
 package struct BatchPlan: Sendable {
   package enum Operation: Sendable {
     /// New rows under provisional keys, as in a `SavePlan`.
     case insert(RowBatch)
-    /// Slots of the entity with the expressions that give their new values. The rows' versions rise.
+    /// Slots of the entity with the expressions of their new values. The rows' versions rise by one.
     case update([(slot: Int, value: ExpressionNode)])
     /// Delete rules are not applied by the store; to-one references to the rows become nil.
     case delete
@@ -25,11 +25,11 @@ package struct BatchPlan: Sendable {
   package var operation: Operation
   package var entity: EntityLayout
   package var includesSubentities: Bool = true
-  /// Which rows; nil for all. Not for insertions.
+  /// The rows to change; nil for all. Not used for insertions.
   package var predicate: PredicateNode?
-  /// Who writes, for the store's history.
+  /// The author of the change, for the store's history.
   package var author: SaveAuthor
-  /// Whether the outcome is to name the rows.
+  /// Whether the outcome is to contain the rows' ids.
   package var wantsIDs: Bool = false
 
   package init(_ operation: Operation, of entity: EntityLayout, author: SaveAuthor) {
@@ -39,10 +39,10 @@ package struct BatchPlan: Sendable {
   }
 }
 
-/// What a batch has done.
+/// The result of a batch.
 package struct BatchOutcome: Sendable {
   package var count: Int
-  /// Where they were wanted.
+  /// The ids, if the plan wants them.
   package var ids: [RowID]?
 
   package init(count: Int, ids: [RowID]? = nil) {
@@ -51,7 +51,7 @@ package struct BatchOutcome: Sendable {
   }
 }
 
-/// How a store is to keep the entities of a newer model, step by step: what a migration in place asks of it.
+/// How a store is to change its tables for a newer model, step by step: the plan of a migration in place.
 package struct SchemaPlan: Sendable {
   package enum Step: Sendable {
     case addEntity(String)
@@ -62,9 +62,9 @@ package struct SchemaPlan: Sendable {
     case renameProperty(entity: String, from: String, to: String)
   }
 
-  /// In the order in which they are to be taken.
+  /// In the order in which they are executed.
   package var steps: [Step]
-  /// The model that the store has afterwards.
+  /// The model of the store afterwards.
   package var target: ModelLayout
 
   package init(_ steps: [Step], to target: ModelLayout) {

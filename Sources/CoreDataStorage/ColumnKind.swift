@@ -1,6 +1,6 @@
 import CoreDataPredicates
 
-/// How the value of a stored property lies in its 8-byte word of a row (see `RowSlab`).
+/// How the value of a stored property is kept in its 8-byte word of a row (see `RowSlab`).
 @frozen
 public enum ColumnKind: UInt8, Sendable {
   /// Word: the integer.
@@ -11,7 +11,7 @@ public enum ColumnKind: UInt8, Sendable {
   case double, float
   /// Word: the bits of a `Double`, seconds since 2001-01-01 00:00:00 UTC.
   case date
-  /// Tail: the number's decimal text, so that no digit is lost on the way.
+  /// Tail: the number's decimal text, so that no digit is lost.
   case decimal
   /// Tail: UTF-8 text.
   case string
@@ -21,7 +21,7 @@ public enum ColumnKind: UInt8, Sendable {
   case uuid
   /// Tail: the bytes.
   case data
-  /// Tail: what the value transformer made of the object.
+  /// Tail: the bytes that the value transformer made of the object.
   case transformable
   /// Two words: the target's primary key, then its entity index.
   case toOne
@@ -35,13 +35,13 @@ public enum ColumnKind: UInt8, Sendable {
     }
   }
 
-  /// How many words of a row the value takes.
+  /// The number of words of a row that the value takes.
   @inlinable
   public var wordCount: Int { self == .toOne ? 2 : 1 }
 }
 
 extension ColumnKind {
-  /// What its values are to predicates; nil for relationships and for what a transformer made.
+  /// The kind of the values in predicates; nil for relationships and transformed values.
   package var scalarKind: ScalarKind? {
     switch self {
     case .int16, .int32, .int64: .integer

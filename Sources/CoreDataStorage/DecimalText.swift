@@ -2,9 +2,9 @@ import Foundation
 
 /// Decimal numbers as text, in rows, and what stores keep of them.
 ///
-/// Apple's framework keeps decimals in columns of numeric affinity, that is as 64-bit integers where they are
-/// whole and small enough, else as reals. 15 digits always survive that, more may not; what is kept of more
-/// is the shortest text that stands for the same real (Decisions/0037).
+/// Apple's framework keeps decimals in columns of numeric affinity: as 64-bit integers if they are whole and
+/// small enough, otherwise as reals. That always preserves 15 digits, but not always more; of longer numbers
+/// the shortest text that denotes the same real is kept (Decisions/0037).
 package enum DecimalText {
   /// The shortest decimal text that denotes exactly this double's shortest form, without exponent.
   package static func shortest(_ value: Double) -> String {
@@ -12,7 +12,7 @@ package enum DecimalText {
     return plain(Substring(value.description))
   }
 
-  /// Takes the exponent and superfluous zeros out of a number's text: `1.50e+3` becomes `1500`.
+  /// Removes the exponent and superfluous zeros from a number's text: `1.50e+3` becomes `1500`.
   package static func plain(_ text: Substring) -> String {
     var digits: [UInt8] = []
     var exponent: Int = 0
@@ -31,7 +31,8 @@ package enum DecimalText {
         if sawPoint { exponent -= 1 }
       case 0x2E: sawPoint = true
       case 0x65, 0x45:
-        // SQLite's and Decimal's exponents have at most four digits; more would be an attempt to fill memory.
+        // SQLite's and Decimal's exponents have at most four digits; a longer one could be an attempt to
+        // exhaust memory.
         guard let value = Int(Substring(rest)), abs(value) < 10_000 else { return String(text) }
         exponent += value
         rest = rest[rest.endIndex...]
@@ -56,9 +57,9 @@ package enum DecimalText {
     return String(decoding: result, as: UTF8.self)
   }
 
-  /// Whether an integer of 64 bits or a real gives the number back as it is.
+  /// Whether a 64-bit integer or a real represents the number exactly.
   package static func isKept(_ text: UnsafeRawBufferPointer) -> Bool {
-    // Up to 15 digits always do; an exponent only moves the point.
+    // Up to 15 digits are always kept; an exponent only moves the point.
     var count: Int = 0
     for byte in text {
       if byte >= 0x30 && byte <= 0x39 { count += 1 }
@@ -71,14 +72,14 @@ package enum DecimalText {
     return shortest(value) == plain(Substring(string))
   }
 
-  /// The text of what is kept of a number. Costs a walk over its digits where all of it is.
+  /// The text of the number that a store keeps. If that is the whole number, this only scans its digits.
   package static func kept(_ text: String) -> String {
     var text: String = text
     if text.withUTF8({ isKept(UnsafeRawBufferPointer($0)) }) { return text }
     return Double(text).map(shortest) ?? text
   }
 
-  /// What is kept of a number.
+  /// The number that a store keeps of a value.
   package static func kept(_ value: Decimal) -> Decimal {
     let text: String = value.description
     let kept: String = kept(text)
@@ -87,6 +88,6 @@ package enum DecimalText {
 
   package static func number(_ text: String) -> Decimal? { Decimal(string: text, locale: posix) }
 
-  /// Made once: rows are compared by the thousand.
+  /// Made once, because rows are compared by the thousand.
   private static let posix = Locale(identifier: "en_US_POSIX")
 }

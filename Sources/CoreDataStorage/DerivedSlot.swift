@@ -10,16 +10,16 @@ package struct DerivedSlot: Sendable {
 
   package enum Source: Sendable, Hashable {
     case now
-    /// To-one relationships to follow, each in the entity where the one before it ends, and the
-    /// attribute at the end.
+    /// To-one relationships to follow, each in the entity where the previous one ends, and the attribute at
+    /// the end.
     case value(path: [Place], attribute: Place, function: Derivation.TextFunction?)
     /// The members of a to-many relationship of the derived attribute's entity.
     case count(slot: Int)
-    /// The sum of an attribute of the destination over them.
+    /// The sum of an attribute of the destination over the members.
     case sum(slot: Int, attribute: Place)
   }
 
-  /// Where the attribute is declared; it has the same slot and word in all sub-entities.
+  /// The entity that declares the attribute; it has the same slot and word in all sub-entities.
   package let place: Place
   package let name: String
   package let kind: ColumnKind
@@ -28,7 +28,7 @@ package struct DerivedSlot: Sendable {
 }
 
 extension ModelLayout {
-  /// The derived attributes that a store keeps up, by entity and slot. `entityNames`: those of its
+  /// The derived attributes that a store keeps up to date, by entity and slot. `entityNames`: those of its
   /// configuration, nil for all.
   ///
   /// Throws `StoreError.unsupportedModel` for an expression that no store can derive, with what is wrong and
@@ -60,7 +60,7 @@ extension ModelLayout {
     return result
   }
 
-  /// nil if a name is not found, which the check of the expression rules out.
+  /// nil if a name is not found, which the check of the expression excludes.
   private func resolve(_ derivation: Derivation, of entity: EntityLayout) -> DerivedSlot.Source? {
     func place(_ name: String, of entity: EntityLayout) -> DerivedSlot.Place? {
       entity.slotByName[name].map { DerivedSlot.Place(entity: entity.index, slot: $0) }

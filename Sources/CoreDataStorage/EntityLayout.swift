@@ -2,17 +2,17 @@ import CoreDataModel
 import CoreDataPredicates
 import Foundation
 
-/// What a property is to the object graph, and where a row holds it.
+/// The role of a property in the object graph, and where a row holds it.
 public enum SlotRole: Sendable, Equatable {
   /// A value in the row; `word` is its first word, counted from the end of the row's header.
   case stored(ColumnKind, word: Int)
-  /// A relationship with many members; the row holds nothing of it.
+  /// A relationship with many members; the row holds no part of it.
   case toMany
-  /// A value that lives in the object only: transient attributes and relationships.
+  /// A value that only the object holds: transient attributes and relationships.
   case transient
   /// A fetched property: computed by a fetch.
   case fetched
-  /// A composite attribute: nothing of its own, its elements have slots.
+  /// A composite attribute: it has no value of its own; its elements have slots.
   case composite
 }
 
@@ -39,7 +39,7 @@ public struct PropertySlot: @unchecked Sendable {
   /// Whether the value is kept up to date by the store (a derived attribute).
   public var isDerived: Bool { property is NSDerivedAttributeDescription }
 
-  /// Whether it is no property of the entity but a part of one.
+  /// Whether it is no property of the entity but an element of one.
   public var isElement: Bool { container != nil }
 
   public var isToOne: Bool {
@@ -50,15 +50,14 @@ public struct PropertySlot: @unchecked Sendable {
   public var isToMany: Bool { relationship?.isToMany ?? false }
 }
 
-/// An entity resolved once into slots, so that nothing later looks a name up per value.
+/// An entity resolved once into slots, so that no name is looked up for each value.
 ///
-/// Slots of the super-entity come first, in its order, so a slot number (and a word) of an entity is
-/// right for every sub-entity. Own slots follow: stored attributes by name, to-one relationships by name,
-/// then everything that has no place in the row. The elements of a composite attribute have slots of their
-/// own behind it.
+/// Slots of the super-entity come first, in its order, so a slot number (and a word) of an entity is valid
+/// for every sub-entity. Own slots follow: stored attributes by name, to-one relationships by name, then
+/// everything that is not in the row. The elements of a composite attribute have slots of their own after it.
 ///
-/// The stored ones are words of a row (`RowLayout`). `headerSize` is the same in a whole hierarchy; that is
-/// what makes words of a parent valid for its children.
+/// The stored ones are words of a row (`RowLayout`). `headerSize` is the same in a whole hierarchy, so words
+/// of a parent are valid for its children.
 public final class EntityLayout: @unchecked Sendable {
   // Sendable: every field is immutable once `ModelLayout.init` has returned; descriptions are frozen.
 
@@ -78,7 +77,7 @@ public final class EntityLayout: @unchecked Sendable {
   public let rowSize: Int
   /// The bytes a row of the widest entity of the family takes.
   public let familyRowSize: Int
-  /// The stored attributes whose values a history keeps of deleted rows; nil: none.
+  /// The stored attributes whose values a history keeps of deleted rows; nil if there are none.
   package let tombstoneSlots: SlotSet?
 
   init(
@@ -179,7 +178,8 @@ public final class ModelLayout: @unchecked Sendable {
 }
 
 extension PropertySlot {
-  /// Gives the elements of a composite attribute slots, by name as properties are, and theirs in turn.
+  /// Adds slots for the elements of a composite attribute, sorted by name as properties are, and for their
+  /// elements in turn.
   fileprivate static func appendElements(
     of composite: Int, to slots: inout [PropertySlot], nextWord words: inout Int
   ) {
@@ -199,19 +199,19 @@ extension PropertySlot {
 }
 
 extension EntityLayout {
-  /// The stored slots that a slot stands for: the values of a composite attribute, or the slot itself.
+  /// The stored slots of a slot: those of the elements for a composite attribute, otherwise the slot itself.
   package func storedSlots(of slot: Int) -> [Int] {
     slots[slot].role == .composite ? slots[slot].elements.flatMap(storedSlots) : [slot]
   }
 
-  /// The property that a slot is part of.
+  /// The slot of the property that contains a slot.
   package func property(of slot: Int) -> Int {
     var slot: Int = slot
     while let container = slots[slot].container { slot = container }
     return slot
   }
 
-  /// Takes the longest beginning of a path that leads into a composite attribute for one name:
+  /// Joins the longest prefix of a path that leads into a composite attribute into one name:
   /// `address.city.length` gives `address.city` and `length`.
   package func joinElements(_ path: [String]) -> [String] {
     guard let first = path.first, slot(named: first)?.role == .composite else { return path }
@@ -226,8 +226,8 @@ extension EntityLayout {
 }
 
 extension ModelLayout {
-  /// Throws `StoreError.unsupportedModel` for names that are different text and yet equal in Swift, such as
-  /// `é` composed and decomposed: no dictionary by name can hold both.
+  /// Throws `StoreError.unsupportedModel` for names that differ as text but are equal in Swift, such as `é`
+  /// composed and decomposed: no dictionary by name can hold both.
   package func checkNames() throws {
     var entities: [String: String] = [:]
     for entity in self.entities {
@@ -257,7 +257,7 @@ extension ModelLayout {
         + "\(codePoints(other))), and Swift can't tell them apart; rename one")
   }
 
-  /// Throws `StoreError.unsupportedModel` for a composite attribute that a store can't keep.
+  /// Throws `StoreError.unsupportedModel` for a composite attribute that a store can't hold.
   package func checkComposites(entityNames: Set<String>? = nil) throws {
     for entity in entities where entityNames?.contains(entity.name) ?? true {
       for slot in entity.slots where slot.role == .composite || slot.isElement {
@@ -278,7 +278,7 @@ extension ModelLayout {
 }
 
 extension SlotRole {
-  /// Decides a property's role and takes the words it needs.
+  /// Determines a property's role and allocates its words.
   fileprivate static func make(_ property: NSPropertyDescription, nextWord: inout Int) -> SlotRole {
     func take(_ kind: ColumnKind) -> SlotRole {
       defer { nextWord += kind.wordCount }
@@ -312,7 +312,7 @@ extension SlotRole {
   }
 }
 
-/// An entity with its number, before slots are given out.
+/// An entity with its number, before its slots are assigned.
 private struct EntityDraft {
   let index: Int
   let entity: NSEntityDescription

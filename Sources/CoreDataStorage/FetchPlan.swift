@@ -2,11 +2,11 @@ import CoreDataModel
 import CoreDataPredicates
 import Foundation
 
-/// A managed object (or its id) inside a predicate, in the form a store understands.
+/// A managed object (or its id) inside a predicate, in the form that stores use.
 ///
 /// The graph replaces every object constant of a predicate by one of these (wrapped in
-/// `PredicateValue.object`) before a plan leaves it. `id` is nil for an object this store does not hold (not
-/// saved yet, or of another store): it equals nothing.
+/// `PredicateValue.object`) before it passes a plan to a store. `id` is nil for an object this store does not
+/// hold (not saved yet, or of another store): it equals nothing.
 package final class ObjectReference: Sendable, Hashable, CustomStringConvertible {
   package let id: RowID?
   package init(id: RowID?) { self.id = id }
@@ -15,9 +15,9 @@ package final class ObjectReference: Sendable, Hashable, CustomStringConvertible
   package var description: String { id.map { "<object p\($0.key)>" } ?? "<unsaved object>" }
 }
 
-/// A class inside a predicate (`SELF isKindOfClass: Manager`), in the form a store understands: the entities
-/// whose objects are of that class. The graph replaces every class constant by one of these before
-/// a plan leaves it.
+/// A class inside a predicate (`SELF isKindOfClass: Manager`), in the form that stores use: the entities
+/// whose objects are of that class. The graph replaces every class constant by one of these before it passes
+/// a plan to a store.
 package struct EntityFamily: ObjectFamily, Hashable, CustomStringConvertible {
   /// Indexes in the model.
   package let entities: Set<Int>
@@ -33,7 +33,7 @@ package struct EntityFamily: ObjectFamily, Hashable, CustomStringConvertible {
   }
 }
 
-/// What stands for a row where a store evaluates in memory.
+/// An object that represents a row in predicates that a store evaluates in memory.
 package protocol StoredRow: AnyObject {
   var id: RowID { get }
 }
@@ -51,16 +51,17 @@ package struct FetchOrder: Sendable, Hashable {
   }
 }
 
-/// What to get from a store, decided before any store is touched.
+/// A fetch, fully decided before any store is accessed.
 ///
 /// The predicate is closed: variables are substituted, managed objects replaced by `ObjectReference`, blocks
-/// and custom selectors absent. Key paths are checked by the compiler of the engine against `entity`.
+/// and custom selectors absent. The compiler of the engine checks key paths against `entity`.
 package struct FetchPlan: Sendable {
   package var entity: EntityLayout
-  /// Rows of sub-entities too.
+  /// Whether rows of sub-entities are included.
   package var includesSubentities: Bool = true
   package var predicate: PredicateNode? { didSet { shape = nil } }
-  /// The predicate's shape, where the maker of the plan knew it. Finding it costs a walk over the predicate.
+  /// The predicate's shape, if the code that made the plan had it. Computing it costs a walk over the
+  /// predicate.
   package private(set) var shape: PredicateShape?
   /// nil sorts before every value when ascending.
   package var order: [FetchOrder] = []
@@ -76,7 +77,7 @@ package struct FetchPlan: Sendable {
   }
 }
 
-/// The statement an engine would run for a plan, for people.
+/// The statement an engine would run for a plan, for display.
 package struct ExplainedStatement: Sendable, Equatable {
   package var sql: String
   /// The bound values, printed.

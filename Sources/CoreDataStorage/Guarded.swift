@@ -8,18 +8,19 @@
   import Darwin
 #endif
 
-/// A value that is reached by one thread at a time.
+/// A value that one thread at a time can access.
 ///
-/// The lock is of pthreads, which ThreadSanitizer knows. Off Apple's platforms it does not see
-/// `Synchronization.Mutex` being taken and reports whatever that guards as a race, in every program that uses
+/// The lock is a pthread mutex, which ThreadSanitizer supports. Off Apple's platforms it does not detect
+/// locking of `Synchronization.Mutex` and reports whatever that guards as a race, in every program that uses
 /// this package.
 ///
-/// Not re-entrant: taking it again inside `withLock` waits for ever.
+/// Not re-entrant: calling `withLock` inside `withLock` deadlocks.
 ///
-/// Public, though no program sees this module: what is `package` is not inlined into other modules.
+/// Public, although programs do not import this module: `package` declarations are not inlined into other
+/// modules.
 @frozen
 public struct Guarded<Value>: @unchecked Sendable {
-  // Sendable: the storage's value is reached while its mutex is held only.
+  // Sendable: the storage's value is accessed only while its mutex is locked.
   @usableFromInline let storage: Storage
 
   @usableFromInline
@@ -45,7 +46,7 @@ public struct Guarded<Value>: @unchecked Sendable {
   @inlinable
   public init(_ value: consuming sending Value) { storage = Storage(value) }
 
-  /// Runs `body` with the value, while no other thread can reach it.
+  /// Runs `body` with the value, while no other thread can access it.
   @inlinable
   public func withLock<Result>(_ body: (inout Value) throws -> Result) rethrows -> Result {
     pthread_mutex_lock(storage.mutex)

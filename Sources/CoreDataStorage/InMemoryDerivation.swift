@@ -2,20 +2,20 @@ import CoreDataModel
 import CoreDataPredicates
 import Foundation
 
-/// Computes derived attributes anew where a save has changed what they are derived from.
+/// Recomputes derived attributes if a save has changed what they are derived from.
 ///
-/// It looks at the state before the plan is applied (who lost a member?) and after (who gained one?). Which
-/// attributes of which rows that concerns is found by walking each expression's path backwards from the rows
-/// of the plan; all other rows keep what they had. A row is computed once a save, however much of the save
-/// concerns it.
+/// It examines the state before the plan is applied (which rows lost a member?) and after (which gained
+/// one?). To find the attributes and rows affected it walks each expression's path backwards from the rows of
+/// the plan; all other rows keep their values. A row is computed once for each save, however much of the save
+/// affects it.
 ///
-/// A save's rows come from objects, which don't know what the store derives: their derived words
-/// are never taken.
+/// A save's rows come from objects, which do not hold the store's derived values: their derived words are
+/// ignored.
 struct InMemoryDerivation {
   private let plan: SavePlan
   private let schema: InMemorySchema
   private let now = Date()
-  /// The rows that updates replace, by the place of the update.
+  /// The rows that updates replace, by the index of the update.
   private let replaced: [RowRef?]
   /// By number of the derived attribute: the keys of the rows to compute.
   private var affected: [Set<Int64>]
@@ -37,7 +37,7 @@ struct InMemoryDerivation {
       let root: Int = schema.layout.entities[schema.derived[number].place.entity].rootIndex
       for key in keys { work[root, default: [:]][key, default: []].append(number) }
     }
-    // Their rows carry words of the objects' in any case.
+    // Their rows contain the objects' words in any case.
     var old: [RowID: RowRef] = [:]
     for (place, update) in plan.updates.enumerated() where !schema.derivedOf[update.row.entity].isEmpty {
       let id: RowID = update.row.id
@@ -54,11 +54,11 @@ struct InMemoryDerivation {
     }
   }
 
-  // MARK: What is affected
+  // MARK: Affected rows
 
   private mutating func collect(_ state: InMemoryState) {
     for (number, derived) in schema.derived.enumerated() {
-      // A row's own insertion computes everything; its own update what it reads of itself.
+      // Inserting a row computes everything; updating it computes what depends on the row itself.
       for insert in plan.inserts where family(derived.place.entity).contains(insert.layout.index) {
         insert.rows.forEach { affected[number].insert($0.key) }
       }
@@ -79,7 +79,7 @@ struct InMemoryDerivation {
 
   private func family(_ entity: Int) -> ClosedRange<Int> { schema.layout.entities[entity].family }
 
-  /// The keys of rows that are new, gone, or of which one of these slots has changed.
+  /// The keys of rows that are new, deleted, or in which one of these slots has changed.
   private func touched(_ entity: Int, _ slots: [Int]) -> Set<Int64> {
     let family: ClosedRange<Int> = family(entity)
     var keys: Set<Int64> = []
@@ -93,7 +93,7 @@ struct InMemoryDerivation {
     return keys
   }
 
-  /// Walks a path of to-one relationships backwards from what has changed on it.
+  /// Walks a path of to-one relationships backwards from the changes on it.
   private func sources(
     of attribute: DerivedSlot.Place, along path: [DerivedSlot.Place], _ state: InMemoryState
   ) -> Set<Int64> {
@@ -105,7 +105,7 @@ struct InMemoryDerivation {
     return keys
   }
 
-  /// The owners of members that came, went, or (for a sum) changed their value.
+  /// The owners that gained or lost members, or (for a sum) whose members changed their value.
   private func owners(_ ends: Set<Int64>, _ side: InMemorySchema.Side, _ state: InMemoryState) -> Set<Int64> {
     let link: InMemoryLink = state.links[side.link]
     let isSymmetric: Bool = schema.links[side.link].kind == .symmetric
@@ -143,7 +143,7 @@ struct InMemoryDerivation {
       if isSymmetric || other.isForward != side.isForward {
         for member in edit.added + edit.removed { owners.insert(member.key) }
       }
-      // A member without an inverse leaves its owner for another one.
+      // Without an inverse, a member added to this owner is removed from another one.
       if schema.links[side.link].kind == .hidden {
         owners.formUnion(self.owners(Set(edit.added.map(\.key)), side, state))
       }
@@ -154,7 +154,7 @@ struct InMemoryDerivation {
 
 extension InMemoryState {
   /// The keys of the rows whose to-one leads to one of these. Rows of a relationship with a to-many inverse
-  /// are looked up; for others every row of the hierarchy is looked at.
+  /// are looked up; for others every row of the hierarchy is scanned.
   func sources(of targets: Set<Int64>, step: DerivedSlot.Place) -> Set<Int64> {
     guard !targets.isEmpty else { return [] }
     let entity: EntityLayout = schema.layout.entities[step.entity]
@@ -176,7 +176,7 @@ extension InMemoryState {
   }
 }
 
-/// Writes copies of rows with derived values into slabs of its own.
+/// Writes copies of rows with derived values into separate slabs.
 private final class DerivedRowWriter {
   private let state: InMemoryState
   private let root: EntityLayout
@@ -191,8 +191,7 @@ private final class DerivedRowWriter {
 
   /// - Parameters:
   ///   - numbers: the attributes to compute.
-  ///   - old: the row before the save; where it is given, its values of all other derived
-  ///     attributes are kept.
+  ///   - old: the row before the save; if given, its values of all other derived attributes are kept.
   func write(_ row: RowRef, _ numbers: [Int], old: RowRef?) {
     let schema: InMemorySchema = state.schema
     if slabs.last?.isFull ?? true { slabs.append(RowSlab(layout: root, family: true, rowCapacity: 16)) }
@@ -233,7 +232,7 @@ private final class DerivedRowWriter {
     }
   }
 
-  /// The row at the end of a path, and where the attribute lies in it.
+  /// The row at the end of a path, and the attribute's kind and word in it.
   private func end(
     of path: [DerivedSlot.Place], _ attribute: DerivedSlot.Place, from row: RowRef
   ) -> (RowRef, Int, ColumnKind)? {
@@ -274,7 +273,7 @@ private final class DerivedRowWriter {
       case .integer(let whole): number = Decimal(whole)
       default: number = Decimal(string: "\(NumberComparison.double(value) ?? 0)") ?? .nan
       }
-      // Triggers add as the database adds: reals.
+      // Like triggers in a database, this adds reals.
       var text: String = DecimalText.kept(number.description)
       let place: UInt64 = text.withUTF8 { slab.appendTail($0.baseAddress, count: $0.count) }
       slab.set(copy, word: derived.word, to: place)
@@ -282,7 +281,7 @@ private final class DerivedRowWriter {
     }
   }
 
-  /// Copies a word of one row into another one, of the same kind or one that holds all its values.
+  /// Copies a word of one row into another one, of the same kind or one that can represent all its values.
   private func transfer(
     _ row: RowRef, word: Int, _ kind: ColumnKind, into slab: RowSlab, _ copy: UnsafeMutableRawPointer,
     word target: Int, _ targetKind: ColumnKind
@@ -299,7 +298,7 @@ private final class DerivedRowWriter {
   }
 }
 
-/// A sum of whole numbers, reals or decimals. Whole numbers that 64 bits don't hold stop at the limit.
+/// A sum of integers, reals or decimals. An integer sum that exceeds 64 bits stays at the limit.
 private struct RunningTotal {
   private let kind: ColumnKind
   private var whole: Int64 = 0

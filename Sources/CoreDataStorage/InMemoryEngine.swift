@@ -1,17 +1,17 @@
 import CoreDataModel
 import Foundation
 
-/// A store that lives in memory and is gone with the engine.
+/// A store in memory, which ends with the engine.
 ///
-/// The whole state is one value under one lock. A reader copies the value (a few retains), lets the lock go
-/// and reads in peace: it sees the state before or after a save, never half of one. A saver checks its plan
-/// first, changing nothing, and then applies it in place; only where a reader still holds the old state is
-/// that part copied.
+/// The whole state is one value under one lock. A reader copies the value (a few retains), releases the lock
+/// and reads its copy: it sees the state before or after a save, never a part of one. A save first checks its
+/// plan, changing nothing, and then applies it in place; a part is copied only if a reader still holds the
+/// old state.
 ///
-/// Cost: a save is linear in what it changes. A fetch looks at every row of the hierarchy; `rows` and
-/// `members` look up what they are asked for.
+/// Cost: a save is linear in what it changes. A fetch scans every row of the hierarchy; `rows` and `members`
+/// look rows up by key.
 package final class InMemoryEngine: StoreEngine, @unchecked Sendable {
-  // Sendable: `state`, `storedMetadata` and `isClosed` are touched under `lock` only; the rest is immutable.
+  // Sendable: `state`, `storedMetadata` and `isClosed` are accessed under `lock` only; the rest is immutable.
 
   package let layout: ModelLayout
   package let identifier: String
@@ -47,7 +47,7 @@ package final class InMemoryEngine: StoreEngine, @unchecked Sendable {
     return metadata
   }
 
-  /// What is set is there at once.
+  /// Metadata takes effect when it is set.
   package var hasUnsavedMetadata: Bool { false }
 
   package func setMetadata(_ metadata: [String: Any]) throws {
@@ -60,7 +60,7 @@ package final class InMemoryEngine: StoreEngine, @unchecked Sendable {
 
   // MARK: Reading
 
-  /// The state as of now, for as long as the caller holds it.
+  /// The current state, for as long as the caller holds it.
   func snapshot() throws -> InMemoryState {
     try lock.withLock {
       if isClosed { throw StoreError.closed }
@@ -79,7 +79,7 @@ package final class InMemoryEngine: StoreEngine, @unchecked Sendable {
 
   package func count(_ plan: FetchPlan) throws -> Int {
     var unordered: FetchPlan = plan
-    // Only the number is asked for; the order is still checked.
+    // Only the count is needed; the order is still checked.
     try InMemoryQuery(plan, snapshot()).checkOrder()
     unordered.order = []
     return try InMemoryQuery(unordered, snapshot()).run().count
@@ -159,7 +159,7 @@ package final class InMemoryEngine: StoreEngine, @unchecked Sendable {
     }
   }
 
-  /// Slabs and rows held for a hierarchy, waste included; for tests.
+  /// Numbers of slabs and rows held for a hierarchy, unused rows included; for tests.
   func storage(of root: EntityLayout) -> (slabs: Int, rows: Int) {
     lock.withLock { state.table(of: root).storage }
   }

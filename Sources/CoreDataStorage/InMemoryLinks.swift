@@ -1,4 +1,5 @@
-/// Who belongs to whom, for one link of the schema (see `InMemorySchema`). Keys only; rows say the entity.
+/// The pairs of owner and member for one link of the schema (see `InMemorySchema`). Holds keys only; the rows
+/// contain the entity.
 struct InMemoryLink: Sendable {
   struct Pair: Hashable, Sendable {
     var owner: Int64
@@ -9,14 +10,14 @@ struct InMemoryLink: Sendable {
   private(set) var forward: [Int64: [Int64]] = [:]
   /// member → owners, ascending. Kept for joins and hidden keys; empty for an index over a to-one.
   private(set) var backward: [Int64: [Int64]] = [:]
-  /// Positions of members seen from their owner; only for links that are ordered on that side.
+  /// Positions of members at their owner; only for links that are ordered on that side.
   private(set) var forwardOrder: [Pair: Int] = [:]
-  /// Positions of owners seen from their member; the pair's owner is the member here.
+  /// Positions of owners at their member; the pair's owner is the member here.
   private(set) var backwardOrder: [Pair: Int] = [:]
 
   // MARK: Reading
 
-  /// The keys at the other end, ascending, or in their order if there is one.
+  /// The keys at the other end, ascending, or in their order if the link is ordered.
   func keys(of key: Int64, isForward: Bool, isOrdered: Bool) -> [Int64] {
     let keys: [Int64] = (isForward ? forward[key] : backward[key]) ?? []
     guard isOrdered, keys.count > 1 else { return keys }
@@ -35,7 +36,7 @@ struct InMemoryLink: Sendable {
 
   // MARK: Changing
 
-  /// For an index over a to-one: a row's target has changed.
+  /// For an index over a to-one, after a row's target has changed.
   mutating func move(member: Int64, from old: Int64?, to new: Int64?) {
     guard old != new else { return }
     if let old {
@@ -60,7 +61,7 @@ struct InMemoryLink: Sendable {
     backwardOrder[Pair(owner: member, member: owner)] = nil
   }
 
-  /// For a relationship that is its own inverse: both ends see the pair forwards.
+  /// For a relationship that is its own inverse: both ends hold the pair in `forward`.
   mutating func addSymmetricPair(_ one: Int64, _ other: Int64) {
     Self.insert(other, into: &forward, at: one)
     Self.insert(one, into: &forward, at: other)
@@ -73,7 +74,7 @@ struct InMemoryLink: Sendable {
     forwardOrder[Pair(owner: other, member: one)] = nil
   }
 
-  /// Forgets every pair a deleted row took part in.
+  /// Removes every pair of a deleted row.
   mutating func removeAllPairs(of key: Int64, isForward: Bool, isSymmetric: Bool) {
     if isSymmetric {
       for other in forward[key] ?? [] { removeSymmetricPair(key, other) }
@@ -95,7 +96,7 @@ struct InMemoryLink: Sendable {
     }
   }
 
-  /// Gives members the places after the last one; where `keepsPlaces`, only those that have none.
+  /// Appends members to the order; with `keepsPlaces`, only those that have no position yet.
   mutating func appendToOrder(of key: Int64, added: [Int64], isForward: Bool, keepsPlaces: Bool = false) {
     let members: [Int64] = (isForward ? forward[key] : backward[key]) ?? []
     if isForward {
@@ -121,7 +122,7 @@ struct InMemoryLink: Sendable {
   // MARK: Sorted lists
 
   private static func place(of key: Int64, in list: [Int64]) -> Int {
-    // New members mostly have the highest key.
+    // New members usually have the highest key.
     if let last = list.last, last < key { return list.count }
     var low: Int = 0
     var high: Int = list.count

@@ -1,7 +1,7 @@
 import CoreDataPredicates
 import Foundation
 
-/// One fetch over one state: check, collect, filter, sort, cut.
+/// One fetch over one state: check, collect, filter, sort, limit.
 struct InMemoryQuery {
   private let plan: FetchPlan
   private let state: InMemoryState
@@ -13,11 +13,11 @@ struct InMemoryQuery {
     layout = state.schema.layout
   }
 
-  /// The rows, in order. Rows that the order leaves equal come as they were inserted.
+  /// The rows, in order. Rows that the order does not distinguish come in the order of insertion.
   func run() throws -> [RowRef] {
     try checkPredicate()
     let terms: [Term] = try plan.order.map(term)
-    // Without an order the first rows that pass will do.
+    // Without an order the first rows that match are enough.
     let wanted: Int? = plan.limit > 0 && terms.isEmpty ? plan.offset + plan.limit : nil
     var rows: [RowRef] = try filter(candidates(), atMost: wanted)
     if !terms.isEmpty { rows = try sort(rows, by: terms) }
@@ -66,7 +66,7 @@ struct InMemoryQuery {
 
   // MARK: Checking
 
-  /// Refuses what needs objects, and paths that name no property, even when there is no row to stumble over.
+  /// Rejects what needs objects, and paths that name no property, even if there is no row to evaluate.
   private func checkPredicate() throws {
     guard let predicate = plan.predicate else { return }
     if let part = predicate.firstProgramCode {
@@ -85,7 +85,7 @@ struct InMemoryQuery {
     var steps: [Int]
     /// The value at the end; nil sorts by key.
     var column: (kind: ColumnKind, word: Int)?
-    /// What is read from a row where the path names more than a column; nothing else counts then.
+    /// The value to compute if the path names more than a column; the fields above are not used then.
     var computed: ExpressionProgram?
     var comparison: SortTerm
   }
@@ -141,7 +141,7 @@ struct InMemoryQuery {
     return Term(steps: steps, column: nil, comparison: comparison)
   }
 
-  /// A term whose value is not a column's: `items.@count`, `name.length`, `entity.name`.
+  /// A term whose value is not a column: `items.@count`, `name.length`, `entity.name`.
   private func computed(_ order: FetchOrder, _ comparison: SortTerm) throws -> Term {
     try KeyPathCheck(layout: layout, entity: plan.entity).check(order.keyPath)
     return Term(
@@ -149,7 +149,7 @@ struct InMemoryQuery {
   }
 
   private func sort(_ rows: [RowRef], by terms: [Term]) throws -> [RowRef] {
-    // Values are decoded once a row, not once a comparison.
+    // Values are decoded once for each row, not for each comparison.
     let source = InMemoryRowProxy.Source(state)
     let values: [[PredicateValue]] = try rows.map { row in
       try terms.map { try value(of: row, $0, source) }
@@ -174,14 +174,14 @@ struct InMemoryQuery {
     for (place, step) in term.steps.enumerated() {
       guard row.hasValue(step) else { return .null }
       let target: RowID = row.target(step)
-      // The last step of a path that ends in a relationship needs no row: its key is the value.
+      // If the last step of a path is a relationship it needs no row: its key is the value.
       if term.column == nil, place == term.steps.count - 1 { return .integer(target.key) }
       guard let next = state.row(target) else { return .null }
       row = next
     }
     guard let (kind, word) = term.column else { return .integer(row.key) }
     guard row.hasValue(word) else { return .null }
-    // URLs sort as their texts.
+    // URLs are sorted as text.
     return kind == .uri ? .string(row.string(word)) : kind.predicateValue(row, word)
   }
 }

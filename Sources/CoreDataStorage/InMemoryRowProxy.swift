@@ -1,16 +1,16 @@
 import CoreDataPredicates
 import Foundation
 
-/// A row as predicates see it: properties by name, relationships as other proxies.
+/// A row as predicates read it: properties by name, relationships as other proxies.
 ///
-/// Two proxies are equal when they stand for the same row id, so `SELF == object` and `category IN {…}`
-/// compare ids.
+/// Two proxies are equal if they represent the same row id, so `SELF == object` and `category IN {…}` compare
+/// ids.
 final class InMemoryRowProxy: NSObject, KeyValueReadable, ModelledObject, StoredRow {
   /// One state for all proxies of a query, so that a proxy costs one reference to it.
   final class Source: Sendable {
     let state: InMemoryState
-    /// Whether a transformable attribute reads as the bytes that its transformer made, which
-    /// compare with nothing.
+    /// Whether a transformable attribute reads as the bytes that its transformer made, which compare with
+    /// nothing.
     let givesTransformed: Bool
 
     init(_ state: InMemoryState, givesTransformed: Bool = false) {
@@ -29,7 +29,7 @@ final class InMemoryRowProxy: NSObject, KeyValueReadable, ModelledObject, Stored
     self.source = source
   }
 
-  /// For an id that a row or a predicate mentions; it need not have a row. nil equals no row.
+  /// For an id in a row or a predicate; it need not have a row. nil equals no row.
   init(id: RowID?, source: Source) {
     let row: RowRef? = id.flatMap(source.state.row)
     self.id = row?.id ?? id ?? RowID(entity: -1, key: .min)
@@ -38,7 +38,7 @@ final class InMemoryRowProxy: NSObject, KeyValueReadable, ModelledObject, Stored
   }
 
   override func isEqual(_ object: Any?) -> Bool {
-    // The key of a hierarchy is unique in it; an id out of a to-one word may name a super-entity.
+    // A key is unique in its hierarchy; an id from a to-one word may name a super-entity.
     guard let other = object as? InMemoryRowProxy else { return false }
     return id == other.id && id.entity >= 0
   }
@@ -55,7 +55,7 @@ final class InMemoryRowProxy: NSObject, KeyValueReadable, ModelledObject, Stored
     predicate.mapConstants { bind($0, to: source) }
   }
 
-  /// A constant with the proxies of its `ObjectReference`s.
+  /// A constant with its `ObjectReference`s replaced by proxies.
   static func bind(_ value: PredicateValue, to source: Source) -> PredicateValue {
     switch value {
     case .object(let box):
@@ -100,7 +100,7 @@ final class InMemoryRowProxy: NSObject, KeyValueReadable, ModelledObject, Stored
     case .toMany:
       let members: [InMemoryRowProxy] = source.state.members(of: row.id, slot: number)
         .map { InMemoryRowProxy(id: $0, source: source) }
-      // The classes that managed objects give, so that paths go on from them in the same way.
+      // Managed objects return the same classes, so paths continue in the same way.
       return slot.relationship?.isOrdered == true ? NSOrderedSet(array: members) : NSSet(array: members)
     case .composite:
       var entries: [PredicateValue: PredicateValue] = [:]
@@ -120,7 +120,7 @@ final class InMemoryRowProxy: NSObject, KeyValueReadable, ModelledObject, Stored
 }
 
 extension ColumnKind {
-  /// A present value, decoded. Not for to-one words.
+  /// Decodes a value that is present. Not for to-one words.
   package func predicateValue(_ row: RowRef, _ word: Int) -> PredicateValue {
     switch self {
     case .int16, .int32, .int64, .toOne: return .integer(row.integer(word))

@@ -1,14 +1,14 @@
-/// The rows of one hierarchy: slabs, and a table that says where the newest form of each row lies.
+/// The rows of one hierarchy: slabs, and a table from keys to the current version of each row.
 ///
 /// A slab never changes after it is filled, so that readers need no lock. A changed row is written anew into
-/// a younger slab and the old form becomes waste. Two rules keep waste and slab count bounded,
-/// whatever is saved:
+/// a newer slab and the old version becomes waste. Two rules limit waste and the number of slabs, whatever is
+/// saved:
 ///
-/// - a slab more than half of whose bytes are waste is rewritten, so waste never exceeds what is alive;
+/// - a slab more than half of whose bytes are waste is rewritten, so waste never exceeds the live rows;
 /// - a slab that is not clearly smaller than the one before it is merged with it (as digits carry in a binary
 ///   counter), so many small saves leave few slabs and each row is copied a logarithmic number of times.
 ///
-/// A value: a reader's copy shares everything until the next save changes it.
+/// This is a value: a reader's copy shares everything until the next save changes it.
 struct InMemoryRowTable: Sendable {
   private struct SlabEntry: Sendable {
     var slab: RowSlab
@@ -19,11 +19,11 @@ struct InMemoryRowTable: Sendable {
 
   private let schema: InMemorySchema
   private let root: EntityLayout
-  /// key → shelf number (high 32 bits) and position in its slab (low 32 bits).
+  /// key → entry number (high 32 bits) and position in its slab (low 32 bits).
   private var places = Int64HashMap()
   private var entries: [SlabEntry?] = []
   private var freeShelves: [Int] = []
-  /// Numbers of the shelves that may still be merged, oldest first.
+  /// Numbers of the entries that may still be merged, oldest first.
   private var growing: [Int] = []
 
   init(schema: InMemorySchema, root: EntityLayout) {
@@ -54,21 +54,21 @@ struct InMemoryRowTable: Sendable {
     }
   }
 
-  /// Rows as stored and waste included, for tests: what the slabs hold, and how many there are.
+  /// Numbers of slabs and of rows, waste included, for tests.
   var storage: (slabs: Int, rows: Int) {
     (entries.count { $0 != nil }, entries.reduce(0) { $0 + ($1?.slab.count ?? 0) })
   }
 
   // MARK: Changing
 
-  /// Takes a filled slab over; its rows are new or replace the rows of the same keys.
+  /// Adds a filled slab; its rows are new or replace the rows of the same keys.
   mutating func adopt(_ slab: RowSlab) {
     guard slab.count > 0 else { return }
     let number: Int = put(slab)
     settle(number)
   }
 
-  /// Copies rows into a slab of the table's own and takes that over.
+  /// Copies rows into a slab of the table's own and adds it.
   mutating func adopt(copiesOf rows: [RowRef]) {
     var slab: RowSlab = newSlab(rows: min(rows.count, 4096))
     for row in rows {
@@ -90,7 +90,7 @@ struct InMemoryRowTable: Sendable {
 
   private func newSlab(rows: Int) -> RowSlab { RowSlab(layout: root, family: true, rowCapacity: rows) }
 
-  /// Puts a slab on a shelf and points the table at its rows.
+  /// Adds an entry for a slab and sets the table to its rows.
   private mutating func put(_ slab: RowSlab) -> Int {
     let number: Int
     if let free = freeShelves.popLast() {
@@ -123,7 +123,7 @@ struct InMemoryRowTable: Sendable {
     entries[Int(place >> 32)]?.liveBytes -= size
   }
 
-  /// Gives back a shelf without live rows, rewrites one that is mostly waste.
+  /// Frees an entry without live rows, rewrites one that is mostly waste.
   private mutating func tidy(_ number: Int) {
     guard let shelf = entries[number] else { return }
     if shelf.liveRows == 0 {
@@ -139,7 +139,7 @@ struct InMemoryRowTable: Sendable {
     growing.removeAll { $0 == number }
   }
 
-  /// Copies the live rows of some shelves into one new slab and gives the shelves back.
+  /// Copies the live rows of some entries into one new slab and frees these entries.
   private mutating func rewrite(_ numbers: [Int]) {
     let live: Int = numbers.reduce(0) { $0 + (entries[$1]?.liveRows ?? 0) }
     let slab: RowSlab = newSlab(rows: live)
@@ -152,7 +152,7 @@ struct InMemoryRowTable: Sendable {
       }
       giveBack(number)
     }
-    // The old forms are gone already, so pointing the table at the copies wastes nothing.
+    // The old entries are freed already, so setting the table to the copies adds no waste.
     let number: Int
     if let free = freeShelves.popLast() {
       number = free
@@ -170,7 +170,7 @@ struct InMemoryRowTable: Sendable {
     settle(number)
   }
 
-  /// Merges the youngest shelves while the last one is not clearly smaller than the one before it.
+  /// Merges the newest entries while the last one is not clearly smaller than the one before it.
   private mutating func settle(_ number: Int) {
     guard let shelf = entries[number], shelf.totalBytes < RowSlab.targetSizeInBytes else { return }
     growing.append(number)

@@ -1,10 +1,10 @@
 import CoreDataModel
 import Foundation
 
-/// A model's relationships and constraints as the in-memory engine keeps them, worked out once per engine.
+/// A model's relationships and constraints as the in-memory engine keeps them, computed once for each engine.
 ///
-/// Rows hold to-one values only. What a to-many relationship needs beside them is a *link*, of which there
-/// are four kinds:
+/// Rows hold to-one values only. The further data of a to-many relationship is a *link*, of which there are
+/// four kinds:
 ///
 ///     kind       the model says                 what is kept
 ///     toOne      inverse is a to-one            nothing of its own: an index over that to-one's word
@@ -34,12 +34,12 @@ final class InMemorySchema: Sendable {
     var isBackwardOrdered: Bool
   }
 
-  /// One end of a link, as a to-many slot sees it.
+  /// The end of a link that belongs to a to-many slot.
   struct Side: Sendable {
     var link: Int
     var isForward: Bool
     var isOrdered: Bool
-    /// Members have to be of this entity or a sub-entity of it.
+    /// Members must be of this entity or a sub-entity of it.
     var destination: Int
   }
 
@@ -53,17 +53,17 @@ final class InMemorySchema: Sendable {
   let layout: ModelLayout
   let links: [Link]
   let constraints: [Constraint]
-  /// entity index → slot → the link behind a to-many slot.
+  /// entity index → slot → the link of a to-many slot.
   let sides: [[Side?]]
-  /// entity index → the to-one words that feed an index.
+  /// entity index → the to-one words that are indexed.
   let indexedWords: [[(word: Int, link: Int)]]
-  /// entity index → the links whose pairs vanish with a row, and on which side the row stands.
+  /// entity index → the links whose pairs are removed with a row, and the row's side in them.
   let pairLinks: [[(link: Int, isForward: Bool)]]
-  /// entity index → numbers of the constraints that bind its rows.
+  /// entity index → numbers of the constraints that apply to its rows.
   let constraintsOf: [[Int]]
-  /// entity index → the words that point into the tail.
+  /// entity index → the words that refer to the tail.
   let tailWords: [[Int]]
-  /// What the store computes at each save.
+  /// The attributes that the store computes at each save.
   let derived: [DerivedSlot]
   /// entity index → numbers of the derived attributes its rows have.
   let derivedOf: [[Int]]
@@ -115,7 +115,7 @@ final class InMemorySchema: Sendable {
     }
   }
 
-  /// The bytes a row takes, its part of the tail included.
+  /// The size of a row, its part of the tail included.
   func sizeInBytes(_ row: RowRef) -> Int {
     var size: Int = row.slab.stride
     for word in tailWords[row.entity] where row.hasValue(word) { size += row.byteCount(word) }
@@ -137,7 +137,7 @@ final class InMemorySchema: Sendable {
     var numberByAddress: [Address: Int] = [:]
     var sides: [[Side?]] = layout.entities.map { Array(repeating: nil, count: $0.slots.count) }
 
-    /// The link known by an address, made at first sight.
+    /// The link with an address, made at the first use.
     func link(_ address: Address, _ make: () -> Link) -> Int {
       if let known = numberByAddress[address] { return known }
       links.append(make())
@@ -163,7 +163,7 @@ final class InMemorySchema: Sendable {
         return forward(link(other) { new(.toOne(member: other.entity, word: word)) })
       }
       if other == own { return forward(link(own) { new(.symmetric) }) }
-      // A pair whose halves do not name each other is two links that share nothing.
+      // If the two relationships do not name each other they are two separate links.
       let isMutual: Bool = inverse.relationship?.inverseRelationship === slot.relationship
       guard inverse.role == .toMany, isMutual, other < own else { return forward(link(own) { new(.join) }) }
       let number: Int = link(other) {

@@ -1,15 +1,14 @@
 import Foundation
 
-/// Everything an in-memory store holds. A value: who copies it keeps seeing that state, whatever
-/// is saved later.
+/// The whole state of an in-memory store. It is a value: a copy does not change, whatever is saved later.
 struct InMemoryState: Sendable {
   let schema: InMemorySchema
   /// Root entity index → rows of its hierarchy; nil at the indexes of sub-entities.
   var tables: [InMemoryRowTable?]
   private(set) var links: [InMemoryLink]
-  /// Constraint number → the values taken and by which key.
+  /// Constraint number → the values in use and the key of the row that has them.
   private var taken: [[UniqueValue: Int64]]
-  /// Root entity index → the next key to hand out.
+  /// Root entity index → the next key to allocate.
   private var nextKeys: [Int64]
 
   init(schema: InMemorySchema) {
@@ -31,7 +30,7 @@ struct InMemoryState: Sendable {
     return table
   }
 
-  /// The row of an id. Only the hierarchy and the key count: the row knows its entity best.
+  /// The row of an id. Only the hierarchy and the key count: the row itself contains its entity.
   func row(_ id: RowID) -> RowRef? {
     let entity = Int(id.entity)
     guard schema.layout.entities.indices.contains(entity) else { return nil }
@@ -62,8 +61,8 @@ struct InMemoryState: Sendable {
 
   // MARK: Checking a plan
 
-  /// Throws what would stop the plan. Changes nothing, so a plan that passes is applied without a
-  /// way to fail.
+  /// Throws the errors that keep the plan from being applied. Changes nothing, and applying a plan that
+  /// passes can't fail.
   func check(_ plan: SavePlan) throws {
     try checkVersions(plan)
     try checkUniqueness(plan)
@@ -93,7 +92,7 @@ struct InMemoryState: Sendable {
     }
     for insert in plan.inserts {
       insert.rows.forEach { new in
-        // A key that is taken: handed out by another store, or used twice.
+        // A key that is in use: allocated by another store, or used twice.
         if let stored = row(new.id) {
           conflicts.append(RowConflict(id: new.id, expectedVersion: 0, stored: stored))
         }
@@ -104,7 +103,7 @@ struct InMemoryState: Sendable {
 
   private func checkUniqueness(_ plan: SavePlan) throws {
     guard !schema.constraints.isEmpty else { return }
-    // Values given up by the plan are free for its other rows, as if all of it happened at once.
+    // Values that the plan releases are free for its other rows, as if all changes happened at once.
     var freed: [Set<UniqueValue>] = Array(repeating: [], count: taken.count)
     func free(_ row: RowRef?) {
       guard let row else { return }
@@ -137,14 +136,14 @@ struct InMemoryState: Sendable {
 
   // MARK: Applying a plan
 
-  /// Hands out keys for good.
+  /// Allocates keys, which are never allocated again.
   mutating func takeKeys(root: Int, count: Int) -> Int64 {
     defer { nextKeys[root] += Int64(count) }
     return nextKeys[root]
   }
 
-  /// Rows first, since to-one words decide memberships; then pairs; positions; and at last what is derived
-  /// from all of it.
+  /// Applies rows first, because to-one words decide memberships; then pairs, then positions, and last the
+  /// derived values.
   mutating func apply(_ plan: SavePlan) {
     var derivation: InMemoryDerivation? =
       schema.derived.isEmpty ? nil : InMemoryDerivation(plan, before: self)
@@ -185,7 +184,7 @@ struct InMemoryState: Sendable {
     tables[schema.layout.entities[old.entity].rootIndex]?.remove(id.key)
   }
 
-  /// Moves a row's entries in the indexes over to-one words and in the constraints.
+  /// Updates the indexes over to-one words and the constraints for a changed row.
   private mutating func replace(_ old: RowRef?, by new: RowRef?) {
     guard let either = new ?? old else { return }
     func target(_ row: RowRef?, _ word: Int) -> Int64? {
@@ -200,7 +199,7 @@ struct InMemoryState: Sendable {
       let before: UniqueValue? = old.flatMap { UniqueValue($0, constraint) }
       let after: UniqueValue? = new.flatMap { UniqueValue($0, constraint) }
       guard before != after else { continue }
-      // Another row of the same plan may have taken the old value already.
+      // Another row of the same plan may have this value already.
       if let before, taken[number][before] == either.key { taken[number][before] = nil }
       if let after { taken[number][after] = either.key }
     }
@@ -240,7 +239,7 @@ struct InMemoryState: Sendable {
           of: edit.owner.key, added: edit.appended.map(\.key), isForward: side.isForward)
       }
     }
-    // The other side of a pair may be ordered without an edit of its own: there the owner goes last.
+    // The other side of a pair may be ordered without an edit of its own: the owner is appended there.
     let link: InMemorySchema.Link = schema.links[side.link]
     guard link.kind == .join, side.isForward ? link.isBackwardOrdered : link.isForwardOrdered else { return }
     for member in edit.added {
@@ -252,7 +251,7 @@ struct InMemoryState: Sendable {
 
 /// The values of one row under one uniqueness constraint, as bytes that are equal when the values are.
 ///
-/// A row with a nil among them is not bound by the constraint, as in SQL.
+/// A constraint does not apply to a row with a nil among these values, as in SQL.
 struct UniqueValue: Hashable, Sendable {
   private var bytes: [UInt8] = []
 
@@ -261,7 +260,7 @@ struct UniqueValue: Hashable, Sendable {
       guard row.hasValue(word) else { return nil }
       switch kind {
       case .double, .float, .date:
-        // Both zeros are one value.
+        // 0 and -0 are one value.
         let value: Double = row.double(word)
         append(value == 0 ? 0 : value.bitPattern)
       case .decimal:
@@ -280,7 +279,7 @@ struct UniqueValue: Hashable, Sendable {
     withUnsafeBytes(of: word) { bytes.append(contentsOf: $0) }
   }
 
-  /// With its length before it, so that ("ab", "c") and ("a", "bc") differ.
+  /// The length comes first, so that ("ab", "c") and ("a", "bc") differ.
   private mutating func append(_ text: [UInt8]) {
     append(UInt64(text.count))
     bytes.append(contentsOf: text)

@@ -1,8 +1,8 @@
 /// A hash table from 64-bit keys to 64-bit payloads: the core of identity maps.
 ///
 /// Open addressing with linear probing and backward-shift deletion, at most three quarters full. Primary keys
-/// are handed out in sequence; multiplying by an odd constant spreads them. `Dictionary` costs five times as
-/// much per row, which a fetch of 200,000 objects would feel (Decisions/0003).
+/// are allocated in sequence; multiplying by an odd constant spreads them. `Dictionary` costs five times as
+/// much for each row, which would slow down a fetch of 200,000 objects (Decisions/0003).
 @frozen
 public struct Int64HashMap: @unchecked Sendable {
   // Sendable: a value whose storage is uniquely owned; guarded by its owner like any struct.
@@ -19,8 +19,8 @@ public struct Int64HashMap: @unchecked Sendable {
     }
   }
 
-  /// Marks a free place. No store hands it out as a key: primary keys are positive, temporary ones
-  /// start at -1.
+  /// Marks a free place. No store allocates it as a key: primary keys are positive, temporary ones start at
+  /// -1.
   @usableFromInline static let free: Int64 = .min
 
   @usableFromInline var entries: [Entry] = []
@@ -29,7 +29,7 @@ public struct Int64HashMap: @unchecked Sendable {
 
   public init() {}
 
-  /// Where a search for a key begins.
+  /// The place where the search for a key begins.
   @inlinable
   func home(_ key: Int64) -> Int { Self.home(key, shift) }
 
@@ -55,7 +55,7 @@ public struct Int64HashMap: @unchecked Sendable {
     }
   }
 
-  /// Makes room for `more` further keys.
+  /// Reserves capacity for `more` further keys.
   public mutating func reserve(more: Int) {
     let wanted: Int = (count + more) * 4 / 3 + 1
     guard wanted > entries.count else { return }
@@ -100,7 +100,7 @@ public struct Int64HashMap: @unchecked Sendable {
     }
   }
 
-  /// Removes a key; returns its payload. With `ifPayload` only an entry with that payload goes.
+  /// Removes a key; returns its payload. With `ifPayload`, removes only an entry with that payload.
   @discardableResult
   public mutating func remove(_ key: Int64, ifPayload expected: UInt64? = nil) -> UInt64? {
     guard !entries.isEmpty else { return nil }
@@ -114,7 +114,7 @@ public struct Int64HashMap: @unchecked Sendable {
       }
       let payload: UInt64 = places[hole].payload
       if let expected, expected != payload { return nil }
-      // Move later members of the probe chain back over the hole, so that no search breaks off at it.
+      // Move later members of the probe chain back over the hole, so that no search stops there.
       var next: Int = (hole &+ 1) & mask
       while places[next].key != Self.free {
         let wanted: Int = Self.home(places[next].key, shift)

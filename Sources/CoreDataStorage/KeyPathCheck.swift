@@ -1,6 +1,6 @@
 import CoreDataPredicates
 
-/// Refuses key paths that name no stored property, even when there is no row to stumble over.
+/// Rejects key paths that name no stored property, even if there is no row to evaluate.
 package struct KeyPathCheck {
   let layout: ModelLayout
   let entity: EntityLayout
@@ -10,8 +10,8 @@ package struct KeyPathCheck {
     self.entity = entity
   }
 
-  /// Whether the path crosses a to-many relationship. Throws `StoreError` for what can't be read
-  /// from a store.
+  /// Whether the path crosses a to-many relationship. Throws `StoreError` for a path that can't be read from
+  /// a store.
   @discardableResult
   package func check(_ path: String) throws -> Bool {
     var entity: EntityLayout = self.entity
@@ -30,12 +30,12 @@ package struct KeyPathCheck {
         }
         continue
       }
-      // A key of a sub-entity is read behind a test of the class; a row without it throws when it is
-      // read all the same.
+      // A key of a sub-entity is usually read after a test of the class; for a row without it the evaluation
+      // throws.
       let family: LazySequence<ClosedRange<Int>> = entity.family.lazy
       guard let slot = family.compactMap({ layout.entities[$0].slot(named: name) }).first else {
         if name == "self" || name == "SELF" || name == "objectID" { continue }
-        // The description: what follows is a key of its own.
+        // `entity` is the entity's description; what follows is a key of the description.
         if name == "entity" { return isCollection }
         throw StoreError.unknownKeyPath(
           path, entity: self.entity.name,
@@ -67,7 +67,7 @@ package struct KeyPathCheck {
     return isCollection
   }
 
-  /// The elements of a composite attribute are one step with it.
+  /// Joins the elements of a composite attribute with it into one step.
   private func joinElements(_ components: inout [Substring], at place: Int, of entity: EntityLayout) {
     let rest: [String] = components[place...].map(String.init)
     for member in entity.family.lazy.map({ layout.entities[$0] }) {
@@ -78,13 +78,13 @@ package struct KeyPathCheck {
     }
   }
 
-  /// The keys behind an attribute, such as `length`.
+  /// Checks the keys after an attribute, such as `length`.
   private func checkScalarKeys(
     _ keys: ArraySlice<Substring>, of column: ColumnKind, _ path: String, _ attribute: String
   ) throws {
     guard var kind = column.scalarKind else { return }
     for key in keys {
-      // Of the values of a relationship's members.
+      // An operator over the values of a relationship's members.
       if key.hasPrefix("@") { return }
       guard let next = ScalarKeys.kind(ofKey: String(key), of: kind) else {
         throw StoreError.unknownKeyPath(

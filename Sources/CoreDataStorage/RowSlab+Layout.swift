@@ -1,11 +1,11 @@
-/// The bytes of a row, in the one place that knows them.
+/// The bytes of a row. No other code depends on them.
 ///
 ///     0    8   primary key
 ///     8    4   entity index            12   4   version (Z_OPT)
 ///     16   8n  presence: word w is bit w mod 64 of group w / 64; 1 = there is a value
 ///     h    8m  the words; h = `headerSize`, one for a hierarchy, so that a parent's words are its children's
 ///
-/// A word holds a number, a to-one's key (the word behind it: the index of the target's entity), or the
+/// A word holds a number, a to-one's key (the next word holds the index of the target's entity), or the
 /// *place* of bytes in the slab's tail:
 ///
 ///     bits 0–31   offset from the tail's start      bits 32–63   length
@@ -16,14 +16,14 @@
 ///     07 00 00 00 00 00 00 00 │ 02 00 00 00 │ 01 00 00 00 │ 03 00 00 00 00 00 00 00 │
 ///     09 00 00 00 04 00 00 00 │ 03 00 00 00 00 00 00 00
 ///
-/// Numbers are in the machine's order: rows never leave the process.
+/// Numbers are in the machine's byte order: rows never leave the process.
 @frozen
 public enum RowLayout {
-  /// Where presence begins.
+  /// The offset of the presence bits.
   @inlinable
   public static var presence: Int { 16 }
 
-  /// The bytes before the words of a hierarchy whose widest entity has so many words.
+  /// The size of the header in a hierarchy whose widest entity has so many words.
   @inlinable
   public static func headerSize(words: Int) -> Int { presence + 8 * max(1, (words + 63) / 64) }
 
@@ -50,7 +50,7 @@ public enum RowLayout {
     row.load(fromByteOffset: 12, as: Int32.self)
   }
 
-  /// Starts a row of so many bytes: all values nil.
+  /// Initializes a row of this size: all values nil.
   @inlinable
   public static func start(
     _ row: UnsafeMutableRawPointer, size: Int, key: Int64, entity: Int, version: Int32
@@ -94,13 +94,13 @@ public enum RowLayout {
 
   // MARK: Words
 
-  /// Where a word lies.
+  /// The address of a word.
   @inlinable
   public static func address(
     _ word: Int, _ row: UnsafeMutableRawPointer, headerSize: Int
   ) -> UnsafeMutableRawPointer { row + headerSize + word << 3 }
 
-  /// A word, nil where the row has no value.
+  /// A word; nil if the row has no value.
   @inlinable
   @inline(__always)
   public static func value(_ word: Int, _ row: UnsafeMutableRawPointer, headerSize: Int) -> UInt64? {
@@ -128,7 +128,7 @@ public enum RowLayout {
   @inlinable
   public static func byteCount(_ place: UInt64) -> Int { Int(place >> 32) }
 
-  /// The bytes that a place stands for.
+  /// The bytes at a place.
   @inlinable
   public static func bytes(_ place: UInt64, tail: UnsafeMutableRawPointer) -> UnsafeRawBufferPointer {
     UnsafeRawBufferPointer(start: tail + Int(UInt32(truncatingIfNeeded: place)), count: byteCount(place))
@@ -149,7 +149,7 @@ public struct RowFiller {
     words = row + headerSize
   }
 
-  /// Goes on to a word, higher than those before it, and returns its address for its value.
+  /// Advances to a word, higher than those before it, and returns its address for its value.
   @inlinable
   public mutating func address(_ word: Int) -> UnsafeMutableRawPointer {
     if RowLayout.group(word) != group {
@@ -160,11 +160,11 @@ public struct RowFiller {
     return words + word << 3
   }
 
-  /// The word has a value. Only the last word that was asked for.
+  /// Records that the word has a value. Only for the word whose address was returned last.
   @inlinable
   public mutating func notePresence(of word: Int) { bits |= RowLayout.bit(word) }
 
-  /// Stores what is known of presence. To be called behind the last word.
+  /// Stores the remaining presence bits. Must be called after the last word.
   @inlinable
   public func finish() {
     RowLayout.presenceOfGroup(group, row).storeBytes(of: bits, as: UInt64.self)

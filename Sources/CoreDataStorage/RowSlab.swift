@@ -1,24 +1,24 @@
 import Foundation
 
-/// Rows, packed: the form in which data travels between stores and objects.
+/// Packed rows: the form in which data moves between stores and objects.
 ///
-/// A slab holds up to a few hundred KiB of rows of one entity family. Rows have a fixed size; what does not
-/// fit a word (text, bytes, decimals) lies in the slab's tail and the word says where.
+/// A slab holds up to a few hundred KiB of rows of one entity family. Rows have a fixed size; a value that
+/// does not fit a word (text, bytes, decimals) is in the slab's tail and the word refers to it.
 ///
 ///     rows   ┌ row 0 ────────────────┐┌ row 1 ───── …
 ///            │pk│ent,ver│bits│w0│w1│…││
 ///                              │
 ///     tail   …Buy milk2026…    └── where in the tail, and how many bytes
 ///
-/// A presence bit of 0 means nil; a fresh row is all nil. Which byte means what is `RowLayout`'s to know.
+/// A presence bit of 0 means nil; a fresh row is all nil. `RowLayout` defines the bytes.
 ///
-/// One thread fills a slab; once it is handed to anybody else it no longer changes. The slabs of a save's
-/// plan are handed over when the save is done: the engine puts the keys of new rows into them.
+/// One thread fills a slab; after it is passed on it no longer changes. The slabs of a save's plan are passed
+/// on when the save is done: the engine puts the keys of new rows into them.
 public final class RowSlab: @unchecked Sendable {
-  // Sendable: single-threaded while it is filled, immutable after it is handed over.
+  // Sendable: single-threaded while it is filled, immutable after it is passed on.
 
-  /// What changes while a slab is filled. It lies behind a pointer because every access to a stored `var` of
-  /// a class is checked for exclusivity at run time, which the row loop would pay for each value.
+  /// The variable state while a slab is filled. It is behind a pointer because every access to a stored `var`
+  /// of a class is checked for exclusivity at run time, which would cost time for each value in the row loop.
   @usableFromInline
   struct Contents {
     @usableFromInline var rows: UnsafeMutableRawPointer
@@ -40,14 +40,14 @@ public final class RowSlab: @unchecked Sendable {
   /// Bytes in the tail.
   @inlinable
   public var tailCount: Int { contents.pointee.tailCount }
-  /// Where the rows begin; the place is final once the slab was handed over.
+  /// The start of the rows; the address is final once the slab was passed on.
   @inlinable
   public var rows: UnsafeMutableRawPointer { contents.pointee.rows }
-  /// Where the tail begins; the place is final once the slab was handed over.
+  /// The start of the tail; the address is final once the slab was passed on.
   @inlinable
   public var tail: UnsafeMutableRawPointer { contents.pointee.tail }
 
-  /// What a slab aims at before a batch starts the next one.
+  /// The size at which a batch starts the next slab.
   public static let targetSizeInBytes: Int = 256 * 1024
 
   /// An empty slab for rows of `layout`, and of its sub-entities if `family`.
@@ -63,7 +63,7 @@ public final class RowSlab: @unchecked Sendable {
         rowCapacity: capacity, tailCapacity: 64))
   }
 
-  /// The index that knows the slab's rows, and the slab's place there. Set before the slab is handed over.
+  /// The index that lists the slab's rows, and the slab's place there. Set before the slab is passed on.
   package var listing: (index: any SlabIndex, root: Int, place: Int)?
 
   deinit {
@@ -73,11 +73,11 @@ public final class RowSlab: @unchecked Sendable {
     contents.deallocate()
   }
 
-  /// Whether a batch should go on in a new slab.
+  /// Whether a batch should continue in a new slab.
   @inlinable
   public var isFull: Bool { count * stride + tailCount >= Self.targetSizeInBytes }
 
-  /// Adds a row, all values nil. The pointer is good until the next `appendRow`.
+  /// Adds a row, all values nil. The pointer is valid until the next `appendRow`.
   public func appendRow(key: Int64, entity: Int, version: Int32) -> UnsafeMutableRawPointer {
     if count == contents.pointee.rowCapacity { growRows() }
     let row: UnsafeMutableRawPointer = rows + count * stride
@@ -86,7 +86,7 @@ public final class RowSlab: @unchecked Sendable {
     return row
   }
 
-  /// Removes the row added last (its tail bytes stay until the slab goes).
+  /// Removes the row added last (its tail bytes stay until the slab is freed).
   public func removeLastRow() { contents.pointee.count -= 1 }
 
   private func growRows() {
@@ -98,7 +98,7 @@ public final class RowSlab: @unchecked Sendable {
     contents.pointee.rowCapacity = wanted
   }
 
-  /// Copies bytes into the tail and returns the word that points at them.
+  /// Copies bytes into the tail and returns the word that refers to them.
   ///
   /// A slab's tail is limited to 4 GiB by the word's format; a batch starts a new slab long before.
   @inlinable
@@ -137,11 +137,11 @@ public final class RowSlab: @unchecked Sendable {
   @inlinable
   public func clear(_ row: UnsafeMutableRawPointer, word: Int) { RowLayout.setAbsent(word, row) }
 
-  /// Gives a row another key.
+  /// Changes a row's key.
   @inlinable
   public func setKey(_ row: UnsafeMutableRawPointer, to key: Int64) { RowLayout.setKey(row, to: key) }
 
-  /// Names the entity of a to-one's target, where only its key was known.
+  /// Sets the entity of a to-one's target whose key is already set.
   @inlinable
   public func set(_ row: UnsafeMutableRawPointer, word: Int, toTargetOfEntity entity: Int) {
     RowLayout.setTargetEntity(
@@ -178,7 +178,7 @@ public final class RowSlab: @unchecked Sendable {
     return row
   }
 
-  /// Gives a row the value that another one, of the same entity, has; nothing if there is none.
+  /// Copies a value of another row of the same entity into a row; does nothing if that row has no value.
   public func copy(_ word: Int, _ kind: ColumnKind, from old: RowRef?, to row: UnsafeMutableRawPointer) {
     guard let old, old.hasValue(word) else { return }
     if kind.isInTail {
@@ -194,7 +194,7 @@ public final class RowSlab: @unchecked Sendable {
 
 /// Finds rows in slabs without keeping the slabs alive.
 package protocol SlabIndex: AnyObject, Sendable {
-  /// A slab's deinitialiser runs, on any thread; its rows are still there until this returns.
+  /// Called when a slab is deallocated, on any thread; its rows stay valid until this returns.
   func slabGoes(root: Int, place: Int)
 }
 
@@ -214,7 +214,7 @@ public struct RowID: Hashable, Sendable {
 /// One row of a slab.
 @frozen
 public struct RowRef: @unchecked Sendable {
-  // Sendable: rows are immutable once their slab is handed over.
+  // Sendable: rows are immutable once their slab is passed on.
   public let slab: RowSlab
   public let base: UnsafeMutableRawPointer
 
@@ -269,7 +269,7 @@ public struct RowRef: @unchecked Sendable {
   public func target(_ word: Int) -> RowID { RowID(entity: Int(integer(word + 1)), key: integer(word)) }
 }
 
-/// What a fetch returns: rows in order, over as many slabs as it took.
+/// The result of a fetch: rows in order, in one or more slabs.
 public struct RowBatch: Sendable {
   public var slabs: [RowSlab] = []
 

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Who saves: what a store that keeps history writes beside each transaction.
+/// The author of a save: what a store that keeps history writes beside each transaction.
 package struct SaveAuthor: Sendable, Equatable {
   /// The name of the saving context.
   package var contextName: String?

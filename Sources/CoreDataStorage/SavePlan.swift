@@ -5,9 +5,9 @@ import Foundation
 package struct RowUpdate: Sendable {
   /// The whole new row; its version is `expectedVersion + 1`.
   package var row: RowRef
-  /// The slots to write. May be empty: then only the version moves (a to-many of the object changed).
+  /// The slots to write. If empty, only the version rises (a to-many of the object changed).
   package var changed: SlotSet
-  /// The version the store must still hold; otherwise the save stops with a conflict.
+  /// The version that the store must still have; otherwise the save stops with a conflict.
   package var expectedVersion: Int32
 
   package init(row: RowRef, changed: SlotSet, expectedVersion: Int32) {
@@ -17,7 +17,7 @@ package struct RowUpdate: Sendable {
   }
 }
 
-/// Values of a row that is deleted, which a store that keeps history keeps in it: those of attributes with
+/// Values of a deleted row that a store with history keeps there: those of attributes with
 /// `preservesValueInHistoryOnDeletion`.
 package struct RowTombstone: Sendable {
   /// The row as it was last read.
@@ -42,11 +42,11 @@ package struct RowDelete: Sendable {
   }
 }
 
-/// A change of one to-many relationship of one object that rows alone do not tell.
+/// A change of one to-many relationship of one object that is not in the rows themselves.
 ///
 /// Made for every changed to-many that is many-to-many, ordered, or without inverse. A plain one-to-many
-/// needs none: the to-one word of the member's row carries it. For a many-to-many pair the graph makes the
-/// edit once, on either side; each ordered side whose order changed adds an edit (with `ordering` or
+/// needs none: it is stored in the to-one word of the member's row. For a many-to-many pair the graph makes
+/// the edit once, on either side; each ordered side whose order changed adds an edit (with `ordering` or
 /// `appended`) of its own.
 package struct ToManyEdit: Sendable {
   package var owner: RowID
@@ -56,8 +56,8 @@ package struct ToManyEdit: Sendable {
   package var removed: [RowID]
   /// For an ordered relationship whose members were moved: all of them in their new order.
   package var ordering: [RowID]?
-  /// For an ordered relationship without `ordering`: members that go last, one after the other. They are new
-  /// to this owner, or their pairs are told by the edit of the other side.
+  /// For an ordered relationship without `ordering`: members that are appended, in this order. They are new
+  /// to this owner, or the edit of the other side contains their pairs.
   package var appended: [RowID]
 
   package init(
@@ -73,21 +73,20 @@ package struct ToManyEdit: Sendable {
   }
 }
 
-/// Everything one save writes to one store, as a value: complete before the store is touched, and nothing but
-/// rows and ids. An engine executes it in one transaction, all or nothing.
+/// Everything that one save writes to one store, as a value: complete before the store is accessed, and
+/// consisting of rows and ids only. An engine executes it in one transaction, all or nothing.
 ///
 /// New rows have provisional keys: -1, -2, -3 … in each hierarchy, in the order in which they are to be
-/// numbered (`provisionalKey(in:)` hands them out). They stand wherever the row is named: in its header, in
-/// to-one words, as owner or member of an edit. Inside its transaction the engine takes as many keys as each
-/// hierarchy wants, in one piece, and puts them in the place of the provisional ones by arithmetic:
+/// numbered (`provisionalKey(in:)` allocates them). They are used wherever the row is named: in its header,
+/// in to-one words, as owner or member of an edit. Inside its transaction the engine allocates as many
+/// consecutive keys as each hierarchy needs, and replaces the provisional ones by arithmetic:
 ///
-///     hierarchy   provisional   first key handed out   keys
+///     hierarchy   provisional   first allocated key    keys
 ///     Item        -1 -2 -3      41                     41 42 43     key = first - 1 - provisional
 ///
-/// A new row may have a key that was handed out before (`StoreEngine.allocateKeys`), or that of a row that is
-/// gone.
+/// A new row may have a key that was allocated before (`StoreEngine.allocateKeys`), or that of a deleted row.
 ///
-/// The slabs of `inserts` and `updates` belong to the plan until it is executed: there the keys are put into
+/// The slabs of `inserts` and `updates` belong to the plan until it is executed, which writes the keys into
 /// them in place. So a plan is executed once.
 package struct SavePlan: Sendable {
   /// New rows, version 1, a batch per entity, in the order to insert.
@@ -95,16 +94,16 @@ package struct SavePlan: Sendable {
   package var updates: [RowUpdate] = []
   package var deletes: [RowDelete] = []
   package var toMany: [ToManyEdit] = []
-  /// Rows that are not changed and must be what was read all the same.
+  /// Rows that the save does not change but that must still be as they were read.
   package var checks: [RowDelete] = []
-  /// Rows that the plan refers to and neither writes nor checks: they must be there.
+  /// Rows that the plan refers to and neither writes nor checks: they must exist.
   package var targets: [RowID] = []
-  /// By index of the root entity: how many new rows want a key. Empty: none.
+  /// By index of the root entity: how many new rows need a key. Empty if none does.
   package private(set) var newKeys: [Int] = []
-  /// Who saves.
+  /// The author of the save.
   package var author = SaveAuthor()
-  /// What a history is to keep of the rows of `deletes`; of those whose entity has something to keep. What a
-  /// history says of updates is in `updates` (the slots that changed) and `toMany`.
+  /// What a history keeps of the rows of `deletes`, for entities that have something to keep. For updates a
+  /// history uses `updates` (the slots that changed) and `toMany`.
   package var tombstones: [RowTombstone] = []
 
   package init() {}
@@ -121,8 +120,7 @@ package struct SavePlan: Sendable {
     return -Int64(newKeys[root])
   }
 
-  /// Puts the keys that were handed out in the place of the provisional ones: in rows, which stay where they
-  /// are, and in edits.
+  /// Replaces the provisional keys by the allocated ones: in rows, in place, and in edits.
   package mutating func takeKeys(_ keys: NewKeys, of model: ModelLayout) {
     if keys.isEmpty { return }
     for (layout, batch) in inserts {
@@ -173,13 +171,13 @@ extension ToManyEdit {
   }
 }
 
-/// The keys that one save was given for its new rows: in each hierarchy one after the other.
+/// The keys allocated for the new rows of one save: consecutive in each hierarchy.
 package struct NewKeys: Sendable {
-  /// By index of the root entity; 0 where none was wanted.
+  /// By index of the root entity; 0 if none was needed.
   private var first: [Int64] = []
   private var counts: [Int] = []
 
-  /// Asks for what the plan wants, hierarchy by hierarchy.
+  /// Allocates the keys that the plan needs, hierarchy by hierarchy.
   package init(for plan: borrowing SavePlan, handingOut: (_ root: Int, _ count: Int) throws -> Int64) rethrows
   {
     guard plan.newKeys.contains(where: { $0 > 0 }) else { return }
@@ -189,10 +187,10 @@ package struct NewKeys: Sendable {
 
   package var isEmpty: Bool { counts.isEmpty }
 
-  /// The key for a provisional one; any other as it is.
+  /// The key for a provisional one; any other unchanged.
   package func key(_ key: Int64, root: Int) -> Int64 { key < 0 ? first[root] - 1 - key : key }
 
-  /// Whether a key is one of these.
+  /// Whether a key is one of those allocated.
   package func holds(_ key: Int64, root: Int) -> Bool {
     root < counts.count && key >= first[root] && key < first[root] + Int64(counts[root])
   }
@@ -206,9 +204,9 @@ package struct NewKeys: Sendable {
   }
 }
 
-/// What a save has written.
+/// The result of a save.
 package struct SaveOutcome: Sendable {
-  /// The plan, with the keys that its new rows have.
+  /// The plan, with the final keys of its new rows.
   package let written: SavePlan
   package let keys: NewKeys
 

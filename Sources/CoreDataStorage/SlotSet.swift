@@ -1,6 +1,6 @@
 /// A set of slot numbers; no allocation for entities of up to 64 properties.
 ///
-/// What is asked for every property of every object is inlined into other modules.
+/// Operations that run for every property of every object are inlined into other modules.
 package struct SlotSet: Hashable, Sendable {
   @usableFromInline
   package var low: UInt64 = 0

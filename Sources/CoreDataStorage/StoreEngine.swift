@@ -2,21 +2,21 @@ import CoreDataModel
 import CoreDataPredicates
 import Foundation
 
-/// What a store engine says of itself, and keeps beside its rows.
+/// The description of a store, and the metadata beside its rows.
 package protocol StoreDescribing {
   /// The store's UUID, upper case, as in object URIs.
   var identifier: String { get }
-  /// Why nothing can be written; nil for a store that can be written.
+  /// Why the store can't be written; nil if it can.
   var readOnlyReason: ReadOnlyReason? { get }
-  /// The metadata as of now; a property list dictionary with Apple's keys, `NSStoreType` and `NSStoreUUID`
+  /// The current metadata; a property list dictionary with Apple's keys, `NSStoreType` and `NSStoreUUID`
   /// included.
   var metadata: [String: Any] { get }
   /// Replaces the application's metadata; written with the next save (or by `save` of an empty plan).
   func setMetadata(_ metadata: [String: Any]) throws
   /// Whether metadata was set that no save has written yet.
   var hasUnsavedMetadata: Bool { get }
-  /// Where the properties of an entity are kept, in the order of its slots, for people who look at the store
-  /// with other tools. Empty where there is nothing to look at.
+  /// The columns of an entity's properties, in the order of its slots, for users who examine the store with
+  /// other tools. Empty if there are none.
   func columnPlaces(of entity: EntityLayout) throws -> [ColumnPlace]
 }
 
@@ -25,12 +25,12 @@ extension StoreDescribing {
   package func columnPlaces(of entity: EntityLayout) throws -> [ColumnPlace] { [] }
 }
 
-/// States of a store.
+/// Earlier states of a store.
 package protocol StoreSnapshotting {
-  /// An engine that goes on seeing the store as it is at this moment, whatever is written later; nil: this
-  /// store has none. It holds what it needs until it is released or the store is closed. It reads only.
+  /// An engine that reads the store as it is at this moment, whatever is written later; nil if the store
+  /// can't do that. It holds what it needs until it is released or the store is closed. It is read-only.
   func snapshot() throws -> (any StoreEngine)?
-  /// Runs `body` with an engine that sees one moment of the store, whoever writes meanwhile and
+  /// Runs `body` with an engine that reads the store at one moment, whatever is written meanwhile and
   /// whatever that costs.
   func withOneState(_ body: (any StoreEngine) throws -> Void) throws
 }
@@ -40,28 +40,28 @@ package protocol StoreClosing {
   func close() throws
 }
 
-/// Rows, ids and plans in, rows and ids out: a database, or what behaves as one. Engines know neither objects
-/// nor contexts.
+/// Exchanges rows, ids and plans with a database, or with something that behaves like one. Engines use
+/// neither objects nor contexts.
 ///
-/// An engine may be called from any thread, several at a time; it does its own locking. Every call that
+/// An engine may be called from any thread, also concurrently; it does its own locking. Every call that
 /// returns is complete: nothing is written later.
 ///
-/// | part | says |
+/// | part | contains |
 /// |---|---|
 /// | ``RowReading`` | fetches, counts, projections, rows by key |
 /// | ``MemberReading`` | the members of to-many relationships |
 /// | ``KeyAllocating`` | keys outside a save |
 /// | ``PlanSaving`` | one save, one transaction; slots for other plans |
 /// | ``StoreDescribing`` | identity, metadata, why it is read-only |
-/// | ``StoreSnapshotting``, ``StoreClosing`` | earlier states, the end |
+/// | ``StoreSnapshotting``, ``StoreClosing`` | earlier states, closing |
 ///
-/// The graph reaches engines through one class of stores, `EngineStore`; a new engine needs a
-/// ``StoreEngineKind`` beside it and a line in the graph's registry.
+/// The graph calls engines through one class of stores, `EngineStore`; a new engine needs a
+/// ``StoreEngineKind`` and a line in the graph's registry.
 package protocol StoreEngine: StoreOperations, StoreDescribing, StoreSnapshotting, StoreClosing {
-  /// How rows that were read once are kept between contexts.
+  /// How rows that were read are cached between contexts.
   var rowFreshness: RowFreshness { get }
-  /// Calls `listener` with rows that others have changed, from any thread, until the engine is closed. Asked
-  /// of engines whose rows are `.notified`.
+  /// Calls `listener` with rows that others have changed, from any thread, until the engine is closed. Called
+  /// for engines whose rows are `.notified`.
   func notifyChanges(_ listener: @escaping @Sendable (ChangedRows) -> Void)
 }
 
@@ -76,20 +76,20 @@ extension StoreEngine {
   }
 }
 
-/// How long a row that was read may stand for the row in the store: what a row cache in front of
-/// the store goes by.
+/// How long a row that was read is valid: this decides how a row cache in front of the store works.
 package enum RowFreshness: Sendable {
-  /// Reading a row by key costs as little as finding it in a cache, so there is none in front of the store.
+  /// Reading a row by key is as cheap as finding it in a cache, so the store has no row cache.
   case alwaysAtHand
-  /// Others may write to the store and nobody says so: a row gets older. A context's `stalenessInterval` says
-  /// how old a row may be that its faults are filled from; a save compares versions in any case.
+  /// Others may write to the store without notification: a cached row gets older. A context's
+  /// `stalenessInterval` is the greatest age of a row that fills a fault; a save compares versions in any
+  /// case.
   case aging
-  /// The store says which rows others have changed. They leave the cache, and no other row gets old, unless a
-  /// context wants every row from the store (a `stalenessInterval` of 0).
+  /// The store reports the rows that others have changed. They are removed from the cache, and no other row
+  /// gets old, unless a context reads every row from the store (a `stalenessInterval` of 0).
   case notified
 }
 
-/// Rows of one hierarchy that are not what they were.
+/// Rows of one hierarchy that have changed.
 package struct ChangedRows: Sendable {
   /// The index of the root entity.
   package var root: Int
@@ -101,7 +101,7 @@ package struct ChangedRows: Sendable {
   }
 }
 
-/// Where a store keeps a property.
+/// The table and column of a property.
 package struct ColumnPlace: Sendable, Equatable {
   package var property: String
   package var table: String
@@ -116,10 +116,10 @@ package struct ColumnPlace: Sendable, Equatable {
 
 /// Why a store is read-only.
 package enum ReadOnlyReason: Sendable, CaseIterable {
-  /// The program wanted it so.
+  /// The program requested it.
   case asked
-  /// The process may not write the file, or not make files in its folder.
+  /// The process may not write the file, or not create files in its folder.
   case permission
-  /// It keeps persistent history, which saves would leave gaps in.
+  /// It keeps persistent history, which saves would leave incomplete.
   case history
 }

@@ -1,34 +1,34 @@
 import CoreDataModel
 import Foundation
 
-/// A kind of store engine: what makes, opens, inspects, destroys, replaces and copies stores of one type.
+/// A kind of store engine: creates, opens, inspects, destroys, replaces and copies stores of one type.
 ///
-/// What concerns files has a default that throws: a kind without files implements `open` alone.
+/// The requirements about files have defaults that throw: a kind without files implements `open` alone.
 package protocol StoreEngineKind: Sendable {
   /// The store type: `SQLite`, `InMemory`.
   var type: String { get }
   /// Whether a store is a file with a URL that outlives the process.
   var keepsFiles: Bool { get }
-  /// Whether a file that begins like this is a store of the kind.
+  /// Whether a file that begins with these bytes is a store of the kind.
   func recognizes(_ head: Data) -> Bool
   /// Whether two URLs lead to one store.
   func isSamePlace(_ one: URL, _ other: URL) -> Bool
-  /// Whether the URL names a place where a store leaves nothing behind.
+  /// Whether a store at the URL leaves no file behind.
   func isNowhere(_ url: URL) -> Bool
 
-  /// Opens a store, or makes it where there is none. `url` is a file URL where the kind keeps files.
+  /// Opens a store, or creates it if there is none. `url` is a file URL if the kind keeps files.
   func open(at url: URL?, layout: ModelLayout, options: StoreOpeningOptions) throws -> any StoreEngine
-  /// Looks into a file without its model, and changes nothing about it.
+  /// Examines a file without its model, and changes nothing about it.
   func inspect(_ url: URL, options: StoreOpeningOptions) throws -> StoreInspection
   /// Sets the program's metadata of a store that need not be open.
   func setMetadata(_ metadata: [String: Any], at url: URL, options: StoreOpeningOptions) throws
-  /// Removes what the store holds.
+  /// Removes the contents of the store.
   func destroy(at url: URL, options: StoreOpeningOptions) throws
-  /// Gives a store the contents of another of the same kind.
+  /// Replaces the contents of a store by those of another one of the same kind.
   func replace(at url: URL, with source: URL, options: StoreOpeningOptions) throws
-  /// Makes a store at a place where there is none, with the contents of another one of any kind: as the kind
-  /// likes, or by opening an empty store and calling `transfer`. Leaves nothing behind where it throws.
-  /// `source` is nil for a store that is no engine.
+  /// Creates a store at a place where there is none, with the contents of another one of any kind: in a way
+  /// of the kind's own, or by opening an empty store and calling `transfer`. Leaves nothing behind if it
+  /// throws. `source` is nil for a store that is no engine.
   func makeStore(
     at url: URL, layout: ModelLayout, options: StoreOpeningOptions, copying source: (any StoreEngine)?,
     transfer: (any StoreEngine) throws -> Void
@@ -53,7 +53,7 @@ extension StoreEngineKind {
   package func setMetadata(_ metadata: [String: Any], at url: URL, options: StoreOpeningOptions) throws {
     throw noFile(url)
   }
-  /// Nothing is left of a store without a file once it is closed.
+  /// A store without a file leaves nothing behind when it is closed.
   package func destroy(at url: URL, options: StoreOpeningOptions) throws {}
   package func replace(at url: URL, with source: URL, options: StoreOpeningOptions) throws {
     throw noFile(url)
@@ -86,7 +86,7 @@ package struct InMemoryKind: StoreEngineKind {
   }
 }
 
-/// A store file looked into without its model, for tools and for finding the model that fits.
+/// A store file examined without its model, for tools and for finding the model that fits.
 package struct StoreInspection: @unchecked Sendable {
   // Sendable: immutable once made; the model is frozen before.
 
@@ -98,16 +98,16 @@ package struct StoreInspection: @unchecked Sendable {
   package var versions: EntityVersions?
   /// Why the metadata is incomplete, nil if it is not.
   package var metadataProblem: String?
-  /// The model the store carries, nil if it carries none that can be read.
+  /// The model that the store carries; nil if it carries none that can be read.
   package var model: NSManagedObjectModel?
   /// Why `model` is nil.
   package var modelProblem: String?
   /// The build of Apple's framework that last saved.
   package var frameworkVersion: Int?
   package var hasHistory: Bool = false
-  /// The entities that the store names, with the number of rows of each itself.
+  /// The entities of the store, each with the number of its own rows.
   package var entities: [EntityCount] = []
-  /// What lies beside the file; nil for files that are written as wholes.
+  /// The journal beside the file; nil for files that are written as wholes.
   package var journal: StoreJournal?
 
   package init(type: String, uuid: String, metadata: [String: Any]) {
@@ -134,9 +134,9 @@ package struct StoreInspection: @unchecked Sendable {
 /// The journal of a store file.
 package struct StoreJournal: Sendable {
   package var isWriteAheadLog: Bool
-  /// A save was cut short, and is undone in what is read.
+  /// A save was interrupted; what is read does not contain it.
   package var holdsCutShortSave: Bool
-  /// Bytes that are not in the file itself yet.
+  /// Bytes that are not yet in the file itself.
   package var pendingBytes: Int64
 
   package init(isWriteAheadLog: Bool, holdsCutShortSave: Bool, pendingBytes: Int64) {

@@ -2,7 +2,7 @@ import CoreDataPredicates
 import Foundation
 
 extension ReadOnlyReason {
-  /// As the end of a sentence.
+  /// Worded as the end of a sentence.
   package var text: String {
     switch self {
     case .asked: "it was opened so (NSReadOnlyPersistentStoreOption)"
@@ -22,10 +22,10 @@ extension ReadOnlyReason {
   }
 }
 
-// Words for the facts that engines throw.
+// The texts of the errors that engines throw.
 
 extension StoreError {
-  /// What people are told. `url` is the store's file, for facts that don't have it; `name` names a row.
+  /// The text for users. `url` is the store's file, for errors that don't contain it; `name` names a row.
   package func message(
     url: URL? = nil, name: (RowID) -> String = { "p\($0.key)" }
   ) -> ErrorMessage {
@@ -103,7 +103,7 @@ extension StoreError {
       .map { "\($0.0): \($0.1.sorted().joined(separator: ", "))" }.joined(separator: "; ")
   }
 
-  /// What to do about an error of SQLite, for the primary result codes where there is something to do
+  /// Advice for an error of SQLite, for the primary result codes where the user can do something
   /// (https://www.sqlite.org/rescode.html).
   private static func advice(forSQLite code: Int32) -> String? {
     switch code {

@@ -1,17 +1,17 @@
 import Foundation
 
-/// How a store is opened, whatever its kind; each kind takes what concerns it. The graph makes it
-/// of Apple's options.
+/// How a store is opened, whatever its kind; each kind uses the options that apply to it. The graph makes it
+/// from Apple's options.
 package struct StoreOpeningOptions: Sendable {
   /// Never write.
   package var isReadOnly: Bool = false
-  /// Make a store where there is none. Otherwise that is an error.
+  /// Create a store if there is none. Otherwise that is an error.
   package var createsIfMissing: Bool = true
   /// Whether a store of another model is refused.
   package var checksModel: Bool = true
   /// `NSPersistentHistoryTrackingKey`.
   package var tracksHistory: Bool = false
-  /// How long to wait for others who keep the store locked; nil: as long as the kind finds right.
+  /// How long to wait for a lock that others hold; nil for the kind's default.
   package var timeoutInSeconds: Double?
   /// `NSSQLitePragmasOption`.
   package var pragmas: [String: String] = [:]
@@ -19,7 +19,7 @@ package struct StoreOpeningOptions: Sendable {
   package var entityNames: Set<String>?
   /// `NSPersistentStoreForceDestroyOption`.
   package var isForced: Bool = false
-  /// Whether a value whose file is gone reads as nil, for looking into copies, or is an error.
+  /// Whether a value whose file is missing reads as nil, for examining copies, or is an error.
   package var readsMissingFilesAsNil: Bool = false
 
   package init(isReadOnly: Bool = false) { self.isReadOnly = isReadOnly }

@@ -4,29 +4,28 @@ import Foundation
 
 /// Fetches, counts, projections, and rows by key.
 package protocol RowReading {
-  /// Rows in the plan's order. Throws `StoreError.missingValue` where a value is kept in a file that
-  /// can't be read.
+  /// Rows in the plan's order. Throws `StoreError.missingValue` if a value is kept in a file that can't be
+  /// read.
   func fetch(_ plan: FetchPlan) throws -> RowBatch
-  /// Ids in the plan's order; cheaper than rows. Without an implementation of its own: those of the rows.
+  /// Ids in the plan's order; cheaper than rows. The default implementation takes them from the rows.
   func fetchIDs(_ plan: FetchPlan) throws -> [RowID]
-  /// How many rows a fetch would give. Without an implementation of its own: as many as ids.
+  /// How many rows a fetch would return. The default implementation counts the ids.
   func count(_ plan: FetchPlan) throws -> Int
   /// Throws what a fetch of the plan would throw for its predicate and order, reading as little as the store
-  /// can. Asked part by part after a fetch has failed with `StoreError.unsupported`, to find out which parts
-  /// the graph has to do. Without an implementation of its own: counts.
+  /// can. After a fetch has failed with `StoreError.unsupported` it is called for each part, to find out
+  /// which parts the graph has to evaluate. The default implementation counts.
   func check(_ plan: FetchPlan) throws
-  /// The rows of a projection: columns, grouped rows, functions over rows. Numbers of whole-number columns
-  /// come as `.integer`, of Booleans as `.bool`, objects as `ObjectReference`; bytes of a transformable
-  /// attribute as they are stored.
+  /// The rows of a projection: columns, grouped rows, aggregates. Numbers of integer columns are `.integer`,
+  /// of Booleans `.bool`, objects are `ObjectReference`s; transformable attributes are their stored bytes.
   func fetch(_ plan: ProjectionPlan) throws -> ProjectedRows
   /// The rows with these keys in the hierarchy of `layout`, in no particular order; keys without a row are
-  /// left out. Values in files that can't be read are nil: faults and deletions ask here, which have to go on
-  /// without them.
+  /// left out. Values in files that can't be read are nil, because faults and deletions must work without
+  /// them.
   func rows(of layout: EntityLayout, keys: [Int64]) throws -> RowBatch
   /// The statement that a fetch would run; nil for stores that run none.
   func explain(_ plan: FetchPlan) throws -> ExplainedStatement?
   func explain(_ plan: ProjectionPlan) throws -> ExplainedStatement?
-  /// Whether the store takes queries in SQL (`rawRows`).
+  /// Whether the store accepts queries in SQL (`rawRows`).
   var takesSQL: Bool { get }
   /// The rows of one query in SQL, by names of columns. It can't write.
   func rawRows(_ sql: String, _ values: [PredicateValue]) throws -> [[String: PredicateValue]]
@@ -58,11 +57,11 @@ package protocol MemberReading {
   /// The members for several owners at once, in the owners' order; ordered relationships in their order,
   /// others by key.
   func members(of layout: EntityLayout, slot: Int, owners: [RowID]) throws -> [[RowID]]
-  /// Those of `candidates` that are members of one owner's relationship, in no particular order. Meant to
-  /// read nothing of the others; without an implementation of its own it does.
+  /// Those of `candidates` that are members of one owner's relationship, in no particular order. An
+  /// implementation should read none of the others; the default one reads all members.
   func members(of layout: EntityLayout, slot: Int, owner: RowID, among candidates: [RowID]) throws -> [RowID]
-  /// The member that follows `member` in an owner's ordered relationship, those of `leftOut` not counted;
-  /// nil: it is the last one, or no member.
+  /// The member that follows `member` in an owner's ordered relationship, not counting those of `leftOut`;
+  /// nil if it is the last one, or no member.
   func member(of layout: EntityLayout, slot: Int, owner: RowID, after member: RowID, leftOut: Set<RowID>)
     throws -> RowID?
 }
@@ -86,26 +85,26 @@ extension MemberReading {
 
 /// Keys for rows that are not saved yet.
 package protocol KeyAllocating {
-  /// Hands out keys that no other row of the hierarchy has or will have; gives the first of them,
-  /// the others follow it.
+  /// Allocates keys that no other row of the hierarchy has or will have; returns the first of them, and the
+  /// others follow it.
   func allocateKeys(for root: EntityLayout, count: Int) throws -> Int64
 }
 
-/// Writing, a plan at a time: all of it or nothing, also through a crash.
+/// Writes plans, each of them completely or not at all, also through a crash.
 package protocol PlanSaving {
-  /// Executes a plan in one transaction, and writes metadata that was set. Nothing that the program has a say
-  /// in runs meanwhile: the plan is complete, but for the keys of its new rows.
+  /// Executes a plan in one transaction, and writes metadata that was set. No code of the program runs
+  /// meanwhile: the plan is complete, except for the keys of its new rows.
   ///
-  /// Throws `StoreError.conflicts` or `.uniqueness` when the plan does not fit the store any more. Whatever
-  /// it throws, nothing has changed and no key is used up. Answers with what it wrote.
+  /// Throws `StoreError.conflicts` or `.uniqueness` if the plan does not fit the store any more. If it
+  /// throws, nothing has changed and no key is used up. Returns what it wrote.
   func save(_ plan: consuming SavePlan) throws -> SaveOutcome
-  /// Throws what would stop any save now: a store that is closed, read-only, or locked by others.
+  /// Throws an error that would stop any save now: the store is closed, read-only, or locked by others.
   func checkWritable() throws
-  /// Inserts, updates or deletes many rows without objects, in one transaction. Throws for stores
-  /// that don't offer it.
+  /// Inserts, updates or deletes many rows without objects, in one transaction. Throws for stores that don't
+  /// support it.
   func execute(_ plan: BatchPlan) throws -> BatchOutcome
   /// Changes how entities are kept, in one transaction: the steps of a migration in place. Throws for stores
-  /// that don't offer it.
+  /// that don't support it.
   func execute(_ plan: SchemaPlan) throws
 }
 
@@ -124,15 +123,15 @@ extension PlanSaving {
   }
 }
 
-/// What the graph asks of a store, whatever it is: the seam between objects and rows.
+/// The operations that the graph calls on a store of any kind: the seam between objects and rows.
 ///
-/// Every operation takes and gives values (plans, rows, ids) and is one call a batch. A store that is a
-/// program is asked through the same operations; what it needs besides, the request and the asking context,
-/// it is given when it makes them (`NSPersistentStore.operations(for:)`).
+/// Every operation takes and returns values (plans, rows, ids) and is one call for each batch. A store that a
+/// program implements has the same operations; the request and the calling context, which it needs too, are
+/// passed when it creates them (`NSPersistentStore.operations(for:)`).
 ///
 /// A row has a key of 64 bits. A store whose rows have other names (texts, UUIDs, URLs) numbers them when it
-/// first meets them and keeps both directions for as long as it is open, or for good where object URIs are to
-/// stay valid: nothing but numbers crosses this line. Keys are positive; 0 and below are the graph's own.
+/// first reads them and keeps both directions for as long as it is open, or permanently if object URIs are to
+/// stay valid: only numbers cross this seam. Keys are positive; 0 and below are reserved for the graph.
 package protocol StoreOperations: AnyObject, Sendable, RowReading, MemberReading, KeyAllocating, PlanSaving {
   /// The model, numbered. The same for all stores of a coordinator.
   var layout: ModelLayout { get }

@@ -1,16 +1,15 @@
 import CoreDataModel
 import Foundation
 
-/// Copies all objects of one store into another, empty one of any kind, under the keys and versions
-/// that they have.
+/// Copies all objects of one store into another, empty one of any kind, under the same keys and versions.
 ///
 /// The whole store is in memory meanwhile: rows, values kept in files, members of relationships. The target
 /// gets one save.
 package enum StoreTransfer {
-  /// Owners asked for their members at a time.
+  /// The number of owners whose members are read at a time.
   private static let ownersAtATime: Int = 400
 
-  /// `entities` are those that the stores hold; `isReadOnly`: whether the source hands out no keys. Throws
+  /// `entities` are those that the stores hold; `isReadOnly`: whether the source can't allocate keys. Throws
   /// what the stores throw.
   package static func copy(
     _ entities: [EntityLayout], from source: any StoreOperations, isReadOnly: Bool,
@@ -34,7 +33,7 @@ package enum StoreTransfer {
     }
     for (root, highest) in highestKeys.sorted(by: { $0.key < $1.key }) {
       let layout: EntityLayout = source.layout.entities[root]
-      // Keys that were handed out and have no row may be those of objects that are not saved yet.
+      // Keys that were allocated and have no row may belong to objects that are not saved yet.
       let last: Int64 =
         isReadOnly ? highest : max(highest, try source.allocateKeys(for: layout, count: 1))
       _ = try target.allocateKeys(for: layout, count: Int(last))
@@ -42,7 +41,7 @@ package enum StoreTransfer {
     _ = try target.save(plan)
   }
 
-  /// A plan's slabs belong to it; those of a read may be anybody's.
+  /// A plan's slabs belong to it; those of a read may be shared.
   private static func copies(of rows: RowBatch, _ entity: EntityLayout) -> RowBatch {
     var result = RowBatch()
     rows.forEach { row in
@@ -54,7 +53,7 @@ package enum StoreTransfer {
     return result
   }
 
-  /// What the rows don't tell of a relationship.
+  /// The data of a relationship that is not in the rows.
   private static func edits(
     of entity: EntityLayout, _ slot: Int, _ owners: [RowID], _ source: any StoreOperations
   ) throws -> [ToManyEdit] {
@@ -80,7 +79,7 @@ package enum StoreTransfer {
     return edits
   }
 
-  /// Both sides of a pair know it, and one tells of it.
+  /// Both sides of a pair hold it; only one of them makes the edit.
   private static func isTold(
     by relationship: NSRelationshipDescription, of inverse: NSRelationshipDescription?, owner: RowID,
     member: RowID

@@ -2,7 +2,7 @@ import CoreDataModel
 import CoreDataPredicates
 import Foundation
 
-/// The values that a function over rows takes from each row.
+/// The values of each row that an aggregate reads.
 struct MemberValues {
   private enum Source {
     case path([ExpressionProgram], isCollection: Bool)
@@ -32,15 +32,15 @@ struct MemberValues {
     return false
   }
 
-  /// Key-value coding makes a set of what it reads from a set, in which equal values are one; here
-  /// they all count.
+  /// Key-value coding returns a set when it reads from a set, and equal values become one; here each of them
+  /// counts.
   func add(of row: Any?, to total: inout AggregateAccumulator) throws {
     switch source {
     case .expression(let expression): try total.add(expression.value(row))
     case .path(let steps, let isCollection):
       guard let row else { return }
-      // nil on the way to a collection holds no members; nil in place of a value, the row's or a
-      // member's, is one.
+      // nil on the way to a collection means no members; nil in place of a value, the row's or a member's,
+      // counts as a value.
       try add(.object(ObjectBox(row)), steps[...], countsNil: !isCollection, to: &total)
     }
   }
@@ -62,7 +62,7 @@ struct MemberValues {
   }
 }
 
-/// A function over rows while they pass.
+/// An aggregate, computed while rows are read.
 struct AggregateAccumulator {
   private let function: RowAggregate.Function
   private var members: Int = 0
@@ -119,7 +119,7 @@ extension PredicateValue {
 }
 
 extension StoreError {
-  /// Whole numbers whose sum needs more than 64 bits.
+  /// The error for a sum of integers that needs more than 64 bits.
   package static func tooLargeSum(_ function: String) -> StoreError {
     .unsupported(
       part: function, reason: "the sum of the whole numbers does not fit into 64 bits",

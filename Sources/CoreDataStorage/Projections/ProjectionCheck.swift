@@ -1,6 +1,7 @@
 import CoreDataPredicates
 
-/// Refuses what no row could answer, before there is a row: for every store that makes projections in memory.
+/// Rejects expressions that can be evaluated for no row, before any row is read: for all stores that compute
+/// projections in memory.
 package struct ProjectionCheck {
   private let plan: ProjectionPlan
   private let paths: KeyPathCheck

@@ -1,17 +1,17 @@
 import CoreDataPredicates
 import Foundation
 
-/// A table made in memory, of rows that key-value coding reads. The rows are those that the plan's predicate
-/// lets pass, by key.
+/// A projection computed in memory, from rows that key-value coding reads. The rows are those that match the
+/// plan's predicate, by key.
 ///
-/// Cost: linear in the rows; a group holds one running value a function, not its rows.
+/// Cost: linear in the rows; a group holds one running value for each function, not its rows.
 package struct ProjectionEvaluation {
   private let plan: ProjectionPlan
   private let shape: ProjectionShape
   private let columns: [ExpressionProgram]
   private let order: [(expression: ExpressionProgram, term: ProjectionOrder)]
 
-  /// Throws `StoreError` for what the plan can't mean.
+  /// Throws `StoreError` for a plan without meaning.
   package init(_ plan: ProjectionPlan) throws {
     let shape = try ProjectionShape(plan)
     self.plan = plan
@@ -32,7 +32,7 @@ package struct ProjectionEvaluation {
     return table
   }
 
-  /// A row of the table with what it is sorted by.
+  /// A row of the result with the values it is sorted by.
   private struct Line {
     var values: [PredicateValue]
     var order: [PredicateValue]
@@ -59,7 +59,7 @@ package struct ProjectionEvaluation {
       MemberValues($0.argument, of: plan.rows.entity.entity)
     }
     let fresh: [AggregateAccumulator] = shape.aggregates.map { AggregateAccumulator($0.function) }
-    // Without keys there is one group, whether or not there are rows.
+    // Without keys there is one group, even if there are no rows.
     var groups: [Group] = keys.isEmpty ? [Group(keys: [], totals: fresh)] : []
     var places: [[PredicateValue]: Int] = keys.isEmpty ? [[]: 0] : [:]
     for row in rows {
@@ -99,7 +99,7 @@ package struct ProjectionEvaluation {
 
   // MARK: Sorting
 
-  /// Rows that the order leaves equal come as they were inserted, groups by their keys.
+  /// Rows that the order does not distinguish come in the order of insertion, groups by their keys.
   private func sort(_ lines: inout [Line]) throws {
     if order.isEmpty && !shape.isGrouped { return }
     let terms: [(StringComparison, ascending: Bool)] = order.map { ($0.term.comparison, $0.term.ascending) }

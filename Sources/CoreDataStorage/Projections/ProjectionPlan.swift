@@ -1,17 +1,17 @@
 import CoreDataPredicates
 
-/// What to get from a store as a table of values: the columns of a fetch that returns dictionaries.
+/// A fetch of values instead of objects: the columns of a fetch that returns dictionaries.
 ///
 ///     rows      which rows                    Item, priority > 1
-///     groups    made one row of the table each    category.name
+///     groups    made one row of the result    category.name
 ///     columns   one expression each           category.name, count:(title), max:(price)
 ///     having    which groups stay             count:(title) > 2
-///     order, isDistinct, limit, offset        concern the table's rows
+///     order, isDistinct, limit, offset        apply to the result's rows
 ///
-/// Without groups, a function over rows (`sum:`, `count:`, …) makes one row of all. Expressions are closed as
-/// a fetch plan's predicate is: no variables, objects as `ObjectReference`.
+/// Without groups, an aggregate (`sum:`, `count:`, …) makes one row of all rows. Expressions are closed as a
+/// fetch plan's predicate is: no variables, objects as `ObjectReference`.
 package struct ProjectionPlan: Sendable {
-  /// Entity and predicate; its order, limit and offset are not looked at.
+  /// Entity and predicate; its order, limit and offset are ignored.
   package var rows: FetchPlan
   package var columns: [ProjectionColumn]
   package var groups: [ExpressionNode] = []
@@ -27,8 +27,7 @@ package struct ProjectionPlan: Sendable {
     self.columns = columns
   }
 
-  /// The plan with every constant replaced, for instance references to rows by what an engine
-  /// reads rows with.
+  /// The plan with every constant replaced, for instance references to rows by the form that an engine reads.
   package func mapConstants(_ replace: (PredicateValue) throws -> PredicateValue) rethrows -> ProjectionPlan {
     var plan: ProjectionPlan = self
     plan.rows.predicate = try rows.predicate?.mapConstants(replace)
@@ -54,7 +53,7 @@ package struct ProjectionColumn: Sendable, Hashable {
   }
 }
 
-/// One term of a table's order; nil sorts before every value when ascending.
+/// One term of a projection's order; nil sorts before every value when ascending.
 package struct ProjectionOrder: Sendable, Hashable {
   package var expression: ExpressionNode
   package var ascending: Bool
@@ -67,7 +66,7 @@ package struct ProjectionOrder: Sendable, Hashable {
   }
 }
 
-/// The rows of a table plan, one after the other. Objects are `ObjectReference`s.
+/// The rows of a projection, one after the other. Objects are `ObjectReference`s.
 package struct ProjectedRows: Sendable, Equatable {
   package let width: Int
   package private(set) var values: [PredicateValue] = []
@@ -91,7 +90,7 @@ package struct ProjectedRows: Sendable, Equatable {
   }
 }
 
-/// Takes rows that have been there before out of a stream of rows, and cuts what is left.
+/// Removes repeated rows from a stream of rows, and applies offset and limit to the rest.
 package struct DistinctLimiter {
   private var seen: Set<[PredicateValue]> = []
   private let isDistinct: Bool
@@ -104,7 +103,7 @@ package struct DistinctLimiter {
     toTake = limit > 0 ? limit : .max
   }
 
-  /// Whether nothing can come any more.
+  /// Whether the limit is reached.
   package var isFull: Bool { toTake == 0 }
 
   package mutating func takes(_ row: [PredicateValue]) -> Bool {

@@ -1,17 +1,17 @@
 import CoreDataPredicates
 
-/// A table plan taken apart, the same way for every engine.
+/// A projection plan divided into parts, the same way for every engine.
 ///
-/// A plain table has a row for each row of the store, and its expressions are read from that row. In a
-/// grouped one the group's keys and the functions over its rows are computed first, and what is left of an
-/// expression is read from them:
+/// A plain projection has a row for each row of the store, and its expressions are read from that row. In a
+/// grouped one the group's keys and the aggregates are computed first, and the remaining expressions are read
+/// from them:
 ///
 ///     plan      category.name | sum:(price) / count:(price)
 ///     shape     keys          category.name                  → $group 0
 ///               aggregates    sum:(price), count:(price)     → $aggregate 0, $aggregate 1
 ///               columns       $group 0 | $aggregate 0 / $aggregate 1
 ///
-/// The variables' names hold a space, which no format can write.
+/// The variables' names contain a space, which no predicate format can contain.
 package struct ProjectionShape: Sendable {
   package let isGrouped: Bool
   package let keys: [ExpressionNode]
@@ -20,8 +20,8 @@ package struct ProjectionShape: Sendable {
   package let having: PredicateNode?
   package let order: [ProjectionOrder]
 
-  /// Throws `StoreError.unsupported` for a value that is neither grouped nor a function over
-  /// the group's rows.
+  /// Throws `StoreError.unsupported` for a value that is neither grouped nor an aggregate of the group's
+  /// rows.
   package init(_ plan: ProjectionPlan) throws {
     isGrouped =
       !plan.groups.isEmpty || plan.having != nil
@@ -39,8 +39,7 @@ package struct ProjectionShape: Sendable {
     var grouping = Grouping(keys: plan.groups)
     columns = try plan.columns.map { try grouping.rewrite($0.expression) }
     having = try plan.having.map { try grouping.rewrite($0) }
-    // Functions over all rows make one row: whatever the order, it is that one. Requests often bring one
-    // along all the same.
+    // Aggregates over all rows give one row, so the order has no effect. Requests often contain one anyway.
     order =
       plan.groups.isEmpty
       ? []
@@ -56,18 +55,18 @@ package struct ProjectionShape: Sendable {
   package static func key(_ number: Int) -> String { "group \(number)" }
   package static func aggregate(_ number: Int) -> String { "aggregate \(number)" }
 
-  /// Which group key a column of the shape is, if it is just that.
+  /// The index of the group key that a column of the shape consists of; nil if it is not just a key.
   package func keyNumber(_ column: ExpressionNode) -> Int? {
     keys.indices.first { column == .variable(ProjectionShape.key($0)) }
   }
 
-  /// Which function over the rows a column of the shape is, if it is just that.
+  /// The index of the aggregate that a column of the shape consists of; nil if it is not just an aggregate.
   package func aggregateNumber(_ column: ExpressionNode) -> Int? {
     aggregates.indices.first { column == .variable(ProjectionShape.aggregate($0)) }
   }
 }
 
-/// Replaces keys and functions over rows by variables.
+/// Replaces keys and aggregates by variables.
 private struct Grouping {
   let keys: [ExpressionNode]
   var aggregates: [RowAggregate] = []

@@ -1,6 +1,6 @@
 import CoreDataPredicates
 
-/// A function that makes one value of many rows.
+/// A function that computes one value from many rows.
 ///
 ///     sum:(price)          the prices of the rows
 ///     count:(tags)         the members of all the rows' relationships together
@@ -8,15 +8,15 @@ import CoreDataPredicates
 ///     @max.price           over the rows themselves
 package struct RowAggregate: Sendable, Hashable {
   package enum Function: String, Sendable, CaseIterable {
-    /// Values that are not nil.
+    /// Counts the values that are not nil.
     case count = "count:"
-    /// Rows, or members of a to-many relationship, whatever they hold.
+    /// Counts rows, or members of a to-many relationship, whatever they hold.
     case members = "@count"
-    /// 0 for no values.
+    /// 0 if there are no values.
     case sum = "sum:"
-    /// Of the values that are not nil; nil for none.
+    /// Of the values that are not nil; nil if there are none.
     case average = "average:"
-    /// nil counts as 0, as in key-value coding; nil for none.
+    /// nil counts as 0, as in key-value coding; nil if there are no values.
     case mean = "@avg"
     case min = "min:"
     case max = "max:"
@@ -31,7 +31,7 @@ package struct RowAggregate: Sendable, Hashable {
     self.argument = argument
   }
 
-  /// The function that an expression is, nil for one that is none. Functions of literal lists are none.
+  /// The aggregate that an expression is; nil for any other. Functions of literal lists are no aggregates.
   package init?(_ expression: ExpressionNode) {
     switch expression {
     case .function(target: nil, let name, let arguments):
@@ -61,18 +61,18 @@ package struct RowAggregate: Sendable, Hashable {
     default: return nil
     }
     let path: String = (parts[..<place] + rest).joined(separator: ".")
-    // `self` may name a property.
+    // `self` may be the name of a property.
     let isObject: Bool = path.isEmpty || path != "self" && path.lowercased() == "self"
     self.init(function, isObject ? .evaluatedObject : .keyPath(path))
   }
 
-  /// Whether the expression holds a function over the fetched rows, so that a fetch without groups has one
-  /// row. An operator behind a relationship (`tags.@count`) is a value of each row.
+  /// Whether the expression contains an aggregate of the fetched rows, so that a fetch without groups has one
+  /// row. An operator after a relationship (`tags.@count`) is a value of each row.
   static func isOverRows(_ expression: ExpressionNode) -> Bool {
     switch expression {
     case .keyPath(let path): return path.hasPrefix("@")
     case .function where RowAggregate(expression) != nil: return true
-    // Functions in a subquery's predicate are over the members of one row.
+    // Functions in a subquery's predicate apply to the members of one row.
     case .subquery: return false
     default: break
     }
