@@ -86,4 +86,17 @@ import Testing
     _ = try cache.predicate("a == " + String(repeating: "1", count: 2000), [])
     #expect(cache.counts == FormatCache.Counts(misses: 30))
   }
+
+  @Test func `formats that are used once are not kept`() throws {
+    let cache = FormatCache(capacity: 8, firstUses: 16)
+    for number in 1...30 {
+      #expect(try cache.predicate("a == \(number)", []) == Parser.parse("a == \(number)", []))
+    }
+    #expect(cache.count == 0)
+    for number in 1...4 as ClosedRange<Int64> {
+      #expect(try cache.predicate("b == %lld", [number]) == Parser.parse("b == \(number)", []))
+    }
+    #expect(cache.count == 1)
+    #expect(cache.counts == FormatCache.Counts(hits: 2, misses: 32))
+  }
 }

@@ -7,9 +7,12 @@ import Foundation
 ///
 /// An argument that is itself a predicate or an expression becomes part of the tree; a format with such a one
 /// is parsed each time.
+///
+/// A format is kept at its second use. Programs also write values into formats. Each such format is used once,
+/// and a tree with marks for it would be wasted.
 package final class FormatCache: @unchecked Sendable {
-  // `lock` guards `entries` and `counts`.
-  package static let shared: FormatCache = .init(capacity: 256)
+  // `lock` guards `entries`, `hashesOfFirstUses` and `counted`.
+  package static let shared: FormatCache = .init(capacity: 256, firstUses: 1024)
 
   /// How often something happened.
   package struct Counts: Equatable {
@@ -22,12 +25,21 @@ package final class FormatCache: @unchecked Sendable {
   private let capacity: Int
   private let lock: NSLock = .init()
   private var entries: [LiteralText: FormatTemplate] = [:]
+  /// Hashes of formats that were used once, each at the index given by its last bits.
+  private var hashesOfFirstUses: [Int]
   private var counted: Counts = .init()
 
   /// Longer formats were most likely made by a program, and come once.
   private static let longestFormat: Int = 1024
 
-  package init(capacity: Int) { self.capacity = capacity }
+  /// - Parameters:
+  ///   - capacity: How many formats are kept.
+  ///   - firstUses: How many formats that were used once are noted, a power of two. With 0, formats are kept
+  ///     at their first use.
+  package init(capacity: Int, firstUses: Int = 0) {
+    self.capacity = capacity
+    hashesOfFirstUses = Array(repeating: 0, count: firstUses)
+  }
 
   package var counts: Counts { lock.withLock { counted } }
   package var count: Int { lock.withLock { entries.count } }
@@ -41,14 +53,26 @@ package final class FormatCache: @unchecked Sendable {
     lock.lock()
     let known: FormatTemplate? = entries[key]
     if known != nil { counted.hits += 1 } else { counted.misses += 1 }
+    let isFirstUse: Bool = known == nil && noteUse(key)
     lock.unlock()
     if let known {
       if let node = known.filled(arguments) { return node }
-    } else if let template = FormatTemplate(format, arguments) {
+    } else if !isFirstUse, let template = FormatTemplate(format, arguments) {
       keep(template, key)
       if let node = template.filled(arguments) { return node }
     }
     return try Parser.parse(format, arguments)
+  }
+
+  /// Notes a use of a format that is not kept, and returns whether it is the first. A note may have been
+  /// replaced by another format's; then a later use counts as the first. The caller holds `lock`.
+  private func noteUse(_ key: LiteralText) -> Bool {
+    if hashesOfFirstUses.isEmpty { return false }
+    let hash: Int = key.hashValue
+    let index: Int = hash & (hashesOfFirstUses.count - 1)
+    if hashesOfFirstUses[index] == hash { return false }
+    hashesOfFirstUses[index] = hash
+    return true
   }
 
   private func keep(_ template: FormatTemplate, _ key: LiteralText) {
