@@ -2,7 +2,7 @@ import CoreDataPredicates
 import CoreDataStorage
 import Foundation
 
-// How PostgreSQL says what SQLite's dialect needs functions of its own for:
+// How PostgreSQL expresses what SQLite's dialect needs its own functions for:
 //
 //     name CONTAINS 'a%'       name LIKE $1                        %a\%%; an index of trigrams serves it
 //     name BEGINSWITH 'ab'     name >= $1 AND name < $2            columns compare by code points
@@ -11,7 +11,7 @@ import Foundation
 //     fee < 12.1               fee < $1                            exact, an index serves it
 //     average                  CAST(SUM(x) AS double precision) / NULLIF(COUNT(*), 0)
 //
-// `clarus_fold` is a function that a store brings along: it folds text as Foundation does (its options are
+// `clarus_fold` is a function that a store must define: it folds text as Foundation does (its options are
 // those of a comparison).
 extension PostgreSQLDialect {
   package func rewrite(_ node: SemanticNode) throws -> SQLExpression {
@@ -98,7 +98,7 @@ extension PostgreSQLDialect {
       case .beginsWith: .builtin("starts_with", [whole, piece])
       default: .binary(.equal, .builtin("right", [whole, .builtin("length", [piece])]), piece)
       }
-    // An empty part is found nowhere; a constant one is not empty.
+    // An empty part is found in no text; a constant part is not empty.
     return part.boundText == nil ? .all([found, .binary(.unequal, part, .text(""))]) : found
   }
 
@@ -122,12 +122,12 @@ extension PostgreSQLDialect {
     return .conjunction([low, .binary(.less, text, .text(successor))])
   }
 
-  /// `LIKE` with its marks taken for what they are.
+  /// Escapes the wildcards of `LIKE`.
   private static func escaped(_ text: String) -> String {
     text.replacing("\\", with: "\\\\").replacing("%", with: "\\%").replacing("_", with: "\\_")
   }
 
-  /// A pattern of predicates in SQL's marks.
+  /// Translates a pattern of predicates into SQL's wildcards.
   private static func pattern(_ mask: String) -> String {
     var result: String = ""
     var isEscaped: Bool = false
@@ -145,7 +145,7 @@ extension PostgreSQLDialect {
     return isEscaped ? result + "\\\\" : result
   }
 
-  /// The text in the form in which texts that the options hold for equal are equal.
+  /// Folds a text so that texts are equal exactly if the options make them equal.
   private func folded(_ text: SQLExpression, _ options: ComparisonOptions) throws -> SQLExpression {
     if options.isLiteral { return text }
     if options.contains(.localeSensitive) {
@@ -157,7 +157,7 @@ extension PostgreSQLDialect {
 
   // MARK: Lists
 
-  /// One array for the members of each kind: an array has one type.
+  /// One array for the members of each kind, because an array has one type.
   private func member(_ value: SQLExpression, _ members: [SQLValue]) -> SQLExpression {
     if members.count == 1 { return .binary(.equal, value, .bound(members[0])) }
     var kinds: [(name: String, members: [SQLValue])] = []

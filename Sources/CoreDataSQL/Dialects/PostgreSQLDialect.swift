@@ -2,14 +2,14 @@ import CoreDataPredicates
 import CoreDataStorage
 import Foundation
 
-/// What PostgreSQL understands, from version 13 on. Goldens show it (`PostgreSQLGoldenTests`); no engine uses
-/// it yet.
+/// The SQL of PostgreSQL, from version 13 on. Goldens show it (`PostgreSQLGoldenTests`); no engine uses it
+/// yet.
 ///
-/// What the database says otherwise than memory means it, or says only by raising an error for some row, is
-/// refused, and so evaluated in memory: one row must never fail a fetch (Decisions/0013).
+/// An expression is refused, and so evaluated in memory, if the database's result would differ from that in
+/// memory, or if it would raise an error for some row: one row must never make a fetch fail (Decisions/0013).
 package struct PostgreSQLDialect: SQLDialect {
-  /// The schema that holds a store: every table is named with it, so no search path decides what a statement
-  /// means.
+  /// The schema that holds a store: every table is qualified with it, so statements do not depend on the
+  /// search path.
   package let schema: String?
 
   package init(schema: String? = nil) { self.schema = schema }
@@ -46,7 +46,7 @@ package struct PostgreSQLDialect: SQLDialect {
     }
   }
 
-  // What a statement calls was rewritten; these are the names of what stays.
+  // The functions that need another name were rewritten; these are the names of the others.
   package func name(_ function: SQLFunction) -> String { "\(function)" }
   package func name(_ function: SQLAggregate) -> String { "\(function)" }
   package func name(_ collation: SQLCollation) -> String { "\"C\"" }
@@ -62,7 +62,7 @@ package struct PostgreSQLDialect: SQLDialect {
   }
 
   package func insert(_ conflict: InsertStatement.Conflict) -> (prefix: String, suffix: String) {
-    // A row is replaced in R-trees only, which no layout of this dialect has.
+    // Rows are replaced only in R-trees, which no layout of this dialect has.
     ("INSERT INTO ", conflict == .ignore ? " ON CONFLICT DO NOTHING" : "")
   }
 
@@ -86,8 +86,8 @@ package struct PostgreSQLDialect: SQLDialect {
 }
 
 enum PostgreSQLIdentifier {
-  /// The name as is if it is small ASCII letters, digits and underscores, does not begin with a digit, and is
-  /// no word of the grammar; otherwise in double quotes, inner quotes doubled.
+  /// The name unchanged if it consists of small ASCII letters, digits and underscores, does not begin with a
+  /// digit, and is no keyword; otherwise in double quotes, inner quotes doubled.
   static func quoted(_ name: String) -> String {
     let isPlain: Bool = name.utf8.allSatisfy { byte in
       (byte >= 48 && byte <= 57) || (byte >= 97 && byte <= 122) || byte == 95
@@ -98,8 +98,8 @@ enum PostgreSQLIdentifier {
     return "\"" + name.replacing("\"", with: "\"\"").replacing("\0", with: "\u{FFFD}") + "\""
   }
 
-  // https://www.postgresql.org/docs/current/sql-keywords-appendix.html, those that are no plain column or
-  // table name.
+  // https://www.postgresql.org/docs/current/sql-keywords-appendix.html, the keywords that can't be plain
+  // column or table names.
   private static let reserved: Set<String> = Set(
     """
     all analyse analyze and any array as asc asymmetric authorization between bigint binary bit boolean both

@@ -1,29 +1,29 @@
 import CoreDataStorage
 
-/// How a kind of database says things.
+/// How a kind of database spells SQL.
 ///
-/// Where compilers need what databases say in different ways, they make a node that says what is meant
-/// (``SemanticNode``) and hand it to the dialect, which *rewrites* it: the node becomes an expression that
+/// Where databases express something in different ways, a compiler makes a node with the meaning
+/// (``SemanticNode``) and passes it to the dialect, which *rewrites* it: the node becomes an expression that
 /// the database has, or the dialect throws `StoreError.unsupported`, and the graph evaluates that part of the
-/// predicate in memory (Decisions/0013, 0059). Expressions are *spelled* when the renderer makes the text. A
-/// dialect never sees plans, and never opens a database.
+/// predicate in memory (Decisions/0013, 0059). The renderer calls the dialect to *spell* expressions when it
+/// makes the text. A dialect never sees plans and never opens a database.
 package protocol SQLDialect: Sendable {
   // MARK: Rewriting
 
-  /// The expression by which the database says what a node means.
+  /// The expression that has a node's meaning in the database.
   func rewrite(_ node: SemanticNode) throws -> SQLExpression
-  /// The same of a term that rows are ordered by.
+  /// Rewrites a term that rows are ordered by.
   func rewrite(_ term: SQLOrderTerm) throws -> SQLOrderTerm
 
   // MARK: Spelling
 
-  /// An identifier as it stands in a statement, quoted if it needs to be.
+  /// An identifier as it appears in a statement, quoted if necessary.
   func identifier(_ name: String) -> String
-  /// A table, where it is named as such.
+  /// The name of a table in a statement.
   func table(_ name: String) -> String
-  /// The n-th value (from 1) of a statement that names each of its values once, in order.
+  /// The n-th value (from 1) of a statement that uses each of its values once, in order.
   func placeholder(_ position: Int) -> String
-  /// The n-th value (from 1), which may stand in several places.
+  /// The n-th value (from 1), which may be used in several places.
   func numberedPlaceholder(_ position: Int) -> String
   /// A value as text, where none can be bound.
   func literal(_ value: SQLValue) -> String
@@ -33,25 +33,25 @@ package protocol SQLDialect: Sendable {
   func name(_ function: SQLFunction) -> String
   func name(_ function: SQLAggregate) -> String
   func name(_ collation: SQLCollation) -> String
-  /// The function that gives the first of its arguments that is not `NULL`, of two.
+  /// The function that returns the first of its two arguments that is not `NULL`.
   var firstPresent: String { get }
-  /// What keeps an index from being chosen when it stands before a column.
+  /// A prefix for a column that keeps the database from using an index for it.
   var indexBarrier: String { get }
-  /// The alias of a select in `FROM` that needs none; nil where there may be none.
+  /// The alias of a select in `FROM` whose name nothing uses; nil if an alias is not allowed.
   var selectAlias: String? { get }
-  /// `NULL`s first when ascending, last when descending, beside an order term; nil if that is what happens
-  /// anyway.
+  /// Puts `NULL`s first when ascending and last when descending; appended to an order term. nil if that is
+  /// the database's default.
   func nullOrder(ascending: Bool) -> String?
-  /// `LIMIT` and `OFFSET` of a select; both are trees so that they are bound.
+  /// `LIMIT` and `OFFSET` of a select; both are placeholders, so that they are bound.
   func limit(_ limit: String?, offset: String?) -> String
-  /// What stands before the table of an insertion, and behind its values.
+  /// The text before the table of an insertion, and the text after its values.
   func insert(_ conflict: InsertStatement.Conflict) -> (prefix: String, suffix: String)
 }
 
 extension SQLDialect {
   package func table(_ name: String) -> String { identifier(name) }
 
-  /// A condition or value that is left to memory.
+  /// The error for a condition or value that is evaluated in memory.
   func unsupported(_ part: String, _ reason: String) -> StoreError {
     .unsupported(
       part: part, reason: reason, advice: "filter the fetched objects, or compute the value before")

@@ -1,8 +1,8 @@
 import Foundation
 
 /// `value IN (…)` in few shapes: lists are padded to a power of two by repeating their last member, so that
-/// lists of 5 and of 8 share a prepared statement. Long lists of keys or text travel as one JSON array, since
-/// a statement takes 32,766 values only.
+/// lists of 5 and of 8 share a prepared statement. Long lists of keys or text are bound as one JSON array,
+/// because a statement accepts at most 32,766 values.
 enum ListMembership {
   static let longestBoundList: Int = 1024
 
@@ -34,7 +34,7 @@ enum ListMembership {
   }
 
   /// The members as a JSON array if they are all integers, or all text without NUL; reals would lose digits
-  /// on the way.
+  /// in JSON.
   static func json(_ members: [SQLValue]) -> String? {
     var result: String = "["
     var kinds: (integers: Bool, texts: Bool) = (false, false)

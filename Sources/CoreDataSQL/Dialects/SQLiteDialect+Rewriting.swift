@@ -1,7 +1,7 @@
 import CoreDataPredicates
 import CoreDataStorage
 
-// What SQLite says otherwise than it is meant:
+// Meanings that SQLite spells differently:
 //
 //     name CONTAINS 'a'        instr(ZNAME, ?) > 0
 //     name ENDSWITH 'a'        substr(CAST(ZNAME AS BLOB), -length(CAST(? AS BLOB))) = CAST(? AS BLOB)
@@ -52,7 +52,7 @@ extension SQLiteDialect {
     func search(_ kind: SQLSearchKind) -> SQLExpression {
       .function(.search, [text, part, .integer(kind.rawValue), optionsValue])
     }
-    // A NUL would end the text for SQLite's own functions.
+    // SQLite's own functions would end the text at a NUL.
     let needle: String? = options.isLiteral ? part.boundText.flatMap { $0.utf8.contains(0) ? nil : $0 } : nil
     switch test {
     case .equal: return .function(.equal, [text, part, optionsValue])
@@ -66,13 +66,13 @@ extension SQLiteDialect {
     case .beginsWith: return needle.map { begins(text, with: $0) } ?? search(.beginsWith)
     case .endsWith:
       guard needle != nil else { return search(.endsWith) }
-      // Of a text `substr` counts the characters up to the first NUL only; of bytes it counts all.
+      // For text `substr` counts only the characters before the first NUL; for bytes it counts all.
       let (bytes, end): (SQLExpression, SQLExpression) = (.cast(text, .bytes), .cast(part, .bytes))
       return .binary(.equal, .builtin("substr", [bytes, .negative(.builtin("length", [end]))]), end)
     }
   }
 
-  /// Every text from the prefix up to, not including, the first text behind all that begin with it.
+  /// Every text from the prefix up to, but not including, the first text after all those that begin with it.
   private func begins(_ text: SQLExpression, with prefix: String) -> SQLExpression {
     let low: SQLExpression = .binary(.greaterOrEqual, text, .text(prefix))
     guard let successor = Comparison.successor(of: prefix) else { return low }
@@ -81,7 +81,7 @@ extension SQLiteDialect {
 
   // MARK: Numbers
 
-  /// SQLite's own operators give NULL where a real divided by zero is infinite, and drop the fraction where a
+  /// SQLite's own operators return NULL where a real divided by zero is infinite, and drop the fraction if a
   /// real is stored as an integer.
   private func computed(
     _ symbol: SQLOperator, _ left: SQLExpression, _ right: SQLExpression, _ kind: SQLNumberKind
@@ -103,8 +103,8 @@ extension SQLiteDialect {
 
   func real(ofDecimal decimal: SQLExpression) -> SQLExpression { .cast(number(decimal), .real) }
 
-  /// A decimal as a number, exact where an integer or a real can be: one of more digits is text
-  /// (``DecimalText``).
+  /// A decimal as a number, exact if an integer or a real can represent it: a decimal with more digits is
+  /// text (``DecimalText``).
   private func number(_ decimal: SQLExpression) -> SQLExpression {
     .choice(
       when: .binary(.equal, .builtin("typeof", [decimal]), .bound(.text("text"))),
@@ -113,7 +113,7 @@ extension SQLiteDialect {
 }
 
 extension SQLExpression {
-  /// The text that is bound.
+  /// The bound text, if the expression is one.
   var boundText: String? {
     guard case .bound(.text(let text)) = self else { return nil }
     return text
@@ -121,7 +121,7 @@ extension SQLExpression {
 }
 
 extension ComparisonOptions {
-  /// Whether text is compared as it is: no options, or the promise that it is prepared.
+  /// Whether text is compared without folding: no options, or texts that are declared normalized.
   var isLiteral: Bool {
     contains(.normalized) || isDisjoint(with: [.caseInsensitive, .diacriticInsensitive, .localeSensitive])
   }

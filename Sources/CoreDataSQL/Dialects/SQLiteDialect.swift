@@ -2,8 +2,7 @@ import CoreDataPredicates
 import CoreDataStorage
 import Foundation
 
-/// What SQLite understands, with the functions that the engine registers on every connection
-/// (``SQLFunction``).
+/// The SQL of SQLite, with the functions that the engine registers on every connection (``SQLFunction``).
 package struct SQLiteDialect: SQLDialect {
   package init() {}
 
@@ -81,7 +80,7 @@ package struct SQLiteDialect: SQLDialect {
 }
 
 extension Data {
-  /// Two digits a byte, in capitals.
+  /// Two hexadecimal digits for each byte, in capitals.
   var hexDigits: String {
     map { byte in
       let text = String(byte, radix: 16, uppercase: true)

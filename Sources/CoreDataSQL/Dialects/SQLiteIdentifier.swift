@@ -1,10 +1,10 @@
 import CoreDataStorage
 
-/// The one place that decides whether a name needs quotes.
+/// Decides whether a name needs quotes.
 package enum SQLiteIdentifier {
-  /// The name as is if it is ASCII letters, digits and underscores, does not begin with a digit, and is no
-  /// word of SQL; otherwise in double quotes, inner quotes doubled. A NUL, which ends a statement's text
-  /// early, becomes U+FFFD.
+  /// The name unchanged if it consists of ASCII letters, digits and underscores, does not begin with a digit,
+  /// and is no keyword of SQL; otherwise in double quotes, inner quotes doubled. A NUL, which would end a
+  /// statement's text, becomes U+FFFD.
   package static func quoted(_ name: String) -> String {
     if isPlain(name) { return name }
     var result: String = "\""
@@ -26,7 +26,7 @@ package enum SQLiteIdentifier {
     return isWord && !reserved.contains(DatabaseNames.fold(name))
   }
 
-  // https://www.sqlite.org/lang_keywords.html, all of them: quoting too much never hurts.
+  // https://www.sqlite.org/lang_keywords.html, all of them: superfluous quotes do no harm.
   private static let reserved: Set<String> = Set(
     """
     ABORT ACTION ADD AFTER ALL ALTER ALWAYS ANALYZE AND AS ASC ATTACH AUTOINCREMENT BEFORE BEGIN BETWEEN BY

@@ -10,7 +10,8 @@ package struct MembersStatement: Sendable {
 
 extension FetchCompiler {
   /// The rows of `entity` and its sub-entities with these keys, in no particular order. Pass a root to get
-  /// any row of its hierarchy. Any number of keys will do: beyond 1,024 they travel as one JSON array.
+  /// any row of its hierarchy. The number of keys is not limited: more than 1,024 are bound as one JSON
+  /// array.
   package func rows(of entity: EntityLayout, keys: [Int64]) throws -> RowStatement {
     var plan = FetchPlan(entity: entity)
     plan.includesSubentities = true
@@ -24,8 +25,8 @@ extension FetchCompiler {
       statement: SQLRenderer.statement(draft.assembled(), dialect: dialect), columns: columns)
   }
 
-  /// The members of a to-many relationship of `entity` for owners with these keys; with `candidates`
-  /// those of them only.
+  /// The members of a to-many relationship of `entity` for owners with these keys; with `candidates`, only
+  /// those of them.
   package func members(
     of entity: EntityLayout, slot: Int, owners: [Int64], among candidates: [Int64]? = nil
   ) throws -> MembersStatement {
@@ -73,7 +74,7 @@ extension FetchCompiler {
     return select
   }
 
-  /// Joined with the members' table: for their entities, and so that a pair whose member is gone stays out.
+  /// Joined with the members' table, for their entities, and to leave out pairs whose member was deleted.
   private func joinTableMembers(
     _ members: JoinTableMembers, _ table: TableSchema, _ asked: AskedMembers
   ) -> SelectStatement {
@@ -92,7 +93,7 @@ extension FetchCompiler {
   }
 }
 
-/// Whose members are asked for, and among which.
+/// The owners whose members are fetched, and the candidates.
 private struct AskedMembers {
   let owners: [SQLValue]
   let candidates: [SQLValue]?

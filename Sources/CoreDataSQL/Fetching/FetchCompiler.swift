@@ -1,27 +1,27 @@
 import CoreDataPredicates
 import CoreDataStorage
 
-/// Fetch plans to statements, in stages, one a file:
+/// Compiles fetch plans to statements, in stages, one in each file:
 ///
 ///     resolve   which table, under which alias                          ZITEM t0
 ///     qualify   predicate and entity numbers → one condition            t0.ZDUE >= ? AND t0.Z_ENT = ?
 ///     order     terms with their collations                             ORDER BY t0.ZTITLE COLLATE …
 ///     limit     both bound                                              LIMIT ? OFFSET ?
-///     columns   what the caller asked for: rows, ids or a count         t0.Z_PK, t0.Z_ENT, t0.Z_OPT, t0.ZTITLE
-///     join      the tables that paths needed on the way                 LEFT JOIN ZUSER t1 ON t1.Z_PK = t0.ZOWNER
+///     columns   what the fetch returns: rows, ids or a count            t0.Z_PK, t0.Z_ENT, t0.Z_OPT, t0.ZTITLE
+///     join      the tables that paths needed                            LEFT JOIN ZUSER t1 ON t1.Z_PK = t0.ZOWNER
 ///
-/// Every stage changes one `FetchDraft`. The text is made last, by the renderer. Cost: linear
-/// in the predicate.
+/// Every stage changes one `FetchDraft`. The renderer makes the text at the end. Cost: linear in the
+/// predicate.
 ///
-/// Throws `StoreError.unsupported` or `.unknownKeyPath` for what the plan asks and SQL can't say,
-/// `PredicateError` for a broken constant such as an invalid regular expression.
+/// Throws `StoreError.unsupported` or `.unknownKeyPath` for a part of the plan that SQL can't express,
+/// `PredicateError` for an invalid constant such as a malformed regular expression.
 package struct FetchCompiler: Sendable {
   package let schema: StoreSchema
   var dialect: any SQLDialect { schema.dialect }
 
   package init(schema: StoreSchema) { self.schema = schema }
 
-  /// Whole rows; `RowStatement.columns` says how to read them.
+  /// Whole rows; `RowStatement.columns` defines how to read them.
   package func rows(_ plan: FetchPlan) throws -> RowStatement {
     RowStatement(statement: try statement(plan, .rows), columns: rowColumns(plan))
   }
@@ -41,8 +41,8 @@ package struct FetchCompiler: Sendable {
     try statement(plan, result, trace: nil)
   }
 
-  /// The statement, and what it takes to use it for other constants of the plan's shape; nil where it is good
-  /// for these only.
+  /// The statement, and what is needed to use it for other constants of the plan's shape; nil if it is valid
+  /// for these constants only.
   package func shaped(_ plan: FetchPlan, _ result: FetchResult, _ shape: FetchShape) throws -> (
     statement: CompiledStatement, shaped: ShapedStatement?
   ) {
@@ -51,7 +51,7 @@ package struct FetchCompiler: Sendable {
     do {
       statement = try self.statement(plan, result, trace: trace)
     } catch {
-      // The message shall be about the predicate, not about its shape.
+      // The message should be about the predicate, not about its shape.
       return (try self.statement(plan, result), nil)
     }
     return (statement, ShapedStatement(statement, trace, shape))

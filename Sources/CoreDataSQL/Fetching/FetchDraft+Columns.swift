@@ -9,7 +9,7 @@ extension FetchDraft {
     columns = [root.key, root.entityNumber]
   }
 
-  /// A limited count counts the limited rows.
+  /// A count with a limit counts the limited rows.
   mutating func selectCount() {
     let isLimited: Bool = limitValue != nil || offsetValue != nil
     columns = [isLimited ? .integer(1) : .countRows]

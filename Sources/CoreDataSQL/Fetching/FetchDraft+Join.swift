@@ -1,5 +1,5 @@
 extension FetchDraft {
-  /// The last stage: the tables that paths have joined on the way, and everything else put into place.
+  /// The last stage: puts the tables that paths have joined and all other parts into a select.
   func assembled() -> SelectStatement {
     var select: SelectStatement = frame.select(columns, where: condition)
     select.order = order

@@ -2,7 +2,7 @@ import CoreDataPredicates
 import CoreDataStorage
 
 extension FetchDraft {
-  /// The predicate, and the entity numbers where the table holds rows of other entities too.
+  /// The predicate, and the entity numbers if the table also holds rows of other entities.
   mutating func qualify() throws {
     let compiler = PredicateCompiler(schema: schema, trace: trace)
     let predicate: SQLExpression =
@@ -21,7 +21,7 @@ extension FetchDraft {
   }
 }
 
-/// `entity = ?`, `IN (?, ?)`, or nothing when the table holds no other rows.
+/// `entity = ?`, `IN (?, ?)`, or nothing if the table holds no other rows.
 enum EntityCondition {
   static func condition(
     _ column: SQLExpression, _ wanted: ClosedRange<Int>, of hierarchy: ClosedRange<Int>,

@@ -2,7 +2,7 @@ import CoreDataPredicates
 import CoreDataStorage
 
 extension FetchDraft {
-  /// Order terms, and what decides between rows that they leave equal.
+  /// Order terms, and a last one that orders rows which the others do not distinguish.
   mutating func sort() throws {
     if plan.order.isEmpty { return }
     let compiler = PredicateCompiler(schema: schema)

@@ -1,7 +1,7 @@
 import CoreDataPredicates
 import CoreDataStorage
 
-/// A fetch on its way from plan to statement. The first stage, resolving the entity, is its initialiser.
+/// A fetch between plan and statement. The first stage, resolving the entity, is its initialiser.
 struct FetchDraft {
   let plan: FetchPlan
   let schema: StoreSchema
@@ -15,7 +15,7 @@ struct FetchDraft {
   var offsetValue: SQLExpression?
   /// Counts the rows of the finished select instead of returning them.
   var countsRows: Bool = false
-  /// Follows the parameters of the plan's shape; nil where nobody asks for them.
+  /// Follows the parameters of the plan's shape; nil if the statement is not kept.
   let trace: ConstantTrace?
 
   init(resolving plan: FetchPlan, in schema: StoreSchema, trace: ConstantTrace? = nil) throws {

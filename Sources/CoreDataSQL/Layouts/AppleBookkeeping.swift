@@ -10,9 +10,9 @@ package enum AppleBookkeeping {
   package static let entities: String = "Z_PRIMARYKEY"
   package static let metadata: String = "Z_METADATA"
   package static let modelCache: String = "Z_MODELCACHE"
-  /// In upper case, as all names here: SQLite finds names without regard to case.
+  /// In upper case, as all names here: SQLite ignores the case of names.
   package static let entityNumber: String = "Z_ENT"
-  /// Persistent history has this table.
+  /// The table of persistent history.
   package static let history: String = "ACHANGE"
 
   static let tables: [String] = [entities, metadata, modelCache]
@@ -37,7 +37,7 @@ package enum AppleBookkeeping {
     ]
   }
 
-  /// The row of an entity, with no key given out.
+  /// The row of an entity, before any key is allocated.
   static func entityRow(number: Int, name: String, superNumber: Int) -> CompiledStatement {
     let values: [SQLExpression] = [
       .bound(.integer(Int64(number))), .bound(.text(name)), .bound(.integer(Int64(superNumber))), .integer(0),
@@ -57,8 +57,8 @@ package enum AppleBookkeeping {
     return text(.select(select))
   }()
 
-  /// (root's entity number): the highest key given out, or in use: a counter that lags behind, from a
-  /// repaired file, must not have rows written over.
+  /// (root's entity number): the highest key that was allocated or is in use. A counter that lags behind, in
+  /// a repaired file, must not lead to overwritten rows.
   package static func highestKey(of table: TableSchema) -> String {
     let inUse = SelectStatement(
       columns: [.builtin("max", [.column(nil, table.key)])], source: .table(table.name, alias: nil))
@@ -75,7 +75,7 @@ package enum AppleBookkeeping {
     .update(
       UpdateStatement(entities, set: [.init("Z_MAX", .parameter(1))], where: has("Z_ENT", .parameter(2)))))
 
-  /// How many rows a table has of each entity: its number, and the count.
+  /// The number of a table's rows for each entity: the entity's number, and the count.
   package static func countsByEntity(in table: String) -> String {
     var select = SelectStatement(
       columns: [.column(nil, entityNumber), .countRows], source: .table(table, alias: nil))
@@ -113,7 +113,7 @@ package enum AppleBookkeeping {
 
   // MARK: Files
 
-  /// The values of any column that look like the name of a file: a tag byte, 36 characters, and perhaps a
+  /// The values of any column that have the form of a file's name: a tag byte, 36 characters, and perhaps a
   /// zero byte.
   package static func fileReferences(in column: String, of table: String, tag: UInt8) -> String {
     let value: SQLExpression = .column(nil, column)

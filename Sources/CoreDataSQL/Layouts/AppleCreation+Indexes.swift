@@ -17,8 +17,8 @@ extension AppleCreation {
     var result: [String] = []
     func add(_ index: NamedIndex) {
       if let coverage = index.coverage {
-        // Models since 2017 say the same index twice, in the old form and as a fetch index; and a lone to-one
-        // column has its index anyway.
+        // Models since 2017 contain the same index twice, in the old form and as a fetch index; and a single
+        // to-one column has an index anyway.
         if !covered.insert(coverage).inserted, index.yields { return }
       }
       if taken.insert(DatabaseNames.fold(index.name)).inserted { result += index.trees.map(text) }
@@ -46,7 +46,7 @@ extension AppleCreation {
         let columns: [String] = parts.compactMap { column($0, of: entity) }
         if columns.count == parts.count { add(rTree(name, columns, of: entity, on: table)) }
       }
-      // The old form of fetch indexes: beside one over the same properties it says nothing more.
+      // The old form of fetch indexes: it is redundant beside one over the same properties.
       let indexed: Set<[String]> = Set(
         entity.entity.indexes.map { $0.elements.map { $0.propertyName ?? "" } })
       for slot in entity.slots
@@ -91,7 +91,8 @@ extension AppleCreation {
     .init(.column(nil, column), collation: "BINARY", ascending: ascending)
   }
 
-  /// The column of an attribute or to-one relationship; nil for what has none, such as an expression.
+  /// The column of an attribute or to-one relationship; nil for a property without one, such as an
+  /// expression.
   private func column(_ property: String, of entity: EntityLayout) -> String? {
     guard let slot = entity.slotByName[property] else { return nil }
     switch schema.storage[entity.index][slot] {
@@ -101,7 +102,7 @@ extension AppleCreation {
     }
   }
 
-  /// nil when a property has no column: an index over a transient property is nothing a database can have.
+  /// nil if a property has no column: a database can't have an index over a transient property.
   private func sorted(
     _ index: String, _ properties: [String], of entity: EntityLayout, on table: TableSchema,
     isUnique: Bool = false
@@ -120,7 +121,7 @@ extension AppleCreation {
   ) -> NamedIndex? {
     let elements: [NSFetchIndexElementDescription] = index.elements
     let columns: [String] = elements.compactMap { element in
-      // An element of a composite attribute is known by its description; its name is that of others, too.
+      // The element of a composite attribute is found by its description, because its name is not unique.
       if let slot = entity.slots.first(where: { $0.isElement && $0.property === element.property }) {
         return column(slot.name, of: entity)
       }
@@ -141,8 +142,8 @@ extension AppleCreation {
       yields: columns.count == 1 && isToOne(elements[0], of: entity))
   }
 
-  /// The column of an expression that is one: the object itself, its entity, a property. nil for what would
-  /// have to be computed.
+  /// The column of an expression that refers to one: the object itself, its entity, a property. nil for an
+  /// expression that would have to be computed.
   private func column(
     of computed: NSExpressionDescription, _ entity: EntityLayout, on table: TableSchema
   ) -> String? {
@@ -158,8 +159,8 @@ extension AppleCreation {
     element.propertyName.flatMap { entity.slot(named: $0) }?.isToOne ?? false
   }
 
-  /// The condition of a partial index, none if SQL can't say it in an index: an index over all rows answers
-  /// the same fetches.
+  /// The condition of a partial index; none if an index can't contain it in SQL: an index over all rows
+  /// serves the same fetches.
   private func condition(of index: NSFetchIndexDescription, _ entity: EntityLayout) -> SQLExpression {
     index.partialIndexPredicate.flatMap { PartialIndexCondition.tree($0, of: entity, schema: schema) }
       ?? .truth(true)

@@ -1,23 +1,22 @@
 import CoreDataModel
 import CoreDataStorage
 
-// Derived attributes are ordinary columns that triggers keep up, whoever writes. Names and texts are Apple's
-// where they are known
-// (Decisions/0023): a trigger is named after the table it watches, the entity, the attribute, and what
-// happened. What happens to the row itself is SOURCE (nothing at all where it reads nothing else), what
-// happens to rows that it reads PARAMETER:
+// Derived attributes are ordinary columns that triggers update, whatever program writes. Names and texts are
+// Apple's as far as they are known (Decisions/0023): a trigger is named after its table, the entity, the
+// attribute, and the event. Changes of the row itself have the suffix SOURCE (there is no such trigger if the
+// expression reads nothing else), changes of rows that it reads PARAMETER:
 //
 //     CREATE TRIGGER Z_DA_ZPAGE_Book_pagesCount_PARAMETER_INSERT AFTER INSERT ON ZPAGE
 //     FOR EACH ROW WHEN (NEW.ZBOOK NOT NULL) BEGIN UPDATE ZBOOK SET ZPAGESCOUNT = IFNULL(ZPAGESCOUNT, 0) + 1 WHERE Z_PK = NEW.ZBOOK; SELECT … ; END
 //
-// Counts and sums of whole numbers are counted up and down, one row at a time. Sums of real numbers are
-// counted up for new rows only and else added up anew, since 0.1 + 0.2 - 0.2 is not 0.1.
+// Counts and sums of integers are incremented and decremented, one row at a time. Sums of real numbers are
+// incremented for new rows only and otherwise computed again, because 0.1 + 0.2 - 0.2 is not 0.1.
 //
-// Apple's framework asks each trigger to call a function with the new value, and so do these; on connections
-// of Clarus the function does nothing.
+// Apple's framework requires each trigger to call a function with the new value, and so do these; on
+// connections of Clarus the function does nothing.
 
 extension AppleCreation {
-  /// The triggers of all derived attributes. Throws for a relationship that leads out of the store's
+  /// The triggers of all derived attributes. Throws for a relationship to an entity outside the store's
   /// configuration.
   package func triggers(_ derived: [DerivedSlot]) throws -> [String] {
     try derived.flatMap { try DerivationTriggers(schema: schema, derived: $0).trees().map(text) }
@@ -26,7 +25,7 @@ extension AppleCreation {
 
 /// The triggers of one derived attribute.
 package struct DerivationTriggers {
-  /// Whether one of these triggers, by their names in upper case, keeps an attribute up.
+  /// Whether one of these triggers, given by their names in upper case, updates an attribute.
   package static func isGuarded(_ attribute: String, of entity: String, by triggers: Set<String>) -> Bool {
     let part: String = "_\(entity)_\(attribute)_".uppercased()
     return triggers.contains { $0.hasPrefix("Z_DA_") && $0.contains(part) }
@@ -36,9 +35,9 @@ package struct DerivationTriggers {
   private let derived: DerivedSlot
   private let entity: EntityLayout
   private let table: TableSchema
-  /// The derived attribute's own.
+  /// The column of the derived attribute itself.
   private let column: String
-  /// For an entity that shares its table with others; true for a root.
+  /// A condition for an entity that shares its table with others; true for a root.
   private let isOfEntity: SQLExpression
 
   init(schema: StoreSchema, derived: DerivedSlot) throws {
@@ -67,7 +66,7 @@ package struct DerivationTriggers {
     }
   }
 
-  /// Whether counting up and down is exact.
+  /// Whether incrementing and decrementing is exact.
   private func isWhole(_ attribute: DerivedSlot.Place) -> Bool {
     guard case .stored(let kind, _) = schema.layout.entities[attribute.entity].slots[attribute.slot].role
     else { return false }
@@ -96,7 +95,7 @@ package struct DerivationTriggers {
     }
   }
 
-  /// The row as it is after the change, and as it was before.
+  /// The row after the change, and before it.
   private enum Row: String {
     case new = "NEW"
     case old = "OLD"
@@ -122,7 +121,7 @@ package struct DerivationTriggers {
     return select
   }
 
-  /// The row itself.
+  /// Selects the row itself.
   private var isSelf: SQLExpression { has(key: Row.new(table.key)) }
 
   private func has(key value: SQLExpression) -> SQLExpression { equal(own(table.key), value) }
@@ -130,7 +129,7 @@ package struct DerivationTriggers {
   /// One trigger on the table `watched`.
   ///
   /// - Parameters:
-  ///   - value: what the column becomes, in the rows that `rows` says.
+  ///   - value: the new value of the column, in the rows that match `rows`.
   private func trigger(
     _ suffix: String, _ event: TriggerDefinition.Event, on watched: String, when: SQLExpression? = nil,
     set value: SQLExpression, where rows: SQLExpression, isNew: Bool = false
@@ -158,7 +157,7 @@ package struct DerivationTriggers {
 
   // MARK: now()
 
-  /// Every save of an object moves its version.
+  /// Every save of an object raises its version.
   private func now() -> [SchemaTree] {
     let now: SQLExpression = .builtin("NSCoreDataNow", [])
     return [
@@ -169,7 +168,7 @@ package struct DerivationTriggers {
 
   // MARK: Copies
 
-  /// A table that a path goes through.
+  /// A table on a path.
   private struct Step {
     /// The column that leads to it.
     var key: String
@@ -196,7 +195,7 @@ package struct DerivationTriggers {
       ]
     }
     if steps.count == 1 { return copies(first, path[0], source, call) }
-    /// The value that a row with this first key sees at the end of the path.
+    /// The value at the end of the path for a row with this first key.
     func found(from key: SQLExpression) -> SQLExpression {
       steps.indices.reduce(key) { row, place in
         let alias = "p\(place)"
@@ -217,7 +216,7 @@ package struct DerivationTriggers {
         where: isSelf),
     ]
     for place in steps.indices {
-      /// The rows whose path goes through a row of this table.
+      /// The rows whose path contains a row of this table.
       func rows(_ row: Row) -> SQLExpression {
         var condition: SQLExpression = equal(own(steps[place].key), row(steps[place].table.key))
         for step in stride(from: place - 1, through: 0, by: -1) {
@@ -241,7 +240,7 @@ package struct DerivationTriggers {
     return result
   }
 
-  /// A copy of an object's attribute one step away.
+  /// A copy of the attribute of an object one step away.
   private func copies(
     _ step: Step, _ place: DerivedSlot.Place, _ source: String, _ call: (SQLExpression) -> SQLExpression
   ) -> [SchemaTree] {
@@ -260,8 +259,8 @@ package struct DerivationTriggers {
         "PARAMETER_UPDATE", .update(of: [source]), on: step.table.name, set: call(Row.new(source)),
         where: readers(.new)),
     ]
-    // A deletion clears the key of a relationship with an inverse, which the trigger on the key sees. Without
-    // an inverse nothing does.
+    // A deletion clears the key of a relationship with an inverse, which fires the trigger on the key.
+    // Without an inverse no other trigger fires.
     let relationship: PropertySlot = schema.layout.entities[place.entity].slots[place.slot]
     if relationship.relationship?.inverseRelationship == nil {
       result.append(
@@ -303,7 +302,7 @@ package struct DerivationTriggers {
         select(orZero(total), from: .table(members.table, alias: nil), where: equal(own(key), owner)))
     }
     func amount(_ row: Row) -> SQLExpression { summand.map { orZero(row($0.column)) } ?? .integer(1) }
-    // A row that is its own owner is counted by its own insertion.
+    // A row that is its own owner is counted by the trigger of its own insertion.
     let isReflexive: Bool = members.table == table.name
     let hasOwner: SQLExpression = .isNotNull(Row.new(key))
     let newOwner: SQLExpression =
@@ -337,8 +336,8 @@ package struct DerivationTriggers {
     -> [SchemaTree]
   {
     let pairs: SQLSource = .table(members.table, alias: nil)
-    /// The members of an owner; a pair of a relationship that is its own inverse counts in either direction,
-    /// once.
+    /// The members of an owner; a pair of a relationship that is its own inverse counts once, in either
+    /// direction.
     func membersRows(of key: SQLExpression) -> SQLSource {
       var rows: SelectStatement = select(
         .named(own(members.member), "m"), from: pairs, where: equal(own(members.owner), key))
@@ -381,7 +380,7 @@ package struct DerivationTriggers {
         .column("s", summand.column), from: .table(memberTable.name, alias: "s"),
         where: equal(.column("s", memberTable.key), Row.new(members.member)))
       added = .binary(.add, orZero(own(column)), orZero(.scalar(worth)))
-      // The member may be gone by now, and what it was worth with it.
+      // The member, and with it its value, may already be deleted.
       removed = everyOwner
     }
     var result: [SchemaTree] = [

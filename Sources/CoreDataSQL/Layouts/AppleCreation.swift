@@ -1,7 +1,7 @@
 import CoreDataModel
 import CoreDataStorage
 
-/// The statements that make a fresh store, with Apple's text: tables, join tables, indexes, bookkeeping.
+/// The statements that create a fresh store, with Apple's text: tables, join tables, indexes, bookkeeping.
 ///
 ///     CREATE TABLE ZUSER ( Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER, Z_OPT INTEGER, ZNAME VARCHAR )
 ///     CREATE TABLE Z_1TAGS ( Z_1CAREPLANS INTEGER, Z_13TAGS INTEGER, PRIMARY KEY (Z_1CAREPLANS, Z_13TAGS) )
@@ -9,13 +9,13 @@ import CoreDataStorage
 ///     CREATE TABLE Z_PRIMARYKEY (Z_ENT INTEGER PRIMARY KEY, Z_NAME VARCHAR, Z_SUPER INTEGER, Z_MAX INTEGER)
 ///     INSERT INTO Z_PRIMARYKEY(Z_ENT, Z_NAME, Z_SUPER, Z_MAX) VALUES(?, ?, ?, 0)
 ///
-/// The row of the metadata and the model cache are the engine's to fill.
+/// The engine writes the metadata and the model cache.
 package struct AppleCreation: Sendable {
   package let schema: StoreSchema
 
   package init(_ schema: StoreSchema) { self.schema = schema }
 
-  /// All of it, in the order to run.
+  /// All statements, in the order to run them.
   package func statements() -> [CompiledStatement] {
     (tables() + joinTables() + indexes() + bookkeeping()).map { CompiledStatement(sql: $0) }
       + primaryKeyRows()
@@ -47,7 +47,7 @@ package struct AppleCreation: Sendable {
 
   package func bookkeeping() -> [String] { AppleBookkeeping.definitions.map { text(.table($0)) } }
 
-  /// One row an entity of the model, abstract ones too.
+  /// One row for each entity of the model, abstract ones too.
   package func primaryKeyRows() -> [CompiledStatement] {
     schema.layout.entities.map { entity in
       AppleBookkeeping.entityRow(

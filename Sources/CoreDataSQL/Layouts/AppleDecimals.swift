@@ -1,25 +1,25 @@
 import CoreDataStorage
 import Foundation
 
-// Decimals in columns of numeric affinity. A number whose text a real would not give back, where all its
-// digits are to be kept, is bound with a zero byte at its end: no number ends so, SQLite therefore keeps the
-// text as it is, and a reader of C strings (Apple's included) sees the exact number.
+// Decimals in columns of numeric affinity. If all digits of a number are to be kept and a real would not
+// reproduce them, its text is bound with a zero byte at its end: SQLite does not convert such text to a
+// number and keeps it unchanged, and a reader of C strings (Apple's included) sees the exact number.
 
 extension DecimalText {
-  /// A number as a decimal column holds it: an integer, a real whose shortest text it is, or text behind
-  /// which stands a zero byte. nil for what is no number.
+  /// A number in the form of a decimal column: an integer, a real whose shortest text it is, or text with a
+  /// zero byte at its end. nil for NaN.
   package static func stored(_ value: Decimal) -> SQLValue? {
     value.isNaN ? nil : stored(value.description)
   }
 
-  /// The same of a number's text; other text, such as Apple's NaN, as it is.
+  /// The same for a number's text; other text, such as Apple's NaN, unchanged.
   package static func stored(_ text: String) -> SQLValue {
     if let integer = Int64(text) { return .integer(integer) }
     guard let real = Double(text), real.isFinite else { return .text(text) }
     return kept(text) == text ? .real(real) : .text(text + "\0")
   }
 
-  /// Bytes that are ordered as their numbers are:
+  /// Bytes with the same order as the numbers:
   ///
   ///     sign  exponent (2 bytes, + 32768)  digits (each + 1, without zeros around)      0.00120 = 0.12 · 10⁻²: 02 7F FE 02 03
   ///     02 positive, 01 zero (alone), 00 negative with everything behind it complemented and FF at the end

@@ -2,7 +2,7 @@ import CoreDataPredicates
 import Foundation
 
 // Decimals in conditions. A decimal column holds integers, reals (the number is the shortest text of one),
-// and numbers with more digits than a real as text, which SQLite holds greater than every number:
+// and numbers with more digits than a real as text, which SQLite sorts after every number:
 //
 //     fee == 12.10 (decimal)    ZFEE = ?                                               an index serves it
 //     fee == 12.1 (double)      ZFEE = ? OR ZFEE >= '' AND CLARUS_NUMBER(ZFEE) = ?           both parts do
@@ -15,12 +15,12 @@ extension AppleEncoding {
     _ symbol: SQLOperator, _ value: SQLExpression, _ type: ValueType, _ constant: PredicateValue
   ) -> SQLExpression? {
     guard type == .decimal else {
-      // A long decimal lies between two reals. Doubles are compared with the nearer one, integers exactly.
+      // A long decimal is between two reals. Doubles are compared with the nearer one, integers exactly.
       guard type == .integer, case .text(let text)? = Self.decimal(constant) else { return nil }
       return .binary(symbol, .function(.compareDecimals, [value, .text(text)]), .integer(0))
     }
     if let exact = Self.decimal(constant) {
-      // Each number is held in one way only.
+      // Each number has only one stored form.
       if symbol == .equal { return .binary(.equal, value, .bound(exact)) }
       let test: SQLExpression = .binary(
         symbol, .function(.compareDecimals, [value, .bound(exact)]), .integer(0))
@@ -30,14 +30,14 @@ extension AppleEncoding {
     guard case .double(let number) = constant else { return nil }
     if number.isNaN { return .truth(false) }
     let near: SQLExpression = .binary(symbol, SQLiteDialect().real(ofDecimal: value), .bound(.real(number)))
-    // Greater integers have no double of their own.
+    // Not every greater integer is exact as a double.
     guard abs(number) < 0x1p53 else { return near }
     let texts: SQLExpression = .binary(symbol, .function(.number, [value]), .bound(.real(number)))
     return split(symbol, value, .bound(.real(number)), texts: texts) ?? near
   }
 
-  /// Numbers of a column by the database's comparison, so that an index serves them, texts by another; nil
-  /// for a computed value.
+  /// Compares a column's numbers by the database's comparison, which an index serves, and its texts by
+  /// another one; nil for a computed value.
   private func split(
     _ symbol: SQLOperator, _ value: SQLExpression, _ bound: SQLExpression, texts: SQLExpression
   ) -> SQLExpression? {

@@ -2,8 +2,8 @@ import CoreDataPredicates
 import CoreDataStorage
 import Foundation
 
-/// Values in Apple's columns: numbers and truth values as integers and reals, dates as seconds since 2001,
-/// UUIDs as their 16 bytes, URLs as text, decimals in two forms (``DecimalText``).
+/// Values in Apple's columns: numbers and Booleans as integers and reals, dates as seconds since 2001, UUIDs
+/// as their 16 bytes, URLs as text, decimals in two forms (``DecimalText``).
 package struct AppleEncoding: ValueEncoding {
   package init() {}
 
@@ -27,7 +27,7 @@ package struct AppleEncoding: ValueEncoding {
   package func seconds(ofDate value: SQLExpression) -> SQLExpression { value }
   package func date(ofSeconds value: SQLExpression) -> SQLExpression { value }
 
-  /// The constant in the form in which columns of this type hold it, whatever compares them.
+  /// The constant in the form in which columns of this type hold it, for all operators.
   static func bind(_ value: PredicateValue, as type: ValueType) -> BoundValue {
     if value.isNull { return .null }
     switch (type, value) {
@@ -47,8 +47,7 @@ package struct AppleEncoding: ValueEncoding {
     }
   }
 
-  /// A number that is exactly a decimal, as a decimal column holds it; nil for doubles, which only resemble
-  /// one.
+  /// The stored form of a number that is exactly a decimal; nil for doubles, which are only approximations.
   static func decimal(_ value: PredicateValue) -> SQLValue? {
     switch value {
     case .bool(let flag): .integer(flag ? 1 : 0)
@@ -59,7 +58,7 @@ package struct AppleEncoding: ValueEncoding {
     }
   }
 
-  /// Any number as an integer or a real; nil for NaN, which SQLite would take for `NULL`.
+  /// Any number as an integer or a real; nil for NaN, which SQLite would store as `NULL`.
   private static func number(_ value: PredicateValue) -> SQLValue? {
     switch value {
     case .bool(let flag): return .integer(flag ? 1 : 0)
@@ -76,7 +75,8 @@ package struct AppleEncoding: ValueEncoding {
 }
 
 extension SQLValue {
-  /// A value as Apple's columns of its own type hold it; nil for what no column holds.
+  /// A value in the form in which Apple's columns of its own type hold it; nil for a value that no column
+  /// holds.
   package init?(_ value: PredicateValue) {
     if value.isNull {
       self = .null

@@ -3,7 +3,7 @@ import CoreDataStorage
 
 extension StoreSchema {
   /// The schema of an existing database: Apple's names for the numbers found in `Z_PRIMARYKEY`, each looked
-  /// up in the database, join tables under either side's name with the columns they really have.
+  /// up in the database; join tables under either side's name with the columns they actually have.
   ///
   /// `entities`: names of the entities of the store's configuration, nil for all.
   /// Throws `StoreError.unsupportedModel` naming entity, property, table and column if the database lacks
@@ -26,8 +26,8 @@ extension StoreSchema {
   }
 }
 
-/// Finds each entity's number in `Z_PRIMARYKEY`: by name, else by an earlier name, else by the place it would
-/// have in a fresh store (a migration that renames an entity may leave the old name behind). 0: none.
+/// Finds each entity's number in `Z_PRIMARYKEY`: by name, else by an earlier name, else by its number in a
+/// fresh store (a migration that renames an entity may keep the old name there). 0 if there is none.
 struct EntityNumbers {
   let layout: ModelLayout
   let rows: [ExistingDatabase.EntityRow]
@@ -65,7 +65,7 @@ private struct DatabaseMatcher {
     let tables: [TableSchema] = try schema.tables.map(table)
     var joins: [JoinTable] = []
     var storage: [[SlotStorage]] = schema.storage
-    // Places declared by a parent are matched once, for the parent, and copied to the children.
+    // Columns declared by a parent are matched once, for the parent, and copied to the children.
     for entity in schema.layout.entities where schema.tablePosition[entity.index] != nil {
       let position: Int = schema.tablePosition[entity.index]!
       for (number, slot) in entity.slots.enumerated() {
@@ -189,8 +189,8 @@ private struct DatabaseMatcher {
     }
   }
 
-  /// How Apple's framework names the column of an element is not known: one of the element's own name will do
-  /// where nothing else can be meant by it.
+  /// How Apple's framework names the column of an element is not documented: a column with the element's own
+  /// name is accepted if the name is not ambiguous.
   private func elementColumn(
     _ predicted: String, of slot: PropertySlot, in entity: EntityLayout, table: String
   ) -> String? {
@@ -203,7 +203,7 @@ private struct DatabaseMatcher {
     return namesakes.count == 1 ? names.column(name, in: table) : nil
   }
 
-  /// The column with the target's entity number may carry the number that the destination had before a
+  /// The column with the target's entity number may have the number that the destination had before a
   /// migration, or the suffix of its key column.
   private func entityColumn(_ predicted: String, key: String, table: String) -> String {
     if names.column(predicted, in: table) != nil { return predicted }
@@ -262,8 +262,8 @@ private struct DatabaseMatcher {
     return folded.hasPrefix("Z_") && folded.dropFirst(2).first?.isNumber ?? false
   }
 
-  /// The columns of a join table that hold the owner's and the target's keys, by exact name, else by the
-  /// relationship's name with whatever number and suffix a migration left on it.
+  /// The columns of a join table that hold the owner's and the target's keys: by exact name, else by the
+  /// relationship's name with any number and suffix that a migration has kept.
   private func keys(
     _ predicted: JoinTable, slot: PropertySlot, back: PropertySlot, in table: ExistingDatabase.Table
   ) -> (String, String)? {
@@ -293,7 +293,7 @@ private struct DatabaseMatcher {
     return isNamedByOwner ? (keys[0], keys[1]) : (keys[1], keys[0])
   }
 
-  /// `Z_17USERS1` → `USERS`, as far as the number of the suffix is no part of the name.
+  /// `Z_17USERS1` → `USERS`, unless the number at the end is part of the name.
   private func base(_ column: String) -> String {
     var rest = DatabaseNames.fold(column)[...]
     if rest.hasPrefix("Z_") { rest = rest.dropFirst(2) }

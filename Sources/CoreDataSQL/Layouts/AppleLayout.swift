@@ -10,7 +10,7 @@ extension StoreSchema {
   }
 }
 
-/// The layout of Apple's SQLite files. ``AppleNames`` has the names, ``AppleEncoding`` the values.
+/// The layout of Apple's SQLite files. ``AppleNames`` defines the names, ``AppleEncoding`` the values.
 package struct AppleLayout: SQLLayout {
   package init() {}
 
@@ -51,8 +51,8 @@ package struct AppleLayout: SQLLayout {
     purpose == .attribute ? AppleNames.type(kind) : AppleNames.keyType
   }
 
-  /// Integers with the to-one columns of the same entity, order and hidden keys, floats and dates, decimals,
-  /// text, URIs, UUIDs, transformables, binary data.
+  /// Integers together with the to-one columns of the same entity, order and hidden keys, floats and dates,
+  /// decimals, text, URIs, UUIDs, transformables, binary data.
   package func rank(_ purpose: ColumnSchema.Purpose, _ kind: ColumnKind) -> Int {
     switch purpose {
     case .toOneKey, .toOneEntity: return 0

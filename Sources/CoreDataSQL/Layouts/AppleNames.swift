@@ -10,8 +10,8 @@ import CoreDataStorage
 ///     many-to-many tags ↔ carePlans   Z_1TAGS (Z_1CAREPLANS, Z_13TAGS), Z_FOK_13TAGS
 ///     element city of address         ZADDRESS_CITY (Decisions/0023)
 ///
-/// Two sub-entities of one table may ask for the same name; the later one, in depth-first order, gets a
-/// number: `ZTEXT1`.
+/// Two sub-entities of one table may need the same name; the later one, in depth-first order, gets a number:
+/// `ZTEXT1`.
 enum AppleNames {
   static func upper(_ name: String) -> String { name.uppercased() }
   static func table(_ entity: String) -> String { "Z" + upper(entity) }
@@ -36,7 +36,7 @@ enum AppleNames {
 
   /// The table of an R-tree index.
   static func rTree(_ index: String, of entity: String) -> String { "Z_RT_\(entity)_\(index)" }
-  /// A trigger that keeps a derived attribute up.
+  /// A trigger that updates a derived attribute.
   static func derivation(_ attribute: String, of entity: String, watching table: String, _ suffix: String)
     -> String
   {

@@ -3,23 +3,23 @@ import CoreDataPredicates
 import CoreDataStorage
 import Foundation
 
-/// The condition of a partial index. Values can't be bound there, and only the table's own columns and
-/// SQLite's own operators may take part.
+/// The condition of a partial index. Values can't be bound there, and it may contain only the table's own
+/// columns and SQLite's own operators.
 ///
-/// SQLite uses such an index for a statement that says the same in the same words, so the words are Apple's
-/// wherever they are known:
+/// SQLite uses such an index for a statement with the same condition in the same words, so the words are
+/// Apple's as far as they are known:
 ///
 ///     state != 4                      ZSTATE <> 4
 ///     label != nil                    ZLABEL IS NOT NULL
 ///     a == -1 AND (b > 1 OR c == 0)   (ZA = -1 AND (ZB > 1 OR ZC = 0))
 ///
-/// As in Apple's, `<>` leaves rows without a value out of the index; fetches of Clarus that count them in
-/// don't use it.
+/// As in Apple's files, `<>` leaves rows without a value out of the index; fetches of Clarus that include
+/// them don't use it.
 struct PartialIndexCondition {
   let entity: EntityLayout
   let schema: StoreSchema
 
-  /// nil if the predicate needs more than that.
+  /// nil if the predicate needs more than these.
   static func tree(_ predicate: Foundation.NSPredicate, of entity: EntityLayout, schema: StoreSchema)
     -> SQLExpression?
   {

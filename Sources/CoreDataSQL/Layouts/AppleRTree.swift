@@ -1,19 +1,19 @@
 import CoreDataModel
 import CoreDataStorage
 
-// An R-tree index is a table of its own, in SQLite's rtree module, that holds each row's numbers once more.
-// Triggers on the entity's table keep it up, whoever writes; their names and texts are Apple's:
+// An R-tree index is a table of its own, in SQLite's rtree module, that holds a copy of each row's numbers.
+// Triggers on the entity's table update it, whatever program writes; their names and texts are Apple's:
 //
 //     CREATE VIRTUAL TABLE Z_RT_Asset_boundedByRect USING RTREE (Z_PK …, ZLATITUDE_MIN FLOAT, …)
 //     CREATE TRIGGER Z_RT_Asset_boundedByRect_INSERT AFTER INSERT ON ZASSET FOR EACH ROW BEGIN … ; END
 //     CREATE TRIGGER Z_RT_Asset_boundedByRect_UPDATE AFTER UPDATE ON ZASSET …
 //
-// A number that is missing counts as 0 in the tree. A model asks for one by a fetch index of R-tree elements,
-// or by a transient attribute whose user info names the attributes it is made of. Some of Apple's files have
-// the tree without its triggers: whoever writes to such a file makes them for the time being.
+// A missing number counts as 0 in the tree. A model declares such an index by a fetch index of R-tree
+// elements, or by a transient attribute whose user info names the attributes it is made of. Some of Apple's
+// files have the tree without its triggers: a connection that writes to such a file creates temporary ones.
 
 package struct RTree: Sendable {
-  /// Whether a table of this name is a tree of an entity's.
+  /// Whether a table of this name is a tree of an entity.
   package static func isTree(_ name: String, of entity: String) -> Bool {
     name.uppercased().hasPrefix(AppleNames.rTree("", of: entity).uppercased())
   }
@@ -24,7 +24,7 @@ package struct RTree: Sendable {
   package let table: String
   let columns: [String]
   private let key: String
-  /// The entity numbers whose rows are in the tree, where the table has rows of other entities; nil for all
+  /// The entity numbers whose rows are in the tree, if the table has rows of other entities; nil for all
   /// rows.
   let numbers: [Int]?
 
@@ -38,7 +38,7 @@ package struct RTree: Sendable {
     numbers = entity.superIndex == nil ? nil : entity.family.map { schema.entityNumbers[$0] }
   }
 
-  /// A tree of an existing file, by its own columns; nil if they are not two for each of some columns of the
+  /// A tree of an existing file, by its own columns; nil unless these are two for each of some columns of the
   /// entity's table.
   package init?(_ tree: ExistingDatabase.Table, schema: StoreSchema, database: ExistingDatabase) {
     let folded: String = DatabaseNames.fold(tree.name)
@@ -46,7 +46,7 @@ package struct RTree: Sendable {
       schema.tablePosition[entity.index] != nil
         && folded.hasPrefix(DatabaseNames.fold(AppleNames.rTree("", of: entity.name)))
     }
-    // An entity's name may begin with another's.
+    // An entity's name may be a prefix of another's.
     guard let owner = owners.max(by: { $0.name.count < $1.name.count }),
       let position = schema.tablePosition[owner.index], let key = tree.columns.first,
       DatabaseNames.fold(key) == schema.tables[position].key
@@ -70,7 +70,7 @@ package struct RTree: Sendable {
 
   private var bounds: [String] { columns.flatMap { [$0 + "_MIN", $0 + "_MAX"] } }
 
-  /// The three triggers. `isTemporary`: those of one connection, which the file never sees.
+  /// The three triggers. `isTemporary`: those of one connection, which are never written to the file.
   package func triggers(isTemporary: Bool = false) -> [String] {
     triggerTrees(isTemporary: isTemporary).map { SQLRenderer.text($0, dialect: SQLiteDialect()) }
   }
@@ -106,9 +106,9 @@ package struct RTree: Sendable {
 }
 
 extension EntityLayout {
-  /// The location attributes that this entity itself declares: transient ones that stand for stored numbers,
-  /// by name. Apple's models say which by `_NSLocationAttributeDerivedComponents` in the user info, as a list
-  /// or as names with commas between.
+  /// The location attributes that this entity itself declares: transient ones made of stored numbers, by
+  /// name. Apple's models list these under `_NSLocationAttributeDerivedComponents` in the user info, as a
+  /// list or as names separated by commas.
   var locations: [(name: String, parts: [String])] {
     slots.filter { $0.declaringEntity == index }.compactMap { slot in
       switch slot.property.userInfo?["_NSLocationAttributeDerivedComponents"] {

@@ -1,7 +1,7 @@
 import CoreDataStorage
 
-/// The readable layout's tables about the store itself. All can be read by SQL; what a program alone
-/// understands is in `archive` and `plist`.
+/// The readable layout's tables about the store itself. All can be read by SQL; data that only a program can
+/// decode is in `archive` and `plist`.
 package enum ReadableBookkeeping {
   static let tables: [String] = definitions.map(\.name)
 
@@ -34,8 +34,8 @@ package enum ReadableBookkeeping {
     ColumnDefinition(name, type, isRequired: isRequired)
   }
 
-  /// (token, now): notes that a transaction commits. No row comes back where it has been noted before, which
-  /// is how a program finds out after a lost connection whether its transaction was committed.
+  /// (token, now): records that a transaction commits. It returns no row if the token was recorded before: so
+  /// a program that has lost its connection finds out whether its transaction was committed.
   package static func commit(_ dialect: any SQLDialect) -> String {
     var insert = InsertStatement(
       into: "clarus_commit", ["token", "at"], values: [.parameter(1), .parameter(2)])
@@ -44,7 +44,7 @@ package enum ReadableBookkeeping {
     return SQLRenderer.text(.insert(insert), dialect: dialect)
   }
 
-  /// The row of an entity, and those of its own properties.
+  /// The row of an entity, and the rows of its own properties.
   static func rows(of entity: EntityLayout, _ schema: StoreSchema) -> [CompiledStatement] {
     func insert(_ table: String, _ values: [(String, SQLValue)]) -> CompiledStatement {
       SQLRenderer.statement(

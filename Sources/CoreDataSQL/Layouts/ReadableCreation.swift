@@ -2,7 +2,7 @@ import CoreDataModel
 import CoreDataPredicates
 import CoreDataStorage
 
-/// The statements that make a fresh store in the readable layout.
+/// The statements that create a fresh store in the readable layout.
 ///
 ///     CREATE SEQUENCE todo.item_key INCREMENT BY 1000
 ///     CREATE TABLE todo.item (_id bigint PRIMARY KEY DEFAULT nextval('todo.item_key'), …)
@@ -10,7 +10,8 @@ import CoreDataStorage
 ///     ALTER TABLE todo.item ADD CONSTRAINT item_category_id_fk FOREIGN KEY (category_id) REFERENCES …
 ///     CREATE INDEX item_due_date_idx ON todo.item (due_date ASC NULLS FIRST, _id ASC NULLS FIRST)
 ///
-/// References are checked when a transaction is committed, so rows are written in any order, and cycles work.
+/// References are checked when a transaction is committed, so rows can be written in any order, and cycles
+/// work.
 package struct ReadableCreation: Sendable {
   package let schema: StoreSchema
   private let rules: ReadableLayout
@@ -20,10 +21,10 @@ package struct ReadableCreation: Sendable {
     self.rules = rules
   }
 
-  /// How many keys a process takes at a time.
+  /// How many keys a process allocates at a time.
   static let keysAtATime: Int = 1000
 
-  /// All of it, in the order to run.
+  /// All statements, in the order to run them.
   package func statements() -> [CompiledStatement] {
     let trees: [SchemaTree] =
       sequences() + tables() + joinTables() + constraints() + indexes()
@@ -50,7 +51,7 @@ package struct ReadableCreation: Sendable {
       let columns: [(rank: Int, definition: ColumnDefinition)] = table.columns.map {
         (rules.rank($0.purpose, $0.kind), ColumnDefinition($0.name, rules.type($0.purpose, $0.kind)))
       }
-      // The store's own columns of 4 bytes stand before the others of that size.
+      // The store's own columns of 4 bytes come before the others of that size.
       let wide: [ColumnDefinition] = columns.filter { $0.rank == 0 }.map(\.definition)
       let narrow: [ColumnDefinition] = columns.filter { $0.rank > 0 }.map(\.definition)
       return .table(TableDefinition(table.name, [key] + wide + [version] + number + narrow))
@@ -99,7 +100,7 @@ package struct ReadableCreation: Sendable {
     return references + unique
   }
 
-  /// The table of the objects whose keys a column holds.
+  /// The table of the objects whose keys are in a column.
   private func target(of column: ColumnSchema) -> TableSchema? {
     switch column.purpose {
     case .toOneKey:
@@ -147,7 +148,7 @@ package struct ReadableCreation: Sendable {
       guard let table = try? schema.table(of: entity.index) else { return [] }
       return entity.entity.indexes.compactMap { fetchIndex($0, of: entity, table) }
     }
-    // A constraint of a sub-entity holds for its rows, which a rule of the table can't say.
+    // A constraint of a sub-entity applies to its rows only, which a constraint of the table can't express.
     let unique: [SchemaTree] = eachUnique { entity, table, columns in
       guard entity.superIndex != nil, let number = table.entity else { return nil }
       let numbers: [SQLExpression] = entity.family.map { .integer(Int64(schema.entityNumbers[$0])) }
@@ -167,7 +168,8 @@ package struct ReadableCreation: Sendable {
         name: rules.fitted(name), table: table, columns: columns.map { .init(.column(nil, $0)) }))
   }
 
-  /// nil for what no index of columns is. Keys at the end bring equal rows into the order of a fetch.
+  /// nil for an index that is not one of columns. The keys at the end give rows with equal values the order
+  /// of a fetch.
   private func fetchIndex(
     _ index: NSFetchIndexDescription, of entity: EntityLayout, _ table: TableSchema
   ) -> SchemaTree? {

@@ -2,11 +2,11 @@ import CoreDataPredicates
 import CoreDataStorage
 import Foundation
 
-/// Values in columns of real types: truth values, moments to the microsecond, UUIDs, exact numbers.
+/// Values in columns of specific types: Booleans, timestamps in microseconds, UUIDs, exact numbers.
 ///
-/// Integers are bound as such, and a constant that is none becomes a bound that gives the same answer over
-/// whole numbers (`rank < 2.5` is `rank <= 2`); the same goes for dates, which the database keeps to the
-/// microsecond.
+/// Integers are bound as such, and a constant that is no integer becomes a limit with the same result for
+/// integers (`rank < 2.5` is `rank <= 2`); the same applies to dates, which the database stores in
+/// microseconds.
 package struct ReadableEncoding: ValueEncoding {
   package init() {}
 
@@ -52,7 +52,7 @@ package struct ReadableEncoding: ValueEncoding {
     if case .cast(let column, .flag) = value, symbol == .equal, let flag = Self.flag(constant) {
       return .binary(.equal, column, .bound(.boolean(flag)))
     }
-    // Decimals meet doubles as doubles.
+    // A comparison of decimals with doubles is one of doubles.
     guard type == .decimal, case .double(let number) = constant else { return nil }
     return number.isNaN ? .truth(false) : .binary(symbol, .cast(value, .real), .bound(.real(number)))
   }
@@ -110,8 +110,8 @@ package struct ReadableEncoding: ValueEncoding {
     }
   }
 
-  /// The whole number that a value is compared with in place of `number`, so that the answer over whole
-  /// numbers is the same; nil if it equals none, or is beyond 64 bits.
+  /// The integer to compare with in place of `number`, so that the result for integers is the same; nil if
+  /// none equals it, or if it exceeds 64 bits.
   private static func rounded(_ number: Double, _ symbol: SQLOperator) -> Int64? {
     switch symbol {
     case .less, .greaterOrEqual: Int64(exactly: number.rounded(.up))
@@ -122,7 +122,8 @@ package struct ReadableEncoding: ValueEncoding {
 
   // MARK: Text
 
-  /// No text of the database holds a NUL. One behind `head` lies between that and everything longer.
+  /// No text of the database contains a NUL. A constant that does sorts between the part before it, `head`,
+  /// and every longer text.
   private func text(_ text: String, _ symbol: SQLOperator) -> BoundValue {
     guard let end = text.unicodeScalars.firstIndex(of: "\0") else { return .value(.text(text)) }
     let head = String(text.unicodeScalars[..<end])

@@ -2,7 +2,8 @@ import CoreDataModel
 import CoreDataStorage
 
 /// A layout for databases that people and other programs read too: names in snake case, a type for every kind
-/// of value, and rules that the database keeps (Decisions/0059). One schema of PostgreSQL is one store.
+/// of value, and constraints that the database checks (Decisions/0059). One schema of PostgreSQL is one
+/// store.
 package struct ReadableLayout: SQLLayout {
   private let spelling: PostgreSQLDialect
 
@@ -70,7 +71,8 @@ package struct ReadableLayout: SQLLayout {
     }
   }
 
-  /// Columns of 8 bytes first, then of 4, 2 and 1, so that rows have no gaps; then what varies in length.
+  /// Columns of 8 bytes first, then of 4, 2 and 1, so that rows have no gaps; columns of variable length
+  /// last.
   package func rank(_ purpose: ColumnSchema.Purpose, _ kind: ColumnKind) -> Int {
     switch purpose {
     case .toOneKey, .hiddenKey, .order: return 0

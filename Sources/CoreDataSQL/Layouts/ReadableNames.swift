@@ -1,7 +1,7 @@
 import CoreDataModel
 import Foundation
 
-/// The names that the readable layout gives.
+/// The names of tables and columns in the readable layout.
 ///
 ///     entity GraphicNovel                     graphic_novel
 ///     attribute dueDate, URLString            due_date, url_string
@@ -11,14 +11,14 @@ import Foundation
 ///     many-to-many tags of Item               item_tags (item_id, tag_id, tag_position)
 ///
 /// The store's own columns begin with an underscore, which no property's column does. Two sub-entities of one
-/// table may ask for the same name; the later one, in depth-first order, gets a number: `text_2`.
+/// table may need the same name; the later one, in depth-first order, gets a number: `text_2`.
 enum ReadableNames {
   static let key: String = "_id"
   static let entityNumber: String = "_entity"
   static let version: String = "_version"
 
-  /// Words in small letters with underscores between: a word begins at a capital behind a small letter or a
-  /// digit, and at the last capital of several where a small letter follows.
+  /// Words in small letters separated by underscores: a word begins at a capital after a small letter or a
+  /// digit, and at the last of several capitals before a small letter.
   static func snake(_ name: String) -> String {
     var result: String = ""
     let characters: [Character] = Array(name)
@@ -39,10 +39,10 @@ enum ReadableNames {
 
   static func toOne(_ name: String, _ suffix: String) -> String { "\(snake(name))_\(suffix)" }
 
-  /// The longest name that PostgreSQL keeps whole.
+  /// The longest name that PostgreSQL does not truncate.
   static let longestInBytes: Int = 63
 
-  /// A name of more bytes is cut, and ends in digits that tell it from others.
+  /// A longer name is truncated, and ends in digits that distinguish it from others.
   static func fitted(_ name: String) -> String {
     guard name.utf8.count > longestInBytes else { return name }
     let digest: String = SHA2.sha256(Array(name.utf8)).prefix(4)

@@ -2,46 +2,46 @@ import CoreDataModel
 import CoreDataStorage
 
 /// How entities and attributes become tables and columns: every name, every type, and how values are encoded.
-/// ``SchemaBuilder`` asks it while it fills a ``StoreSchema``; compilers then know the schema only.
+/// ``SchemaBuilder`` uses it to fill a ``StoreSchema``; compilers then use the schema only.
 ///
 /// Two layouts exist: Apple's, which SQLite files have, and a readable one for servers (Decisions/0059).
 package protocol SQLLayout: Sendable {
-  /// What the layout's databases understand.
+  /// The dialect of the layout's databases.
   var dialect: any SQLDialect { get }
   var encoding: any ValueEncoding { get }
 
   // MARK: Tables
 
   func table(_ entity: String) -> String
-  /// Names that no entity's table gets.
+  /// Names that must not be used for an entity's table.
   var reservedTables: [String] { get }
   var key: String { get }
   var version: String { get }
-  /// The column that tells the entity of a row; nil where a lone entity needs none.
+  /// The column with the number of a row's entity; nil if an entity without sub-entities needs none.
   func entityNumber(hasSubentities: Bool) -> String?
-  /// Names that no property's column gets.
+  /// Names that must not be used for a property's column.
   var fixedColumns: [String] { get }
 
   // MARK: Columns
 
-  /// Of an element of a composite attribute the name is its path.
+  /// The name of a composite attribute's element is its path.
   func attribute(_ name: String) -> String
   func toOneKey(_ name: String) -> String
   /// `destination`: the number of the declared destination.
   func toOneEntity(_ name: String, destination: Int) -> String
-  /// The place among the members of an ordered inverse.
+  /// The position among the members of an ordered inverse.
   func toOneOrder(_ name: String) -> String
-  /// The owner's key in the members' table of a to-many without inverse. `source`: the number of the entity
-  /// that declares it.
+  /// The owner's key in the members' table of a to-many without inverse. `source`: the number of the
+  /// declaring entity.
   func hiddenKey(_ name: String, of entity: String, source: Int) -> String
   func hiddenOrder(_ name: String, of entity: String, source: Int) -> String
 
   // MARK: Join tables
 
   func joinTable(_ name: String, of entity: String, owner: Int) -> String
-  /// The column with the keys of an entity, to which the relationship leads.
+  /// The column with the keys of the entity that the relationship leads to.
   func joinKey(_ name: String, of entity: String, number: Int) -> String
-  /// The second column of a relationship that is its own inverse; nil if it is named as others are.
+  /// The second column of a relationship that is its own inverse; nil if it follows the rule of the others.
   var reflexiveKey: String? { get }
   func joinOrder(of key: String) -> String
   /// Whether no two join tables have a column of the same name.
@@ -52,9 +52,9 @@ package protocol SQLLayout: Sendable {
   func type(_ purpose: ColumnSchema.Purpose, _ kind: ColumnKind) -> String
   /// Columns of a lower rank come first.
   func rank(_ purpose: ColumnSchema.Purpose, _ kind: ColumnKind) -> Int
-  /// The name that the n-th property (from 1) of those gets that ask for a name that is taken.
+  /// The name of the n-th property (from 1) of several that need the same name.
   func numbered(_ name: String, _ number: Int) -> String
-  /// A name that the database can hold.
+  /// A name that the database accepts.
   func fitted(_ name: String) -> String
 }
 
@@ -69,7 +69,7 @@ extension StoreSchema {
   }
 }
 
-/// Names already given out; the next one with the same letters gets a number.
+/// The names already used; a name that differs only in case gets a number.
 struct NamePool {
   private let rules: any SQLLayout
   private var taken: Set<String>

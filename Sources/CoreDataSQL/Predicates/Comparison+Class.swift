@@ -2,8 +2,8 @@ import CoreDataPredicates
 import CoreDataStorage
 
 extension PredicateCompiler {
-  /// `AND`. Where one member asks for the class of an object, the others may name properties of that class:
-  /// `SELF isKindOfClass: Manager AND budget > 100`.
+  /// `AND`. If one member tests the class of an object, the others may use properties of that class: `SELF
+  /// isKindOfClass: Manager AND budget > 100`.
   func conjunction(_ members: [PredicateNode], _ scope: PredicateScope) throws -> SQLExpression {
     var inner: PredicateScope = scope
     let isQuestion: [Bool] = members.map { narrow(&inner, by: $0) }
@@ -11,7 +11,7 @@ extension PredicateCompiler {
       try zip(members, isQuestion).map { try condition($0, $1 ? scope : inner) })
   }
 
-  /// Whether the predicate asks for the class of an object of the scope; that object is seen as one of the
+  /// Whether the predicate tests the class of an object of the scope; if so, the object counts as one of that
   /// class from then on.
   private func narrow(_ scope: inout PredicateScope, by predicate: PredicateNode) -> Bool {
     guard case .comparison(let node) = predicate, node.selector == ClassTest.selector,
@@ -31,7 +31,7 @@ extension PredicateCompiler {
   private func narrowed(_ place: ObjectPlace, to family: EntityFamily) -> ObjectPlace {
     let possible: ClosedRange<Int> = schema.layout.entities[place.entity].family
     let wanted: [Int] = possible.filter(family.entities.contains)
-    // The nearest entity that all of them are.
+    // The nearest entity that is an ancestor of all of them, or one of them.
     let common: Int? = possible.last { entity in
       wanted.allSatisfy(schema.layout.entities[entity].family.contains)
     }
@@ -42,7 +42,7 @@ extension PredicateCompiler {
 
 extension Comparison {
   /// `object isKindOfClass: Class`, by the entity's number in the object's row. Objects of a class are those
-  /// of the entities that name the class or a subclass of it.
+  /// of the entities that use the class or a subclass of it.
   func isKind(_ left: Operand, _ right: Operand) throws -> SQLExpression {
     guard case .object(let place) = left, case .constant(.object(let box)) = right,
       let family = box.value as? EntityFamily

@@ -3,7 +3,7 @@ import CoreDataPredicates
 import CoreDataStorage
 
 extension Comparison {
-  /// `==`: nil equals nil and nothing else; values of different kinds are unequal, without complaint.
+  /// `==`: nil equals nil and nothing else; values of different kinds are unequal, without an error.
   func equality(_ left: Operand, _ right: Operand) throws -> SQLExpression {
     switch (left, right) {
     case (.choice, _): return try left.eachBranch { try equality($0, right) }
@@ -14,7 +14,7 @@ extension Comparison {
     case (.members, let other), (let other, .members):
       throw other.isCollection ? collectionsNotCompared() : toManyNotAllowed()
     case (.constant(let a), .constant(let b)):
-      // Two objects that this store does not hold are two.
+      // Two objects that this store does not hold are different objects.
       return .truth(a.isUnknownObject || b.isUnknownObject ? false : ValueComparison.equal(a, b, options))
     case (.value(let value, let type), .constant(let constant)),
       (.constant(let constant), .value(let value, let type)):
@@ -78,7 +78,7 @@ extension Comparison {
     type == .decimal && other == .real ? try sql(.realOfDecimal(value)) : value
   }
 
-  /// Bytes in a file beside the store, or made by a transformer, are out of the database's sight.
+  /// The database can't compare values that are stored in files or made by a transformer.
   private func checkComparable(_ type: ValueType) throws {
     switch type {
     case .externalData:
@@ -93,7 +93,7 @@ extension Comparison {
     }
   }
 
-  /// A decimal compares with whole numbers as decimals do, with doubles as doubles do.
+  /// A decimal is compared with integers as a decimal, with doubles as a double.
   func checkMixed(_ left: ValueType, _ right: ValueType) throws {
     guard left == .decimal && right == .number || left == .number && right == .decimal else { return }
     throw unsupported(
@@ -119,7 +119,7 @@ extension Comparison {
     return .binary(symbol, left.key, right.key)
   }
 
-  /// `entity == …`: just this entity, none above or below it.
+  /// `entity == …`: just this entity, no ancestor or descendant.
   private func entityEquality(_ place: ObjectPlace, _ constant: PredicateValue) -> SQLExpression {
     if constant.isNull { return isMissing(place) }
     guard case .object(let box) = constant, let entity = box.value as? NSEntityDescription,

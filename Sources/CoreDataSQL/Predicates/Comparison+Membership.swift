@@ -28,15 +28,15 @@ extension Comparison {
     }
   }
 
-  /// Members of a to-many: an object among them, or a value among those of an attribute. Nil is no
-  /// member of a set.
+  /// Members of a to-many: an object among them, or a value among those of an attribute. Nil is no member of
+  /// a set.
   private func membership(of element: Operand, in members: Members) throws -> SQLExpression {
     let test: SQLExpression = tracedMember(try equality(members.element, element), members.element, element)
     let needsValue: Bool = members.dropsNil && members.canHoldNil && element.constant.map(\.isNull) != false
     return members.exists(where: .conjunction([test, needsValue ? .isNotNull(members.value) : .truth(true)]))
   }
 
-  /// Of no collection no set is made, so that nothing is in it.
+  /// A set operation with a missing collection has no result, so that nothing is a member of it.
   private func membership(
     of element: Operand, _ operation: SetOperation, _ left: Operand, _ right: Operand
   ) throws -> SQLExpression {
@@ -67,7 +67,7 @@ extension Comparison {
       }
       let holdsNil: Bool = members.contains(where: \.isNull)
       var bound: [SQLValue] = []
-      // Doubles among decimals are more than one value.
+      // A double equals several stored decimals.
       var others: [SQLExpression] = []
       for member in members where !member.isNull {
         if type == .decimal, member.isNumber,
@@ -82,7 +82,7 @@ extension Comparison {
           bound.append(member)
         }
       }
-      // Asked for its error: some types can't be compared at all.
+      // Evaluated for its error: some types can't be compared at all.
       if let first = members.first(where: { !$0.isNull }) { _ = try equality(value, type, first) }
       return .disjunction([try list(value, bound, orNull: holdsNil)] + others)
     }

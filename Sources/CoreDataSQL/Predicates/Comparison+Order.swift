@@ -2,8 +2,8 @@ import CoreDataPredicates
 import CoreDataStorage
 
 extension Comparison {
-  /// `<`, `<=`, `>`, `>=`: numbers, strings and dates with their own kind. nil is neither less nor greater;
-  /// `<=` and `>=` hold for nil on both sides.
+  /// `<`, `<=`, `>`, `>=`: numbers, strings and dates with values of their own kind. nil is neither less nor
+  /// greater; `<=` and `>=` are true for nil on both sides.
   func order(_ symbol: SQLOperator, _ left: Operand, _ right: Operand) throws -> SQLExpression {
     switch (left, right) {
     case (.choice, _): return try left.eachBranch { try order(symbol, $0, right) }
@@ -105,13 +105,13 @@ extension Comparison {
       else { return .truth(false) }
       return .between(value, .bound(lowest), .bound(highest))
     }
-    // Neither greater nor equal is nil here, so each side is compared with what can be.
+    // In `BETWEEN` nil is neither greater nor equal, so each side is compared strictly.
     return .conjunction([
       try strictOrder(.greaterOrEqual, left, bounds[0]), try strictOrder(.lessOrEqual, left, bounds[1]),
     ])
   }
 
-  /// Whether the database's own comparison with the bound constant will do.
+  /// Whether the database's own comparison with the bound constant is right.
   private func isPlain(
     _ symbol: SQLOperator, _ value: SQLExpression, _ type: ValueType, _ constant: PredicateValue
   ) throws -> Bool {
@@ -119,7 +119,7 @@ extension Comparison {
     return try schema.encoding.numberTest(symbol, value, type, constant) == nil
   }
 
-  /// An order in which nil is not even as great as nil.
+  /// An order in which even `nil >= nil` is false.
   private func strictOrder(_ symbol: SQLOperator, _ left: Operand, _ right: Operand) throws -> SQLExpression {
     try left.eachBranch { left in
       try right.eachBranch { right in

@@ -2,8 +2,8 @@ import CoreDataPredicates
 import CoreDataStorage
 
 extension Comparison {
-  /// `BEGINSWITH`, `ENDSWITH`, and substring search for `CONTAINS` and `IN`. nil and the empty part
-  /// are never found.
+  /// `BEGINSWITH`, `ENDSWITH`, and substring search for `CONTAINS` and `IN`. nil and the empty part are never
+  /// found.
   func search(_ test: SQLTextTest, _ text: Operand, _ part: Operand) throws -> SQLExpression {
     if text.isNull || part.isNull { return .truth(false) }
     let whole: SQLExpression = try string(text)
@@ -14,13 +14,13 @@ extension Comparison {
     return try sql(.textTest(test, whole, try string(part), options))
   }
 
-  /// `LIKE`. A pattern whose only mark is a `*` at the end is a prefix, which an index serves.
+  /// `LIKE`. A pattern whose only wildcard is a `*` at the end is a prefix, which an index serves.
   func like(_ text: Operand, _ pattern: Operand) throws -> SQLExpression {
     if text.isNull || pattern.isNull { return .truth(false) }
     return try sql(.textTest(.like, try string(text), try string(pattern), options))
   }
 
-  /// What a pattern asks texts to begin with, if it asks for nothing else.
+  /// The prefix that a pattern requires, if it requires nothing else.
   static func prefix(ofPattern mask: String) -> String? {
     guard mask.utf8.count > 1, mask.hasSuffix("*"),
       !mask.dropLast().contains(where: { $0 == "*" || $0 == "?" || $0 == "\\" }), !mask.utf8.contains(0)
@@ -28,8 +28,8 @@ extension Comparison {
     return String(mask.dropLast())
   }
 
-  /// `MATCHES`: an ICU regular expression over the whole text. A constant one is checked here, before
-  /// any row is read.
+  /// `MATCHES`: an ICU regular expression over the whole text. A constant pattern is checked here, before any
+  /// row is read.
   func matches(_ text: Operand, _ pattern: Operand) throws -> SQLExpression {
     if text.isNull || pattern.isNull { return .truth(false) }
     let whole: SQLExpression = try string(text)

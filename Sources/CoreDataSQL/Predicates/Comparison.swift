@@ -1,7 +1,8 @@
 import CoreDataPredicates
 import CoreDataStorage
 
-/// One `left operator right` with both sides resolved. The extensions hold the operators, a family a file.
+/// One `left operator right` with both sides resolved. The extensions hold the operators, one family in each
+/// file.
 struct Comparison {
   let node: ComparisonNode
   let compiler: PredicateCompiler
@@ -9,7 +10,7 @@ struct Comparison {
   var options: ComparisonOptions { node.options }
   var schema: StoreSchema { compiler.schema }
 
-  /// Whether text is compared as it is: no options, or the promise that it is prepared.
+  /// Whether text is compared without folding: no options, or texts that are declared normalized.
   var isLiteral: Bool { options.isLiteral }
 
   func sql(_ node: SemanticNode) throws -> SQLExpression { try schema.dialect.rewrite(node) }
@@ -19,12 +20,12 @@ struct Comparison {
     schema.encoding.bind(constant, as: type, comparedBy: symbol)
   }
 
-  /// A side that is a choice is compared branch by branch: the branches may be of any kind.
+  /// A side that is a choice is compared branch by branch, because the branches may be of any kind.
   func compile(_ left: Operand, _ right: Operand) throws -> SQLExpression {
     try left.eachBranch { left in
       try right.eachBranch { right in
         let condition: SQLExpression = try compare(left, right)
-        // Members of a relationship are compared further in.
+        // Members of a relationship are compared inside the condition.
         if node.comparison == .contains, case .members = left { return condition }
         return traced(condition, left, right)
       }
@@ -56,17 +57,17 @@ struct Comparison {
   /// The comparison, for messages.
   var text: String { Printer.print(.comparison(node)) }
 
-  /// Can't be done here, but over objects.
+  /// The error for a comparison that the database can't evaluate, but memory can.
   func unsupported(_ reason: String, _ advice: String) -> StoreError {
     .unsupported(part: text, reason: reason, advice: advice)
   }
 
-  /// Fails for every row, wherever it is evaluated.
+  /// The error for a comparison that fails for every row, in memory too.
   func invalid(_ reason: String, _ advice: String) -> StoreError {
     .invalid(part: text, reason: reason, advice: advice)
   }
 
-  /// The message for a to-many path where a single value belongs.
+  /// The error for a to-many path in place of a single value.
   func toManyNotAllowed() -> StoreError {
     invalid(
       "to-many key not allowed here", "put ANY, ALL or NONE before the path, or compare its @count")

@@ -2,8 +2,8 @@ import CoreDataPredicates
 import CoreDataStorage
 import Foundation
 
-/// Walks key paths over the model. A to-one step leads to another place, a to-many one to its members, whose
-/// values the rest of the path reads; an attribute gives a value, and values have keys of their own
+/// Resolves key paths by the model. A to-one step leads to another place, a to-many step to its members, from
+/// which the rest of the path is read; an attribute is a value, and values have keys of their own
 /// (`name.length`).
 struct KeyPathResolver {
   let schema: StoreSchema
@@ -14,13 +14,13 @@ struct KeyPathResolver {
     path.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
   }
 
-  /// What a path gives, read from an operand. `text` is the whole expression, for messages.
+  /// The result of reading a path from an operand. `text` is the whole expression, for messages.
   func read(_ path: some Sequence<String>, from start: Operand, text: String) throws -> Operand {
     var rest: ArraySlice<String> = Array(path)[...]
     var current: Operand = start
     while var name = rest.first {
       rest = rest.dropFirst()
-      // The elements of a composite attribute have the path as their name.
+      // The name of a composite attribute's element is its path.
       while let next = rest.first, let path = element(next, of: name, in: current) {
         name = path
         rest = rest.dropFirst()
@@ -97,7 +97,7 @@ struct KeyPathResolver {
     }
   }
 
-  /// The members of a relationship, in a frame of their own.
+  /// The members of a relationship, in a new frame.
   private func members(_ slot: Int, of place: ObjectPlace, _ text: String) throws -> Members {
     let frame = SelectFrame(aliases: place.frame.aliases)
     let entered: EnteredMembers = try enter(slot, of: place, in: frame, path: text)
@@ -110,7 +110,7 @@ struct KeyPathResolver {
       order: isOrdered ? entered.order.map { [$0, entered.member.key] } : nil)
   }
 
-  /// The values of a key for all members: a further to-many relationship joins its members to the same rows.
+  /// The values of a key for all members; a further to-many relationship joins its members to the same rows.
   private func step(_ name: String, from members: Members, _ text: String) throws -> Members {
     var result: Members = members
     guard case .object(let place) = members.element else {
@@ -125,7 +125,7 @@ struct KeyPathResolver {
           part: text, reason: "the collections of a list's members stay apart",
           advice: "ask about them within the SUBQUERY")
       }
-      // A member without object on the way counts as one nil.
+      // A member without a target on the path counts as one nil.
       let entered: EnteredMembers = try enter(
         slot, of: place, in: members.frame, joining: place.canBeMissing ? .left : .inner, path: text)
       result.conditions.append(entered.link)
@@ -193,7 +193,7 @@ struct KeyPathResolver {
     }
   }
 
-  /// What can be said of an entity in SQL is its name.
+  /// The only key of an entity that SQL supports is its name.
   private func entityKey(_ name: String, of place: ObjectPlace, _ text: String) throws -> Operand {
     guard name == "name" else {
       throw StoreError.unsupported(

@@ -1,7 +1,7 @@
 import CoreDataPredicates
 import CoreDataStorage
 
-/// What is computed of a collection's members.
+/// A function of a collection's members.
 enum Total {
   case sum, average, min, max, median, deviation
 
@@ -28,11 +28,11 @@ enum Total {
     }
   }
 
-  /// Whether it orders values instead of computing with numbers.
+  /// Whether it compares values instead of computing with numbers.
   var isExtreme: Bool { self == .min || self == .max }
 }
 
-// Collection operators. They read the path behind them from every member, doubles and all:
+// Collection operators. They read the path after them from every member, duplicates included:
 //
 //     items.@count               (SELECT COUNT(*) FROM ZITEM t1 WHERE t1.ZOWNER = t0.Z_PK)
 //     items.@sum.price           COALESCE((SELECT SUM(t1.ZPRICE) FROM …), 0)
@@ -90,7 +90,8 @@ extension KeyPathResolver {
     return try rows.total(total, of: .skipped, text, schema.dialect)
   }
 
-  /// The collections that operators give: values without nil, once each if the operator says so.
+  /// The collections that operators return: values without nil, without duplicates if the operator removes
+  /// them.
   private func union(
     _ name: String, _ members: Members, _ path: ArraySlice<String>, _ text: String
   ) throws -> Members {
@@ -99,7 +100,7 @@ extension KeyPathResolver {
     if name.hasSuffix("OfObjects") {
       rows.element = try read(path, from: rows.element, text: text)
     } else {
-      // Each member's collection is a set of its own first, which joined rows no longer know.
+      // Each member's collection is first a set of its own, which joined rows can't represent.
       guard isDistinct else {
         throw StoreError.unsupported(
           part: text, reason: "a database can't keep the members' collections apart",
@@ -126,16 +127,16 @@ extension KeyPathResolver {
   }
 }
 
-/// What nil among the members does to a total.
+/// The effect of nil among the members on an aggregate.
 enum NilMembers {
-  /// Left out, but counted as members (0 in an average): collection operators.
+  /// nil is left out, but its member is counted (as 0 in an average): collection operators.
   case skipped
-  /// Makes the result nil: functions over a list.
+  /// nil makes the result nil: functions over a list.
   case fatal
 }
 
 extension Members {
-  /// One value computed of the members' values; equal values count once if this is a set.
+  /// One value computed from the members' values; equal values count once if this is a set.
   func total(_ total: Total, of nils: NilMembers, _ text: String, _ dialect: any SQLDialect) throws -> Operand
   {
     guard case .value(let value, let type) = element else {
@@ -195,7 +196,7 @@ extension Members {
     }
   }
 
-  /// Whole numbers go on as reals when 64 bits don't hold their sum, where SQL's own `SUM` fails.
+  /// Integers become reals if their sum exceeds 64 bits, where SQL's own `SUM` fails.
   private func sum(_ value: SQLExpression, _ type: ValueType, _ dialect: any SQLDialect) throws
     -> SQLExpression
   {
@@ -218,6 +219,6 @@ extension SQLExtremeKind {
 }
 
 extension Total {
-  /// What there is of no members; nil for nil.
+  /// The result for no members; nil if that is nil.
   fileprivate var ofNothing: SQLExpression? { self == .sum || self == .average ? .integer(0) : nil }
 }

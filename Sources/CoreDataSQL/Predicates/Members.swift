@@ -6,34 +6,34 @@ import CoreDataStorage
 ///     items                    FROM ZITEM t1 WHERE t1.ZOWNER = t0.Z_PK              element t1
 ///     items.price              the same                                             element t1.ZPRICE
 ///     items.tags.name          FROM ZITEM t1 JOIN Z_1TAGS t2 ON … JOIN ZTAG t3 …    element t3.ZNAME
-///     SUBQUERY(items, $i, …)   the same with one condition more
+///     SUBQUERY(items, $i, …)   the same with another condition
 ///
-/// Key-value coding makes of what it reads from an unordered relationship a set: values that are equal are
-/// one, and nil is none. From an ordered one it makes a list. Rows know neither, so a set says here what has
-/// to be taken out of them.
+/// Key-value coding returns a set when it reads from an unordered relationship: equal values become one, and
+/// nil is left out. From an ordered relationship it returns a list. Rows represent neither, so the properties
+/// below define what must be removed from the rows of a set.
 struct Members {
   let frame: SelectFrame
-  /// The frame around it, where the owner is.
+  /// The enclosing frame, which contains the owner.
   let outer: SelectFrame
-  /// What ties the rows to their owner, and what a subquery asks of them.
+  /// The condition that relates the rows to their owner, and the conditions of a subquery.
   var conditions: [SQLExpression]
   /// `.value` or `.object`.
   var element: Operand
-  /// Whether memory has a set: equal values count once, nil not at all.
+  /// Whether the collection is a set in memory: equal values count once, nil not at all.
   var isSet: Bool
-  /// Whether no two rows are one member, so that nothing need be taken out to count them.
+  /// Whether each member has one row only, so that no duplicates need to be removed to count them.
   var isUnique: Bool = true
-  /// Whether a collection operator has dropped what is nil.
+  /// Whether a collection operator has removed nil.
   var leavesOutNil: Bool = false
-  /// Holds when there is no collection: the object that has it is missing.
+  /// True if there is no collection, because the object that has it is missing.
   var isMissing: SQLExpression?
-  /// What the rows are ordered by; nil where members have no position.
+  /// The order of the rows; nil if members have no position.
   var order: [SQLExpression]?
-  /// Whether a further to-many relationship adds its members to this collection. A subquery over a list gives
-  /// a plain array, in which collections would stay apart.
+  /// Whether a further to-many relationship adds its members to this collection. A subquery over a list is a
+  /// plain array, in which the collections would stay separate.
   var isFlat: Bool = true
 
-  /// What stands for a member: an object's key, or the value.
+  /// The expression for a member: an object's key, or the value.
   var value: SQLExpression {
     switch element {
     case .object(let place): place.key
@@ -49,18 +49,18 @@ struct Members {
 
   var dropsNil: Bool { isSet || leavesOutNil }
 
-  /// The rows with columns put before them. Everything that joins a table must have been compiled before.
+  /// The rows with the given columns. Everything that joins a table must be compiled before.
   func select(_ columns: [SQLExpression], where extra: [SQLExpression] = []) -> SelectStatement {
     frame.select(columns, where: .conjunction(conditions + extra))
   }
 
-  /// Whether there is a row for which a condition holds.
+  /// Whether a condition holds for at least one row.
   func exists(where condition: SQLExpression) -> SQLExpression {
     if condition == .truth(false) { return .truth(false) }
     return .exists(select([.integer(1)], where: [condition]), isNegated: false)
   }
 
-  /// One value of all rows; `NULL` when there is no collection.
+  /// One value computed from all rows; `NULL` if there is no collection.
   func scalar(_ column: SQLExpression, empty: SQLExpression? = nil) -> SQLExpression {
     var scalar: SQLExpression = .scalar(select([column]))
     if let empty { scalar = .builtin("COALESCE", [scalar, empty]) }
@@ -68,13 +68,13 @@ struct Members {
     return .choice(when: isMissing, then: .null, otherwise: scalar)
   }
 
-  /// How many members there are.
+  /// The number of members.
   var count: SQLExpression {
     if isSet, !isUnique { return .builtin("COUNT", [.distinct(value)]) }
     return dropsNil && canHoldNil ? .builtin("COUNT", [value]) : .countRows
   }
 
-  /// The same members, each in one row and none nil, to compute with them.
+  /// The same members, each in one row and none nil, for computations.
   ///
   ///     FROM (SELECT DISTINCT t3.Z_PK AS value FROM … WHERE …) t4 JOIN ZTAG t5 ON t5.Z_PK = t4.value
   func deduplicated() -> Members {
@@ -108,25 +108,25 @@ struct Members {
   }
 }
 
-/// A to-many relationship entered: the member as a place, what ties it to its owner, and where it stands
-/// among the members.
+/// A to-many relationship that was joined: the member as a place, the condition that relates it to its owner,
+/// and its position among the members.
 struct EnteredMembers {
   var member: ObjectPlace
-  /// Goes into the `WHERE` of the select that has the members as its source.
+  /// Becomes part of the `WHERE` of the select that has the members as its source.
   var link: SQLExpression
   /// For an ordered relationship.
   var order: SQLExpression?
 }
 
 extension KeyPathResolver {
-  /// Makes the members of a to-many the source of a fresh frame, or joins them to one that has a source
-  /// already (a nested to-many).
+  /// Makes the members of a to-many the source of a fresh frame, or joins them to a frame that already has a
+  /// source (a nested to-many).
   ///
   ///     foreign key   FROM ZBOOK t1 WHERE t1.ZAUTHOR = t0.Z_PK
   ///     join table    FROM Z_1TAGS t1 [JOIN ZTAG t2 ON t2.Z_PK = t1.Z_13TAGS] WHERE t1.Z_1CAREPLANS = t0.Z_PK
   ///     reflexive     FROM ZPERSON t1 WHERE t1.Z_PK IN (SELECT REFLEXIVE … UNION SELECT Z_1FRIENDS …)
   ///
-  /// Joined with `.left`, rows without members stay, with a member that is missing.
+  /// With a `.left` join, rows without members stay, with a missing member.
   func enter(
     _ slot: Int, of place: ObjectPlace, in frame: SelectFrame, joining kind: SQLJoin.Kind = .inner,
     path: String
@@ -181,7 +181,7 @@ extension KeyPathResolver {
     return (frame.join(kind, table, on: link), .truth(true))
   }
 
-  /// A pair of a reflexive relationship counts in whichever direction it was written.
+  /// A pair of a reflexive relationship counts whichever direction it was written in.
   private func reflexive(
     _ members: JoinTableMembers, member: SQLExpression, owner: SQLExpression, aliases: AliasSource
   ) -> SQLExpression {

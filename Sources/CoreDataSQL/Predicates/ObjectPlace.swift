@@ -1,6 +1,6 @@
 import CoreDataStorage
 
-/// Gives out aliases of one statement: `t0`, `t1`, …
+/// Generates the aliases of one statement: `t0`, `t1`, …
 final class AliasSource {
   private var next: Int = 0
   func take() -> String {
@@ -9,9 +9,9 @@ final class AliasSource {
   }
 }
 
-/// The `FROM` part of one select while it is being built: its source and the joins that paths have asked for.
+/// The `FROM` part of one select while it is being built: its source and the joins that paths need.
 ///
-///     SELECT … FROM ZITEM t0  LEFT JOIN ZCATEGORY t1 ON t1.Z_PK = t0.ZCATEGORY    `category.name`, asked for twice, joins once
+///     SELECT … FROM ZITEM t0  LEFT JOIN ZCATEGORY t1 ON t1.Z_PK = t0.ZCATEGORY    `category.name`, used twice, joins once
 ///              └─ source ──┘  └─ joins ────────────────────────────────────────┘
 final class SelectFrame {
   let aliases: AliasSource
@@ -21,7 +21,7 @@ final class SelectFrame {
 
   private struct StepKey: Hashable {
     let alias: String?
-    /// Siblings use one slot for different properties.
+    /// Sibling entities use one slot for different properties.
     let entity: Int
     let slot: Int
   }
@@ -34,7 +34,7 @@ final class SelectFrame {
     return alias
   }
 
-  /// The target of a to-one step, the same place whenever the step is asked for again.
+  /// The target of a to-one step; the same place for every use of the step.
   func step(from place: ObjectPlace, slot: Int, make: () -> ObjectPlace) -> ObjectPlace {
     let key = StepKey(alias: place.alias, entity: place.entity, slot: slot)
     if let known = steps[key] { return known }
@@ -43,7 +43,7 @@ final class SelectFrame {
     return place
   }
 
-  /// The select, once everything that may join has been compiled.
+  /// The select. Everything that may join a table must have been compiled before.
   func select(_ columns: [SQLExpression], where condition: SQLExpression) -> SelectStatement {
     guard let source else { preconditionFailure("A frame without source was finished.") }
     var select = SelectStatement(columns: columns, source: source)
@@ -53,9 +53,8 @@ final class SelectFrame {
   }
 }
 
-/// An object that a predicate speaks of: the row being tested, the target of a to-one path, a member of a
-/// to-many. Its table is joined only when a column of it is needed; often the key in the
-/// neighbour's column is enough.
+/// An object in a predicate: the row being tested, the target of a to-one path, a member of a to-many. Its
+/// table is joined only if one of its columns is needed; often the key in the neighbour's column is enough.
 final class ObjectPlace {
   /// The declared entity's index.
   let entity: Int
@@ -64,18 +63,18 @@ final class ObjectPlace {
   let key: SQLExpression
   let canBeMissing: Bool
   let frame: SelectFrame
-  /// What the place is called in a join's kind.
+  /// The kind of the join that adds the place's table to the frame.
   private let joinKind: SQLJoin.Kind
   private var state: State
 
   private enum State {
     case joined(String?)
     case pending
-    /// The same object, seen as one of a sub-entity.
+    /// The same object, treated as one of a sub-entity.
     case same(ObjectPlace)
   }
 
-  /// A place whose table is in the frame already. Without alias: the only table of its statement.
+  /// A place whose table is already in the frame. Without alias, the table is the only one of its statement.
   init(
     entity: Int, table: TableSchema, alias: String?, canBeMissing: Bool = false, frame: SelectFrame
   ) {
@@ -88,7 +87,7 @@ final class ObjectPlace {
     state = .joined(alias)
   }
 
-  /// A place known by its key.
+  /// A place identified by its key.
   init(
     entity: Int, table: TableSchema, key: SQLExpression, canBeMissing: Bool, joinKind: SQLJoin.Kind,
     frame: SelectFrame
@@ -102,7 +101,7 @@ final class ObjectPlace {
     state = .pending
   }
 
-  /// The same object, known to be of a sub-entity, whose properties lie in the same table.
+  /// The same object as one of a sub-entity, whose properties are in the same table.
   init(_ place: ObjectPlace, narrowedTo entity: Int) {
     self.entity = entity
     table = place.table
@@ -128,7 +127,7 @@ final class ObjectPlace {
 
   func column(_ name: String) -> SQLExpression { .column(alias, name) }
 
-  /// The number of the object's entity; `NULL` where the object is missing.
+  /// The number of the object's entity; `NULL` if the object is missing.
   var entityNumber: SQLExpression {
     if table.entity != nil { return table.entityNumber(alias) }
     let number: SQLExpression = table.entityNumber(nil)
@@ -136,17 +135,17 @@ final class ObjectPlace {
   }
 }
 
-/// Where the names of a predicate lead: `SELF`, and the variables: members of enclosing subqueries, and what
-/// stands for a value compiled already (keys and functions of a group).
+/// What the names of a predicate refer to: `SELF`, and the variables, which are members of enclosing
+/// subqueries or represent values compiled before (keys and aggregates of a group).
 struct PredicateScope {
   var object: ObjectPlace
   var values: [String: Operand] = [:]
 }
 
 extension ObjectPlace {
-  /// The term that brings rows which an order leaves equal into the order in which they were inserted. None
-  /// where an index may serve the order read backwards: it gives equal rows backwards too, as Apple's
-  /// framework does, and a term would have them sorted.
+  /// The term that gives rows with equal values the order of their insertion. There is none if an index may
+  /// serve the order read backwards: it then returns equal rows backwards too, as Apple's framework does, and
+  /// another term would require sorting.
   func tie(after order: [SQLOrderTerm], in schema: StoreSchema) -> SQLOrderTerm? {
     let columns: [OrderedColumn] = order.compactMap { term in
       guard term.collation == nil, case .column(let alias, let name) = term.expression,

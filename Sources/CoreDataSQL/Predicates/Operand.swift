@@ -1,11 +1,11 @@
 import CoreDataPredicates
 import CoreDataStorage
 
-/// What kind of values an SQL expression yields, as the predicate language tells them apart.
+/// The type of an SQL expression, as the predicate language distinguishes types.
 package enum ValueType: Sendable, Hashable {
   case integer
   case real
-  /// An integer or a real, as the database says row by row: the number that a text spells.
+  /// An integer or a real, which may differ from row to row: the number that a text spells.
   case number
   /// A number whose text is decimal, as a decimal column holds it (``DecimalText``): an integer, a
   /// real, or text.
@@ -15,13 +15,13 @@ package enum ValueType: Sendable, Hashable {
   case uuid
   case url
   case data
-  /// Bytes behind a tag byte, perhaps in a file.
+  /// Bytes after a tag byte, perhaps in a file.
   case externalData
   case transformable
 
   var isNumber: Bool { self == .integer || self == .real || self == .number || self == .decimal }
 
-  /// Whether two numbers are compared and computed as decimals: one is a decimal, and the other no double.
+  /// Whether two numbers are compared and computed as decimals: one is a decimal, and the other is no double.
   func isDecimal(with other: ValueType) -> Bool {
     (self == .decimal && other != .real) || (other == .decimal && self != .real)
   }
@@ -53,7 +53,7 @@ package enum ValueType: Sendable, Hashable {
     }
   }
 
-  /// The kind for functions that must know it; nil for what the database can't read.
+  /// The kind for functions that depend on it; nil for a type that the database can't read.
   var scalarKind: ScalarKind? {
     switch self {
     case .integer, .number: .integer
@@ -68,7 +68,7 @@ package enum ValueType: Sendable, Hashable {
     }
   }
 
-  /// Throws if the database holds what only a value transformer or a file can tell.
+  /// Throws for a value that only a value transformer or a file can provide.
   func checkReadable(_ text: @autoclosure () -> String) throws {
     guard scalarKind == nil else { return }
     throw StoreError.unsupported(
@@ -100,9 +100,9 @@ indirect enum Operand {
   case members(Members)
   /// `{a, b}` with parts that are not constant.
   case list([Operand])
-  /// `TERNARY(…)` whose branches are no two values of one type.
+  /// `TERNARY(…)` whose branches are not two values of one type.
   case choice(when: SQLExpression, then: Operand, otherwise: Operand)
-  /// `a UNION b` and its kind.
+  /// `a UNION b` and the other set operations.
   case combined(SetOperation, Operand, Operand)
 
   var constant: PredicateValue? {
@@ -111,18 +111,18 @@ indirect enum Operand {
 
   var isNull: Bool { constant?.isNull ?? false }
 
-  /// Throws for a value that only memory can look into: it may be of any kind there, a collection too.
+  /// Throws for a value that only memory can examine: it may be of any kind there, even a collection.
   func checkReadable(_ text: @autoclosure () -> String) throws {
     if case .value(_, let type) = self { try type.checkReadable(text()) }
   }
 
-  /// The condition that `body` makes of the operand, of each branch if it is a choice.
+  /// Applies `body` to the operand, or to each branch if it is a choice, and returns the condition.
   func eachBranch(_ body: (Operand) throws -> SQLExpression) rethrows -> SQLExpression {
     guard case .choice(let test, let then, let otherwise) = self else { return try body(self) }
     return .choice(when: test, then: try then.eachBranch(body), otherwise: try otherwise.eachBranch(body))
   }
 
-  /// The operand that `body` makes of this one, branch by branch.
+  /// Applies `body` to the operand, or to each branch if it is a choice, and returns the operand.
   func mapBranches(_ body: (Operand) throws -> Operand) rethrows -> Operand {
     guard case .choice(let test, let then, let otherwise) = self else { return try body(self) }
     return .choice(when: test, then: try then.mapBranches(body), otherwise: try otherwise.mapBranches(body))

@@ -52,8 +52,8 @@ extension PredicateCompiler {
     return Members.values(of: select, like: .value(.null, type), outer: scope.object.frame)
   }
 
-  /// The type of values that are now of one type, now of another; nil if SQL would not know which, and for no
-  /// type at all.
+  /// The common type of values of several types; nil if SQL could not distinguish them, and for no type at
+  /// all.
   static func common(_ types: Set<ValueType>) -> ValueType? {
     if types.count <= 1 { return types.first }
     if types == [.integer, .decimal] { return .decimal }
@@ -62,8 +62,8 @@ extension PredicateCompiler {
 
   // MARK: SUBQUERY
 
-  /// `SUBQUERY(collection, $v, predicate)`: the collection with one condition more. nil is
-  /// an empty collection.
+  /// `SUBQUERY(collection, $v, predicate)`: the collection with another condition. nil is an empty
+  /// collection.
   func subquery(
     _ collection: ExpressionNode, _ variable: String, _ predicate: PredicateNode,
     _ expression: ExpressionNode, _ scope: PredicateScope
@@ -84,7 +84,7 @@ extension PredicateCompiler {
 
   // MARK: Positions
 
-  /// `songs[0]`, `songs[FIRST]`, `songs[LAST]`, `items[SIZE]`. A place where there is no member gives nil.
+  /// `songs[0]`, `songs[FIRST]`, `songs[LAST]`, `items[SIZE]`. An index without a member gives nil.
   ///
   ///     (SELECT t1.ZNAME FROM ZSONG t1 WHERE t1.ZALBUM = t0.Z_PK ORDER BY t1.Z_FOK_ALBUM, t1.Z_PK LIMIT 1 OFFSET ?)
   func element(
@@ -167,7 +167,7 @@ extension PredicateCompiler {
     return member(.scalar(select), of: members)
   }
 
-  /// One member's key or value as an operand. Its table is joined where the owner's is.
+  /// One member's key or value as an operand. Its table is joined in the owner's frame.
   private func member(_ value: SQLExpression, of members: Members) -> Operand {
     switch members.element {
     case .object(let member):
@@ -180,9 +180,9 @@ extension PredicateCompiler {
     }
   }
 
-  // MARK: Sets of sets
+  // MARK: Set operations
 
-  /// `a UNION b`, `a INTERSECT b`, `a MINUS b`. Of nil no set is made.
+  /// `a UNION b`, `a INTERSECT b`, `a MINUS b`. The result for nil is no set.
   func combination(
     _ operation: SetOperation, _ left: Operand, _ right: Operand, _ expression: ExpressionNode
   ) throws -> Operand {
@@ -200,7 +200,7 @@ extension PredicateCompiler {
     return .combined(operation, left, right)
   }
 
-  /// What INTERSECT and MINUS leave of the left set.
+  /// The members of the left set that INTERSECT or MINUS keeps.
   private func members(
     _ operation: SetOperation, _ left: Operand, _ right: Operand, _ text: String, _ scope: PredicateScope
   ) throws -> Members? {
@@ -227,7 +227,7 @@ extension PredicateCompiler {
 }
 
 extension Operand {
-  /// Whether memory has a set there.
+  /// Whether the operand is a set in memory.
   fileprivate var isSet: Bool {
     switch self {
     case .members(let members): members.isSet
@@ -237,7 +237,7 @@ extension Operand {
     }
   }
 
-  /// Whether memory has a collection there.
+  /// Whether the operand is a collection in memory.
   var isCollection: Bool {
     switch self {
     case .members, .list, .combined: true

@@ -3,8 +3,7 @@ import CoreDataStorage
 import Foundation
 
 extension PredicateCompiler {
-  /// The built-in functions that SQL has, or that the engine registers for it. What is computed of
-  /// nil is nil.
+  /// The built-in functions that SQL has, or that the engine registers. A function of nil is nil.
   func function(
     _ name: String, _ arguments: [ExpressionNode], _ expression: ExpressionNode, _ scope: PredicateScope
   ) throws -> Operand {
@@ -71,7 +70,7 @@ extension PredicateCompiler {
       "compute the value before fetching, or filter the fetched objects")
   }
 
-  // MARK: Chance
+  // MARK: Random numbers
 
   private func randomNumber(
     below arguments: [ExpressionNode], _ expression: ExpressionNode, _ scope: PredicateScope
@@ -126,7 +125,7 @@ extension PredicateCompiler {
     type == .decimal ? try sql(.realOfDecimal(value)) : value
   }
 
-  /// A decimal computes with whole numbers as decimals, with doubles as doubles.
+  /// A decimal is computed with integers as a decimal, with doubles as a double.
   private func mixed(_ expression: ExpressionNode) -> StoreError {
     unsupported(
       expression, "a number read from text meets a decimal, and is whole or not row by row",
@@ -137,7 +136,7 @@ extension PredicateCompiler {
     .value(try sql(.function(.decimalFunction, [.text(function.selector), value])), .decimal)
   }
 
-  /// Whole numbers; of others the fraction is dropped.
+  /// Operations on integers; the fraction of other numbers is dropped.
   private func bits(
     _ arguments: [ExpressionNode], _ expression: ExpressionNode, _ scope: PredicateScope,
     _ compute: ([SQLExpression]) throws -> SQLExpression
@@ -198,7 +197,7 @@ extension PredicateCompiler {
 
   // MARK: Collections
 
-  /// `count:`, `sum:` and the like of a collection. Of a set every value counts once.
+  /// `count:`, `sum:` and other functions of a collection. In a set every value counts once.
   func total(
     _ function: BuiltinFunction, of operand: Operand, _ expression: ExpressionNode, _ scope: PredicateScope
   ) throws -> Operand {
@@ -224,7 +223,7 @@ extension PredicateCompiler {
     }
   }
 
-  /// As many as there are in the left set, and those of the right one that are not in it.
+  /// The members of the left set, plus those of the right one that are not in the left.
   private func count(
     ofUnion left: Operand, _ right: Operand, _ expression: ExpressionNode, _ scope: PredicateScope
   ) throws -> Operand {
@@ -244,7 +243,7 @@ extension PredicateCompiler {
       missing == .truth(false) ? sum : .choice(when: missing, then: .integer(0), otherwise: sum), .integer)
   }
 
-  /// The most frequent values: of a set all of them.
+  /// The most frequent values; in a set these are all values.
   private func mode(_ members: Members, _ text: String) throws -> Members {
     guard members.isSet else {
       throw StoreError.unsupported(
@@ -296,14 +295,14 @@ extension PredicateCompiler {
     }
     switch (name, type) {
     case ("NSDate", .date), ("Date", .date): return .value(value, .date)
-    // A number is taken for seconds since 2001.
+    // A number counts as seconds since 2001.
     case ("NSDate", _) where type.isNumber, ("Date", _) where type.isNumber:
       return .value(try schema.encoding.date(ofSeconds: try plainNumber(value, type)), .date)
     case ("NSDate", .string), ("Date", .string): return try made(.date)
     case ("NSNumber", .date): return .value(try schema.encoding.seconds(ofDate: value), .real)
     case ("NSNumber", .string): return .value(try sql(.function(.number, [value])), .number)
     case ("NSNumber", _) where type.isNumber: return .value(value, type)
-    // A real is a decimal column's form of the decimal that its shortest text spells.
+    // A real is the form in which a column holds the decimal that its shortest text spells.
     case ("NSDecimalNumber", .date), ("Decimal", .date):
       return .value(try schema.encoding.seconds(ofDate: value), .decimal)
     case ("NSDecimalNumber", .string), ("Decimal", .string): return try made(.decimal)

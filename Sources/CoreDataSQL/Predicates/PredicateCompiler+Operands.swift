@@ -50,8 +50,8 @@ extension PredicateCompiler {
 
   // MARK: TERNARY
 
-  /// `TERNARY(p, a, b)`: one value if both branches are of one type, else a choice for whatever
-  /// the operand stands in.
+  /// `TERNARY(p, a, b)`: one value if both branches are of one type, otherwise a choice, which the enclosing
+  /// expression resolves.
   private func conditional(
     _ predicate: PredicateNode, _ then: ExpressionNode, _ otherwise: ExpressionNode, _ scope: PredicateScope
   ) throws -> Operand {
@@ -69,7 +69,7 @@ extension PredicateCompiler {
 
   // MARK: Single values
 
-  /// An operand as one value with its type, nil for the type of nil; nothing for what is no single value.
+  /// An operand as one value with its type, which is nil for nil; nil for an operand that is no single value.
   func single(_ operand: Operand) -> (SQLExpression, ValueType?)? {
     switch operand {
     case .value(let value, let type): return (value, type)

@@ -2,8 +2,8 @@ import CoreDataPredicates
 import CoreDataStorage
 
 extension PredicateCompiler {
-  /// `ANY`, `SOME` and `ALL`. Every member is asked, those that are nil too; several to-many steps are one
-  /// flat collection. Without collection `ANY` fails and `ALL` holds.
+  /// `ANY`, `SOME` and `ALL`. Every member is tested, also nil; several to-many steps are one flat
+  /// collection. Without a collection `ANY` is false and `ALL` is true.
   func quantified(
     _ node: ComparisonNode, _ left: Operand, _ right: Operand, _ scope: PredicateScope
   ) throws -> SQLExpression {
@@ -23,7 +23,7 @@ extension PredicateCompiler {
     case .list(let members): return try quantified(comparison, members, right)
     case .choice: return try left.eachBranch { try quantified(node, $0, right, scope) }
     case .combined(.union, let first, let second):
-      // Of no collection no union is made, so that `ANY` fails and `ALL` holds.
+      // The union with a missing collection is missing, so that `ANY` is false and `ALL` is true.
       let missing: SQLExpression = .disjunction([first.isMissingCollection, second.isMissingCollection])
       let both: [SQLExpression] = try [first, second].map {
         try quantified(node, $0.withoutNilOfSets, right, scope)
@@ -52,14 +52,14 @@ extension PredicateCompiler {
 }
 
 extension Operand {
-  /// What is made of a set has no nil, which the quantifiers meet among a relationship's own values.
+  /// Sets contain no nil, unlike a relationship's own values, for which the quantifiers test it.
   fileprivate var withoutNilOfSets: Operand {
     guard case .members(var members) = self, members.isSet else { return self }
     members.leavesOutNil = true
     return .members(members)
   }
 
-  /// Holds when there is no collection, not even an empty one.
+  /// True if there is no collection, not even an empty one.
   var isMissingCollection: SQLExpression {
     switch self {
     case .members(let members): members.isMissing ?? .truth(false)

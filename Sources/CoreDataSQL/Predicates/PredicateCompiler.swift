@@ -1,30 +1,30 @@
 import CoreDataPredicates
 import CoreDataStorage
 
-/// Predicates as conditions of SQL that hold for exactly the rows for which the predicate holds in memory.
-/// With a table `person` in PostgreSQL's words:
+/// Compiles predicates to conditions of SQL that are true for exactly the rows for which the predicate is
+/// true in memory. With a table `person` and PostgreSQL's dialect:
 ///
 ///     name == 'a'              t0.name = $1
-///     name != 'a'              t0.name IS DISTINCT FROM $1        holds for nil, as in memory
-///     NOT (age < 3)            (t0.age < $1) IS NOT TRUE          holds for nil
+///     name != 'a'              t0.name IS DISTINCT FROM $1        true for nil, as in memory
+///     NOT (age < 3)            (t0.age < $1) IS NOT TRUE          true for nil
 ///     name BEGINSWITH 'ab'     t0.name >= $1 AND t0.name < $2     "ab" and "ac"; an index serves it
 ///     owner.name == 'x'        LEFT JOIN person t1 ON t1._id = t0.owner_id … t1.name = $1
 ///     ANY pets.age > 3         EXISTS (SELECT 1 FROM pet t1 WHERE t1.owner_id = t0._id AND t1.age > $1)
 ///     ALL pets.age > 3         NOT EXISTS (… AND (t1.age > $1) IS NOT TRUE)
 ///     pets.@count > 2          (SELECT COUNT(*) FROM pet t1 WHERE t1.owner_id = t0._id) > $1
 ///
-/// What SQL can't say but memory can throws `StoreError.unsupported` with the part's text: the graph
-/// evaluates it (Decisions/0013). What fails for every row throws `.invalid`, or `.unknownKeyPath` with the
-/// nearest names.
+/// An expression that only memory can evaluate throws `StoreError.unsupported` with the part's text, and the
+/// graph evaluates it (Decisions/0013). An expression that fails for every row throws `.invalid`, or
+/// `.unknownKeyPath` with the nearest names.
 struct PredicateCompiler {
   let schema: StoreSchema
-  /// Follows the parameters of the statement's shape; nil where nobody asks for them.
+  /// Follows the parameters of the statement's shape; nil if the statement is not kept.
   var trace: ConstantTrace?
   /// The parameter of the comparison that is being compiled.
   var parameter: Int?
   var paths: KeyPathResolver { KeyPathResolver(schema: schema) }
 
-  /// What a node means, as the database says it.
+  /// The database's expression for a node.
   func sql(_ node: SemanticNode) throws -> SQLExpression { try schema.dialect.rewrite(node) }
 
   func condition(_ predicate: PredicateNode, _ scope: PredicateScope) throws -> SQLExpression {
@@ -55,7 +55,7 @@ struct PredicateCompiler {
     }
   }
 
-  /// A comparison in which nothing depends on the row is decided now, by the evaluator.
+  /// A comparison in which nothing depends on the row is evaluated now.
   private func constantResult(_ node: ComparisonNode) throws -> Bool? {
     guard isConstant(node.left), isConstant(node.right), node.comparison != .customSelector else {
       return nil

@@ -1,10 +1,10 @@
 import CoreDataPredicates
 import CoreDataStorage
 
-/// Databases have limits of their own on nesting, far below those of predicates.
+/// Databases have limits of their own on nesting, which are far below those of predicates.
 enum PredicateDepth {
-  /// Levels that are compiled at all; a hundred levels of parentheses already overflow the stack
-  /// of SQLite's parser.
+  /// The number of levels that are compiled; a hundred levels of parentheses already overflow the stack of
+  /// SQLite's parser.
   private static let limit: Int = 200
 
   static func check(_ predicate: PredicateNode) throws {

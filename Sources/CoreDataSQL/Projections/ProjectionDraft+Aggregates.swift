@@ -1,15 +1,15 @@
 import CoreDataPredicates
 import CoreDataStorage
 
-/// Functions over rows.
+/// Aggregates.
 ///
 ///     count:(title)        COUNT(t0.ZTITLE)
 ///     sum:(price)          COALESCE(SUM(t0.ZPRICE), 0)
 ///     count:(tags)         COALESCE(SUM((SELECT COUNT(*) FROM Z_1TAGS t1 WHERE t1.Z_1ITEMS = t0.Z_PK)), 0)
 ///     average:(tags.rank)  SUM((SELECT SUM(t1.ZRANK) …)) / SUM((SELECT COUNT(t1.ZRANK) …))
 ///
-/// Members of a to-many are reduced row by row and the results once more over the rows: a join would multiply
-/// the members of one relationship by those of the next.
+/// Members of a to-many are aggregated for each row, and the results again over the rows: a join would
+/// multiply the members of one relationship by those of the next.
 extension ProjectionDraft {
   func total(_ aggregate: RowAggregate, _ scope: PredicateScope) throws -> ProjectionValue {
     switch try compiler.operand(aggregate.argument, scope) {
@@ -112,7 +112,7 @@ extension ProjectionDraft {
     try compiler.sql(.extreme(isLeast: aggregate.function == .min, value, SQLExtremeKind(type)))
   }
 
-  /// The least and greatest of an attribute are of its kind: a Boolean stays one.
+  /// The minimum and maximum of an attribute have its kind: a Boolean stays a Boolean.
   private func extreme(
     _ aggregate: RowAggregate, _ value: SQLExpression, _ type: ValueType
   ) throws -> ProjectionValue {

@@ -1,12 +1,12 @@
 import CoreDataPredicates
 import CoreDataStorage
 
-/// A table on its way from plan to statement, in the stages of a fetch (``FetchCompiler``) and two more:
+/// A projection between plan and statement, in the stages of a fetch (``FetchCompiler``) and two more:
 ///
 ///     resolve, qualify   as for rows                              FROM ZITEM t0 WHERE t0.ZPRIORITY > ?
-///     group              keys and functions over rows             GROUP BY t1.ZNAME HAVING COUNT(t0.ZTITLE) > ?
+///     group              keys and aggregates                      GROUP BY t1.ZNAME HAVING COUNT(t0.ZTITLE) > ?
 ///     columns            one expression each                      t1.ZNAME, COUNT(t0.ZTITLE), MAX(t0.ZPRICE)
-///     order, limit       of the table's rows
+///     order, limit       of the result's rows
 struct ProjectionDraft {
   let plan: ProjectionPlan
   let shape: ProjectionShape
@@ -37,7 +37,7 @@ struct ProjectionDraft {
 
   mutating func qualify() throws { try rows.qualify() }
 
-  /// Keys first: functions over rows are read from the rows, everything else from keys and functions.
+  /// Keys first: aggregates are read from the rows, everything else from keys and aggregates.
   mutating func group() throws {
     keys = try shape.keys.map { key in
       let value: ProjectionValue = try value(ofRow: key)
@@ -68,9 +68,10 @@ struct ProjectionDraft {
     }
   }
 
-  /// Groups without an order come by their keys. Rows end by primary key, as those of a fetch do.
+  /// Groups without an order are ordered by their keys. The last term orders rows by primary key, as in a
+  /// fetch.
   mutating func sort() throws {
-    // What makes one row is not sorted; a key that is none is a mistake even so.
+    // A single row is not sorted; an invalid key is an error even so.
     if shape.isGrouped, plan.groups.isEmpty {
       for term in plan.order where RowAggregate(term.expression) == nil {
         if case .keyPath = term.expression { _ = try orderTerm(term) }
@@ -89,7 +90,7 @@ struct ProjectionDraft {
     }
   }
 
-  /// nil for what is the same for every row.
+  /// nil for an expression that is the same for every row.
   private func orderTerm(_ term: ProjectionOrder) throws -> SQLOrderTerm? {
     switch try compiler.operand(term.expression, scope) {
     case .value(let value, let type):
@@ -126,8 +127,7 @@ struct ProjectionDraft {
     return shape.isGrouped ? try value(of: compiler.operand(column, scope), column) : try value(ofRow: column)
   }
 
-  /// An expression read from the row. An attribute is selected as it is stored, so that nothing of
-  /// it is lost.
+  /// An expression read from the row. An attribute is selected in its stored form, so that nothing is lost.
   func value(ofRow expression: ExpressionNode) throws -> ProjectionValue {
     let operand: Operand = try compiler.operand(expression, scope)
     guard let (column, place) = try storedColumn(expression) else {
@@ -199,7 +199,8 @@ struct ProjectionDraft {
 }
 
 extension FetchCompiler {
-  /// The rows of a table; `ProjectionStatement.columns` says how to read them. Throws as fetches of rows do.
+  /// The rows of a projection; `ProjectionStatement.columns` defines how to read them. Throws as fetches of
+  /// rows do.
   package func table(_ plan: ProjectionPlan) throws -> ProjectionStatement {
     var draft = try ProjectionDraft(resolving: plan, in: schema)
     try draft.qualify()

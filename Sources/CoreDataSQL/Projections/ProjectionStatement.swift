@@ -1,10 +1,11 @@
 import CoreDataStorage
 
-/// A statement that yields the rows of a table plan, with the way to read them.
+/// A statement that yields the rows of a projection plan, with the way to read them.
 package struct ProjectionStatement: Sendable {
   package var statement: CompiledStatement
   package var columns: [ValueRead]
-  /// Whether doubles are left in and nothing is cut: `SELECT DISTINCT` can order by what it selects only.
+  /// Whether duplicates are kept and no limit is applied, because `SELECT DISTINCT` can only order by
+  /// selected columns.
   package var leavesDoubles: Bool
 }
 
@@ -14,16 +15,16 @@ package struct ValueRead: Sendable, Hashable {
   package var kind: ColumnKind
   /// A tag byte precedes the value (external storage).
   package var isTagged: Bool = false
-  /// For an object: the position of its entity number, nil if it is always `target`.
+  /// For an object: the position of its entity number; nil if the entity is always `target`.
   package var entityPosition: Int?
   /// For an object: its declared entity's index.
   package var target: Int = -1
 }
 
-/// A value as SQL: what to select, and what it is to further expressions.
+/// A value as SQL: the selected columns, and the operand for further expressions.
 struct ProjectionValue {
-  /// What is selected, grouped by and compared for doubles: an object's key, then its entity number where
-  /// that varies.
+  /// The columns to select, to group by and to find duplicates with: an object's key, then its entity number
+  /// if that varies.
   var columns: [SQLExpression]
   var kind: ColumnKind
   var isTagged: Bool = false

@@ -1,8 +1,8 @@
 import CoreDataStorage
 
-/// The statements about rows of one table that an engine needs beside those of a fetch: to look for a row
-/// before it is changed, to read rows by their keys, and to empty unique columns. None depends on values;
-/// parameters are listed in the order of their marks.
+/// The statements about rows of one table that an engine needs in addition to those of a fetch: to find a row
+/// before it is changed, to read rows by their keys, and to clear unique columns. None depends on values;
+/// parameters are listed in the order of their placeholders.
 package struct RowStatements: Sendable {
   private let table: TableSchema
   private let dialect: any SQLDialect
@@ -15,12 +15,12 @@ package struct RowStatements: Sendable {
   /// (key): one row if there is such a row.
   package var find: String { select([.integer(1)], where: table.has(key: .parameter(1))) }
 
-  /// (key, version): the same, of this version. Rows written by hand may have none, which reads as 0.
+  /// (key, version): the same, with this version. Rows written by hand may have no version, which reads as 0.
   package var check: String {
     select([.integer(1)], where: .all([table.has(key: .parameter(1)), isVersion(.parameter(2))]))
   }
 
-  /// (key): gives the version 0 to a row that has none.
+  /// (key): sets the version of a row that has none to 0.
   package var giveVersion: String {
     let condition: SQLExpression = .all([
       table.has(key: .parameter(1)), .isNull(.column(nil, table.version)),
@@ -29,7 +29,7 @@ package struct RowStatements: Sendable {
       .update(UpdateStatement(table.name, set: [.init(table.version, .integer(0))], where: condition)))
   }
 
-  /// (key, version): empties columns.
+  /// (key, version): sets columns to `NULL`.
   package func clear(_ columns: [String]) -> String {
     let condition: SQLExpression = .all([table.has(key: .parameter(1)), isVersion(.parameter(2))])
     return text(

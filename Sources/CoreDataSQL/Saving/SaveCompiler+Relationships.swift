@@ -1,18 +1,18 @@
 import CoreDataStorage
 
-/// How an engine carries out the edits of one to-many relationship. Parameters are listed in the order of the
-/// question marks.
+/// The statements that execute the edits of one to-many relationship. Parameters are listed in the order of
+/// their placeholders.
 package struct ToManyStatements: Sendable, Hashable {
-  /// (owner key, member key): ties a member to an owner. nil where the member's own row does it. Several for
-  /// a reflexive relationship, each with the same parameters.
+  /// (owner key, member key): adds a member to an owner. Empty if the member's own row holds the
+  /// relationship. Several for a reflexive relationship, each with the same parameters.
   package var add: [String] = []
-  /// (owner key, member key): unties them.
+  /// (owner key, member key): removes a member.
   package var remove: [String] = []
-  /// (order key, owner key, member key): places a member. nil for an unordered relationship.
+  /// (order key, owner key, member key): sets a member's position. nil for an unordered relationship.
   package var place: String?
   /// (owner key): the highest order key among the members. nil for an unordered relationship.
   package var lastKey: String?
-  /// (owner key): unties all members; run it when an owner is deleted.
+  /// (owner key): removes all members; executed when an owner is deleted.
   package var clear: [String] = []
 }
 
@@ -33,7 +33,7 @@ extension SaveCompiler {
     }
   }
 
-  // Numbered parameters may stand in two places, and keep the documented order.
+  // Numbered parameters can be used in two places and keep the documented order.
 
   private func foreignKey(_ members: ForeignKeyMembers, _ table: TableSchema) -> ToManyStatements {
     var result = ToManyStatements()

@@ -6,13 +6,14 @@ import CoreDataStorage
 ///     UPDATE person SET _version = $1, name = $2 WHERE _id = $3 AND _version = $4
 ///     DELETE FROM person WHERE _id = $1 AND _version = $2
 ///
-/// An update or delete that changes no row met a conflict: the row is gone or has another version.
+/// If an update or delete changes no row there is a conflict: the row was deleted or has another version.
 package struct SaveCompiler: Sendable {
   package let schema: StoreSchema
 
   package init(schema: StoreSchema) { self.schema = schema }
 
-  /// Writes a whole new row. Hidden and order columns start empty; edits of to-many relationships fill them.
+  /// Inserts a whole row. Hidden and order columns are empty at first; edits of to-many relationships fill
+  /// them.
   package func insert(_ entity: EntityLayout) throws -> WriteStatement {
     let table: TableSchema = try schema.table(of: entity.index)
     var columns: [String] = [table.key]
@@ -34,7 +35,7 @@ package struct SaveCompiler: Sendable {
   }
 
   /// Writes the changed slots and the version of a row that still has the expected version. A changed to-one
-  /// loses its place in an ordered inverse; the edit of that relationship gives it a new one.
+  /// loses its position in an ordered inverse; the edit of that relationship sets a new one.
   package func update(_ entity: EntityLayout, changed: SlotSet) throws -> WriteStatement {
     let table: TableSchema = try schema.table(of: entity.index)
     var parameters: [RowParameter] = [.version]

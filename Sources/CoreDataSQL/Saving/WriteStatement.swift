@@ -1,13 +1,13 @@
 import CoreDataStorage
 
-/// What a question mark of a writing statement stands for, given a row.
+/// The value of a row that a placeholder of a writing statement is bound to.
 package enum RowParameter: Sendable, Hashable {
   case key
   /// The row's entity number in the database.
   case entityNumber
-  /// The row's version: what the version column holds after the write.
+  /// The row's version after the write.
   case version
-  /// The version the store must still have.
+  /// The version that the store must still have.
   case expectedVersion
   /// A value; `isTagged` values get a tag byte (external storage).
   case value(word: Int, kind: ColumnKind, isTagged: Bool)
@@ -19,6 +19,6 @@ package enum RowParameter: Sendable, Hashable {
 /// A statement that writes rows, prepared once per shape and bound once per row.
 package struct WriteStatement: Sendable, Hashable {
   package var sql: String
-  /// In the order of the question marks.
+  /// In the order of the placeholders.
   package var parameters: [RowParameter]
 }

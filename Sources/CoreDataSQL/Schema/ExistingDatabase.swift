@@ -1,5 +1,5 @@
-/// What a database holds, as far as a schema needs it. The engine fills it from `sqlite_master`, `PRAGMA
-/// table_info` and `Z_PRIMARYKEY`.
+/// The tables, columns and entities of a database, as far as a schema needs them. The engine reads them from
+/// `sqlite_master`, `PRAGMA table_info` and `Z_PRIMARYKEY`.
 package struct ExistingDatabase: Sendable {
   package struct Table: Sendable {
     package var name: String

@@ -8,8 +8,8 @@ package struct OrderedColumn: Sendable, Hashable {
 }
 
 extension StoreSchema {
-  /// Whether an index that the model asks for may give rows of a table in an order when it is read backwards.
-  /// Its last columns are the order's; those before and between them may be fixed by the predicate.
+  /// Whether an index of the model may return rows of a table in an order when it is read backwards. Its last
+  /// columns are the order's; the predicate may fix the columns before and between them.
   func isServedBackwards(_ order: [OrderedColumn], of table: TableSchema) -> Bool {
     guard let position = tablePosition[table.root] else { return false }
     return indexedOrders[position].contains { index in

@@ -3,9 +3,9 @@ import CoreDataPredicates
 import CoreDataStorage
 import Foundation
 
-/// Conditions that a definition can hold: of one row, by the database's own operators.
+/// Conditions that a definition can contain: about one row, with the database's own operators.
 enum LocalCondition {
-  /// A predicate as fetches say it; nil if that needs more than one row, or functions that an engine
+  /// A predicate compiled as in fetches; nil if that needs more than one row, or functions that an engine
   /// registers.
   static func tree(_ predicate: Foundation.NSPredicate, of entity: EntityLayout, schema: StoreSchema)
     -> SQLExpression?

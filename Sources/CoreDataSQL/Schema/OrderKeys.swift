@@ -1,14 +1,14 @@
 import CoreDataStorage
 
-/// The sparse integers behind ordered relationships: 2048, 3072, 4096 …, so that a member can go between two
-/// others without touching them.
+/// The sparse integers that order the members of ordered relationships: 2048, 3072, 4096 …, so that a member
+/// can be inserted between two others without changing them.
 package enum OrderKeys {
   package static let first: Int64 = 2048
   package static let step: Int64 = 1024
 
   /// Order keys for members in their new order, given the keys they have now (nil for new ones): strictly
-  /// ascending, with as few changes as a longest ascending run allows. When a gap is too narrow, all are
-  /// numbered anew.
+  /// ascending, with as few changes as a longest ascending subsequence allows. If a gap is too narrow, all
+  /// are numbered again.
   ///
   /// Cost: n log n.
   package static func assign(current: [Int64?]) -> [Int64] {
@@ -50,7 +50,7 @@ package enum OrderKeys {
 
   private static func fresh(_ count: Int) -> [Int64] { (0..<Int64(count)).map { first + $0 * step } }
 
-  /// The keys of `count` members after the last one; nil when there are no numbers left.
+  /// The keys of `count` members after the last one; nil if no numbers are left.
   package static func append(_ count: Int, after last: Int64?) -> [Int64]? {
     guard let last else { return (0..<Int64(count)).map { first + $0 * step } }
     let (end, overflow) = last.addingReportingOverflow(Int64(count) * step)

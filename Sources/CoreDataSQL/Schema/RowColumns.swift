@@ -1,6 +1,6 @@
 import CoreDataStorage
 
-/// Which columns a `SELECT` over a family of entities asks for, and how the row loop turns them into words.
+/// The columns of a `SELECT` over a family of entities, and how the row loop turns them into words.
 ///
 /// The result's columns 0, 1 and 2 are key, entity number and version; values follow. A family shares one
 /// table, so the row of one entity uses some of the columns only: `reads(of:)` lists them.
@@ -20,7 +20,7 @@ package struct RowColumns: Sendable {
   package static let firstValue: Int = 3
 }
 
-/// One value of a row: from this result column into this word.
+/// One value of a row: copied from this result column to this word.
 public struct ColumnRead: Sendable, Hashable {
   public var column: Int32
   public var word: Int32

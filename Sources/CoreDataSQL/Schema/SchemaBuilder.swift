@@ -1,8 +1,8 @@
 import CoreDataModel
 import CoreDataStorage
 
-/// Gives every entity and property its place, by the rules of a layout, from the model and the entities'
-/// numbers alone.
+/// Assigns tables and columns to every entity and property, by the rules of a layout, from the model and the
+/// entities' numbers alone.
 struct SchemaBuilder {
   let layout: ModelLayout
   let rules: any SQLLayout
@@ -18,7 +18,7 @@ struct SchemaBuilder {
     self.layout = layout
     self.rules = rules
     self.numbers = numbers
-    // A hierarchy shares a table, so one member brings in the whole of it.
+    // A hierarchy shares a table, so one of its entities includes the whole hierarchy.
     let roots: Set<Int> = Set(
       layout.entities.filter { entities?.contains($0.name) ?? true }.map(\.rootIndex))
     included = layout.entities.map { roots.contains($0.rootIndex) }
@@ -122,8 +122,8 @@ struct SchemaBuilder {
     }
   }
 
-  /// Entities by name ignoring case, a super-entity before its sub-entities; the first reached owns a pair's
-  /// table.
+  /// Entities by name ignoring case, a super-entity before its sub-entities; a pair's table belongs to the
+  /// first one.
   private func joinOrder() -> [EntityLayout] {
     var done: Set<Int> = []
     var result: [EntityLayout] = []
@@ -208,7 +208,7 @@ struct SchemaBuilder {
     }
   }
 
-  /// Slot numbers of a parent hold for its children, and so do the places.
+  /// Slot numbers of a parent are valid for its children, and so are the columns.
   private mutating func inherit() {
     for entity in layout.entities {
       guard let parent = entity.superIndex else { continue }
@@ -220,7 +220,7 @@ struct SchemaBuilder {
 }
 
 extension TableSchema {
-  /// By the layout's ranks, the entities depth first, their relationships behind their attributes, then by
+  /// By the layout's ranks, the entities depth first, their relationships after their attributes, then by
   /// name.
   fileprivate mutating func sortColumns(_ layout: ModelLayout, _ rules: any SQLLayout) {
     let ranked = columns.enumerated().map { place, column in

@@ -1,36 +1,37 @@
 import CoreDataModel
 import CoreDataStorage
 
-/// Where every entity and property of a model lies in one database.
+/// The tables and columns of every entity and property of a model in one database.
 ///
-/// The compiler of statements asks this value for names and never makes one up, so another database layout is
-/// another way of filling a `StoreSchema` (``SQLLayout``), not another compiler:
+/// The compiler of statements takes all names from this value and never makes one, so another database layout
+/// is another way of filling a `StoreSchema` (``SQLLayout``), not another compiler:
 ///
 ///     StoreSchema(layout: layout)                          a fresh store in Apple's layout
-///     StoreSchema(layout: layout, database: existing)      what a file in Apple's layout holds
+///     StoreSchema(layout: layout, database: existing)      an existing file in Apple's layout
 ///     StoreSchema(layout: layout, rules: rules)            a fresh store in another layout
 ///
-/// A picture of it, `Page.book → Book` with sub-entity `GraphicNovel`:
+/// An example, `Page.book → Book` with sub-entity `GraphicNovel`:
 ///
 ///     page                                             book
 ///     key │ entity │ version │ book │ book's entity    key │ entity │ version │ title
 ///      7  │  4     │  1      │  3 ──┼── 2 ──────────►   3  │  2     │  1      │ …     a GraphicNovel (number 2)
 package struct StoreSchema: Sendable {
   package let layout: ModelLayout
-  /// What the database understands.
+  /// The SQL dialect of the database.
   package let dialect: any SQLDialect
   /// How columns hold values.
   package let encoding: any ValueEncoding
-  /// One table a root entity, in the order of their numbers; roots that are not in the store have none.
+  /// One table for each root entity, in the order of their numbers; roots that are not in the store have
+  /// none.
   package let tables: [TableSchema]
   package let joinTables: [JoinTable]
-  /// By entity index: position in `tables`; nil for an entity outside the store's configuration.
+  /// By entity index: position in `tables`; nil for an entity that is not in the store's configuration.
   package let tablePosition: [Int?]
   /// By entity index: the entity's number in this database.
   package let entityNumbers: [Int]
   /// By entity index, then slot.
   package let storage: [[SlotStorage]]
-  /// Entity number → entity index; -1 where a number means nothing to the model. Numbers start at 1, so 0 is
+  /// Entity number → entity index; -1 for a number without entity in the model. Numbers start at 1, so 0 is
   /// -1.
   package let indexOfNumber: [Int]
   /// By position in `tables`: the columns of each index that may serve an order.
@@ -56,7 +57,7 @@ package struct StoreSchema: Sendable {
       of: layout, tablePosition: tablePosition, storage: storage, tableCount: tables.count)
   }
 
-  /// The table that holds an entity's rows. Throws for an entity outside the store's configuration.
+  /// The table that holds an entity's rows. Throws for an entity that is not in the store's configuration.
   package func table(of entity: Int) throws -> TableSchema {
     guard let position = tablePosition[entity] else {
       throw StoreError.unsupportedModel(
@@ -68,7 +69,7 @@ package struct StoreSchema: Sendable {
 
   package func entityNumber(of entity: Int) -> Int { entityNumbers[entity] }
 
-  /// The entity that a number means, nil if the model has no such entity.
+  /// The entity with a number, nil if the model has no such entity.
   @inlinable
   package func entityIndex(ofNumber number: Int) -> Int? {
     guard number > 0, number < indexOfNumber.count else { return nil }
@@ -87,7 +88,7 @@ package struct TableSchema: Sendable, Hashable {
   /// The root entity's number in the database.
   package var rootNumber: Int
   package var key: String
-  /// The column with the number of a row's entity; nil where all rows are of one.
+  /// The column with the number of a row's entity; nil if all rows are of one entity.
   package var entity: String?
   package var version: String
   /// All columns but the three above, in the order of creation.
@@ -108,10 +109,10 @@ package struct TableSchema: Sendable, Hashable {
   }
 }
 
-/// One column as it would be created.
+/// A column as the layout creates it.
 package struct ColumnSchema: Sendable, Hashable {
   package var name: String
-  /// The kind of its values; `.toOne` for all that hold a key or a number of the store's own.
+  /// The kind of its values; `.toOne` for all columns that hold a key or a number of the store's own.
   package var kind: ColumnKind
   /// The entity index and slot the column belongs to. A hidden key's are those of the to-many relationship.
   package var owner: Int
@@ -136,7 +137,7 @@ package struct JoinTable: Sendable, Hashable {
   package var slot: Int
 }
 
-/// What the database keeps of a property.
+/// How a database stores a property.
 package enum SlotStorage: Sendable, Hashable {
   /// Nothing: transient and fetched properties, and composites, whose elements have columns.
   case none
@@ -156,9 +157,9 @@ package struct AttributeColumn: Sendable, Hashable {
 package struct ToOneColumns: Sendable, Hashable {
   /// The target's key.
   package var key: String
-  /// The target's entity number, where the destination has sub-entities.
+  /// The target's entity number, if the destination has sub-entities.
   package var entity: String?
-  /// The place among the members of an ordered inverse.
+  /// The position among the members of an ordered inverse.
   package var order: String?
 }
 
@@ -172,23 +173,23 @@ package enum ToManyStorage: Sendable, Hashable {
 package struct ForeignKeyMembers: Sendable, Hashable {
   package var table: String
   package var key: String
-  /// The owner's entity number, beside `key`, where the inverse has such a column.
+  /// The owner's entity number, beside `key`, if the inverse has such a column.
   package var entity: String?
   package var order: String?
-  /// Whether no property of the model shows the column (a to-many without inverse).
+  /// Whether the column belongs to no property of the model (a to-many without inverse).
   package var isHidden: Bool
 }
 
 package struct JoinTableMembers: Sendable, Hashable {
   package var table: String
-  /// Holds the key of the object whose members are asked for.
+  /// The column with the key of the object whose members are read.
   package var owner: String
   package var member: String
   /// The members' order, for an ordered relationship.
   package var order: String?
-  /// The owners' order in the member's inverse relationship, where that is ordered.
+  /// The owners' order in the member's inverse relationship, if that is ordered.
   package var inverseOrder: String?
-  /// A relationship that is its own inverse: Clarus writes a pair in both directions; a reader takes a pair
+  /// A relationship that is its own inverse: Clarus writes a pair in both directions; a reader accepts a pair
   /// in either.
   package var isReflexive: Bool
 }

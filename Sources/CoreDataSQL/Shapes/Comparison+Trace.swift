@@ -1,13 +1,13 @@
 import CoreDataPredicates
 import CoreDataStorage
 
-// Which constants a statement takes as parameters: the comparisons here are compiled alike for all values of
-// one kind that their encoding gives a bound value for. What is not listed stays fixed, which costs a
-// compilation and never an answer.
+// Decides which constants can be parameters of a kept statement: the comparisons here are compiled alike for
+// all values of one kind that their encoding can bind. Other constants stay fixed, which costs another
+// compilation but never a wrong result.
 
 extension Comparison {
-  /// The condition that was made of the two sides, with the parameter in place of its value. Fixes the
-  /// parameter where it can't be followed.
+  /// The condition made of the two sides, with the parameter in place of its value. Marks the parameter as
+  /// fixed if it can't be followed.
   func traced(_ condition: SQLExpression, _ left: Operand, _ right: Operand) -> SQLExpression {
     guard let trace = compiler.trace, let parameter = compiler.parameter else { return condition }
     guard let result = followed(condition, left, right, trace, parameter) else {
@@ -18,7 +18,7 @@ extension Comparison {
     return result
   }
 
-  /// The same of a test whether a constant is equal to a relationship's member.
+  /// The same for a test whether a constant is equal to a relationship's member.
   func tracedMember(_ condition: SQLExpression, _ member: Operand, _ element: Operand) -> SQLExpression {
     guard node.comparison == .contains else { return condition }
     var equality: ComparisonNode = node
@@ -39,7 +39,7 @@ extension Comparison {
       guard let known = comparedPlace(other) else { return nil }
       (place, constant) = (known, value)
     case (.constant(let value), let other):
-      // A text or a list on the left side is looked into.
+      // A text or a list on the left side is searched.
       guard node.comparison.isSymmetric, let known = comparedPlace(other) else { return nil }
       (place, constant) = (known, value)
     default: return nil
@@ -56,14 +56,14 @@ extension Comparison {
           isUsed = true
           return .constant(bound, use: use(encoding))
         }
-        // What tells the texts of a decimal column from its numbers.
+        // The constant that separates the texts of a decimal column from its numbers.
         return bound == .text("") ? .bound(bound) : nil
       }
       return isUsed ? result : nil
     }
   }
 
-  /// What a constant is compared with.
+  /// The value that a constant is compared with.
   private struct ComparedPlace {
     var value: SQLExpression
     /// nil for an object.
@@ -81,7 +81,7 @@ extension Comparison {
     }
   }
 
-  /// How a single constant may stand in the condition.
+  /// The encodings that a single constant may have in the condition.
   private func single(_ place: ComparedPlace, _ constant: PredicateValue) -> [ConstantEncoding] {
     switch node.comparison {
     case .equalTo, .notEqualTo:
@@ -103,7 +103,7 @@ extension Comparison {
     }
   }
 
-  /// `value IN (…)`, each member in its place.
+  /// `value IN (…)`, each member at its own position.
   private func list(
     _ condition: SQLExpression, _ place: ComparedPlace, _ constant: PredicateValue,
     _ use: (ConstantEncoding) -> Int
@@ -155,9 +155,9 @@ extension ComparisonOperator {
 }
 
 extension ValueType {
-  /// Whether all constants of this one's kind are compared with values of the type in the same way, if they
-  /// can be bound at all. Long decimals and integers beyond 64 bits meet integers otherwise than short ones;
-  /// doubles meet decimals by their magnitude.
+  /// Whether all constants of the same kind are compared with values of the type in the same way, if they can
+  /// be bound at all. Long decimals and integers beyond 64 bits are compared with integers in another way
+  /// than short ones; the comparison of doubles with decimals depends on their magnitude.
   fileprivate func isBoundAlike(_ constant: PredicateValue) -> Bool {
     switch (self, constant) {
     case (.integer, .bool), (.integer, .integer), (.integer, .double), (.real, .bool), (.real, .integer),
@@ -175,8 +175,8 @@ extension PredicateValue {
 }
 
 extension SQLExpression {
-  /// The expression with every bound value replaced but those within `known`; nil where `replace` refuses
-  /// one, or for an expression of a kind that comparisons with a constant do not make.
+  /// The expression with every bound value replaced except those within `known`; nil if `replace` returns nil
+  /// for one, or for an expression of a kind that comparisons with a constant do not make.
   fileprivate func replacingBound(
     besides known: SQLExpression, _ replace: (SQLValue) -> SQLExpression?
   ) -> SQLExpression? {

@@ -1,28 +1,27 @@
 import CoreDataPredicates
 import CoreDataStorage
 
-/// How a statement takes a parameter of its shape: the one way in which a value of the same kind
-/// becomes what is bound.
+/// How a statement uses a parameter of its shape: how a value of the same kind is converted for binding.
 enum ConstantEncoding: Sendable, Hashable {
-  /// As columns of a type hold the value.
+  /// In the form in which columns of a type hold the value.
   case value(ValueType)
-  /// The n-th member of a list; the last one where there are fewer, for lists are padded.
+  /// The n-th member of a list; the last one if there are fewer, because lists are padded.
   case member(Int, ValueType)
   /// The key of an object whose entity is one of these.
   case key(ClosedRange<Int>)
   case memberKey(Int, ClosedRange<Int>)
-  /// A text that is looked for. `isLiteral`: by functions of the database's own, which take no NUL.
+  /// A text to search for. `isLiteral`: by the database's own functions, which do not accept NUL.
   case needle(isLiteral: Bool)
-  /// A text that others begin with, and the first text behind them.
+  /// A prefix, and the first text after all those that begin with it.
   case prefix
   case prefixEnd
-  /// A pattern of `LIKE`. `isLiteral`: not one that only asks for a prefix.
+  /// A pattern of `LIKE`. `isLiteral`: one that is not just a prefix.
   case pattern(isLiteral: Bool)
   case patternPrefix
   case patternPrefixEnd
 
-  /// What is bound for a value; nil where the statement means something else for it: nil, NaN, an object of
-  /// another store, a text that asks for another test.
+  /// The value to bind; nil if the statement would not be right for it: nil, NaN, an object of another store,
+  /// a text that needs another test.
   func bound(_ value: PredicateValue) -> SQLValue? {
     switch self {
     case .value(let type): return Self.encoded(value, type)

@@ -2,14 +2,14 @@ import CoreDataPredicates
 
 /// Follows the parameters of a shape through one compilation.
 ///
-/// The compiler decides by the values of constants: nil is `IS NULL`, a NaN is never equal, a pattern may be
-/// a range. So a statement is right for another value only if the compiler has used the first one in a way
-/// that is known to be the same for both. Where it has, the comparison says so
-/// (``Comparison/traced(_:_:_:)``), and the expression carries the use in place of the value. A parameter
-/// that is met anywhere else, or nowhere, counts as fixed: the statement is for this very value.
+/// The compiler makes decisions by the values of constants: nil is `IS NULL`, a NaN is never equal, a pattern
+/// may be a range. So a statement is right for another value only if the compiler has used the first one in a
+/// way that is the same for both. If it has, the comparison records that (``Comparison/traced(_:_:_:)``), and
+/// the expression contains the use in place of the value. A parameter used anywhere else, or nowhere, is
+/// fixed: the statement is valid for this value only.
 ///
-/// The compiler sees the predicate with a variable in the place of each parameter, by which it finds the
-/// comparison again.
+/// The predicate to compile has a variable in the place of each parameter, by which the comparison is found
+/// again.
 final class ConstantTrace {
   private let comparisons: [ComparisonNode]
   private var states: [State]
@@ -35,11 +35,11 @@ final class ConstantTrace {
     states = Array(repeating: .unmet, count: parameters.count)
   }
 
-  /// No format and no program names variables so.
+  /// A name that neither a format nor a program can use for a variable.
   private static let mark: String = "\0"
   private static func name(_ number: Int) -> String { "\(mark)\(number)" }
 
-  /// The comparison as it was, and the number of its parameter.
+  /// The original comparison, and the number of its parameter.
   func original(_ node: ComparisonNode) -> (node: ComparisonNode, parameter: Int?) {
     for case .variable(let name) in [node.left, node.right] where name.hasPrefix(Self.mark) {
       guard let number = Int(name.dropFirst()), comparisons.indices.contains(number) else { continue }
@@ -56,7 +56,7 @@ final class ConstantTrace {
 
   var parameterCount: Int { states.count }
 
-  /// Notes a use; gives its number.
+  /// Records a use; returns its number.
   func add(_ use: ConstantUse) -> Int {
     if let known = uses.firstIndex(of: use) { return known }
     uses.append(use)
@@ -69,6 +69,6 @@ final class ConstantTrace {
 
   func noteFixed(_ parameter: Int) { states[parameter] = .fixed }
 
-  /// Those that the statement is made for the very values of.
+  /// The parameters for whose exact values the statement was made.
   var fixed: [Int] { states.indices.filter { states[$0] != .traced } }
 }

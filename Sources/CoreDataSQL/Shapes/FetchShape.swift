@@ -1,13 +1,13 @@
 import CoreDataPredicates
 import CoreDataStorage
 
-/// What a statement selects of the rows of a plan.
+/// What a statement returns for the rows of a plan.
 package enum FetchResult: UInt8, Sendable {
   case rows, ids, count
 }
 
-/// A fetch plan apart from the values of its parameters: plans of one shape are one statement, bound
-/// to other values.
+/// A fetch plan without the values of its parameters: plans of one shape have one statement, bound to
+/// different values.
 ///
 ///     entity, sub-entities, result, order, predicate's shape, limit or not, offset or not      bytes
 ///     the predicate's parameters, limit, offset                                                parameters
@@ -15,10 +15,10 @@ package struct FetchShape: Sendable {
   package let key: ShapeKey
   package let parameters: [PredicateValue]
 
-  /// Predicates of more bytes are made once and not kept.
+  /// Longer shapes are compiled for one fetch and not kept.
   private static let longestKey: Int = 1 << 14
 
-  /// nil where the predicate has no shape.
+  /// nil if the predicate has no shape.
   package init?(_ plan: FetchPlan, _ result: FetchResult) {
     var bytes: [UInt8] = []
     var parameters: [PredicateValue] = []
@@ -29,7 +29,8 @@ package struct FetchShape: Sendable {
       bytes = shape.key.bytes
       parameters = shape.parameters
     }
-    // At the end, where the predicate's bytes, which say themselves how long they are, need not be copied.
+    // The order comes last, so that the predicate's bytes, which contain their own length, need not be
+    // copied.
     for term in plan.order {
       bytes.append(term.ascending ? 1 : 0)
       bytes.append(contentsOf: term.comparison.rawValue.utf8)

@@ -1,19 +1,19 @@
 import CoreDataPredicates
 
-/// A statement that serves every plan of its shape whose constants it can take.
+/// A statement for every plan of its shape whose constants it accepts.
 package struct ShapedStatement: Sendable {
   package let sql: String
-  /// Those of the values that are the same for all such plans; the others are `NULL` here.
+  /// The values that are the same for all such plans; the others are `NULL` here.
   private let values: [SQLValue]
   private let places: [ConstantPlace]
   private let uses: [ConstantUse]
-  /// For each parameter that the statement was made for the very value of, its bytes.
+  /// For each fixed parameter the bytes of its value.
   private let fixed: [(parameter: Int, bytes: [UInt8])]
 
-  /// More bytes than this are not kept for a constant.
+  /// A longer constant is not kept.
   private static let longestFixed: Int = 4096
 
-  /// nil where a constant's bytes can't be told, or are too many.
+  /// nil if the bytes of a constant are not available, or are too many.
   init?(_ statement: CompiledStatement, _ trace: ConstantTrace, _ shape: FetchShape) {
     var fixed: [(parameter: Int, bytes: [UInt8])] = []
     for number in trace.fixed {
@@ -24,7 +24,7 @@ package struct ShapedStatement: Sendable {
     }
     sql = statement.sql
     var values: [SQLValue] = statement.bindings
-    // A cache is no place for a program's data.
+    // The cache must not keep a program's data.
     for place in statement.places { values[place.binding] = .null }
     self.values = values
     places = statement.places
@@ -32,12 +32,13 @@ package struct ShapedStatement: Sendable {
     self.fixed = fixed
   }
 
-  /// The values to bind for constants of the shape; nil where the statement is not theirs.
+  /// The values to bind for constants of the shape; nil if the statement does not fit them.
   package func bindings(for parameters: [PredicateValue]) -> [SQLValue]? {
     for (number, bytes) in fixed where parameters[number].shapeBytes != bytes { return nil }
     var values: [SQLValue] = values
     var encoded: [SQLValue] = []
-    // All uses, in the statement or not: one that was folded away may mean something else for another value.
+    // This includes uses that are no longer in the statement: a use that was folded away may be different for
+    // another value.
     for use in uses {
       guard let value = use.encoding.bound(parameters[use.parameter]) else { return nil }
       encoded.append(value)

@@ -1,12 +1,12 @@
 import CoreDataStorage
 
-/// SQL text with the values to bind, in the order of their question marks.
+/// SQL text with the values to bind, in the order of their placeholders.
 ///
 /// The text depends on the shape of a request only, so it is the key of a cache of prepared statements.
 package struct CompiledStatement: Sendable, Hashable {
   package var sql: String
   package var bindings: [SQLValue]
-  /// The values that parameters of the statement's shape stand for.
+  /// The bound values that are parameters of the statement's shape.
   var places: [ConstantPlace] = []
 
   package init(sql: String, bindings: [SQLValue] = []) {
@@ -15,7 +15,7 @@ package struct CompiledStatement: Sendable, Hashable {
   }
 }
 
-/// Which of a statement's values is which use of a parameter.
+/// Relates one of a statement's values to a use of a parameter.
 struct ConstantPlace: Sendable, Hashable {
   var binding: Int
   var use: Int

@@ -1,10 +1,10 @@
-// What defines tables, indexes and triggers, as values.
+// The definitions of tables, indexes and triggers, as values.
 
 /// `CREATE TABLE name (columns, PRIMARY KEY (…))`
 package struct TableDefinition: Sendable, Hashable {
   package var name: String
   package var columns: [ColumnDefinition]
-  /// For a key of several columns; a single one says so itself.
+  /// For a key of several columns; a single one is marked as the key itself.
   package var primaryKey: [String] = []
   /// Blanks inside the outer parentheses, as Apple's text has them.
   package var isPadded: Bool = false
@@ -45,7 +45,7 @@ package struct ColumnDefinition: Sendable, Hashable {
 package struct ReferenceDefinition: Sendable, Hashable {
   package var table: String
   package var column: String
-  /// Whether the row goes with the one that it refers to.
+  /// Whether the row is deleted with the row that it refers to.
   package var cascades: Bool
 
   package init(_ table: String, _ column: String, cascades: Bool) {
@@ -55,7 +55,7 @@ package struct ReferenceDefinition: Sendable, Hashable {
   }
 }
 
-/// A rule that a table gets after it was made, since rules may refer to tables that are made later.
+/// A constraint that is added to a table after its creation, because it may refer to tables created later.
 ///
 ///     ALTER TABLE item ADD CONSTRAINT item_category_fk FOREIGN KEY (category_id) REFERENCES category (_id) …
 ///     ALTER TABLE item ADD CONSTRAINT item_unique_code UNIQUE (code) …
@@ -77,7 +77,7 @@ package struct IndexDefinition: Sendable, Hashable {
     package var value: SQLExpression
     /// As the layout spells it.
     package var collation: String?
-    /// nil where nothing is said of it.
+    /// nil if the definition does not contain it.
     package var ascending: Bool?
 
     package init(_ value: SQLExpression, collation: String? = nil, ascending: Bool? = nil) {
@@ -105,7 +105,7 @@ package struct RTreeDefinition: Sendable, Hashable {
 package struct TriggerDefinition: Sendable, Hashable {
   package enum Event: Sendable, Hashable {
     case insert, delete
-    /// Of these columns, or of any.
+    /// An update of these columns, or of any.
     case update(of: [String])
   }
 
@@ -116,7 +116,7 @@ package struct TriggerDefinition: Sendable, Hashable {
   package var table: String
   package var condition: SQLExpression?
   package var body: [RowTree]
-  /// Whether a blank stands before each semicolon too.
+  /// Whether a blank precedes each semicolon too.
   package var hasWideSemicolons: Bool = false
 }
 
@@ -127,6 +127,6 @@ package enum SchemaTree: Sendable, Hashable {
   case index(IndexDefinition)
   case rTree(RTreeDefinition)
   case trigger(TriggerDefinition)
-  /// `CREATE SEQUENCE name INCREMENT BY step`: where keys come from, in databases that have such things.
+  /// `CREATE SEQUENCE name INCREMENT BY step`: allocates keys, in databases that have sequences.
   case sequence(String, step: Int)
 }

@@ -1,21 +1,20 @@
-/// An expression of a statement, free of any spelling.
+/// An expression of a statement, independent of any dialect.
 ///
-/// Conditions follow one rule: an expression is *true* exactly when the predicate it stands for holds in
-/// memory. When it does not hold, the expression may be false or `NULL`; so a negation is `IS NOT TRUE`,
-/// never `NOT`. `negated` knows the cheaper forms. This is how SQL's third truth value never reaches a user,
-/// and `name = ?` still uses its index.
+/// Conditions follow one rule: an expression is *true* exactly when the predicate it represents is true in
+/// memory. Otherwise the expression may be false or `NULL`; so a negation is `IS NOT TRUE`, never `NOT`.
+/// `negated` has the cheaper forms. So SQL's third truth value never reaches a user, and `name = ?` still
+/// uses its index.
 package indirect enum SQLExpression: Sendable, Hashable {
   /// A column of a table under its alias; without alias in single-table statements.
   case column(String?, String)
   /// A column under its table's own name.
   case tableColumn(String, String)
   case bound(SQLValue)
-  /// A bound value that a parameter of the statement's shape stands for: the n-th use of one
-  /// (`ConstantTrace`).
+  /// A bound value that is a parameter of the statement's shape: the n-th use of one (`ConstantTrace`).
   case constant(SQLValue, use: Int)
-  /// The n-th value of a statement that is prepared once and bound often. Each stands in one place, in order.
+  /// The n-th value of a statement that is prepared once and bound often. Each is used once, in order.
   case parameter(Int)
-  /// The n-th value, which may stand in several places.
+  /// The n-th value, which may be used in several places.
   case numbered(Int)
   case integer(Int64)
   case null
@@ -23,7 +22,7 @@ package indirect enum SQLExpression: Sendable, Hashable {
   case binary(SQLOperator, SQLExpression, SQLExpression)
   case negative(SQLExpression)
   case bitNot(SQLExpression)
-  /// Hides a column from the choice of an index.
+  /// Keeps the database from using an index for a column.
   case noIndex(SQLExpression)
   case all([SQLExpression])
   case any([SQLExpression])
@@ -41,15 +40,15 @@ package indirect enum SQLExpression: Sendable, Hashable {
   case aggregate(SQLAggregate, [SQLExpression])
   /// A function every SQL database has under this name.
   case builtin(String, [SQLExpression])
-  /// `DISTINCT x`, as the argument of a function over rows only.
+  /// `DISTINCT x`, only as the argument of an aggregate.
   case distinct(SQLExpression)
-  /// `x AS name`, as a column of a select within another only.
+  /// `x AS name`, only as a column of a nested select.
   case named(SQLExpression, String)
   /// `COUNT(*)`
   case countRows
   case choice(when: SQLExpression, then: SQLExpression, otherwise: SQLExpression)
   case cast(SQLExpression, SQLCast)
-  /// Stands in parentheses whether it needs them or not: where a text is compared with that of a definition.
+  /// Always in parentheses: for a text that is compared with the text of a definition.
   case enclosed(SQLExpression)
 }
 
@@ -63,10 +62,11 @@ package enum SQLOperator: Sendable, Hashable {
   case less, lessOrEqual, greater, greaterOrEqual
   case add, subtract, multiply, divide, remainder
   case bitAnd, bitOr, bitXor, shiftLeft, shiftRight
-  /// A text and a pattern with SQL's own marks.
+  /// A text and a pattern with SQL's own wildcards.
   case matchesPattern
 
-  /// As the standard and most databases spell it; empty for what each has its own way with.
+  /// As the standard and most databases spell it; empty for operators that each database spells in its own
+  /// way.
   var standard: String {
     switch self {
     case .equal: "="

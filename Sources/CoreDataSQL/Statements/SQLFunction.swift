@@ -1,10 +1,10 @@
 import CoreDataPredicates
 
-/// What compiled statements compute that SQL has no words for. A dialect rewrites these, or has the engine
-/// register them on every connection under names of its own.
+/// Functions that compiled statements need and that standard SQL lacks. A dialect rewrites these, or its
+/// engine registers them on every connection under names of its own.
 ///
-/// All are thin: `CoreDataPredicates` has the rules, so memory and SQL agree. `options` is the raw value of
-/// `ComparisonOptions`. Text arguments that are `NULL` or no text never match.
+/// All are thin: `CoreDataPredicates` implements the rules, so memory and SQL agree. `options` is the raw
+/// value of `ComparisonOptions`. Text arguments that are `NULL` or no text never match.
 package enum SQLFunction: Sendable, Hashable, CaseIterable {
   /// (a, b, options) → 1 if equal as text (`StringMatching.equals`), or both `NULL`; else 0.
   case equal
@@ -36,8 +36,8 @@ package enum SQLFunction: Sendable, Hashable, CaseIterable {
   case truncate
   /// (a, b) → the remainder of reals.
   case modulus
-  /// (a, b) → a divided by b: whole numbers without fraction, `NULL` for a whole number divided by 0; a real
-  /// may be infinite.
+  /// (a, b) → a divided by b: integers without fraction, `NULL` for an integer divided by 0; a real may be
+  /// infinite.
   case divide
   /// (number) → number; the least integer becomes a real.
   case absolute
@@ -54,10 +54,10 @@ package enum SQLFunction: Sendable, Hashable, CaseIterable {
   case number
   /// (number) → its text, as `CAST(number, "NSString")`.
   case description
-  /// (a, b) → -1, 0, 1: two decimals or integers, exactly; `NULL` if either is none. What is a decimal here
-  /// and below is what a decimal column holds (``DecimalText``).
+  /// (a, b) → -1, 0, 1: two decimals or integers, exactly; `NULL` if either is none. A decimal, here and
+  /// below, is a value of a decimal column (``DecimalText``).
   case compareDecimals
-  /// (decimal) → a blob; blobs are ordered as their numbers are.
+  /// (decimal) → a blob; blobs have the same order as the numbers.
   case decimalKey
   /// (decimal) → its text.
   case decimalDescription
@@ -66,7 +66,7 @@ package enum SQLFunction: Sendable, Hashable, CaseIterable {
   /// (selector, a, b) → decimal: the same of two decimals or integers.
   case decimalArithmetic
 
-  /// The built-in function of the predicate language that does the work, for those that are one.
+  /// The built-in function of the predicate language that implements it, if there is one.
   package var builtin: BuiltinFunction? {
     switch self {
     case .equal, .compare, .search, .like, .matches, .number, .description, .compareDecimals, .decimalKey,
@@ -104,17 +104,17 @@ package enum SQLFunction: Sendable, Hashable, CaseIterable {
   }
 }
 
-/// Functions over rows that compiled statements call and an engine registers: exact where SQL's own would add
-/// decimals as reals, and those that SQL lacks. They leave `NULL` out and give `NULL` for no values. Decimals
-/// are what a decimal column holds.
+/// Aggregates that compiled statements call and an engine registers: exact ones where SQL's own would add
+/// decimals as reals, and those that SQL lacks. They ignore `NULL` and return `NULL` if there are no values.
+/// Decimals are values of a decimal column.
 package enum SQLAggregate: Sendable, Hashable, CaseIterable {
   /// (number)
   case sum
   case min
   case max
-  /// (number, how many values it is the sum of)
+  /// (number, the count of the values it is the sum of)
   case average
-  /// (integer) → integer, or a real when 64 bits don't hold the sum.
+  /// (integer) → integer, or a real if the sum exceeds 64 bits.
   case wholeSum
   /// (number) → real.
   case median
@@ -124,21 +124,21 @@ package enum SQLAggregate: Sendable, Hashable, CaseIterable {
   package var argumentCount: Int { self == .average ? 2 : 1 }
 }
 
-/// Which place ``SQLFunction/search`` looks at. An empty part is found nowhere.
+/// The position at which ``SQLFunction/search`` looks for the part. An empty part is never found.
 package enum SQLSearchKind: Int64, Sendable, Hashable {
   case contains = 0
   case beginsWith = 1
   case endsWith = 2
 }
 
-/// The collations that compiled statements order by and an engine registers; text only.
+/// The collations that compiled statements order by and an engine registers, for text only.
 package enum SQLCollation: Sendable, Hashable, CaseIterable {
   case caseInsensitive
   case localized
   case localizedCaseInsensitive
   case localizedStandard
 
-  /// The rule behind it: `StringMatching.compare(_:_:by:)`.
+  /// The rule that it implements: `StringMatching.compare(_:_:by:)`.
   package var comparison: StringComparison {
     switch self {
     case .caseInsensitive: .caseInsensitive

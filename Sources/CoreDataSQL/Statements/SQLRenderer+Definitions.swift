@@ -1,4 +1,4 @@
-// Definitions of tables, indexes and triggers to text.
+// Renders definitions of tables, indexes and triggers.
 extension SQLRenderer {
   mutating func write(_ tree: SchemaTree) {
     switch tree {

@@ -1,6 +1,6 @@
-// Expressions to text.
+// Renders expressions.
 extension SQLRenderer {
-  /// How tightly an operator binds its operands; an operand that binds less gets parentheses.
+  /// The precedence of an operator; an operand with a lower one gets parentheses.
   enum Strength: Int, Comparable {
     case loosest, or, and, comparison, arithmetic, unary, primary
     static func < (left: Strength, right: Strength) -> Bool { left.rawValue < right.rawValue }
@@ -32,7 +32,7 @@ extension SQLRenderer {
     _ expression: SQLExpression, inside outer: Strength, allowing same: Strength = .primary
   ) {
     let own: Strength = strength(of: expression)
-    // Operators of one strength side by side are set in parentheses: nobody knows SQL's table by heart.
+    // Adjacent operators of one precedence get parentheses, because few readers know SQL's rules by heart.
     let needsParentheses: Bool = own < outer || (own == outer && own != same && own != .primary)
     if needsParentheses { sql += "(" }
     body(expression)
@@ -145,14 +145,14 @@ extension SQLRenderer {
     sql += text
   }
 
-  /// Long chains are set in balanced groups: SQLite refuses expressions deeper than 1000, and `a AND b AND c`
-  /// is a tree as deep as it is long.
+  /// Long chains are grouped into balanced parentheses: SQLite refuses expressions deeper than 1000, and the
+  /// tree of `a AND b AND c` is as deep as the chain is long.
   private mutating func chain(_ members: ArraySlice<SQLExpression>, _ word: String) {
     let group: Int = 64
     if members.count <= group {
       for (index, member) in members.enumerated() {
         if index > 0 { sql += word }
-        // A conjunction among alternatives would need none, but is easier to read in parentheses.
+        // A conjunction among alternatives would need none, but parentheses make it easier to read.
         write(member, inside: .comparison, allowing: .comparison)
       }
       return

@@ -1,4 +1,4 @@
-// Insertions, updates and deletions to text.
+// Renders insertions, updates and deletions.
 extension SQLRenderer {
   mutating func write(_ tree: RowTree) {
     switch tree {
@@ -43,7 +43,7 @@ extension SQLRenderer {
     write(condition, inside: .loosest)
   }
 
-  /// Identifiers with commas between.
+  /// Identifiers separated by commas.
   mutating func names(_ names: [String]) {
     for (index, name) in names.enumerated() {
       if index > 0 { sql += ", " }

@@ -1,9 +1,9 @@
-/// Trees to text: the last step of every compilation, and the only one that joins strings.
+/// Renders trees to text: the last step of every compilation, and the only one that concatenates SQL.
 package struct SQLRenderer {
   let dialect: any SQLDialect
   /// Writes values into the text instead of binding them: for definitions, where nothing can be bound.
   let inlinesValues: Bool
-  /// Whether the text is a trigger's, which a store's file keeps. Apple's triggers say `AS` before an alias
+  /// Whether the text is a trigger's, which a store's file keeps. Apple's triggers have `AS` before an alias
   /// and `NOT NULL` for `IS NOT NULL`.
   var isTrigger: Bool = false
   var sql: String = ""
@@ -34,7 +34,7 @@ package struct SQLRenderer {
     statement(tree, dialect: dialect).sql
   }
 
-  /// A lone condition with its values written out.
+  /// A condition alone with its values written out.
   static func inline(_ expression: SQLExpression, dialect: any SQLDialect) -> String {
     var renderer = SQLRenderer(dialect: dialect, inlinesValues: true)
     renderer.write(expression, inside: .loosest)
@@ -111,7 +111,7 @@ package struct SQLRenderer {
   }
 
   private mutating func writeLimit(_ select: SelectStatement) {
-    // Rendered apart, so that a dialect may put them in its own order; both are plain values.
+    // Rendered separately, so that a dialect can put them in its own order; both are plain values.
     func text(_ expression: SQLExpression?, _ renderer: inout SQLRenderer) -> String? {
       guard let expression else { return nil }
       let before: String = renderer.sql

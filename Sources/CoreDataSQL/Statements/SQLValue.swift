@@ -1,13 +1,13 @@
 import Foundation
 
-/// A value as a database column stores it, in a form that the layout chooses (``ValueEncoding``).
+/// A value in the form that a database column stores, chosen by the layout (``ValueEncoding``).
 package enum SQLValue: Sendable, Hashable {
   case null
   case integer(Int64)
   case real(Double)
   case text(String)
   case blob(Data)
-  // Of databases with types for them.
+  // For databases with a type for each of these.
   case boolean(Bool)
   /// Microseconds since the first of January 2001.
   case timestamp(Int64)
@@ -19,7 +19,7 @@ package enum SQLValue: Sendable, Hashable {
 }
 
 extension SQLValue: CustomStringConvertible {
-  /// As SQL would write it; long text and blobs are cut. For people, never for statements.
+  /// Spelled as SQL would spell it, with long text and blobs cut. For display, never for statements.
   package var description: String {
     switch self {
     case .null: return "NULL"

@@ -6,14 +6,14 @@ package struct SelectStatement: Sendable, Hashable {
   package var joins: [SQLJoin] = []
   package var condition: SQLExpression = .truth(true)
   package var groups: [SQLExpression] = []
-  /// About groups; `.truth(true)` asks nothing of them.
+  /// A condition on groups; `.truth(true)` for none.
   package var having: SQLExpression = .truth(true)
   package var order: [SQLOrderTerm] = []
   package var limit: SQLExpression?
   package var offset: SQLExpression?
-  /// Further selects whose rows are added, doubles removed.
+  /// Further selects whose rows are added, without duplicates.
   package var union: [SelectStatement] = []
-  /// Doubles in the union stay.
+  /// Whether duplicates in the union are kept.
   package var keepsDoubles: Bool = false
 
   package init(columns: [SQLExpression] = [], source: SQLSource) {
@@ -27,7 +27,7 @@ package indirect enum SQLSource: Sendable, Hashable {
   case select(SelectStatement, alias: String?)
   /// One row without columns.
   case nothing
-  /// A function that yields rows.
+  /// A function that returns rows.
   case function(String, [SQLExpression])
 }
 

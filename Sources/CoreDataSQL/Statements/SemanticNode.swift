@@ -1,37 +1,37 @@
 import CoreDataPredicates
 
-/// What an expression means, where databases have no common words for it. A dialect makes an expression of it
-/// (``SQLDialect``).
+/// The meaning of an expression that databases spell in different ways. A dialect rewrites it to an
+/// expression (``SQLDialect``).
 ///
-/// The rule of ``SQLExpression`` holds for what is made, too: a condition is true exactly when the predicate
-/// holds in memory.
+/// The rule of ``SQLExpression`` applies to the result, too: a condition is true exactly when the predicate
+/// is true in memory.
 package enum SemanticNode: Sendable {
   /// text, part or pattern: a test of text. A part is not empty.
   case textTest(SQLTextTest, SQLExpression, SQLExpression, ComparisonOptions)
-  /// `left symbol right`, by an order that is not that of plain values.
+  /// `left symbol right`, by an order that is not the plain order of values.
   case ordered(SQLOperator, SQLExpression, SQLExpression, SQLOrderRule)
   /// The value is one of these, none of which is `NULL`.
   case member(SQLExpression, [SQLValue])
-  /// `left symbol right` of numbers. What has no result is `NULL`, never an error.
+  /// `left symbol right` of numbers. If it has no result it is `NULL`, never an error.
   case computed(SQLOperator, SQLExpression, SQLExpression, SQLNumberKind)
-  /// A number with the other sign.
+  /// A number with its sign inverted.
   case negated(SQLExpression)
-  /// A sum divided by a count, as a real; `NULL` for nothing.
+  /// A sum divided by a count, as a real; `NULL` for a count of 0.
   case quotient(SQLExpression, SQLExpression)
   /// At least 0, less than 1.
   case randomFraction
-  /// A whole number from 0 up to, not including, a bound; `NULL` for a bound that is not positive.
+  /// An integer from 0 up to, but not including, a limit; `NULL` for a limit that is not positive.
   case randomBelow(SQLExpression)
   /// A decimal's nearest real.
   case realOfDecimal(SQLExpression)
-  /// The least or the greatest of values that are of one kind.
+  /// The least or the greatest of values of one kind.
   case extreme(isLeast: Bool, SQLExpression, SQLExtremeKind)
   case function(SQLFunction, [SQLExpression])
   case aggregate(SQLAggregate, [SQLExpression])
 }
 
 package enum SQLTextTest: Sendable, Hashable {
-  /// Both `NULL` are equal, too.
+  /// True also if both are `NULL`.
   case equal
   case contains, beginsWith, endsWith
   case like
@@ -41,14 +41,14 @@ package enum SQLTextTest: Sendable, Hashable {
 
 package enum SQLOrderRule: Sendable, Hashable {
   case text(ComparisonOptions)
-  /// A decimal, and a decimal or a whole number.
+  /// A decimal, and a decimal or an integer.
   case decimals
 }
 
 package enum SQLNumberKind: Sendable, Hashable {
   case whole
   case real
-  /// Whole or not, row by row.
+  /// Integers and reals, differing from row to row.
   case mixed
 }
 

@@ -1,23 +1,24 @@
-// What changes rows, as values. The renderer makes their text, as it does a select's.
+// Statements that change rows, as values. The renderer makes their text, as it does for a select.
 
 /// `INSERT INTO table(columns) VALUES(values)`
 package struct InsertStatement: Sendable, Hashable {
-  /// What happens where a key is in the table already.
+  /// What happens if the table already has a row with the key.
   package enum Conflict: Sendable, Hashable {
     case fail
-    /// The row that is there stays, and nothing is inserted.
+    /// The existing row stays, and nothing is inserted.
     case ignore
-    /// The row that is there goes.
+    /// The existing row is replaced.
     case replace
   }
 
-  /// Blanks. The text of a trigger is kept in a store's file, where it is Apple's to the byte.
+  /// Whitespace. The text of a trigger is kept in a store's file, where it is identical to Apple's byte for
+  /// byte.
   package enum Spacing: Sendable, Hashable {
     /// `t(a, b) VALUES(1, 2)`
     case narrow
     /// `t (a, b) VALUES (1, 2)`
     case wide
-    /// `t (a, b, c) VALUES (1, 2 ,2)`: the blank stands before the second comma.
+    /// `t (a, b, c) VALUES (1, 2 ,2)`: the blank precedes the second comma.
     case rTree
   }
 
@@ -25,7 +26,7 @@ package struct InsertStatement: Sendable, Hashable {
   package var columns: [String]
   package var values: [SQLExpression]
   package var conflict: Conflict = .fail
-  /// Columns of the inserted row that the statement gives as its result.
+  /// Columns of the inserted row that the statement returns.
   package var returning: [SQLExpression] = []
   package var spacing: Spacing = .narrow
 

@@ -3,13 +3,13 @@ import CoreDataPredicates
 import CoreDataStorage
 import Foundation
 
-/// What `clarus info --entity` tells of one entity: what the model says, where the properties are kept, and
-/// what is in them.
+/// The report of `clarus info --entity` about one entity: its description in the model, the columns of its
+/// properties, and examples of their values.
 struct EntityReport {
   private struct Row {
     var name: String
     var place: ColumnPlace?
-    /// Own rows that have a value; nil where that isn't counted.
+    /// The number of own rows that have a value; nil if that isn't counted.
     var values: Int?
     var sample: OutputValue
   }
@@ -97,7 +97,7 @@ struct EntityReport {
     return .object(entries)
   }
 
-  /// What sample data is: `keyed archive of NSDictionary`.
+  /// The content of sample data: `keyed archive of NSDictionary`.
   private static func content(_ sample: OutputValue) -> String? {
     guard case .value(.data(let data), _) = sample, let (form, tree) = DataTreeReader.read(data) else {
       return nil

@@ -3,9 +3,9 @@ import CoreDataSQLite
 import CoreDataStorage
 import Foundation
 
-/// What a path holds, told by content, never by name.
+/// What a path holds, recognised by content, never by name.
 enum FileContent: Equatable {
-  /// A store of a kind that is known here; with its type.
+  /// A store of a supported kind; with its type.
   case store(String)
   case xml
   case binary
@@ -13,7 +13,7 @@ enum FileContent: Equatable {
   case propertyList
   case unknown(String)
 
-  /// Looks at the first bytes. Throws one line for what can't be looked at.
+  /// Reads the first bytes. Throws one line for a path that can't be read.
   static func recognize(_ path: String) throws -> FileContent {
     var isFolder: ObjCBool = false
     guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) else {
@@ -28,7 +28,7 @@ enum FileContent: Equatable {
     }
     let head: Data
     do throws(DatabaseBytes.Unreadable) {
-      // The command may have the file open as a store.
+      // The command may already have the file open as a store.
       head = Data(try DatabaseBytes(path: path).read(upTo: 4096))
     } catch {
       throw CommandFailure("\(path): The file can't be read: \(String(cString: strerror(error.code))).")
@@ -37,12 +37,12 @@ enum FileContent: Equatable {
     return recognize(head)
   }
 
-  /// Tells the kind from the first bytes of a file.
+  /// Recognises the kind by the first bytes of a file.
   static func recognize(_ head: Data) -> FileContent {
     if let kind = StoreRegistry.kind(ofFileThatBegins: head) { return .store(kind.type) }
     if head.starts(with: Data("CoreData".utf8)) { return .binary }
     if head.starts(with: Data("bplist".utf8)) { return .propertyList }
-    // Byte order marks and the declaration come before the interesting part.
+    // Byte order marks and the declaration come before the root element.
     let text = String(decoding: head, as: UTF8.self)
     let start: String = text.drop { $0.isWhitespace || $0 == "\u{FEFF}" }.description
     if start.hasPrefix("<") {

@@ -8,13 +8,14 @@ struct OpenStore {
   let path: String
   private let kind: any StoreEngineKind
   let file: StoreInspection
-  /// nil for a store that carries no model, when none was named.
+  /// nil for a store that carries no model, if none was given.
   let model: ChosenModel?
 
-  /// People wait for an answer: a store that another process keeps locked is an error soon.
+  /// A user waits for the result, so a store that another process keeps locked soon is an error.
   static let busyTimeoutInSeconds: Double = 5
 
-  /// Looks into a store. With `needsModel` a store without a model is a failure that says what to do.
+  /// Examines a store. With `needsModel`, a store without a model is a failure that tells the user what to
+  /// do.
   init(path: String, modelPath: String?, needsModel: Bool) throws {
     self.path = path
     kind = try FileContent.storeKind(path)
@@ -32,14 +33,14 @@ struct OpenStore {
     }
   }
 
-  /// What a store says of itself without its model.
+  /// The metadata and contents of a store that can be read without its model.
   static func inspect(_ path: String, _ kind: any StoreEngineKind) throws -> StoreInspection {
     var options = StoreOpeningOptions(isReadOnly: true)
     options.timeoutInSeconds = busyTimeoutInSeconds
     return try kind.inspect(URL(fileURLWithPath: path), options: options)
   }
 
-  /// The entity of that name, or a failure that says which there are.
+  /// The entity of that name, or a failure that lists the entities.
   func entity(_ name: String, in layout: ModelLayout) throws -> EntityLayout {
     guard let entity = layout.byName[name] else {
       throw CommandFailure(
@@ -49,7 +50,7 @@ struct OpenStore {
     return entity
   }
 
-  /// The engine, which reads only. A value whose external file is missing reads as nil.
+  /// The engine, which is read-only. A value whose external file is missing reads as nil.
   func open() throws -> any StoreEngine {
     guard let model else { throw CommandFailure("\(path): There is no model to read it by.") }
     var options = StoreOpeningOptions(isReadOnly: true)
@@ -57,7 +58,7 @@ struct OpenStore {
     options.timeoutInSeconds = Self.busyTimeoutInSeconds
     options.readsMissingFilesAsNil = true
     options.entityNames = model.entityNames
-    // Whether the model fits was decided when it was chosen.
+    // The model was checked when it was chosen.
     options.checksModel = false
     return try kind.open(
       at: URL(fileURLWithPath: path), layout: ModelLayout(model: model.model), options: options)

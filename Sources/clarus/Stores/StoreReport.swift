@@ -2,11 +2,11 @@ import CoreDataModel
 import CoreDataStorage
 import Foundation
 
-/// What `clarus info` tells of a store, as JSON and as text.
+/// The report of `clarus info` about a store, as JSON and as text.
 struct StoreReport {
   struct Entity {
     var name: String
-    /// nil where no model is known.
+    /// nil if there is no model.
     var entity: NSEntityDescription?
     var superName: String?
     /// The entity's own rows.
@@ -119,7 +119,7 @@ struct StoreReport {
     try writeMetadata(to: output)
   }
 
-  /// The version hashes are left to `clarus model hash`; what remains is short.
+  /// `clarus model hash` prints the version hashes; the rest is short.
   private func writeMetadata(to output: StandardOutput) throws {
     try output.writeLine()
     try output.writeLine("Metadata")
