@@ -2,23 +2,23 @@ import CoreDataModel
 import CoreDataStorage
 import Foundation
 
-// What an accessor takes its property for, weighed against what the model says. An accessor of another type
-// than its attribute would read wrong values in silence: 4464 for 70000, nil for a number, an empty set for
-// an object (Decisions/0043).
+// Compares the Swift type of an accessor with the property in the model. An accessor of another type than its
+// attribute would silently read wrong values: 4464 for 70000, nil for a number, an empty set for an object
+// (Decisions/0043).
 
-/// The form of an accessor in a class.
+/// The declared type of an accessor in a class.
 enum AccessorShape {
   /// A value of a type, without optionals.
   case value(Any.Type)
   case toOne(NSManagedObject.Type)
-  /// `isOrdered` is nil where either will do.
+  /// `isOrdered` is nil if both kinds fit.
   case toMany(NSManagedObject.Type, isOrdered: Bool?)
-  /// Whatever the property is.
+  /// Fits every property.
   case any
 }
 
 extension EntityRuntime {
-  /// Stops unless an accessor of this shape gives a slot's values as they are.
+  /// Stops unless an accessor of this shape returns a slot's values unchanged.
   func requireFit(_ shape: AccessorShape, _ slot: Int) {
     let described: PropertySlot = layout.slots[slot]
     if described.fits(shape, in: model) { return }
@@ -35,12 +35,12 @@ extension EntityRuntime {
 }
 
 extension AccessorShape {
-  /// The form of an accessor of any type.
+  /// The shape of an accessor of any type.
   init(of type: Any.Type) {
     switch KeyPathSamples.unwrapped(type) {
     case let type as NSManagedObject.Type: self = .toOne(type)
-    // A set of Foundation's may be the value of a transformable attribute, or an array that of
-    // a fetched property.
+    // A Foundation set may be the value of a transformable attribute, and an array the value of a fetched
+    // property.
     case let type as any ManagedMembers.Type where type.memberType != NSManagedObject.self:
       self = .toMany(type.memberType, isOrdered: type.isOrdered)
     case let type: self = .value(type)
@@ -77,15 +77,15 @@ extension PropertySlot {
     }
   }
 
-  /// Whether the objects of a relationship can be of a class: the destination's own, one above it, or that of
-  /// a sub-entity.
+  /// Whether the objects of a relationship can be of a class: the destination's own, one above it, or the
+  /// class of a sub-entity.
   private func leads(to type: NSManagedObject.Type, in model: ModelRuntime) -> Bool {
     guard let destination else { return true }
     let other: NSManagedObject.Type = model.entities[destination].objectClass
     return other.isSubclass(of: type) || type.isSubclass(of: other)
   }
 
-  /// What the property is, for people.
+  /// The kind of the property, for messages.
   fileprivate func phrase(in model: ModelRuntime) -> String {
     if let attribute { return "an attribute of type \(attribute.attributeType.editorName)" }
     guard let relationship else { return "a fetched property" }
@@ -98,7 +98,7 @@ extension PropertySlot {
     destination.map { "\(model.entities[$0].objectClass)" } ?? "NSManagedObject"
   }
 
-  /// How a class declares the property.
+  /// The type with which a class declares the property.
   fileprivate func accessorType(in model: ModelRuntime) -> String {
     if let attribute { return AttributeTypes.name(attribute) }
     let type: String = destinationClass(in: model)
@@ -119,10 +119,10 @@ extension NSManagedObject {
   }
 }
 
-/// The Swift types that take the values of attributes of each type, all of them.
+/// The Swift types that can represent all values of attributes of each type.
 private enum AttributeTypes {
-  /// Types of at least an attribute's width take its values; those of unsigned integers, and of 8 bits, which
-  /// no attribute has, are checked as they are read.
+  /// Types of at least an attribute's width can represent its values; unsigned integers, and integers of 8
+  /// bits, which no attribute has, are checked when they are read.
   private static let types: [NSAttributeType: Set<ObjectIdentifier>] = [
     .integer16AttributeType: ids(
       Int16.self, Int32.self, Int64.self, Int.self, Int8.self, UInt8.self, UInt16.self, Float.self,
@@ -145,7 +145,7 @@ private enum AttributeTypes {
     .compositeAttributeType: ids([String: Any].self, [String: Any?].self, NSDictionary.self),
   ]
 
-  /// Types that say nothing of the value.
+  /// Types that do not restrict the value.
   private static let open: Set<ObjectIdentifier> = ids(
     Any.self, AnyObject.self, AnyHashable.self, NSObject.self, (any NSCoding).self,
     (any NSObjectProtocol).self,
@@ -156,7 +156,7 @@ private enum AttributeTypes {
   }
 
   static func fits(_ type: Any.Type, _ attribute: NSAttributeType) -> Bool {
-    // Transformable and undefined attributes hold anything.
+    // Transformable and undefined attributes hold values of any type.
     guard let fitting = types[attribute] else { return true }
     return fitting.contains(ObjectIdentifier(type)) || saysNothing(type)
   }

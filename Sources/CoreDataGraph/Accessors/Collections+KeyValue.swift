@@ -1,16 +1,17 @@
 import CoreDataPredicates
 import Foundation
 
-// Key-value coding of collections, which Apple's Foundation has and Foundation on Linux has not. Reading asks
-// every member, by the rules of key paths in predicates; setting sends the value to every member.
+// Key-value coding of collections, which Apple's Foundation has and Foundation on Linux lacks. Reading
+// collects the values of all members, by the rules of key paths in predicates; setting sets the value of
+// every member.
 
 extension NSArray {
-  /// The values of a key for all members, in their order, `NSNull` where there is none. Of `@count` the
+  /// The values of a key for all members, in their order, `NSNull` where there is none. For `@count` the
   /// number of members.
   ///
   /// Stops for a key that a member does not have, with the nearest names; `NSExpression(forKeyPath:)`
-  /// evaluated by `expressionValueThrowing(with:context:)` throws instead. On the queue of the members'
-  /// context; loads those that are faults, a batch at a time. See
+  /// evaluated by `expressionValueThrowing(with:context:)` throws instead. Call it on the queue of the
+  /// members' context; members that are faults are loaded, a batch at a time. See
   /// <https://developer.apple.com/documentation/foundation/nsarray/value(forkey:)>.
   public func value(forKey key: String) -> Any {
     switch MemberValues.value(forKeyPath: key, of: self) {
@@ -20,35 +21,36 @@ extension NSArray {
   }
 
   /// Sets a key of every member: `(due as NSArray).setValue(Date.now, forKey: "lastAlertDate")`. Null objects
-  /// are passed over.
+  /// are skipped.
   ///
-  /// Stops for members that are no managed objects, and for a key that one does not have. On the queue of the
-  /// members' context. See
+  /// Stops for members that are no managed objects, and for a key that one does not have. Call it on the
+  /// queue of the members' context. See
   /// <https://developer.apple.com/documentation/foundation/nsarray/setvalue(_:forkey:)>.
   public func setValue(_ value: Any?, forKey key: String) {
     MemberValues.forEach(in: self, of: "The array holds") { $0.setValue(value, forKey: key) }
   }
 
-  /// The values at the end of a path for all members, or what an operator makes of them: `@sum.price`,
-  /// `@max.due`, `@count`, `@distinctUnionOfObjects.category.name`. As ``value(forKey:)`` otherwise.
+  /// The values at the end of a path for all members, or the result of an operator: `@sum.price`, `@max.due`,
+  /// `@count`, `@distinctUnionOfObjects.category.name`. Otherwise as ``value(forKey:)``.
   public func value(forKeyPath keyPath: String) -> Any? {
     MemberValues.value(forKeyPath: keyPath, of: self)
   }
 
-  /// Sets the value at the end of a path from every member, as `setValue(_:forKeyPath:)` of
-  /// managed objects does.
+  /// Sets the value at the end of a path from every member, as `setValue(_:forKeyPath:)` of managed objects
+  /// does.
   public func setValue(_ value: Any?, forKeyPath keyPath: String) {
     MemberValues.forEach(in: self, of: "The array holds") { $0.setValue(value, forKeyPath: keyPath) }
   }
 }
 
 extension NSSet {
-  /// The different values of a key for all members, as a set; members without a value give nothing, and where
-  /// a value is a set itself its members are taken. Of `@count` the number of members. As `NSArray`'s
-  /// otherwise.
+  /// The different values of a key for all members, as a set; members without a value are left out, and of a
+  /// value that is a set its members are included. For `@count` the number of members. Otherwise as
+  /// `NSArray`'s.
   ///
-  /// The set is Swift's, so that it can hold decimal numbers, which Foundation's can't on Linux; a cast makes
-  /// an `NSSet` of it. See <https://developer.apple.com/documentation/foundation/nsset/value(forkey:)>.
+  /// The set is a Swift set, so that it can hold decimal numbers, which Foundation's can't on Linux; a cast
+  /// converts it to an `NSSet`. See
+  /// <https://developer.apple.com/documentation/foundation/nsset/value(forkey:)>.
   public func value(forKey key: String) -> Any {
     MemberValues.value(forKeyPath: key, of: self) ?? NSNull()
   }
@@ -58,7 +60,7 @@ extension NSSet {
     MemberValues.forEach(in: self, of: "The set holds") { $0.setValue(value, forKey: key) }
   }
 
-  /// The values at the end of a path for all members, or what an operator makes of them; see `NSArray`'s.
+  /// The values at the end of a path for all members, or the result of an operator; see `NSArray`'s.
   public func value(forKeyPath keyPath: String) -> Any? {
     MemberValues.value(forKeyPath: keyPath, of: self)
   }
@@ -72,8 +74,8 @@ extension NSSet {
 
 extension NSOrderedSet {
   /// The different values of a key for all members, in their order, as an ordered set; members without a
-  /// value give nothing. Decimal numbers come as an array, since Foundation on Linux can't put them into a
-  /// set. As `NSArray`'s otherwise. See
+  /// value are left out. Decimal numbers are returned as an array, because Foundation on Linux can't put them
+  /// into a set. Otherwise as `NSArray`'s. See
   /// <https://developer.apple.com/documentation/foundation/nsorderedset/value(forkey:)>.
   public func value(forKey key: String) -> Any {
     if key.hasPrefix("@") { return MemberValues.value(forKeyPath: key, of: self) ?? NSNull() }
@@ -87,7 +89,7 @@ extension NSOrderedSet {
     MemberValues.forEach(in: self, of: "The ordered set holds") { $0.setValue(value, forKey: key) }
   }
 
-  /// The values at the end of a path for all members, or what an operator makes of them; see `NSArray`'s.
+  /// The values at the end of a path for all members, or the result of an operator; see `NSArray`'s.
   public func value(forKeyPath keyPath: String) -> Any? {
     MemberValues.value(forKeyPath: keyPath, of: self)
   }
@@ -110,7 +112,7 @@ extension Array where Element: NSManagedObject {
     for object in self { object.setValue(value, forKey: key) }
   }
 
-  /// The values at the end of a path for all objects, or what an operator makes of them; see `NSArray`'s.
+  /// The values at the end of a path for all objects, or the result of an operator; see `NSArray`'s.
   public func value(forKeyPath keyPath: String) -> Any? { (self as NSArray).value(forKeyPath: keyPath) }
 
   /// Sets the value at the end of a path from every object.
@@ -129,7 +131,7 @@ extension Set where Element: NSManagedObject {
     for object in self { object.setValue(value, forKey: key) }
   }
 
-  /// The values at the end of a path for all objects, or what an operator makes of them; see `NSArray`'s.
+  /// The values at the end of a path for all objects, or the result of an operator; see `NSArray`'s.
   public func value(forKeyPath keyPath: String) -> Any? { (self as NSSet).value(forKeyPath: keyPath) }
 
   /// Sets the value at the end of a path from every object.
@@ -138,7 +140,7 @@ extension Set where Element: NSManagedObject {
   }
 }
 
-/// What key-value coding does with the members of a collection.
+/// Key-value coding over the members of a collection.
 enum MemberValues {
   static func value(forKeyPath keyPath: String, of collection: NSObject) -> Any? {
     do {
@@ -148,9 +150,9 @@ enum MemberValues {
     }
   }
 
-  /// Calls `body` for the managed objects that a value is or has as members, in collections of collections
-  /// too; for nil and null objects it is not called. Stops for anything else. `source` says where
-  /// the value is from.
+  /// Calls `body` for a managed object, or for the managed objects that are members of a collection, also of
+  /// nested collections; it is not called for nil and null objects. Stops for anything else. `source` names
+  /// the origin of the value in the message.
   static func forEach(
     in value: Any?, of source: @autoclosure () -> String, _ body: (NSManagedObject) -> Void
   ) {
@@ -159,7 +161,7 @@ enum MemberValues {
     if type(of: value) == AnyHashable.self, let member = value as? AnyHashable {
       return forEach(in: member.base, of: source(), body)
     }
-    // A copy of the members: what is set may change the relationship that they are read from.
+    // A copy of the members, because setting a value may change the relationship that they are read from.
     guard let members = RawCollection.elements(of: value) else {
       fatalError(
         "\(source()) a value of type \(type(of: value)), which has no properties that can be set. Values are set of managed objects "

@@ -4,17 +4,17 @@ import CoreDataStorage
 import Foundation
 
 // A composite attribute has no value of its own: its elements are slots like any other, stored, compared,
-// undone and merged by themselves, and the dictionary is made when it is asked for. nil stands for "no
-// element has a value".
+// undone and merged separately, and the dictionary is made when it is read. nil means that no element has a
+// value.
 
 extension NSManagedObject {
-  /// The dictionary of a composite attribute, or what was set instead of one.
+  /// The dictionary of a composite attribute, or the value that was set instead of one.
   final func compositeValue(_ slot: Int) -> SlotValue {
     if case .object(let object)? = state?.values[slot], object is ForeignValue { return .object(object) }
     return makeDictionary(slot, of: slotValue).map { .object(Box<Any>($0)) } ?? .null
   }
 
-  /// What a save would keep of an attribute's value.
+  /// An attribute's value as a save would keep it.
   final func storedSlotValue(_ slot: Int) -> SlotValue {
     guard runtime.brief[slot].role == .composite else { return keptValue(slot, slotValue(slot)) }
     fireFault(slot)
@@ -33,8 +33,8 @@ extension NSManagedObject {
     return result.isEmpty ? nil : result
   }
 
-  /// Sets an attribute; for a composite one its elements, those that the dictionary lacks to nil. Observers
-  /// of the attribute are told once.
+  /// Sets an attribute; for a composite one its elements, and those that the dictionary lacks to nil.
+  /// Observers of the attribute are notified once.
   final func setAttribute(_ slot: Int, _ value: Any?) {
     let property: Int = runtime.layout.property(of: slot)
     guard runtime.brief[property].role == .composite else {
@@ -55,8 +55,8 @@ extension NSManagedObject {
     }
   }
 
-  /// What setting a composite attribute sets. What is no dictionary of its elements is kept at its own slot
-  /// alone, for saving to refuse.
+  /// The values that setting a composite attribute sets. A value that is no dictionary of its elements is
+  /// kept in the attribute's own slot alone, and the next save refuses it.
   final func splitComposite(_ slot: Int, _ value: Any?) -> [(slot: Int, value: SlotValue)] {
     guard let value = SlotValue.unwrapped(value) else {
       return [(slot, .unset)] + runtime.layout.storedSlots(of: slot).map { ($0, .null) }
@@ -89,7 +89,7 @@ extension NSManagedObject {
     return entries.keys.filter { !known.contains($0) }.sorted()
   }
 
-  /// The rest of a sentence that begins with "can't take".
+  /// The end of a sentence that begins with "can't take".
   final func compositeComplaint(_ slot: Int, _ value: Any) -> String {
     let names: [String] = runtime.layout.slots[slot].elements.map { runtime.layout.slots[$0].property.name }
     guard let entries = Self.entries(value) else {

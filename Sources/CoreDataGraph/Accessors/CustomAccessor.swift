@@ -2,18 +2,18 @@ import CoreDataModel
 import CoreDataPredicates
 import Foundation
 
-// Accessors of the program's own, as key-value coding finds them. On Apple's platforms
-// `value(forKey: "fullName")` calls the method `fullName` of the object's class, which the Objective-C
-// runtime finds by its name. Here a class names the accessors that do more than hand a slot through
-// (`customAccessors`), as key paths, and an entity's runtime keeps them (Decisions/0028).
+// The program's own accessors, as key-value coding uses them. On Apple's platforms `value(forKey:
+// "fullName")` calls the method `fullName` of the object's class, which the Objective-C runtime finds by its
+// name. Here a class lists the accessors that do more than access a slot (`customAccessors`), as key paths,
+// and an entity's runtime keeps them (Decisions/0028).
 //
 //     value(forKey:) ─▶ runtime.accessors ─▶ nil, as for nearly all classes ───────────▶ slot
 //                            │
-//                            └─▶ one for this key ─▶ key path of the class ─▶ getter ─▶ as key-value coding gives it
+//                            └─▶ one for this key ─▶ key path of the class ─▶ getter ─▶ as key-value coding returns it
 //                                     │
-//                                     └─ that getter is running for this object already (it asks itself) ─▶ slot
+//                                     └─ that getter is already running for this object (it reads its own key) ─▶ slot
 
-/// One accessor that a class has told, taken apart once.
+/// One accessor of a class, prepared once.
 final class CustomAccessor: @unchecked Sendable {
   // Sendable: immutable after init, and its key path captures nothing.
 
@@ -23,7 +23,7 @@ final class CustomAccessor: @unchecked Sendable {
   /// nil for a property without a setter.
   private let writing: (any WritingKeyPath)?
 
-  /// nil for a key path that does not start at the class, or one that it inherits from.
+  /// nil for a key path that does not start at the class, or at one that it inherits from.
   init?(_ key: String, _ keyPath: AnyKeyPath, of type: NSManagedObject.Type) {
     guard let reading = keyPath as? any ReadingKeyPath, reading.starts(at: type) else { return nil }
     self.key = key
@@ -32,8 +32,8 @@ final class CustomAccessor: @unchecked Sendable {
     writing = keyPath as? any WritingKeyPath
   }
 
-  /// The accessors of a class and of those it inherits from, by key; a class's own go before inherited ones.
-  /// nil when there are none.
+  /// The accessors of a class and of those it inherits from, by key; a class's own override inherited ones.
+  /// nil if there are none.
   static func all(of type: NSManagedObject.Type) -> [String: CustomAccessor]? {
     var found: [String: CustomAccessor] = [:]
     var current: NSManagedObject.Type? = type
@@ -51,8 +51,9 @@ final class CustomAccessor: @unchecked Sendable {
     return found.isEmpty ? nil : found
   }
 
-  /// The key that a class, or one that it inherits from, has given a key path. Of several one that a model in
-  /// use has, and then the first in the order of text: the same each time.
+  /// The key for which a class, or one that it inherits from, has listed a key path. If there are several,
+  /// one that a model in use has, and otherwise the first alphabetically, so that the result is always the
+  /// same.
   static func key(of keyPath: AnyKeyPath, in type: NSManagedObject.Type) -> String? {
     let keys: [String] = all(of: type)?.values.filter { $0.keyPath == keyPath }.map(\.key).sorted() ?? []
     if keys.count < 2 { return keys.first }
@@ -60,14 +61,14 @@ final class CustomAccessor: @unchecked Sendable {
     return keys.first { key in models.contains { $0.layout.slotByName[key] != nil } } ?? keys.first
   }
 
-  /// What a class says, which is asked while its model is prepared, under a lock.
+  /// The accessors that a class lists. The list is read under a lock while its model is prepared.
   private static func told(by type: NSManagedObject.Type) -> [String: AnyKeyPath] {
     ThreadLocalState.ofThisThread.with(\.asked, type) { type.customAccessors }
   }
 
   // MARK: Use
 
-  /// What a getter has given, maybe nil.
+  /// The result of a getter, maybe nil.
   struct Answer {
     let value: Any?
   }
@@ -75,18 +76,18 @@ final class CustomAccessor: @unchecked Sendable {
   /// Whether there is a setter, for a property that is not optional.
   var refusesNil: Bool { writing?.refusesNil ?? false }
 
-  /// What came of writing through an accessor.
+  /// The result of writing through an accessor.
   enum Outcome {
     case written
-    /// There is no setter, or it is what is running.
+    /// There is no setter, or the setter is already running.
     case unavailable
     /// The property is not optional, and the value is nil.
     case refusesNil
     case wrongType(Any.Type)
   }
 
-  /// The value as key-value coding gives it; nil when the accessor is running for this object already, or
-  /// stored values are asked for.
+  /// The value as key-value coding returns it; nil if the accessor is already running for this object, or if
+  /// stored values are being read.
   func read(_ object: NSManagedObject) -> Answer? {
     let notes: ThreadLocalState = .ofThisThread
     if notes.readsPersistedValues, object.isStored(key) { return nil }
@@ -100,14 +101,15 @@ final class CustomAccessor: @unchecked Sendable {
       ?? .unavailable
   }
 
-  /// nil when the very same accessor runs further out, so that running it again would never end.
+  /// nil if the same accessor is already running for the object, so that running it again would recurse
+  /// forever.
   private func run<Result>(
     for object: NSManagedObject, isWriting: Bool, _ notes: ThreadLocalState, _ body: () -> Result
   ) -> Result? {
     let frame = RunningAccessor(
       accessor: ObjectIdentifier(self), object: ObjectIdentifier(object), isWriting: isWriting)
     guard notes.running.insert(frame).inserted else { return nil }
-    // What the accessor asks for is the program's question, whoever asks for the accessor.
+    // The accessor's own reads are the program's, whatever code calls the accessor.
     let readsPersistedValues: Bool = notes.readsPersistedValues
     notes.readsPersistedValues = false
     defer {
@@ -122,7 +124,7 @@ final class CustomAccessor: @unchecked Sendable {
 
 private protocol ReadingKeyPath {
   func starts(at type: NSManagedObject.Type) -> Bool
-  /// nil when the object is not of the class that the key path starts at.
+  /// nil if the object is not of the class that the key path starts at.
   func read(_ object: NSManagedObject) -> CustomAccessor.Answer?
 }
 
@@ -188,7 +190,7 @@ private enum KeyValueForm {
   }
 
   /// A value for a property of this type: numbers in its width, raw values as cases, members in its kind of
-  /// collection. What does not fit is given back as it is.
+  /// collection. A value that does not fit is returned unchanged.
   static func inward(_ value: Any, _ wanted: Any.Type) -> Any {
     switch wanted {
     case is Bool.Type:
@@ -220,7 +222,7 @@ private enum KeyValueForm {
     Number(exactly: value)
   }
 
-  /// To the nearest number there is; nil for a number that is out of range.
+  /// Rounds to the nearest representable number; nil for a number that is out of range.
   private static func round<Number: BinaryFloatingPoint>(_ value: Double, _ type: Number.Type) -> Any? {
     let rounded = Number(value)
     return value.isFinite && !rounded.isFinite ? nil : rounded
@@ -243,7 +245,7 @@ private enum KeyValueForm {
 }
 
 private protocol FilledByMembers {
-  /// nil when a member is of another type.
+  /// nil if a member is of another type.
   static func filled(_ members: [Any]) -> Any?
 }
 

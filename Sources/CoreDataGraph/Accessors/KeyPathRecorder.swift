@@ -4,36 +4,37 @@ import CoreDataRuntime
 import CoreDataStorage
 import Foundation
 
-// How `\Item.title` gets its name. Managed properties are computed, and key paths of computed properties have
-// no name off Apple's platforms. So the getter is run on a recording instance of the class: an object whose
-// accessors note the key they are asked for and hand out made-up values. If exactly one key was asked for and
-// its value comes out unchanged, twice and more with different values, that key is the name. A to-one
-// relationship hands out a recording instance in turn: `\Item.category?.name` is `category.name`.
+// How the name of `\Item.title` is found. Managed properties are computed, and key paths of computed
+// properties have no name off Apple's platforms. So the getter is run on a recording instance of the class:
+// an object whose accessors record the keys that are read and return sample values. If exactly one key was
+// read and its value is the getter's result, in two or more runs with different values, that key is the name.
+// A to-one relationship returns another recording instance: `\Item.category?.name` is `category.name`.
 //
 //     \Item.title          managedValue("title") → "aB"         result "aB"            title
 //     \Item.category?.name managedObject("category") → recorder → managedValue("name")  category.name
 //     \Item.fullTitle      managedValue("title") → "aB"         result "aB, today"     no name
 //
-// A recording instance is a fault for ever, so accessors of ordinary objects pay nothing: only the way that
-// loads a fault looks whether there is a recorder. It belongs to the thread that runs the getter, and
-// to no context.
+// A recording instance stays a fault, so accessors of ordinary objects cost nothing more: only the code path
+// that loads a fault checks whether there is a recorder. The instance belongs to the thread that runs the
+// getter, and to no context.
 
-/// What one recording instance was asked for.
+/// The keys that were read from one recording instance.
 final class KeyPathRecorder {
-  /// What was handed out for a key.
+  /// The value that was returned for a key.
   enum Answer {
     case value(PredicateValue)
-    /// The recording instance behind a to-one relationship.
+    /// The recording instance of a to-one relationship's target.
     case target(NSManagedObject)
     /// The recording instance that is the one member of a to-many relationship.
     case member(NSManagedObject)
-    /// nil, since nothing of that type can be made up.
+    /// nil, because no sample value of that type can be made.
     case nothing(Any.Type)
   }
 
   private(set) var notes: [(key: String, answer: Answer)] = []
   private let samples: KeyPathSamples
-  /// The class's entity in a model in use, if there is one: it tells what key-value coding gives for a key.
+  /// The class's entity in a model in use, if there is one: it determines what key-value coding returns for a
+  /// key.
   private let described: EntityRuntime?
 
   init(_ samples: KeyPathSamples, of type: NSManagedObject.Type) {
@@ -47,7 +48,7 @@ final class KeyPathRecorder {
 
   // MARK: Accessors
 
-  /// A made-up value for an accessor of this type.
+  /// A sample value for an accessor of this type.
   func value<Value>(_ key: String) -> Value? {
     guard let value: Value = samples.value() else {
       note(key, .nothing(Value.self))
@@ -65,7 +66,7 @@ final class KeyPathRecorder {
     (instance(key, Member.self, Answer.member) as? Member).map { [$0] } ?? []
   }
 
-  /// A case of an enumeration, for an accessor of that type: one of the trial's raw value, or else any.
+  /// A case of an enumeration, for an accessor of that type: the one of the sample's raw value, or else any.
   func rawRepresentable<Value: RawRepresentable>(_ key: String) -> Value? {
     guard let value: Value = samples.rawRepresentable() else {
       note(key, .nothing(Value.self))
@@ -75,7 +76,7 @@ final class KeyPathRecorder {
     return value
   }
 
-  /// What an accessor of any type wants: an object, members, or a value.
+  /// A value for an accessor of any type: an object, members, or a value.
   func anything<Value>(_ key: String) -> Value? {
     if let type = Value.self as? NSManagedObject.Type { return instance(key, type, Answer.target) as? Value }
     if let type = Value.self as? any ManagedMembers.Type {
@@ -84,7 +85,7 @@ final class KeyPathRecorder {
     return value(key)
   }
 
-  /// The same for key-value coding, where the model tells what there is, or else the key path what is wanted.
+  /// The same for key-value coding, where the model determines the type, or else the key path.
   func anyValue(_ key: String) -> Any? {
     let slot: PropertySlot? = described.flatMap { entity in
       entity.layout.slotByName[key].map { entity.layout.slots[$0] }
@@ -123,7 +124,7 @@ final class KeyPathRecorder {
     return made
   }
 
-  /// An object that records. Its initialiser may be the program's own.
+  /// A recording instance. Its initialiser may be the program's own.
   static func makeInstance(_ type: NSManagedObject.Type, _ samples: KeyPathSamples) -> NSManagedObject {
     let model: ModelRuntime = .recording
     let entity = NSEntityDescription()
@@ -167,7 +168,7 @@ extension NSOrderedSet: ManagedMembers {
 }
 
 extension ModelRuntime {
-  /// The model of recording instances: one entity, whose one property takes whatever setters write.
+  /// The model of recording instances: one entity, whose one property accepts whatever setters write.
   static let recording: ModelRuntime = {
     let property = NSAttributeDescription()
     property.name = "recorded"
@@ -187,8 +188,8 @@ extension ModelRuntime {
 extension NSManagedObject: KeyPathNaming, KeyPathRecording {
   package static func recordedName(of keyPath: AnyKeyPath) -> KeyPathName {
     if let key = CustomAccessor.key(of: keyPath, in: self) { return .named(key) }
-    // A getter that gets made-up collections may stop where a subscript follows, and no name would lead
-    // through them anyway.
+    // A getter that receives sample collections may stop if it uses a subscript, and a path through them has
+    // no name anyway.
     if TypeSearch.isSupported, let passed = keyPath.passedValues.first(where: { !ClassNames.isManaged($0) }) {
       return .unnamed("it goes through a value of type \(passed), which is no managed object")
     }
@@ -213,7 +214,7 @@ extension NSManagedObject: KeyPathNaming, KeyPathRecording {
   }
 }
 
-/// What came out of a getter, weighed against what was handed in.
+/// Compares the result of a getter with the sample values it has read.
 private struct KeyPathTrial {
   let wanted: Any.Type
   let result: Any?

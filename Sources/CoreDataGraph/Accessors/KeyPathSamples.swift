@@ -2,20 +2,20 @@ import CoreDataModel
 import CoreDataPredicates
 import Foundation
 
-/// The values that one trial hands out. Trials go on as long as values come out unchanged, so the odd ones
-/// (nought, negative numbers, spaces around text) meet only getters that hand their value through.
+/// The sample values of one run. Runs continue as long as values are returned unchanged, so the unusual ones
+/// (zero, negative numbers, text with spaces around it) reach only getters that return their value unchanged.
 struct KeyPathSamples {
   /// The type of the key path's value, without optionals.
   let wanted: Any.Type
   private let round: Int
-  /// A raw value that the wanted type has a case for.
+  /// A raw value for which the wanted type has a case.
   private let raw: PredicateValue?
 
   private static let integers: [Int64] = [101, 53, 0, -53]
   private static let doubles: [Double] = [101.5, 53.25, 0, -53.25]
   private static let texts: [String] = ["aB", "bA", " aB c"]
 
-  /// One trial each; nil when nothing can be made up for a type with raw values.
+  /// The samples of each run; nil if no sample can be made for a type with raw values.
   static func rounds(for wanted: Any.Type) -> [KeyPathSamples]? {
     if let type = wanted as? any RawRepresentable.Type {
       let raws: [PredicateValue] = Array(rawValues(of: type).prefix(4))
@@ -27,7 +27,7 @@ struct KeyPathSamples {
     return (0..<(isUnsigned ? 3 : 4)).map { KeyPathSamples(wanted: wanted, round: $0, raw: nil) }
   }
 
-  /// The value for an accessor of this type, nil when there is none to make up.
+  /// The value for an accessor of this type; nil if no sample can be made.
   func value<Value>() -> Value? {
     if let raw = raw?.anyValue {
       if let raw = raw as? Value { return raw }
@@ -44,7 +44,7 @@ struct KeyPathSamples {
       .flatMap { $0 as? Value.RawValue }.flatMap { Value(rawValue: $0) }
   }
 
-  /// A raw value in its very type.
+  /// A raw value in exactly that type.
   private static func raw(_ value: Any?, as type: Any.Type) -> Any? {
     guard let number = value as? any BinaryInteger, let type = type as? any FixedWidthInteger.Type else {
       return value
@@ -52,8 +52,7 @@ struct KeyPathSamples {
     return exactly(Int(number), type)
   }
 
-  /// The value for key-value coding, of the type that the key path wants, or of a given one:
-  /// numbers as `NSNumber`.
+  /// The value for key-value coding, of the key path's type or of a given one: numbers as `NSNumber`.
   func keyValue(of attribute: NSAttributeType?) -> Any? {
     let type: Any.Type = attribute?.valueType ?? wanted
     let value: Any? = raw.flatMap { suits($0.anyValue, type) ? $0.anyValue : nil } ?? sample(of: type)
@@ -65,7 +64,7 @@ struct KeyPathSamples {
     }
   }
 
-  /// Whether a raw value of the wanted type can be the value of a property of another one.
+  /// Whether a raw value of the wanted type can be the value of a property of another type.
   private func suits(_ raw: Any?, _ type: Any.Type) -> Bool {
     if type == wanted { return true }
     return type is any FixedWidthInteger.Type
@@ -85,7 +84,7 @@ struct KeyPathSamples {
     if type == Data.self { return Data([1, 2, UInt8(round)]) }
     if type == UUID.self { return UUID(uuid: (9, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, UInt8(round))) }
     if type == URL.self { return URL(string: "scheme://host/\(round)") }
-    // What Foundation has as classes is made of what they stand for.
+    // Samples of Foundation's classes are made from the corresponding Swift values.
     if type == NSString.self { return sample(of: String.self) }
     if type == NSDate.self { return sample(of: Date.self) }
     if type == NSData.self { return sample(of: Data.self) }
@@ -95,7 +94,7 @@ struct KeyPathSamples {
     return nil
   }
 
-  /// The same as a member of a collection, where a number has its very type.
+  /// The same as a member of a collection, where a number must have exactly the declared type.
   private func member(of type: Any.Type) -> Any? {
     switch (sample(of: type), type) {
     case (let number as Int64, let type as any FixedWidthInteger.Type):
@@ -111,7 +110,7 @@ struct KeyPathSamples {
 
   // MARK: Raw values
 
-  /// Raw values that have a case: of types that list their cases from the list, else by trying.
+  /// Raw values that have a case: from the list of cases if the type has one, else by trying.
   private static func rawValues<Type: RawRepresentable>(of type: Type.Type) -> [PredicateValue] {
     let raws: [Any]
     if let listed = type as? any CaseIterable.Type {
@@ -134,7 +133,7 @@ struct KeyPathSamples {
     Number(exactly: value)
   }
 
-  /// The raw value of a value that has one; any other as it is.
+  /// The raw value of a value that has one; any other value unchanged.
   static func rawValue(of value: Any?) -> Any? {
     guard let value = value as? any RawRepresentable else { return value }
     return raw(value)
@@ -148,8 +147,8 @@ struct KeyPathSamples {
   }
 }
 
-/// Collections of a made-up member, as transformable attributes hold them; nil when there is no
-/// member to make up.
+/// Collections with one sample member, as transformable attributes hold them; nil if no sample of a member
+/// can be made.
 private protocol SampledCollection {
   static func holdingSample(_ sample: (Any.Type) -> Any?) -> Any?
 }
@@ -182,7 +181,7 @@ extension Optional: OptionalType {
 }
 
 extension NSAttributeType {
-  /// The Swift type of the values; nil where the model does not say.
+  /// The Swift type of the values; nil if the model does not define it.
   fileprivate var valueType: Any.Type? {
     switch self {
     case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType: Int64.self

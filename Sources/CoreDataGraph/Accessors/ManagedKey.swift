@@ -2,9 +2,9 @@ import CoreDataStorage
 import Foundation
 import Synchronization
 
-/// A managed property's name with the place of its value, for accessors that cost a few nanoseconds.
+/// A managed property's name together with its slot, for accessors that cost a few nanoseconds.
 ///
-/// Make one per property, as a static constant of the class, and use it in a computed property
+/// Make one for each property, as a static constant of the class, and use it in a computed property
 /// (generated classes do just this):
 ///
 /// ```swift
@@ -15,15 +15,15 @@ import Synchronization
 /// }
 /// ```
 ///
-/// The slot is looked up by name once per model and remembered. A model without such a property stops with
-/// the nearest names, and a property that the accessor's type does not fit with the types that do, for all
-/// properties of the entity (Decisions/0043). Safe to use from any thread.
+/// The slot is looked up by name once for each model and cached. If the model has no such property the
+/// program stops with the nearest names; if the accessor's type does not fit the property, it stops with the
+/// types that do, for all properties of the entity (Decisions/0043). Safe to use from any thread.
 public final class ManagedKey: Sendable, ExpressibleByStringLiteral {
   public let name: String
 
-  /// The last look-up: model serial (24 bits), first and last entity index it holds for (14 bits each), slot
-  /// (12 bits). 0: none. A slot is right for the declaring entity and its sub-entities, which have
-  /// neighbouring indexes.
+  /// The last look-up: model serial (24 bits), first and last entity index it is valid for (14 bits each),
+  /// slot (12 bits). 0 if there was none. A slot is valid for the declaring entity and its sub-entities,
+  /// which have consecutive indexes.
   private let cache = Atomic<UInt64>(0)
 
   public init(_ name: String) { self.name = name }
@@ -43,7 +43,7 @@ public final class ManagedKey: Sendable, ExpressibleByStringLiteral {
 
   @inline(never)
   private func lookUp(in runtime: EntityRuntime, _ shape: AccessorShape) -> Int {
-    // What is written to a recording instance is never read.
+    // Values written to a recording instance are never read.
     if runtime.recorder != nil { return 0 }
     guard let slot = runtime.layout.slotByName[name] else {
       fatalError(GraphError.unknownKey(name, runtime.layout).description)

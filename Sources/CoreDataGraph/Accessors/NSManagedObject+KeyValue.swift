@@ -3,21 +3,21 @@ import CoreDataPredicates
 import CoreDataStorage
 import Foundation
 
-// Key-value coding: what Apple's framework inherits from the Objective-C runtime, here as methods
-// of managed objects.
+// Key-value coding: what Apple's framework inherits from the Objective-C runtime is implemented here as
+// methods of managed objects.
 
 extension NSManagedObject {
-  /// The slot of a key; stops with the nearest names when the entity has no such property.
+  /// The slot of a key; stops with the nearest names if the entity has no such property.
   final func requireSlot(_ key: String) -> Int {
     guard let slot = runtime.layout.slotByName[key] else {
-      // What is written to a recording instance is never read.
+      // Values written to a recording instance are never read.
       if runtime.recorder != nil { return 0 }
       fatalError(GraphError.unknownKey(key, runtime.layout).description)
     }
     return slot
   }
 
-  /// The value of a slot as key-value coding gives it.
+  /// The value of a slot as key-value coding returns it.
   final func objectValue(_ slot: Int) -> Any? {
     let described: PropertySlot = runtime.layout.slots[slot]
     guard let relationship = described.relationship else {
@@ -28,7 +28,7 @@ extension NSManagedObject {
     return relationship.isOrdered ? NSOrderedSet(array: objects) : NSSet(array: objects)
   }
 
-  /// What a fetched property has found: fetched when first asked for and kept until the object is refreshed.
+  /// The result of a fetched property: fetched when it is first read and kept until the object is refreshed.
   private final func fetchedValue(_ slot: Int) -> Any? {
     fireFault()
     if let value = state?.values[slot], case .object = value {
@@ -50,14 +50,14 @@ extension NSManagedObject {
 }
 
 extension NSManagedObject: KeyValueReadable, ModelledObject {
-  /// For predicates and sort descriptors: throws instead of stopping when the key is unknown or a
-  /// transformable value can't be transformed.
+  /// For predicates and sort descriptors: throws instead of stopping if the key is unknown or a transformable
+  /// value can't be transformed.
   public final func readValue(forKey key: String) throws -> Any? {
     if runtime.answersKeys, runtime.recorder == nil { return try answeredValue(key) }
     return try knownValue(key)
   }
 
-  /// The value that the base class's `value(forKey:)` gives, or throws.
+  /// The value that the base class's `value(forKey:)` returns, or its error.
   private final func knownValue(_ key: String) throws -> Any? {
     if needsAttention, let recorder = runtime.recorder { return recorder.anyValue(key) }
     if let answer = customValue(key) { return answer.value }
@@ -88,13 +88,13 @@ extension NSManagedObject: KeyValueReadable, ModelledObject {
 
   package final func hasProperty(named name: String) -> Bool { runtime.layout.slotByName[name] != nil }
 
-  /// Whether a key is a property that stores keep, which is to say that it is not one that only objects have.
+  /// Whether a key is a property that stores keep, as opposed to one that only objects have.
   final func isStored(_ key: String) -> Bool {
     guard let slot = runtime.layout.slotByName[key] else { return false }
     return runtime.brief[slot].role != .transient
   }
 
-  /// What the class's own accessor gives; nil where there is none, or it is what is asking.
+  /// The result of the class's own accessor; nil if there is none, or if it is already running.
   @inline(__always)
   final func customValue(_ key: String) -> CustomAccessor.Answer? {
     guard let accessors = runtime.accessors else { return nil }
@@ -102,11 +102,11 @@ extension NSManagedObject: KeyValueReadable, ModelledObject {
   }
 }
 
-// MARK: - Keys that stand for nothing
+// MARK: - Undefined keys
 
 extension NSManagedObject {
-  /// What the class answers for a key that stands for nothing. Whatever it makes of the base class's refusal:
-  /// where that would have stopped the program, it is thrown.
+  /// The result of the class for an undefined key. If the class calls the base class's implementation, which
+  /// would stop the program, the error is thrown instead.
   private final func undefinedValue(_ key: String) throws -> Any? {
     try catchingRefusal { value(forUndefinedKey: key) }
   }
@@ -119,11 +119,11 @@ extension NSManagedObject {
     return value
   }
 
-  /// What the class's own `value(forKey:)` gives; the stored value where that is asked for.
+  /// The result of the class's own `value(forKey:)`; the stored value if stored values are being read.
   private final func answeredValue(_ key: String) throws -> Any? {
     let notes: ThreadLocalState = .ofThisThread
     if notes.readsPersistedValues, isStored(key) { return try knownValue(key) }
-    // What the class asks for is the program's question, whoever asks the class.
+    // The class's own reads are the program's, whatever code calls the class.
     return try notes.with(\.readsPersistedValues, false) { try catchingRefusal { value(forKey: key) } }
   }
 
@@ -150,7 +150,7 @@ extension NSManagedObject {
 
   /// The base class's `setValue(_:forUndefinedKey:)`.
   final func refuseValue(forKey key: String) {
-    // What is written to a recording instance is never read.
+    // Values written to a recording instance are never read.
     if runtime.recorder != nil { return }
     if runtime.accessors?[key] != nil {
       fatalError(
@@ -175,7 +175,7 @@ extension NSManagedObject {
   /// The base class's `value(forKeyPath:)`.
   final func baseValue(along keyPath: String) -> Any? {
     do {
-      // As a path, `self` is the object even where it names a property.
+      // In a path, `self` is the object even if a property has that name.
       if keyPath == "self" { return value(forKey: keyPath) }
       return try NSExpression(forKeyPath: keyPath).expressionValueThrowing(with: self)
     } catch {
@@ -202,7 +202,7 @@ extension NSManagedObject {
     setObjectValue(value, slot)
   }
 
-  /// False for what is to go to the slot.
+  /// Returns false for a value that is to be set in the slot.
   private final func set(_ value: Any?, by accessor: CustomAccessor, _ slot: Int?) -> Bool {
     switch accessor.write(value, to: self) {
     case .written: return true
@@ -221,8 +221,8 @@ extension NSManagedObject {
     }
   }
 
-  /// Keeps a value that an accessor can't take, so that the next save names it: for what the attribute takes
-  /// neither, for what the accessor wants.
+  /// Keeps a value that an accessor can't accept, so that the next save reports it: with the attribute's type
+  /// if the attribute can't accept it either, else with the accessor's type.
   private final func keep(_ value: Any?, _ slot: Int, for wanted: Any.Type) {
     let described: PropertySlot = runtime.layout.slots[slot]
     guard let given = SlotValue.unwrapped(value), described.attribute != nil, described.role != .composite,
@@ -293,7 +293,7 @@ extension NSManagedObject {
 
   // MARK: Primitive access and its brackets
 
-  /// Before a value is read: loads the object if it is a fault.
+  /// Called before a value is read: loads the object if it is a fault.
   public final func willAccessValue(forKey key: String?) {
     if needsAttention { attend(key.flatMap { runtime.layout.slotByName[$0] } ?? -1, .read) }
   }
@@ -311,8 +311,8 @@ extension NSManagedObject {
     return objectValue(slot)
   }
 
-  /// Sets a value without recording a change, keeping inverses or any callback. Between
-  /// ``willChangeValue(forKey:)`` and ``didChangeValue(forKey:)`` it makes a whole setter.
+  /// Sets a value without recording a change, maintaining inverses or calling anything. Between
+  /// ``willChangeValue(forKey:)`` and ``didChangeValue(forKey:)`` it forms a complete setter.
   public final func setPrimitiveValue(_ value: Any?, forKey key: String) {
     let slot: Int = requireSlot(key)
     if flags.contains(.confined) { requireQueue(slot, .write) }
@@ -327,15 +327,14 @@ extension NSManagedObject {
     } else {
       ensureState().values[slot] = makeSlotValue(value, slot: slot)
     }
-    // The object does not count as changed, but the value must reach the store with the next save of it
-    // (Decisions/0056).
+    // The object does not count as changed, but its next save must write the value (Decisions/0056).
     if hasSource || flags.contains(.inserted) {
       for stored in runtime.layout.storedSlots(of: slot) { state?.noteChange(stored) }
     }
   }
 
-  /// Before a value is changed by primitive access. A key that the model does not have is a property of the
-  /// class's own, see ``contextShouldIgnoreUnmodeledPropertyChanges``.
+  /// Called before a value is changed by primitive access. A key that the model does not have is a property
+  /// of the class itself, see ``contextShouldIgnoreUnmodeledPropertyChanges``.
   public final func willChangeValue(forKey key: String) {
     guard let slot = modelledSlot(key) else {
       if flags.contains(.observed), let place = observedPlace(key) { observation?.willChange(self, place) }
@@ -369,7 +368,7 @@ extension NSManagedObject {
     identityMap?.context?.noteChange(of: self)
   }
 
-  /// Before members of a to-many relationship are changed by primitive access.
+  /// Called before members of a to-many relationship are changed by primitive access.
   public final func willChangeValue(
     forKey inKey: String, withSetMutation inMutationKind: NSKeyValueSetMutationKind,
     using inObjects: Set<AnyHashable>
@@ -377,8 +376,8 @@ extension NSManagedObject {
     willChangeValue(forKey: inKey)
   }
 
-  /// After members of a to-many relationship were changed by primitive access: records the change
-  /// and keeps inverses.
+  /// Called after members of a to-many relationship were changed by primitive access: records the change and
+  /// maintains inverses.
   public final func didChangeValue(
     forKey inKey: String, withSetMutation inMutationKind: NSKeyValueSetMutationKind,
     using inObjects: Set<AnyHashable>
@@ -392,7 +391,7 @@ extension NSManagedObject {
     set { setValue(newValue, forKey: key) }
   }
 
-  /// After a value was changed by primitive access: records the change and keeps inverses.
+  /// Called after a value was changed by primitive access: records the change and maintains inverses.
   public final func didChangeValue(forKey key: String) {
     guard let slot = modelledSlot(key) else {
       noteUnmodelledChange()

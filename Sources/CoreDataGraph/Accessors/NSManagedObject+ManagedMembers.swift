@@ -16,7 +16,7 @@ extension NSManagedObject {
     refuse(target, key, Target.self)
   }
 
-  /// The same for a property that is not optional. Stops where there is no target.
+  /// The same for a property that is not optional. Stops if there is no target.
   @_disfavoredOverload
   public final func managedObject<Target: NSManagedObject>(
     _ key: ManagedKey, as type: Target.Type = Target.self
@@ -24,7 +24,7 @@ extension NSManagedObject {
     required(managedObject(key, as: type), key)
   }
 
-  /// Sets the target of a to-one relationship and keeps the inverses.
+  /// Sets the target of a to-one relationship and maintains the inverses.
   public final func setManagedObject(_ target: NSManagedObject?, _ key: ManagedKey) {
     setToOne(key.slot(in: runtime, .toOne(NSManagedObject.self)), target)
   }
@@ -62,7 +62,7 @@ extension NSManagedObject {
     let shape: AccessorShape = .toMany(Member.self, isOrdered: isOrdered)
     if needsAttention, let recorder = recorderOrAttend(key, shape) { return recorder.members(key.name) }
     let slot: Int = key.slot(in: runtime, shape)
-    // A fetched property has what its request finds.
+    // The value of a fetched property is the result of its request.
     if runtime.brief[slot].role == .other { return objectValue(slot) as? [Member] ?? [] }
     return members(slot).map { member in
       if let typed = member as? Member { return typed }
@@ -79,8 +79,8 @@ extension NSManagedObject {
       """)
   }
 
-  /// Replaces the members of a to-many relationship and keeps the inverses; the order counts for
-  /// an ordered one.
+  /// Replaces the members of a to-many relationship and maintains the inverses; the order counts for an
+  /// ordered one.
   public final func setManagedMembers(_ members: some Sequence<NSManagedObject>, _ key: ManagedKey) {
     setMembers(key.slot(in: runtime, .toMany(NSManagedObject.self, isOrdered: nil)), Array(members))
   }
@@ -105,13 +105,13 @@ extension NSManagedObject {
       key.slot(in: runtime, .toMany(NSManagedObject.self, isOrdered: nil)), members.map { Array($0) } ?? [])
   }
 
-  /// Adds a member (at the end of an ordered relationship) and keeps its inverse. Does not load
-  /// the other members.
+  /// Adds a member (at the end of an ordered relationship) and maintains its inverse. Does not load the other
+  /// members.
   public final func addManagedMember(_ member: NSManagedObject, _ key: ManagedKey) {
     link(key.slot(in: runtime, .toMany(NSManagedObject.self, isOrdered: nil)), member)
   }
 
-  /// Removes a member and keeps its inverse. Does not load the other members.
+  /// Removes a member and maintains its inverse. Does not load the other members.
   public final func removeManagedMember(_ member: NSManagedObject, _ key: ManagedKey) {
     unlinkMember(key.slot(in: runtime, .toMany(NSManagedObject.self, isOrdered: nil)), member)
   }

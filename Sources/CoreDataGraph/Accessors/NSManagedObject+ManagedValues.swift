@@ -34,7 +34,7 @@ extension NSManagedObject {
 
 // MARK: Objects
 
-/// Accessors of types that are not optional stop where there is no value, as properties of those types do on
+/// Accessors of types that are not optional stop if there is no value, as properties of those types do on
 /// Apple's platforms. Data reads as empty there, and here too.
 extension NSManagedObject {
   public final func managedValue(_ key: ManagedKey) -> Date { required(managedValue(key), key) }
@@ -61,7 +61,7 @@ extension NSManagedObject {
     typedValue(key, of: Value.self, as: Value.self)
   }
 
-  /// The value of an attribute, whose accessor is of type `type`, as key-value coding has it.
+  /// The value of an attribute whose accessor is of type `type`, as key-value coding returns it.
   private final func typedValue<Value>(_ key: ManagedKey, of type: Any.Type, as: Value.Type) -> Value? {
     if needsAttention, let recorder = recorderOrAttend(key, .value(type)) { return recorder.value(key.name) }
     return attributeValue(key.slot(in: runtime, .value(type))) as? Value
@@ -71,7 +71,7 @@ extension NSManagedObject {
     setAttribute(key.slot(in: runtime, .value(Value.self)), value)
   }
 
-  /// What an accessor of a type that is not optional gives.
+  /// The result of an accessor of a type that is not optional.
   final func required<Value>(_ value: Value?, _ key: ManagedKey) -> Value {
     if let value { return value }
     if let empty = (Value.self as? any EmptyForNil.Type)?.emptyForNil as? Value { return empty }
@@ -90,7 +90,7 @@ extension NSManagedObject {
   }
 }
 
-/// Types whose values are empty for nil where nil can't be.
+/// Types with an empty value that replaces nil if the accessor is not optional.
 private protocol EmptyForNil {
   static var emptyForNil: Any { get }
 }
@@ -103,8 +103,8 @@ extension Data: EmptyForNil { fileprivate static var emptyForNil: Any { Data() }
 // MARK: Raw values
 
 extension NSManagedObject {
-  /// An attribute that holds the raw values of an enumeration or an option set. nil for no value, and for a
-  /// raw value without a case.
+  /// An attribute that holds the raw values of an enumeration or an option set. nil if there is no value, or
+  /// for a raw value without a case.
   public final func managedValue<Value: RawRepresentable>(_ key: ManagedKey) -> Value? {
     if needsAttention, let recorder = recorderOrAttend(key, .value(Value.RawValue.self)) {
       return recorder.rawRepresentable(key.name)
@@ -112,7 +112,8 @@ extension NSManagedObject {
     return rawValue(key, Value.RawValue.self).flatMap { Value(rawValue: $0) }
   }
 
-  /// The same where there is always one: 0 or empty text for no value. Stops for a raw value without a case.
+  /// The same for a type that is not optional: 0 or empty text if there is no value. Stops for a raw value
+  /// without a case.
   public final func managedValue<Value: RawRepresentable>(_ key: ManagedKey) -> Value {
     if needsAttention, let recorder = recorderOrAttend(key, .value(Value.RawValue.self)) {
       return required(recorder.rawRepresentable(key.name), key)
@@ -132,7 +133,7 @@ extension NSManagedObject {
   }
 
   private final func rawValue<Raw>(_ key: ManagedKey, _ type: Raw.Type) -> Raw? {
-    // One box at most, for what enumerations are made of.
+    // At most one box for the usual raw types of enumerations.
     switch type {
     case is Int16.Type: (managedValue(key) as Int16?) as? Raw
     case is Int32.Type: (managedValue(key) as Int32?) as? Raw
@@ -176,13 +177,13 @@ extension NSManagedObject {
   }
 
   /// A property as a type that has no accessor of its own: Foundation's classes (`NSDecimalNumber?`,
-  /// `NSNumber?`, `NSURL?`), the dictionary of a composite attribute, what a transformable attribute holds;
+  /// `NSNumber?`, `NSURL?`), the dictionary of a composite attribute, the value of a transformable attribute;
   /// `Person?`, `Set<Item>`, `NSOrderedSet?` for relationships.
   @_disfavoredOverload
   public final func managedValue<Value>(_ key: ManagedKey) -> Value? { anything(key) }
 
-  /// The same for a type that is not optional. Stops where there is no value, but for collections,
-  /// which are empty then.
+  /// The same for a type that is not optional. Stops if there is no value, except for collections, which are
+  /// then empty.
   @_disfavoredOverload
   public final func managedValue<Value>(_ key: ManagedKey, as type: Value.Type = Value.self) -> Value {
     required(anything(key), key)

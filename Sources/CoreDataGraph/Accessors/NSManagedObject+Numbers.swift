@@ -1,12 +1,12 @@
 import CoreDataStorage
 import Foundation
 
-// Accessors of numbers, flags and dates: the hot ones. A value is read from its word in the row, or from the
-// object's own slot, and no step allocates. The type is checked against the attribute where a key looks its
-// slot up, see `AccessorShape`.
+// Accessors of numbers, Booleans and dates, which are called most often. A value is read from its word in the
+// row, or from the object's own slot, and no step allocates. The type is checked against the attribute when a
+// key looks its slot up, see `AccessorShape`.
 
 extension NSManagedObject {
-  /// The word of a slot in the row, nil for none. Read in place, without counting a reference to the slab.
+  /// The word of a slot in the row; nil if there is none. Read in place, without retaining the slab.
   @inline(__always)
   final func rowWord(_ slot: Int) -> UInt64? {
     let word: Int = Int(runtime.brief[slot].word)
@@ -14,13 +14,13 @@ extension NSManagedObject {
     return RowLayout.value(word, base, headerSize: runtime.headerSize)
   }
 
-  /// Where the value of a stored slot is, for readers that have looked its places up before.
+  /// The location of a stored slot's value, for readers that have looked up its places before.
   enum PlaceOfValue {
     case word(UInt64)
     case held(SlotValue)
     /// There is no value.
     case nothing
-    /// Neither slots nor a row tell.
+    /// Neither the object's slots nor a row contain it.
     case unknown
   }
 
@@ -35,27 +35,27 @@ extension NSManagedObject {
     return RowLayout.value(word, base, headerSize: headerSize).map { .word($0) } ?? .nothing
   }
 
-  /// The bytes that a word of the row points at, valid as long as the object keeps its row.
+  /// The bytes that a word of the row refers to, valid as long as the object keeps its row.
   @inline(__always)
   final func tailBytes(_ place: UInt64) -> UnsafeRawBufferPointer? {
     guard let slab = rowSlab else { return nil }
     return RowLayout.bytes(place, tail: slab.tail)
   }
 
-  /// The integer of a slot, nil for none.
+  /// The integer of a slot; nil if there is none.
   @inline(__always)
   private final func integerValue(_ key: ManagedKey, for type: Any.Type) -> Int64? {
     if needsAttention, let recorder = recorderOrAttend(key, .value(type)) { return recorder.value(key.name) }
     return loadedInteger(key, for: type)
   }
 
-  /// The same for a type that has room for every value of the attribute.
+  /// The same for a type that can represent every value of the attribute.
   @inline(__always)
   private final func wideValue<Number: FixedWidthInteger>(_ key: ManagedKey) -> Number? {
     integerValue(key, for: Number.self).map { Number(truncatingIfNeeded: $0) }
   }
 
-  /// The same for one that may not.
+  /// The same for a type that can't represent every value.
   private final func exactValue<Number: FixedWidthInteger>(_ key: ManagedKey) -> Number? {
     guard let value = integerValue(key, for: Number.self) else { return nil }
     if let exact = Number(exactly: value) { return exact }
@@ -115,8 +115,8 @@ extension NSManagedObject {
     return rowWord(slot).map { Double(bitPattern: $0) }
   }
 
-  /// A number or date that is held as an object: what a transient attribute was given, or a number
-  /// of another kind.
+  /// A number or date that is held as an object: the value of a transient attribute, or a number of another
+  /// kind.
   private final func boxedDouble(_ slot: Int) -> Double? {
     switch attributeValue(slot) {
     case let date as Date: date.timeIntervalSinceReferenceDate
@@ -127,8 +127,8 @@ extension NSManagedObject {
 
 // MARK: Reading
 
-/// Numbers that are not optional read as 0, flags as false, where there is no value, as scalar properties do
-/// on Apple's platforms.
+/// If there is no value, numbers that are not optional read as 0 and Booleans as false, as scalar properties
+/// do on Apple's platforms.
 extension NSManagedObject {
   public final func managedValue(_ key: ManagedKey) -> Int64 { wideValue(key) ?? 0 }
   public final func managedValue(_ key: ManagedKey) -> Int32 { wideValue(key) ?? 0 }
@@ -153,7 +153,7 @@ extension NSManagedObject {
     return loadedDouble(key, for: Date.self).map { Date(timeIntervalSinceReferenceDate: $0) }
   }
 
-  // Types that no attribute has the width of: a value out of their range stops.
+  // Types whose width no attribute has: a value out of their range stops the program.
   public final func managedValue(_ key: ManagedKey) -> UInt64 { exactValue(key) ?? 0 }
   public final func managedValue(_ key: ManagedKey) -> UInt32 { exactValue(key) ?? 0 }
   public final func managedValue(_ key: ManagedKey) -> UInt16 { exactValue(key) ?? 0 }
@@ -170,7 +170,7 @@ extension NSManagedObject {
 
 // MARK: Writing
 
-/// A value that the attribute has no room for is kept, and refused by the next save.
+/// A value that is out of the attribute's range is kept, and the next save refuses it.
 extension NSManagedObject {
   public final func setManagedValue(_ value: Int64, _ key: ManagedKey) {
     set(.integer(value), key, Int64.self)
@@ -234,15 +234,15 @@ extension NSManagedObject {
   ) {
     let slot: Int = key.slot(in: runtime, .value(type))
     if runtime.accepts(value, slot) { return setSlot(slot, value) }
-    // A typed accessor over an attribute of another type goes the way of key-value coding, which converts. A
-    // transient one keeps what it was given.
+    // A typed accessor over an attribute of another type converts through key-value coding. A transient
+    // attribute keeps the value as it was set.
     let given: ColumnKind = runtime.brief[slot].role == .transient ? kind : .int64
     setSlot(slot, makeSlotValue(value.attributeValue(kind: given), slot: slot))
   }
 }
 
 extension EntityRuntime {
-  /// Whether a slot's kind takes this form of value as it is.
+  /// Whether a slot's kind accepts this form of value unchanged.
   @inline(__always)
   final func accepts(_ value: SlotValue, _ slot: Int) -> Bool {
     switch value {

@@ -1,8 +1,8 @@
 import Foundation
 
-/// A function that is being run, as messages name it.
+/// A running function, named for messages.
 struct Caller: Equatable {
-  /// The function's name as the linker knows it; empty where the program doesn't tell it.
+  /// The function's name as the linker has it; empty if the program does not contain it.
   let symbol: String
   /// The file name of the program or library it belongs to.
   let image: String
@@ -10,15 +10,15 @@ struct Caller: Equatable {
   /// `Shop.Cart.add(Shop.Item) -> () in shop`; nil without a name.
   var text: String? { symbol.isEmpty ? nil : "\(Self.demangled(symbol)) in \(image)" }
 
-  /// The functions being run on this thread, the innermost first.
+  /// The running functions of this thread, the innermost first.
   ///
   /// Names come from the symbol tables of the files, read as files: up to some tenths of a second in a large
-  /// debug build. The `Runtime` module would find source lines too, but to tell which images are loaded it
-  /// reads the start of everything that is mapped into memory, and stops the program when another thread
-  /// unmaps something meanwhile, as SQLite does with the index of a write-ahead log. Foundation finds
-  /// exported names only, and programs export none.
+  /// debug build. The `Runtime` module would find source lines too, but to find the loaded images it reads
+  /// the start of everything that is mapped into memory, and crashes if another thread unmaps something
+  /// meanwhile, as SQLite does with the index of a write-ahead log. Foundation finds exported names only, and
+  /// programs export none.
   static var all: [Caller] {
-    // The first is Foundation's own.
+    // The first frame is Foundation's own.
     let places: [Place] = Thread.callStackSymbols.dropFirst().map(Place.init)
     var names: [String: [UInt: String]] = [:]
     for (path, nameless) in Dictionary(grouping: places.filter { $0.symbol.isEmpty }, by: \.path) {
@@ -31,17 +31,17 @@ struct Caller: Equatable {
     }
   }
 
-  /// The program's own path is the one it was called by, which says nothing once it has changed its folder.
+  /// The program's own path is the one it was started with, which is useless once it has changed its
+  /// directory.
   private static func file(of path: String) -> String {
     path == CommandLine.arguments.first ? "/proc/self/exe" : path
   }
 
-  /// What Foundation says of one frame: `path(symbol+0x2e) [0x7f8b95f799de]`,
-  /// `path(+0x17e2) [0x562aee5a47e2]`.
+  /// Foundation's text for one frame: `path(symbol+0x2e) [0x7f8b95f799de]`, `path(+0x17e2) [0x562aee5a47e2]`.
   struct Place: Equatable {
     let path: String
     let symbol: String
-    /// Of the call, relative to where the image starts; meaningless where there is a symbol.
+    /// The offset of the call, relative to the start of the image; meaningless if there is a symbol.
     let offset: UInt
 
     init(_ line: String) {
@@ -54,8 +54,7 @@ struct Caller: Equatable {
       path = String(line[..<open])
       symbol = String(line[line.index(after: open)..<plus])
       let digits: Substring = line[line.index(after: plus)..<close].dropFirst(2)
-      // The address is the one to return to; the call lies before it, and may be the last instruction
-      // of its function.
+      // This is the return address; the call precedes it, and may be the last instruction of its function.
       offset = (UInt(digits, radix: 16) ?? 1) &- 1
     }
   }
@@ -68,17 +67,18 @@ struct Caller: Equatable {
   }
 }
 
-/// The runtime's own, which Swift declares to nobody: allocates the name; nil for what isn't a mangled name.
+/// A function of the runtime that has no Swift declaration: allocates the name; nil for a name that isn't
+/// mangled.
 @_silgen_name("swift_demangle")
 private func demangle(
   _ name: UnsafePointer<CChar>, _ length: UInt, _ buffer: UnsafeMutablePointer<CChar>?,
   _ size: UnsafeMutablePointer<UInt>?, _ flags: UInt32
 ) -> UnsafeMutablePointer<CChar>?
 
-/// The table of functions in an ELF file of 64 bits in the machine's byte order (`man elf`); other
-/// files have no names.
+/// The table of functions in a 64-bit ELF file in the machine's byte order (`man elf`); other files have no
+/// names.
 enum SymbolTable {
-  /// The names of the functions that the addresses lie in, each address relative to the start of the image.
+  /// The names of the functions that contain the addresses, each address relative to the start of the image.
   static func names(of addresses: Set<UInt>, inFile path: String) -> [UInt: String] {
     guard let file = FileHandle(forReadingAtPath: path) else { return [:] }
     defer { try? file.close() }
@@ -121,7 +121,8 @@ enum SymbolTable {
   private struct TooShort: Error {}
 
   private static func read(_ count: Int, at offset: UInt64, of file: FileHandle) throws -> Data {
-    // Symbols of the largest programs take some hundred megabytes; more is a broken file.
+    // Symbols of the largest programs take some hundred megabytes; a larger table means that the file is
+    // damaged.
     guard count <= 1 << 30, offset <= UInt64(Int64.max) else { throw TooShort() }
     try file.seek(toOffset: offset)
     guard let data = try file.read(upToCount: count), data.count == count else { throw TooShort() }
@@ -138,7 +139,7 @@ enum SymbolTable {
 }
 
 extension Data {
-  /// The number that lies at a place, which need not be a multiple of its size.
+  /// The number at an offset, which need not be a multiple of its size.
   fileprivate func number<Number: FixedWidthInteger>(at offset: Int, _: Number.Type) -> Number {
     withUnsafeBytes { $0.loadUnaligned(fromByteOffset: offset, as: Number.self) }
   }

@@ -1,23 +1,23 @@
 import CoreDataStorage
 import Foundation
 
-// A context, or an object of it, used off the context's queue. Where that is looked for every object carries
-// the flag `confined`, which sends each access the slow way, where it is checked. Elsewhere no object has the
-// flag, and the test of the fast way, which looks for faults anyway, is the only one there is
+// Detects when a context, or an object of it, is used off the context's queue. If this is on, every object
+// carries the flag `confined`, which sends each access through the slow path, where it is checked. Otherwise
+// no object has the flag, and the test of the fast path, which checks for faults anyway, is the only one
 // (Decisions/0051).
 
-/// What somebody does with a property.
+/// The kind of access to a property.
 enum ObjectAccess {
-  /// A read by the program, and one by the framework on the way to something else.
+  /// A read by the program, and one by the framework as part of another operation.
   case read, inner
   case write
 
   var participle: String { self == .write ? "changed" : "read" }
 }
 
-/// What is done about uses off the queue: reports in debug builds, nothing in others, unless the launch
+/// What is done about off-queue access: a report in debug builds, nothing in others, unless the launch
 /// argument `-com.apple.CoreData.ConcurrencyDebug`, the same name without the dash in the environment, or
-/// `CLARUS_CONCURRENCY_DEBUG` there says otherwise: 1 stops the program, `report` reports, 0 is silence.
+/// `CLARUS_CONCURRENCY_DEBUG` there is set: 1 stops the program, `report` reports, 0 does nothing.
 package enum ConcurrencyDebug: Sendable {
   case off, report, stop
 
@@ -26,7 +26,7 @@ package enum ConcurrencyDebug: Sendable {
 
   static let argument = "com.apple.CoreData.ConcurrencyDebug"
 
-  /// A package that depends on this one is built in the same configuration.
+  /// The default. A package that depends on this one is built in the same configuration.
   package static var unasked: ConcurrencyDebug {
     #if DEBUG
       .report
@@ -35,7 +35,7 @@ package enum ConcurrencyDebug: Sendable {
     #endif
   }
 
-  /// Reads the places that can set it; the launch argument wins.
+  /// Reads the places that can set it; the launch argument prevails.
   package static func chosen(environment: [String: String], arguments: [String]) -> ConcurrencyDebug {
     if let flag = arguments.firstIndex(of: "-" + argument), flag + 1 < arguments.count {
       return read(arguments[flag + 1])
@@ -57,14 +57,14 @@ package enum ConcurrencyDebug: Sendable {
   private static let reported = Guarded<Set<String>>([])
   private static let mostReports: Int = 20
 
-  /// Whether something is to be reported: each kind of use once, and not without end.
+  /// Whether to report a use: each kind once, and only a limited number.
   fileprivate static func isNew(_ use: String) -> Bool {
     reported.withLock { $0.count < mostReports && $0.insert(use).inserted }
   }
 }
 
 extension NSManagedObjectContext {
-  /// Reports or stops when the caller is not on the context's queue and that is looked for.
+  /// Reports or stops if the caller is not on the context's queue and this is checked.
   @inline(__always)
   final func requireQueue(_ use: @autoclosure () -> String) {
     if identityMap.marks.contains(.confined), !mayBeUsedHere { usedOffQueue(use(), nil) }
@@ -75,7 +75,7 @@ extension NSManagedObjectContext {
     isOnQueue || (concurrencyType == .confinementConcurrencyType && home == WorkQueue.thisThread)
   }
 
-  /// Names both sides, and stops if that was asked for.
+  /// Reports both sides, and stops if requested.
   @inline(never)
   final func usedOffQueue(_ use: String, _ object: NSManagedObject?) {
     guard ConcurrencyDebug.chosen != .stop else { fatalError(offQueueText(use, object)) }
@@ -120,16 +120,16 @@ extension NSManagedObjectContext {
 }
 
 extension NSManagedObject {
-  /// Reports or stops when an access comes off the context's queue. An object that has left its context
-  /// belongs to nobody.
+  /// Reports or stops if the object is accessed off its context's queue. An object that has left its context
+  /// may be used anywhere.
   final func requireQueue(_ slot: Int, _ access: ObjectAccess) {
     guard let context = identityMap?.context, !context.mayBeUsedHere else { return }
     context.usedOffQueue("\(named(slot)) was \(access.participle)", self)
   }
 
-  /// For objects whose context went away while they lived: what was loaded and never changed can be read, as
-  /// can the attributes of objects that were never stored; a value that would have to be loaded, that was
-  /// unsaved, or that is to be set has nowhere to come from or go to.
+  /// For objects whose context was deallocated before them: values that were loaded and never changed can be
+  /// read, and so can the attributes of objects that were never stored. A value that would have to be loaded,
+  /// that was unsaved, or that is to be set can't be.
   final func requireContext(_ slot: Int, _ access: ObjectAccess) {
     let isAttribute: Bool = slot < 0 || runtime.layout.slots[slot].relationship == nil
     if isAttribute, row == nil ? state != nil : access != .write {
@@ -149,12 +149,12 @@ extension NSManagedObject {
   }
 }
 
-/// libdispatch's own: for nil the label of the queue that runs the caller. Its Swift overlay has it on
-/// Apple's platforms only.
+/// A function of libdispatch: for nil it returns the label of the queue that runs the caller. Its Swift
+/// overlay exists on Apple's platforms only.
 @_silgen_name("dispatch_queue_get_label")
 private func currentQueueLabel(_ queue: UnsafeRawPointer?) -> UnsafePointer<CChar>
 
-/// Where the running code is, in words.
+/// Describes where the running code is.
 private enum Place {
   static var here: String {
     let thread: Thread = .current
@@ -167,14 +167,14 @@ private enum Place {
 
   private static let mostCallers: Int = 8
 
-  /// Names of functions begin with their module, mangled; those in extensions of other modules' types
-  /// have it later.
+  /// Names of functions begin with their module, mangled; those in extensions of other modules' types contain
+  /// it later.
   private static let ownModules: [String] =
     ["CoreDataGraph", "CoreDataControllers", "CoreDataPredicates", "CoreDataModel"].map {
       "\($0.count)\($0)"
     }
 
-  /// The innermost callers outside the framework, as far as the process has their names.
+  /// The innermost callers outside the framework, as far as their names are available.
   static var callers: [String] {
     let callers: [Caller] = Caller.all.filter { $0.text != nil }
     let outside: [Caller] = callers.filter { caller in

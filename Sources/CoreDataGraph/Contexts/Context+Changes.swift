@@ -2,7 +2,7 @@ import CoreDataModel
 import CoreDataStorage
 import Foundation
 
-// Deletion, the end of an event, and taking changes back.
+// Deletion, the end of an event, and rollback.
 
 extension NSManagedObjectContext {
   // MARK: Recording
@@ -12,19 +12,19 @@ extension NSManagedObjectContext {
     beginEvent(if: work.recordInsertion(of: object))
   }
 
-  /// An object's value was set.
+  /// Called after an object's value was set.
   final func noteChange(of object: NSManagedObject) { beginEvent(if: work.recordUpdate(of: object)) }
 
   final func noteEvent(_ flag: ObjectFlags, of object: NSManagedObject) {
     beginEvent(if: work.recordEvent(flag, of: object))
   }
 
-  /// An object whose row is gone.
+  /// Marks an object whose row no longer exists.
   final func markInaccessible(_ object: NSManagedObject) {
     beginEvent(if: work.recordMissingRow(of: object))
   }
 
-  /// After the first change of an event: on the main queue, somebody has to end it.
+  /// Called after the first change of an event: on the main queue, the end of the event must be scheduled.
   @inline(__always)
   final func beginEvent(if isFirst: Bool) {
     if isFirst, concurrencyType == .mainQueueConcurrencyType { scheduleEventEnd() }
@@ -42,8 +42,8 @@ extension NSManagedObjectContext {
     }
     work.recordDeletionByProgram(of: object)
     guard !object.flags.contains(.deleted) else { return }
-    // Loaded, since the save deletes the version that was read and no other; a row that is gone already needs
-    // no deletion.
+    // The object is loaded, because the save deletes exactly the version that was read; a row that no longer
+    // exists needs no deletion.
     object.fireFault()
     guard !object.flags.contains(.inaccessible) else { return }
     object.prepareForDeletion()
@@ -54,8 +54,8 @@ extension NSManagedObjectContext {
     beginEvent(if: work.recordDeletion(of: object, isCascaded: isCascaded))
   }
 
-  /// Passes deletions on along relationships: nullify clears the other side, cascade deletes it, deny is
-  /// checked at save, no action leaves things as they are. Cycles end because an object is passed on once.
+  /// Propagates deletions along relationships: nullify clears the other side, cascade deletes it, deny is
+  /// checked at save, no action does nothing. Cycles end because each object is propagated once.
   final func propagateDeletes() {
     while work.hasPendingPropagation {
       for object in work.removePendingPropagation()
@@ -83,7 +83,7 @@ extension NSManagedObjectContext {
     case .cascadeDeleteRule:
       let targets: [NSManagedObject] = targets(of: object, slot)
       for target in targets where !target.flags.contains(.deleted) {
-        // Loaded like what is deleted by hand, and for the same reason.
+        // Loaded like an object that the program deletes, and for the same reason.
         target.fireFault()
         guard !target.flags.contains(.inaccessible) else { continue }
         target.prepareForDeletion()
@@ -99,8 +99,8 @@ extension NSManagedObjectContext {
       ? object.members(slot).objects : object.toOneTarget(slot).map { [$0] } ?? []
   }
 
-  /// Whose side must change when an object goes. Members that keep a key of it do; where the store keeps
-  /// pairs, or a key that the members' class knows nothing of, these go with its row.
+  /// The objects whose side changes when an object is deleted: members that keep its key. If the store keeps
+  /// pairs, or a key that is no property of the members, it deletes these with the object's row.
   private func nullified(_ object: NSManagedObject, _ slot: Int) -> [NSManagedObject] {
     let described: PropertySlot = object.runtime.layout.slots[slot]
     guard described.isToMany, let relationship = described.relationship,
@@ -109,17 +109,16 @@ extension NSManagedObjectContext {
     return object.knownMembers(slot)
   }
 
-  /// Clears both sides of a relationship of a deleted object. The deleted object's own to-one
-  /// values stay readable.
+  /// Clears both sides of a relationship of a deleted object. The deleted object's own to-one values stay
+  /// readable.
   private func separate(_ object: NSManagedObject, _ slot: Int, _ target: NSManagedObject) {
     let described: PropertySlot = object.runtime.layout.slots[slot]
     if described.isToMany { object.removeMember(slot, target) }
     if let inverse = described.inverseSlot { target.leave(inverse, object) }
   }
 
-  /// A relationship that the other side knows nothing of, or that a delete rule leaves alone, may lead to an
-  /// object that goes with the same save. What is to be written of it is cleared, so that no row comes to
-  /// refer to one that is gone.
+  /// A relationship without inverse, or one that a delete rule leaves alone, may refer to an object that the
+  /// same save deletes. The value to be written is cleared, so that no row refers to a deleted one.
   final func clearReferences(toDeletedIn changes: PendingChanges) {
     if changes.deleted.isEmpty { return }
     for object in changes.inserted + changes.updated {
@@ -143,7 +142,7 @@ extension NSManagedObjectContext {
     guard let objects = work.beginEndOfEvent() else { return }
     defer { work.finishEndOfEvent() }
     recordEvent(of: objects)
-    // Lists first: a set that is made of one has the right size at once.
+    // Arrays first: a set that is made from an array has the right capacity at once.
     var insertedNow: [NSManagedObject] = []
     var updatedNow: [NSManagedObject] = []
     var deletedNow: [NSManagedObject] = []
@@ -181,14 +180,14 @@ extension NSManagedObjectContext {
     postChange(info)
   }
 
-  /// A new object was deleted before it was saved: the context has nothing to say about it any more.
+  /// A new object was deleted before it was saved: the context removes it.
   private func forgetUnsaved(_ object: NSManagedObject) {
-    // Where deletions are passed on by the save only, others would keep pointing at it.
+    // If deletions are propagated only at a save, other objects would still refer to it.
     if !object.flags.contains(.propagated) { propagate(object) }
     detach(object)
   }
 
-  // MARK: Taking changes back
+  // MARK: Rollback
 
   final func performRollback() {
     requireQueue("rollback() was called")
@@ -215,7 +214,7 @@ extension NSManagedObjectContext {
       return
     }
     if parent != nil, object.row == nil {
-      // New in the parent: members that were changed here are known there only.
+      // The object is new in the parent: members that were changed here exist only here.
       object.turnIntoFault()
     } else if let base = object.state?.base {
       let state = ObjectState(values: base)

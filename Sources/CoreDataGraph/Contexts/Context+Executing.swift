@@ -1,10 +1,10 @@
 import CoreDataModel
 import Foundation
 
-/// A request that a context knows how to execute.
+/// A request that a context can execute.
 protocol ContextRequest: NSPersistentStoreRequest {
   func run(in context: NSManagedObjectContext) throws -> NSPersistentStoreResult
-  /// The results alone, from what is stored.
+  /// The results alone, from stored rows.
   func results(in context: NSManagedObjectContext) throws -> [Any]
 }
 
@@ -32,11 +32,11 @@ extension NSManagedObjectContext {
 extension NSPersistentStoreCoordinator {
   /// Executes a request against the stores, on the context's queue, and waits for it.
   ///
-  /// A fetch gives an array of what its result type says, as stored: unsaved changes don't count. A save
-  /// request writes the objects it names, all or nothing a store, and gives an empty array; it calls nothing
-  /// back, validates nothing and posts nothing, as this is what a context's ``NSManagedObjectContext/save()``
-  /// does around it. Arrays of arrays, one a store, are what requests of classes of one's own would give,
-  /// which no store executes yet.
+  /// A fetch returns an array of its result type, from stored rows: unsaved changes don't count. A save
+  /// request writes the objects it names, all or nothing in each store, and returns an empty array; it calls
+  /// no methods of objects, validates nothing and posts nothing: a context's
+  /// ``NSManagedObjectContext/save()`` does this around it. Requests of the program's own classes would
+  /// return arrays of arrays, one for each store; no store executes them yet.
   ///
   /// Throws what ``NSManagedObjectContext/fetch(_:)`` and ``NSManagedObjectContext/save()`` throw, and 134091
   /// for other requests.
@@ -80,7 +80,7 @@ extension NSFetchRequest: ContextRequest {
     return try context.fetch(stored)
   }
 
-  /// A copy, which others do not change.
+  /// A copy of the request, which later changes do not affect.
   fileprivate var snapshot: NSFetchRequest<ResultType> {
     let made = NSFetchRequest<ResultType>()
     copyContents(into: made)

@@ -2,12 +2,12 @@ import CoreDataModel
 import CoreDataStorage
 import Foundation
 
-// From ids and rows to objects: uniquing and the filling of faults.
+// Uniquing and firing faults: from ids and rows to objects.
 
 extension NSManagedObjectContext {
   // MARK: Objects by id
 
-  /// The one object of this context for a row; made as a fault if it is not known yet. No I/O.
+  /// The one object of this context for a row; created as a fault if it is not registered yet. No I/O.
   final func object(_ id: RowID, store: NSPersistentStore) -> NSManagedObject {
     let runtime: EntityRuntime = store.runtime.entities[Int(id.entity)]
     let root: Int = runtime.layout.rootIndex
@@ -30,8 +30,8 @@ extension NSManagedObjectContext {
     return made
   }
 
-  /// The objects for a batch of rows, in order. New and faulted ones take the row; loaded ones keep what they
-  /// have unless `refresh`. One lock, no allocation but the objects.
+  /// The objects for a batch of rows, in order. New objects and faults get the row; loaded ones keep their
+  /// values unless `refresh`. One lock, no allocation except the objects.
   final func objects(
     for batch: RowBatch, store: NSPersistentStore, refresh: Bool = false
   ) -> [NSManagedObject] {
@@ -39,22 +39,23 @@ extension NSManagedObjectContext {
     let root: Int = store.runtime.entities[first.entity].layout.rootIndex
     let runtimes: [EntityRuntime] = store.runtime.entities
     var result: [NSManagedObject] = []
-    // Those whose row is taken over when the registry's lock is open again: what observers have seen may ask
-    // the registry for more, and objects that are let go of leave it.
+    // Objects whose row is replaced after the identity map's lock is released: observers may need the
+    // identity map, and objects that are released remove themselves from it.
     var later: [(object: NSManagedObject, row: RowRef)] = []
     let count: Int = batch.count
     result.reserveCapacity(count)
     identityMap.withTable(store: store.ordinal, root: root) { table in
       table.reserve(more: count)
-      // Nothing to find in an empty table: a first fetch, the largest as a rule, spares one probe a row.
+      // An empty table needs no look-up: the first fetch, which usually is the largest, saves one probe for
+      // each row.
       let isFresh: Bool = table.count == 0
       for slab in batch.slabs {
         for position in 0..<slab.count {
           let row: RowRef = slab.row(position)
           let key: Int64 = row.key
           if !isFresh, let known = IdentityMap.find(key, in: table) {
-            // A changed object keeps the row its changes are against: that is what
-            // optimistic locking compares.
+            // A changed object keeps the row that its changes are based on: optimistic locking compares with
+            // it.
             if known.flags.contains(.remotelyDeleted) {
               later.append((known, row))
             } else if known.row == nil || known.flags.contains(.fault) || (refresh && !known.hasChanges) {
@@ -84,7 +85,7 @@ extension NSManagedObjectContext {
     return result
   }
 
-  /// Objects as faults for ids, in order; firing one loads its page of `pageSize`.
+  /// The objects for ids, as faults, in order; firing one loads its page of `pageSize`.
   final func objects(
     for ids: [RowID], store: NSPersistentStore, layout: EntityLayout, pageSize: Int
   ) -> [NSManagedObject] {
@@ -96,7 +97,7 @@ extension NSManagedObjectContext {
       let batch = FaultBatch(layout: layout, store: store, keys: ids[start..<end].map(\.key))
       for id in ids[start..<end] {
         let object: NSManagedObject = self.object(id, store: store)
-        // The store has just named it.
+        // The store has just returned its id.
         restoreRemotelyDeleted(object)
         if object.flags.contains(.fault), object.row == nil { object.faultBatch = batch }
         result.append(object)
@@ -106,11 +107,11 @@ extension NSManagedObjectContext {
     return result
   }
 
-  // MARK: Filling faults
+  // MARK: Firing faults
 
-  /// Gives a fault its row: the one that the row cache has, if it is not too old (``stalenessInterval``),
-  /// else that of the store, and the other faults of its batch theirs. Leaves the row nil if it is
-  /// gone from the store.
+  /// Sets the row of a fault: from the row cache, if that row is not too old (``stalenessInterval``), else
+  /// from the store, which also fills the other faults of its batch. Leaves the row nil if the store no
+  /// longer has it.
   final func loadRow(of object: NSManagedObject) throws {
     if let parent { return try load(object, from: parent) }
     if object.flags.contains(.remotelyDeleted) {
@@ -141,7 +142,7 @@ extension NSManagedObjectContext {
     object.faultBatch = nil
   }
 
-  /// How many members' rows one fired fault fetches along with its own.
+  /// How many members' rows firing one fault fetches together with its own.
   static let memberPageSize: Int = 500
 
   /// The members of a stored to-many relationship as objects (faults where they are not loaded).
@@ -156,7 +157,7 @@ extension NSManagedObjectContext {
       pageSize: NSManagedObjectContext.memberPageSize)
   }
 
-  /// The members of a relationship as the store has them.
+  /// The members of a relationship in the store.
   final func storedMemberIDs(of object: NSManagedObject, slot: Int, in store: NSPersistentStore) throws
     -> [RowID]
   {
@@ -165,8 +166,7 @@ extension NSManagedObjectContext {
     ).first ?? []
   }
 
-  /// Those of the objects that are members in the store, or with the parent. Reads nothing of
-  /// the other members.
+  /// Those of the objects that are members in the store, or in the parent. Reads none of the other members.
   final func storedMembers(of object: NSManagedObject, slot: Int, among objects: [NSManagedObject]) throws
     -> [NSManagedObject]
   {
@@ -190,8 +190,8 @@ extension NSManagedObjectContext {
       let store = store(of: objectID),
       store.runtime.entities.indices.contains(objectID.runtime.index)
     else {
-      // A temporary id of another context, or an id of a store that was removed: an object that
-      // can't be loaded.
+      // A temporary id of another context, or an id of a store that was removed: an object that can't be
+      // loaded.
       let orphan: NSManagedObject = objectID.runtime.objectClass.init(
         NewManagedObject(objectID.entity, nil))
       orphan.key = objectID.key
@@ -206,8 +206,8 @@ extension NSManagedObjectContext {
     return object(RowID(entity: runtime.index, key: objectID.key), store: store)
   }
 
-  /// The store of an id in this context's coordinator: the id may stem from another coordinator over
-  /// the same file.
+  /// The store of an id in this context's coordinator: the id may come from another coordinator over the same
+  /// file.
   final func store(of objectID: NSManagedObjectID) -> NSPersistentStore? {
     takeExchanges()
     if let store = objectID.persistentStore, store.persistentStoreCoordinator === persistentStoreCoordinator {
@@ -251,7 +251,7 @@ extension NSManagedObjectContext {
 
   final func refreshObject(_ object: NSManagedObject, keepsChanges flag: Bool) {
     requireQueue("refresh(_:mergeChanges:) was called")
-    // There is nothing that it could be in step with.
+    // There is nothing to refresh it from.
     if object.flags.contains(.remotelyDeleted) { return }
     guard object.identityMap === identityMap else { return }
     if !flag {
@@ -280,7 +280,7 @@ extension NSManagedObjectContext {
     noteEvent(.eventRefreshed, of: object)
   }
 
-  /// Reads an object's row anew and keeps its changes.
+  /// Reads an object's row again and keeps its changes.
   final func reload(_ object: NSManagedObject) throws {
     let seen: ObservedValues? = object.observedValues()
     defer { object.notifyObservers(since: seen) }
@@ -291,26 +291,26 @@ extension NSManagedObjectContext {
       noteEvent(.eventInvalidated, of: object)
       return
     }
-    // A value that was set back to what was read is no change: the new one counts.
+    // A value that was set back to the snapshot's value is no change: the new one from the store counts.
     let own: SlotSet = object.persistentChanges()
     object.row = row
     object.discardValues(except: own)
     object.awakeQuietly { object.awake(fromSnapshotEvents: .refresh) }
   }
 
-  /// A row is let go of. Another context may have an older one, which the cache would take for the newest
-  /// once this one is gone.
+  /// Called before a row is released. Another context may have an older one, which the cache would take for
+  /// the newest once this one is released.
   private func forgetOlderRow(of object: NSManagedObject) {
     guard let row = object.row, let store = object.store else { return }
     let layout: EntityLayout = object.runtime.layout
-    // The look-up alone makes the cache forget what this row replaces.
+    // The look-up removes the row that this one replaces from the cache.
     guard let known = store.keptRow(root: layout.rootIndex, key: object.key, age: nil),
       known.version &- row.version < 0
     else { return }
     store.forgetRows(of: layout, keys: [object.key])
   }
 
-  /// A row that is at hand may be older than what the object was given by a fetch.
+  /// A row in memory may be older than the row that a fetch has given the object.
   private func newestRow(of object: NSManagedObject, in store: NSPersistentStore) throws -> RowRef? {
     let layout: EntityLayout = object.runtime.layout
     let known: RowRef? = try store.cachedRow(of: layout, key: object.key, for: self)
@@ -342,8 +342,8 @@ extension NSManagedObjectContext {
     postChange([NSInvalidatedAllObjectsKey: objects.map(\.objectID)])
   }
 
-  /// A store was removed: its objects here, and in children, can't be used any more. Those who observe the
-  /// context are told.
+  /// Called when a store was removed: its objects here, and in children, can't be used any more. Observers of
+  /// the context are notified.
   final func forget(_ store: NSPersistentStore) {
     for child in children.all { child.onQueue { $0.forget(store) } }
     let objects: [NSManagedObject] = identityMap.allObjects.filter { $0.store === store }
@@ -357,13 +357,13 @@ extension NSManagedObjectContext {
     postChange([NSInvalidatedObjectsKey: Set(objects)])
   }
 
-  /// Runs now on the context's queue, else there later.
+  /// Runs now if on the context's queue, otherwise there later.
   final func onQueue(_ block: @escaping (NSManagedObjectContext) -> Void) {
     if isOnQueue { return block(self) }
     performIfAlive(block)
   }
 
-  /// Takes an object out of the context.
+  /// Removes an object from the context.
   final func detach(_ object: NSManagedObject) {
     identityMap.remove(
       object, store: object.store?.ordinal ?? 0, root: object.runtime.layout.rootIndex, key: object.key)
@@ -373,7 +373,7 @@ extension NSManagedObjectContext {
 }
 
 extension NSManagedObject {
-  /// The row is another one: what was read before is read anew, what was changed here stays.
+  /// Called when the row was replaced: what was read before is read again, what was changed here stays.
   final func discardValues(except own: SlotSet) {
     guard let state else { return }
     for (number, slot) in runtime.layout.slots.enumerated() where !own.contains(number) {
@@ -381,7 +381,7 @@ extension NSManagedObject {
       state.values[number] = .unset
       state.forgetChange(number)
     }
-    // Members that were added or removed stay so over the members read anew.
+    // Members that were added or removed stay so when the members are read again.
     for number in state.changed.members { unloadMembers(number) }
   }
 }

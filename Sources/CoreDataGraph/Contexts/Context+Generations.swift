@@ -1,19 +1,19 @@
 import CoreDataStorage
 import Foundation
 
-/// Which state of the stores a context reads.
+/// The state of the stores that a context reads.
 enum ContextPin {
-  /// What is stored at each read.
+  /// The latest state at each read.
   case none
-  /// The state at the next read, and that one from then on.
+  /// The state at the next read, and the same one from then on.
   case atNextRead
   case at(QueryGeneration)
 }
 
 extension NSManagedObjectContext {
-  /// The state of the stores that this context reads: nil (default) for what is stored at each read,
-  /// ``NSQueryGenerationToken/current`` until a context pinned to it has read something, then a token
-  /// of that state.
+  /// The state of the stores that this context reads: nil (default) for the latest state at each read,
+  /// ``NSQueryGenerationToken/current`` until a context pinned to it has read something, then a token of that
+  /// state.
   public final var queryGenerationToken: NSQueryGenerationToken? {
     requireQueue("queryGenerationToken was read")
     return pinToken
@@ -53,8 +53,8 @@ extension NSManagedObjectContext {
     pin = .at(wanted)
   }
 
-  /// What to read of a store instead of what is stored now; nil where the context is not pinned. The first
-  /// read of a pinned context takes the state.
+  /// The snapshot to read of a store instead of its latest state; nil if the context is not pinned. The first
+  /// read of a pinned context fixes the state.
   final func snapshot(of store: NSPersistentStore) throws -> (any StoreOperations)? {
     switch try takenPin() {
     case .at(let generation): return generation.states[store.ordinal]
@@ -62,27 +62,27 @@ extension NSManagedObjectContext {
     }
   }
 
-  /// The pin at a read.
+  /// The state to read, fixed at the first read.
   private func takenPin() throws -> ContextPin {
     guard case .atNextRead = pin, let coordinator = persistentStoreCoordinator else { return pin }
     pin = .at(try QueryGeneration.make(of: coordinator))
     return pin
   }
 
-  /// Lets a pinned context see the newest state from its next read on.
+  /// Makes a pinned context read the newest state from its next read on.
   final func movePin() {
     if case .at = pin { pin = .atNextRead }
   }
 
-  /// Runs a save's writing, which meets the newest state. A pinned context is pinned to what it has written
-  /// then; to what it was if that fails.
+  /// Runs the writing of a save, which works on the newest state. A pinned context is then pinned to what it
+  /// has written, or to its former state if the save fails.
   final func writingNewest(_ body: () throws -> Void) rethrows {
     let before: ContextPin = pin
     pin = .none
     do {
       try body()
     } catch {
-      // A save that was written in part has moved the pin already.
+      // A save that was written in part has already moved the pin.
       switch (before, pin) {
       case (.at, .atNextRead), (.atNextRead, .atNextRead): break
       default: pin = before
@@ -91,11 +91,11 @@ extension NSManagedObjectContext {
     }
     if case .none = before { return }
     let saved: QueryGeneration? = persistentStoreCoordinator.flatMap { try? QueryGeneration.make(of: $0) }
-    // Where the state can't be taken the next read tries again, and can say why.
+    // If the snapshot can't be taken now, the next read tries again, and can report why.
     pin = saved.map { .at($0) } ?? .atNextRead
   }
 
-  /// A context that reads what this one reads.
+  /// A context that reads the same state as this one.
   final func makeReader() throws -> NSManagedObjectContext {
     let reader = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
     reader.persistentStoreCoordinator = persistentStoreCoordinator

@@ -3,30 +3,29 @@ import CoreDataPredicates
 import CoreDataStorage
 import Foundation
 
-// Child contexts. What a store is for a root context, the parent is for a child: objects are read from the
-// parent's, unsaved changes included, and saving hands the changes over to it. Rows are shared; what the
-// parent has set over a row travels as values, objects in them as ids, since objects belong to
-// one context each.
+// Child contexts. A child uses its parent as a root context uses a store: objects are read from the parent's,
+// unsaved changes included, and saving passes the changes to it. Rows are shared; values that the parent has
+// set over a row are copied, with ids in place of objects, because objects belong to one context each.
 
-/// A value on its way from one context to another.
+/// A value that is passed between contexts.
 enum CarriedValue {
   case attribute(SlotValue)
   case toOne(NSManagedObjectID?)
   case toMany([NSManagedObjectID])
 }
 
-/// An object as the parent has it.
+/// An object in the state of the parent.
 struct CarriedObject: @unchecked Sendable {
   // Sendable: ids, rows that no one changes any more, and immutable values.
   let id: NSManagedObjectID
   let row: RowRef?
-  /// What the row does not tell.
+  /// Values that differ from the row.
   var values: [(slot: Int, value: CarriedValue)] = []
-  /// Not loaded there: only the id is known.
+  /// Not loaded in the parent: only the id is available.
   var isFault = false
 }
 
-/// A changed object on its way up.
+/// A changed object that is passed to the parent.
 private struct PushedObject: @unchecked Sendable {
   // Sendable: as CarriedObject.
   let id: NSManagedObjectID
@@ -36,10 +35,10 @@ private struct PushedObject: @unchecked Sendable {
       []
 }
 
-// MARK: Down: reading
+// MARK: Reading from the parent
 
 extension NSManagedObjectContext {
-  /// What a child gets of an object here; nil when it is deleted.
+  /// What a child receives of an object of this context; nil if the object is deleted.
   private func carry(_ object: NSManagedObject, loading: Bool) throws -> CarriedObject? {
     if loading { try object.fulfillFault() }
     if object.isDeleted || object.flags.contains(.inaccessible) { return nil }
@@ -61,7 +60,7 @@ extension NSManagedObjectContext {
           carried.values.append((number, .attribute(value.isUnset ? .null : value)))
         }
       case .toMany:
-        // What is not loaded here the child asks for when it wants it.
+        // Values that are not loaded here are read by the child when it needs them.
         let many: ToManyState? = state?.toMany(number)
         if object.row == nil || many?.isChanged == true && many?.members != nil {
           carried.values.append((number, .toMany(object.members(number).map(\.objectID))))
@@ -72,9 +71,10 @@ extension NSManagedObjectContext {
     return carried
   }
 
-  /// Gives an object here what the parent has of it; what was changed here stays.
+  /// Applies the parent's state of an object to the object here; what was changed here stays.
   private func apply(_ carried: CarriedObject, to object: NSManagedObject) {
-    // Looked up by an id that it had before this context was there to be told.
+    // The object was looked up by an earlier id, because this context did not exist yet when the new one was
+    // announced.
     if object.key != carried.id.key {
       let old: Int64 = object.key
       rename(object, carried.id)
@@ -114,7 +114,7 @@ extension NSManagedObjectContext {
       guard old.changed.contains(number) else { continue }
       state.noteChange(number)
       guard let many = old.toMany(number) else { continue }
-      // The parent's members, with what was added and removed here.
+      // The parent's members, with those added and removed here.
       let stored: ToManyState? = state.toMany(number)
       many.unload()
       if let members = stored?.members { many.load(members.objects) }
@@ -173,7 +173,7 @@ extension NSManagedObjectContext {
     return zip(objects, asked).filter { found.contains($1) }.map(\.0)
   }
 
-  /// The objects that the parent does not have any more.
+  /// The objects that the parent no longer has.
   final func missing(among objects: [NSManagedObject], in parent: NSManagedObjectContext) -> [NSManagedObject]
   {
     let ids: [NSManagedObjectID] = objects.map(\.objectID)
@@ -186,7 +186,7 @@ extension NSManagedObjectContext {
     return zip(objects, ids).filter { gone.contains($1) }.map(\.0)
   }
 
-  /// The object here for one of the parent's; what is loaded here stays as it is.
+  /// The object here for an object of the parent; an object that is loaded here stays unchanged.
   private func object(for carried: CarriedObject, refresh: Bool = false) -> NSManagedObject {
     let object: NSManagedObject = self.lookUp(carried.id)
     restoreRemotelyDeleted(object)
@@ -195,8 +195,8 @@ extension NSManagedObjectContext {
     return object
   }
 
-  /// Fetches through the parent, which counts its own unsaved changes in; those of this context are
-  /// laid on top.
+  /// Fetches through the parent, which includes its own unsaved changes; those of this context are merged
+  /// into the result.
   final func fetchObjects(_ scope: ResolvedFetch, from parent: NSManagedObjectContext) throws
     -> [NSManagedObject]
   {
@@ -224,7 +224,7 @@ extension NSManagedObjectContext {
 }
 
 extension FetchParameters {
-  /// The request with ids in place of objects: for another context.
+  /// The request with ids in place of objects, for use in another context.
   func withIDs() -> FetchParameters {
     var request: FetchParameters = self
     request.predicate = predicate.map { given in
@@ -244,11 +244,11 @@ extension FetchParameters {
   }
 }
 
-// MARK: Up: saving
+// MARK: Saving to the parent
 
 extension NSManagedObjectContext {
-  /// Makes the changes of this context the parent's. All or nothing: what can fail is done before anything is
-  /// changed there.
+  /// Passes the changes of this context to the parent. All or nothing: everything that can fail is done
+  /// before the parent is changed.
   final func push(_ changes: PendingChanges, _ values: TransformedValues, to parent: NSManagedObjectContext)
     throws
   {
@@ -288,7 +288,7 @@ extension NSManagedObjectContext {
           ))
       case .transient:
         let value: SlotValue = state.values[number]
-        // An object of this context has no business in another one.
+        // An object of this context must not be used in another one.
         if value.isUnset || value.attributeValue(kind: .transformable) is NSManagedObject { continue }
         pushed.values.append((number, .attribute(value)))
       case .fetched, .composite: continue
@@ -297,7 +297,7 @@ extension NSManagedObjectContext {
     return pushed
   }
 
-  /// A child's changes arrive.
+  /// Applies the changes of a child.
   private func receive(_ inserted: [PushedObject], _ updated: [PushedObject], _ deleted: [NSManagedObjectID])
     throws
   {
@@ -331,8 +331,8 @@ extension NSManagedObjectContext {
     return object
   }
 
-  /// Lists first, each as the child has changed it, in its order; then to-ones and the other sides of both.
-  /// The child had both sides in step with what it knew, but the objects here may have got other partners
+  /// To-manys first, each with the child's changes, in its order; then to-ones and the other sides of both.
+  /// The child had both sides consistent with what it had read, but the objects here may have other partners
   /// since, by changes that are not saved or that the child has not read.
   private func apply(_ changes: [(object: NSManagedObject, pushed: PushedObject)]) {
     var linked: [(owner: NSManagedObject, slot: Int, member: NSManagedObject, isAdded: Bool)] = []
@@ -368,7 +368,7 @@ extension NSManagedObjectContext {
 }
 
 extension NSManagedObject {
-  /// What was handed to the parent is what is.
+  /// The values passed to the parent become the object's saved state.
   fileprivate final func commitToParent() {
     let state: ObjectState = ensureState()
     var base: [SlotValue] = state.base ?? Array(repeating: .unset, count: runtime.slotCount)
@@ -388,12 +388,13 @@ extension NSManagedObject {
 
 // MARK: Ids
 
-// A saved object has a new id in its context at once. Contexts below hear of it before that context runs
-// anything else, so before an object can reach them under the new id; they rename their own objects on their
-// own queues, before they look for any (Decisions/0019). So a context never has two objects for one row.
+// A saved object has a new id in its context at once. Contexts below are notified before that context runs
+// anything else, so before an object can reach them under the new id; they change the ids of their own
+// objects on their own queues, before they look any up (Decisions/0019). So a context never has two objects
+// for one row.
 
 extension NSManagedObjectContext {
-  /// What is asked of the parent, answered with ids that this context knows.
+  /// Reads from the parent, with the result in ids that this context uses.
   private func reading<Result>(_ parent: NSManagedObjectContext, _ body: () throws -> Result) throws -> Result
   {
     let result: Result = try parent.runAndWait(body)
@@ -401,7 +402,7 @@ extension NSManagedObjectContext {
     return result
   }
 
-  /// The ids that objects are about to get, by the keys under which children may know them.
+  /// The ids that objects are about to get, by the keys under which children may have them.
   final func newIDs(of objects: [NSManagedObject], keys: [Int64], store: NSPersistentStore) -> [Int64:
     NSManagedObjectID]
   {
@@ -413,14 +414,14 @@ extension NSManagedObjectContext {
     return ids
   }
 
-  /// Lets all contexts below know which ids objects have got.
+  /// Announces the permanent ids of objects to all contexts below.
   final func propagatePermanentIDs(_ ids: [Int64: NSManagedObjectID]) {
     if ids.isEmpty { return }
     permanentIDs.record(ids)
     announce(ids)
   }
 
-  /// To grandchildren directly: an id may come to them by other ways than through the child.
+  /// Grandchildren are notified directly: they may receive an id in other ways than through the child.
   private func announce(_ ids: [Int64: NSManagedObjectID]) {
     for child in children.all {
       let isFirst: Bool = child.permanentIDs.announce(ids)
@@ -429,7 +430,8 @@ extension NSManagedObjectContext {
     }
   }
 
-  /// Gives objects the ids that the contexts above have announced. Nothing is to be looked up before.
+  /// Gives objects the ids that the contexts above have announced. Must be called before any object is looked
+  /// up.
   final func applyPermanentIDs() {
     if parent == nil { return }
     let ids: [Int64: NSManagedObjectID] = permanentIDs.removeAnnounced()
@@ -438,16 +440,16 @@ extension NSManagedObjectContext {
       let root: Int = id.runtime.layout.rootIndex
       if let object = identityMap.object(store: 0, root: root, key: key) { rename(object, id) }
     }
-    // What was on its way up or down still goes by the old keys. Children may have met such objects since
-    // they were told.
+    // What is being passed between contexts still uses the old keys. Children may have got such objects after
+    // they were notified.
     propagatePermanentIDs(ids)
   }
 
   private func rename(_ object: NSManagedObject, _ id: NSManagedObjectID) {
     guard object.key < 0, let store = id.store, object.identityMap === identityMap else { return }
     let root: Int = object.runtime.layout.rootIndex
-    // Another context of the coordinator can have read the row, and a program have brought its id here, while
-    // the save was under way.
+    // Another context of the coordinator may have read the row, and the program may have used its id here,
+    // while the save was in progress.
     guard identityMap.object(store: store.ordinal, root: root, key: id.key) == nil else { return }
     identityMap.remove(object, store: 0, root: root, key: object.key)
     object.store = store
@@ -456,11 +458,11 @@ extension NSManagedObjectContext {
     identityMap.insert(object, store: store.ordinal, root: root, key: id.key)
   }
 
-  /// Permanent ids for objects that came from the parent with temporary ones.
+  /// Obtains permanent ids for objects that came from the parent with temporary ones.
   final func obtainParentsIDs(for objects: [NSManagedObject]) throws {
     guard let parent, !objects.isEmpty else { return }
     let ids: [NSManagedObjectID] = objects.map(\.objectID)
-    // The parent tells its children.
+    // The parent announces them to its children.
     try reading(parent) {
       try parent.obtainIDs(for: ids.map { parent.lookUp($0) })
     }

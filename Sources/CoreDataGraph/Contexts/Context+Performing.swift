@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// Something a caller hands to the context's queue and gets back; the queue's order makes the hand-over safe.
+/// A value that is passed to a context's queue and back; the order of the queue makes this safe.
 struct Transfer<Value>: @unchecked Sendable {
   // Sendable: used by one queue at a time, as `perform` guarantees.
   let value: Value
@@ -11,8 +11,8 @@ extension Transfer<() -> Void> {
   func run(on actor: isolated any Actor) { value() }
 }
 
-/// A block that a thread is running, and those around it: what `NSFetchRequest.execute()` asks for a context,
-/// and deadlocks for what a thread holds.
+/// A block that a thread is running, and those around it: `NSFetchRequest.execute()` finds its context by it,
+/// and the detection of deadlocks the queues that a thread holds.
 final class RunningBlock {
   let queue: WorkQueue
   let context: NSManagedObjectContext?
@@ -58,11 +58,11 @@ final class RunningBlock {
   }
 }
 
-/// The end of an event that a main-queue context's first change has asked the main queue for: one at a time.
+/// The scheduled end of the event that the first change of a main-queue context began: at most one at a time.
 struct MainQueueEventEnd {
   private var isScheduled = false
 
-  /// False if the main queue has been asked already.
+  /// Returns false if it is already scheduled.
   mutating func schedule() -> Bool {
     if isScheduled { return false }
     isScheduled = true
@@ -75,15 +75,15 @@ struct MainQueueEventEnd {
 extension NSManagedObjectContext: WorkQueueOwner {
   final var upperQueue: WorkQueue? { parent?.queue ?? persistentStoreCoordinator?.queue }
 
-  /// Whether the calling code runs inside a block of this context (or on the main queue for
-  /// a main-queue one).
+  /// Whether the calling code runs inside a block of this context (or on the main queue for a main-queue
+  /// one).
   final var isOnQueue: Bool { queue.isCurrent }
 
-  /// The first change of an event on the main queue: the event ends when what the queue runs now is done, as
-  /// on Apple's platforms the turn of the main run loop does.
+  /// The first change of an event on the main queue: the event ends after the queue's current work, as at the
+  /// end of a turn of the main run loop on Apple's platforms.
   final func scheduleEventEnd() {
-    // Code that is not on the main queue must not touch the context; nothing is made worse by
-    // running beside it.
+    // Code that is not on the main queue must not use the context; ending an event concurrently would not
+    // make that any better.
     guard MainQueue.isCurrent, eventEnd.schedule() else { return }
     DispatchQueue.main.async { [weak self] in
       self?.eventEnd.begin()
@@ -91,7 +91,7 @@ extension NSManagedObjectContext: WorkQueueOwner {
     }
   }
 
-  /// Runs `body` as one unit of work: afterwards pending changes are processed.
+  /// Runs `body` as one event: afterwards pending changes are processed.
   private func runUnit<T, E: Error>(_ body: () throws(E) -> T) throws(E) -> T {
     defer { endEvent() }
     return try RunningBlock.run(in: queue, of: self, body)
@@ -101,17 +101,17 @@ extension NSManagedObjectContext: WorkQueueOwner {
     queue.run { [self] in runUnit(block) }
   }
 
-  /// Runs a block on the context's queue, later, unless the context is gone by then: what waits does
-  /// not keep it.
+  /// Runs a block on the context's queue, later, unless the context was deallocated by then: the waiting
+  /// block does not retain it.
   final func performIfAlive(_ block: @escaping (NSManagedObjectContext) -> Void) {
     queue.run { [weak self] in
       if let self { runUnit { block(self) } }
     }
   }
 
-  /// Runs a block as ``performAndWait(_:)`` does, and gives or throws what the block does.
+  /// Runs a block as ``performAndWait(_:)`` does, and returns or throws what the block does.
   public final func performAndWait<T, E: Error>(_ block: () throws(E) -> T) throws(E) -> T {
-    // By way of the method that can be overridden.
+    // Calls the method that can be overridden.
     var outcome: Result<T, E>?
     performAndWait { () -> Void in
       do throws(E) {
@@ -131,11 +131,11 @@ extension NSManagedObjectContext: WorkQueueOwner {
     return try queue.runAndWait { () throws(E) -> T in try runUnit(block) }
   }
 
-  /// Runs a block on the context's queue and suspends until it has run. Returns or rethrows what
-  /// the block does.
+  /// Runs a block on the context's queue and suspends until it has run. Returns or rethrows what the block
+  /// does.
   ///
-  /// Return ids or values, not managed objects, unless the caller is on the context's queue too. The block
-  /// does not belong to the actor in whose code it is written, see ``perform(_:)``.
+  /// Return ids or values, not managed objects, unless the caller is on the context's queue too. The block is
+  /// not isolated to the actor in whose code it is written, see ``perform(_:)``.
   @preconcurrency public final func perform<T, E: Error>(
     schedule: ScheduledTaskType = .immediate, isolation: isolated (any Actor)? = #isolation,
     _ block: @escaping @Sendable () throws(E) -> T

@@ -2,19 +2,19 @@ import CoreDataModel
 import Foundation
 
 extension NSManagedObjectContext {
-  /// Takes changes that were made elsewhere (by another process, a batch request, a history transaction) over
+  /// Merges changes that were made elsewhere (by another process, a batch request, a history transaction)
   /// into contexts: parents before their children, each on its own queue, which this call waits for.
   ///
   /// `changeNotificationData` holds arrays or sets of `NSManagedObjectID`s, or of their URIs, under
   /// `NSInsertedObjectsKey`, `NSUpdatedObjectsKey` and `NSDeletedObjectsKey` (or the keys of the ids, such as
-  /// `NSDeletedObjectIDsKey`). What names no object of a context's stores is left out.
+  /// `NSDeletedObjectIDsKey`). Ids that belong to no store of a context are ignored.
   ///
   /// See Apple's page
   /// [mergeChanges(fromRemoteContextSave:into:)](https://developer.apple.com/documentation/coredata/nsmanagedobjectcontext/mergechanges(fromremotecontextsave:into:)).
   public class func mergeChanges(
     fromRemoteContextSave changeNotificationData: [AnyHashable: Any], into contexts: [NSManagedObjectContext]
   ) {
-    // Each coordinator has a row cache of its own.
+    // Each coordinator has its own row cache.
     var forgotten: [ObjectIdentifier: Set<NSManagedObjectID>] = [:]
     for context in contexts.sorted(by: { $0.depth < $1.depth }) {
       context.runAndWait {
@@ -24,7 +24,7 @@ extension NSManagedObjectContext {
             in: changeNotificationData,
             [NSUpdatedObjectsKey, NSUpdatedObjectIDsKey, NSRefreshedObjectsKey, NSRefreshedObjectIDsKey]),
           deleted: context.ids(in: changeNotificationData, [NSDeletedObjectsKey, NSDeletedObjectIDsKey]))
-        // Nobody has told the row cache.
+        // The row cache has not been notified of these changes.
         if let coordinator = context.persistentStoreCoordinator.map(ObjectIdentifier.init) {
           let changed: [NSManagedObjectID] = ids.updated + ids.deleted
           context.forgetRows(
@@ -35,17 +35,17 @@ extension NSManagedObjectContext {
     }
   }
 
-  /// Takes rows out of the cache that this coordinator has not changed itself.
+  /// Removes rows from the row cache that this coordinator has not changed itself.
   final func forgetRows(of ids: [NSManagedObjectID]) {
     for id in ids where !id.isTemporaryID {
-      // The id may be of another model with the same entity.
+      // The id may belong to another model with the same entity.
       guard let store = store(of: id), let runtime = store.runtime.runtime(named: id.runtime.layout.name)
       else { continue }
       store.forgetRows(of: runtime.layout, keys: [id.key])
     }
   }
 
-  /// How many contexts are above this one.
+  /// The number of contexts above this one.
   private var depth: Int { parent.map { $0.depth + 1 } ?? 0 }
 
   private func ids(in data: [AnyHashable: Any], _ keys: [String]) -> [NSManagedObjectID] {

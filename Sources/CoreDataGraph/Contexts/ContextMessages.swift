@@ -2,11 +2,11 @@ import CoreDataModel
 import Foundation
 
 // The notifications of contexts as types of Foundation's NotificationCenter messages. Off Apple's platforms
-// Foundation has the protocols and the observers but no bridge to `Notification`, so each is posted beside
-// the notification it stands for (Decisions/0027).
+// Foundation has the protocols and the observers but no bridge to `Notification`, so each is posted together
+// with its notification (Decisions/0027).
 
-/// What a message for the main actor needs to be made of a notification. Foundation's protocol asks for it on
-/// Apple's platforms only.
+/// What is needed to make a message for the main actor from a notification. Foundation's protocol requires it
+/// on Apple's platforms only.
 protocol MainActorNotificationMessage: NotificationCenter.MainActorMessage {
   static var name: Notification.Name { get }
   @MainActor static func makeMessage(_ notification: Notification) -> Self?
@@ -23,7 +23,7 @@ protocol AsyncNotificationMessage: NotificationCenter.AsyncMessage {
 extension NSManagedObjectContext {
   /// Posted when objects of a main-queue context were changed, at the end of the event.
   ///
-  /// For main-queue contexts only: observers run on the main actor, before the call that posted it goes on.
+  /// For main-queue contexts only: observers run on the main actor, before the call that posted it returns.
   /// Other contexts post the notification ``didChangeObjectsNotification``.
   public struct ObjectsDidChangeMessage: NotificationCenter.MainActorMessage, MainActorNotificationMessage {
     /// Contexts post it: observe one, or the class for all.
@@ -39,9 +39,9 @@ extension NSManagedObjectContext {
     public let updated: Set<NSManagedObject>
     /// Objects that were deleted.
     public let deleted: Set<NSManagedObject>
-    /// Objects whose values were read anew.
+    /// Objects whose values were read again.
     public let refreshed: Set<NSManagedObject>
-    /// Objects that can't be used any more: their rows are gone, or their store was removed.
+    /// Objects that can't be used any more: their rows were deleted, or their store was removed.
     public let invalidated: Set<NSManagedObject>
     /// True when the context was reset, so that none of its objects can be used any more.
     public let invalidatedAll: Bool?
@@ -145,9 +145,9 @@ extension NSManagedObjectContext {
     public var updatedIDs: Set<NSManagedObjectID> { changes.updated }
     /// The ids of objects that are no longer in the stores.
     public var deletedIDs: Set<NSManagedObjectID> { changes.deleted }
-    /// The ids of objects whose values were read anew.
+    /// The ids of objects whose values were read again.
     public var refreshedIDs: Set<NSManagedObjectID> { changes.refreshed }
-    /// The ids of objects that can't be used any more: their rows are gone, or their store was removed.
+    /// The ids of objects that can't be used any more: their rows were deleted, or their store was removed.
     public var invalidatedIDs: Set<NSManagedObjectID> { changes.invalidated }
     /// The state that a pinned context reads afterwards; nil where it is not pinned.
     public var queryGeneration: NSQueryGenerationToken? { changes.generation }
@@ -179,9 +179,9 @@ extension NSManagedObjectContext {
     public var updatedIDs: Set<NSManagedObjectID> { changes.updated }
     /// The ids of objects that are no longer in the stores.
     public var deletedIDs: Set<NSManagedObjectID> { changes.deleted }
-    /// The ids of objects whose values were read anew.
+    /// The ids of objects whose values were read again.
     public var refreshedIDs: Set<NSManagedObjectID> { changes.refreshed }
-    /// The ids of objects that can't be used any more: their rows are gone, or their store was removed.
+    /// The ids of objects that can't be used any more: their rows were deleted, or their store was removed.
     public var invalidatedIDs: Set<NSManagedObjectID> { changes.invalidated }
     /// The state that a pinned context reads afterwards; nil where it is not pinned.
     public var queryGeneration: NSQueryGenerationToken? { changes.generation }
@@ -198,14 +198,14 @@ extension NSManagedObjectContext {
     }
   }
 
-  /// Posted after a main-queue context has taken over what others saved; on the main actor.
+  /// Posted after a main-queue context has merged changes that others saved; on the main actor.
   public struct DidMergeChangesMessage: NotificationCenter.MainActorMessage, MainActorNotificationMessage {
     /// Contexts post it: observe one, or the class for all.
     public typealias Subject = NSManagedObjectContext
     /// The notification that the message stands for.
     public static var name: Notification.Name { didMergeChangesObjectIDsNotification }
 
-    /// The context that has taken the changes over.
+    /// The context that has merged the changes.
     public var context: NSManagedObjectContext { changes.context }
     /// The ids of objects that are new in the stores.
     public var insertedIDs: Set<NSManagedObjectID> { changes.inserted }
@@ -213,9 +213,9 @@ extension NSManagedObjectContext {
     public var updatedIDs: Set<NSManagedObjectID> { changes.updated }
     /// The ids of objects that are no longer in the stores.
     public var deletedIDs: Set<NSManagedObjectID> { changes.deleted }
-    /// The ids of objects whose values were read anew.
+    /// The ids of objects whose values were read again.
     public var refreshedIDs: Set<NSManagedObjectID> { changes.refreshed }
-    /// The ids of objects that can't be used any more: their rows are gone, or their store was removed.
+    /// The ids of objects that can't be used any more: their rows were deleted, or their store was removed.
     public var invalidatedIDs: Set<NSManagedObjectID> { changes.invalidated }
     /// The state that a pinned context reads afterwards; nil where it is not pinned.
     public var queryGeneration: NSQueryGenerationToken? { changes.generation }
@@ -232,14 +232,14 @@ extension NSManagedObjectContext {
     }
   }
 
-  /// Posted after any context has taken over what others saved. Observers run later, in a task.
+  /// Posted after any context has merged changes that others saved. Observers run later, in a task.
   public struct DidMergeChangesAsyncMessage: NotificationCenter.AsyncMessage, AsyncNotificationMessage {
     /// Contexts post it: observe one, or the class for all.
     public typealias Subject = NSManagedObjectContext
     /// The notification that the message stands for.
     public static var name: Notification.Name { didMergeChangesObjectIDsNotification }
 
-    /// The context that has taken the changes over. Use it on its own queue only.
+    /// The context that has merged the changes. Use it on its own queue only.
     public var context: NSManagedObjectContext { changes.context }
     /// The ids of objects that are new in the stores.
     public var insertedIDs: Set<NSManagedObjectID> { changes.inserted }
@@ -247,9 +247,9 @@ extension NSManagedObjectContext {
     public var updatedIDs: Set<NSManagedObjectID> { changes.updated }
     /// The ids of objects that are no longer in the stores.
     public var deletedIDs: Set<NSManagedObjectID> { changes.deleted }
-    /// The ids of objects whose values were read anew.
+    /// The ids of objects whose values were read again.
     public var refreshedIDs: Set<NSManagedObjectID> { changes.refreshed }
-    /// The ids of objects that can't be used any more: their rows are gone, or their store was removed.
+    /// The ids of objects that can't be used any more: their rows were deleted, or their store was removed.
     public var invalidatedIDs: Set<NSManagedObjectID> { changes.invalidated }
     /// The state that a pinned context reads afterwards; nil where it is not pinned.
     public var queryGeneration: NSQueryGenerationToken? { changes.generation }
@@ -269,43 +269,43 @@ extension NSManagedObjectContext {
 
 extension NotificationCenter.MessageIdentifier
 where Self == NotificationCenter.BaseMessageIdentifier<NSManagedObjectContext.ObjectsDidChangeMessage> {
-  /// Names the message that objects of a main-queue context were changed.
+  /// The message about changed objects of a main-queue context.
   public static var objectsDidChange: Self { Self() }
 }
 
 extension NotificationCenter.MessageIdentifier
 where Self == NotificationCenter.BaseMessageIdentifier<NSManagedObjectContext.WillSaveMessage> {
-  /// Names the message that a main-queue context is going to save.
+  /// The message that a main-queue context is going to save.
   public static var willSave: Self { Self() }
 }
 
 extension NotificationCenter.MessageIdentifier
 where Self == NotificationCenter.BaseMessageIdentifier<NSManagedObjectContext.DidSaveMessage> {
-  /// Names the message that a main-queue context has saved.
+  /// The message that a main-queue context has saved.
   public static var didSave: Self { Self() }
 }
 
 extension NotificationCenter.MessageIdentifier
 where Self == NotificationCenter.BaseMessageIdentifier<NSManagedObjectContext.DidSaveObjectIDsMessage> {
-  /// Names the message that a main-queue context has saved, by ids.
+  /// The message that a main-queue context has saved, with ids.
   public static var didSaveObjectIDs: Self { Self() }
 }
 
 extension NotificationCenter.MessageIdentifier
 where Self == NotificationCenter.BaseMessageIdentifier<NSManagedObjectContext.DidSaveObjectIDsAsyncMessage> {
-  /// Names the message that any context has saved, by ids.
+  /// The message that any context has saved, with ids.
   public static var didSaveObjectIDsAsync: Self { Self() }
 }
 
 extension NotificationCenter.MessageIdentifier
 where Self == NotificationCenter.BaseMessageIdentifier<NSManagedObjectContext.DidMergeChangesMessage> {
-  /// Names the message that a main-queue context has taken changes over.
+  /// The message that a main-queue context has merged changes.
   public static var didMergeChanges: Self { Self() }
 }
 
 extension NotificationCenter.MessageIdentifier
 where Self == NotificationCenter.BaseMessageIdentifier<NSManagedObjectContext.DidMergeChangesAsyncMessage> {
-  /// Names the message that any context has taken changes over.
+  /// The message that any context has merged changes.
   public static var didMergeChangesAsync: Self { Self() }
 }
 
@@ -354,7 +354,7 @@ extension Notification {
 }
 
 extension [AnyHashable: Any] {
-  /// The payload of a notification of a context that is pinned.
+  /// Adds the query generation of a pinned context to the payload.
   fileprivate func withGeneration(_ token: NSQueryGenerationToken?) -> Self {
     guard let token else { return self }
     return merging([NSManagedObjectContextQueryGenerationKey: token]) { _, new in new }
@@ -363,9 +363,9 @@ extension [AnyHashable: Any] {
 
 // MARK: Posting
 
-/// Posts a notification, and the messages that stand for it.
+/// Posts a notification, and the corresponding messages.
 enum MessagePosting {
-  /// `isMain`: what the notification tells of belongs to the main actor.
+  /// `isMain`: whether the notification is about something that belongs to the main actor.
   static func post<Subject: AnyObject, Main: MainActorNotificationMessage>(
     _ notification: Notification, by subject: Subject, isMain: Bool, _ main: Main.Type
   ) where Main.Subject == Subject {
@@ -386,9 +386,9 @@ enum MessagePosting {
     NotificationCenter.default.post(message, subject: subject)
   }
 
-  /// Foundation's centre makes its queue of asynchronous messages when the first one has an observer, without
-  /// a lock: of two threads that post their first ones at once, one loses its message (Swift 6.3). So the
-  /// queue is made here, by one thread, before any is posted.
+  /// Foundation's notification centre creates its queue of asynchronous messages when the first one gets an
+  /// observer, without a lock: if two threads post their first ones at once, one message is lost (Swift 6.3).
+  /// So one thread creates the queue here, before any message is posted.
   private static let deliversWholly: Bool = {
     let center: NotificationCenter = .default
     let token = center.addObserver(for: FirstMessage.self) { _ in }

@@ -5,56 +5,59 @@ import Foundation
 
 /// How a context is bound to a queue.
 public enum NSManagedObjectContextConcurrencyType: UInt, Sendable {
-  /// Obsolete: the thread that made the context. Kept for old code; behaves as a private queue.
+  /// Obsolete: the thread that created the context. Kept for old code; behaves as a private queue.
   case confinementConcurrencyType = 0
   case privateQueueConcurrencyType = 1
   case mainQueueConcurrencyType = 2
 }
 
-/// A working copy of part of the object graph: what was fetched, what changed, and the way to save it.
+/// A working copy of part of the object graph: fetched objects and their changes, and the operations to save
+/// them.
 ///
 /// A context belongs to one queue, its own
 /// (``NSManagedObjectContextConcurrencyType/privateQueueConcurrencyType``) or the main one. Use it and its
 /// objects inside ``perform(_:)``, ``performAndWait(_:)`` or the async ``perform(schedule:_:)`` only. Debug
-/// builds report uses off that queue on standard error, each kind once: what was used, whose it is, and from
-/// where. With the launch argument `-com.apple.CoreData.ConcurrencyDebug 1` (or `CLARUS_CONCURRENCY_DEBUG=1`
-/// in the environment) the first one stops the program, with `0` such use is not looked for, as in release
-/// builds, and costs nothing.
+/// builds report off-queue access on standard error, each kind once: what was used, to which context it
+/// belongs, and the callers. With the launch argument `-com.apple.CoreData.ConcurrencyDebug 1` (or
+/// `CLARUS_CONCURRENCY_DEBUG=1` in the environment) the first such access stops the program; with `0`, as in
+/// release builds, it is not checked, which costs nothing.
 ///
-/// Hold a context as long as its objects are used. When it goes, objects keep the values that were loaded and
-/// never changed, and objects that were never saved their attributes; asking one of them for anything else
-/// stops the program with an explanation.
+/// Keep a context as long as its objects are used. When it is deallocated, objects keep the values that were
+/// loaded and never changed, and objects that were never saved keep their attributes; any other access to
+/// them stops the program with an explanation.
 ///
-/// A subclass may override the methods that change, find and save, and those that run blocks; call super. It
-/// sees what the program calls: what the framework does to a context on its own account (a save that ends the
-/// event, a child that reads from its parent) goes past overrides. ``fetch(_:)``, ``count(for:)`` and the
-/// asynchronous ``perform(schedule:_:)`` are generic and can't be overridden, as Apple's can't in Swift.
+/// A subclass may override the methods that change, find and save, and those that run blocks; call super.
+/// Overrides are called for calls of the program only: what the framework itself does to a context (a save
+/// that ends the event, a child that reads from its parent) does not call them. ``fetch(_:)``,
+/// ``count(for:)`` and the asynchronous ``perform(schedule:_:)`` are generic and can't be overridden, as
+/// Apple's can't in Swift.
 ///
 /// See Apple's page
 /// [NSManagedObjectContext](https://developer.apple.com/documentation/coredata/nsmanagedobjectcontext).
 nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
-  // Sendable: the parts that cross queues (`queue`, `identityMap`) are immutable or synchronised themselves;
-  // all else is used on the context's queue only, which is the contract of the class.
+  // Sendable: the parts that cross queues (`queue`, `identityMap`) are immutable or synchronise themselves;
+  // everything else is used on the context's queue only, which is the contract of the class.
 
   public final let concurrencyType: NSManagedObjectContextConcurrencyType
   final let queue: WorkQueue
   final let identityMap = IdentityMap()
-  /// For the obsolete `lock()`; nothing of the context's own takes it.
+  /// For the obsolete `lock()`; the context itself never takes it.
   final let threadLock = NSRecursiveLock()
-  /// The thread that made the context: the one to use it for the obsolete confinement type.
+  /// The thread that created the context: the one to use it for the obsolete confinement type.
   final let home: UInt = WorkQueue.thisThread
 
-  /// What has become of the objects since the last save, and in the running event.
+  /// The changes of objects since the last save, and in the current event.
   @exclusivity(unchecked) final var work = UnitOfWork()
-  /// What undo and redo need of the context.
+  /// The context's state for undo and redo.
   @exclusivity(unchecked) final var undoState = UndoState()
   /// Keeps objects alive, with `retainsRegisteredObjects`.
   @exclusivity(unchecked) final var retained = RetainedObjects()
-  /// Whether the main queue is to end the event of this main-queue context.
+  /// Whether the end of this main-queue context's event is scheduled on the main queue.
   final var eventEnd = MainQueueEventEnd()
-  /// How far the context has followed the coordinator's migrations of stores.
+  /// The coordinator's migrations of stores that this context has followed.
   final var exchanges = StoreExchanges()
-  /// The ids that objects got in place of temporary ones, for contexts below and from those above.
+  /// The ids that objects got in place of temporary ones, to be announced to contexts below and received from
+  /// those above.
   final let permanentIDs = PermanentIDs()
   final let children = ContextList()
 
@@ -78,7 +81,7 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
 
   deinit {
     undoState.stopObserving()
-    // What was changed of stored objects is gone with the context: whoever asks for it is told
+    // Changes of stored objects are lost with the context: reading them later reports that
     // (`requireContext`). Objects that were never stored have no other values than their own, and keep them.
     for object in identityMap.allObjects {
       object.identityMap = nil
@@ -95,7 +98,7 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
 
   /// The coordinator that reads and saves. Set it once, before the context is used.
   ///
-  /// A child context has that of its root.
+  /// A child context uses that of its root.
   public final var persistentStoreCoordinator: NSPersistentStoreCoordinator? {
     get { parent?.persistentStoreCoordinator ?? ownCoordinator }
     set {
@@ -112,13 +115,12 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   }
   private final var ownCoordinator: NSPersistentStoreCoordinator?
 
-  /// The context that this one reads from and saves to, in place of stores. Set it once, before
-  /// the context is used.
+  /// The context that this one reads from and saves to, in place of stores. Set it once, before the context
+  /// is used.
   ///
-  /// A child sees its parent's unsaved changes. Its save makes them the parent's, one level up, and writes
-  /// nothing; new objects keep temporary ids until the root has saved. Where Apple's framework leaves them
-  /// temporary in the child for good, here the child's objects take the permanent ids over soon
-  /// after that save.
+  /// A child sees its parent's unsaved changes. Its save makes its changes the parent's, one level up, and
+  /// writes nothing; new objects keep temporary ids until the root has saved. With Apple's framework they
+  /// stay temporary in the child; here the child's objects get the permanent ids soon after that save.
   ///
   /// See Apple's page
   /// [parent](https://developer.apple.com/documentation/coredata/nsmanagedobjectcontext/parent).
@@ -140,8 +142,9 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     }
   }
 
-  /// Objects that were inserted before there was a coordinator may be of another model than its: they become
-  /// the model's own where that says the same, and stop the program where it doesn't.
+  /// Objects that were inserted before there was a coordinator may belong to another model than the
+  /// coordinator's: they are moved to that model if their entity is the same there, and stop the program
+  /// otherwise.
   private final func adoptModel(to model: ModelRuntime) {
     for object in identityMap.allObjects where object.runtime.model !== model {
       let root: Int = object.runtime.layout.rootIndex
@@ -154,16 +157,16 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     }
     for child in children.all { child.adoptModel(to: model) }
   }
-  /// Records the context's changes, one group an event, so that they can be taken back; nil (default):
-  /// nothing is recorded and nothing is kept for it.
+  /// Records the context's changes, one group for each event, so that they can be undone; nil (default):
+  /// nothing is recorded or kept for undo.
   ///
-  /// Several contexts, or a context and other things, may share one. Setting another forgets this context's
-  /// actions in the old one.
+  /// Several contexts, or a context and other things, may share one. Setting another one removes this
+  /// context's actions from the old one.
   public final var undoManager: UndoManager? {
     didSet { undoManagerChanged(from: oldValue) }
   }
 
-  /// What a save does about conflicts: an ``NSMergePolicy``, by default ``NSMergePolicy/error``.
+  /// How a save resolves conflicts: an ``NSMergePolicy``, by default ``NSMergePolicy/error``.
   public final var mergePolicy: Any = NSMergePolicy.error {
     didSet {
       guard !(mergePolicy is NSMergePolicy) else { return }
@@ -175,39 +178,41 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   /// See ``queryGenerationToken``.
   final var pin: ContextPin = .none
 
-  /// For people who debug.
+  /// A name for debugging.
   public final var name: String?
-  /// Room for the program's own values.
+  /// The program's own values.
   public final let userInfo = NSMutableDictionary()
-  /// The author of this context's changes: each save hands it to its stores, for persistent history; kept
+  /// The author of this context's changes: each save passes it to its stores, for persistent history; kept
   /// until changed. No built-in store keeps a history yet.
   public final var transactionAuthor: String?
-  /// Whether deletions are passed on along relationships at the end of each event (default) or only
-  /// by a save.
+  /// Whether deletions are propagated along relationships at the end of each event (default) or only by a
+  /// save.
   public final var propagatesDeletesAtEndOfEvent: Bool = true
-  /// Whether clean objects live as long as the context; default false: as long as somebody holds them.
+  /// Whether unchanged objects are retained as long as the context exists; default false: only the program's
+  /// own references retain them.
   public final var retainsRegisteredObjects: Bool {
     get { retained.isOn }
     set { if newValue { retained.start(with: identityMap.allObjects) } else { retained.stop() } }
   }
-  /// Whether an object whose row is gone reads as deleted with nil values (default) or stops the program.
+  /// Whether an object whose row no longer exists reads as deleted with nil values (default) or stops the
+  /// program.
   public final var shouldDeleteInaccessibleFaults: Bool = true
-  /// How old, in seconds, values may be that a fault is filled with, or an object refreshed with; negative
-  /// (default): any age; 0: they are read from the store each time.
+  /// The greatest age, in seconds, of values that fill a fault or refresh an object; negative (default): any
+  /// age; 0: they are read from the store each time.
   ///
   /// Younger values come from the coordinator's row cache: the rows that live objects of its contexts hold,
-  /// as they were last read or saved by any of them. What other processes write is not seen there. The
-  /// interval never touches loaded objects.
+  /// as any of them last read or saved them. The cache does not contain what other processes write. The
+  /// interval never affects loaded objects.
   public final var stalenessInterval: TimeInterval = -1
   /// Whether saves of other contexts of the coordinator are merged into this one.
   public final var automaticallyMergesChangesFromParent: Bool = false
 
-  /// Whether scopes of Swift's Observation (`withObservationTracking`) hear of changes to the properties that
-  /// they read from objects of this context. Default: true for main-queue contexts, where user interfaces
-  /// read; false for others.
+  /// Whether scopes of Swift's Observation (`withObservationTracking`) are notified of changes to the
+  /// properties that they read from objects of this context. Default: true for main-queue contexts, where
+  /// user interfaces read; false for others.
   ///
-  /// Observation offers no cheap way to ask whether a scope is open, so each read of a property costs some 25
-  /// ns more where this is true, and nothing where it is false (Decisions/0022). Closures
+  /// Observation offers no cheap way to find out whether a scope is open, so each read of a property costs
+  /// some 25 ns more if this is true, and nothing if it is false (Decisions/0022). Closures
   /// (`observe(_:options:changeHandler:)`) don't need it.
   public final var tracksObservation: Bool {
     get { identityMap.marks.contains(.tracked) }
@@ -223,10 +228,10 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     }
   }
 
-  // MARK: What there is
+  // MARK: Registered objects
 
   /// Whether there is anything to save. Deletions that another context has saved and that were merged into
-  /// this one are not.
+  /// this one don't count.
   open var hasChanges: Bool { hasUnsavedChanges }
 
   final var hasUnsavedChanges: Bool {
@@ -244,14 +249,14 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     requireQueue("updatedObjects was read")
     return Set(work.updated.filter(\.isUpdated))
   }
-  /// Objects the next save deletes, and those that another context has deleted, as long as somebody holds
-  /// them, until the next save of this one. A new object that is deleted was never stored, so it is
-  /// not among them.
+  /// Objects that the next save deletes, and those that another context has deleted, while the program refers
+  /// to them, until the next save of this one. A new object that is deleted was never stored, so it is not
+  /// among them.
   public final var deletedObjects: Set<NSManagedObject> {
     requireQueue("deletedObjects was read")
     return Set(work.deleted.filter(\.isToBeDeleted) + work.objectsDeletedRemotely.filter(\.isDeleted))
   }
-  /// Every object the context knows and somebody holds.
+  /// Every object that is registered with the context and alive.
   public final var registeredObjects: Set<NSManagedObject> {
     requireQueue("registeredObjects was read")
     return Set(identityMap.allObjects)
@@ -259,12 +264,12 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
 
   // MARK: Insertion
 
-  /// Puts a new object into the context. `init(context:)` and `init(entity:insertInto:)` do it already.
+  /// Inserts a new object into the context. `init(context:)` and `init(entity:insertInto:)` do it already.
   open func insert(_ object: NSManagedObject) {
     requireQueue("insert(_:) was called")
     if object.flags.contains(.remotelyDeleted) { leave(object) }
     if object.identityMap === identityMap {
-      // Inserting an object that was deleted before its first save brings it back.
+      // Inserting an object that was deleted before its first save restores it.
       if object.flags.contains(.deleted), object.row == nil { work.discardDeletion(ofUnsaved: object) }
       if object.flags.contains(.inserted) || object.row != nil { return }
     } else if object.identityMap != nil {
@@ -281,8 +286,8 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
         its sub-entities: \(object.entity.subentities.compactMap(\.name).sorted().joined(separator: ", ")).
         """)
     }
-    // Made without a context, maybe by a description that is another model's: its places are not those of
-    // this context's stores.
+    // The object was created without a context, maybe with an entity description of another model: its slots
+    // are not those of this context's stores.
     if let model = persistentStoreCoordinator?.runtime {
       object.move(
         to: model,
@@ -291,7 +296,7 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
           + "this context.")
     }
     object.key = IdentityMap.makeTemporaryKey()
-    // An object that left the context unsaved may have had a permanent id; it starts anew.
+    // An object that left the context unsaved may have had a permanent id; it gets a new one.
     object.store = nil
     object.cachedID = nil
     object.identityMap = identityMap
@@ -305,8 +310,8 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     object.awakeFromInsert()
   }
 
-  /// Decides about an object whose row is gone; false makes the access fail. Override to do otherwise than
-  /// ``shouldDeleteInaccessibleFaults`` says.
+  /// Decides about an object whose row no longer exists; false makes the access fail. Override it for a
+  /// behaviour other than that of ``shouldDeleteInaccessibleFaults``.
   open func shouldHandleInaccessibleFault(
     _ fault: NSManagedObject, for oid: NSManagedObjectID, triggeredByProperty property: NSPropertyDescription?
   ) -> Bool {
@@ -326,35 +331,34 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
 
   // MARK: Finding objects
 
-  /// The object for an id: a registered one, or a fault. Never does I/O, never fails; whether there is such a
-  /// row shows when the fault is fired. Use ``existingObject(with:)`` to find out.
+  /// The object for an id: a registered one, or a fault. Never does I/O, never fails; whether the row exists
+  /// shows when the fault is fired. Use ``existingObject(with:)`` to find out.
   open func object(with objectID: NSManagedObjectID) -> NSManagedObject { lookUp(objectID) }
 
-  /// The object for an id if the context knows it. No I/O.
+  /// The object for an id if it is registered. No I/O.
   open func registeredObject(for objectID: NSManagedObjectID) -> NSManagedObject? {
     lookUpRegistered(objectID)
   }
 
-  /// The object for an id, loaded. Throws ``NSManagedObjectReferentialIntegrityError`` when there is
-  /// no such row.
+  /// The object for an id, loaded. Throws ``NSManagedObjectReferentialIntegrityError`` if there is no such
+  /// row.
   open func existingObject(with objectID: NSManagedObjectID) throws -> NSManagedObject {
     try loadExisting(objectID)
   }
 
   // MARK: Changing objects
 
-  /// Marks an object for deletion by the next save. Delete rules run at the end of the event (or by the save,
-  /// see ``propagatesDeletesAtEndOfEvent``). A new object is simply taken out.
+  /// Marks an object for deletion by the next save. Delete rules run at the end of the event (or at the save,
+  /// see ``propagatesDeletesAtEndOfEvent``). A new object is removed from the context.
   open func delete(_ object: NSManagedObject) { deleteObject(object) }
 
-  /// Brings an object in step with the store. With `mergeChanges` false its changes are thrown away and it
-  /// becomes a fault; with true it gets its row anew now and its changes are laid on top. A new object has no
-  /// row to be got anew: without merging it stays inserted, a fault that is filled with its entity's default
-  /// values, with merging it stays as it is.
+  /// Updates an object from the store. With `mergeChanges` false its changes are discarded and it becomes a
+  /// fault; with true its row is read again now and its changes are applied to it. A new object has no row:
+  /// without merging it stays inserted, as a fault that is filled with its entity's default values; with
+  /// merging it stays unchanged.
   ///
-  /// The row may come from the coordinator's cache, which knows what the other contexts of the coordinator
-  /// have saved but not what other processes have: set ``stalenessInterval`` to 0 to have it read
-  /// from the store.
+  /// The row may come from the coordinator's cache, which contains what the other contexts of the coordinator
+  /// have saved but not what other processes have: set ``stalenessInterval`` to 0 to read it from the store.
   open func refresh(_ object: NSManagedObject, mergeChanges flag: Bool) {
     refreshObject(object, keepsChanges: flag)
   }
@@ -362,53 +366,53 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   /// Refreshes every object, keeping unsaved changes.
   open func refreshAllObjects() { refreshEveryObject() }
 
-  /// Forgets everything: all objects of the context become faults that nothing can fill any more, so they
-  /// read as nil.
+  /// Removes all objects from the context; they become faults that can't be filled any more, so they read as
+  /// nil.
   open func reset() { performReset() }
 
-  /// Throws all changes since the last save away: new objects leave the context, deleted ones come back,
-  /// changed ones have the values of the last fetch or save again. Does not go to the store. What another
+  /// Discards all changes since the last save: new objects leave the context, deleted ones are restored,
+  /// changed ones have the values of the last fetch or save again. Does not access the store. What another
   /// context has deleted stays deleted.
   open func rollback() { performRollback() }
 
-  /// Takes over what another context of the same coordinator has saved: changed objects that are known here
-  /// are read anew with local changes kept. Deleted ones are deleted here too (Decisions/0030):
-  /// ``NSManagedObject/isDeleted`` is true and ``deletedObjects`` holds them until the next save, which
-  /// writes nothing for them; relationships let go of them, an undo does not bring them back, and what was
-  /// changed of them is lost. Alone they are nothing to save: ``hasChanges`` stays false.
+  /// Merges what another context of the same coordinator has saved: changed objects that are registered here
+  /// are read again, and local changes are kept. Deleted ones are deleted here too (Decisions/0030):
+  /// ``NSManagedObject/isDeleted`` is true and ``deletedObjects`` contains them until the next save, which
+  /// writes nothing for them; relationships no longer contain them, an undo does not restore them, and their
+  /// changes are lost. They alone are nothing to save: ``hasChanges`` stays false.
   open func mergeChanges(fromContextDidSave notification: Notification) { merge(saved: notification) }
 
-  /// Lets the next save check that an object is still what was read, though nothing is changed in it. A save
-  /// without any change checks nothing.
+  /// Makes the next save check that an object's row is still as it was read, although the object is
+  /// unchanged. A save without any change checks nothing.
   open func detectConflicts(for object: NSManagedObject) { checkLock(of: object) }
 
   // MARK: Events and undo
 
-  /// Ends an event: passes deletions on and posts ``NSManagedObjectContextObjectsDidChange``. Runs after
-  /// every block of `perform`, before a save, and when called. What code on the main queue changes in a
-  /// main-queue context outside of such blocks is an event too, which ends when the main queue next comes to
-  /// run something (`RunLoop.main`, `dispatchMain()` or an async `main` serve it).
+  /// Ends an event: propagates deletions and posts ``NSManagedObjectContextObjectsDidChange``. Called after
+  /// every block of `perform`, before a save, and by the program. Changes that code on the main queue makes
+  /// in a main-queue context outside of such blocks are an event too, which ends when the main queue next
+  /// runs something (`RunLoop.main`, `dispatchMain()` or an async `main` serve it).
   open func processPendingChanges() { endEvent() }
 
-  /// Takes the last group of changes back. Pending changes are processed first. Without an ``undoManager``
+  /// Undoes the last group of changes. Pending changes are processed first. Without an ``undoManager``
   /// nothing happens.
   open func undo() { performUndo() }
 
-  /// Makes the last group of changes that was taken back again. Without an ``undoManager`` nothing happens.
+  /// Makes the last group of changes that was undone again. Without an ``undoManager`` nothing happens.
   open func redo() { performRedo() }
 
   // MARK: Saving, and requests
 
   /// Writes all changes to the stores, and metadata that was set: together with the rows of its store, or
-  /// after all rows where a store has none to write, so that it is never newer than they are. Without changes
-  /// it only tells, as Apple's does: will-save and did-save notifications go out, these with empty sets. Ask
-  /// ``hasChanges`` first to spare that.
+  /// after all rows if a store has none to write, so that it is never newer than they are. Without changes it
+  /// only posts the will-save and did-save notifications, as Apple's does, these with empty sets. Check
+  /// ``hasChanges`` first to avoid that.
   ///
-  /// All or nothing for each store; the object graph and its changes are untouched when it throws. Throws
-  /// validation errors (1550 – 1690, several as 1560), 133020 when a row was changed meanwhile, 133021 for a
-  /// uniqueness constraint, 133010 for a relationship across stores, what the store reports, and an error
-  /// when it is called from within a save of the same context (in `willSave()` or an observer of its
-  /// notifications), which Apple's ends. See Apple's page
+  /// All or nothing for each store; if it throws, the object graph and its changes are unchanged. Throws
+  /// validation errors (1550 – 1690, several as 1560), 133020 if a row was changed meanwhile, 133021 for a
+  /// uniqueness constraint, 133010 for a relationship across stores, the store's errors, and an error if it
+  /// is called from within a save of the same context (in `willSave()` or an observer of its notifications),
+  /// where Apple's ends the program. See Apple's page
   /// [save()](https://developer.apple.com/documentation/coredata/nsmanagedobjectcontext/save()).
   open func save() throws { try saveChanges() }
 
@@ -416,11 +420,11 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   /// ``NSManagedObject/isInserted`` stays true.
   open func obtainPermanentIDs(for objects: [NSManagedObject]) throws { try obtainIDs(for: objects) }
 
-  /// Executes a request. A fetch request gives an ``NSAsynchronousFetchResult`` that is complete; an
-  /// ``NSAsynchronousFetchRequest`` gives one that will be, when its block is called.
+  /// Executes a request. A fetch request returns an ``NSAsynchronousFetchResult`` that is complete; an
+  /// ``NSAsynchronousFetchRequest`` returns one that is complete when its block is called.
   ///
   /// Throws what ``fetch(_:)`` throws, and 134091 for requests that no context executes: save requests (call
-  /// ``save()``) and those of classes of one's own.
+  /// ``save()``) and those of the program's own classes.
   @discardableResult
   open func execute(_ request: NSPersistentStoreRequest) throws -> NSPersistentStoreResult {
     try run(request)
@@ -430,42 +434,42 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   /// (``NSQueryGenerationToken/current``), to that of another context of the same coordinator (its
   /// ``queryGenerationToken``), or to none (nil).
   ///
-  /// Fetches and faults read that state, past the row cache. Objects that are loaded already are not touched:
-  /// refresh them, or `reset()`. A save writes to the newest state, and is refused like any other where rows
-  /// have changed since; afterwards the context is pinned to what it has saved. Merging another context's
-  /// save, and `reset()`, pin it to the state of the next read. Stores that keep no earlier states (in
-  /// memory, read-only, without write-ahead logging) are read as they are.
+  /// Fetches and faults read that state, not the row cache. Loaded objects are not changed: refresh them, or
+  /// call `reset()`. A save writes to the newest state, and is refused like any other if rows have changed
+  /// since; afterwards the context is pinned to what it has saved. Merging another context's save, and
+  /// `reset()`, pin it to the state of the next read. The latest state is read of stores that keep no earlier
+  /// states (in memory, read-only, without write-ahead logging).
   ///
-  /// Throws when the context has a parent, whose state is its own, and for a token of another coordinator.
-  /// See Apple's page
+  /// Throws if the context has a parent, whose state it uses, and for a token of another coordinator. See
+  /// Apple's page
   /// [setQueryGenerationFrom(_:)](https://developer.apple.com/documentation/coredata/nsmanagedobjectcontext/setquerygenerationfrom(_:)).
   open func setQueryGenerationFrom(_ generation: NSQueryGenerationToken?) throws { try pin(to: generation) }
 
   // MARK: Working on the queue
 
-  /// Runs a block on the context's queue, later. Blocks run one after another, in the order they were given.
+  /// Runs a block on the context's queue, later. Blocks run one after another, in the order of the calls.
   ///
-  /// The block is nobody's but the queue's: written in the code of an actor, it does not belong to that
-  /// actor. What it captures is to be `Sendable`, as ids and contexts are. That is a warning only, since an
-  /// object of this very context is as good.
+  /// The block is isolated to the queue only: written in the code of an actor, it is not isolated to that
+  /// actor. What it captures should be `Sendable`, as ids and contexts are. The compiler only warns, because
+  /// an object of this very context is safe too.
   @preconcurrency open func perform(_ block: @escaping @Sendable () -> Void) { enqueue(block) }
 
-  /// Runs a block on the context's queue and waits. Re-entrant: inside a block of the same context it
-  /// runs at once.
+  /// Runs a block on the context's queue and waits. Re-entrant: inside a block of the same context it runs at
+  /// once.
   ///
   /// The block runs on the calling thread; on the main one for main-queue contexts. Parents and children may
-  /// wait for each other from different threads: a context that waits for one below it lends its queue to
-  /// what that one needs of it. Contexts that have nothing to do with each other must not; if their blocks
-  /// wait in a circle, the program stops and says so.
+  /// wait for each other from different threads: while a context waits for one below it, its queue runs what
+  /// that one needs of it. Unrelated contexts must not wait for each other; if their blocks wait in a cycle,
+  /// the program stops with a message.
   ///
-  /// The block may use all that its caller may. In an actor's own code it belongs to that actor, whose thread
-  /// waits meanwhile; the main queue's context is better awaited there (``perform(schedule:_:)``), since
-  /// Swift may check where the block runs.
+  /// The block may use all that its caller may. In an actor's own code it is isolated to that actor, whose
+  /// thread waits meanwhile; for the main queue's context `await` is better there (``perform(schedule:_:)``),
+  /// because Swift may check on which queue the block runs.
   open func performAndWait(_ block: () -> Void) { runAndWait(block) }
 }
 
 extension NSManagedObjectContext {
-  /// The kinds of queue in the modern spelling.
+  /// The kinds of queue in the newer spelling.
   public struct ConcurrencyType: RawRepresentable, Hashable, Sendable {
     public var rawValue: NSManagedObjectContextConcurrencyType
     public init(rawValue: NSManagedObjectContextConcurrencyType) { self.rawValue = rawValue }
@@ -478,9 +482,9 @@ extension NSManagedObjectContext {
 
   /// When an async ``NSManagedObjectContext/perform(schedule:_:)`` runs its block.
   public enum ScheduledTaskType: Hashable, Sendable {
-    /// At once if the caller is on the context's queue already, else as `enqueued`.
+    /// At once if the caller is on the context's queue already, otherwise as `enqueued`.
     case immediate
-    /// After the blocks that wait already.
+    /// After the blocks that are already waiting.
     case enqueued
   }
 }

@@ -4,8 +4,8 @@ import Foundation
 // Apple's platforms only.
 
 extension NotificationCenter {
-  /// The notifications of a name that an object posts (nil: that anything posts), as a sequence that never
-  /// ends by itself.
+  /// The notifications of a name that an object posts (nil for any object), as a sequence that never ends by
+  /// itself.
   ///
   /// ```swift
   /// for await _ in NotificationCenter.default.notifications(named: .NSManagedObjectContextDidSaveObjectIDs) {
@@ -14,12 +14,12 @@ extension NotificationCenter {
   /// ```
   ///
   /// Observing begins with the iterator, so with the `for await` line, and ends when the iterator or its task
-  /// does. Notifications are kept until they are asked for. Their objects belong to the queue that they were
-  /// posted on: take ids out of them.
+  /// ends. Notifications are kept until they are read. Their objects belong to the queue that they were
+  /// posted on: pass ids on, not objects.
   ///
   /// See Apple's page
   /// [notifications(named:object:)](https://developer.apple.com/documentation/foundation/notificationcenter/notifications(named:object:)).
-  // Foundation's own, once it has one here, is to be taken instead.
+  /// If Foundation has this method here, its own is preferred.
   @_disfavoredOverload
   public func notifications(
     named name: Notification.Name, object: (any AnyObject & Sendable)? = nil
@@ -28,7 +28,7 @@ extension NotificationCenter {
   }
 }
 
-/// What ``Foundation/NotificationCenter/notifications(named:object:)`` gives.
+/// The result of ``Foundation/NotificationCenter/notifications(named:object:)``.
 public struct NotificationSequence: AsyncSequence, Sendable {
   public typealias Element = Notification
   public typealias Failure = Never
@@ -39,7 +39,7 @@ public struct NotificationSequence: AsyncSequence, Sendable {
 
   public func makeAsyncIterator() -> Iterator { Iterator(self) }
 
-  /// Gives the notifications in the order in which they were posted.
+  /// Returns the notifications in the order in which they were posted.
   public final class Iterator: AsyncIteratorProtocol {
     private var received: AsyncStream<Transfer<Notification>>.Iterator
     private let center: NotificationCenter
@@ -56,7 +56,7 @@ public struct NotificationSequence: AsyncSequence, Sendable {
 
     deinit { center.removeObserver(token) }
 
-    /// The next notification, waiting for it; nil when the task was cancelled.
+    /// The next notification, waiting for it; nil if the task was cancelled.
     public func next(isolation actor: isolated (any Actor)? = #isolation) async -> Notification? {
       await received.next(isolation: actor)?.value
     }

@@ -38,14 +38,14 @@ public let NSUpdatedObjectsKey: String = "updated"
 public let NSDeletedObjectsKey: String = "deleted"
 public let NSRefreshedObjectsKey: String = "refreshed"
 public let NSInvalidatedObjectsKey: String = "invalidated"
-/// Of a context that was reset: an array of the ids of the objects that it had.
+/// For a context that was reset: an array of the ids of the objects that it had.
 public let NSInvalidatedAllObjectsKey: String = "invalidatedAll"
 public let NSInsertedObjectIDsKey: String = "inserted_objectIDs"
 public let NSUpdatedObjectIDsKey: String = "updated_objectIDs"
 public let NSDeletedObjectIDsKey: String = "deleted_objectIDs"
 public let NSRefreshedObjectIDsKey: String = "refreshed_objectIDs"
 public let NSInvalidatedObjectIDsKey: String = "invalidated_objectIDs"
-/// Of contexts that are pinned: the state that they read after the save or the merge, an
+/// For contexts that are pinned: the state that they read after the save or the merge, an
 /// ``NSQueryGenerationToken``.
 public let NSManagedObjectContextQueryGenerationKey: String = "newQueryGeneration"
 /// Stores in the notifications of a coordinator.
@@ -74,7 +74,7 @@ extension NSManagedObjectContext {
     case refreshedObjectIDs = "refreshed_objectIDs"
     case invalidatedObjectIDs = "invalidated_objectIDs"
     case invalidatedAllObjects = "invalidatedAll"
-    /// Of contexts that are pinned: the state that they read after the save or the merge, an
+    /// For contexts that are pinned: the state that they read after the save or the merge, an
     /// ``NSQueryGenerationToken``.
     case queryGeneration = "newQueryGeneration"
   }

@@ -3,40 +3,41 @@ import Synchronization
 
 /// A thread that waits for a queue.
 final class WaitingThread: @unchecked Sendable {
-  // Sendable: all but the immutable part and the semaphore is guarded by the lock of `WaitForGraph`;
-  // `request` is used by whoever takes it first.
+  // Sendable: everything but the immutable part and the semaphore is guarded by the lock of `WaitForGraph`;
+  // only the thread that takes `request` first uses it.
 
   let thread: UInt = WorkQueue.thisThread
   let wanted: WorkQueue
-  /// The queues in whose blocks the thread is.
+  /// The queues whose blocks the thread is running.
   let held: [WorkQueue] = RunningBlock.queuesOfThisThread
   let isOnMain: Bool = MainQueue.isCurrent
 
-  /// For the main queue: what is to run there.
+  /// For the main queue: the request to run there.
   var request: (() -> Void)?
   fileprivate private(set) var isTaken = false
-  /// The queue came from this thread, which waits itself, and goes back to it; 0: its turn had come.
+  /// The thread that has lent the queue while it waits itself, and gets it back; 0 if the queue was free.
   var lender: UInt = 0
   fileprivate var mayGoOn = false
-  /// Requests of others that this thread runs while it waits, as holder of the main queue.
+  /// Requests of other threads that this thread runs while it waits, as holder of the main queue.
   fileprivate var requests = Fifo<WaitingThread>()
   fileprivate let bell = DispatchSemaphore(value: 0)
 
   init(for queue: WorkQueue) { wanted = queue }
 
-  /// Ends the wait. With the lock held.
+  /// Ends the wait. Call it with the lock held.
   func goOn() {
     mayGoOn = true
     WaitForGraph.remove(self)
     bell.signal()
   }
 
-  /// Runs the request, on the main queue, unless that was done.
+  /// Runs the request, on the main queue, unless another thread has taken it.
   func serve() {
     if let service = WaitForGraph.lock.withLock({ take() }) { serve(service) }
   }
 
-  /// Takes the request, for the calling thread to run; nil if that was done. With the lock held.
+  /// Takes the request, for the calling thread to run; nil if another thread has taken it. Call it with the
+  /// lock held.
   fileprivate func take() -> Service? {
     if isTaken { return nil }
     isTaken = true
@@ -51,23 +52,23 @@ final class WaitingThread: @unchecked Sendable {
     }
   }
 
-  /// Apart, so that nothing of the request is held when the wait ends.
+  /// A separate function, so that nothing of the request is retained when the wait ends.
   @inline(never)
   private func runRequest() {
     request?()
     request = nil
   }
 
-  /// The waiting thread that holds the wanted queue; nil when its holder is running, or about to run a
-  /// request, so that the wait may end.
+  /// The waiting thread that holds the wanted queue; nil if its holder is running, or about to run a request,
+  /// so that the wait may end.
   fileprivate var holder: WaitingThread? {
     let holder: WaitingThread? = wanted.isMain ? WaitForGraph.onMain : WaitForGraph.all[wanted.holder]
     return holder?.requests.isEmpty == true ? holder : nil
   }
 
-  /// Whether this thread wants what blocks of its queues rely on: the queue of a parent or of the
-  /// coordinator. `known` is a queue that it holds though no block of its says so, as the main thread holds
-  /// main-queue contexts.
+  /// Whether this thread wants a queue that blocks of its own queues depend on: that of a parent or of the
+  /// coordinator. `known` is a queue that it holds although no block of it is running, as the main thread
+  /// holds main-queue contexts.
   fileprivate func looksUp(holding known: WorkQueue) -> Bool {
     known.isBelow(wanted) || held.contains { $0.isBelow(wanted) }
   }
@@ -78,32 +79,32 @@ final class WaitingThread: @unchecked Sendable {
   }
 }
 
-/// What a thread did before it ran a request for another one.
+/// The state of a thread before it ran a request for another one.
 private struct Service {
   let thread: UInt
-  /// Whom it served.
+  /// The thread for which it ran a request.
   let served: UInt?
   /// What it waited for.
   let waiting: WaitingThread?
 }
 
-/// Who waits for whom: the threads that wait for queues, in the whole process.
+/// The wait-for graph: the threads that wait for queues, in the whole process.
 ///
-/// When a thread's wait closes a circle, nobody in it would ever go on. The circle is opened where a thread
-/// wants a queue above its own: a child's save, fault or fetch goes through the parent, and a parent that
-/// waits for its child can only mean it to. The parent's holder waits and does nothing with it, so the
-/// child's thread may use it until it is done: the holder lends it. A circle without such a place is the
-/// program's mistake, and is told.
+/// A wait that closes a cycle is a deadlock. The cycle is broken at a thread that wants a queue above its
+/// own: a child's save, fault or fetch uses the parent's queue, and a parent that waits for its child must
+/// allow that. The thread that holds the parent's queue only waits, so the child's thread may use the queue
+/// until it is done: the holder lends it. A cycle without such a place is an error of the program, and is
+/// reported.
 enum WaitForGraph {
   static let lock = NSLock()
   // Guarded by `lock`.
   nonisolated(unsafe) fileprivate static var all: [UInt: WaitingThread] = [:]
   nonisolated(unsafe) fileprivate static var onMain: WaitingThread?
-  /// By threads that run requests of others on the main queue: for whom.
+  /// By threads that run requests of others on the main queue: the thread for which they run it.
   nonisolated(unsafe) private static var served: [UInt: UInt] = [:]
   private static let servedCount = Atomic<Int>(0)
 
-  /// Whether the calling thread runs a request for another one, which waits for that.
+  /// Whether the calling thread runs a request for another thread, which waits for it.
   static func isServing(_ thread: UInt) -> Bool {
     guard servedCount.load(ordering: .acquiring) > 0 else { return false }
     return lock.withLock { served[WorkQueue.thisThread] == thread }
@@ -112,7 +113,7 @@ enum WaitForGraph {
   /// Returns when the thread has the queue, or, for the main queue, when its request has been run.
   static func wait(_ waiting: WaitingThread) {
     let isDone: Bool = lock.withLock {
-      // The main queue may have been quick.
+      // The main queue may already have run the request.
       if waiting.wanted.isMain ? waiting.mayGoOn : waiting.wanted.takeOrAppend(waiting) { return true }
       begin(waiting)
       return false
@@ -120,7 +121,8 @@ enum WaitForGraph {
     if isDone { return }
     while true {
       waiting.bell.wait()
-      // In one step: between taking a request and serving it the thread would look as if it only waited.
+      // One step under the lock: between taking a request and serving it the thread would appear to be only
+      // waiting.
       let (isDone, next) = lock.withLock { () -> (Bool, (request: WaitingThread, service: Service)?) in
         while let request = waiting.requests.first {
           waiting.requests.removeFirst()
@@ -147,7 +149,7 @@ enum WaitForGraph {
 
   // MARK: Serving
 
-  /// The calling thread serves another one, so it does not wait meanwhile.
+  /// The calling thread serves another one, so it does not count as waiting meanwhile.
   fileprivate static func beginServing(_ thread: UInt) -> Service {
     let me: UInt = WorkQueue.thisThread
     let service = Service(thread: me, served: served[me], waiting: all[me])
@@ -157,7 +159,7 @@ enum WaitForGraph {
     return service
   }
 
-  /// The thread waits again, and may close a circle by that.
+  /// The thread waits again, which may close a cycle.
   fileprivate static func end(_ service: Service) {
     served[service.thread] = service.served
     servedCount.subtract(1, ordering: .acquiringAndReleasing)
@@ -165,27 +167,27 @@ enum WaitForGraph {
     begin(waiting)
   }
 
-  // MARK: Circles
+  // MARK: Cycles
 
-  /// Looks whether a thread's wait closes a circle, and opens it.
+  /// Checks whether a thread's wait closes a cycle, and breaks it.
   private static func openCircle(of waiting: WaitingThread) {
     guard all[waiting.thread] === waiting else { return }
     var circle: [WaitingThread] = [waiting]
     while let holder = circle[circle.count - 1].holder {
       if holder === waiting { return open(circle) }
-      // A circle that this thread only leads to is not closed by it.
+      // This thread only leads to the cycle and is no part of it.
       if circle.contains(where: { $0 === holder }) { return }
       circle.append(holder)
     }
   }
 
-  /// Each member wants what the next one holds, the last what the first does.
+  /// Each member wants what the next one holds, the last what the first one holds.
   private static func open(_ circle: [WaitingThread]) {
     for (place, member) in circle.enumerated() {
       let before: WaitingThread = circle[place == 0 ? circle.count - 1 : place - 1]
       guard member.looksUp(holding: before.wanted) else { continue }
       guard member.wanted.isMain else { return member.wanted.lend(to: member) }
-      // One that is being run already has closed the circle itself.
+      // If its request is being run, the cycle is already broken.
       if member.isTaken { continue }
       let holder: WaitingThread = circle[place == circle.count - 1 ? 0 : place + 1]
       holder.requests.append(member)

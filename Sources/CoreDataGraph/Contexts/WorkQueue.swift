@@ -1,38 +1,37 @@
 import Foundation
 import Synchronization
 
-/// What a work queue serves: a context or a coordinator.
+/// The owner of a work queue: a context or a coordinator.
 protocol WorkQueueOwner: AnyObject {
-  /// The queue that blocks of this one may wait for as a matter of course: the parent's, at last the
-  /// coordinator's.
+  /// The queue that blocks of this one normally wait for: the parent's, and finally the coordinator's.
   var upperQueue: WorkQueue? { get }
   var nameInMessages: String { get }
 }
 
-/// Runs blocks one at a time, in the order they came: the queue of a context or a coordinator.
+/// Runs blocks one at a time, in the order of arrival: the queue of a context or a coordinator.
 ///
-/// Dispatch's queues do that too, but a thread that waits in one of them can neither be seen nor asked: a
-/// parent's block that waits for a child and a child's block that waits for the parent would wait for ever.
-/// Here it is known who holds a queue and who waits for it (`WaitForGraph`), so a holder that waits can lend
-/// its queue to the one it waits for (Decisions/0024). Taking a free queue and leaving it when nobody waits
-/// costs one atomic operation each.
+/// Dispatch's queues do that too, but it can't be found out which threads wait in them: a parent's block that
+/// waits for a child and a child's block that waits for the parent would deadlock. Here the holder of a queue
+/// and its waiting threads are recorded (`WaitForGraph`), so a holder that waits can lend its queue to the
+/// thread it waits for (Decisions/0024). Taking a free queue and leaving it when nothing waits costs one
+/// atomic operation each.
 ///
-/// Queues of main-queue contexts are all the main queue: their blocks run there and nowhere else.
+/// Queues of main-queue contexts are all the main queue: their blocks run only there.
 final class WorkQueue: @unchecked Sendable {
   // Sendable: `state` is atomic; `entries` is guarded by the lock of `WaitForGraph`; `owner` is set before
-  // anybody else knows the queue.
+  // any other code can use the queue.
 
   let isMain: Bool
   private let dispatch: DispatchQueue
   weak var owner: (any WorkQueueOwner)?
 
-  /// The thread that runs a block, plus `crowded` where others wait; 0: nobody; `.worker`: a block is on its
-  /// way to a thread.
+  /// The thread that runs a block, plus `crowded` if others wait; 0: none; `.worker`: a block has been
+  /// dispatched and not begun.
   private let state = Atomic<UInt>(0)
   private static let crowded: UInt = 1
   private static let worker: UInt = 2
 
-  /// What waits, first come first.
+  /// The waiting blocks and threads, in the order of arrival.
   private enum Entry {
     case block(Transfer<() -> Void>)
     case thread(WaitingThread)
@@ -46,14 +45,14 @@ final class WorkQueue: @unchecked Sendable {
 
   static var thisThread: UInt { UInt(bitPattern: ObjectIdentifier(Thread.current)) }
 
-  /// The thread that runs a block just now; 0 for none, and always for the main queue.
+  /// The thread that is running a block; 0 for none, and always for the main queue.
   var holder: UInt {
     let thread: UInt = state.load(ordering: .acquiring) & ~Self.crowded
     return thread == Self.worker ? 0 : thread
   }
 
-  /// Whether the calling code runs in a block of this queue, or for one: a thread that serves another does
-  /// what that one may do.
+  /// Whether the calling code runs in a block of this queue, or on behalf of one: a thread that serves
+  /// another has its rights.
   var isCurrent: Bool {
     if isMain, MainQueue.isCurrent { return true }
     let holder: UInt = holder
@@ -62,8 +61,8 @@ final class WorkQueue: @unchecked Sendable {
 
   var label: String { dispatch.label }
 
-  /// Whether this queue's owner stands somewhere below that of another: its child, a child's child, or a
-  /// context of a coordinator.
+  /// Whether this queue's owner is below that of another: its child, a child's child, or a context of a
+  /// coordinator.
   func isBelow(_ other: WorkQueue) -> Bool {
     var next: WorkQueue? = owner?.upperQueue
     while let queue = next {
@@ -88,7 +87,7 @@ final class WorkQueue: @unchecked Sendable {
     }
   }
 
-  /// Runs a block when its turn has come, and gives what came of it.
+  /// Runs a block when its turn has come, and returns its result.
   func run<T, E: Error>(
     isolation: isolated (any Actor)? = #isolation, _ block: @escaping () throws(E) -> T
   ) async throws(E) -> T {
@@ -135,7 +134,7 @@ final class WorkQueue: @unchecked Sendable {
   }
 
   private func runOnMain<T, E: Error>(_ block: () throws(E) -> T) throws(E) -> T {
-    // The closure does not outlive the call: it is let go before the wait ends.
+    // The closure does not outlive the call: it is released before the wait ends.
     let result: Result<T, E>? = withoutActuallyEscaping(block) { escaping in
       var result: Result<T, E>?
       let waiting = WaitingThread(for: self)
@@ -152,7 +151,8 @@ final class WorkQueue: @unchecked Sendable {
 
   // MARK: Taking turns, with the lock of `WaitForGraph` held
 
-  /// Takes the queue if it is free. Otherwise its holder will look for those who wait when it leaves.
+  /// Takes the queue if it is free. Otherwise marks it, so that its holder serves the waiting threads when it
+  /// leaves.
   private func takeOrCrowd(_ taker: UInt) -> Bool {
     var now: UInt = state.load(ordering: .acquiring)
     while true {
@@ -163,7 +163,7 @@ final class WorkQueue: @unchecked Sendable {
     }
   }
 
-  /// Gives the queue to a waiting thread if it is free; otherwise the thread's turn comes later.
+  /// Takes the queue for a waiting thread if it is free; otherwise appends the thread to the entries.
   func takeOrAppend(_ waiting: WaitingThread) -> Bool {
     if takeOrCrowd(waiting.thread) { return true }
     entries.append(.thread(waiting))
@@ -174,7 +174,7 @@ final class WorkQueue: @unchecked Sendable {
     state.store(thread | (entries.isEmpty ? 0 : Self.crowded), ordering: .releasing)
   }
 
-  /// Gives the queue to whoever came first.
+  /// Passes the queue to the first entry.
   private func handOn() {
     switch entries.first {
     case nil: state.store(0, ordering: .releasing)
@@ -217,8 +217,8 @@ final class WorkQueue: @unchecked Sendable {
   }
 }
 
-/// Tells whether code runs on the main queue. That is not the same as the main thread: in a program whose
-/// `main` is async, or that calls `dispatchMain()`, other threads serve the main queue.
+/// Whether code runs on the main queue. That is not the same as the main thread: in a program whose `main` is
+/// async, or that calls `dispatchMain()`, other threads serve the main queue.
 enum MainQueue {
   private static let key: DispatchSpecificKey<Bool> = {
     let key = DispatchSpecificKey<Bool>()
@@ -229,9 +229,9 @@ enum MainQueue {
   static var isCurrent: Bool { Thread.isMainThread || DispatchQueue.getSpecific(key: key) == true }
 }
 
-/// Elements that leave in the order they came; taking one out is done in constant time on the average.
+/// A first-in, first-out queue; removing an element takes amortised constant time.
 struct Fifo<Element> {
-  // Places of those that left are nil, so that nothing they hold lives on.
+  // Places of removed elements are nil, so that nothing they refer to stays alive.
   private var places: [Element?] = []
   private var start: Int = 0
 

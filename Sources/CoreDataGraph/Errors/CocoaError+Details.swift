@@ -1,14 +1,14 @@
 import CoreDataModel
 import Foundation
 
-// What errors carry in their `userInfo`, with types.
+// The entries of errors' `userInfo`, with types.
 
 extension CocoaError {
   /// The object that a validation error is about.
   public var validationObject: Any? { userInfo[NSValidationObjectErrorKey] }
   /// The name of the property that a validation error is about.
   public var validationKey: String? { userInfo[NSValidationKeyErrorKey] as? String }
-  /// The validation predicate that did not hold.
+  /// The validation predicate that was false.
   public var validationPredicate: NSPredicate? { userInfo[NSValidationPredicateErrorKey] as? NSPredicate }
   /// The value that is not allowed.
   public var validationValue: Any? { userInfo[NSValidationValueErrorKey] }

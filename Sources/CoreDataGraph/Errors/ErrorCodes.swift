@@ -7,12 +7,12 @@ import Foundation
 // `NSCocoaErrorDomain`. See Apple's page [Core Data
 // Errors](https://developer.apple.com/documentation/coredata/core-data-errors).
 
-/// Generic validation failure; also what a failed validation predicate of a property with no more specific
-/// code yields.
+/// Generic validation failure; also the code of a failed validation predicate of a property without a more
+/// specific code.
 public let NSManagedObjectValidationError: Int = 1550
 /// A uniqueness constraint of the entity is violated by the objects being validated.
 public let NSManagedObjectConstraintValidationError: Int = 1551
-/// Container error: several validations failed in one operation; the individual errors sit in an array under
+/// Container error: several validations failed in one operation; the individual errors are in an array under
 /// NSDetailedErrorsKey.
 public let NSValidationMultipleErrorsError: Int = 1560
 /// A non-optional property holds nil.
@@ -48,7 +48,7 @@ public let NSPersistentStoreCoordinatorLockingError: Int = 132010
 /// A fault was fired for an object whose row no longer exists although its store is reachable (also what
 /// existingObject(with:) reports).
 public let NSManagedObjectReferentialIntegrityError: Int = 133000
-/// An object about to be saved refers through a relationship to an object that lives in another store.
+/// An object about to be saved refers through a relationship to an object in another store.
 public let NSManagedObjectExternalRelationshipError: Int = 133010
 /// The merge policy could not resolve an optimistic-locking conflict; conflicts are under
 /// NSPersistentStoreSaveConflictsErrorKey.
@@ -66,7 +66,7 @@ public let NSPersistentStoreIncompatibleSchemaError: Int = 134020
 public let NSPersistentStoreSaveError: Int = 134030
 /// Some of several stores failed to save; the affected stores and objects are in userInfo.
 public let NSPersistentStoreIncompleteSaveError: Int = 134040
-/// A merge conflict was met during a save and not resolved; conflicts are in userInfo.
+/// A merge conflict occurred during a save and was not resolved; conflicts are in userInfo.
 public let NSPersistentStoreSaveConflictsError: Int = 134050
 /// General Core Data error without a better code.
 public let NSCoreDataError: Int = 134060
@@ -76,7 +76,7 @@ public let NSPersistentStoreOperationError: Int = 134070
 public let NSPersistentStoreOpenError: Int = 134080
 /// No connection to the store within the time of NSPersistentStoreTimeoutOption.
 public let NSPersistentStoreTimeoutError: Int = 134090
-/// A store was handed a request type it does not implement.
+/// A store was given a request of a type it does not implement.
 public let NSPersistentStoreUnsupportedRequestTypeError: Int = 134091
 /// The version hashes recorded in the store differ from those of the model in use.
 public let NSPersistentStoreIncompatibleVersionHashError: Int = 134100
@@ -102,7 +102,7 @@ public let NSSQLiteError: Int = 134180
 public let NSInferredMappingModelError: Int = 134190
 /// Failure while importing Spotlight external records (deprecated feature).
 public let NSExternalRecordImportError: Int = 134200
-/// The history token handed to a history request no longer points into the kept history.
+/// The history token passed to a history request no longer refers to the kept history.
 public let NSPersistentHistoryTokenExpiredError: Int = 134301
 /// A model reference of a staged migration could not be found or instantiated.
 public let NSManagedObjectModelReferenceNotFoundError: Int = 134504
@@ -203,7 +203,7 @@ extension CocoaError {
 
 // Keys of `userInfo`.
 
-/// Array of NSError: the single failures behind a multiple-errors error.
+/// Array of NSError: the individual failures of a multiple-errors error.
 public let NSDetailedErrorsKey: String = "NSDetailedErrors"
 /// The managed object that failed validation.
 public let NSValidationObjectErrorKey: String = "NSValidationErrorObject"

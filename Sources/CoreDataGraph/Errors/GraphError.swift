@@ -3,7 +3,7 @@ import CoreDataPredicates
 import CoreDataStorage
 import Foundation
 
-/// What can go wrong in the object graph, as facts. `CocoaError` values are made of it in one place
+/// The errors of the object graph, as facts. `CocoaError` values are made from them in one place
 /// (`asCocoaError`).
 enum GraphError: Error, CustomStringConvertible {
   case unknownKey(String, EntityLayout)
@@ -28,7 +28,7 @@ enum GraphError: Error, CustomStringConvertible {
 
   var description: String { message.description }
 
-  /// What the error says.
+  /// The texts of the error.
   var message: ErrorMessage {
     switch self {
     case .unknownKey(let key, let entity):
@@ -101,7 +101,8 @@ enum GraphError: Error, CustomStringConvertible {
     }
   }
 
-  /// The first problem as the reason, since logs often show no more; all of them as the whole, one a line.
+  /// The reason is the first problem, because logs often show no more; the whole message lists all of them,
+  /// one a line.
   private static func message(_ problems: [PredicateProblem]) -> ErrorMessage {
     let first: String = problems.first.map { "\($0.part): \($0.reason)" } ?? "The predicate has problems"
     return ErrorMessage(
@@ -126,8 +127,8 @@ enum GraphError: Error, CustomStringConvertible {
     }
   }
 
-  /// The error a caller sees: Apple's domain and code, a message that says what to do, and the
-  /// parts in `userInfo`.
+  /// The error that callers receive: Apple's domain and code, a message that says what to do, and the parts
+  /// in `userInfo`.
   var asCocoaError: CocoaError {
     var info: [String: Any] = [:]
     switch self {
@@ -150,10 +151,10 @@ enum GraphError: Error, CustomStringConvertible {
 }
 
 extension StoreError {
-  /// What a save into a store that was opened to be read gives: "You don't have permission".
+  /// The code for a save to a store that was opened read-only: "You don't have permission".
   static let readOnlyCode: Int = CocoaError.Code.fileWriteNoPermission.rawValue
 
-  /// The store that the failure is about, where it says so.
+  /// The store of the failure, if the error contains it.
   fileprivate var file: URL? {
     switch self {
     case .invalidFile(let url, _), .incompatibleModel(let url, _, _, _), .historyKept(let url),
@@ -164,7 +165,7 @@ extension StoreError {
     }
   }
 
-  /// Apple's code for what an engine reports.
+  /// Apple's code for an engine's error.
   fileprivate var code: Int {
     switch self {
     case .conflicts: NSManagedObjectMergeError
@@ -182,7 +183,7 @@ extension StoreError {
   }
 }
 
-/// Runs `body`; what it throws leaves as a `CocoaError`.
+/// Runs `body`; rethrows its errors as `CocoaError`.
 func withCocoaErrors<Result>(_ url: URL? = nil, _ body: () throws -> Result) throws -> Result {
   do {
     return try body()

@@ -2,19 +2,19 @@ import CoreDataModel
 import CoreDataPredicates
 import Foundation
 
-/// What validation errors say.
+/// The texts of validation errors.
 ///
-/// To people they say a sentence with names as the model's `localizationDictionary` has them:
-/// `Property/name/Entity/Person` or `Property/name` for the property, `ErrorString/is too long` for what is
-/// wrong with it, or the warning that stands beside the validation predicate. To whoever reads a log they
-/// give the reason: entity, property, and what exactly is wrong.
+/// The description for users is a sentence with names as in the model's `localizationDictionary`:
+/// `Property/name/Entity/Person` or `Property/name` for the property, `ErrorString/is too long` for the
+/// problem, or the warning given with the validation predicate. The failure reason, for logs, names entity
+/// and property and gives the exact problem.
 struct ValidationWords {
   let entity: NSEntityDescription
   let property: String
 
   /// - Parameters:
   ///   - warning: the model's, in place of the sentence for the code.
-  ///   - detail: what exactly is wrong, as part of a sentence.
+  ///   - detail: the exact problem, as part of a sentence.
   func message(_ code: Int, warning: String?, detail: String?, advice: String?) -> ErrorMessage {
     let plain: String = "\(plainSubject) \(ValidationWords.sentence(for: code))"
     let reason: String = detail.map { "\(plain): \($0)" } ?? plain
@@ -23,11 +23,11 @@ struct ValidationWords {
     return ErrorMessage(reason, advice: advice, whole: translated == plain ? nil : translated)
   }
 
-  /// A warning says what is wrong with the property ("has to begin at home"), or is a sentence of its own,
-  /// which begins with a capital letter, or in a script without them.
+  /// A warning describes the problem of the property ("has to begin at home"), or is a complete sentence,
+  /// which begins with a capital letter, or is in a script without them.
   private func sentence(of warning: String) -> String {
     let text: String = localized(warning)
-    // As Apple's own sentences are written.
+    // As in Apple's own sentences.
     let placeholder: String = "%{PROPERTY}@"
     if text.contains(placeholder) { return text.replacingOccurrences(of: placeholder, with: subject) }
     if text.hasPrefix(property + " ") { return subject + text.dropFirst(property.count) }
@@ -39,7 +39,7 @@ struct ValidationWords {
   private var plainSubject: String { "\(entity.name ?? "").\(property)" }
 
   private var subject: String {
-    // Named by the entity that declares it, as Apple's dictionaries are, or by a sub-entity.
+    // The dictionary names the property by the entity that declares it, as Apple's do, or by a sub-entity.
     var declaring: NSEntityDescription? = entity
     while let candidate = declaring {
       if let name = word("Property/\(property)/Entity/\(candidate.name ?? "")") { return name }

@@ -4,14 +4,14 @@ import CoreDataRuntime
 import CoreDataStorage
 import Foundation
 
-// Fetching. A request becomes a description, the description a plan for each store, the rows objects; unsaved
-// changes are laid over the result in memory.
+// Fetching. A request is resolved and becomes a plan for each store, and rows become objects; unsaved changes
+// are merged into the result in memory.
 
 extension NSManagedObjectContext {
-  /// Runs a request. Results are objects, ids, dictionaries or counts, as its `resultType` says.
+  /// Executes a request. Results are objects, ids, dictionaries or counts, depending on its `resultType`.
   ///
-  /// Throws a `CocoaError` that names the entity, key path or part of the predicate at fault. Cost: one
-  /// statement a store, plus one a prefetched relationship.
+  /// Throws a `CocoaError` that names the entity, key path or part of the predicate with the error. Cost: one
+  /// statement for each store, plus one for each prefetched relationship.
   public final func fetch<T>(_ request: NSFetchRequest<T>) throws -> [T] {
     requireQueue("fetch(_:) was called")
     let description = FetchParameters(request)
@@ -42,8 +42,8 @@ extension NSManagedObjectContext {
     return try withCocoaErrors { try countMatches(description) }
   }
 
-  /// Runs `body`, with everything left to the stores at first. When one of them refuses a part of the
-  /// predicate or the order, `body` runs again, with that part done here. So a fetch that stores can do costs
+  /// Runs `body` with the whole predicate and order as the stores' part. If a store refuses a part, `body`
+  /// runs again, and that part is evaluated in memory. So a fetch that stores can evaluate completely costs
   /// nothing more.
   final func withScope<Result>(
     _ request: FetchParameters, _ body: (ResolvedFetch) throws -> Result
@@ -102,8 +102,7 @@ extension NSManagedObjectContext {
     return objects(for: try operations.fetch(plan), store: store, refresh: scope.request.refreshes)
   }
 
-  /// The first objects for which the rest of the predicate holds: reads page after page until
-  /// there are enough.
+  /// The first objects that match the residual predicate: reads page after page until there are enough.
   private final func first(
     _ count: Int, _ scope: ResolvedFetch, _ plan: FetchPlan, _ operations: any StoreOperations,
     _ store: NSPersistentStore
@@ -153,7 +152,8 @@ extension NSManagedObjectContext {
 
   // MARK: Prefetching
 
-  /// Loads the named relationships of all objects at once, one statement an entity and step of the path.
+  /// Loads the named relationships of all objects at once, one statement for each entity and step of the
+  /// path.
   final func prefetch(_ keyPaths: [String], of objects: [NSManagedObject], _ runtime: EntityRuntime) throws {
     for path in keyPaths {
       var level: [NSManagedObject] = objects
@@ -211,7 +211,7 @@ extension NSManagedObjectContext {
 
   // MARK: Fetched properties
 
-  /// Runs a fetched property for its owner. `$FETCH_SOURCE` is the owner, `$FETCHED_PROPERTY` the
+  /// Fetches a fetched property for its owner. `$FETCH_SOURCE` is the owner, `$FETCHED_PROPERTY` the
   /// description.
   final func fetchedProperty(_ property: NSFetchedPropertyDescription, of object: NSManagedObject) throws
     -> [NSManagedObject]
@@ -224,9 +224,9 @@ extension NSManagedObjectContext {
     return try fetchObjects(description)
   }
 
-  // MARK: Typing
+  // MARK: Casting
 
-  /// Objects as `[T]`. One check an entity instead of one an object: a cast of a large array costs
+  /// Objects as `[T]`. One check for each entity instead of one for each object: casting a large array costs
   /// more than the fetch.
   private func typed<T>(_ objects: [NSManagedObject]) throws -> [T] {
     guard let wanted = T.self as? NSManagedObject.Type else { return try cast(objects) }
@@ -260,7 +260,7 @@ extension NSManagedObjectContext {
 }
 
 extension NSPersistentStoreRequest {
-  /// The stores to ask; nil for all.
+  /// The stores to fetch from; nil for all.
   public var affectedStores: [NSPersistentStore]? {
     get { affectedStoresStorage as? [NSPersistentStore] }
     set { affectedStoresStorage = newValue }
@@ -275,7 +275,7 @@ extension NSEntityDescription {
     context.persistentStoreCoordinator?.runtime.runtime(named: entityName)?.layout.entity
   }
 
-  /// Makes an object of the entity's class and inserts it. Stops when the model has no such entity.
+  /// Creates an object of the entity's class and inserts it. Stops if the model has no such entity.
   public class func insertNewObject(forEntityName entityName: String, into context: NSManagedObjectContext)
     -> NSManagedObject
   {
@@ -291,9 +291,9 @@ extension NSEntityDescription {
 }
 
 extension NSFetchRequest {
-  /// Runs the request in the context whose block the calling thread is running.
+  /// Executes the request in the context whose block the calling thread is running.
   ///
-  /// Throws outside ``NSManagedObjectContext/perform(_:)`` and its kin, and what
+  /// Throws outside ``NSManagedObjectContext/perform(_:)`` and the like, and what
   /// ``NSManagedObjectContext/fetch(_:)`` throws.
   public final func execute() throws -> [ResultType] {
     guard let context = RunningBlock.context else {

@@ -3,27 +3,28 @@ import CoreDataStorage
 import Foundation
 
 extension NSManagedObjectContext {
-  /// The rows that a query in SQL gives over a SQLite store, for reports that no fetch request can say.
-  /// Clarus's own; Apple's framework has nothing like it.
+  /// The rows of an SQL query over a SQLite store, for reports that a fetch request can't express. This is an
+  /// addition of Clarus; Apple's framework has nothing like it.
   ///
   /// ```swift
   /// let years = try context.rawRows("SELECT ZYEAR AS year, count(*) AS n FROM ZBOOK WHERE ZID > ? GROUP BY ZYEAR", [100])
   /// ```
   ///
-  /// Tables and columns are Apple's: `Z` and the name in capitals; `Z_PK` is an object's key. The store is
-  /// read as this context reads it, an earlier state where the context is pinned to one. Nothing that is
-  /// unsaved is seen. All rows are held in memory.
+  /// Tables and columns are Apple's: `Z` and the name in capitals; `Z_PK` is an object's key. The query reads
+  /// the same state as this context, an earlier one if the context is pinned. It does not see unsaved
+  /// changes. All rows are held in memory.
   ///
-  /// A query can't write: it is one statement that begins with SELECT, WITH or VALUES, and SQLite has to find
-  /// that it changes nothing. Values are bound to its `?`, never pasted: numbers, strings, data, dates (as
-  /// seconds since 2001, as stores keep them), UUIDs and URLs, objects and their ids (as keys), nil.
+  /// A query can't write: it is one statement that begins with SELECT, WITH or VALUES, and SQLite must report
+  /// that it changes nothing. Values are bound to its `?` parameters, never inserted into the text: numbers,
+  /// strings, data, dates (as seconds since 2001, as stores keep them), UUIDs and URLs, objects and their ids
+  /// (as keys), nil.
   ///
   /// - Parameters:
-  ///   - store: which of the coordinator's stores; needed only where several are SQLite stores.
+  ///   - store: which of the coordinator's stores; needed only if several are SQLite stores.
   /// - Returns: for each row its values by the names of the columns: `Int`, `Double`, `String`, `Data`,
   ///   `NSNull`.
-  /// - Throws: a `CocoaError` that holds the SQL and says what is wrong with it; for a coordinator without a
-  ///   SQLite store.
+  /// - Throws: a `CocoaError` that contains the SQL and its problem; also for a coordinator without a SQLite
+  ///   store.
   public final func rawRows(
     _ sql: String, _ values: [Any?] = [], in store: NSPersistentStore? = nil
   ) throws -> [[String: Any]] {
@@ -49,7 +50,7 @@ extension NSManagedObjectContext {
     return stores[0]
   }
 
-  /// Objects as the keys that columns have of them.
+  /// Objects as their keys in columns.
   private static func rawValue(_ value: Any?) -> PredicateValue {
     switch value {
     case let object as NSManagedObject: .integer(object.key)

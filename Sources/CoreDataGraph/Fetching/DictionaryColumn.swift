@@ -3,16 +3,16 @@ import CoreDataPredicates
 import CoreDataStorage
 import Foundation
 
-/// A column of a fetch that returns dictionaries: its key, what computes it, and the form its values take.
+/// A column of a fetch that returns dictionaries: its key, its expression, and the type of its values.
 struct DictionaryColumn {
   let name: String
   let expression: ExpressionNode
-  /// What the request asks for; undefined leaves values as they are.
+  /// The result type of the request; undefined leaves values unchanged.
   let resultType: NSAttributeType
   /// For a plain path to an attribute.
   let attribute: NSAttributeDescription?
-  /// Where the value goes in dictionaries within the dictionary: an element of a composite attribute that was
-  /// asked for as a whole.
+  /// The path of the value in nested dictionaries: for an element of a composite attribute that is fetched as
+  /// a whole.
   private(set) var nesting: [String] = []
   private let kind: ColumnKind?
 
@@ -39,8 +39,8 @@ struct DictionaryColumn {
     return found
   }
 
-  /// A property to fetch or to group by: a name, a key path or a description. A composite attribute is a
-  /// column an element.
+  /// A property to fetch or to group by: a name, a key path or a description. A composite attribute has one
+  /// column for each element.
   static func make(_ property: Any, in runtime: EntityRuntime, of list: String) throws -> [DictionaryColumn] {
     let name: String? = property as? String ?? (property as? NSCompositeAttributeDescription)?.name
     if let name, let slot = runtime.layout.slotByName[name], runtime.brief[slot].role == .composite {
@@ -49,7 +49,7 @@ struct DictionaryColumn {
     return [try makeOne(property, in: runtime, of: list)]
   }
 
-  /// The column of a stored slot; an element of a composite attribute goes into its dictionary.
+  /// The column of a stored slot; the value of an element becomes part of its attribute's dictionary.
   static func element(of slot: Int, in runtime: EntityRuntime) -> DictionaryColumn {
     let described: PropertySlot = runtime.layout.slots[slot]
     var column = DictionaryColumn(
@@ -86,7 +86,7 @@ struct DictionaryColumn {
     }
   }
 
-  /// Stores read `objectID` and `self` as the object, where they are no properties.
+  /// Stores read `objectID` and `self` as the object, unless they are properties.
   static func path(_ path: String, in runtime: EntityRuntime) -> ExpressionNode {
     let isObject: Bool = path == "objectID" || path.lowercased() == "self"
     return isObject && runtime.layout.slotByName[path] == nil ? .evaluatedObject : .keyPath(path)
@@ -96,7 +96,7 @@ struct DictionaryColumn {
 
   /// A value as dictionaries hold it: numbers as `NSNumber`, objects as their ids; nil is left out.
   ///
-  /// `isStored` tells whether the value of a transformable attribute is what its transformer made.
+  /// `isStored` is true if the value of a transformable attribute is the bytes of its transformer.
   func value(_ value: PredicateValue, object: (ObjectBox) -> Any?, isStored: Bool) throws -> Any? {
     if value.isNull { return nil }
     if isStored, kind == .transformable, case .data(let data) = value {
@@ -115,8 +115,8 @@ struct DictionaryColumn {
     }
   }
 
-  /// The value as the description's result type: numbers become each other, text and dates; text becomes the
-  /// number it spells.
+  /// The value converted to the description's result type: numbers to each other, to text and to dates; text
+  /// to the number it spells.
   private func converted(_ value: PredicateValue) throws -> Any? {
     switch resultType {
     case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType:

@@ -3,12 +3,12 @@ import CoreDataPredicates
 import CoreDataStorage
 import Foundation
 
-/// A fetch that returns dictionaries, made concrete: columns, groups, and what asks about groups.
+/// A fetch that returns dictionaries, resolved: columns, groups, and the conditions on groups.
 ///
-/// The store makes the table, and unsaved changes are not in it, as Apple's documentation says. Three kinds
-/// of request are answered here instead, over the objects of a context of their own: those that several
-/// stores answer together, those that a comparator of the program's own sorts, and those with a predicate
-/// that the store can't evaluate.
+/// The store computes the rows, which do not include unsaved changes, as Apple's documentation states. Three
+/// kinds of request are evaluated here instead, over the objects of a separate context: those over several
+/// stores, those sorted by a comparator of the program, and those with a predicate that the store can't
+/// evaluate.
 struct DictionaryFetch {
   let request: FetchParameters
   let context: NSManagedObjectContext
@@ -16,7 +16,7 @@ struct DictionaryFetch {
   let columns: [DictionaryColumn]
   private let groups: [DictionaryColumn]
   private let having: PredicateNode?
-  /// nil: a comparator sorts.
+  /// nil if a comparator sorts.
   private let order: [ProjectionOrder]?
 
   init(_ request: FetchParameters, context: NSManagedObjectContext) throws {
@@ -45,7 +45,7 @@ struct DictionaryFetch {
     try DictionaryFetch.check(columns.map(\.expression) + groups.map(\.expression), having)
   }
 
-  /// Refuses casts of texts that can't be read: they would be nil in every row.
+  /// Rejects casts of constant text that can't be parsed: they would be nil in every row.
   private static func check(_ expressions: [ExpressionNode], _ having: PredicateNode?) throws {
     var problems: [PredicateProblem] = []
     func note(_ expression: ExpressionNode) {
@@ -58,8 +58,8 @@ struct DictionaryFetch {
     if !problems.isEmpty { throw GraphError.predicate(problems) }
   }
 
-  /// The order in terms of the table. A name means the entity's property, or else the column of that name; of
-  /// groups, the key that is grouped by or else the column.
+  /// The order in terms of the result's rows. A name is the entity's property, or else the column of that
+  /// name; for groups, the key that is grouped by or else the column.
   private static func order(
     _ request: FetchParameters, _ names: ColumnNames, _ runtime: EntityRuntime
   ) -> [ProjectionOrder]? {
@@ -72,7 +72,7 @@ struct DictionaryFetch {
     }
   }
 
-  /// The table one store is asked for, with order and limits.
+  /// The projection for one store, with order and limits.
   func plan(for store: NSPersistentStore) throws -> ProjectionPlan {
     try plan(rows: request.plan(scope.runtime, predicate: scope.predicate, store: store)).mapConstants {
       FetchParameters.close($0, store: store)
@@ -105,7 +105,7 @@ struct DictionaryFetch {
       do {
         table = try store.pinnedOperations(for: scope.asker).fetch(try plan(for: store))
       } catch let error as StoreError {
-        // Of rows that the store can't choose alone it can make no table.
+        // A store that can't evaluate the whole predicate can't compute the projection.
         guard case .unsupported = error, try scope.splittingUnsupported()?.residual != nil else {
           throw error
         }
@@ -116,7 +116,7 @@ struct DictionaryFetch {
     return try runOverObjects()
   }
 
-  /// The number of dictionaries; without making them where each stands for a row.
+  /// The number of dictionaries; without creating them if each represents a row.
   func count() throws -> Int {
     let plan: ProjectionPlan = plan(rows: FetchPlan(entity: scope.runtime.layout))
     if try request.returnsDistinctResults || ProjectionShape(plan).isGrouped { return try run().count }
@@ -131,8 +131,8 @@ struct DictionaryFetch {
     return NSManagedObjectID(runtime: store.runtime.entities[Int(id.entity)], key: id.key, store: store)
   }
 
-  /// Values must be those of the stores even where objects of the context are changed, so the objects are
-  /// another context's.
+  /// Values must be those of the stores even if objects of the context are changed, so the objects belong to
+  /// another context.
   private func runOverObjects() throws -> [NSDictionary] {
     let reader: NSManagedObjectContext = try context.makeReader()
     var rows: FetchParameters = request
@@ -178,7 +178,7 @@ struct DictionaryFetch {
     return values
   }
 
-  /// Groups that a comparator sorts are sorted by their columns.
+  /// Groups are sorted by their columns if a comparator sorts.
   private func sorted(_ dictionaries: [NSDictionary]) throws -> [NSDictionary] {
     guard order == nil, request.isGrouped else { return dictionaries }
     let byName: [NSSortDescriptor] = request.sortDescriptors.map { descriptor in
@@ -190,8 +190,8 @@ struct DictionaryFetch {
   }
 }
 
-/// What the names in `havingPredicate` and in an order mean: `$total` and `total` are the column
-/// of that name.
+/// The meaning of names in `havingPredicate` and in an order: `$total` and `total` are the column of that
+/// name.
 private struct ColumnNames {
   private let expressions: [String: ExpressionNode]
   private let groups: [ExpressionNode]
@@ -202,7 +202,7 @@ private struct ColumnNames {
   }
 
   func resolve(_ expression: ExpressionNode) -> ExpressionNode {
-    // What is grouped by, and arguments of functions over rows, mean the entity's properties.
+    // In group keys and arguments of aggregates, names are the entity's properties.
     if groups.contains(expression) || RowAggregate(expression) != nil { return expression }
     switch expression {
     case .variable(let name), .keyPath(let name): return expressions[name] ?? expression
@@ -229,6 +229,6 @@ extension NSManagedObject: KeyedObject {
 extension NSManagedObjectID: KeyedObject {
   final package var primaryKey: Int64 { Self.orderedKey(key) }
 
-  /// New objects count downwards from -1; they follow all others, the first one first.
+  /// Keys of new objects count downwards from -1; these objects follow all others, the first one first.
   fileprivate static func orderedKey(_ key: Int64) -> Int64 { key < 0 ? Int64.max / 2 - key : key }
 }

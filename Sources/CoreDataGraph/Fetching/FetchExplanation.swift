@@ -2,7 +2,7 @@ import CoreDataModel
 import CoreDataStorage
 import Foundation
 
-/// The statement a fetch would run, for people who look into performance.
+/// The statement a fetch would execute, for examining performance.
 public struct FetchExplanation: Sendable, CustomStringConvertible {
   public let store: String
   public let sql: String
@@ -10,8 +10,8 @@ public struct FetchExplanation: Sendable, CustomStringConvertible {
   public let bindings: [String]
   /// The database's own plan.
   public let queryPlan: [String]
-  /// Conditions of the predicate that the store leaves to be evaluated in memory, over every object that the
-  /// statement gives, each with the reason. Empty when the store does everything.
+  /// Conditions of the predicate that are evaluated in memory, over every object that the statement returns,
+  /// each with the reason. Empty if the store evaluates everything.
   public let evaluatedInMemory: [String]
 
   public var description: String {
@@ -24,7 +24,8 @@ public struct FetchExplanation: Sendable, CustomStringConvertible {
 }
 
 extension NSFetchRequest {
-  /// The statement each store would run for this request. Stores without statements (in memory) are left out.
+  /// The statement each store would execute for this request. Stores without statements (in memory) are left
+  /// out.
   public func explain(in context: NSManagedObjectContext) throws -> [FetchExplanation] {
     let description = FetchParameters(self)
     return try withCocoaErrors {

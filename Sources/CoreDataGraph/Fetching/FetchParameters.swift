@@ -4,7 +4,7 @@ import CoreDataRuntime
 import CoreDataStorage
 import Foundation
 
-/// A fetch request without its result type: what the graph works with.
+/// A fetch request without its result type, as the graph uses it.
 struct FetchParameters {
   var entity: NSEntityDescription?
   var entityName: String?
@@ -25,7 +25,7 @@ struct FetchParameters {
   var havingPredicate: NSPredicate?
   var prefetchedKeyPaths: [String]
   var affectedStores: [NSPersistentStore]?
-  /// What was asked, for stores that are programs.
+  /// The original request, for stores implemented by the program.
   var origin: NSPersistentStoreRequest?
 
   init<T>(_ request: NSFetchRequest<T>) {
@@ -62,13 +62,13 @@ extension FetchParameters {
     throw GraphError.unknownEntity(name, model.layout.entities.map(\.name))
   }
 
-  /// Throws for a predicate or a sort descriptor out of an archive that has not been allowed to be evaluated.
+  /// Throws for a predicate or a sort descriptor from an archive whose evaluation has not been allowed.
   func checkEvaluationAllowed() throws {
     try predicate?.checkEvaluationAllowed()
     for descriptor in sortDescriptors { try descriptor.checkEvaluationAllowed() }
   }
 
-  /// The order in a store's terms; nil when a comparator of the program's own takes part.
+  /// The order in a form that stores can evaluate; nil if it uses a comparator of the program.
   var storeOrder: [FetchOrder]? {
     var order: [FetchOrder] = []
     for descriptor in sortDescriptors {
@@ -79,8 +79,8 @@ extension FetchParameters {
   }
 
   /// The plan for one store, without order, limit and offset. Managed objects in the predicate become
-  /// references to its rows, classes the entities of their objects; a predicate whose `shape` is
-  /// known names none.
+  /// references to its rows, classes the entities of their objects; a predicate with a known `shape` contains
+  /// none.
   func plan(
     _ runtime: EntityRuntime, predicate: PredicateNode?, shape: PredicateShape? = nil,
     store: NSPersistentStore
@@ -107,7 +107,7 @@ extension FetchParameters {
       default: return value
       }
       let known: Bool = !id.isTemporaryID && id.storeIdentifier == store.uuid
-      // The entity by name: the id may stem from another coordinator on the same file.
+      // The entity is looked up by name: the id may come from another coordinator over the same file.
       let index: Int = store.runtime.runtime(named: id.runtime.layout.name)?.index ?? id.runtime.index
       return .object(ObjectBox(ObjectReference(id: known ? RowID(entity: index, key: id.key) : nil)))
     case .array(let members): return .array(members.map { close($0, store: store) })
@@ -125,9 +125,9 @@ extension FetchParameters {
   }
 
   /// A predicate for objects of a context: ids and objects of other contexts in it become the context's own,
-  /// as a store would take them for the same rows, and so do the ids that it reads.
+  /// as a store would treat them as the same rows, and so do the ids that it reads.
   ///
-  /// `namesIDs`: whether the key `objectID` is no property's.
+  /// `namesIDs`: whether `objectID` is not the name of a property.
   static func bind(
     _ predicate: PredicateNode, to context: NSManagedObjectContext, namesIDs: Bool
   ) -> PredicateNode {
@@ -135,7 +135,7 @@ extension FetchParameters {
     return namesIDs ? bound.mapExpressions(objectForID) : bound
   }
 
-  /// `author.objectID` as `author`.
+  /// Replaces `author.objectID` by `author`.
   private static func objectForID(_ expression: ExpressionNode) -> ExpressionNode {
     let key: String = "objectID"
     switch expression {
@@ -168,7 +168,7 @@ extension FetchParameters {
     }
   }
 
-  /// The description that a model has of an entity: a predicate may carry that of an equal model.
+  /// A model's own description of an entity: a predicate may contain that of an equal model.
   private static func own(_ entity: NSEntityDescription, _ model: ModelRuntime) -> PredicateValue? {
     guard let own = entity.name.flatMap(model.runtime(named:))?.layout.entity else { return nil }
     return .object(ObjectBox(own))

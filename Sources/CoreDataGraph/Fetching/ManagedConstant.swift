@@ -7,11 +7,11 @@ import Foundation
 //
 //     #Predicate<Item> { $0.category == home && !done.contains($0.objectID) }
 //
-// Foundation takes `Codable` values only. Managed objects can't be that (many programs make their own classes
-// so), hence a node of its own for them, which the macro's call of `build_Arg` finds.
+// Foundation accepts `Codable` values only. Managed objects can't be `Codable` (many programs make their own
+// classes so), hence a separate node for them, which the macro's call of `build_Arg` resolves to.
 
-/// What `#Predicate` may capture of a managed object graph: objects, their ids, optionals, arrays and
-/// sets of them.
+/// The types of a managed object graph that `#Predicate` may capture: objects, their ids, optionals, arrays
+/// and sets of them.
 public protocol ManagedReference {}
 
 extension NSManagedObject: ManagedReference {}
@@ -23,15 +23,15 @@ extension Set: ManagedReference where Element: ManagedReference {}
 extension PredicateExpressions {
   /// A captured managed object, id, or collection of them.
   public struct ManagedConstant<Output: ManagedReference>: StandardPredicateExpression, @unchecked Sendable {
-    // Sendable: immutable. A predicate that holds an object is used on the object's queue, like the object;
-    // hold its objectID where the predicate goes elsewhere.
+    // Sendable: immutable. A predicate that contains an object is used on the object's queue, like the
+    // object; use its objectID in a predicate for another queue.
     public let value: Output
 
     public init(_ value: Output) { self.value = value }
 
     public func evaluate(_ bindings: PredicateBindings) -> Output { value }
 
-    /// Throws: objects belong to a context. Encode what tells them apart.
+    /// Throws: objects belong to a context. Encode a value that identifies them.
     public func encode(to encoder: any Encoder) throws {
       throw EncodingError.invalidValue(
         value,
@@ -50,7 +50,7 @@ extension PredicateExpressions {
     }
   }
 
-  /// What the macro makes of a captured managed object or id.
+  /// Called by the macro for a captured managed object or id.
   public static func build_Arg<Reference: ManagedReference>(
     _ arg: Reference
   ) -> ManagedConstant<Reference> {

@@ -2,7 +2,7 @@ import CoreDataModel
 import CoreDataPredicates
 import Foundation
 
-/// What executing a request gives; subclasses say what that is.
+/// The result of executing a request; subclasses define its contents.
 ///
 /// See Apple's page
 /// [NSPersistentStoreResult](https://developer.apple.com/documentation/coredata/nspersistentstoreresult).
@@ -13,11 +13,11 @@ nonisolated open class NSPersistentStoreResult: NSObject {}
 /// See Apple's page
 /// [NSPersistentStoreAsynchronousResult](https://developer.apple.com/documentation/coredata/nspersistentstoreasynchronousresult).
 nonisolated open class NSPersistentStoreAsynchronousResult: NSPersistentStoreResult {
-  /// The context that executes the request; its queue is the one to use the result on.
+  /// The context that executes the request; use the result on its queue.
   public final let managedObjectContext: NSManagedObjectContext
-  /// Why there is no result; nil until the request was executed, and when it went well.
+  /// The error; nil until the request was executed, and if it succeeded.
   public final internal(set) var operationError: (any Error)?
-  /// How far the request is; a part of the current progress of the thread that asked, if there is one.
+  /// The progress of the request; a child of the current progress of the calling thread, if there is one.
   /// Cancelling it cancels the request.
   public final let progress: Progress?
 
@@ -27,13 +27,12 @@ nonisolated open class NSPersistentStoreAsynchronousResult: NSPersistentStoreRes
     super.init()
   }
 
-  /// Asks not to execute the request any more. One that has not begun is not executed; the result of one that
-  /// runs is thrown away. Either way the completion block is called, with `CocoaError.userCancelled`
-  /// as the error.
+  /// Cancels the request. If it has not begun it is not executed; if it is running its result is discarded.
+  /// Either way the completion block is called, with `CocoaError.userCancelled` as the error.
   open func cancel() { progress?.cancel() }
 }
 
-/// A fetch that does not wait: its result comes with a block.
+/// A fetch that does not wait: its result is passed to a block.
 ///
 /// ```swift
 /// let request = NSAsynchronousFetchRequest(fetchRequest: Item.fetchRequest()) { result in
@@ -47,11 +46,11 @@ nonisolated open class NSPersistentStoreAsynchronousResult: NSPersistentStoreRes
 nonisolated open class NSAsynchronousFetchRequest<ResultType: NSFetchRequestResult>: NSPersistentStoreRequest
 {
   public final let fetchRequest: NSFetchRequest<ResultType>
-  /// Called when the fetch has ended, by a result, an error, or because it was cancelled: in the context's
-  /// turn, and on the actor in whose code the request was made, if any.
+  /// Called when the fetch has ended, by a result, an error, or cancellation: on the context's queue, and on
+  /// the actor in whose code the request was made, if any.
   public final let completionBlock: ((NSAsynchronousFetchResult<ResultType>) -> Void)?
   private let isolation: (any Actor)?
-  /// How many results are expected, for progress; 0 (default): unknown.
+  /// The expected number of results, for progress; 0 (default): unknown.
   open var estimatedResultCount: Int = 0
 
   public init(
@@ -77,9 +76,9 @@ nonisolated open class NSAsynchronousFetchRequest<ResultType: NSFetchRequestResu
 
   open override func copy(with zone: NSZone? = nil) -> Any { NSAsynchronousFetchRequest(copying: self) }
 
-  /// Calls the completion block, from a block of the result's context. A block of another actor than the main
-  /// one runs there, in a turn of its own of the context, as do those of the main actor for contexts
-  /// of other queues.
+  /// Calls the completion block, from a block of the result's context. A block isolated to an actor other
+  /// than the main one runs there, in a separate block of the context, as do blocks of the main actor for
+  /// contexts of other queues.
   final func complete(_ result: NSAsynchronousFetchResult<ResultType>) {
     guard let completionBlock else { return }
     let context: NSManagedObjectContext = result.managedObjectContext
@@ -91,7 +90,7 @@ nonisolated open class NSAsynchronousFetchRequest<ResultType: NSFetchRequestResu
   }
 }
 
-/// What an asynchronous fetch gives.
+/// The result of an asynchronous fetch.
 ///
 /// See Apple's page
 /// [NSAsynchronousFetchResult](https://developer.apple.com/documentation/coredata/nsasynchronousfetchresult).
@@ -99,8 +98,8 @@ nonisolated open class NSAsynchronousFetchResult<ResultType: NSFetchRequestResul
   NSPersistentStoreAsynchronousResult
 {
   public final let fetchRequest: NSAsynchronousFetchRequest<ResultType>
-  /// The objects, ids, dictionaries or counts; nil until the request was executed, and when it failed. For
-  /// the context's queue.
+  /// The objects, ids, dictionaries or counts; nil until the request was executed, and if it failed. Use it
+  /// on the context's queue.
   public final internal(set) var finalResult: [ResultType]?
 
   init(_ request: NSAsynchronousFetchRequest<ResultType>, context: NSManagedObjectContext) {
@@ -125,8 +124,8 @@ nonisolated open class NSAsynchronousFetchResult<ResultType: NSFetchRequestResul
       .cocoaError(CocoaError.Code.userCancelled.rawValue)
   }
 
-  /// There will be no result. Nobody is to wait for the rest of the work either, unless it was cancelled,
-  /// which is told otherwise.
+  /// Records that there is no result. Also cancels the progress, unless the request was cancelled, which is
+  /// reported differently.
   final func fail(_ error: any Error) {
     operationError = error
     guard let progress, !progress.isCancelled else { return }

@@ -3,7 +3,7 @@ import CoreDataPredicates
 import Foundation
 
 extension NSFetchRequest where ResultType: NSManagedObject {
-  /// A request for the objects of ``ResultType``'s entity that a Swift predicate holds for, sorted by Swift's
+  /// A request for the objects of ``ResultType``'s entity that match a Swift predicate, sorted by Swift's
   /// sort descriptors.
   ///
   /// ```swift
@@ -11,15 +11,15 @@ extension NSFetchRequest where ResultType: NSManagedObject {
   ///   predicate: #Predicate<Item> { $0.priority > 3 && !$0.completed }, sortBy: [SortDescriptor(\.dueDate)])
   /// ```
   ///
-  /// The predicate becomes an `NSPredicate` here, once; Documentation/swift-predicates.md lists what converts
-  /// to what. The entity is ``NSManagedObject/entity()``'s.
+  /// The predicate is converted to an `NSPredicate` here, once; Documentation/swift-predicates.md lists the
+  /// conversions. The entity is ``NSManagedObject/entity()``'s.
   ///
   /// - Parameters:
-  ///   - predicate: what must hold; nil for all objects.
-  ///   - sortBy: how to sort, the most significant first. One without a counterpart in a store
-  ///     sorts in memory.
+  ///   - predicate: the condition; nil for all objects.
+  ///   - sortBy: how to sort, the most significant first. One without a counterpart in a store sorts in
+  ///     memory.
   /// - Throws: ``PredicateError`` that names the part without counterpart, or the key path without name; a
-  ///   `CocoaError` when the class stands for no entity of a loaded model, or for several.
+  ///   `CocoaError` if the class represents no entity of a loaded model, or several.
   public convenience init(predicate: Predicate<ResultType>?, sortBy: [SortDescriptor<ResultType>] = []) throws
   {
     let name: String

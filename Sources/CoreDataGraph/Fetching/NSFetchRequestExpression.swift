@@ -16,7 +16,7 @@ public let NSFetchRequestExpressionType: CoreDataPredicates.NSExpression.Express
 /// ```
 ///
 /// The request runs each time the expression is evaluated. In the predicate of a fetch it runs once, before
-/// the store is asked, if its operands are constants. The request's offset does not count there.
+/// the store executes the fetch, if its operands are constants. The request's offset is then ignored.
 nonisolated open class NSFetchRequestExpression: CoreDataPredicates.NSExpression {
   private var parts: (request: ExpressionNode, context: ExpressionNode, countOnly: Bool) {
     guard case .fetch(let request, let context, let countOnly) = expressionNode() else {
@@ -39,8 +39,8 @@ nonisolated open class NSFetchRequestExpression: CoreDataPredicates.NSExpression
   /// The objects that the request finds, or with `countOnly` their number.
   ///
   /// - Parameters:
-  ///   - fetch: gives an `NSFetchRequest`.
-  ///   - context: gives an `NSManagedObjectContext`.
+  ///   - fetch: an expression whose value is an `NSFetchRequest`.
+  ///   - context: an expression whose value is an `NSManagedObjectContext`.
   open class func expression(
     forFetch fetch: CoreDataPredicates.NSExpression, context: CoreDataPredicates.NSExpression,
     countOnly countFlag: Bool
@@ -49,9 +49,9 @@ nonisolated open class NSFetchRequestExpression: CoreDataPredicates.NSExpression
       request: fetch.expressionNode(), context: context.expressionNode(), countOnly: countFlag)
   }
 
-  /// What gives the request.
+  /// The expression of the request.
   open var requestExpression: CoreDataPredicates.NSExpression { NSExpression(node: parts.request) }
-  /// What gives the context.
+  /// The expression of the context.
   open var contextExpression: CoreDataPredicates.NSExpression { NSExpression(node: parts.context) }
   /// Whether the value is the number of objects.
   open var isCountOnlyRequest: Bool { parts.countOnly }
@@ -76,8 +76,8 @@ extension NSFetchRequest: FetchExpressionRequest {
 }
 
 extension PredicateNode {
-  /// The tree with the results of its fetches in place of them, which a store could not run. Those that need
-  /// a variable or a row's values stay.
+  /// The tree with its fetches, which a store could not execute, replaced by their results. Those that need a
+  /// variable or a row's values stay.
   func resolvingFetches() throws -> PredicateNode {
     try mapExpressions { expression in
       guard case .fetch(.constant, .constant, .constant) = expression else { return expression }

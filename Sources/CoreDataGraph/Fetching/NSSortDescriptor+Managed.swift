@@ -4,8 +4,8 @@ import Foundation
 extension NSSortDescriptor {
   /// Sorts managed objects by a property. Text, numbers, dates, Booleans and UUIDs are compared as the
   /// objects hold them, nil first when ascending, as key-value coding reads them on Apple's systems: the
-  /// getter is not called, so the order is the one that a store gives, and a getter that insists on a value
-  /// stops nothing. Other values are compared as their type says.
+  /// getter is not called, so the order is the same as a store's, and a getter that requires a value does not
+  /// stop the program. Other values are compared by their own type's `<`.
   public convenience init<Root: NSManagedObject, Value: Comparable>(
     keyPath: KeyPath<Root, Value>, ascending: Bool
   ) {
@@ -18,7 +18,7 @@ extension NSSortDescriptor {
     self.init(comparing: path, ascending: ascending)
   }
 
-  /// Foundation's initialiser, which the one above goes before.
+  /// Foundation's initialiser, which the one above takes precedence over.
   private convenience init<Root, Value: Comparable>(comparing keyPath: KeyPath<Root, Value>, ascending: Bool)
   {
     self.init(keyPath: keyPath, ascending: ascending)

@@ -1,6 +1,7 @@
 import CoreDataStorage
 
-/// Unsaved changes and the result of a fetch: what stores gave is not what a context holds.
+/// Merges unsaved changes into the result of a fetch, because the stores' results differ from the objects of
+/// a context.
 ///
 ///     stored   a  b  c  d        in their order
 ///     pending  b′ e′ c†          b and e match now, c is deleted
@@ -15,8 +16,8 @@ enum PendingMerge {
     return (inserted + updated + deleted).filter { $0.hasChanges && entities.contains($0.runtime.index) }
   }
 
-  /// Lays the pending objects for which `holds` over those that stores gave. Those that a store gave keep
-  /// their places, which decide between objects that the order leaves equal.
+  /// Merges the pending objects for which `holds` is true into those that stores returned. Objects from a
+  /// store keep their positions, which decide between objects that the order does not distinguish.
   static func merged(
     _ stored: [NSManagedObject], with pending: [NSManagedObject],
     where holds: (NSManagedObject) throws -> Bool
@@ -38,8 +39,8 @@ enum PendingMerge {
 }
 
 extension FetchParameters {
-  /// The last stages of a fetch, where stores could not do them: order, and which part of the
-  /// result is wanted.
+  /// The last stages of a fetch, if the stores could not do them: sorting, and selecting the wanted part of
+  /// the result.
   func sorted(_ objects: [NSManagedObject], in context: NSManagedObjectContext) throws -> [NSManagedObject] {
     if sortDescriptors.isEmpty { return objects }
     let order = PersistedValueOrder(sortDescriptors, in: context)

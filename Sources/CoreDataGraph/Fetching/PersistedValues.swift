@@ -2,13 +2,13 @@ import CoreDataModel
 import CoreDataPredicates
 import Foundation
 
-// Stores compare what is stored, and know nothing of a class's own accessors. What a fetch weighs here
-// (objects with unsaved changes, what a store could not do) it weighs by the slots too: else the answer would
-// be another one as soon as any object of the entity had changed (Decisions/0028). Decimals are read as a
-// save would keep them (Decisions/0055). Code of the program that takes part, a block or a comparator, is run
-// here for every object, and sees accessors.
+// Stores compare stored values and don't call a class's own accessors. What a fetch evaluates in memory
+// (objects with unsaved changes, conditions that a store can't evaluate) also reads the slots: otherwise the
+// result would differ as soon as any object of the entity had changed (Decisions/0028). Decimals are read as
+// a save would keep them (Decisions/0055). Code of the program, a block or a comparator, is called here for
+// every object and uses accessors.
 
-/// Reads of properties by name that go to slots, past accessors.
+/// Reads properties by name directly from slots, without accessors.
 package enum PersistedValueReading {
   package static func run<Result>(_ body: () throws -> Result) rethrows -> Result {
     let notes: ThreadLocalState = .ofThisThread
@@ -33,7 +33,7 @@ package enum PersistedValueReading {
   }
 }
 
-/// A fetch's order for objects of the graph.
+/// A fetch's order, for objects of the graph.
 package struct PersistedValueOrder {
   private let steps: [(descriptor: NSSortDescriptor, readsPersistedValues: Bool)]
 
@@ -41,7 +41,7 @@ package struct PersistedValueOrder {
     let readsOtherwise: Bool = context.persistentStoreCoordinator?.runtime.readsOtherwise ?? false
     steps = descriptors.map { descriptor in
       guard let term = descriptor.sortTerm else { return (descriptor, false) }
-      // By name: a key path would call the getter, which may make something else of what is stored.
+      // By name: a key path would call the getter, which may transform the stored value.
       return (NSSortDescriptor.makeSortDescriptor(term), readsOtherwise)
     }
   }
@@ -58,11 +58,11 @@ package struct PersistedValueOrder {
   }
 }
 
-/// A fetch's predicate for objects of the graph.
+/// A fetch's predicate, for objects of the graph.
 struct PersistedValueTest {
   private let parts: [(program: PredicateProgram, readsPersistedValues: Bool)]
 
-  /// `node`: with the constants of the objects' context.
+  /// `node`: contains constants of the objects' context.
   init(_ node: PredicateNode, readsOtherwise: Bool) {
     func part(_ node: PredicateNode, _ readsPersistedValues: Bool) -> (PredicateProgram, Bool) {
       (PredicateProgram(node), readsPersistedValues)

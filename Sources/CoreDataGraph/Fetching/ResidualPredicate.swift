@@ -2,27 +2,27 @@ import CoreDataModel
 import CoreDataPredicates
 import CoreDataStorage
 
-/// The part of a predicate that stores leave to the graph: it is evaluated over the objects that the stores
-/// give (Decisions/0013).
+/// The part of a predicate that stores can't evaluate: it is evaluated over the objects that the stores
+/// return (Decisions/0013).
 ///
 ///     price > 5 AND FUNCTION(title, 'isPalindrome') == YES AND category.name == 'x'
 ///     └───────┘ └─────────────── evaluated ───────────────┘     └────── stored ────┘
 struct ResidualPredicate {
-  /// Why a store left a condition, as the store put it.
+  /// Why a store can't evaluate a condition, in the store's words.
   struct Reason {
     var part: String
     var reason: String
   }
 
-  /// What the stores evaluate; nil for nothing, then every object of the entity is read.
+  /// The part that the stores evaluate; nil for none: then every object of the entity is read.
   let stored: PredicateNode?
-  /// What is evaluated here.
+  /// The part that is evaluated here.
   let evaluated: PredicateNode
-  /// For people: each condition that is evaluated here, and why.
+  /// For display: each condition that is evaluated here, and why.
   let explanation: [String]
 
   /// Divides a predicate: conditions that are refused with a reason are evaluated here, the others by stores.
-  /// nil where none is refused.
+  /// nil if none is refused.
   static func split(
     _ predicate: PredicateNode?, refusal: (PredicateNode) throws -> Reason?
   ) rethrows -> ResidualPredicate? {
@@ -31,7 +31,7 @@ struct ResidualPredicate {
     return refusals.contains { $0 != nil } ? ResidualPredicate(conjuncts, refusals) : nil
   }
 
-  /// Conditions that all must hold, and what a store said to those that it left.
+  /// Conditions that all must hold, and the refusals of those that a store can't evaluate.
   private init(_ conjuncts: [PredicateNode], _ refusals: [Reason?]) {
     let pairs: [(PredicateNode, Reason?)] = Array(zip(conjuncts, refusals))
     let kept: [PredicateNode] = pairs.filter { $0.1 == nil }.map(\.0)
@@ -46,7 +46,7 @@ struct ResidualPredicate {
     }
   }
 
-  /// The relationships that the evaluation will ask all objects for, as paths: loaded together, they cost one
+  /// The relationships that the evaluation will read of all objects, as paths: loaded together, they cost one
   /// statement each.
   func relationshipPaths(from runtime: EntityRuntime) -> [String] {
     var paths: [String] = []
@@ -68,8 +68,8 @@ struct ResidualPredicate {
 }
 
 extension PredicateNode {
-  /// Conditions that together say the same: the members of an AND, of an AND within it, and of
-  /// `NOT (a OR b)`.
+  /// Conditions that are equivalent together: the members of an AND, of an AND within it, and of `NOT (a OR
+  /// b)`.
   var conjuncts: [PredicateNode] {
     switch self {
     case .compound(.and, let members): members.flatMap(\.conjuncts)

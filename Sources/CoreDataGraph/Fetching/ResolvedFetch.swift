@@ -3,7 +3,7 @@ import CoreDataPredicates
 import CoreDataStorage
 import Foundation
 
-/// A fetch made concrete: entity, stores, what can be left to them and what is done here.
+/// A fetch resolved: entity, stores, the part that the stores evaluate and the part that is evaluated here.
 ///
 /// A fetch goes through these stages, each a function on values; a child context's ends with its parent in
 /// place of stores:
@@ -11,27 +11,27 @@ import Foundation
 ///     validate   the request's predicate fits the entity                      FetchParameters.validated
 ///     resolve    entity by name, stores that hold it                          FetchParameters.runtime, ResolvedFetch.init
 ///     bind       objects become references to rows of one store               FetchParameters.close
-///     split      what stores cannot evaluate is left to the context           ResidualPredicate.split
+///     split      what stores cannot evaluate is evaluated by the context      ResidualPredicate.split
 ///     plan       one for each store                                           ResolvedFetch.plan
 ///     run        rows become objects of the context                           Context+Fetching
-///     merge      unsaved changes are laid over them                           PendingMerge.merged
-///     order      sorted and cut, where stores could not                       FetchParameters.sorted, page
+///     merge      unsaved changes are merged into them                         PendingMerge.merged
+///     order      sorted and limited, if stores could not                      FetchParameters.sorted, page
 struct ResolvedFetch {
   let request: FetchParameters
   let context: NSManagedObjectContext
   let runtime: EntityRuntime
   let coordinator: NSPersistentStoreCoordinator
   let stores: [NSPersistentStore]
-  /// The request's predicate as a tree, without mistakes and free variables, and with as few choices as it
-  /// can do with.
+  /// The request's predicate as a tree, validated, without free variables, and with as few alternatives as
+  /// possible.
   let predicate: PredicateNode?
-  /// That of the predicate, where it is known and names no objects.
+  /// The predicate's shape, if it is known and contains no objects.
   private let shape: PredicateShape?
-  /// Whether a store keeps all digits of decimals: constants keep theirs then.
+  /// Whether a store keeps all digits of decimals: constants then keep theirs.
   let comparesExactly: Bool
-  /// What the stores leave of the predicate, once one of them has refused it.
+  /// The residual predicate, after a store has refused a part.
   private(set) var residual: ResidualPredicate?
-  /// nil: sorted here.
+  /// nil if sorted here.
   private var order: [FetchOrder]?
   /// Unsaved objects that can change the result.
   let pending: [NSManagedObject]
@@ -70,19 +70,19 @@ struct ResolvedFetch {
     }
   }
 
-  /// Who asks the stores.
+  /// The context and request that stores are called for.
   var asker: StoreAsker { StoreAsker(context, request.origin) }
 
-  /// Whether the result can't be had from ids or counts of the stores.
+  /// Whether ids or counts of the stores are not enough for the result.
   var needsObjects: Bool {
     !pending.isEmpty || order == nil || residual != nil
       || (stores.count > 1 && (request.limit > 0 || request.offset > 0 || order?.isEmpty == false))
   }
 
-  /// Whether what the store gives is in its final order.
+  /// Whether the store returns objects in their final order.
   private var comesInOrder: Bool { pending.isEmpty && order != nil && stores.count == 1 }
 
-  /// How many objects of a store will do; nil for all of them.
+  /// How many objects of a store are enough; nil for all of them.
   var sufficientCount: Int? {
     comesInOrder && request.limit > 0 ? request.offset + request.limit : nil
   }
@@ -99,8 +99,8 @@ struct ResolvedFetch {
     return plan
   }
 
-  /// The same fetch with everything left out of the stores' part that one of them can't do; nil if they can
-  /// do all of it.
+  /// The same fetch without the parts that one of the stores can't evaluate; nil if they can evaluate all of
+  /// it.
   func splittingUnsupported() throws -> ResolvedFetch? {
     var result: ResolvedFetch = self
     result.residual = try ResidualPredicate.split(predicate) { conjunct in
@@ -117,8 +117,8 @@ struct ResolvedFetch {
     return result.residual == nil && (order == nil) == (result.order == nil) ? nil : result
   }
 
-  /// The same fetch for a parent context, which has objects of its own: code of the program must
-  /// see this context's.
+  /// The same fetch for a parent context, which has objects of its own: code of the program must be called
+  /// with this context's.
   func keepingClientPredicates() -> ResolvedFetch {
     var result: ResolvedFetch = self
     result.residual = ResidualPredicate.split(predicate) { conjunct in
@@ -129,7 +129,7 @@ struct ResolvedFetch {
     return result
   }
 
-  /// Why one of the stores can't do a plan; nil if all can.
+  /// Why one of the stores can't execute a plan; nil if all can.
   private func refusal(_ plan: (NSPersistentStore) throws -> FetchPlan) throws -> ResidualPredicate.Reason? {
     do {
       _ = try coordinator.ask(stores, for: asker) { try $0.check(plan($1)) }
@@ -139,13 +139,13 @@ struct ResolvedFetch {
     return nil
   }
 
-  /// Those of a store's objects for which the rest of the predicate holds, in order.
+  /// Those of a store's objects that match the residual predicate, in order.
   func matches(_ stored: [NSManagedObject], _ store: NSPersistentStore) throws -> [NSManagedObject] {
     guard let residual, !request.includesPendingChanges, context.hasUnsavedChanges else {
       return try matches(stored)
     }
     let paths: [String] = residual.relationshipPaths(from: runtime)
-    // What the store holds is asked for, and the objects here may say something else.
+    // The stored values count, and the objects here may have other values.
     let reader: NSManagedObjectContext = try context.makeReader()
     let twins: [NSManagedObject] = reader.objects(
       for: stored.map { RowID(entity: $0.runtime.index, key: $0.key) }, store: store, layout: runtime.layout,
@@ -155,21 +155,21 @@ struct ResolvedFetch {
     return try zip(stored, twins).filter { try test.evaluate($1) }.map(\.0)
   }
 
-  /// Those of objects of the context for which the rest of the predicate holds, in order.
+  /// Those of the context's objects that match the residual predicate, in order.
   func matches(_ objects: [NSManagedObject]) throws -> [NSManagedObject] {
     guard let residual else { return objects }
     try context.prefetch(residual.relationshipPaths(from: runtime), of: objects, runtime)
     return try storedTest(residual.evaluated, in: context).filter(objects)
   }
 
-  /// A predicate for objects of a context, under the rules of stores.
+  /// A predicate for objects of a context, with the semantics of stores.
   private func storedTest(_ node: PredicateNode, in context: NSManagedObjectContext) -> PersistedValueTest {
     PersistedValueTest(
       FetchParameters.bind(node, to: context, namesIDs: !runtime.model.hasObjectIDs),
       readsOtherwise: runtime.model.readsOtherwise)
   }
 
-  /// Lays unsaved changes over what the stores gave, sorts and cuts where they could not.
+  /// Merges unsaved changes into the stores' results, sorts and limits them if the stores could not.
   func finish(_ stored: [NSManagedObject]) throws -> [NSManagedObject] {
     guard needsObjects else { return stored }
     let test: PersistedValueTest? = pending.isEmpty ? nil : predicate.map { storedTest($0, in: context) }

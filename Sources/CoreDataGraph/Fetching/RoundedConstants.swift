@@ -2,13 +2,13 @@ import CoreDataPredicates
 import CoreDataStorage
 import Foundation
 
-// Constants of more digits than stores keep, in what a fetch compares (Decisions/0037, 0055):
+// Constants with more digits than stores keep, in the comparisons of a fetch (Decisions/0037, 0055):
 //
 //     price == 0.12345678901234567890                  the double 0.12345678901234568: price is what a save kept of such a number
-//     SUBQUERY(items, $i, $i.price == 0.123…)          the same: $i stands for the destination of items
-//     items.@max.price, max(price), {price, fee}       compute with what is kept, and are compared in the same way
+//     SUBQUERY(items, $i, $i.price == 0.123…)          the same: $i is an object of items' destination
+//     items.@max.price, max(price), {price, fee}       computed from stored values, and compared in the same way
 //
-// Decimals and doubles are compared by the nearest doubles, in memory and in SQL, so that what was
+// Decimals and doubles are compared by the nearest doubles, in memory and in SQL, so that the value that was
 // set finds the object.
 
 extension PredicateNode {
@@ -19,7 +19,8 @@ extension PredicateNode {
     return result
   }
 
-  /// The predicate for what stores keep. Costs a look at each constant where none has so many digits.
+  /// The predicate with constants as stores keep them. If there are none to round, it only examines each
+  /// constant.
   func comparingRounded(from entity: EntityRuntime) -> PredicateNode {
     guard hasRoundedConstants else { return self }
     return StackGuard.run(levels: depth) { RoundedConstants(subject: entity).rounded(self) }
@@ -27,7 +28,7 @@ extension PredicateNode {
 }
 
 extension ExpressionNode {
-  /// The expression for what stores keep: as for predicates, which stand within it.
+  /// The expression with constants as stores keep them, in the predicates inside it.
   func comparingRounded(from entity: EntityRuntime) -> ExpressionNode {
     var isConcerned = false
     forEachExpression { if case .constant(let value) = $0, value.isRounded { isConcerned = true } }
@@ -36,10 +37,10 @@ extension ExpressionNode {
   }
 }
 
-/// Walks from the top: what a variable stands for is known only below its `SUBQUERY`.
+/// Walks from the top: the entity of a variable is known only below its `SUBQUERY`.
 private struct RoundedConstants {
   let subject: EntityRuntime
-  /// The entities of the variables of subqueries around the part that is looked at.
+  /// The entities of the variables of the enclosing subqueries.
   var variables: [String: EntityRuntime] = [:]
 
   func rounded(_ node: PredicateNode) -> PredicateNode {
@@ -56,7 +57,7 @@ private struct RoundedConstants {
     }
   }
 
-  /// Only predicates within an expression compare.
+  /// Only predicates within an expression contain comparisons.
   func rounded(_ node: ExpressionNode) -> ExpressionNode {
     guard case .subquery(let collection, let variable, let predicate) = node else {
       return node.mapChildren(rounded, predicate: rounded)
@@ -83,10 +84,10 @@ private struct RoundedConstants {
     }
   }
 
-  /// Functions whose result is no decimal, whatever they are given.
+  /// Functions whose result is no decimal, whatever their arguments.
   private static let counting: Set<String> = ["count:", "distinct:", "length:", "castObject:toType:"]
 
-  /// The entity of the objects that an expression gives.
+  /// The entity of the objects that are an expression's value.
   private func destination(of node: ExpressionNode) -> EntityRuntime? {
     switch node {
     case .evaluatedObject: subject
@@ -100,7 +101,7 @@ private struct RoundedConstants {
     }
   }
 
-  /// Where a path leads; collection operators lead on to what they are taken of.
+  /// The entity at the end of a path; collection operators continue with the path after them.
   private func end(of path: String, from entity: EntityRuntime) -> (entity: EntityRuntime?, isRounded: Bool) {
     var rest: Substring = path[...]
     var entity: EntityRuntime = entity
@@ -122,7 +123,7 @@ private struct RoundedConstants {
 }
 
 extension PredicateValue {
-  /// Whether it is a number that is not kept as it is, or has one.
+  /// Whether it is a number, or contains one, that a store would round.
   fileprivate var isRounded: Bool {
     switch self {
     case .decimal(let number):
@@ -135,7 +136,7 @@ extension PredicateValue {
     }
   }
 
-  /// Numbers that are not kept as they are, as the nearest real.
+  /// Numbers that a store would round, as the nearest real.
   fileprivate var rounded: PredicateValue {
     switch self {
     case .decimal(let number):

@@ -2,18 +2,18 @@ import CoreDataModel
 import CoreDataPredicates
 import CoreDataStorage
 
-/// A request's predicate as a tree, without mistakes and with as few choices as it can do with.
+/// A request's predicate as a tree, validated and with as few alternatives as possible.
 struct ValidatedPredicate {
   let node: PredicateNode
-  /// Where it is known, and the predicate names no objects.
+  /// The shape, if it is known and the predicate contains no objects.
   var shape: PredicateShape?
 }
 
 extension FetchParameters {
-  /// The first stage of a fetch: checks the predicate and the sort descriptors, before a store is asked.
+  /// The first stage of a fetch: checks the predicate and the sort descriptors, before any store is called.
   ///
-  /// Throws what they may not do, and all mistakes of the predicate with the entity. Cost: a walk over the
-  /// predicate for each of its properties, and one look for a predicate whose shape was found sound before.
+  /// Throws if their evaluation is not allowed, and all mistakes of the predicate with the entity. Cost:
+  /// several walks over the predicate, or one look-up for a predicate whose shape was validated before.
   func validated(for runtime: EntityRuntime, comparesExactly: Bool) throws -> ValidatedPredicate? {
     try checkEvaluationAllowed()
     guard let given = predicate?.structureNode() else { return nil }
@@ -30,14 +30,13 @@ extension FetchParameters {
   }
 }
 
-/// Shapes of predicates about an entity that have no mistakes and stay as they are,
-/// whatever their parameters.
+/// Shapes of predicates about an entity that are valid and stay unchanged, whatever their parameters.
 ///
 /// Belongs to an entity of one model, which does not change.
 final class SoundShapes: Sendable {
   private let shapes = Guarded<Set<ShapeKey>>([])
 
-  /// Programs with more shapes check them again now and then.
+  /// Programs with more shapes validate some of them again.
   static let capacity: Int = 256
 
   func holds(_ shape: PredicateShape) -> Bool { shapes.withLock { $0.contains(shape.key) } }
@@ -53,11 +52,11 @@ final class SoundShapes: Sendable {
 }
 
 extension PredicateNode {
-  /// Whether every predicate of the shape is without mistakes if this one is, and is fetched by as it is.
+  /// Whether every predicate of the shape is valid if this one is, and is used for the fetch unchanged.
   ///
-  /// Mistakes are found by the kinds of constants, but for texts: one may spell a date, or be no regular
-  /// expression. So some are tried. Choices are simplified, and numbers of many digits rounded,
-  /// by their values.
+  /// Mistakes depend on the kinds of constants, except for texts: one may spell a date, or be an invalid
+  /// regular expression. So some texts are tried. Simplifying alternatives, and rounding numbers of many
+  /// digits, depend on their values.
   fileprivate func isSoundByShape(_ shape: PredicateShape, for runtime: EntityRuntime) -> Bool {
     guard shape.parameters.allSatisfy(\.isJudgedByKind), !hasRoundedConstants else { return false }
     var hasChoice: Bool = false
@@ -70,7 +69,7 @@ extension PredicateNode {
     }
   }
 
-  /// What a text may spell, and what it may fail to.
+  /// Texts that can be parsed as a value, and texts that can't.
   private static let texts: [String] = [
     "", "(", "x", "1", "true", "2001-01-01", "E621E1F8-C36C-495A-93FC-0C247A3E6E5F",
   ]

@@ -4,22 +4,22 @@ import CoreDataStorage
 import Foundation
 import Synchronization
 
-/// The identity map of one context: from (store, hierarchy, key) to the one object that stands for that row.
+/// The identity map of one context: from (store, hierarchy, key) to the one object for that row.
 ///
-/// Entries do not keep objects alive. An object removes itself when it goes, under the registry's lock; a
-/// look-up retains what it finds under the same lock with `swift_tryRetain`, which fails once the object's
+/// Entries do not keep objects alive. An object removes itself when it is deallocated, under the map's lock;
+/// a look-up retains what it finds under the same lock with `swift_tryRetain`, which fails once the object's
 /// deinitialiser has begun. So an entry is never a dangling pointer, and no object pays for a weak
 /// reference's side table.
 ///
-/// State, with life:
-/// - `tables[store ordinal][root index]`: key → unretained object. An entry lives as long as its object.
-/// - Temporary objects have negative keys and live in ordinal 0.
+/// State and lifetime:
+/// - `tables[store ordinal][root index]`: key → unretained object. An entry exists as long as its object.
+/// - Temporary objects have negative keys and are in ordinal 0.
 /// - `newerRows[place]`: the slab of a row that another context has saved while there was an object of its
-///   key here. An entry lives as long as that object. So the row cache knows what this context has missed,
-///   though the saver may be gone.
+///   key here. An entry exists as long as that object. So the row cache contains saves that this context has
+///   not merged, even after the saving context is deallocated.
 final class IdentityMap: @unchecked Sendable {
-  // Sendable: `tables` and `newerRows` are reached under `lock` only; `context` is set once before the
-  // registry is shared; `marks` is used on the context's queue.
+  // Sendable: `tables` and `newerRows` are accessed under `lock` only; `context` is set once before the map
+  // is shared; `marks` is used on the context's queue.
 
   private let lock = Guarded(())
   private var tables: [[Int64HashMap]] = []
@@ -32,10 +32,10 @@ final class IdentityMap: @unchecked Sendable {
   }
   /// Set by the context's init, cleared by its deinit.
   weak var context: NSManagedObjectContext?
-  /// What every object of the context is marked with.
+  /// The flags of every object of the context.
   var marks: ObjectFlags = ConcurrencyDebug.chosen == .off ? [] : .confined
 
-  /// Temporary keys are unique in the process, so an object may be handed on between contexts.
+  /// Temporary keys are unique in the process, so an object may move between contexts.
   private static let lastTemporaryKey = Atomic<Int64>(0)
 
   static func makeTemporaryKey() -> Int64 {
@@ -65,7 +65,7 @@ final class IdentityMap: @unchecked Sendable {
 
   func remove(_ object: NSManagedObject, store ordinal: Int, root: Int, key: Int64) {
     withTable(store: ordinal, root: root) { table in
-      // A newer object may stand under the key already: only an object's own entry is its to remove.
+      // A newer object may be registered under the key already: an object only removes its own entry.
       let removed: UInt64? = table.remove(key, ifPayload: IdentityMap.payload(of: object))
       if removed != nil, !newerRows.isEmpty {
         newerRows[Place(ordinal: ordinal, root: root, key: key)] = nil
@@ -73,7 +73,7 @@ final class IdentityMap: @unchecked Sendable {
     }
   }
 
-  /// Moves new objects from their temporary keys to those a save gave them, under one lock.
+  /// Moves new objects from their temporary keys to those that a save has assigned, under one lock.
   func makePermanent(_ objects: [NSManagedObject], keys: [Int64], store: NSPersistentStore) {
     lock.withLock { _ in
       for (place, object) in objects.enumerated() where object.store == nil {
@@ -88,7 +88,7 @@ final class IdentityMap: @unchecked Sendable {
     }
   }
 
-  /// Gives objects of one store another one, with the keys that they have.
+  /// Moves objects of one store to another one, with the same keys.
   func move(_ objects: [NSManagedObject], from old: NSPersistentStore, to new: NSPersistentStore) {
     lock.withLock { _ in
       for object in objects where object.store === old {
@@ -110,8 +110,8 @@ final class IdentityMap: @unchecked Sendable {
     withTable(store: ordinal, root: root) { IdentityMap.find(key, in: $0) }
   }
 
-  /// Keeps the slabs of rows that another context has saved, of those that there are objects for; called on
-  /// that one's queue.
+  /// Keeps the slabs of rows that another context has saved, if there are objects for them here; called on
+  /// the other context's queue.
   func keep(_ rows: [(key: Int64, slab: RowSlab)], store ordinal: Int, root: Int) {
     withTable(store: ordinal, root: root) { table in
       if table.count == 0 { return }
@@ -140,7 +140,7 @@ final class IdentityMap: @unchecked Sendable {
     UInt64(UInt(bitPattern: Unmanaged.passUnretained(object).toOpaque()))
   }
 
-  /// Only inside `withTable`.
+  /// Call it only inside `withTable`.
   static func find(_ key: Int64, in table: Int64HashMap) -> NSManagedObject? {
     table.find(key).flatMap(retained)
   }

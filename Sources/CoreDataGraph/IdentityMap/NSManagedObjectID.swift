@@ -2,10 +2,9 @@ import CoreDataModel
 import CoreDataStorage
 import Foundation
 
-/// The identity of a managed object: which store, which entity, which row. Safe to hand to other
-/// queues and contexts.
+/// The identity of a managed object: its store, entity and row. Safe to pass to other queues and contexts.
 ///
-/// Equal ids name the same row of the same store. A new object's id is temporary until its first save (or
+/// Equal ids identify the same row of the same store. A new object's id is temporary until its first save (or
 /// ``NSManagedObjectContext/obtainPermanentIDs(for:)``); the object then has a new, permanent one.
 ///
 /// See Apple's page
@@ -17,8 +16,8 @@ nonisolated open class NSManagedObjectID: NSObject, NSCopying, NSFetchRequestRes
   let key: Int64
   /// The store's UUID; nil for a temporary id.
   let storeIdentifier: String?
-  /// Strong: a weak reference would give the store a side table and make every object's reference to it cost
-  /// more. A removed store is closed, so what is kept is small.
+  /// Strong: a weak reference would give the store a side table and make every object's reference to it more
+  /// expensive. A removed store is closed, so little is kept.
   let store: NSPersistentStore?
 
   init(runtime: EntityRuntime, key: Int64, store: NSPersistentStore?) {
@@ -42,7 +41,7 @@ nonisolated open class NSManagedObjectID: NSObject, NSCopying, NSFetchRequestRes
   /// `x-coredata://<store UUID>/<entity>/p<key>`; `x-coredata:///<entity>/t<number>` for a temporary id.
   ///
   /// Keep URIs of permanent ids only; ``NSPersistentStoreCoordinator/managedObjectID(forURIRepresentation:)``
-  /// turns them back.
+  /// converts them back.
   public final func uriRepresentation() -> URL {
     var parts = URLComponents()
     parts.scheme = "x-coredata"
@@ -69,6 +68,6 @@ nonisolated open class NSManagedObjectID: NSObject, NSCopying, NSFetchRequestRes
   open override var description: String { "<\(uriRepresentation().absoluteString)>" }
 }
 
-// Predicates that name an object or its id are checked against its entity.
+// Predicates that contain an object or its id are checked against its entity.
 extension NSManagedObjectID: EntityBearing {}
 extension NSManagedObject: EntityBearing {}

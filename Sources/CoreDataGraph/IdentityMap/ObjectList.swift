@@ -1,23 +1,23 @@
 import CoreDataStorage
 import Foundation
 
-/// Objects in order, each once. Whatever is done to one object costs O(1), spread over many; what it takes
-/// for that (positions, links from each to the next) is made when it is first needed.
+/// Objects in order, each once. Every operation on one object costs amortised O(1); the data for that
+/// (positions, links from each to the next) is made when it is first needed.
 struct ObjectList: Sequence {
-  /// In order while there are no links; nil where an object was taken out.
+  /// In order while there are no links; nil where an object was removed.
   private var places: [NSManagedObject?] = []
   private var positions: [ObjectIdentifier: Int]?
   private var links: Links?
   private(set) var count: Int = 0
 
-  /// The order of places; -1 at its ends.
+  /// The order of places; -1 at both ends.
   private struct Links {
     var next: [Int32]
     var previous: [Int32]
     var first: Int32 = -1
     var last: Int32 = -1
 
-    /// Puts a place in front of another; -1: at the end.
+    /// Inserts a place before another; -1: at the end.
     mutating func insert(_ place: Int32, before other: Int32) {
       let previous: Int32 = other < 0 ? last : self.previous[Int(other)]
       self.previous[Int(place)] = previous
