@@ -19,7 +19,7 @@ extension NotificationCenter {
   ///
   /// See Apple's page
   /// [notifications(named:object:)](https://developer.apple.com/documentation/foundation/notificationcenter/notifications(named:object:)).
-  /// If Foundation has this method here, its own is preferred.
+  // If Foundation has this method here, its own is preferred.
   @_disfavoredOverload
   public func notifications(
     named name: Notification.Name, object: (any AnyObject & Sendable)? = nil

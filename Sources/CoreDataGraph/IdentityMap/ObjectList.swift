@@ -51,7 +51,7 @@ struct ObjectList: Sequence {
     return places.contains { $0 === object }
   }
 
-  /// The same, by an index from the first question on if there are many.
+  /// The same, by an index, which is made at the first call if there are many.
   mutating func indexes(_ object: NSManagedObject) -> Bool {
     if positions == nil, places.count > 8 { makePositions() }
     return contains(object)
@@ -75,7 +75,7 @@ struct ObjectList: Sequence {
     links = made
   }
 
-  /// The object behind a member.
+  /// The object after a member.
   mutating func successor(of object: NSManagedObject) -> NSManagedObject? {
     makePositions()
     guard let place = positions?[ObjectIdentifier(object)] else { return nil }
@@ -105,8 +105,8 @@ struct ObjectList: Sequence {
     return true
   }
 
-  /// Puts an object that is no member before a member; at the end if that is none. Returns whether it is the
-  /// last one then.
+  /// Inserts an object that is no member before a member; at the end if that is none. Returns whether it is
+  /// then the last one.
   @discardableResult
   mutating func insert(_ object: NSManagedObject, before next: NSManagedObject?) -> Bool {
     makePositions()
@@ -153,8 +153,9 @@ struct ObjectList: Sequence {
     links = nil
   }
 
-  /// Gives the members the order that they have in another list; what is in one list only is left where it
-  /// is. Returns who was moved, in the order of moving, and before whom it stood then.
+  /// Arranges the members in the order of another list; objects that are in one list only stay where they
+  /// are. Returns the objects that were moved, in the order of moving, each with the object that followed it
+  /// before.
   mutating func arrange(like wanted: ObjectList) -> [(object: NSManagedObject, before: NSManagedObject?)] {
     var ranks: [ObjectIdentifier: Int64] = [:]
     ranks.reserveCapacity(count)

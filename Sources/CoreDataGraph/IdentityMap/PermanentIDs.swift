@@ -1,11 +1,11 @@
 import CoreDataStorage
 
-/// The permanent ids that objects have got in place of the temporary keys by which other contexts may still
-/// know them (Decisions/0019).
+/// The permanent ids that replaced temporary keys by which other contexts may still refer to objects
+/// (Decisions/0019).
 ///
-///     known       temporary key → id, of objects of this context. Filled where there are children that
-///                 may ask by the key, or a parent that has answered with it just before; as long as the context
-///     announced   the same, from a context above. Until this one has renamed its own objects
+///     known       temporary key → id, of objects of this context. Filled if there are children that may use the
+///                 key, or if a parent has just returned an object by it; kept as long as the context
+///     announced   the same, from a context above; kept until this context has changed its own objects
 final class PermanentIDs: @unchecked Sendable {
   // Sendable: `known` is used on the context's queue; `announced` has a lock.
 
@@ -16,8 +16,8 @@ final class PermanentIDs: @unchecked Sendable {
 
   func record(_ ids: [Int64: NSManagedObjectID]) { known.merge(ids) { _, new in new } }
 
-  /// From any thread. Returns whether nothing was waiting to be applied: then the context's queue is to be
-  /// told.
+  /// Called on any thread. Returns whether nothing was waiting to be applied: then the context's queue must
+  /// be notified.
   func announce(_ ids: [Int64: NSManagedObjectID]) -> Bool {
     announced.withLock { waiting in
       defer { waiting.merge(ids) { _, new in new } }
@@ -25,7 +25,7 @@ final class PermanentIDs: @unchecked Sendable {
     }
   }
 
-  /// Hands over what was announced.
+  /// Removes and returns what was announced.
   func removeAnnounced() -> [Int64: NSManagedObjectID] {
     announced.withLock { waiting in
       if waiting.isEmpty { return [:] }
@@ -34,7 +34,7 @@ final class PermanentIDs: @unchecked Sendable {
     }
   }
 
-  /// A store has been replaced: its ids are others now.
+  /// Called after a store has been replaced: its ids have changed.
   func replace(_ replacement: (NSManagedObjectID) -> NSManagedObjectID) {
     known = known.mapValues(replacement)
     announced.withLock { $0 = $0.mapValues(replacement) }

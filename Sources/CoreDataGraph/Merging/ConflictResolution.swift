@@ -1,8 +1,8 @@
 import CoreDataStorage
 import Foundation
 
-/// How one policy settles one conflict. Every change is made in memory; the save then writes what is
-/// left to write.
+/// How a policy resolves one conflict. Every change is made in memory; the save then writes the remaining
+/// changes.
 struct ConflictResolution {
   private let type: NSMergePolicyType
 
@@ -20,7 +20,7 @@ struct ConflictResolution {
   func resolve(_ conflict: NSMergeConflict) throws {
     let object: NSManagedObject = conflict.sourceObject
     guard let context = object.managedObjectContext, let store = object.store else { return }
-    // A conflict that somebody else made says nothing of the row: look.
+    // A conflict that the program created does not contain the row: read it.
     let stored: RowRef? =
       try conflict.stored ?? store.rows(of: object.runtime.layout, keys: [object.key], for: context).first
     switch (object.isDeleted, stored) {
@@ -60,7 +60,7 @@ struct ConflictResolution {
     context.noteEvent(.eventRefreshed, of: object)
   }
 
-  /// What the store's values lead to can't be deleted.
+  /// An object that the store's values refer to can't be deleted.
   private func reverseDeletions(ofTargets object: NSManagedObject, in context: NSManagedObjectContext) {
     for slot in object.runtime.relationshipSlots where object.runtime.layout.slots[slot].isToOne {
       guard object.runtime.layout.slots[slot].inverseSlot != nil, let target = object.toOneTarget(slot),
@@ -80,7 +80,7 @@ struct ConflictResolution {
     guard all.count > 1, let winner = objectWins ? all.last : all.first else { return }
     for loser in all where loser !== winner {
       if !objectWins, !loser.isInserted {
-        // A stored object keeps its row; only the value that collides goes back.
+        // A stored object keeps its row; only the conflicting value is reverted.
         loser.revertValues(conflict.constraint)
         context.settle(loser)
         continue
@@ -92,22 +92,22 @@ struct ConflictResolution {
 }
 
 extension NSManagedObjectContext {
-  /// An object is updated only while a stored value differs from its row.
+  /// An object stays updated only while a stored value differs from its row.
   final func settle(_ object: NSManagedObject) {
     if !object.flags.contains(.inserted), object.persistentChanges().isEmpty {
       work.discardUpdate(of: object)
     }
   }
 
-  /// A deletion has lost: the object is there again, and so is all that its deletion did.
+  /// A deletion was overruled: the object is restored, together with everything that its deletion did.
   final func reverseDeletion(of object: NSManagedObject) {
     guard object.isToBeDeleted else { return }
     var reversal = DeletionReversal(self)
     reversal.perform(object)
   }
 
-  /// The row is gone and the object is to stay: it is saved as a new row under the same key, with what was
-  /// set and added here. The members that the store had went with the row.
+  /// The row was deleted and the object stays: it is saved as a new row under the same key, with the values
+  /// set and members added here. The members that were stored were deleted with the row.
   final func insertAgain(_ object: NSManagedObject) {
     guard let row = object.row else { return }
     for slot in object.runtime.relationshipSlots {
@@ -121,7 +121,7 @@ extension NSManagedObjectContext {
     noteInsertion(of: object)
   }
 
-  /// Somebody else was faster to insert the object again: here it is a change of their row.
+  /// Another context has already inserted the object again: here it becomes a change of that row.
   final func noteRow(of object: NSManagedObject) {
     work.discardInsertion(of: object)
     object.state?.formerVersion = nil
@@ -130,7 +130,7 @@ extension NSManagedObjectContext {
 }
 
 extension NSManagedObject {
-  /// Makes every stored value one that was set here.
+  /// Makes every stored value count as set here.
   final func keepAllValues() {
     let state: ObjectState = ensureState()
     for (number, slot) in runtime.layout.slots.enumerated() {
@@ -143,8 +143,8 @@ extension NSManagedObject {
     }
   }
 
-  /// Whether more was done to the object than to take something out of a relationship, which says nothing
-  /// once its row is gone.
+  /// Whether the change is more than the removal of members from a relationship, which has no meaning after
+  /// the row was deleted.
   fileprivate final var addsToRow: Bool {
     guard isUpdated else { return false }
     return persistentChanges().members.contains { slot in
@@ -156,8 +156,8 @@ extension NSManagedObject {
     }
   }
 
-  /// Gives stored values back. Members that were added or removed here stay so: that is a change of theirs
-  /// too.
+  /// Reverts stored values. Members that were added or removed here stay so, because that also changes these
+  /// members.
   fileprivate final func discardValues() {
     guard let state else { return }
     for (number, slot) in runtime.layout.slots.enumerated() where slot.role != .transient {
@@ -170,7 +170,8 @@ extension NSManagedObject {
     }
   }
 
-  /// Lets go of values the store has changed; of those that both changed, if the store is to win.
+  /// Discards values that the store has changed; of those that both sides changed, only if the store
+  /// prevails.
   final func mergeProperties(with new: RowRef, objectWins: Bool) {
     guard let state, let old = row else { return }
     let mine: SlotSet = persistentChanges()
@@ -183,7 +184,7 @@ extension NSManagedObject {
     }
   }
 
-  /// Members are read anew when they are asked for; those added and removed here stay so.
+  /// Members are read again at the next access; those added and removed here stay so.
   final func reloadMembers() {
     guard let state else { return }
     for slot in runtime.relationshipSlots {
@@ -192,7 +193,7 @@ extension NSManagedObject {
     }
   }
 
-  /// Gives properties the values of the row again.
+  /// Reverts properties to the values of the row.
   final func revertValues(_ names: [String]) {
     fireFault()
     guard row != nil, let state else { return }
@@ -208,8 +209,8 @@ extension NSManagedObject {
     }
   }
 
-  /// Takes over what another object has and this one lacks: relationships, and attributes that were
-  /// never set here.
+  /// Copies what another object has and this one lacks: relationships, and attributes that were never set
+  /// here.
   final func inherit(from other: NSManagedObject, attributes: Bool) {
     for (number, slot) in runtime.layout.slots.enumerated() {
       guard let theirs = other.runtime.layout.slotByName[slot.name] else { continue }

@@ -2,17 +2,17 @@ import CoreDataModel
 import CoreDataStorage
 import Foundation
 
-// After a merge policy has settled conflicts of changed rows: what is related to those rows here is brought
-// in step with the store, so that lists and to-ones agree at once; and deletions that have won are passed
-// on along what the store has now (Decisions/0033).
+// After a merge policy has resolved conflicts of changed rows: objects related to those rows are updated from
+// the store, so that to-manys and to-ones agree at once; and deletions that prevail are propagated along the
+// relationships that the store has now (Decisions/0033).
 
 extension NSManagedObjectContext {
-  /// `related`: what was related to the objects before the policy gave them other rows, or made others let
-  /// go of them.
+  /// `related`: the objects that were related to these before the policy replaced their rows or removed them
+  /// from relationships.
   final func finishMerging(_ objects: [NSManagedObject], related: [NSManagedObject]) throws {
     let here: [NSManagedObject] = objects.filter { $0.identityMap === identityMap }
     let merged: [NSManagedObject] = here.filter { !$0.isDeleted }
-    // They have just been given their rows, so what these name may be new here.
+    // They have just got their rows, so the objects that these refer to may be new here.
     let targets: [NSManagedObject] = merged.flatMap { object in
       object.toOneSlots.flatMap { slot in
         [object.toOneTarget(slot), object.storedPartner(slot)].compactMap { $0 }
@@ -23,13 +23,13 @@ extension NSManagedObjectContext {
     try repeatPropagation(here.filter(\.isToBeDeleted) + deletedTargets(of: merged))
   }
 
-  /// Reads an unchanged object anew. What can't be read stays as it is.
+  /// Reads an unchanged object again. If that fails it stays unchanged.
   final func readNewestRow(_ object: NSManagedObject) {
     if parent == nil { _ = try? applyNewestRows(of: [object]) }
   }
 
-  /// Both rows of a one-to-one relationship hold a key, and what a save writes must agree. A merge or a
-  /// refresh can have brought one of them a newer row, under the change here or after it.
+  /// Both rows of a one-to-one relationship hold a key, and the rows that a save writes must agree. A merge
+  /// or a refresh may have replaced one of them by a newer row, before or after the change here.
   final func settlePartners(of changes: PendingChanges) {
     if parent != nil { return }
     for object in changes.all where !object.runtime.oneToOneSlots.isEmpty {
@@ -40,7 +40,7 @@ extension NSManagedObjectContext {
         } else if !object.propagatesDeletion(slot) {
           continue
         }
-        // Whoever the row names, and the object does not any more, must not keep its key.
+        // A partner that the row refers to and the object no longer does must not keep the object's key.
         guard let partner = object.storedPartner(slot), partner !== object.toOneTarget(slot),
           !partner.isDeleted
         else { continue }
@@ -51,8 +51,8 @@ extension NSManagedObjectContext {
 
   // MARK: Unchanged objects
 
-  /// Reads unchanged objects anew, and from each that the store has changed on to those that are related to
-  /// it.
+  /// Reads unchanged objects again, then the objects related to each one that the store has changed, and so
+  /// on.
   private func readNewestRows(_ objects: [NSManagedObject], besides merged: [NSManagedObject] = []) throws {
     var known: Set<ObjectIdentifier> = Set(merged.map { ObjectIdentifier($0) })
     var wave: [NSManagedObject] = objects
@@ -61,7 +61,7 @@ extension NSManagedObjectContext {
     }
   }
 
-  /// The objects of this context that lead to others, or that these lead to here or in the store.
+  /// The objects of this context that refer to the others, or that these refer to here or in the store.
   final func relatives(of objects: [NSManagedObject]) -> [NSManagedObject] {
     if objects.isEmpty { return [] }
     let sought: Set<ObjectIdentifier> = Set(objects.map { ObjectIdentifier($0) })
@@ -74,8 +74,8 @@ extension NSManagedObjectContext {
       }
   }
 
-  /// Gives unchanged objects the rows that the store has now, and deletes those that have none. Returns
-  /// what is related to those that had others.
+  /// Replaces the rows of unchanged objects by those that the store has now, and deletes objects without one.
+  /// Returns the objects related to those that had other rows.
   private func applyNewestRows(of objects: [NSManagedObject]) throws -> [NSManagedObject] {
     var changed: [NSManagedObject] = []
     var gone: [NSManagedObject] = []
@@ -114,10 +114,10 @@ extension NSManagedObjectContext {
     noteEvent(.eventRefreshed, of: object)
   }
 
-  // MARK: Lists and to-ones
+  // MARK: To-manys and to-ones
 
-  /// Where a to-one is the other side, that is what counts: changed lists forget what their members say
-  /// otherwise now, and what the members of merged objects say is recorded on both sides.
+  /// If the inverse is a to-one, the to-one decides: recorded changes of a to-many that contradict its
+  /// members are removed, and to-ones of the members of merged objects are recorded on both sides.
   private func settleMembers(of merged: [NSManagedObject]) {
     let known: Set<ObjectIdentifier> = Set(merged.map { ObjectIdentifier($0) })
     for object in work.inserted + work.updated
@@ -141,9 +141,9 @@ extension NSManagedObjectContext {
     }
   }
 
-  // MARK: Deletions that have won
+  // MARK: Deletions that prevail
 
-  /// The deleted objects that rows of others have come to lead to: their deletions go on to these.
+  /// The deleted objects that rows of others now refer to: their deletions are propagated to these.
   private func deletedTargets(of merged: [NSManagedObject]) -> [NSManagedObject] {
     merged.flatMap { object in
       object.toOneSlots.compactMap { slot in
@@ -156,15 +156,15 @@ extension NSManagedObjectContext {
     }
   }
 
-  /// An object has a newer row, so its save meets no conflict: if it is deleted, what that row leads to has
-  /// to follow now; if not, it may have come to lead to an object that is.
+  /// The object has a newer row, so its save meets no conflict. If it is deleted, the objects that the row
+  /// refers to must follow now; if not, the row may refer to a deleted object.
   final func repeatPropagation(refreshed object: NSManagedObject) throws {
     if parent != nil || work.deleted.isEmpty { return }
     let concerned: [NSManagedObject] = object.isDeleted ? [object] : deletedTargets(of: [object])
     try repeatPropagation(concerned.filter { $0.isToBeDeleted && $0.flags.contains(.propagated) })
   }
 
-  /// Passes deletions on once more: the store has other members by now. The save weighs Deny again.
+  /// Propagates deletions again, because the store has other members by now. The save checks Deny again.
   private func repeatPropagation(_ objects: [NSManagedObject]) throws {
     if objects.isEmpty { return }
     for object in objects {
@@ -195,7 +195,7 @@ extension NSManagedObject {
     return runtime.layout.slots[slot].isToMany ? members(slot).objects : toOneTarget(slot).map { [$0] } ?? []
   }
 
-  /// Members that were given another owner here are none.
+  /// Removes members that got another owner here.
   fileprivate final func dropStrangers() {
     for slot in runtime.relationshipSlots where runtime.layout.slots[slot].isToMany {
       guard let inverse = inverseToOne(slot) else { continue }
@@ -203,12 +203,12 @@ extension NSManagedObject {
     }
   }
 
-  /// The partner that was set here names this object too, unless somebody else was set there:
-  /// then that counts.
+  /// The partner that was set here refers to this object too, unless another object was set there: then that
+  /// one counts.
   fileprivate final func settlePartner(_ slot: Int, _ inverse: Int) {
     guard let partner = toOneTarget(slot), !partner.isDeleted else { return }
-    // Its row names this one already, and so would not be written, and this one's does not: then it may
-    // be an old row.
+    // Its row already refers to this object, so it would not be written, while this one's row does not: the
+    // row may be outdated.
     if row != nil, targetInRow(slot) !== partner, partner.targetInRow(inverse) === self {
       identityMap?.context?.readNewestRow(partner)
     }
@@ -227,7 +227,7 @@ extension NSManagedObject {
     return rule == .nullifyDeleteRule || rule == .cascadeDeleteRule
   }
 
-  /// The slot of the other side, if that is a to-one.
+  /// The slot of the inverse, if that is a to-one.
   fileprivate final func inverseToOne(_ slot: Int) -> Int? {
     guard let inverse = runtime.layout.slots[slot].relationship?.inverseRelationship, !inverse.isToMany else {
       return nil
@@ -235,7 +235,7 @@ extension NSManagedObject {
     return runtime.layout.slots[slot].inverseSlot
   }
 
-  /// The objects of this context that a relationship leads to, here or in the store.
+  /// The objects of this context that a relationship refers to, here or in the store.
   fileprivate final func relatives(_ slot: Int) -> [NSManagedObject] {
     if runtime.layout.slots[slot].isToOne {
       return [state?.values[slot].target, targetInRow(slot)].compactMap { $0 }
@@ -244,7 +244,7 @@ extension NSManagedObject {
     return knownMembers(slot)
   }
 
-  /// A list forgets that members were added or removed which say otherwise.
+  /// Removes recorded additions and removals that the members' to-ones contradict.
   fileprivate final func settleMembers(_ slot: Int, _ inverse: Int) {
     guard let many = state?.toMany(slot), many.isChanged else { return }
     let stray: [NSManagedObject] = many.added.filter { $0.isDeleted || $0.toOneTarget(inverse) !== self }
@@ -259,8 +259,8 @@ extension NSManagedObject {
     identityMap?.context?.noteEvent(.eventRefreshed, of: self)
   }
 
-  /// The object that the row names for a one-to-one relationship. No object is made of a row that is gone:
-  /// each look would find that out anew, and tell of it.
+  /// The object that the row refers to for a one-to-one relationship. No object is made for a row that was
+  /// deleted: every look-up would find that out again, and notify observers.
   fileprivate final func storedPartner(_ slot: Int) -> NSManagedObject? {
     guard inverseToOne(slot) != nil, case .stored(.toOne, let word) = runtime.layout.slots[slot].role,
       let row, row.hasValue(word), let store, let context = identityMap?.context
@@ -275,7 +275,7 @@ extension NSManagedObject {
     return partner
   }
 
-  /// Records on the other side what a to-one says otherwise than the store.
+  /// Records on the other side where a to-one differs from the store.
   fileprivate final func settleTarget(_ slot: Int) {
     guard let inverse = runtime.layout.slots[slot].inverseSlot else { return }
     let target: NSManagedObject? = toOneTarget(slot).flatMap { $0.isDeleted ? nil : $0 }

@@ -3,13 +3,13 @@ import CoreDataPredicates
 import CoreDataStorage
 import Foundation
 
-/// A store has refused a save for a reason that a merge policy may settle.
+/// A store has refused a save for a reason that a merge policy may resolve.
 struct SaveRefusal: Error, @unchecked Sendable {
   // Sendable: thrown and caught within one save, on the context's queue.
   let error: StoreError
   let store: NSPersistentStore
   let part: StoreChanges
-  /// What stores before it have taken by now.
+  /// What the stores before it have already saved.
   let saved: [StoreChanges]
 
   func error(in context: NSManagedObjectContext) -> CocoaError {
@@ -18,13 +18,12 @@ struct SaveRefusal: Error, @unchecked Sendable {
 }
 
 extension NSManagedObjectContext {
-  /// How often a save is tried again: each try meets what others have saved since the one before.
+  /// How often a save is tried again: each attempt finds what others have saved since the one before.
   static let mostSaveTries: Int = 100
 
-  /// Makes conflicts of a store's refusal and lets the policy settle them.
+  /// Creates conflicts from a store's refusal and lets the policy resolve them.
   ///
-  /// - Throws: what the policy throws, or the refusal as an error where there is nothing that a
-  ///   policy could settle.
+  /// - Throws: what the policy throws, or the refusal as an error if a policy can't resolve it.
   final func resolve(_ refusal: SaveRefusal) throws {
     let conflicts: [Any]
     switch refusal.error {
@@ -53,25 +52,25 @@ extension NSManagedObjectContext {
         return nil
       }
       guard let read = object.row else {
-        // Nothing was read but its id, and nothing is there.
+        // Only its id was known, and no row exists.
         return NSMergeConflict(
           source: object, expectedVersion: 0, cached: nil, persisted: nil, new: conflict.stored)
       }
       if store.rowFreshness == .alwaysAtHand {
-        // The store is the cache, and nobody else writes to it.
+        // The store is its own cache, and nothing else writes to it.
         return NSMergeConflict(
           source: object, expectedVersion: conflict.expectedVersion, cached: conflict.stored ?? read,
           persisted: nil, new: conflict.stored)
       }
       let cached: RowRef? = store.keptRow(root: root, key: conflict.id.key, age: nil)
       if let cached, let stored = conflict.stored, cached.version &- read.version > 0 {
-        // Another context of this coordinator has changed it. If somebody else has as well, the next try will
-        // meet that. If not, the stored row is the better one: it has what the store computes.
+        // Another context of this coordinator has changed it. If another process has changed it as well, the
+        // next attempt finds that. If not, the stored row is preferable: it contains what the store computes.
         return NSMergeConflict(
           source: object, expectedVersion: conflict.expectedVersion, cached: cached, persisted: nil,
           new: stored.version == cached.version ? stored : cached)
       }
-      // The cache has learnt something, and others who ask it are told.
+      // The cache gets the newer row, so that other contexts find it.
       store.replaceKeptRows(
         root: root, changed: [conflict.id.key], by: conflict.stored.map { [$0.slab] } ?? [])
       return NSMergeConflict(
@@ -88,7 +87,7 @@ extension NSManagedObjectContext {
   }
 }
 
-/// Finds which objects of a save break which uniqueness constraints, all of them at once.
+/// Finds all objects of a save that violate uniqueness constraints, each with its constraint.
 struct UniquenessSearch {
   private let part: StoreChanges
   private let context: NSManagedObjectContext
@@ -136,7 +135,7 @@ struct UniquenessSearch {
     }
   }
 
-  /// nil when a value is nil: that collides with nothing.
+  /// nil if a value is nil: that conflicts with nothing.
   private func key(of object: NSManagedObject, _ slots: [Int]) -> Key? {
     var values: [PredicateValue] = []
     for slot in slots {
@@ -147,8 +146,8 @@ struct UniquenessSearch {
     return Key(values: values)
   }
 
-  /// The objects of rows that have the keys' values and keep them: those that the save changes or
-  /// deletes do not count.
+  /// The objects of rows that have the keys' values and keep them: rows that the save changes or deletes do
+  /// not count.
   private func storedObjects(
     _ runtime: EntityRuntime, _ names: [String], _ slots: [Int], keys: [Key]
   ) throws -> [Key: NSManagedObject] {
@@ -176,7 +175,7 @@ struct UniquenessSearch {
     return result
   }
 
-  /// An object as a store understands it.
+  /// An object in the form that a store uses.
   private func reference(_ value: PredicateValue) -> PredicateValue {
     guard case .object(let box) = value, let object = box.value as? NSManagedObject else { return value }
     let id: RowID? =

@@ -1,18 +1,18 @@
 import CoreDataStorage
 import Foundation
 
-// Objects that another context has deleted (Decisions/0030). A merge deletes them here: they are told of,
-// `isDeleted` is true and relationships let go of them. Nothing is to be saved for them, so they are in no
-// list of changes; at the next save they leave.
+// Objects that another context has deleted (Decisions/0030). A merge deletes them here: observers are
+// notified, `isDeleted` is true and relationships no longer contain them. Nothing is saved for them, so they
+// are in no list of changes; they leave the context at the next save.
 
 extension NSManagedObjectContext {
-  /// Deletes objects whose rows are gone already. New ones have no row that anybody could have deleted.
+  /// Deletes objects whose rows are already deleted. New objects have no row.
   final func applyRemoteDeletions(of objects: [NSManagedObject]) {
     let gone: [NSManagedObject] = objects.filter {
       $0.flags.isDisjoint(with: [.inserted, .remotelyDeleted])
     }
     if gone.isEmpty { return }
-    // What was deleted here too takes along what only this context knows of.
+    // A deletion that was also made here is propagated first, to objects that only this context refers to.
     while let object = gone.first(where: { $0.flags.isPending }) { propagate(object) }
     beginEvent(if: work.recordRemoteDeletion(of: gone))
     undoState.recordRemoteDeletion()
@@ -25,8 +25,9 @@ extension NSManagedObjectContext {
     notifyChildren(ofDeleted: gone)
   }
 
-  /// The objects with a relationship that leads, as it was read or changed here, to one of some others:
-  /// what `leads` tells of a slot. All that could are asked: the others may never have heard of them.
+  /// The objects with a relationship that refers, as it was read or changed here, to one of some others, as
+  /// `leads` decides for a slot. All objects that could are examined, because the others may not have an
+  /// inverse.
   final func objects(leadingTo others: [NSManagedObject], _ leads: (NSManagedObject, Int) -> Bool)
     -> [NSManagedObject]
   {
@@ -59,14 +60,14 @@ extension NSManagedObjectContext {
     for child in merging { child.performIfAlive { $0.merge(ids) } }
   }
 
-  /// A merge policy has found that the row is gone: the object leaves within the running save.
+  /// A merge policy has found that the row was deleted: the object leaves within the running save.
   final func forgetRemotelyDeleted(_ object: NSManagedObject) {
     applyRemoteDeletions(of: [object])
     endEvent()
     leave(object)
   }
 
-  /// After a save.
+  /// Called after a save.
   final func releaseRemotelyDeleted() {
     let gone: [NSManagedObject] = work.removeRemotelyDeleted()
     if gone.isEmpty { return }
@@ -74,7 +75,7 @@ extension NSManagedObjectContext {
     retained.removeObjects(outside: identityMap)
   }
 
-  /// Takes an object out of the context whose row is gone.
+  /// Removes an object whose row was deleted from the context.
   final func leave(_ object: NSManagedObject) {
     guard object.identityMap === identityMap, object.flags.contains(.remotelyDeleted) else { return }
     detach(object)
@@ -86,7 +87,7 @@ extension NSManagedObjectContext {
     }
   }
 
-  /// A row is there again under the id of one that was deleted: the object comes back as a fault.
+  /// A row exists again under the id of a deleted one: the object is restored as a fault.
   final func restoreRemotelyDeleted(_ object: NSManagedObject) {
     guard object.flags.contains(.remotelyDeleted) else { return }
     work.reverseRemoteDeletion(of: object)
@@ -94,8 +95,8 @@ extension NSManagedObjectContext {
     object.turnIntoFault()
   }
 
-  /// Looks whether the row of a deleted object is there again; then the object comes back. True
-  /// for all others.
+  /// Reads whether the row of a deleted object exists again; if so the object is restored. True for all other
+  /// objects.
   final func findAgain(_ object: NSManagedObject) throws -> Bool {
     guard object.flags.contains(.remotelyDeleted) else { return true }
     if let parent {
@@ -109,7 +110,7 @@ extension NSManagedObjectContext {
     return true
   }
 
-  /// The objects that the store, or the parent, does not have any more, or cannot tell of.
+  /// The objects that the store, or the parent, no longer has, or can't read.
   final func missing(among objects: [NSManagedObject]) -> [NSManagedObject] {
     let asked: [NSManagedObject] = objects.filter {
       $0.flags.isDisjoint(with: [.inserted, .remotelyDeleted])
@@ -126,22 +127,22 @@ extension NSManagedObjectContext {
     return missing
   }
 
-  /// For what is merged: it may be older than the deletion. What can't be read does not come back.
+  /// For merges: a merge may be older than the deletion. An object that can't be read is not restored.
   final func isThere(_ object: NSManagedObject) -> Bool { (try? findAgain(object)) ?? false }
 }
 
 extension ObjectFlags {
-  /// Deleted here, and not passed on along relationships yet.
+  /// Deleted here, and not propagated along relationships yet.
   fileprivate var isPending: Bool { contains(.deleted) && isDisjoint(with: [.propagated, .inaccessible]) }
 }
 
 extension NSManagedObject {
-  /// Whether a relationship has an object that another context has deleted, now or in what was read.
+  /// Whether a relationship contains an object that another context has deleted, now or in the snapshot.
   fileprivate final func leadsToRemotelyDeleted(_ slot: Int) -> Bool {
     leads(slot) { $0.flags.contains(.remotelyDeleted) }
   }
 
-  /// Whether a relationship has such an object, now or in what was read.
+  /// Whether a relationship contains such an object, now or in the snapshot.
   final func leads(_ slot: Int, to isSought: (NSManagedObject) -> Bool) -> Bool {
     if let many = state?.toMany(slot) { return many.has(where: isSought) }
     guard runtime.layout.slots[slot].isToOne else { return false }
@@ -150,7 +151,7 @@ extension NSManagedObject {
     }
   }
 
-  /// The object that the row names for a to-one, if the context knows it.
+  /// The object that the row refers to for a to-one, if it is registered with the context.
   final func targetInRow(_ slot: Int) -> NSManagedObject? {
     guard case .stored(.toOne, let word) = runtime.layout.slots[slot].role, let row, row.hasValue(word),
       let store, let identityMap
@@ -160,8 +161,9 @@ extension NSManagedObject {
     return identityMap.object(store: store.ordinal, root: root, key: id.key)
   }
 
-  /// Takes objects that another context has deleted out of the relationships, and out of what was read, to
-  /// which a rollback goes back. That is no change: it is what the store says. False if there are none.
+  /// Removes objects that another context has deleted from the relationships, and from the snapshot, which a
+  /// rollback restores. That is no change of the object: it is the state of the store. False if there are
+  /// none.
   @discardableResult
   final func dropRemotelyDeleted() -> Bool {
     let slots: [Int] = runtime.relationshipSlots.filter(leadsToRemotelyDeleted)
@@ -171,7 +173,7 @@ extension NSManagedObject {
         many.drop(where: { $0.flags.contains(.remotelyDeleted) })
         continue
       }
-      // Read later, a row says it all.
+      // The row has the same information, if it is read later.
       if state?.values[slot].target?.flags.contains(.remotelyDeleted) == true { state?.values[slot] = .null }
       if state?.base?[slot].target?.flags.contains(.remotelyDeleted) == true { state?.base?[slot] = .null }
     }
@@ -191,7 +193,7 @@ extension RowRef {
   }
 }
 
-/// Where an object's row lies: rows of one place are asked for at once.
+/// The place of an object's row: rows of one place are read together.
 struct Home: Hashable {
   let store: ObjectIdentifier?
   let root: Int

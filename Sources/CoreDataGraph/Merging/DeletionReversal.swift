@@ -2,18 +2,19 @@ import CoreDataModel
 import CoreDataStorage
 import Foundation
 
-/// Reverses a deletion that has lost a conflict, with all that its delete rules did (Decisions/0033):
+/// Reverses a deletion that was overruled in a conflict, with everything that its delete rules did
+/// (Decisions/0033):
 ///
-///     what its cascade reached             comes back, unless the program deleted it too or a deletion that stays reaches it
-///     what had reached it by a cascade     comes back: that deletion would take it along again
-///     the deleted target of a to-one       comes back: the object would point at nothing
-///     what nullify took apart              is together again, unless something else was put in its place since
+///     objects its cascade reached          restored, unless the program deleted them too or a deletion that stays reaches them
+///     objects whose cascade reached it     restored: that deletion would delete it again
+///     the deleted target of a to-one       restored: the object would refer to nothing
+///     what nullify separated               joined again, unless something else was set in its place since
 ///
-/// What is put together is read off the members' differences before and after the deletion was passed on
+/// The members to be joined are found from the changes before and after the deletion was propagated
 /// (`ToManyState.detachedMembers`).
 struct DeletionReversal {
   private let context: NSManagedObjectContext
-  /// By each object: the deleted ones whose cascade reaches it.
+  /// By object: the deleted ones whose cascade reaches it.
   private var causes: [ObjectIdentifier: [NSManagedObject]] = [:]
   private var returning: [NSManagedObject] = []
   private var known: Set<ObjectIdentifier> = []
@@ -72,7 +73,7 @@ struct DeletionReversal {
     }
   }
 
-  /// Whether nothing but what comes back has deleted an object.
+  /// Whether an object was deleted only by objects that are restored.
   private func isDeletedOnlyByCascade(_ object: NSManagedObject) -> Bool {
     guard object.flags.contains(.cascaded), object.isToBeDeleted || object.hasLeftUnsaved else {
       return false
@@ -82,13 +83,13 @@ struct DeletionReversal {
 
   private func restore(_ object: NSManagedObject) {
     context.work.reverseDeletion(of: object)
-    // A new object has left at the end of the event.
+    // A new object has left the context at the end of the event.
     if object.identityMap == nil { context.insert(object) }
   }
 }
 
 extension NSManagedObject {
-  /// Never saved, and taken out of its context.
+  /// Never saved, and removed from its context.
   fileprivate final var hasLeftUnsaved: Bool {
     identityMap == nil && row == nil && flags.isDisjoint(with: [.inaccessible, .remotelyDeleted])
   }
@@ -97,16 +98,16 @@ extension NSManagedObject {
     runtime.layout.slots[slot].relationship?.deleteRule ?? .noActionDeleteRule
   }
 
-  /// What a deleted object was parted from when its deletion was passed on, and whether the store has them
-  /// together.
+  /// The objects from which a deleted object was separated when its deletion was propagated, and whether the
+  /// store still has them together.
   fileprivate final func detachedMembers(_ slot: Int) -> [(object: NSManagedObject, isStored: Bool)] {
     if runtime.layout.slots[slot].isToMany { return state?.toMany(slot)?.detachedMembers ?? [] }
-    // Its own to-one stays readable.
+    // The deleted object's own to-one stays readable.
     guard let target = toOneTarget(slot) else { return [] }
     return [(target, row != nil && !persistentChanges().contains(slot))]
   }
 
-  /// Puts an object that came back and one that it was parted from together again.
+  /// Joins a restored object with one that it was separated from.
   fileprivate final func join(_ other: NSManagedObject, _ slot: Int, isStored: Bool) {
     guard let context = identityMap?.context, other.identityMap === identityMap,
       !other.flags.contains(.deleted)

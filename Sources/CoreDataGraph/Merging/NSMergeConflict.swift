@@ -4,10 +4,10 @@ import Foundation
 
 /// An object whose row was changed or deleted after the context had read it.
 ///
-/// Conflicts show on two levels. What another context of the same coordinator has saved is in the
-/// coordinator's row cache: ``cachedSnapshot`` tells it, and ``persistedSnapshot`` is nil. What somebody else
-/// has written, another coordinator or another process, is in the store only: ``persistedSnapshot`` tells it,
-/// and ``cachedSnapshot`` is what this coordinator had known. A row that is deleted has version 0 and no
+/// Conflicts occur on two levels. What another context of the same coordinator has saved is in the
+/// coordinator's row cache: ``cachedSnapshot`` contains it, and ``persistedSnapshot`` is nil. What another
+/// coordinator or another process has written is in the store only: ``persistedSnapshot`` contains it, and
+/// ``cachedSnapshot`` is what this coordinator had read before. A deleted row has version 0 and no
 /// ``persistedSnapshot``.
 ///
 /// Snapshots hold attributes and, for to-one relationships, object ids, by name; `NSNull` for nil; never
@@ -19,18 +19,17 @@ nonisolated open class NSMergeConflict: NSObject {
   public final let sourceObject: NSManagedObject
   /// The values that the object has now, in the context.
   public final let objectSnapshot: [String: Any]?
-  /// The values in the row cache: what another context has saved or, where the conflict is with the store,
-  /// what was last read.
+  /// The values in the row cache: what another context has saved or, if the conflict is with the store, what
+  /// was last read.
   public final let cachedSnapshot: [String: Any]?
-  /// The values in the store; nil when the row was deleted, or when the conflict is with
-  /// another context's save.
+  /// The values in the store; nil if the row was deleted, or if the conflict is with another context's save.
   public final let persistedSnapshot: [String: Any]?
   /// The version of the row in the cache or the store; 0 when it was deleted.
   public final let newVersionNumber: Int
   /// The version that the context had read.
   public final let oldVersionNumber: Int
 
-  /// What the object conflicts with; nil: the row was deleted, or nobody has said.
+  /// The row that the object conflicts with; nil if it was deleted or is not known.
   final let stored: RowRef?
 
   public init(
@@ -47,7 +46,7 @@ nonisolated open class NSMergeConflict: NSObject {
     super.init()
   }
 
-  /// `cached`: nil where only the id of the object was known.
+  /// `cached`: nil if only the id of the object was known.
   init(source: NSManagedObject, expectedVersion: Int32, cached: RowRef?, persisted: RowRef?, new: RowRef?) {
     sourceObject = source
     objectSnapshot = cached.map { _ in source.currentSnapshot() }
@@ -65,7 +64,7 @@ nonisolated open class NSMergeConflict: NSObject {
   }
 }
 
-/// Objects that break a uniqueness constraint together.
+/// Objects that together violate a uniqueness constraint.
 ///
 /// See Apple's page
 /// [NSConstraintConflict](https://developer.apple.com/documentation/coredata/nsconstraintconflict).
@@ -74,7 +73,7 @@ nonisolated open class NSConstraintConflict: NSObject {
   public final let constraint: [String]
   /// The values that several objects have.
   public final let constraintValues: [String: Any]
-  /// The object of the row that has them already; nil when only objects being saved collide.
+  /// The object of the row that already has the values; nil if only objects being saved conflict.
   public final let databaseObject: NSManagedObject?
   public final let databaseSnapshot: [AnyHashable: Any]?
   /// The objects being saved that have the values, in the order they were inserted or changed; several only

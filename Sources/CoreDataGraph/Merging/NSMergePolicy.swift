@@ -2,9 +2,9 @@
 
 import Foundation
 
-/// The policies there are.
+/// The built-in policies.
 public enum NSMergePolicyType: UInt, Sendable {
-  /// The save fails and tells the conflicts.
+  /// The save fails with the conflicts.
   case errorMergePolicyType = 0
   /// Property by property; where both sides changed one, the store's value stays.
   case mergeByPropertyStoreTrumpMergePolicyType = 1
@@ -12,16 +12,16 @@ public enum NSMergePolicyType: UInt, Sendable {
   case mergeByPropertyObjectTrumpMergePolicyType = 2
   /// All values of the object are saved.
   case overwriteMergePolicyType = 3
-  /// The object's changes are thrown away.
+  /// The object's changes are discarded.
   case rollbackMergePolicyType = 4
 }
 
-/// What a save does when the store is no longer what the context had read, or when a uniqueness constraint
-/// would be broken.
+/// How a save resolves conflicts: when rows have changed since the context read them, or when a uniqueness
+/// constraint would be violated.
 ///
-/// Set one as the context's `mergePolicy`. A policy of one's own subclasses one of these, overrides
-/// ``resolve(mergeConflicts:)`` or one of the two special ones, calls super and changes the objects further
-/// (or throws, and the save fails with that error). The methods run on the context's queue, in the middle of
+/// Set one as the context's `mergePolicy`. A custom policy subclasses this class, overrides
+/// ``resolve(mergeConflicts:)`` or one of the two special methods, calls super and changes the objects
+/// further (or throws, and the save fails with that error). The methods run on the context's queue, during
 /// its save, which is then tried again.
 ///
 /// | | changed here, changed there | changed here, deleted there | deleted here, changed there |
@@ -32,22 +32,23 @@ public enum NSMergePolicyType: UInt, Sendable {
 /// | overwrite | the object's values | inserted again | deleted |
 /// | rollback | the store's values | deleted | not deleted |
 ///
-/// A deletion wins or loses with all that its delete rules do. One that wins goes on to members that the
-/// context had not seen, and fails with 1600 where Deny meets some. One that is taken back brings back what
-/// its cascade reached and what nullify cleared, but not what the program itself deleted or took out. An
-/// object that is inserted again has what was set and added here; where only something was taken out of a
-/// relationship, it stays deleted. Members that were added or removed here stay so with every policy,
-/// unless a to-one of theirs says otherwise; nobody keeps a reference to a row that is gone.
+/// A deletion prevails or is overruled with everything that its delete rules do. One that prevails is
+/// propagated to members that the context had not read, and fails with 1600 if Deny applies to some. One that
+/// is overruled restores what its cascade reached and what nullify cleared, but not what the program itself
+/// deleted or removed. An object that is inserted again has the values that were set and the members that
+/// were added here; if the only change was the removal of members, it stays deleted. Members that were added
+/// or removed here stay so with every policy, unless their own to-one contradicts it; no object keeps a
+/// reference to a deleted row.
 ///
 /// Uniqueness: one object stays, the others are deleted. With *store trumps* and *rollback* the stored one
-/// stays (without a stored one, the first that was inserted; an object whose changed value collides takes its
+/// stays (without a stored one, the first that was inserted; an object whose changed value conflicts gets its
 /// stored value back); with *object trumps* and *overwrite* the object that was inserted or changed last. The
-/// two policies that merge by property hand what the deleted ones have and the winner lacks over to it:
+/// two policies that merge by property copy what the deleted ones have and the remaining one lacks:
 /// relationships, and with *object trumps* attributes that were not set.
 ///
 /// See Apple's page [NSMergePolicy](https://developer.apple.com/documentation/coredata/nsmergepolicy).
 nonisolated open class NSMergePolicy: NSObject, @unchecked Sendable {
-  // Sendable: immutable; a subclass's state is its own business.
+  // Sendable: immutable; a subclass is responsible for its own state.
 
   open var mergeType: NSMergePolicyType { storedType }
   private let storedType: NSMergePolicyType

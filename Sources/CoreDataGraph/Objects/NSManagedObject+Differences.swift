@@ -3,20 +3,21 @@ import CoreDataPredicates
 import CoreDataStorage
 import Foundation
 
-// What an object is beside what it was: since the last fetch or save, and since the last event. What is told
-// is what differs, whatever was set in between.
+// How an object differs from its state at the last fetch or save, and at the last event. The result contains
+// what differs, whatever was set in between.
 
 extension NSManagedObject {
   /// Stored properties that differ from the last fetch or save, with their present values (`NSNull` for nil);
-  /// of a new object those that differ from what its entity gives a new one. A value that was set to what it
-  /// is already is no difference. Empty unless ``hasChanges``: ``setPrimitiveValue(_:forKey:)`` marks no
-  /// object as changed, but what it sets is told of one that is, such as a new one in `awakeFromInsert()`.
+  /// for a new object those that differ from its entity's default values. A property that was set to the same
+  /// value does not differ. Empty unless ``hasChanges``: ``setPrimitiveValue(_:forKey:)`` marks no object as
+  /// changed, but its values are included for an object that is changed, such as a new one in
+  /// `awakeFromInsert()`.
   ///
-  /// In `willSave()` it tells what the save will write:
-  /// `if changedValues()["modified"] == nil { modified = Date() }`.
+  /// In `willSave()` it returns what the save will write: `if changedValues()["modified"] == nil { modified =
+  /// Date() }`.
   ///
-  /// Loads the changed relationships, and asks the store for the order of an ordered one whose members were
-  /// moved. On the context's queue. See
+  /// Loads the changed relationships, and reads the order of an ordered one whose members were moved from the
+  /// store. Call it on the context's queue. See
   /// <https://developer.apple.com/documentation/coredata/nsmanagedobject/changedvalues()>.
   public final func changedValues() -> [String: Any] {
     var result: [String: Any] = [:]
@@ -26,8 +27,8 @@ extension NSManagedObject {
     return result
   }
 
-  /// Whether ``changedValues()`` has anything to tell. Unlike ``hasChanges`` it compares values, and leaves
-  /// out transient ones.
+  /// Whether ``changedValues()`` is not empty. Unlike ``hasChanges`` it compares values, and ignores
+  /// transient ones.
   public final var hasPersistentChangedValues: Bool { !recordedChanges().isEmpty }
 
   /// The values of the last fetch or save, `NSNull` for nil; all stored properties for nil keys. Empty
@@ -67,7 +68,7 @@ extension NSManagedObject {
 
   // MARK: Since the last fetch or save
 
-  /// The slots that ``changedValues()`` tells of.
+  /// The slots that ``changedValues()`` contains.
   private final func recordedChanges() -> SlotSet {
     var result = SlotSet()
     guard hasChanges, let state else { return result }
@@ -77,7 +78,7 @@ extension NSManagedObject {
 
   private final func differs(_ slot: Int, _ state: ObjectState) -> Bool {
     if !hasSource, case .stored(let kind, _) = runtime.layout.slots[slot].role, kind != .toOne {
-      // Nothing was read: a new object began with its entity's values.
+      // There is no snapshot: a new object began with its entity's values.
       return !SlotValue.equal(state.values[slot].orNull, runtime.template[slot].orNull)
     }
     guard differsFromRow(slot, state) else { return false }
@@ -91,16 +92,16 @@ extension NSManagedObject {
 // MARK: - Since the last event
 
 extension NSManagedObject {
-  /// Stored properties that differ from what they were at the last objects-did-change notification, with
-  /// their values then (`NSNull` for nil). While that notification is posted: the changes it tells of. Empty
-  /// for an object that is new in the event. Loads no relationship: a to-many whose members were not
-  /// read is left out.
+  /// Stored properties that differ from their state at the last objects-did-change notification, with their
+  /// values then (`NSNull` for nil). While that notification is posted: the changes it reports. Empty for an
+  /// object that is new in the event. Loads no relationship: a to-many whose members were not read is left
+  /// out.
   ///
-  /// On the context's queue. See
+  /// Call it on the context's queue. See
   /// <https://developer.apple.com/documentation/coredata/nsmanagedobject/changedvaluesforcurrentevent()>.
   public final func changedValuesForCurrentEvent() -> [String: Any] {
     let told: [EventChange] = identityMap?.context?.work.deliveredChanges(of: self) ?? []
-    // Backwards from what is now; the first change of a value is the one that counts.
+    // Backwards from the present values; the first change of a value counts.
     var values: [Int: SlotValue] = [:]
     var lists: [Int: ObjectList] = [:]
     for change in (told + (state?.event ?? [])).reversed() {
@@ -126,8 +127,8 @@ extension NSManagedObject {
     return result
   }
 
-  /// Puts a value that was there before an event under its property's name, unless it is there now. Of an
-  /// element of a composite attribute the attribute is told.
+  /// Adds a value from before an event under its property's name, unless it is also the present one. For an
+  /// element of a composite attribute the attribute is added.
   private final func tell(
     _ slot: Int, _ before: SlotValue, _ values: [Int: SlotValue], in result: inout [String: Any]
   ) {
@@ -147,6 +148,6 @@ extension NSManagedObject {
     result[runtime.layout.slots[property].name] = value ?? NSNull()
   }
 
-  /// The members, empty while they are not loaded: then the relationship is not told of.
+  /// The members, empty while they are not loaded: then the relationship is left out.
   private final func listedMembers(_ slot: Int) -> ObjectList { state?.toMany(slot)?.members ?? ObjectList() }
 }

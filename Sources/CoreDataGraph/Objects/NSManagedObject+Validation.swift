@@ -3,8 +3,8 @@ import CoreDataPredicates
 import CoreDataStorage
 import Foundation
 
-// Validation: at save and when asked for. Failures are collected; one stands for itself, several make a
-// NSValidationMultipleErrorsError (1560) whose details are flat.
+// Validation: at a save and when the program calls it. Failures are collected; a single one is thrown itself,
+// several become one NSValidationMultipleErrorsError (1560) whose details are flat.
 
 extension NSManagedObject {
   // MARK: One value
@@ -15,7 +15,7 @@ extension NSManagedObject {
     try owner.validateValue(&value, forKey: key)
   }
 
-  /// What the model says of a value. It is replaced by one of the attribute's type.
+  /// Checks a value by the model. It is replaced by one of the attribute's type.
   final func checkValue(_ value: inout Any?, _ slot: Int) throws {
     var failures: [any Error] = []
     let described: PropertySlot = runtime.layout.slots[slot]
@@ -37,7 +37,7 @@ extension NSManagedObject {
     try NSManagedObject.throwFailures(failures)
   }
 
-  /// Checks a dictionary that may not be the object's own yet.
+  /// Checks a dictionary that may not be the object's present value.
   private final func checkGivenComposite(_ slot: Int, _ value: Any?) throws {
     let probe = NSManagedObject(entity: entity, insertInto: nil)
     for (number, made) in probe.splitComposite(slot, value) { probe.ensureState().values[number] = made }
@@ -52,7 +52,7 @@ extension NSManagedObject {
       })
   }
 
-  /// Asks a class that has its own checks about one property, and takes over a value that it replaces.
+  /// Calls the check of a class that has its own for one property, and sets a value that it replaces.
   private final func askClass(_ slot: Int, _ failures: inout [any Error]) {
     let described: PropertySlot = runtime.layout.slots[slot]
     let old: Any? = givenValue(slot)
@@ -66,7 +66,7 @@ extension NSManagedObject {
     if isReplaced(value, old, slot) { setObjectValue(value, slot) }
   }
 
-  /// The value as it was set: a number too large for its attribute is not cut to size before it is checked.
+  /// The value as it was set: a number too large for its attribute is not truncated before it is checked.
   private final func givenValue(_ slot: Int) -> Any? {
     if case .stored(let kind, _) = runtime.layout.slots[slot].role, kind == .int16 || kind == .int32,
       case .integer(let number) = slotValue(slot)
@@ -83,7 +83,7 @@ extension NSManagedObject {
     guard let relationship = runtime.layout.slots[slot].relationship else {
       if SlotValue.equal(makeSlotValue(value, slot: slot), slotValue(slot)) { return false }
       if case .stored(let kind, _) = runtime.layout.slots[slot].role, kind != .transformable { return true }
-      // Values of any type, each in a box of its own.
+      // Values of any type, each in a separate box.
       return PredicateValue(normalizing: value) != PredicateValue(normalizing: old)
     }
     if !relationship.isToMany {
@@ -93,7 +93,7 @@ extension NSManagedObject {
     return (value as? NSObject)?.isEqual(old) != true
   }
 
-  /// All checks of the model, for the three occasions.
+  /// All checks of the model, for insertion, update and deletion.
   final func checkModel() throws {
     var failures: [any Error] = []
     let isNew: Bool = flags.contains(.inserted)
@@ -104,7 +104,7 @@ extension NSManagedObject {
         if isNew || isTouched(slot) { checkComposite(slot, asksClass: runtime.validatesValues, &failures) }
         continue
       }
-      // An untouched value was valid when it was saved.
+      // A value that was not changed was valid when it was saved.
       if brief.role != .toMany, !isNew, state?.changed.contains(slot) != true, !isMade(slot, brief) {
         continue
       }
@@ -141,15 +141,15 @@ extension NSManagedObject {
     try NSManagedObject.throwFailures(failures)
   }
 
-  /// Whether a value is what an accessor makes at the time: neither the slot nor what was changed in it tells
-  /// what it is now.
+  /// Whether an accessor computes the value at each read, so that neither the slot nor the recorded changes
+  /// show what it is now.
   @inline(__always)
   private final func isMade(_ slot: Int, _ brief: CompactSlot) -> Bool {
     guard brief.role == .transient, let accessors = runtime.accessors else { return false }
     return accessors[runtime.layout.slots[slot].name] != nil
   }
 
-  /// A transient attribute is what its accessor makes of it; of a stored one what is stored has to be valid.
+  /// For a transient attribute the accessor's value is checked; for a stored one the stored value.
   private final func validatedValue(_ slot: Int, _ brief: CompactSlot) -> SlotValue {
     let held: SlotValue = slotValue(slot)
     if case .object(let object) = held, object is ForeignValue { return held }
@@ -165,7 +165,7 @@ extension NSManagedObject {
       || runtime.layout.storedSlots(of: composite).contains(where: state.changed.contains)
   }
 
-  /// A composite attribute as a whole, then its elements: those of one without a value may be missing.
+  /// A composite attribute as a whole, then its elements: if it has no value, its elements may be missing.
   private final func checkComposite(_ slot: Int, asksClass: Bool = false, _ failures: inout [any Error]) {
     if asksClass { return askClass(slot, &failures) }
     let value: SlotValue = compositeValue(slot)
@@ -180,7 +180,8 @@ extension NSManagedObject {
     }
   }
 
-  /// Whether a set attribute needs no closer look: the common case, decided without touching a description.
+  /// Whether the value of an attribute is valid without further checks: the common case, decided without
+  /// reading a description.
   @inline(__always)
   private final func isPlainlyValid(_ slot: Int, _ brief: CompactSlot) -> Bool {
     guard !brief.hasPredicates, let state else { return false }
@@ -198,7 +199,7 @@ extension NSManagedObject {
     }
   }
 
-  /// Deny rules: members that are not themselves being deleted stop the deletion.
+  /// Deny rules: members that are not being deleted too prevent the deletion.
   final func checkDelete() throws {
     var failures: [any Error] = []
     for slot in runtime.relationshipSlots {
@@ -223,7 +224,7 @@ extension NSManagedObject {
 
   // MARK: Single checks
 
-  /// Whether the model has nothing against a value.
+  /// Whether a value is valid by the model.
   final func takes(_ value: SlotValue, _ slot: Int) -> Bool {
     if case .object(let object) = value, object is ForeignValue { return false }
     guard case .stored(let kind, _) = runtime.layout.slots[slot].role, case .integer(let number) = value
@@ -239,7 +240,7 @@ extension NSManagedObject {
     }
   }
 
-  /// Throws why a store can't keep what a slot holds.
+  /// Throws the reason why a store can't keep the value of a slot.
   final func refuseValue(_ slot: Int) throws {
     var failures: [any Error] = []
     checkAttribute(slot, state?.values[slot] ?? .null, &failures)
@@ -276,7 +277,7 @@ extension NSManagedObject {
           kind == .date ? NSValidationInvalidDateError : NSManagedObjectValidationError, described,
           because: "it is NaN in '\(objectID)', which no store can keep",
           advice: "Set a number, or nil for no value.",
-          // Foundation stops when such a date is printed, as errors are.
+          // Foundation crashes if such a date is printed, as happens with errors.
           value: kind == .date ? nil : currentValue(value, described)))
       return
     }
@@ -295,9 +296,9 @@ extension NSManagedObject {
     checkPredicates(described, currentValue(value, described), &failures)
   }
 
-  /// The validation predicates of a property over a value that is not nil: of an attribute its value, of a
-  /// to-one relationship the target, of a to-many one the members as a set, which may be empty: `@count >= 1`
-  /// says that it may not. A warning is the code of the error, or what it says.
+  /// The validation predicates of a property for a value that is not nil: the value of an attribute, the
+  /// target of a to-one relationship, the members of a to-many one as a set, which may be empty: `@count >=
+  /// 1` excludes that. The warning is the error's code or its text.
   private final func checkPredicates(_ slot: PropertySlot, _ value: Any?, _ failures: inout [any Error]) {
     let property: NSPropertyDescription = slot.property
     for (number, predicate) in property.validationPredicates.enumerated() {
@@ -328,19 +329,19 @@ extension NSManagedObject {
     failures.append(failure(NSValidationMissingMandatoryPropertyError, slot, value: nil))
   }
 
-  /// `given`: the members to be checked; nil for those that the object has.
+  /// `given`: the members to be checked; nil for those of the object.
   private final func checkToMany(
     _ slot: PropertySlot, count: Int, _ given: Any?, _ failures: inout [any Error]
   ) {
     checkCount(slot, count: count, given, &failures)
     if slot.property.validationPredicates.isEmpty { return }
-    // An empty relationship is an empty collection, whatever it was given as.
+    // An empty relationship is an empty collection, whatever the given value was.
     let none: NSObject = slot.relationship?.isOrdered == true ? NSOrderedSet() : NSSet()
     checkPredicates(slot, count == 0 ? none : given ?? ownMembers(slot), &failures)
   }
 
   /// An optional relationship may be empty whatever its minimum. A required one may be empty too unless it
-  /// has a minimum: "required" makes the minimum count, and the missing value (1570) is for attributes and
+  /// has a minimum: "required" makes the minimum apply, and the missing value (1570) is for attributes and
   /// to-one relationships.
   private final func checkCount(
     _ slot: PropertySlot, count: Int, _ given: Any?, _ failures: inout [any Error]
@@ -362,8 +363,8 @@ extension NSManagedObject {
     runtime.layout.slotByName[slot.name].flatMap { objectValue($0) }
   }
 
-  /// The error for one property. `warning` is what the model says to people, `detail` what exactly is wrong,
-  /// as part of a sentence.
+  /// The error for one property. `warning` is the model's text for users, `detail` the exact problem, as part
+  /// of a sentence.
   private final func failure(
     _ code: Int, _ slot: PropertySlot, _ warning: String? = nil, because detail: String? = nil,
     advice: String? = nil, value: Any?, predicate: NSPredicate? = nil
@@ -375,7 +376,7 @@ extension NSManagedObject {
     return words.message(code, warning: warning, detail: detail, advice: advice).cocoaError(code, info)
   }
 
-  /// One failure as itself, several as 1560.
+  /// Throws a single failure itself, several as 1560.
   static func throwFailures(_ failures: [any Error]) throws {
     guard let first = failures.first else { return }
     if failures.count == 1 { throw first }

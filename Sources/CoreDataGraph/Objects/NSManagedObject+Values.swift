@@ -2,25 +2,25 @@ import CoreDataModel
 import CoreDataStorage
 import Foundation
 
-// Reading and writing slots. Everything public (key-value coding, accessors) ends here.
+// Reading and writing slots. All public access (key-value coding, accessors) is based on these functions.
 
 extension NSManagedObject {
   // MARK: Faults
 
-  /// Loads the values if they are not loaded. A row that is gone makes the object deleted (Apple's
-  /// `shouldDeleteInaccessibleFaults`); any other failure stops, since a property read can't throw:
-  /// `existingObject(with:)` is the throwing way.
+  /// Loads the values if they are not loaded. A row that no longer exists makes the object deleted (Apple's
+  /// `shouldDeleteInaccessibleFaults`); any other failure stops the program, because reading a property can't
+  /// throw: `existingObject(with:)` throws instead.
   @inline(__always)
   final func fireFault(_ slot: Int = -1, _ access: ObjectAccess = .inner) {
     if needsAttention { attend(slot, access) }
   }
 
-  /// Whether an access has more to do than to look the value up.
+  /// Whether an access must do more than read the value.
   @inline(__always)
   final var needsAttention: Bool { !flags.isDisjoint(with: .attention) }
 
-  /// For the slow way of accessors, to be asked where attention is needed only: the recorder if the object is
-  /// a recording instance; otherwise the fault is fired and the accessor goes on.
+  /// For the slow path of accessors, only if `needsAttention`: returns the recorder if the object is a
+  /// recording instance; otherwise fires the fault, and the accessor continues.
   @inline(never)
   final func recorderOrAttend(_ key: ManagedKey, _ shape: @autoclosure () -> AccessorShape)
     -> KeyPathRecorder?
@@ -30,7 +30,7 @@ extension NSManagedObject {
     return nil
   }
 
-  /// The slow way of every access: who may come in, then the fault.
+  /// The slow path of every access: checks the queue, then fires the fault.
   @inline(never)
   final func attend(_ slot: Int, _ access: ObjectAccess) {
     if runtime.recorder != nil { return }
@@ -52,11 +52,11 @@ extension NSManagedObject {
     }
   }
 
-  /// Loads the values. `slot`: of the property whose access asks for it, if one does.
+  /// Loads the values. `slot`: the slot of the property that is being accessed, if there is one.
   final func fulfillFault(_ slot: Int = -1) throws {
     guard flags.contains(.fault) else { return }
     if flags.contains(.inserted), row == nil, state != nil {
-      // A new object that was refreshed: its values are the entity's default ones, which it has already.
+      // A new object that was refreshed: its values are the entity's default ones, which are already set.
       removeFlags(.fault)
       if flags.contains(.observed) { observation?.loaded(self) }
       return
@@ -86,7 +86,7 @@ extension NSManagedObject {
     if flags.contains(.observed) { observation?.loaded(self) }
   }
 
-  /// Whether it is known what the object was when it was read: the row, or what the parent context has.
+  /// Whether there is a snapshot of the object: the row, or the parent context's state.
   final var hasSource: Bool { row != nil || state?.base != nil }
 
   /// Runs a callback whose changes are not recorded.
@@ -123,8 +123,8 @@ extension NSManagedObject {
     }
   }
 
-  /// Decodes a transformable attribute for readers that can throw what stops the program elsewhere: a value
-  /// that its transformer can't read, or a transformer that nobody registered.
+  /// Decodes a transformable attribute for readers that can throw errors that otherwise stop the program: a
+  /// value that its transformer can't read, or a transformer that is not registered.
   final func checkTransformed(_ slot: Int) throws {
     if runtime.brief[slot].role == .composite {
       for element in runtime.layout.slots[slot].elements { try checkTransformed(element) }
@@ -139,7 +139,7 @@ extension NSManagedObject {
   private func transformedValue(_ slot: Int, _ row: RowRef, _ word: Int) throws -> SlotValue {
     let value: SlotValue = try row.slotValue(
       word: word, kind: .transformable, attribute: runtime.layout.slots[slot].attribute)
-    // A decoded object keeps its identity between reads.
+    // A decoded object must be the same instance at each read.
     if case .object = value { ensureState().values[slot] = value }
     return value
   }
@@ -155,7 +155,7 @@ extension NSManagedObject {
     return (try? row.slotValue(word: word, kind: kind, attribute: described.attribute)) ?? .null
   }
 
-  /// The attribute as key-value coding gives it, and a fetch compares it: what a save would keep of it.
+  /// The attribute as key-value coding returns it and a fetch compares it: the value that a save would keep.
   final func attributeValue(_ slot: Int) -> Any? {
     let mayRound: Bool = runtime.brief[slot].isRounded || runtime.brief[slot].role == .composite
     let value: SlotValue =
@@ -170,7 +170,7 @@ extension NSManagedObject {
 
   final func ensureState() -> ObjectState {
     if let state { return state }
-    // Without a row (and none to be had) an object starts from its entity's default values.
+    // Without a row, stored or not, an object starts with its entity's default values.
     let made = ObjectState(
       values: row == nil && store == nil
         ? runtime.template : Array(repeating: .unset, count: runtime.layout.slots.count))
@@ -190,8 +190,8 @@ extension NSManagedObject {
     }
   }
 
-  /// Whether changes can be taken back one by one: those of an object that is new in this event go
-  /// with the object.
+  /// Whether changes are recorded for undo: those of an object that is new in this event are undone with its
+  /// insertion.
   @inline(__always)
   final var isRecorded: Bool { identityMap != nil && flags.isDisjoint(with: [.untracked, .eventInserted]) }
 
@@ -216,8 +216,8 @@ extension NSManagedObject {
 
   /// The slots whose stored value differs from the row; for to-many relationships those with changed members.
   ///
-  /// Comparing transformable values calls the program (transformers, `isEqual`), unless `values`
-  /// knows the answer.
+  /// Comparing transformable values calls the program (transformers, `isEqual`), unless `values` contains the
+  /// result.
   final func persistentChanges(_ values: TransformedValues? = nil) -> SlotSet {
     guard let state else { return SlotSet() }
     var result = SlotSet()
@@ -245,7 +245,7 @@ extension NSManagedObject {
       if case .object(let object) = value { target = object as? NSManagedObject }
       guard let row, row.hasValue(word) else { return target != nil }
       guard let target else { return true }
-      // A new target has no key yet that a row could hold.
+      // A new target has no key yet that could be in a row.
       return target.key != row.target(word).key || target.store !== store
     case .stored(_, let word):
       switch state.values[slot] {
@@ -258,7 +258,7 @@ extension NSManagedObject {
         {
           return false
         }
-        // Addresses with the same text may have been put together otherwise.
+        // URLs with the same text may consist of different parts.
         if let box = object as? Box<URL> {
           return !row.bytes(word).elementsEqual(box.value.absoluteString.utf8)
         }
@@ -272,14 +272,14 @@ extension NSManagedObject {
     }
   }
 
-  /// What a transformable attribute that was set has to store. Calls the program: its transformer and, where
-  /// that makes other bytes than the row holds, its `isEqual`. Equal values need not have equal bytes, as
-  /// dictionaries don't, and those in the row stay then.
+  /// The data to store for a transformable attribute that was set. Calls the program: its transformer and, if
+  /// that returns other bytes than the row holds, its `isEqual`. Equal values need not have equal bytes, as
+  /// with dictionaries; then the bytes in the row are kept.
   ///
-  /// A value may have been changed in place: it is what would be stored that is compared.
+  /// A value may have been changed in place, so the comparison is of the data that would be stored.
   final func transformedChange(_ slot: Int, _ state: ObjectState) throws -> TransformedChange {
     let value: SlotValue = state.values[slot]
-    // What the parent of a child context has. Nothing is stored then.
+    // The parent's value, in a child context. Nothing is stored then.
     if let base = state.base?[slot], !base.isUnset {
       return SlotValue.equal(value, base) ? .same : .changed(Data())
     }
@@ -295,7 +295,8 @@ extension NSManagedObject {
     return stored.map { SlotValue.equal($0, value) } == true ? .same : .changed(data)
   }
 
-  /// Makes the object a fault: values, relationships and transients go; the next read loads anew.
+  /// Makes the object a fault: values, relationships and transients are released; the next read loads them
+  /// again.
   final func turnIntoFault() {
     guard !flags.contains(.fault) else {
       row = nil

@@ -1,27 +1,27 @@
 import CoreDataStorage
 import Foundation
 
-/// The slots of an object that has more to say than its row.
+/// The slots of an object that has values beyond its row.
 final class ObjectState {
-  /// One per slot of the layout. Unchecked as `NSManagedObject.state` is.
+  /// One for each slot of the layout. Unchecked as `NSManagedObject.state` is.
   @exclusivity(unchecked) var values: [SlotValue]
-  /// Slots set since the last fetch or save: what the next save looks at.
+  /// Slots set since the last fetch or save: the next save examines these.
   @exclusivity(unchecked) private(set) var changed = SlotSet()
-  /// In a child context: what the parent has where it differs from the row, unset elsewhere. nil:
-  /// the row tells all.
+  /// In a child context: the parent's values where they differ from the row, unset elsewhere. nil if the row
+  /// has all of them.
   @exclusivity(unchecked) var base: [SlotValue]?
-  /// Of an object that is inserted again after its row was deleted: the version that was read of that.
+  /// For an object that is inserted again after its row was deleted: the version that was read of that row.
   var formerVersion: Int32?
-  /// Values noted by `willChangeValue(forKey:)`, until `didChangeValue(forKey:)`; innermost last.
+  /// Values recorded by `willChangeValue(forKey:)`, until `didChangeValue(forKey:)`; innermost last.
   var noted: [(slot: Int, value: NotedValue)] = []
-  /// What was changed in the running event, in order.
+  /// The changes of the current event, in order.
   @exclusivity(unchecked) var event: [EventChange] = []
   /// The slots whose value at the start of the event is in `event`.
   @exclusivity(unchecked) private var eventSlots = SlotSet()
 
   init(values: [SlotValue]) { self.values = values }
 
-  // MARK: What was set
+  // MARK: Changed slots
 
   @inline(__always)
   func noteChange(_ slot: Int) { changed.insert(slot) }
@@ -33,9 +33,9 @@ final class ObjectState {
     formerVersion = nil
   }
 
-  // MARK: The running event
+  // MARK: The current event
 
-  /// Keeps what a slot holds, before its first change in an event.
+  /// Records the value of a slot, before its first change in an event.
   @inline(__always)
   func rememberValue(_ slot: Int) {
     if eventSlots.contains(slot) { return }
@@ -43,7 +43,7 @@ final class ObjectState {
     event.append(.value(slot, values[slot]))
   }
 
-  /// Ends the event: hands over what was changed in it.
+  /// Ends the event and returns its changes.
   func finishEvent() -> [EventChange] {
     eventSlots = SlotSet()
     let changes: [EventChange] = event
@@ -57,27 +57,28 @@ final class ObjectState {
   }
 }
 
-/// One change of an event, as what it takes to go back.
+/// One change of an event, with the data to undo it.
 enum EventChange {
-  /// An attribute or to-one: what the slot held; unset: what the row of that time holds.
+  /// An attribute or to-one: the value of the slot; unset: the value in the row of that time.
   case value(Int, SlotValue)
-  /// A member that came into a to-many, and where it was put.
+  /// A member that was added to a to-many, and its position.
   case added(Int, NSManagedObject, MemberPlace, ToManyVersion)
-  /// A member that went, and where it was.
+  /// A member that was removed, and its position.
   case removed(Int, NSManagedObject, MemberPlace, ToManyVersion)
-  /// A member of an ordered to-many that went elsewhere in it, and the one that it stood before; nil:
-  /// it was the last.
+  /// A member of an ordered to-many that was moved, and the member that followed it before; nil if it was the
+  /// last.
   case moved(Int, NSManagedObject, NSManagedObject?, ToManyVersion)
 }
 
-/// A value as it was before a change.
+/// A value before a change.
 enum NotedValue {
   case attribute
   case toOne(NSManagedObject?)
   case toMany([NSManagedObject])
 }
 
-/// Faults that were made together (the members of a relationship, a page of a fetch); firing one loads all.
+/// Faults that were created together (the members of a relationship, a page of a fetch); firing one loads
+/// all.
 final class FaultBatch {
   let layout: EntityLayout
   let store: NSPersistentStore

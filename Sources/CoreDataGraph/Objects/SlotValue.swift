@@ -6,10 +6,10 @@ import Foundation
 /// The value of one property in an object's own slots.
 ///
 /// Objects that were only fetched have no slots at all: their values are decoded from the row when they are
-/// read. Slots come into being with the first change, or to keep a decoded object (a transformed value, a
+/// read. Slots are created with the first change, or to keep a decoded object (a transformed value, a
 /// relationship) alive.
 enum SlotValue {
-  /// Look into the row.
+  /// The value is in the row.
   case unset
   case null
   /// Integers and, as 0 and 1, Booleans.
@@ -32,7 +32,7 @@ enum SlotValue {
     return false
   }
 
-  /// The value of a slot that has no row to look into.
+  /// The value of a slot that has no row.
   var orNull: SlotValue { isUnset ? .null : self }
 }
 
@@ -42,11 +42,11 @@ final class Box<Value> {
   init(_ value: Value) { self.value = value }
 }
 
-/// A value that the attribute does not take, or the class's own accessor for it. It is kept, so that saving
-/// can name it.
+/// A value that the attribute, or the class's own accessor for it, can't accept. It is kept, so that a save
+/// can report it.
 final class ForeignValue {
   let value: Any
-  /// What the accessor's property takes, where it is that which can't be made of the value.
+  /// The type of the accessor's property, if it is the one that can't accept the value.
   let wanted: Any.Type?
 
   init(_ value: Any, wanted: Any.Type? = nil) {
@@ -99,7 +99,8 @@ extension SlotValue {
     case let value as UInt32: Int64(value)
     case let value as UInt16: Int64(value)
     case let value as UInt8: Int64(value)
-    // Infinity, what is not a number, and what is too large have no integer: an NSNumber would give any.
+    // Infinity, NaN, and numbers that are too large have no integer: an NSNumber would return an arbitrary
+    // one.
     case let value as Double: Int64(exactly: value.rounded(.towardZero))
     case let value as Float: Int64(exactly: value.rounded(.towardZero))
     case let value as Decimal: integer(of: value)
@@ -120,7 +121,7 @@ extension SlotValue {
     switch value {
     case let value as Double: value
     case let value as Float: Double(value)
-    // The text of a decimal converts exactly; Decimal's own conversion may be a unit off in the last place.
+    // The text of a decimal converts exactly; Decimal's own conversion may be off by one in the last digit.
     case let value as NSDecimalNumber: Double(value.decimalValue.description)
     case let value as Decimal: Double(value.description)
     case let value as NSNumber: value.doubleValue
@@ -134,15 +135,15 @@ extension SlotValue {
     case let value as NSDecimalNumber: value.decimalValue
     case let value as Double: Decimal(string: "\(value)")
     case let value as Float: Decimal(string: "\(value)")
-    // Foundation takes what needs all 64 bits through a double.
+    // Foundation converts numbers that need all 64 bits through a double.
     case let value as NSNumber where value.objCType.pointee == 0x51: Decimal(value.uint64Value)
     case let value as NSNumber: value.decimalValue
     default: integer(value).map { Decimal($0) }
     }
   }
 
-  /// The value as key-value coding gives it: numbers as `NSNumber`, decimals as `NSDecimalNumber`,
-  /// nil for null.
+  /// The value as key-value coding returns it: numbers as `NSNumber`, decimals as `NSDecimalNumber`, nil for
+  /// null.
   func attributeValue(kind: ColumnKind) -> Any? {
     switch self {
     case .unset, .null: return nil
@@ -173,8 +174,8 @@ extension SlotValue {
     }
   }
 
-  /// Whether a store can keep the value: NaN is no value in a database, and others are of no use
-  /// to the attribute.
+  /// Whether a store can keep the value: databases do not store NaN, and values of other types do not fit the
+  /// attribute.
   func isStorable(as kind: ColumnKind) -> Bool {
     switch self {
     case .unset, .null, .integer, .string: return true
@@ -192,7 +193,7 @@ extension SlotValue {
     case (.integer(let a), .integer(let b)): return a == b
     case (.double(let a), .double(let b)): return a == b || (a.isNaN && b.isNaN)
     case (.string(let a), .string(let b)):
-      // Swift compares canonically; a store must notice a change of composition too.
+      // Swift compares by canonical equivalence; a store must notice a change of composition too.
       return a.utf8.elementsEqual(b.utf8)
     case (.object(let a), .object(let b)):
       if a === b { return true }
@@ -202,8 +203,7 @@ extension SlotValue {
       case (let a as Box<UUID>, let b as Box<UUID>): return a.value == b.value
       case (let a as Box<URL>, let b as Box<URL>): return a.value == b.value
       case (let a as Box<Any>, let b as Box<Any>):
-        // As they are where they can be compared so: bridging a set of decimals doesn't end (see
-        // `object(_:as:)`).
+        // Directly if possible: bridging a set of decimals does not terminate (see `object(_:as:)`).
         if type(of: a.value) == type(of: b.value), let left = a.value as? any Hashable,
           let right = b.value as? any Hashable
         {
@@ -238,7 +238,7 @@ extension Optional: OptionalValue {
 // MARK: Between rows and slots
 
 extension RowRef {
-  /// Decodes a stored attribute. Throws when a transformer refuses the bytes.
+  /// Decodes a stored attribute. Throws if a transformer refuses the bytes.
   func slotValue(word: Int, kind: ColumnKind, attribute: NSAttributeDescription?) throws -> SlotValue {
     guard hasValue(word) else { return .null }
     switch kind {
@@ -263,7 +263,7 @@ extension RowRef {
 }
 
 extension RowSlab {
-  /// Encodes a stored attribute, but for transformable ones, into a row that is being filled.
+  /// Encodes a stored attribute, except for transformable ones, into a row that is being filled.
   @inline(__always)
   func set(_ row: UnsafeMutableRawPointer, word: Int, value: SlotValue) {
     switch value {

@@ -1,21 +1,22 @@
 import Foundation
 
-/// What a thread is in the middle of, for code that is called again from within. Kept by thread and not as
-/// task-local values: what an accessor of the program starts with `Task { … }` is no longer within it, and a
-/// task-local value costs an allocation each time it is set.
+/// What a thread is executing, for code that may be called recursively. Kept for each thread and not as
+/// task-local values: a `Task { … }` that an accessor of the program starts no longer runs within the
+/// accessor, and setting a task-local value allocates each time.
 final class ThreadLocalState {
-  /// The accessors that run, each for one object.
+  /// The running accessors, each for one object.
   var running: Set<RunningAccessor> = []
-  /// Property names go to slots, past accessors, and decimals are rounded: a fetch compares what is stored.
+  /// Property names refer to slots, without accessors, and decimals are rounded: a fetch compares stored
+  /// values.
   var readsPersistedValues = false
-  /// Those who can throw what `value(forUndefinedKey:)` refuses, innermost last: nil as long as
-  /// nothing was refused.
+  /// One entry for each caller that can throw the error of `value(forUndefinedKey:)`, innermost last: nil
+  /// until there is an error.
   var refusals: [(any Error)?] = []
-  /// The class that is being asked for its accessors.
+  /// The class whose accessors are being read.
   var asked: NSManagedObject.Type?
-  /// A class is asked for its entity, but only the name counts.
+  /// Whether `entity()` of a class is called only for the name.
   var needsNameOnly = false
-  /// What dead objects held and is still to be released.
+  /// References of deallocated objects that must still be released.
   let releases = DeferredRelease.Queue()
 
   #if os(Windows)
@@ -48,7 +49,7 @@ final class ThreadLocalState {
     }
   #endif
 
-  /// Runs a body with one note set, and puts it back.
+  /// Runs a body with one property set, and restores it.
   func with<Value, Result>(
     _ note: ReferenceWritableKeyPath<ThreadLocalState, Value>, _ value: Value, _ body: () throws -> Result
   ) rethrows -> Result {
@@ -59,7 +60,7 @@ final class ThreadLocalState {
   }
 }
 
-/// An accessor that runs for an object, or is about to.
+/// An accessor that is running for an object, or is about to.
 struct RunningAccessor: Hashable {
   let accessor: ObjectIdentifier
   let object: ObjectIdentifier

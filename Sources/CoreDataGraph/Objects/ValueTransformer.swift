@@ -4,24 +4,24 @@ import CoreDataPredicates
 import CoreDataRuntime
 import Foundation
 
-/// Turns objects into data and back, for transformable attributes. Linux Foundation has none.
+/// Transforms objects into data and back, for transformable attributes. Foundation on Linux has none.
 ///
-/// Register a transformer under the name the model gives; the attribute's object goes through
-/// ``transformedValue(_:)`` to be stored and through ``reverseTransformedValue(_:)`` when it is read.
+/// Register a transformer under the name in the model; ``transformedValue(_:)`` is called when the
+/// attribute's object is stored, and ``reverseTransformedValue(_:)`` when it is read.
 ///
 /// See Apple's page
 /// [ValueTransformer](https://developer.apple.com/documentation/foundation/valuetransformer).
 nonisolated open class ValueTransformer: NSObject {
-  /// `required`, so that a class can be made when a model names it.
+  /// `required`, so that an instance can be created for a class name in a model.
   public required override init() { super.init() }
 
   nonisolated(unsafe) private static var registered: [NSValueTransformerName: ValueTransformer] = [
     .secureUnarchiveFromDataTransformerName: NSSecureUnarchiveFromDataTransformer()
   ]
-  // The lock that makes `registered` safe.
+  // Guards `registered`.
   private static let lock = NSLock()
 
-  /// Makes a transformer known under a name. May be called on any thread, before objects with it are used.
+  /// Registers a transformer under a name. May be called on any thread, before objects with it are used.
   open class func setValueTransformer(_ transformer: ValueTransformer?, forName name: NSValueTransformerName)
   {
     lock.lock()
@@ -29,7 +29,7 @@ nonisolated open class ValueTransformer: NSObject {
     registered[name] = transformer
   }
 
-  /// The transformer of that name; a class of that name is made and registered.
+  /// The transformer of that name; if a class has that name, an instance is created and registered.
   public static func named(_ name: NSValueTransformerName) -> ValueTransformer? {
     lock.lock()
     defer { lock.unlock() }
@@ -55,14 +55,14 @@ nonisolated open class ValueTransformer: NSObject {
   open func reverseTransformedValue(_ value: Any?) -> Any? { transformedValue(value) }
 }
 
-/// Lets `ValueTransformer(forName:)` give the registered instance: only an initialiser in a protocol
+/// Makes `ValueTransformer(forName:)` return the registered instance: only an initialiser in a protocol
 /// extension may return another object than the one it was called on.
 public protocol ValueTransformerLookup {}
 
 extension ValueTransformer: ValueTransformerLookup {}
 
 extension ValueTransformerLookup where Self: ValueTransformer {
-  /// The transformer registered under a name, or made of the class of that name.
+  /// The transformer registered under a name, or created from the class of that name.
   public init?(forName name: NSValueTransformerName) {
     guard let known = ValueTransformer.named(name) as? Self else { return nil }
     self = known
@@ -82,11 +82,11 @@ public struct NSValueTransformerName: RawRepresentable, Hashable, Sendable {
 
 /// Secure keyed archives of property-list objects; a subclass allows more classes.
 ///
-/// Named by the model, it is applied backwards, as Apple's: storing archives, reading unarchives.
+/// If the model names it, it is applied in reverse, as Apple's: storing archives, reading unarchives.
 nonisolated open class NSSecureUnarchiveFromDataTransformer: ValueTransformer {
   public required init() { super.init() }
 
-  /// The classes that may stand at the top of an archive.
+  /// The classes that may be at the top level of an archive.
   open class var allowedTopLevelClasses: [AnyClass] {
     [
       NSArray.self, NSDictionary.self, NSSet.self, NSString.self, NSNumber.self, NSDate.self, NSData.self,
@@ -112,7 +112,7 @@ nonisolated open class NSSecureUnarchiveFromDataTransformer: ValueTransformer {
   }
 }
 
-/// What the store keeps of a transformable attribute's object.
+/// The data that a store keeps for a transformable attribute's object.
 enum Transformation {
   static func data(from object: Any, attribute: NSAttributeDescription?) throws -> Data {
     let label: String = "\(attribute?.entity?.name ?? "").\(attribute?.name ?? "")"
@@ -143,8 +143,8 @@ enum Transformation {
     return data
   }
 
-  /// What can't be read again would be lost: better said before it is written, and before
-  /// Foundation stops over it.
+  /// A value that can't be read again would be lost: report it before it is written, and before Foundation
+  /// crashes on it.
   private static func refuseStrangeClass(
     in data: Data, of label: String, _ transformer: NSSecureUnarchiveFromDataTransformer.Type
   ) throws {
@@ -178,7 +178,8 @@ enum Transformation {
       ? transformer.transformedValue(data) : transformer.reverseTransformedValue(data)
   }
 
-  /// Names that mean keyed archives. Models in the wild have the constants' names where their values belong.
+  /// Names that denote keyed archives. Some existing models contain the constants' names in place of their
+  /// values.
   private static let archiving: Set<String> = [
     "NSKeyedUnarchiveFromData", "NSKeyedUnarchiveFromDataTransformerName",
     "NSSecureUnarchiveFromDataTransformerName",

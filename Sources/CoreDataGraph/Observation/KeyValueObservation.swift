@@ -3,10 +3,10 @@ import CoreDataStorage
 import Foundation
 import Synchronization
 
-// Closure observation in the shape of Foundation's for Apple's platforms, where it stands on the Objective-C
-// runtime's KVO.
+// Closure observation with the same interface as Foundation's on Apple's platforms, where it is based on the
+// Objective-C runtime's KVO.
 
-/// What happens to a set, as ``NSManagedObject/willChangeValue(forKey:withSetMutation:using:)`` is told;
+/// The kind of a set's change, for ``NSManagedObject/willChangeValue(forKey:withSetMutation:using:)``;
 /// Apple's raw values.
 public enum NSKeyValueSetMutationKind: UInt, Sendable {
   case unionSet = 1
@@ -15,7 +15,7 @@ public enum NSKeyValueSetMutationKind: UInt, Sendable {
   case setSet = 4
 }
 
-/// What a change handler is to be given, and when.
+/// What a change handler receives, and when.
 public struct NSKeyValueObservingOptions: OptionSet, Sendable {
   public let rawValue: UInt
   public init(rawValue: UInt) { self.rawValue = rawValue }
@@ -24,14 +24,14 @@ public struct NSKeyValueObservingOptions: OptionSet, Sendable {
   public static let new = NSKeyValueObservingOptions(rawValue: 1 << 0)
   /// The value before.
   public static let old = NSKeyValueObservingOptions(rawValue: 1 << 1)
-  /// A call at once, with the value of now as the new one.
+  /// A call at once, with the present value as the new one.
   public static let initial = NSKeyValueObservingOptions(rawValue: 1 << 2)
   /// A call before each change too, with ``NSKeyValueObservedChange/isPrior``.
   public static let prior = NSKeyValueObservingOptions(rawValue: 1 << 3)
 }
 
-/// The kinds of change. Managed objects tell every change as ``setting``, with whole collections for to-many
-/// relationships.
+/// The kinds of change. Managed objects report every change as ``setting``, with whole collections for
+/// to-many relationships.
 public enum NSKeyValueChange: UInt, Sendable {
   case setting = 1
   case insertion = 2
@@ -48,17 +48,16 @@ public struct NSKeyValueObservedChange<Value> {
   public let newValue: Value?
   /// With the option `.old`; not in the initial call.
   public let oldValue: Value?
-  /// Always nil for managed objects: to-many relationships are told as a whole.
+  /// Always nil for managed objects: to-many relationships are reported as a whole.
   public let indexes: IndexSet?
-  /// Whether the change is still to come.
+  /// Whether the change has not been made yet.
   public let isPrior: Bool
 }
 
-/// Keeps a closure observation going: hold it as long as changes are of interest. It ends with this object or
-/// with ``invalidate()``, on any thread. It does not keep the observed object alive.
+/// Keeps a closure observation active: retain it as long as changes are of interest. It ends with this object
+/// or with ``invalidate()``, on any thread. It does not keep the observed object alive.
 public final class NSKeyValueObservation: NSObject, Sendable {
-  // The closure's calls are made on the queue of the object's context only; other threads can do no more than
-  // let go of it.
+  // The closure is called on the queue of the object's context only; other threads can only release it.
   private let held: Guarded<Held>
 
   private struct Held: @unchecked Sendable {
@@ -68,13 +67,13 @@ public final class NSKeyValueObservation: NSObject, Sendable {
 
   init(_ closure: ObservingClosure) { held = Guarded(Held(closure: closure)) }
 
-  /// Ends the observation. A call that is being made on another thread goes on.
+  /// Ends the observation. A call in progress on another thread continues.
   public func invalidate() {
     let ended: Held = held.withLock { held in
       defer { held.closure = nil }
       return held
     }
-    // What the closure holds is let go outside the lock.
+    // The closure's captures are released outside the lock.
     ended.closure?.isEnded.store(true, ordering: .relaxed)
   }
 }
@@ -82,18 +81,18 @@ public final class NSKeyValueObservation: NSObject, Sendable {
 /// A closure that observes one property of one object.
 class ObservingClosure {
   let slot: Int
-  /// Invalidated, maybe in the middle of a round of calls.
+  /// Whether it was invalidated, maybe during a series of calls.
   final let isEnded = Atomic<Bool>(false)
 
   init(slot: Int) { self.slot = slot }
 
-  /// Before a change.
+  /// Called before a change.
   func willChange(_ object: NSManagedObject) {}
-  /// After it.
+  /// Called after the change.
   func didChange(_ object: NSManagedObject) {}
-  /// Keeps the value of now, which may be replaced.
+  /// Records the present value, which may be replaced.
   func remember(_ object: NSManagedObject) {}
-  /// The value was replaced since.
+  /// Called after the value may have been replaced.
   func replaced(_ object: NSManagedObject) {}
 }
 
@@ -153,7 +152,7 @@ public protocol ManagedPropertyObserving: NSManagedObject {}
 extension NSManagedObject: ManagedPropertyObserving {}
 
 extension ManagedPropertyObserving {
-  /// Calls a closure after each change of a property, until the result is let go or invalidated.
+  /// Calls a closure after each change of a property, until the result is released or invalidated.
   ///
   /// ```swift
   /// let observation = item.observe(\.title, options: [.old, .new]) { item, change in
@@ -161,22 +160,22 @@ extension ManagedPropertyObserving {
   /// }
   /// ```
   ///
-  /// Called on the queue of the object's context, in the middle of whatever changes the property: a setter,
-  /// also with the same value; the other side of a relationship; undo, rollback, refresh and merges where the
-  /// value differs afterwards. Loading a fault is no change. An object that became a fault tells what changed
-  /// when it is loaded again, which a merge does at once for observed objects. Primitive setters and changes
-  /// in `awakeFromFetch` are not told.
+  /// Called on the queue of the object's context, during the change of the property: a setter, also with the
+  /// same value; the other side of a relationship; undo, rollback, refresh and merges if the value differs
+  /// afterwards. Loading a fault is no change. For an object that became a fault, changes are reported when
+  /// it is loaded again, which a merge does at once for observed objects. Primitive setters and changes in
+  /// `awakeFromFetch` are not reported.
   ///
-  /// The property is one that hands a managed value through, or that ``NSManagedObject/keyPathNames`` names;
-  /// any other stops the program. Observing a to-many relationship with `.old` or `.new` loads its members.
-  /// Loads the object.
+  /// The property must be one whose getter returns a managed value, or that ``NSManagedObject/keyPathNames``
+  /// names; any other stops the program. Observing a to-many relationship with `.old` or `.new` loads its
+  /// members. Loads the object.
   ///
-  /// A key of ``NSManagedObject/customAccessors`` that the model does not have is told of by
+  /// For a key of ``NSManagedObject/customAccessors`` that the model does not have, only calls of
   /// ``NSManagedObject/willChangeValue(forKey:)`` and ``NSManagedObject/didChangeValue(forKey:)`` around its
-  /// changes, and by nothing else: not when a property that it is made of changes.
+  /// changes are reported, not changes of the properties that it is computed from.
   ///
   /// Off Apple's platforms there is no `addObserver(_:forKeyPath:options:context:)`: key-value observing by
-  /// class needs the Objective-C runtime. This is its place, in the shape of Foundation's
+  /// class needs the Objective-C runtime. This method replaces it, with the interface of Foundation's
   /// [observe(_:options:changeHandler:)](https://developer.apple.com/documentation/swift/using-key-value-observing-in-swift).
   public func observe<Value>(
     _ keyPath: KeyPath<Self, Value>, options: NSKeyValueObservingOptions = [],
@@ -195,9 +194,9 @@ extension ManagedPropertyObserving {
 }
 
 extension NSManagedObject {
-  /// The same by the name of a property. Values are as key-value coding has them: numbers as `NSNumber`,
-  /// to-many relationships as `NSSet` or `NSOrderedSet`; nil for no value. An unknown key stops with the
-  /// nearest names.
+  /// The same by the name of a property. Values are as in key-value coding: numbers as `NSNumber`, to-many
+  /// relationships as `NSSet` or `NSOrderedSet`; nil for no value. An unknown key stops with the nearest
+  /// names.
   public final func observe(
     _ key: String, options: NSKeyValueObservingOptions = [],
     changeHandler: @escaping (NSManagedObject, NSKeyValueObservedChange<Any>) -> Void
@@ -216,7 +215,7 @@ extension NSManagedObject {
   fileprivate final func start<Object: NSManagedObject, Value>(
     _ closure: TypedObservingClosure<Object, Value>, _ object: Object
   ) -> NSKeyValueObservation {
-    // Loaded, so that later changes have something to be compared with.
+    // Loaded, so that later changes can be compared with its values.
     fireFault(closure.slot < runtime.slotCount ? closure.slot : -1)
     ensureObservation().add(closure)
     closure.start(object)

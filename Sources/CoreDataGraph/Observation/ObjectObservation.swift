@@ -3,15 +3,15 @@ import CoreDataStorage
 import Foundation
 import Observation
 
-// Who looks at an object's properties. There are two kinds of observers: scopes of Swift's Observation, which
-// note what they read and are told that it is about to change, and closures, which are told the old and the
-// new value. Both hang on the object itself; an object that nobody looks at has neither (`observation` is
-// nil), and its setters test one flag.
+// The observers of an object's properties. There are two kinds: scopes of Swift's Observation, which record
+// what they read and are notified before a change, and closures, which receive the old and the new value.
+// Both are stored in the object itself; an object without observers has neither (`observation` is nil), and
+// its setters test one flag.
 //
-// Single changes are told where they are made (`withObservers`). Where values are replaced as a whole, by
-// undo, a refresh, a merge, observed values are kept before (`observedValues`) and compared after
-// (`notifyObservers`): what is the same is not told. An object that becomes a fault keeps what its observers
-// have seen until it is loaded again, and compares then.
+// Single changes are notified where they are made (`withObservers`). If all values are replaced, by undo, a
+// refresh, a merge, observed values are recorded before (`observedValues`) and compared after
+// (`notifyObservers`): unchanged values cause no notification. For an object that becomes a fault the last
+// observed values are kept until it is loaded again, and compared then.
 
 extension NSManagedObject: Observable {}
 
@@ -21,16 +21,16 @@ final class ObjectObservation {
   /// The slots that a scope has read.
   private var tracked = SlotSet()
   private var closures: [WeakClosure] = []
-  /// The slots in the middle of a change, once for each level: a setter may go through others.
+  /// The slots that are being changed, once for each level: a setter may call others.
   private var changing: [Int] = []
-  /// What was seen before the object became a fault.
+  /// The observed values from before the object became a fault.
   private var remembered: ObservedValues?
 
   private struct WeakClosure {
     weak var closure: ObservingClosure?
   }
 
-  // MARK: Who looks
+  // MARK: Observers
 
   func access(_ object: NSManagedObject, _ slot: Int) {
     tracked.insert(slot)
@@ -64,9 +64,9 @@ final class ObjectObservation {
     for closure in closures(of: slot) { closure.didChange(object) }
   }
 
-  // MARK: Many at once
+  // MARK: Many changes at once
 
-  /// What observers see now; nil for a fault, which has nothing to be seen.
+  /// The present values of observed properties; nil for a fault, which has none.
   func values(of object: NSManagedObject) -> ObservedValues? {
     guard !object.flags.contains(.fault) else { return nil }
     var values = ObservedValues()
@@ -77,14 +77,14 @@ final class ObjectObservation {
       values.seen[closure.slot] = object.seen(closure.slot)
     }
     for closure in observing {
-      // Members that nobody has loaded were seen by nobody.
+      // Members that were not loaded were not observed.
       if case .unknown = values.seen[closure.slot] { continue }
       closure.remember(object)
     }
     return values
   }
 
-  /// Tells of what differs now. A fault can't tell before it is loaded again.
+  /// Notifies observers of what differs now. For a fault this waits until it is loaded again.
   func tell(_ object: NSManagedObject, since values: ObservedValues) {
     if object.flags.contains(.fault) {
       if remembered == nil { remembered = values }
@@ -99,21 +99,21 @@ final class ObjectObservation {
     }
   }
 
-  /// The object is to become a fault: its values are kept for the time when it is loaded again.
+  /// The object is about to become a fault: its observed values are kept until it is loaded again.
   func remember(_ object: NSManagedObject) { remembered = values(of: object) ?? remembered }
 
-  /// The object was loaded again.
+  /// Called after the object was loaded again.
   func loaded(_ object: NSManagedObject) {
     guard let values = remembered else { return }
     remembered = nil
     tell(object, since: values)
   }
 
-  /// Whether somebody has seen values that the fault no longer has.
+  /// Whether there are observed values that the fault no longer has.
   var awaitsValues: Bool { remembered != nil }
 }
 
-/// Stands for a property in key paths of the registrar, which have to differ by property.
+/// Identifies a property in key paths of the registrar, which must differ by property.
 struct ObservedSlot: Hashable, Sendable {
   let slot: Int
 }
@@ -123,8 +123,8 @@ extension NSManagedObject {
 
   // MARK: Hooks
 
-  /// Runs one change of a property, telling its observers before and after. Changes that are not recorded are
-  /// told as a whole by whoever makes them.
+  /// Runs one change of a property, notifying its observers before and after. For changes that are not
+  /// recorded, the code that makes them notifies observers for all of them together.
   @inline(__always)
   final func withObservers<Result>(of slot: Int, _ change: () -> Result) -> Result {
     guard flags.contains(.observed) else { return change() }
@@ -139,7 +139,8 @@ extension NSManagedObject {
     return change()
   }
 
-  /// What observers see of the object, to be compared after its values were replaced. nil if nobody looks.
+  /// The present values of the observed properties, to be compared after all values were replaced. nil if
+  /// there are no observers.
   @inline(__always)
   final func observedValues() -> ObservedValues? {
     flags.contains(.observed) ? observation?.values(of: self) : nil
@@ -149,7 +150,8 @@ extension NSManagedObject {
     if let values { observation?.tell(self, since: values) }
   }
 
-  /// A property is read; if a scope of Observation is open on this thread, it is to hear of changes.
+  /// Called when a property is read; if a scope of Observation is open on this thread, it is notified of
+  /// later changes.
   final func noteRead(_ slot: Int) {
     if ObservationScope.isOpen { ensureObservation().access(self, slot) }
   }
@@ -162,15 +164,15 @@ extension NSManagedObject {
     return made
   }
 
-  /// The number that observers know a property by: its slot; for an accessor's key that the model does not
-  /// have, a number behind those of all slots. nil for a key that is neither.
+  /// The number by which observers identify a property: its slot; for an accessor's key that the model does
+  /// not have, a number after those of all slots. nil for a key that is neither.
   final func observedPlace(_ key: String) -> Int? {
     if let slot = runtime.layout.slotByName[key] { return slot }
     return runtime.accessors?.keys.sorted().firstIndex(of: key).map { runtime.slotCount + $0 }
   }
 
   fileprivate final func seen(_ slot: Int) -> SeenValue {
-    // Nobody knows what decides what an accessor gives.
+    // It is unknown what an accessor's value depends on.
     if slot >= runtime.slotCount { return .unknown }
     let described: PropertySlot = runtime.layout.slots[slot]
     if described.isToMany {
@@ -182,7 +184,7 @@ extension NSManagedObject {
   }
 }
 
-/// What observers have seen of an object, by slot.
+/// The observed values of an object, by slot.
 struct ObservedValues {
   fileprivate var seen: [Int: SeenValue] = [:]
 }
@@ -210,7 +212,7 @@ private enum SeenValue {
 }
 
 extension NSManagedObjectContext {
-  /// Runs what replaces values of several objects, and tells their observers at its end.
+  /// Runs a body that replaces values of several objects, and notifies their observers at its end.
   final func withObservedValues(of objects: some Sequence<NSManagedObject>, _ body: () -> Void) {
     var known: Set<ObjectIdentifier> = []
     var before: [(NSManagedObject, ObservedValues)] = []

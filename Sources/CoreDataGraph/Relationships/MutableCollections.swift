@@ -2,24 +2,24 @@ import CoreDataModel
 import CoreDataStorage
 import Foundation
 
-// To-many relationships as mutable collections of Foundation's. What is changed in them is changed in the
-// relationship at once, with its inverse. Arrays that attributes hold, likewise.
+// To-many relationships as mutable collections of Foundation. Changes of the collection change the
+// relationship at once, with its inverse. The same applies to arrays that attributes hold.
 
 extension NSManagedObject {
-  /// A to-many relationship, ordered or not, as a set that changes it. It always shows what the relationship
-  /// holds. Adding, removing and asking for single members (`contains`) do not load the others; counting and
-  /// enumerating do. Stops for a key that is no to-many relationship.
+  /// A to-many relationship, ordered or not, as a set that changes it. It always contains the relationship's
+  /// present members. Adding, removing and testing single members (`contains`) do not load the others;
+  /// counting and enumerating do. Stops for a key that is no to-many relationship.
   ///
-  /// Foundation on Linux makes an empty Swift `Set` of it in a cast; take its `allObjects`, or
-  /// read the property.
+  /// A cast to Swift's `Set` makes an empty one of it with Foundation on Linux; use its `allObjects`, or read
+  /// the property.
   public final func mutableSetValue(forKey key: String) -> NSMutableSet {
     ManagedMutableSet(owner: self, slot: requireToMany(key))
   }
 
-  /// An ordered to-many relationship as an ordered set that changes it. It loads the members, holds those of
-  /// the moment when it was asked for, and what is changed through it; ask again after other changes. To add
-  /// or remove single members of a large relationship without loading it, use ``mutableSetValue(forKey:)``
-  /// (new ones go last) or the class's own methods.
+  /// An ordered to-many relationship as an ordered set that changes it. It loads the members, and contains
+  /// those of the moment when it was made, with the changes made through it; make a new one after other
+  /// changes. To add or remove single members of a large relationship without loading it, use
+  /// ``mutableSetValue(forKey:)`` (new ones are appended) or the class's own methods.
   public final func mutableOrderedSetValue(forKey key: String) -> NSMutableOrderedSet {
     let slot: Int = requireToMany(key)
     guard runtime.layout.slots[slot].relationship?.isOrdered == true else {
@@ -43,10 +43,10 @@ extension NSManagedObject {
   }
 
   /// An array that an attribute holds, transformable or transient, or that an accessor of ``customAccessors``
-  /// gives, as an array that changes it: each change sets the property as ``setValue(_:forKey:)`` does. Reads
-  /// what the property has at the time; nil reads as empty, and the first member that is added makes an
-  /// array. An accessor is asked again for every member of a loop: loop over a copy where that is dear. Stops
-  /// for a property that holds anything else, and for relationships, whose members are a set.
+  /// returns, as an array that changes it: each change sets the property as ``setValue(_:forKey:)`` does.
+  /// Always reads the property's present value; nil reads as empty, and adding the first member creates an
+  /// array. An accessor is called for every member in a loop: loop over a copy if it is expensive. Stops for
+  /// a property that holds anything else, and for relationships, whose members are a set.
   public final func mutableArrayValue(forKey key: String) -> NSMutableArray {
     if let slot = runtime.layout.slotByName[key], runtime.layout.slots[slot].relationship != nil {
       fatalError(
@@ -74,7 +74,7 @@ extension NSManagedObject {
     return slot
   }
 
-  /// The object in front of the last key of a path, and that key.
+  /// The object before the last key of a path, and that key.
   final func lastOwner(_ keyPath: String) -> (owner: NSManagedObject, key: String) {
     guard let dot = keyPath.lastIndex(of: ".") else { return (self, keyPath) }
     let path = String(keyPath[..<dot])
@@ -89,7 +89,7 @@ extension NSManagedObject {
 private final class ManagedMutableSet: NSMutableSet {
   private let owner: NSManagedObject?
   private let slot: Int
-  /// Of a copy, which is a set of no relationship.
+  /// For a copy, which belongs to no relationship.
   private let copied = NSMutableSet()
 
   init(owner: NSManagedObject, slot: Int) {
@@ -100,7 +100,7 @@ private final class ManagedMutableSet: NSMutableSet {
 
   required init?(coder: NSCoder) { nil }
 
-  /// What Foundation makes copies with.
+  /// Foundation uses it to make copies.
   required init(capacity numItems: Int) {
     owner = nil
     slot = 0
@@ -120,7 +120,7 @@ private final class ManagedMutableSet: NSMutableSet {
     return NSArray(array: owner.members(slot).objects).objectEnumerator()
   }
 
-  // Foundation's other mutators come down to these two.
+  // Foundation's other mutators are based on these two.
 
   override func add(_ object: Any) {
     guard let owner else { return copied.add(object) }
@@ -134,11 +134,11 @@ private final class ManagedMutableSet: NSMutableSet {
 }
 
 private final class ManagedMutableOrderedSet: NSMutableOrderedSet {
-  // Foundation on Linux reads its own storage where nobody can step in (`firstObject`, enumerators), so the
-  // members have to be there.
+  // Foundation on Linux reads its own storage in functions that can't be overridden (`firstObject`,
+  // enumerators), so the members must be in it.
   private let owner: NSManagedObject?
   private let slot: Int
-  /// How many of the changes below are under way: one may be made of others.
+  /// The number of nested changes: one may consist of others.
   private var depth: Int = 0
 
   init(owner: NSManagedObject, slot: Int) {
@@ -155,7 +155,7 @@ private final class ManagedMutableOrderedSet: NSMutableOrderedSet {
     fatalError("A relationship's ordered set is asked for with mutableOrderedSetValue(forKey:).")
   }
 
-  /// Changes the storage, and makes the relationship what the storage is then.
+  /// Changes the storage, and then sets the relationship to it.
   private func change(_ body: () -> Void) {
     depth += 1
     body()
@@ -164,7 +164,7 @@ private final class ManagedMutableOrderedSet: NSMutableOrderedSet {
     owner.setMembers(slot, array.compactMap { NSManagedObject.member($0, of: owner, slot) })
   }
 
-  // Changes of one member change that one only.
+  // Changes of one member change only that member.
 
   override func insert(_ object: Any, at idx: Int) {
     guard depth == 0, let owner else { return super.insert(object, at: idx) }
@@ -234,7 +234,7 @@ private final class ManagedMutableArray: NSMutableArray {
   private let key: String
   /// The members of an array that belongs to no object.
   private var own: [Any] = []
-  /// What was read last, and the object that held it.
+  /// The members read last, and the object that held them.
   private var last: (held: AnyObject, members: [Any])?
 
   init(owner: NSManagedObject, key: String) {
@@ -245,7 +245,7 @@ private final class ManagedMutableArray: NSMutableArray {
 
   required init?(coder: NSCoder) { nil }
 
-  /// What Foundation makes copies with.
+  /// Foundation uses it to make copies.
   override init(capacity numItems: Int) {
     (owner, key) = (nil, "")
     super.init(capacity: numItems)
@@ -289,9 +289,9 @@ private final class ManagedMutableArray: NSMutableArray {
     }
   }
 
-  // Foundation iterates by `object(at:)`, which would read the whole attribute for every member. What a slot
-  // holds is a new object each time it is set or loaded, so the same object means the same members. An
-  // accessor may answer otherwise each time.
+  // Foundation iterates by `object(at:)`, which would read the whole attribute for every member. A slot holds
+  // a new object each time it is set or loaded, so the same object means the same members. An accessor may
+  // return something else each time.
 
   private func known(_ owner: NSManagedObject) -> [Any]? {
     guard let last, let slot = owner.runtime.layout.slotByName[key] else { return nil }
@@ -303,7 +303,7 @@ private final class ManagedMutableArray: NSMutableArray {
   private func keep(_ members: [Any], of value: Any?) {
     last = nil
     guard let owner, owner.runtime.accessors?[key] == nil, let slot = owner.runtime.layout.slotByName[key],
-      // An object of a class may change from within.
+      // An instance of a class may change internally.
       let value, !(type(of: value) is AnyClass), case .object(let held)? = owner.state?.values[slot]
     else { return }
     last = (held, members)
@@ -312,7 +312,7 @@ private final class ManagedMutableArray: NSMutableArray {
   override var count: Int { members.count }
   override func object(at index: Int) -> Any { members[index] }
 
-  // Foundation's other mutators come down to these.
+  // Foundation's other mutators are based on these.
 
   override func insert(_ anObject: Any, at index: Int) { members.insert(anObject, at: index) }
   override func removeObject(at index: Int) { members.remove(at: index) }
@@ -320,7 +320,7 @@ private final class ManagedMutableArray: NSMutableArray {
   override func removeLastObject() { if !members.isEmpty { members.removeLast() } }
   override func replaceObject(at index: Int, with anObject: Any) { members[index] = anObject }
 
-  // One change each, and those that Foundation makes for its own class alone.
+  // These are one change each, or are implemented by Foundation for its own class only.
 
   override func removeAllObjects() { members = [] }
   override func setArray(_ otherArray: [Any]) { members = otherArray }
@@ -357,7 +357,7 @@ private final class ManagedMutableArray: NSMutableArray {
     sort(options: [], usingComparator: cmptr)
   }
 
-  // Read once, not once a member.
+  // Read once, not for each member.
 
   private var plain: NSArray { NSArray(array: members) }
   override func objects(at indexes: IndexSet) -> [Any] {
@@ -370,12 +370,12 @@ private final class ManagedMutableArray: NSMutableArray {
   override func index(of anObject: Any) -> Int { plain.index(of: anObject) }
   override func copy(with zone: NSZone? = nil) -> Any { plain }
   override func mutableCopy(with zone: NSZone? = nil) -> Any { NSMutableArray(array: members) }
-  /// In an archive it is an array of the members of the time.
+  /// It is archived as an array of the present members.
   override var classForCoder: AnyClass { NSMutableArray.self }
 }
 
 extension NSManagedObject {
-  /// A value that is to become a member; stops when it is no managed object.
+  /// A value that is to become a member; stops if it is no managed object.
   fileprivate static func member(_ value: Any, of owner: NSManagedObject, _ slot: Int) -> NSManagedObject {
     guard let member = value as? NSManagedObject else {
       fatalError(

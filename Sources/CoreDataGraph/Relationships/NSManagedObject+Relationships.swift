@@ -2,13 +2,13 @@ import CoreDataModel
 import CoreDataStorage
 import Foundation
 
-// Relationships, with both sides kept in step at once. `write…` and `add/removeMember` change one side;
-// `set…` and `link` change both. Nothing here loads members to change one of them: see `ToManyState`.
+// Relationships; both sides are always kept consistent. `write…` and `add/removeMember` change one side;
+// `set…` and `link` change both. No function here loads all members to change one: see `ToManyState`.
 
 extension NSManagedObject {
   // MARK: To-one
 
-  /// The target, as a fault where it is not loaded. Does no I/O for the target.
+  /// The target, as a fault if it is not loaded. Does no I/O for the target.
   final func toOneTarget(_ slot: Int) -> NSManagedObject? {
     fireFault(slot)
     if let state {
@@ -24,8 +24,8 @@ extension NSManagedObject {
     let target: NSManagedObject = context.object(row.target(word), store: store)
     // The row is older than the deletion.
     if target.flags.contains(.remotelyDeleted) { return nil }
-    // Kept: reading it again must give the same object, and its loaded values must live as long as this one
-    // points at it.
+    // Stored: the next read must return the same object, and its loaded values must be retained as long as
+    // this object refers to it.
     ensureState().values[slot] = .object(target)
     return target
   }
@@ -53,7 +53,7 @@ extension NSManagedObject {
     }
   }
 
-  /// Brings the inverses in step after a to-one changed.
+  /// Updates the inverses after a to-one has changed.
   final func maintainInverse(_ slot: Int, old: NSManagedObject?, new: NSManagedObject?) {
     guard old !== new, let inverse = runtime.layout.slots[slot].inverseSlot else { return }
     if let old { old.unlink(inverse, self) }
@@ -61,7 +61,7 @@ extension NSManagedObject {
     if new.runtime.layout.slots[inverse].isToMany {
       new.addMember(inverse, self)
     } else {
-      // One-to-one: whoever had the new target loses it.
+      // One-to-one: the object that had the new target loses it.
       if let displaced = new.toOneTarget(inverse), displaced !== self { displaced.writeToOne(slot, nil) }
       new.writeToOne(inverse, self)
     }
@@ -76,9 +76,9 @@ extension NSManagedObject {
     }
   }
 
-  /// Removes `object`, which leads here, from this side. A row that says otherwise is older than that and
-  /// read anew: no reference to `object` must stay behind in the store. An object that was changed is not;
-  /// the save finds out.
+  /// Removes `object`, which refers to this object, from this side. If the row contradicts that it is
+  /// outdated and read again: no reference to `object` must stay in the store. The row of a changed object is
+  /// not read again; the save detects the conflict.
   final func leave(_ slot: Int, _ object: NSManagedObject) {
     if runtime.layout.slots[slot].isToOne, row != nil, toOneTarget(slot) !== object {
       identityMap?.context?.readNewestRow(self)
@@ -93,7 +93,7 @@ extension NSManagedObject {
     fireFault(slot)
     let state: ObjectState = ensureState()
     if let known = state.toMany(slot) { return known }
-    // An object without row has no members anywhere else.
+    // An object without a row has no stored members.
     let made = ToManyState(members: row == nil ? ObjectList() : nil, isOrdered: isOrdered(slot))
     state.values[slot] = .object(made)
     return made
@@ -113,7 +113,7 @@ extension NSManagedObject {
     return many.members ?? ObjectList()
   }
 
-  /// The members without what was changed here; in the store's order for an ordered relationship.
+  /// The members without the changes made here; in the store's order for an ordered relationship.
   final func committedMembers(_ slot: Int) -> ObjectList {
     var list: ObjectList = members(slot)
     let many: ToManyState = toManyState(slot)
@@ -122,12 +122,12 @@ extension NSManagedObject {
     guard many.isOrdered, many.isChanged, row != nil || identityMap?.context?.parent != nil,
       let context = identityMap?.context
     else { return list }
-    // What became of the order here is not kept with the members.
+    // Changes of the order are not recorded with the members.
     let stored: [NSManagedObject] = reading(slot) { try context.loadMembers(of: self, slot: slot) }
     return ObjectList(stored.filter { list.indexes($0) } + list.objects)
   }
 
-  /// Takes over the members that the store has.
+  /// Sets the members that the store has.
   final func load(_ slot: Int, _ stored: [NSManagedObject]) {
     let many: ToManyState = toManyState(slot)
     if many.load(stored, except: { isSeparated($0, slot) }) {
@@ -135,7 +135,7 @@ extension NSManagedObject {
     }
   }
 
-  /// Whether a member was deleted, and its side of the relationship cleared, before anybody had looked here.
+  /// Whether a member was deleted, and its side of the relationship cleared, before this side was read.
   private final func isSeparated(_ member: NSManagedObject, _ slot: Int) -> Bool {
     guard member.flags.isSuperset(of: [.deleted, .propagated]),
       let inverse = runtime.layout.slots[slot].relationship?.inverseRelationship, inverse.isToMany
@@ -143,7 +143,7 @@ extension NSManagedObject {
     return inverse.deleteRule != .noActionDeleteRule && inverse.deleteRule != .denyDeleteRule
   }
 
-  /// Whether an object is a member. Asks the store only where neither side tells, and then for
+  /// Whether an object is a member. Reads the store only if neither side contains the answer, and then for
   /// this one object.
   final func isMember(_ slot: Int, _ object: NSManagedObject) -> Bool {
     if let known = toManyState(slot).knows(object) { return known }
@@ -152,7 +152,7 @@ extension NSManagedObject {
     return object.state?.toMany(inverse)?.knows(self) ?? isMemberHere(slot, object)
   }
 
-  /// The same, as far as this side goes: the other one may be about to follow.
+  /// The same for this side only: the other one may be about to change.
   final func isMemberHere(_ slot: Int, _ object: NSManagedObject) -> Bool {
     toManyState(slot).knows(object) ?? !storedMembers(slot, among: [object]).isEmpty
   }
@@ -166,9 +166,9 @@ extension NSManagedObject {
     return reading(slot) { try context.storedMembers(of: self, slot: slot, among: asked) }
   }
 
-  /// The store may have other members by now: they are read anew when they are asked for. What was added and
-  /// removed here stays so over them, less what the store has already; that is asked now, because the next
-  /// change counts on it.
+  /// The store may have other members by now: they are read again at the next access. Additions and removals
+  /// here stay, except those that the store already has; these are read now, because the next change depends
+  /// on them.
   final func unloadMembers(_ slot: Int) {
     guard let many = state?.toMany(slot) else { return }
     many.unload()
@@ -178,7 +178,7 @@ extension NSManagedObject {
     many.leaveOut(doneIn: &stored)
   }
 
-  /// Reads of a relationship have no way to throw.
+  /// Reading a relationship can't throw.
   private final func reading<Result>(_ slot: Int, _ body: () throws -> Result) -> Result {
     do {
       return try body()
@@ -190,19 +190,19 @@ extension NSManagedObject {
     }
   }
 
-  /// How many members there are, found out without making objects of them where that is possible.
+  /// The number of members, if possible without creating objects for them.
   final func memberCount(_ slot: Int) -> Int {
     let many: ToManyState = toManyState(slot)
     guard let stored = storedMemberIDs(slot) else { return members(slot).count }
-    // A set of both: somebody else may have stored what was added or removed here.
+    // The union of both: another context may have stored what was added or removed here.
     let known: Set<ObjectIdentifier> = Set(stored.known.map { ObjectIdentifier($0) })
     let gone: Int = stored.known.count { !(many.knows($0) ?? !isSeparated($0, slot)) }
     return stored.ids.count - gone + many.added.filter { !known.contains(ObjectIdentifier($0)) }.count
   }
 
-  /// The members whose side has to be told when this object goes for good: all that are loaded, else those
-  /// that the context knows. Makes no objects of the others, which nobody holds: the store forgets their
-  /// pairs together with the row.
+  /// The members whose side must be changed when this object is deleted: all that are loaded, otherwise those
+  /// that are registered with the context. Creates no objects for the others: the store deletes their pairs
+  /// together with the row.
   final func knownMembers(_ slot: Int) -> [NSManagedObject] {
     let many: ToManyState = toManyState(slot)
     guard let stored = storedMemberIDs(slot) else { return members(slot).objects }
@@ -213,8 +213,8 @@ extension NSManagedObject {
     return known + many.added.objects
   }
 
-  /// The store's members of a relationship that is not loaded, and the objects that there are of them; nil:
-  /// ask `members`.
+  /// The store's members of a relationship that is not loaded, and those of them that have objects; nil: use
+  /// `members`.
   private final func storedMemberIDs(_ slot: Int) -> (ids: [RowID], known: [NSManagedObject])? {
     guard toManyState(slot).members == nil, let context = identityMap?.context, context.parent == nil,
       let store,
@@ -226,15 +226,15 @@ extension NSManagedObject {
     return (ids, ids.compactMap { context.identityMap.object(store: store.ordinal, root: root, key: $0.key) })
   }
 
-  /// Before the object's row is deleted: keeps what an undo will need to bring back members that
-  /// are not loaded.
+  /// Called before the object's row is deleted: keeps the ids of members that are not loaded, which an undo
+  /// needs to restore them.
   final func keepStoredMembers() {
     for slot in runtime.relationshipSlots where runtime.layout.slots[slot].isToMany {
       if let stored = storedMemberIDs(slot) { toManyState(slot).lastStored = stored.ids }
     }
   }
 
-  /// Adds to this side only, at the end. The object is known not to be a member.
+  /// Adds to this side only, at the end. The object must not be a member.
   final func addMember(_ slot: Int, _ object: NSManagedObject) {
     fireFault(slot, .write)
     guard toManyState(slot).knows(object) != true else { return }
@@ -247,7 +247,7 @@ extension NSManagedObject {
     }
   }
 
-  /// Removes from this side only. The object is known to be a member.
+  /// Removes from this side only. The object must be a member.
   final func removeMember(_ slot: Int, _ object: NSManagedObject) {
     fireFault(slot, .write)
     guard toManyState(slot).knows(object) != false else { return }
@@ -255,7 +255,7 @@ extension NSManagedObject {
       let many: ToManyState = toManyState(slot)
       guard many.knows(object) != false else { return }
       let mark: ToManyVersion = many.mark
-      // Undo after a save will have to know where it was.
+      // An undo after a save needs its position.
       let isAsked: Bool = many.members == nil && many.isOrdered && many.knows(object) == nil && isUndoable
       let next: NSManagedObject? = isAsked ? storedSuccessor(slot, object, many) : nil
       var place: MemberPlace = many.remove(object)
@@ -269,12 +269,11 @@ extension NSManagedObject {
     isRecorded && identityMap?.context?.undoManager?.isUndoRegistrationEnabled == true
   }
 
-  /// The member behind one that only the store knows.
+  /// The member after one that only the store has.
   private final func storedSuccessor(_ slot: Int, _ object: NSManagedObject, _ many: ToManyState)
     -> NSManagedObject?
   {
-    // Each question goes through the members from the start: where many are taken out it is cheaper
-    // to load them all.
+    // Each such query scans the members from the start: if many are removed it is cheaper to load them all.
     guard let context = identityMap?.context, let store, context.parent == nil, many.removed.count < 8 else {
       _ = members(slot)
       return nil
@@ -296,7 +295,7 @@ extension NSManagedObject {
   final func link(_ slot: Int, _ object: NSManagedObject) {
     requireFitting(object, slot)
     fireFault(slot, .write)
-    // What is a member already must not be remembered as added.
+    // An object that is already a member must not be recorded as added.
     guard !isMember(slot, object) else { return }
     withObservers(of: slot) {
       addMember(slot, object)
@@ -308,7 +307,7 @@ extension NSManagedObject {
   /// Removes a member and clears its side.
   final func unlinkMember(_ slot: Int, _ object: NSManagedObject) {
     fireFault(slot, .write)
-    // Taking out what is not in would be remembered as a change.
+    // Removing an object that is no member would be recorded as a change.
     guard fits(object, slot), isMember(slot, object) else { return }
     withObservers(of: slot) {
       removeMember(slot, object)
@@ -380,7 +379,7 @@ extension NSManagedObject {
     if isOrdered(slot) { _ = many.reorder(wanted) }
   }
 
-  /// Records what became of the members by primitive access, for undo.
+  /// Records changes of the members by primitive access, for undo.
   final func recordMembers(_ slot: Int, before: [NSManagedObject]) {
     guard isRecorded, let state else { return }
     let now: ObjectList = members(slot)
@@ -398,7 +397,7 @@ extension NSManagedObject {
     }
   }
 
-  /// Whether an object is of an entity that a relationship leads to.
+  /// Whether an object is of the destination entity of a relationship.
   final func fits(_ other: NSManagedObject, _ slot: Int) -> Bool {
     // Entities of an equal model in another instance have the same indexes but are not compared.
     guard other.runtime.model === runtime.model, let wanted = runtime.layout.slots[slot].destination else {
@@ -407,7 +406,7 @@ extension NSManagedObject {
     return runtime.model.layout.entities[wanted].family.contains(other.runtime.index)
   }
 
-  /// Stops when an object of another entity or context is to become a target.
+  /// Stops if an object of another entity or context is to become a target.
   private final func requireFitting(_ other: NSManagedObject, _ slot: Int) {
     if !fits(other, slot), let wanted = runtime.layout.slots[slot].destination {
       fatalError(
@@ -426,9 +425,9 @@ extension NSManagedObject {
       """)
   }
 
-  // MARK: Public questions
+  // MARK: Public methods
 
-  /// Whether a relationship's members (or target) are still to be loaded. Does not load them.
+  /// Whether a relationship's members (or target) are not loaded yet. Does not load them.
   public final func hasFault(forRelationshipNamed key: String) -> Bool {
     let slot: Int = requireSlot(key)
     guard runtime.layout.slots[slot].relationship != nil else { return false }
@@ -437,7 +436,7 @@ extension NSManagedObject {
     return toOneTarget(slot)?.isFault ?? false
   }
 
-  /// The ids of a relationship's target or members, without making objects of them where they are not loaded.
+  /// The ids of a relationship's target or members, without creating objects if they are not loaded.
   public final func objectIDs(forRelationshipNamed key: String) -> [NSManagedObjectID] {
     let slot: Int = requireSlot(key)
     guard runtime.layout.slots[slot].relationship != nil else { return [] }

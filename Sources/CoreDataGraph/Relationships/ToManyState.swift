@@ -1,25 +1,25 @@
 import CoreDataStorage
 import Foundation
 
-/// The members of a to-many relationship of one object, as far as they are known: a list, or what was changed
-/// over members that only the store knows. Whoever changes them has found out whether the object is a member
-/// (`NSManagedObject.isMember`), so what is recorded here is exact, loaded or not.
+/// The members of a to-many relationship of one object: a list, or the changes relative to the stored
+/// members. Before a change it is determined whether the object is a member (`NSManagedObject.isMember`), so
+/// the changes recorded here are exact, loaded or not.
 final class ToManyState {
   let isOrdered: Bool
-  /// nil: not loaded; then the members are those of the store, less `removed`, and after them `added`.
+  /// nil: not loaded; then the members are those of the store without `removed`, followed by `added`.
   /// Unchecked as `NSManagedObject.state` is.
   @exclusivity(unchecked) var members: ObjectList?
-  /// Against the last committed state. In both is a member of an ordered relationship that was taken out and
-  /// put at the end.
+  /// Changes since the last committed state. A member of an ordered relationship that was removed and
+  /// appended again is in both.
   private(set) var added = ObjectList()
   private(set) var removed = ObjectList()
-  /// The order is another one than that of the store with `added` at the end.
+  /// Whether the order differs from that of the store with `added` at the end.
   private(set) var isReordered = false
-  /// The order that was given to members which are to be loaded anew.
+  /// The order of members that are to be loaded again.
   private var order: ObjectList?
-  /// Stands for all that happens until the next commit; made for the first mark.
+  /// Represents the time until the next commit; created for the first version.
   private var epoch: ToManyVersion.Epoch?
-  /// How often the members were let go.
+  /// How often the members were unloaded.
   private var unloads: Int = 0
 
   init(members: ObjectList?, isOrdered: Bool) {
@@ -36,32 +36,33 @@ final class ToManyState {
 
   var isChanged: Bool { !added.isEmpty || !removed.isEmpty || isReordered }
 
-  /// Whether an object is a member; nil: only the store can tell.
+  /// Whether an object is a member; nil if only the store can tell.
   func knows(_ object: NSManagedObject) -> Bool? {
     if members != nil { return members!.indexes(object) }
     if added.indexes(object) { return true }
     return removed.indexes(object) ? false : nil
   }
 
-  /// Whether an object came in since the last commit, with a place of its own in an ordered relationship.
+  /// Whether an object was added since the last commit, with a position of its own in an ordered
+  /// relationship.
   func adds(_ object: NSManagedObject) -> Bool { added.indexes(object) }
 
   // MARK: Changing
 
-  /// Takes in an object that is no member: at the end, or where it was once.
+  /// Inserts an object that is no member: at the end, or at its former position.
   func insert(_ object: NSManagedObject, at place: MemberPlace = .end) {
     let isBack: Bool = returns(object, to: place)
     let next: NSManagedObject? = isOrdered ? place.before : nil
     if members != nil {
       let isLast: Bool = members!.insert(object, before: next)
-      // One that has a place in the store, or is to have one among those who have.
+      // It has a position in the store, or gets one among members that have.
       let isLate: Bool = isLast || next.map { added.indexes($0) } ?? true
       if isOrdered, isBack || !isLate { isReordered = true }
     }
     if isBack { removed.remove(object) } else { added.insert(object, before: next) }
   }
 
-  /// Whether an object that is no member only has to be taken off the list of those removed.
+  /// Whether an object that is no member only has to be removed from `removed`.
   private func returns(_ object: NSManagedObject, to place: MemberPlace) -> Bool {
     (!isOrdered || place.isStored) && removed.indexes(object)
   }
@@ -72,7 +73,7 @@ final class ToManyState {
     return !returns(object, to: place) && !added.indexes(next)
   }
 
-  /// Takes a member out. Of one that only the store knows the place is not found out.
+  /// Removes a member. The position of one that only the store has is not determined.
   func remove(_ object: NSManagedObject) -> MemberPlace {
     let isStored: Bool = !added.indexes(object)
     order?.remove(object)
@@ -87,7 +88,7 @@ final class ToManyState {
     return MemberPlace(before: next, isStored: isStored)
   }
 
-  /// Moves a member of a loaded, ordered relationship. Returns the one that it stood before.
+  /// Moves a member of a loaded, ordered relationship. Returns the member that followed it.
   func move(_ object: NSManagedObject, before next: NSManagedObject?) -> NSManagedObject? {
     guard members?.indexes(object) == true else { return next }
     let old: NSManagedObject? = members!.successor(of: object)
@@ -97,8 +98,8 @@ final class ToManyState {
     return old
   }
 
-  /// Gives loaded members another order. Returns who was moved, in the order of moving, and before
-  /// whom it stood.
+  /// Reorders loaded members. Returns the members that were moved, in the order of moving, each with the
+  /// member that followed it.
   func reorder(_ wanted: ObjectList) -> [(object: NSManagedObject, before: NSManagedObject?)] {
     guard members != nil else { return [] }
     let moves = members!.arrange(like: wanted)
@@ -114,18 +115,18 @@ final class ToManyState {
     return ToManyVersion(isReordered: isReordered, epoch: epoch, unloads: unloads)
   }
 
-  /// What was changed since a mark has been taken back.
+  /// Called after all changes since a version have been undone.
   func settle(_ mark: ToManyVersion) {
     if isOfNow(mark), mark.unloads == unloads { isReordered = mark.isReordered }
   }
 
-  /// Whether nothing was committed since a mark.
+  /// Whether nothing was committed since a version.
   func isOfNow(_ mark: ToManyVersion) -> Bool { mark.epoch != nil && mark.epoch === epoch }
 
   // MARK: Loading and saving
 
-  /// Takes the store's members and lays what was changed meanwhile on top. Of those that are gone the store
-  /// will hear by itself. Returns whether there were any.
+  /// Sets the store's members and applies the changes made meanwhile. Members that no longer exist are left
+  /// out; the store will find that out itself. Returns whether there were any.
   @discardableResult
   func load(_ stored: [NSManagedObject], except isGone: (NSManagedObject) -> Bool = { _ in false }) -> Bool {
     var list = ObjectList(stored)
@@ -144,15 +145,15 @@ final class ToManyState {
     return !gone.isEmpty
   }
 
-  /// Leaves out what somebody else has done in the store as well: what is recorded is exact again. `stored`
-  /// need not have members that were neither added nor removed.
+  /// Removes changes that another context has also stored: what is recorded is exact again. `stored` need not
+  /// contain members that were neither added nor removed.
   func leaveOut(doneIn stored: inout ObjectList) {
     removed = ObjectList(removed.filter { stored.indexes($0) })
     added = ObjectList(added.filter { !stored.indexes($0) || removed.indexes($0) })
   }
 
-  /// Lets the members go, to be loaded anew; what was changed stays so. Where the store may have others by
-  /// now, `leaveOut` has to follow before anything is changed.
+  /// Unloads the members, to be loaded again; changes stay. If the store may have other members by now,
+  /// `leaveOut` must follow before anything is changed.
   func unload() {
     if isReordered, let members { order = members }
     members = nil
@@ -165,7 +166,7 @@ final class ToManyState {
       || removed.contains(where: isSought)
   }
 
-  /// Forgets objects whose rows are gone, whatever was done with them.
+  /// Removes objects whose rows were deleted, whatever was changed about them.
   func drop(where isGone: (NSManagedObject) -> Bool) {
     let gone: [NSManagedObject] = [members ?? ObjectList(), added, removed].flatMap { $0.filter(isGone) }
     for object in gone {
@@ -177,13 +178,13 @@ final class ToManyState {
 
   // MARK: Deletions and merges
 
-  /// What was added and removed before the deletion of the owner was passed on; nil: nothing.
+  /// What was added and removed before the deletion of the owner was propagated; nil: nothing.
   private var beforeDeletion: (added: ObjectList, removed: ObjectList)?
 
-  /// The deletion of the owner is about to be passed on.
+  /// Called before the deletion of the owner is propagated.
   func noteDeletion() { beforeDeletion = isChanged ? (added, removed) : nil }
 
-  /// Who was taken out since, and whether it is a member in the store.
+  /// The members removed since, and whether they are members in the store.
   var detachedMembers: [(object: NSManagedObject, isStored: Bool)] {
     var before: (added: ObjectList, removed: ObjectList) = beforeDeletion ?? (ObjectList(), ObjectList())
     let new: [NSManagedObject] = before.added.filter { !added.indexes($0) }
@@ -193,20 +194,20 @@ final class ToManyState {
     return new.map { ($0, false) } + stored.map { ($0, true) }
   }
 
-  /// A member was not added after all.
+  /// Removes a recorded addition.
   func forgetAddition(of object: NSManagedObject) {
     if !removed.indexes(object) { forget(object) }
     added.remove(object)
   }
 
-  /// A member was not removed after all: it has the place that the store has for it.
+  /// Removes a recorded removal: the member gets the position that the store has for it.
   func forgetRemoval(of object: NSManagedObject) {
     guard removed.indexes(object) else { return }
     if members != nil { unload() }
     removed.remove(object)
   }
 
-  /// The store does not have a member any more.
+  /// Called after the store no longer has a member.
   func forgetStored(_ object: NSManagedObject) {
     removed.remove(object)
     if !added.indexes(object) { forget(object) }
@@ -217,7 +218,7 @@ final class ToManyState {
     order?.remove(object)
   }
 
-  /// Members were not moved after all.
+  /// Removes a recorded reordering.
   func forgetOrder() {
     guard isReordered else { return }
     isReordered = false
@@ -225,10 +226,10 @@ final class ToManyState {
     order = nil
   }
 
-  /// The store's members before their owner is deleted there, for an undo that brings it back.
+  /// The store's members before their owner is deleted there, for an undo that restores it.
   var lastStored: [RowID] = []
 
-  /// What is now is what the store has.
+  /// Marks the present members as the store's.
   func commit() {
     added = ObjectList()
     removed = ObjectList()
@@ -237,27 +238,27 @@ final class ToManyState {
     epoch = nil
   }
 
-  /// Who is a member, and was not; and the other way round. Moves to the end are neither.
+  /// The objects that are members and were not, and the other way round. Moves to the end are neither.
   var pairs: (added: [NSManagedObject], removed: [NSManagedObject]) {
     if added.isEmpty || removed.isEmpty { return (added.objects, removed.objects) }
     return (added.filter { !removed.indexes($0) }, removed.filter { !added.indexes($0) })
   }
 }
 
-/// Where a member was.
+/// The former position of a member.
 struct MemberPlace {
   static var end: MemberPlace { MemberPlace(before: nil, isStored: false) }
 
-  /// In an ordered relationship: the member behind it; nil: it was the last one, or it is not known.
+  /// In an ordered relationship: the member after it; nil if it was the last one, or if it is unknown.
   var before: NSManagedObject?
-  /// It was a member in the store: while that has it still, its place is there.
+  /// It was a member in the store: while the store still has it, its position is there.
   var isStored: Bool
 }
 
-/// What a change of members can't be taken back by itself.
+/// The part of a change of members that its reverse alone does not restore.
 struct ToManyVersion {
-  /// The time between two commits. An object and no number: the members may have been made anew since, and
-  /// count from the beginning.
+  /// The time between two commits. An object and not a number, because the members' state may have been
+  /// created again since, and would count from the beginning.
   final class Epoch: Sendable {}
 
   static let none = ToManyVersion(isReordered: true, epoch: nil, unloads: 0)

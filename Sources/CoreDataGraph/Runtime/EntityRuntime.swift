@@ -4,8 +4,8 @@ import CoreDataRuntime
 import CoreDataStorage
 import Foundation
 
-/// A model as the object graph uses it: layouts plus classes and starting values. One per model,
-/// made on first use.
+/// A model as the object graph uses it: layouts plus classes and starting values. One for each model, made on
+/// first use.
 final class ModelRuntime: @unchecked Sendable {
   // Sendable: immutable after init.
 
@@ -14,11 +14,11 @@ final class ModelRuntime: @unchecked Sendable {
   let serial: UInt32
   private(set) var entities: [EntityRuntime] = []
   private(set) var byClass: [ObjectIdentifier: [EntityRuntime]] = [:]
-  /// Whether a class of the model has accessors of its own, or answers keys itself.
+  /// Whether a class of the model has accessors of its own, or overrides `value(forKey:)`.
   private(set) var hasAccessors: Bool = false
   /// Whether a save may round an attribute's value.
   private(set) var hasRoundedDecimals: Bool = false
-  /// Whether `objectID` may mean a property.
+  /// Whether `objectID` may be the name of a property.
   let hasObjectIDs: Bool
 
   private init(model: NSManagedObjectModel) {
@@ -38,10 +38,10 @@ final class ModelRuntime: @unchecked Sendable {
     }
   }
 
-  /// A runtime that classes do not find.
+  /// A runtime that `entity()` of classes does not find.
   static func unlisted(_ model: NSManagedObjectModel) -> ModelRuntime { ModelRuntime(model: model) }
 
-  /// Whether reading an object by key can give something else than a store has.
+  /// Whether reading an object by key can return something else than a store has.
   var readsOtherwise: Bool { hasAccessors || hasRoundedDecimals }
 
   func runtime(named name: String) -> EntityRuntime? {
@@ -54,7 +54,8 @@ final class ModelRuntime: @unchecked Sendable {
 
   private struct Registry {
     var nextSerial: UInt32 = 0
-    /// Models in use, oldest first, for `entity()` and `fetchRequest()` of classes, which name no model.
+    /// Models in use, oldest first, for `entity()` and `fetchRequest()` of classes, which do not name a
+    /// model.
     var live: [Weak] = []
   }
 
@@ -81,15 +82,15 @@ final class ModelRuntime: @unchecked Sendable {
     return runtime
   }
 
-  /// The entities that a class stands for in the models in use, newest model first.
+  /// The entities of a class in the models in use, newest model first.
   static func entities(of objectClass: AnyClass) -> [EntityRuntime] {
     let live: [ModelRuntime] = identityMap.withLock { $0.live.compactMap(\.runtime) }
     return live.reversed().flatMap { $0.byClass[ObjectIdentifier(objectClass)] ?? [] }
   }
 
-  /// The one entity that a class stands for: in the model of the context whose block is running, if that has
-  /// one; else in the models in use, as the newest describes it. Of several that describe it differently one
-  /// is a guess, which is told once.
+  /// The single entity of a class: in the model of the context whose block is running, if that has one;
+  /// otherwise in the models in use, as the newest describes it. If several models describe it differently
+  /// the choice is a guess, which is reported once.
   static func entity(of objectClass: AnyClass) throws -> EntityRuntime {
     let found: [EntityRuntime] = try candidates(for: objectClass)
     if let other = found.first(where: {
@@ -100,15 +101,15 @@ final class ModelRuntime: @unchecked Sendable {
     return found[0]
   }
 
-  /// Runs what asks a class for its entity but needs only the name, which is unambiguous: the context that
-  /// runs a request looks the entity up in its own model.
+  /// Runs code that calls a class's `entity()` but needs only the name, which is unambiguous: the context
+  /// that executes a request looks the entity up in its own model.
   static func forName<T>(_ body: () -> T) -> T {
     ThreadLocalState.ofThisThread.with(\.needsNameOnly, true, body)
   }
 
-  /// A request by the name of the entity that a class says it stands for, so that the context that runs it
-  /// looks the entity up in its own model. Of a class that stands for none, or for several, one without an
-  /// entity, which is refused unless it gets one.
+  /// A request by the name of the class's entity, so that the context that executes it looks the entity up in
+  /// its own model. For a class without an entity, or with several, a request without one, which is refused
+  /// unless it is given one.
   static func request<Result>(of objectClass: NSManagedObject.Type) -> NSFetchRequest<Result> {
     if let name = forName({ objectClass.entity().name }) { return NSFetchRequest(entityName: name) }
     if entities(of: objectClass).isEmpty {
@@ -117,7 +118,7 @@ final class ModelRuntime: @unchecked Sendable {
     return NSFetchRequest()
   }
 
-  /// The entities of one name that a class may stand for, never none.
+  /// The entities of one name that a class may have, at least one.
   private static func candidates(for objectClass: AnyClass) throws -> [EntityRuntime] {
     let here: ModelRuntime? = RunningBlock.context?.persistentStoreCoordinator?.runtime
     var found: [EntityRuntime] = here?.byClass[ObjectIdentifier(objectClass)] ?? []
@@ -131,7 +132,7 @@ final class ModelRuntime: @unchecked Sendable {
   }
 }
 
-/// Tells once what is not clear of the entity of a class.
+/// Reports ambiguous entities of a class, once.
 enum UnclearClass {
   private static let told = Guarded<Set<String>>([])
 
@@ -161,14 +162,14 @@ enum UnclearClass {
   }
 }
 
-/// What a person should know and nobody can be thrown.
+/// A message for the program's author where nothing can be thrown.
 enum Warning {
   static func write(_ text: String) {
     FileHandle.standardError.write(Data("clarus: \(text)\n".utf8))
   }
 }
 
-/// Which case of `SlotValue` an attribute's values are.
+/// The case of `SlotValue` of an attribute's values.
 enum SlotForm: UInt8 {
   case integer, double, string, other
 }
@@ -183,18 +184,18 @@ struct CompactSlot {
   let word: Int32
   let kind: ColumnKind
   let role: Role
-  /// What typed setters may store without a conversion.
+  /// The form that typed setters may store without a conversion.
   let form: SlotForm
-  /// What validation has to look at beside the type.
+  /// What validation must check in addition to the type.
   let isRequired: Bool
   let hasPredicates: Bool
   let isDerived: Bool
-  /// A part of a composite attribute, which is checked as a whole.
+  /// An element of a composite attribute, which is checked as a whole.
   let isElement: Bool
-  /// Of a relationship: whether the other side knows of it.
+  /// For a relationship: whether it has an inverse.
   let hasInverse: Bool
   let hasOrderedInverse: Bool
-  /// A decimal of which stores keep what Apple's framework keeps, unless the store says otherwise.
+  /// A decimal that stores round as Apple's framework does, unless the store keeps all digits.
   let isRounded: Bool
 
   /// Whether the word holds the bits of a double.
@@ -231,38 +232,38 @@ struct CompactSlot {
 
 /// An entity as the object graph uses it.
 final class EntityRuntime: @unchecked Sendable {
-  // Sendable: immutable after init, but for a recorder, which stays on the thread that made it.
+  // Sendable: immutable after init, except for a recorder, which stays on the thread that created it.
 
-  /// Alive as long as any of its entities is used: entities hold their model, and the model its runtime.
+  /// Alive as long as any of its entities is used: entities retain their model, and the model its runtime.
   unowned(unsafe) let model: ModelRuntime
   /// `model.serial`, here because accessors compare it at every read.
   let modelSerial: UInt64
   let layout: EntityLayout
   let objectClass: NSManagedObject.Type
-  /// Whether the class has its own `validateValue(_:forKey:)`, so that saving calls it for every property.
+  /// Whether the class overrides `validateValue(_:forKey:)`, so that a save calls it for every property.
   let validatesValues: Bool
-  /// Whether the class has its own `value(forKey:)`, so that whatever reads by key asks it.
+  /// Whether the class overrides `value(forKey:)`, so that reads by key call it.
   let answersKeys: Bool
-  /// What was found out about predicates with the entity.
+  /// The shapes of predicates with the entity that were validated.
   let soundShapes = SoundShapes()
-  /// What the class tells of its own accessors, by key; nil for nearly all classes.
+  /// The class's own accessors, by key; nil for nearly all classes.
   let accessors: [String: CustomAccessor]?
-  /// What a new object's slots hold: default values, null, and nothing for relationships.
+  /// The slots of a new object: default values, null, and nothing for relationships.
   let template: [SlotValue]
-  /// For each slot what the hot paths need to know, without a reference to count.
+  /// For each slot the data that the hot paths need, without a reference to retain.
   let brief: UnsafeMutablePointer<CompactSlot>
   let slotCount: Int
   let headerSize: Int
   /// Slots of relationships, stored or not.
   let relationshipSlots: [Int]
-  /// Of to-one relationships whose inverse is one too, with the inverse's slot: both rows hold a key.
+  /// To-one relationships whose inverse is one too, with the inverse's slot: both rows hold a key.
   let oneToOneSlots: [(slot: Int, inverse: Int)]
   let storedAttributeSlots: [Int]
   /// Stored slots whose values go through value transformers.
   let transformableSlots: [Int]
   /// The entity's range in the model and the model's serial, for `ManagedKey`'s cache.
   let index: Int
-  /// Set for recording instances, each of which has a runtime of its own; see `KeyPathRecorder`.
+  /// Set for recording instances, each of which has a separate runtime; see `KeyPathRecorder`.
   let recorder: KeyPathRecorder?
 
   init(model: ModelRuntime, layout: EntityLayout, recorder: KeyPathRecorder? = nil) {
@@ -312,12 +313,12 @@ final class EntityRuntime: @unchecked Sendable {
   deinit { brief.deallocate() }
 
   /// Whether the class of this entity, or of one of its sub-entities, has an accessor of its own for a key,
-  /// or answers keys itself.
+  /// or overrides `value(forKey:)`.
   func isCustom(_ key: String) -> Bool {
     layout.family.contains { model.entities[$0].answersKeys || model.entities[$0].accessors?[key] != nil }
   }
 
-  /// An element's default value may be said by the composite attribute it is part of.
+  /// The default value of an element may be set by the composite attribute that contains it.
   private static func defaultValue(of slot: PropertySlot, in layout: EntityLayout) -> Any? {
     if let container = slot.container,
       let whole = defaultValue(of: layout.slots[container], in: layout) as? [String: Any],
@@ -328,7 +329,7 @@ final class EntityRuntime: @unchecked Sendable {
     return slot.attribute?.defaultValue
   }
 
-  /// The entity as a context's model has it, for an object that is to live there.
+  /// The entity in a context's model, for an object that is to be inserted there.
   func inModel(of context: NSManagedObjectContext) -> EntityRuntime {
     guard let wanted = context.persistentStoreCoordinator?.runtime else { return self }
     return inModel(
@@ -338,9 +339,8 @@ final class EntityRuntime: @unchecked Sendable {
     )
   }
 
-  /// The entity as another model has it. Where two stacks hold models that describe an entity alike, the
-  /// description of either will do; any other would be taken for an entity that the context's stores do not
-  /// have, and stops the program.
+  /// The entity in another model. If two stacks have models that describe an entity alike, the description of
+  /// either is accepted; any other is an entity that the context's stores do not have, and stops the program.
   func inModel(_ wanted: ModelRuntime, cure: String) -> EntityRuntime {
     if wanted === model { return self }
     let same: EntityRuntime? = wanted.runtime(named: layout.name)
@@ -352,7 +352,7 @@ final class EntityRuntime: @unchecked Sendable {
       """)
   }
 
-  /// Whether an object of this entity may be taken for one of another: the same class and the same slots.
+  /// Whether an object of this entity may become one of another: the same class and the same slots.
   private func isInterchangeable(with other: EntityRuntime) -> Bool {
     other.objectClass == objectClass && other.layout.entity.structureHash == layout.entity.structureHash
       && other.layout.slots.map(\.name) == layout.slots.map(\.name)
@@ -375,9 +375,9 @@ final class EntityRuntime: @unchecked Sendable {
 
 /// Finds the class of an entity's objects.
 enum ClassResolver {
-  /// `Module.Class` is looked up as it is; `Class` and `.Class` (the program's own module) among all classes
-  /// of the process. A name that is not found gives `NSManagedObject`, with a warning, as Apple's framework
-  /// does: tools without the program's classes can still work with its objects.
+  /// `Module.Class` is looked up unchanged; `Class` and `.Class` (the program's own module) among all classes
+  /// of the process. A name that is not found yields `NSManagedObject`, with a warning, as in Apple's
+  /// framework: tools without the program's classes can still use its objects.
   static func objectClass(for entity: NSEntityDescription) -> NSManagedObject.Type {
     let written: String = entity.managedObjectClassName
     let name: String = written.hasPrefix(".") ? String(written.dropFirst()) : written
@@ -399,7 +399,7 @@ enum ClassResolver {
       if let type = found[0].type as? NSManagedObject.Type { return type }
       return NSManagedObject.self
     default:
-      // Two modules with a class of that name: picking one would be a guess.
+      // Two modules have a class of that name: choosing one would be a guess.
       let preferred = found.first { $0.qualifiedName == name }
       if let type = preferred?.type as? NSManagedObject.Type { return type }
       fatalError(

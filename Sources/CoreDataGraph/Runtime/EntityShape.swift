@@ -2,11 +2,11 @@ import CoreDataPredicates
 import CoreDataStorage
 import Foundation
 
-/// An entity as predicates see it: where the values of its objects lie.
+/// An entity as predicates use it: the places of its objects' values.
 ///
-/// A reader does what the typed accessors of `ManagedKey` do, and sends the evaluator to key-value coding
-/// where they would: for values that are not scalars, for values of a wrong type, for objects without a row;
-/// and for keys whose accessors are the class's own.
+/// A reader does what the typed accessors of `ManagedKey` do. It makes the evaluator use key-value coding in
+/// the same cases as they would: for values that are not scalars, for values of a wrong type, for objects
+/// without a row, and for keys with an accessor of the class.
 struct EntityShape: ObjectShape {
   private let runtime: EntityRuntime
 
@@ -73,7 +73,7 @@ struct EntityShape: ObjectShape {
         NSManagedObject.of(subject) { object in
           switch object.find(slot, word, headerSize) {
           case .word(let place):
-            // As a UUID of any other length reads: as nil.
+            // As a UUID of any other length reads: nil.
             object.tailBytes(place).map {
               $0.count == 16 ? .uuid(UUID(uuid: $0.loadUnaligned(as: uuid_t.self))) : .null
             } ?? .elsewhere
