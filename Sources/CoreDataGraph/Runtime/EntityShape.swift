@@ -86,7 +86,7 @@ struct EntityShape: ObjectShape {
     }
   }
 
-  /// An integer as wide as its attribute.
+  /// An integer in the width of its attribute.
   @inline(__always)
   private static func plain(_ value: Int64, _ kind: ColumnKind) -> PlainValue {
     switch kind {
@@ -121,7 +121,7 @@ struct EntityShape: ObjectShape {
     }
   }
 
-  /// An object keeps the target it has been asked for in its slots.
+  /// Once read, an object's target is kept in its slots.
   private func target(_ slot: Int, _ shape: EntityShape) -> TargetReader {
     let fits: Fit = shape.fit
     return { subject in
@@ -156,8 +156,7 @@ struct EntityShape: ObjectShape {
     }
   }
 
-  /// Whether an object has the slots that a shape promises: it is of the entity or of a sub-entity,
-  /// of this very model.
+  /// Whether an object has the slots of a shape: it is of the entity or of a sub-entity, in the same model.
   private struct Fit {
     let serial: UInt64
     let family: ClosedRange<Int>
@@ -182,7 +181,7 @@ extension NSManagedObject: ShapedObject {
 }
 
 extension NSManagedObject {
-  /// Calls the body with a subject's object, which whoever made the subject keeps alive.
+  /// Calls the body with a subject's object, which the creator of the subject keeps alive.
   @inline(__always)
   fileprivate static func of<Result>(
     _ subject: Subject, _ body: (NSManagedObject) throws -> Result

@@ -1,8 +1,8 @@
 import CoreDataRuntime
 
-/// Which classes override `validateValue(_:forKey:)` or `value(forKey:)`. Boxing every value of every saved
-/// object, only to hand it to a method that does what the model says, would cost plain classes a good part of
-/// their save, and a predicate over objects a good part of its evaluation.
+/// Which classes override `validateValue(_:forKey:)` or `value(forKey:)`. If every value of every saved
+/// object were boxed only to call a method that checks the model, plain classes would lose a considerable
+/// part of their time in a save, and predicates over objects a considerable part of their evaluation.
 struct MethodOverride {
   /// `validateValue(_:forKey:)`.
   static let ofValidation = MethodOverride(Validating.self)
@@ -23,12 +23,12 @@ struct MethodOverride {
 
   let place: MethodPlace
 
-  /// For the method that a class overrides, and nothing else.
+  /// A class with only the override to look for.
   private init(_ type: NSManagedObject.Type) {
     place = MethodPlace(in: NSManagedObject.self, plain: Plain.self, overriding: type)
   }
 
-  /// Whether a class, or one between it and `NSManagedObject`, overrides the method. Where that can't be
-  /// found out: yes.
+  /// Whether a class, or one between it and `NSManagedObject`, overrides the method. True if that can't be
+  /// determined.
   func isMade(by type: NSManagedObject.Type) -> Bool { place.isOverridden(by: type) }
 }

@@ -2,8 +2,8 @@ import CoreDataModel
 import CoreDataStorage
 import Foundation
 
-// Saving, as named steps: announce, prepare (`SavePreparation`: all that calls the program), plan every
-// store's part, execute one plan a store, take the rows over, tell everybody.
+// Saving, as named steps: announce, prepare (`SavePreparation`: everything that calls the program), make a
+// plan for every store, execute each plan, set the saved rows, notify observers.
 
 extension NSManagedObjectContext {
   final func saveChanges() throws {
@@ -47,13 +47,14 @@ extension NSManagedObjectContext {
 
   final func pendingChanges() -> PendingChanges { work.pendingChanges(isChild: parent != nil) }
 
-  /// Writes; where a store refuses, the merge policy changes the objects and the save is tried again. What
-  /// the policy has changed is announced and validated like any other change.
+  /// Writes; if a store refuses, the merge policy changes the objects and the save is tried again. What the
+  /// policy has changed is announced and validated like any other change.
   private func writeMerging(
     _ changes: inout PendingChanges, _ preparation: SavePreparation,
     to coordinator: NSPersistentStoreCoordinator
   ) throws -> [StoreChanges] {
-    // What stores have taken although a later one has refused: it stays, and is told of at the end.
+    // What stores have saved before a later one refused: it stays saved, and is part of the notification at
+    // the end.
     var done = PendingChanges(inserted: [], updated: [], deleted: [])
     var refusing: NSPersistentStore?
     var tries: Int = 0
@@ -68,7 +69,7 @@ extension NSManagedObjectContext {
           refusing = refusal.store
           tries += 1
           if tries == NSManagedObjectContext.mostSaveTries { throw refusal.error(in: self) }
-          // The store was migrated while the save waited for it: then it goes to the new one.
+          // The store was migrated while the save waited for it: the save then goes to the new store.
           if case .closed = refusal.error, takeExchanges() {
             if !refusal.saved.isEmpty { changes = try preparation.run() }
             continue
@@ -79,20 +80,20 @@ extension NSManagedObjectContext {
       }
     } catch {
       guard let refusing, !done.isEmpty else { throw error }
-      // What the earlier stores have now is newer than what the context was pinned to.
+      // What the earlier stores have saved is newer than the state the context was pinned to.
       pin = .atNextRead
       throw SaveErrors.incomplete(error, store: refusing)
     }
   }
 
-  /// One plan a store, and one transaction for each. All plans are made before the first store is written, so
-  /// what can't be planned is refused with nothing done.
+  /// One plan and one transaction for each store. All plans are made before the first store is written, so an
+  /// object that can't be saved is refused before anything is written.
   final func write(
     _ changes: PendingChanges, _ values: TransformedValues, to coordinator: NSPersistentStoreCoordinator
   ) throws -> [StoreChanges] {
     var parts: [StoreChanges] = try StoreChanges.split(changes, context: self, coordinator: coordinator)
-    // Metadata goes with the rows of its store. Where there are none it goes last: what it says of the rows
-    // is true then.
+    // Metadata is written with the rows of its store. If there are none it is written last, so that it is
+    // true for the rows.
     let others: [NSPersistentStore] = coordinator.storesWithUnsavedMetadata(besides: parts)
     try coordinator.refuseMetadata(for: self)
     try coordinator.checkWritable(others, for: self)
@@ -111,7 +112,7 @@ extension NSManagedObjectContext {
     return parts
   }
 
-  /// Of a save that has no changes.
+  /// Writes metadata in a save that has no changes.
   private func writeMetadata(of coordinator: NSPersistentStoreCoordinator) throws {
     try coordinator.refuseMetadata(for: self)
     let parts: [StoreChanges] = coordinator.storesWithUnsavedMetadata().map { StoreChanges(store: $0) }
@@ -122,7 +123,7 @@ extension NSManagedObjectContext {
     }
   }
 
-  /// The saved rows become what the objects are. Observers are told when all of them are.
+  /// The saved rows become the objects' snapshots. Observers are notified after all of them are set.
   private func commit(_ saved: some Sequence<StoreChanges>) {
     for part in saved {
       let keys: [Int64] = part.insertedRows.map(\.key)
@@ -143,8 +144,8 @@ extension NSManagedObjectContext {
     object.commit(row: row)
   }
 
-  /// A later store has refused: what the stores before it have written is no change any more, so that the
-  /// next try does not write it twice.
+  /// A later store has refused: what the stores before it have written is no longer a change, so that the
+  /// next attempt does not write it twice.
   final func keepSaved(_ saved: ArraySlice<StoreChanges>) {
     commit(saved)
     for object in saved.flatMap(\.deleted) { detach(object) }
@@ -159,7 +160,7 @@ extension NSManagedObjectContext {
     }
     releaseRemotelyDeleted()
     for object in changes.inserted + changes.updated { object.didSave() }
-    // What a deleted object changes of itself is lost with it.
+    // Changes that a deleted object makes to itself are lost with it.
     for object in changes.deleted { object.awakeQuietly { object.didSave() } }
     for object in changes.deleted {
       work.finishDeletion(of: object)
@@ -176,12 +177,12 @@ extension NSManagedObjectContext {
     where other !== self && other.automaticallyMergesChangesFromParent {
       other.performIfAlive { $0.merge(ids) }
     }
-    // An undo brings a deleted object back with its relationships.
+    // An undo restores a deleted object with its relationships.
     undoState.recordSavedDeletions(changes.deleted.filter { $0.flags.contains(.undoable) })
     for object in changes.deleted where !object.flags.contains(.undoable) { object.releaseRelationships() }
   }
 
-  // MARK: Permanent ids ahead of a save
+  // MARK: Permanent ids before a save
 
   final func obtainIDs(for objects: [NSManagedObject]) throws {
     requireQueue("obtainPermanentIDs(for:) was called")
@@ -206,7 +207,7 @@ extension NSManagedObjectContext {
 }
 
 extension NSManagedObject {
-  /// What was saved is what is: the row replaces the slots, which keep only what no row holds.
+  /// Sets the saved state: the row replaces the slots, which keep only values that are not in a row.
   final func commit(row saved: RowRef?) {
     if let saved { row = saved }
     guard let state else { return }
@@ -223,8 +224,8 @@ extension NSManagedObject {
     state.forgetChanges()
   }
 
-  /// Whether a slot holds what can't be had from the row again at once: a relationship's object or members, a
-  /// transformed object (its identity), a transient value, what a fetched property has found.
+  /// Whether a slot holds a value that can't be read from the row again: a relationship's object or members,
+  /// a transformed object (its identity), a transient value, the result of a fetched property.
   @inline(__always)
   private final func isKept(_ slot: Int, _ state: ObjectState) -> Bool {
     switch runtime.brief[slot].role {
@@ -246,21 +247,21 @@ extension NSManagedObjectContext {
     requireQueue("mergeChanges(fromContextDidSave:) was called")
     func ids(_ objectsKey: String, _ idsKey: String) -> [NSManagedObjectID] {
       if let ids = notification.userInfo?[idsKey] as? Set<NSManagedObjectID> { return Array(ids) }
-      // Only the ids of those objects are used: the objects belong to another queue.
+      // Only the ids of these objects are used: the objects belong to another queue.
       return (notification.userInfo?[objectsKey] as? Set<NSManagedObject>)?.map(\.objectID) ?? []
     }
     let saved = SavedIDs(
       inserted: ids(NSInsertedObjectsKey, NSInsertedObjectIDsKey),
       updated: ids(NSUpdatedObjectsKey, NSUpdatedObjectIDsKey),
       deleted: ids(NSDeletedObjectsKey, NSDeletedObjectIDsKey))
-    // A save through another coordinator over the same file has told its own row cache only.
+    // A save through another coordinator over the same file has updated only that one's row cache.
     forgetRows(of: (saved.updated + saved.deleted).filter { $0.store !== store(of: $0) })
     merge(saved, isStored: false)
   }
 
-  /// `isStored`: whether the save was one into the store, or the parent, that this context reads from. What a
-  /// program hands over may come from a context whose parent has not saved yet; the objects that were deleted
-  /// there are still to be deleted here then.
+  /// `isStored`: whether the save went to the store, or the parent, that this context reads from. A
+  /// notification that the program passes may come from a context whose parent has not saved yet; the objects
+  /// deleted there must then still be deleted here.
   final func merge(_ ids: SavedIDs, isStored: Bool = true) {
     movePin()
     var info: [AnyHashable: Any] = ids.userInfo
@@ -269,7 +270,7 @@ extension NSManagedObjectContext {
       guard let object = lookUpRegistered(id), isThere(object) else { continue }
       refreshed.insert(id)
       refreshObject(object, keepsChanges: !object.isFault)
-      // Somebody has seen its values and waits to hear of others.
+      // Its values were observed before it became a fault, and must be compared.
       if object.isFault, object.observation?.awaitsValues == true { try? object.fulfillFault() }
     }
     let deleted: [NSManagedObject] = ids.deleted.compactMap { lookUpRegistered($0) }

@@ -3,19 +3,18 @@
 import CoreDataStorage
 import Foundation
 
-// What stores keep of decimals (Decisions/0037). As Apple's: whole numbers of 64 bits, and else what a real
-// holds, 15 to 17 digits. A save rounds to that, in stores of every kind and in child contexts, and the saved
-// object has what the store has. Fetches compare what a save would keep (Decisions/0055). All digits are kept
-// where the attribute or the store asks for it.
+// The digits of decimals that stores keep (Decisions/0037). As Apple's: integers of 64 bits, and otherwise
+// the digits of a real, 15 to 17. A save rounds to these, in stores of every kind and in child contexts, and
+// the saved object gets the store's value. Fetches compare what a save would keep (Decisions/0055). All
+// digits are kept if the attribute or the store requests it.
 
-/// Asks for all digits of decimals. In the user info of a decimal attribute (`YES` in Xcode's editor, `true`
-/// in code), or among the options of a store, for all its decimals.
+/// Requests that all digits of decimals are kept. Set it in the user info of a decimal attribute (`YES` in
+/// Xcode's editor, `true` in code), or among the options of a store, for all its decimals.
 ///
-/// Otherwise a save keeps of a decimal what Apple's framework does: whole numbers below 2⁶³, and 15
-/// significant digits of others, often 17; the saved object, too, then has the value that was kept. Numbers
-/// with more digits are text in a SQLite file: Clarus reads, compares, sorts and adds them right, with the
-/// option and without it; Apple's framework reads them, but its queries find them greater than
-/// every other number.
+/// Otherwise a save keeps what Apple's framework keeps of a decimal: integers below 2⁶³, and 15 significant
+/// digits of others, often 17; the saved object then has that value, too. Numbers with more digits are text
+/// in a SQLite file: Clarus reads, compares, sorts and adds them correctly, with the option and without it;
+/// Apple's framework reads them, but its queries treat them as greater than every other number.
 public let ClarusExactDecimalsKey: String = "clarus.exactDecimals"
 
 enum ExactDecimals {
@@ -30,7 +29,7 @@ enum ExactDecimals {
 }
 
 extension PropertySlot {
-  /// A decimal that stores round, unless they are asked not to.
+  /// A decimal that stores round, unless all digits are requested.
   var isRoundedDecimal: Bool {
     guard case .stored(.decimal, _) = role, !isDerived else { return false }
     return !ExactDecimals.isAskedFor(property.userInfo?[ClarusExactDecimalsKey])
@@ -38,7 +37,7 @@ extension PropertySlot {
 }
 
 extension SlotValue {
-  /// What is kept of a decimal.
+  /// The value that a save keeps of a decimal.
   var rounded: SlotValue {
     guard case .object(let object) = self, let box = object as? Box<Decimal> else { return self }
     let kept: Decimal = DecimalText.kept(box.value)
@@ -47,7 +46,7 @@ extension SlotValue {
 }
 
 extension RowRef {
-  /// Whether a row holds what is kept of a decimal.
+  /// Whether a row holds the kept value of a decimal.
   func holdsRounded(_ value: AnyObject, word: Int) -> Bool {
     guard let box = value as? Box<Decimal>, let held = DecimalText.number(string(word)) else { return false }
     return held == box.value || held == DecimalText.kept(box.value)
@@ -55,13 +54,13 @@ extension RowRef {
 }
 
 extension NSManagedObject {
-  /// Whether the object's store keeps all digits; of a new object, whether any store does that it may go to.
+  /// Whether the object's store keeps all digits; for a new object, whether any store does that may hold it.
   final var keepsExactDecimals: Bool {
     if let store { return store.keepsExactDecimals }
     return identityMap?.context?.persistentStoreCoordinator?.keepsExactDecimals ?? false
   }
 
-  /// What stores keep of a value of a slot.
+  /// The value that stores keep of a slot's value.
   final func keptValue(_ slot: Int, _ value: SlotValue) -> SlotValue {
     runtime.brief[slot].isRounded && !keepsExactDecimals ? value.rounded : value
   }

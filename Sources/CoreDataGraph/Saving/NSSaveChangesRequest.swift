@@ -2,8 +2,8 @@ import CoreDataModel
 import CoreDataStorage
 import Foundation
 
-/// What a save writes, as a request to the stores. Contexts make their own; executing one is for
-/// ``NSPersistentStoreCoordinator/execute(_:with:)`` alone.
+/// The objects that a save writes, as a request to the stores. Contexts create their own; a program executes
+/// one only by ``NSPersistentStoreCoordinator/execute(_:with:)``.
 ///
 /// See Apple's page
 /// [NSSaveChangesRequest](https://developer.apple.com/documentation/coredata/nssavechangesrequest).
@@ -36,8 +36,8 @@ nonisolated open class NSSaveChangesRequest: NSPersistentStoreRequest {
 }
 
 extension NSManagedObjectContext {
-  /// Writes what a request names, and nothing but that: no callbacks, no validation, no notifications. What
-  /// was written is no change of the context's any more.
+  /// Writes the objects of a request and nothing else: no callbacks, no validation, no notifications. What
+  /// was written no longer counts as a change of the context.
   final func write(_ request: NSSaveChangesRequest, to coordinator: NSPersistentStoreCoordinator) throws {
     let changes = PendingChanges(
       inserted: Array(request.insertedObjects ?? []), updated: Array(request.updatedObjects ?? []),

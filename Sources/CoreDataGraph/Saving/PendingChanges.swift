@@ -16,7 +16,7 @@ struct PendingChanges {
     deleted += part.deleted
   }
 
-  /// Adds what was saved before these changes. What was changed again since counts once.
+  /// Adds what was saved before these changes. An object that was changed again counts once.
   mutating func add(earlier: PendingChanges) {
     if earlier.isEmpty { return }
     let gone: Set<ObjectIdentifier> = Set(deleted.map { ObjectIdentifier($0) })
@@ -29,8 +29,8 @@ struct PendingChanges {
     deleted = earlier.deleted + deleted
   }
 
-  /// The notification's payload. `lastInserted` is a subset of the inserted objects made before: of equal
-  /// size it is the whole, and making a large set again is spared.
+  /// The notification's payload. `lastInserted` is a subset of the inserted objects made before: if it has
+  /// the same size it is used, which saves making a large set again.
   func userInfo(lastInserted: Set<NSManagedObject>) -> [AnyHashable: Any] {
     [
       NSInsertedObjectsKey: lastInserted.count == inserted.count ? lastInserted : Set(inserted),
@@ -39,7 +39,7 @@ struct PendingChanges {
   }
 }
 
-/// The ids of one save; safe to hand to other queues.
+/// The ids of one save; safe to pass to other queues.
 struct SavedIDs: Sendable {
   var inserted: [NSManagedObjectID]
   var updated: [NSManagedObjectID]

@@ -23,7 +23,7 @@ enum SaveErrors {
     return CocoaError(made.code, userInfo: made.userInfo.merging(info) { _, new in new })
   }
 
-  /// Stores before this one were written.
+  /// The error of a store after others have already saved their part.
   static func incomplete(_ error: any Error, store: NSPersistentStore) -> CocoaError {
     let error = error as NSError
     let message = ErrorMessage(

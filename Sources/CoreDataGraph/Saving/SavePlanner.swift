@@ -2,25 +2,24 @@ import CoreDataModel
 import CoreDataStorage
 import Foundation
 
-/// Turns the changes for one store into a plan: provisional keys, rows in slabs, changed slots, to-many
-/// edits.
+/// Makes a plan of the changes for one store: provisional keys, rows in slabs, changed slots, to-many edits.
 ///
-/// Nothing of the program's runs meanwhile: what value transformers make was made before (`values`). Nothing
-/// is read but the members of ordered relationships that were moved and let go since, by a refresh or a
+/// No code of the program runs meanwhile: value transformers were called before (`values`). The only values
+/// read here are the members of ordered relationships that were reordered and then unloaded by a refresh or a
 /// merge.
 struct SavePlanner {
   let store: NSPersistentStore
   unowned let context: NSManagedObjectContext
   let values: TransformedValues
   private var plan = SavePlan()
-  /// The objects that are to be new rows of the store.
+  /// The objects that become new rows of the store.
   private var newObjects: [NSManagedObject] = []
-  /// Their temporary keys and the numbers of the provisional ones; made when a relationship first leads to
+  /// Their temporary keys and the numbers of the provisional ones; made when a relationship first refers to
   /// one of them.
   private var provisionalKeys: Int64HashMap?
-  /// Rows that relationships lead to and that nothing else in the plan would miss.
+  /// Rows that relationships refer to and that nothing else in the plan checks.
   private var targets: Set<RowID> = []
-  /// Who is to go last in an ordered one-to-many relationship that does not tell of it itself.
+  /// Members to append to an ordered one-to-many relationship whose owner has no edit with them.
   private var late: [ToManyEdit] = []
 
   private init(store: NSPersistentStore, context: NSManagedObjectContext, values: TransformedValues) {
@@ -29,7 +28,7 @@ struct SavePlanner {
     self.values = values
   }
 
-  /// The plan of a part; gives the part the rows that its objects will have.
+  /// The plan for a part; sets the rows that the part's objects will have.
   static func plan(
     _ part: inout StoreChanges, of context: NSManagedObjectContext, _ values: TransformedValues
   ) throws -> SavePlan {
@@ -96,12 +95,12 @@ struct SavePlanner {
       try encode(object, all: true, into: slab, row)
       places.append((slab, slab.count - 1))
     }
-    // Only now: adding rows may have moved those before.
+    // Only now, because adding rows may have moved those before.
     return places.map { $0.slab.row($0.position) }
   }
 
-  /// A row that comes back under its old key must not have a version that others may have read of the one
-  /// that is gone: they would take it for that.
+  /// A row that is restored under its old key must not have a version that others may have read of the
+  /// deleted one, because they could not distinguish the two.
   private func firstVersion(of object: NSManagedObject) -> Int32 {
     guard let former = object.state?.formerVersion else { return 1 }
     return former &+ 65_536
@@ -177,7 +176,7 @@ struct SavePlanner {
     }
   }
 
-  /// The row a target has, or will have after this save.
+  /// The id of the row that a target has, or will have after this save.
   private mutating func id(of target: NSManagedObject, from source: NSManagedObject, _ slot: Int) throws
     -> RowID
   {
@@ -199,7 +198,8 @@ struct SavePlanner {
       object: source.objectID, relationship: name, targetDescription: "\(target.runtime.layout.name)")
   }
 
-  /// Whoever is changed together with the relationship is written, and what is written is checked.
+  /// The plan writes objects that are changed together with the relationship, and these are checked then;
+  /// other targets are recorded to be checked.
   @inline(__always)
   private mutating func note(_ target: NSManagedObject, _ id: RowID, hasInverse: Bool) {
     if !target.flags.isDisjoint(with: hasInverse ? [.inserted, .deleted, .updated] : [.inserted, .deleted]) {
@@ -208,7 +208,8 @@ struct SavePlanner {
     targets.insert(id)
   }
 
-  /// The owner's list was refreshed, and does not have the member that refers to it: the member goes last.
+  /// The owner's members were refreshed and do not contain the member that refers to it: the member is
+  /// appended.
   private mutating func place(_ member: NSManagedObject, in owner: NSManagedObject, _ id: RowID, _ slot: Int)
   {
     guard !owner.isDeleted, let inverse = member.runtime.layout.slots[slot].inverseSlot,
@@ -223,7 +224,7 @@ struct SavePlanner {
     }
   }
 
-  /// nil: the object is none of those that are to be new rows.
+  /// nil if the object is not one of those that become new rows.
   private mutating func provisionalKey(of object: NSManagedObject) -> Int64? {
     if provisionalKeys == nil {
       var keys = Int64HashMap()
@@ -240,7 +241,7 @@ struct SavePlanner {
 
   // MARK: To-many
 
-  /// One membership of a many-to-many pair, whichever side tells of it.
+  /// One membership of a many-to-many pair, whichever side records it.
   private struct JoinedPair: Hashable {
     let left: RowID
     let right: RowID
@@ -255,7 +256,7 @@ struct SavePlanner {
         let relationship = object.runtime.layout.slots[slot].relationship
       else { continue }
       let inverseIsToOne: Bool = relationship.inverseRelationship.map { !$0.isToMany } ?? false
-      // The member's own row carries a plain one-to-many.
+      // A plain one-to-many is stored in the member's own row.
       if inverseIsToOne, !relationship.isOrdered || object.isDeleted { continue }
       if many.isReordered, many.members == nil { try loadMembers(of: object, slot) }
       let owner = RowID(
@@ -274,7 +275,7 @@ struct SavePlanner {
         }
       }
       if let inverse = relationship.inverseRelationship, inverse.isToMany {
-        // Both sides of a pair tell of it; the store hears of it once.
+        // Both sides of a pair record it; the store gets it once.
         added = added.filter { joined.insert(Self.pair(owner, $0, relationship, inverse, true)).inserted }
         removed = removed.filter {
           joined.insert(Self.pair(owner, $0, relationship, inverse, false)).inserted
@@ -296,7 +297,7 @@ struct SavePlanner {
     }
   }
 
-  /// Reading, like planning, comes before the store is written.
+  /// Members are read during planning, before the store is written.
   private func loadMembers(of object: NSManagedObject, _ slot: Int) throws {
     object.load(slot, try context.loadMembers(of: object, slot: slot))
   }
@@ -306,7 +307,7 @@ struct SavePlanner {
     _ inverse: NSRelationshipDescription,
     _ isAddition: Bool
   ) -> JoinedPair {
-    // The same pair seen from the other side must be the same value; a relationship that is its own inverse
+    // The same pair recorded by the other side must be the same value; a relationship that is its own inverse
     // orders by key.
     let (mine, theirs) = (ObjectIdentifier(relationship), ObjectIdentifier(inverse))
     if relationship === inverse {

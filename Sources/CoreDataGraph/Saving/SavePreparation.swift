@@ -1,11 +1,11 @@
 import Foundation
 
-/// All of a save that calls the program: `willSave`, validation and value transformers. It runs until none of
-/// them changes anything any more, and again when a merge policy has changed objects. No store is written
-/// meanwhile, and no lock is held.
+/// The part of a save that calls the program: `willSave`, validation and value transformers. It repeats until
+/// none of them changes anything any more, and runs again if a merge policy has changed objects. No store is
+/// written meanwhile, and no lock is held.
 ///
-/// Marks on objects, from here until the save ends (`end()`): `notifiedWillSave` and `validated`, which go
-/// with any change of the object.
+/// Flags of objects, from here until the save ends (`end()`): `notifiedWillSave` and `validated`, which any
+/// change of the object removes.
 final class SavePreparation {
   private static let mostRounds: Int = 1000
 
@@ -19,7 +19,7 @@ final class SavePreparation {
     context.work.finishPreparation(of: marked)
   }
 
-  /// Returns what is to be saved. Objects that were prepared and not changed since are not asked again.
+  /// Returns the changes to save. Objects that were prepared and not changed since are skipped.
   func run() throws -> PendingChanges {
     var rounds: Int = 0
     while true {
@@ -29,7 +29,8 @@ final class SavePreparation {
       context.clearReferences(toDeletedIn: changes)
       context.settlePartners(of: changes)
       try transform(changes)
-      // What was cleared and what transformers have changed is announced and validated too.
+      // References that were cleared and values that transformers have changed are announced and validated
+      // too.
       if context.work.epoch == before { return changes }
       rounds += 1
       if rounds > Self.mostRounds { throw runaway(changes, rounds) }
@@ -51,7 +52,7 @@ final class SavePreparation {
       if waiting.isEmpty { return changes }
       rounds += 1
       if rounds > Self.mostRounds { throw runaway(changes, rounds) }
-      // Whatever changes during the calls loses its flag: those objects are asked again.
+      // A change during the calls removes an object's flag: it is called again.
       // Strong: an unowned reference costs a check for each object.
       let context: NSManagedObjectContext = context
       let before: UInt64 = context.work.epoch
@@ -79,7 +80,7 @@ final class SavePreparation {
     check(changes.inserted) { try $0.validateForInsert() }
     check(changes.updated) { try $0.validateForUpdate() }
     try NSManagedObject.throwFailures(failures)
-    // A check may have replaced a value: the other side of a relationship is to be saved too.
+    // A check may have replaced a value: the other side of a relationship must be saved too.
     if context.work.epoch != before {
       context.endEvent()
       changes = context.pendingChanges()
@@ -87,7 +88,7 @@ final class SavePreparation {
   }
 
   private func transform(_ changes: PendingChanges) throws {
-    // A child stores nothing: it compares what was changed.
+    // A child stores nothing: it only compares what was changed.
     if context.parent == nil { for object in changes.inserted { try values.add(object) } }
     for object in changes.updated { try values.add(object) }
   }

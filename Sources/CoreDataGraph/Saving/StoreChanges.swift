@@ -2,20 +2,20 @@ import CoreDataModel
 import CoreDataStorage
 import Foundation
 
-/// The part of a save that goes to one store.
+/// The part of a save for one store.
 struct StoreChanges {
   let store: NSPersistentStore
   var inserted: [NSManagedObject] = []
   var updated: [NSManagedObject] = []
   var deleted: [NSManagedObject] = []
-  /// After planning: the rows that `inserted` and `updated` take over (nil: nothing stored changed). They
-  /// have their keys once the plan has been executed.
+  /// After planning: the new rows of `inserted` and `updated` (nil: nothing stored changed). They have their
+  /// keys once the plan has been executed.
   var insertedRows: [RowRef] = []
   var updatedRows: [RowRef?] = []
 
   init(store: NSPersistentStore) { self.store = store }
 
-  /// Who saves; with a request for stores that want one.
+  /// The saving context; with a request for stores that need one.
   func asker(_ context: NSManagedObjectContext) -> StoreAsker {
     guard store.takesRequests else { return StoreAsker(context) }
     let request = NSSaveChangesRequest(
@@ -34,7 +34,7 @@ struct StoreChanges {
       return parts.count - 1
     }
     // The store of the last new object of each entity: looking it up for every object would cost more than
-    // its row.
+    // encoding its row.
     var storeOfEntity: [Int: Int] = [:]
     for object in changes.inserted {
       if let known = storeOfEntity[object.runtime.index], object.store == nil, !context.work.hasAssignedStores
@@ -57,8 +57,8 @@ struct StoreChanges {
     return parts
   }
 
-  /// The store of an object: where it is, where it was assigned, or the first writable store that holds its
-  /// entity.
+  /// The store of an object: its present one, the one it was assigned to, or the first writable store that
+  /// holds its entity.
   static func store(
     for object: NSManagedObject, context: NSManagedObjectContext, coordinator: NSPersistentStoreCoordinator
   ) throws -> NSPersistentStore {

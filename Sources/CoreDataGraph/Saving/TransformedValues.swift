@@ -1,9 +1,9 @@
 import CoreDataStorage
 import Foundation
 
-/// What a transformable attribute that was set has to store.
+/// The change of a transformable attribute that was set.
 enum TransformedChange {
-  /// What the row holds.
+  /// Equal to the row's value.
   case same
   case changed(Data)
 
@@ -13,11 +13,11 @@ enum TransformedChange {
   }
 }
 
-/// What value transformers have made of the values that a save is to write.
+/// The results of value transformers for the values that a save writes.
 ///
-/// Transformers, and `isEqual` of what they transform, are the program's: they may fetch, save other contexts
-/// and change objects. So they are called before a plan is made, and the plan takes what they made from here.
-/// A value is transformed once a save, unless another one is set or the row is another one.
+/// Transformers, and `isEqual` of the values they transform, are code of the program: they may fetch, save
+/// other contexts and change objects. So they are called before a plan is made, and the plan uses their
+/// results. A value is transformed once in a save, unless another one is set or the row is replaced.
 struct TransformedValues {
   private struct Place: Hashable {
     let object: ObjectIdentifier
@@ -25,7 +25,7 @@ struct TransformedValues {
   }
 
   private struct Entry {
-    /// What the slot held, and the row that it was compared with.
+    /// The slot's value, and the row that it was compared with.
     let value: AnyObject
     let row: RowRef?
     let change: TransformedChange
@@ -37,8 +37,8 @@ struct TransformedValues {
 
   private var entries: [Place: Entry] = [:]
 
-  /// Transforms what an object is to store and has not been transformed yet. Throws what a transformer's
-  /// refusal is told by.
+  /// Transforms the values that an object stores and that have not been transformed yet. Throws if a
+  /// transformer refuses a value.
   mutating func add(_ object: NSManagedObject) throws {
     let isNew: Bool = object.flags.contains(.inserted)
     for slot in object.runtime.transformableSlots {

@@ -31,7 +31,7 @@ extension NSPersistentStoreCoordinator {
     }
   }
 
-  /// Posted when stores were added or removed, wherever that was. Observers run later, in a task.
+  /// Posted when stores were added or removed, on any thread. Observers run later, in a task.
   public struct StoresDidChangeAsyncMessage: NotificationCenter.AsyncMessage, AsyncNotificationMessage {
     /// Coordinators post it: observe one, or the class for all.
     public typealias Subject = NSPersistentStoreCoordinator
@@ -70,7 +70,7 @@ extension NSPersistentStoreCoordinator {
 
 extension NotificationCenter.MessageIdentifier
 where Self == NotificationCenter.BaseMessageIdentifier<NSPersistentStoreCoordinator.StoresDidChangeMessage> {
-  /// Names the message that a coordinator's stores have changed, on the main actor.
+  /// The message that a coordinator's stores have changed, on the main actor.
   public static var storesDidChange: Self { Self() }
 }
 
@@ -78,7 +78,7 @@ extension NotificationCenter.MessageIdentifier
 where
   Self == NotificationCenter.BaseMessageIdentifier<NSPersistentStoreCoordinator.StoresDidChangeAsyncMessage>
 {
-  /// Names the message that a coordinator's stores have changed, wherever that was.
+  /// The message that a coordinator's stores have changed, on any thread.
   public static var storesDidChangeAsync: Self { Self() }
 }
 

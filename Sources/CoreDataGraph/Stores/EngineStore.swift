@@ -4,13 +4,13 @@ import CoreDataSQLite
 import CoreDataStorage
 import Foundation
 
-/// A store whose rows an engine keeps: the one class of the graph that knows engines and the row cache. A
-/// class below it names the kind.
+/// A store whose rows are in an engine: the only class of the graph that uses engines and the row cache. Its
+/// subclasses define the kind.
 class EngineStore: NSPersistentStore, StoreOperations, @unchecked Sendable {
-  // Sendable: `engine` and `rowCache` are set while the store is loaded, before it is given to anybody.
+  // Sendable: `engine` and `rowCache` are set while the store is loaded, before any other code uses it.
 
   private final var engine: (any StoreEngine)!
-  /// The rows that objects of any context hold; nil where the engine has all rows at hand.
+  /// The rows that objects of any context hold; nil if the engine has all rows in memory.
   final private(set) var rowCache: RowCache?
 
   class var kind: any StoreEngineKind { preconditionFailure("\(self) names no kind of engine") }
@@ -69,7 +69,7 @@ class EngineStore: NSPersistentStore, StoreOperations, @unchecked Sendable {
 
   override func close() throws { try engine?.close() }
 
-  // MARK: What the store is
+  // MARK: Properties
 
   override var type: String { Self.kind.type }
   override var uuid: String { engine?.identifier ?? "" }
@@ -87,11 +87,12 @@ class EngineStore: NSPersistentStore, StoreOperations, @unchecked Sendable {
     }
   }
 
-  /// Setting it is written with the next save; the keys for type, UUID and version hashes are kept
-  /// right by the store.
+  /// New metadata is written with the next save; the store maintains the keys for type, UUID and version
+  /// hashes.
   ///
-  /// What the store can't take (values that are no property lists, anything if it is read-only) leaves the
-  /// metadata as it was, and saves throw the reason until something else is set, be it `metadata` itself.
+  /// Metadata that the store can't accept (values that are no property lists, anything if it is read-only)
+  /// leaves the present one unchanged, and saves throw the reason until it is set again, even to its present
+  /// value.
   override var metadata: [String: Any]! {
     get { engine.metadata }
     set {
@@ -111,13 +112,13 @@ class EngineStore: NSPersistentStore, StoreOperations, @unchecked Sendable {
     }
   }
 
-  // MARK: Rows that are kept
+  // MARK: Cached rows
 
   override func keptRow(root: Int, key: Int64, age: TimeInterval?) -> RowRef? {
     guard let rowCache else { return nil }
     guard let age else { return rowCache.row(root: root, key: key) }
-    // Rows that the store says are unchanged don't get old; one who takes none that was read before goes
-    // without them all the same.
+    // Rows of a store that reports changes don't get old; but an age of 0 excludes rows that were read before
+    // in any case.
     let limit: TimeInterval = engine.rowFreshness == .notified && age > 0 ? -1 : age
     return rowCache.row(root: root, key: key, age: limit)
   }
@@ -212,7 +213,7 @@ class EngineStore: NSPersistentStore, StoreOperations, @unchecked Sendable {
   override class func setMetadata(_ metadata: [String: Any]?, at url: URL, options: StoreOpeningOptions)
     throws
   {
-    // Not the one with options, which would come back here.
+    // The base class's implementation, not the one with options, which would call this method again.
     guard kind.keepsFiles else { return try super.setMetadata(metadata, forPersistentStoreAt: url) }
     try withCocoaErrors(url) { try kind.setMetadata(metadata ?? [:], at: url, options: options) }
   }

@@ -6,33 +6,33 @@ import Synchronization
 
 /// A store that a coordinator has opened: one file, or one set of rows in memory.
 ///
-/// Coordinators make stores, of the class that is registered for a store type
+/// Coordinators create stores, of the class that is registered for a store type
 /// (``NSPersistentStoreCoordinator/registerStoreClass(_:type:)``): they call
-/// ``init(persistentStoreCoordinator:configurationName:at:options:)``, ``loadMetadata()`` and, when the store
-/// is among theirs, ``didAdd(to:)``. Members may be used from any thread.
+/// ``init(persistentStoreCoordinator:configurationName:at:options:)``, ``loadMetadata()`` and, after the
+/// store was added, ``didAdd(to:)``. Members may be used from any thread.
 ///
 /// See Apple's page
 /// [NSPersistentStore](https://developer.apple.com/documentation/coredata/nspersistentstore).
 nonisolated open class NSPersistentStore: NSObject, @unchecked Sendable {
   // Sendable: `facts` and `refusedMetadata` are guarded; the coordinator is a weak reference;
-  // `registeredType` is set once, before the store is given to anybody; all else is immutable.
+  // `registeredType` is set once, before any other code uses the store; everything else is immutable.
 
   final let runtime: ModelRuntime
-  /// Distinguishes the stores of a process in identity maps; 0 stands for objects without a store.
+  /// Distinguishes the stores of a process in identity maps; 0 means no store.
   final let ordinal: Int
-  /// Whether all digits of decimals are kept, whatever the attributes say.
+  /// Whether all digits of decimals are kept, whatever the attributes request.
   final let keepsExactDecimals: Bool
-  /// One save at a time, so that what is kept of rows takes saves in the order in which they were committed.
-  /// Under it run the store's transaction, or the copying of a migration, and nothing of the program's; the
-  /// locks taken there are those of the row cache, of identity maps, of the coordinator's stores and of the
-  /// list of contexts, under which no other is taken.
+  /// One save at a time, so that the row cache gets saves in the order in which they were committed. While it
+  /// is held, the store's transaction runs, or the copying of a migration, and no code of the program; the
+  /// locks taken meanwhile are those of the row cache, of identity maps, of the coordinator's stores and of
+  /// the list of contexts, under which no other is taken.
   final let saving = NSLock()
-  /// The configuration that was asked for.
+  /// The configuration that the program passed.
   final let givenConfiguration: String?
   private final let givenOptions: [AnyHashable: Any]?
   /// The type under which the store's class was registered.
   final var registeredType: String = ""
-  /// Why the metadata that was set last could not be taken: the setter has no way to throw.
+  /// The error of the metadata that was set last: the setter can't throw.
   final let refusedMetadata = Guarded<StoreError?>(nil)
 
   private struct Facts {
@@ -42,20 +42,20 @@ nonisolated open class NSPersistentStore: NSObject, @unchecked Sendable {
   }
   private final let facts: Guarded<Facts>
 
-  /// The coordinator; nil when the store was removed from it.
+  /// The coordinator; nil after the store was removed from it.
   public final internal(set) weak var persistentStoreCoordinator: NSPersistentStoreCoordinator?
 
-  /// Store ordinals are unique in the process, so that an object never meets a key of
-  /// another coordinator's store.
+  /// Store ordinals are unique in the process, so that an object's key is never confused with that of another
+  /// coordinator's store.
   private static let lastOrdinal = Atomic<Int>(0)
 
-  /// Makes a store that is not opened yet. Coordinators call it; nothing is read or written.
+  /// Creates a store that is not opened yet. Called by coordinators; nothing is read or written.
   ///
   /// - Parameters:
   ///   - root: the coordinator that the store is for.
   ///   - name: the configuration of the model that it holds; nil for all entities.
   ///   - url: its place. For a store that was added without one: `/dev/null`.
-  ///   - options: what the program has asked for.
+  ///   - options: the program's options.
   ///
   /// See Apple's page
   /// [init(persistentStoreCoordinator:configurationName:at:options:)](https://developer.apple.com/documentation/coredata/nspersistentstore/init(persistentstorecoordinator:configurationname:at:options:)).
@@ -73,8 +73,8 @@ nonisolated open class NSPersistentStore: NSObject, @unchecked Sendable {
     persistentStoreCoordinator = root
   }
 
-  /// How a coordinator makes a store of a class that is known at run time only: a subclass has this
-  /// initialiser without writing it.
+  /// Called by a coordinator to create a store of a class that is known at run time only: a subclass has this
+  /// initialiser without declaring it.
   public required convenience init(_ new: NewPersistentStore) {
     self.init(
       persistentStoreCoordinator: new.coordinator, configurationName: new.configuration,
@@ -83,22 +83,22 @@ nonisolated open class NSPersistentStore: NSObject, @unchecked Sendable {
     if new.url == nil { url = nil }
   }
 
-  // MARK: What a store is
+  // MARK: Properties
 
   /// The configuration of the model whose entities the store holds.
   open var configurationName: String { givenConfiguration ?? "PF_DEFAULT_CONFIGURATION_NAME" }
   /// The options that the store was added with.
   open var options: [AnyHashable: Any]? { givenOptions }
 
-  /// The place of the store; nil for a store in memory that was added without one. Setting it names another
-  /// place; files stay where they are.
+  /// The place of the store; nil for a store in memory that was added without one. Setting it changes only
+  /// the URL; files stay where they are.
   open var url: URL? {
     get { facts.withLock { $0.url } }
     set { facts.withLock { $0.url = newValue } }
   }
 
-  /// The UUID that object URIs name the store by: `NSStoreUUIDKey` of its metadata. A store class sets it
-  /// while it loads its metadata; ids that exist keep the one they were made with.
+  /// The UUID of the store in object URIs: `NSStoreUUIDKey` of its metadata. A store class sets it while it
+  /// loads its metadata; existing ids keep the one they were created with.
   open var identifier: String! {
     get { uuid }
     set {
@@ -109,10 +109,10 @@ nonisolated open class NSPersistentStore: NSObject, @unchecked Sendable {
     }
   }
 
-  /// The same for the graph, which asks often.
+  /// The same for the graph, which reads it often.
   var uuid: String { facts.withLock { $0.identifier } }
 
-  /// The store type, one of the `NS…StoreType` constants or a program's own.
+  /// The store type, one of the `NS…StoreType` constants or one of the program's own.
   open var type: String { registeredType }
 
   /// Whether saves to the store are refused: true if it was added with `NSReadOnlyPersistentStoreOption`.
@@ -120,7 +120,7 @@ nonisolated open class NSPersistentStore: NSObject, @unchecked Sendable {
     (givenOptions?[NSReadOnlyPersistentStoreOption] as? NSNumber)?.boolValue ?? false
   }
 
-  /// The metadata: `NSStoreTypeKey`, `NSStoreUUIDKey`, and what the program adds. A store class sets it in
+  /// The metadata: `NSStoreTypeKey`, `NSStoreUUIDKey`, and the program's values. A store class sets it in
   /// ``loadMetadata()`` and writes it with its saves.
   open var metadata: [String: Any]! {
     get { facts.withLock { $0.metadata } }
@@ -137,7 +137,7 @@ nonisolated open class NSPersistentStore: NSObject, @unchecked Sendable {
   /// Opens the store and sets its ``metadata``, `NSStoreUUIDKey` included. A subclass overrides it and does
   /// not call `super`.
   ///
-  /// Throws what is wrong with the file, or with what is in it; the store is not added then.
+  /// Throws errors of the file or its contents; the store is then not added.
   ///
   /// See Apple's page
   /// [loadMetadata()](https://developer.apple.com/documentation/coredata/nspersistentstore/loadmetadata()).
@@ -148,10 +148,10 @@ nonisolated open class NSPersistentStore: NSObject, @unchecked Sendable {
     ).asCocoaError
   }
 
-  /// The store is among those of the coordinator now. Does nothing unless it is overridden.
+  /// Called after the store was added to the coordinator. Does nothing unless it is overridden.
   open func didAdd(to coordinator: NSPersistentStoreCoordinator) {}
 
-  /// The store is about to be removed from the coordinator. Does nothing unless it is overridden.
+  /// Called before the store is removed from the coordinator. Does nothing unless it is overridden.
   open func willRemove(from coordinator: NSPersistentStoreCoordinator?) {}
 
   /// The metadata of a store of this class, without opening it.
@@ -172,42 +172,43 @@ nonisolated open class NSPersistentStore: NSObject, @unchecked Sendable {
 
   // MARK: For the graph
 
-  /// What the graph asks of the store. A store that is a program learns here who asks, and by which request.
+  /// The operations of the store for the graph. A store implemented by the program gets the calling context
+  /// and its request here.
   ///
-  /// Throws for a class of the program that says no way to read and write.
+  /// Throws for a class of the program that implements neither reading nor writing.
   func operations(for asker: StoreAsker) throws -> any StoreOperations {
     throw GraphError.unsupported(
       "Reading and saving with a store of the class \(Swift.type(of: self))",
       advice: "A class directly below NSPersistentStore has no rows; use a built-in store type.")
   }
 
-  /// A state of the store that contexts may go on reading while others write; nil: it keeps none.
+  /// A state of the store that contexts can read while others write; nil if it keeps none.
   func snapshot() throws -> (any StoreOperations)? { nil }
-  /// Why nothing can be written, where the store knows.
+  /// The reason why the store can't be written, if it is known.
   var readOnlyReason: ReadOnlyReason? { isReadOnly ? .asked : nil }
   /// Whether metadata was set that no save has written yet.
   var hasUnsavedMetadata: Bool { false }
-  /// How rows are kept between contexts.
+  /// How rows are cached between contexts.
   var rowFreshness: RowFreshness { .alwaysAtHand }
-  /// The row that is kept for a key and tells its values, if it is no older than `age` seconds; negative: of
-  /// any age. nil: the row that was met last, whether it tells all values or the store may have
+  /// The cached row for a key, if its values are complete and it is no older than `age` seconds; negative: of
+  /// any age. nil: the row that was cached last, whether its values are complete or the store may have
   /// computed some since.
   func keptRow(root: Int, key: Int64, age: TimeInterval?) -> RowRef? { nil }
-  /// Rows were saved or found changed: `slabs` holds the new ones, `changed` the keys of those that had been
-  /// there before, or are gone.
+  /// Called when rows were saved or found changed: `slabs` holds the new ones, `changed` the keys of those
+  /// that existed before, or are deleted.
   func replaceKeptRows(root: Int, changed: [Int64], by slabs: [RowSlab]) {}
-  /// Releases what the store holds. Later operations fail with an explained error.
+  /// Releases the store's resources. Later operations fail with an explained error.
   func close() throws {}
 
-  /// Runs `body` with operations that see one moment of the store, whoever writes meanwhile; and whether they
-  /// hand out keys.
+  /// Runs `body` with operations that read the store at one moment, whatever is written meanwhile; and
+  /// whether they allocate keys.
   func withOneState(
     for asker: StoreAsker, _ body: (any StoreOperations, _ handsOutKeys: Bool) throws -> Void
   ) throws {
     try body(try operations(for: asker), !isReadOnly)
   }
 
-  /// Whether the store wants to see the request that it is asked by, which costs sets of objects in a save.
+  /// Whether the store needs the request of each call, which costs sets of objects in a save.
   var takesRequests: Bool { true }
 
   /// The same as the open method, for classes that take options.
@@ -226,13 +227,13 @@ nonisolated open class NSPersistentStore: NSObject, @unchecked Sendable {
       "Destroying a store of type \(type)",
       advice: "Its class knows no way: take it out with remove(_:), and delete its file.")
   }
-  /// Gives a store the contents of another one of this class.
+  /// Replaces the contents of a store by those of another one of this class.
   class func replace(at url: URL, with source: URL, type: String, options: StoreOpeningOptions) throws {
     throw GraphError.unsupported(
       "Replacing a store of type \(type)",
       advice: "Its class knows no way: take it out with remove(_:), and copy its file.")
   }
-  /// Opens a store that was made at an empty place, with the contents of another store of any class.
+  /// Opens a store that was created at an empty place, with the contents of another store of any class.
   func load(copying migration: StoreMigration) throws {
     try load()
     do {
@@ -246,7 +247,7 @@ nonisolated open class NSPersistentStore: NSObject, @unchecked Sendable {
 
   // MARK: Configuration
 
-  /// Opens the store and checks what it says of itself.
+  /// Opens the store and checks its metadata.
   final func load() throws {
     try loadMetadata()
     if uuid.isEmpty {
@@ -257,7 +258,7 @@ nonisolated open class NSPersistentStore: NSObject, @unchecked Sendable {
     }
   }
 
-  /// False once the store was removed (or its coordinator is gone).
+  /// False after the store was removed, or its coordinator was deallocated.
   final var isInCoordinator: Bool { persistentStoreCoordinator != nil }
 
   /// Whether the store's configuration holds an entity.
@@ -280,7 +281,7 @@ nonisolated open class NSPersistentStore: NSObject, @unchecked Sendable {
   }
 }
 
-/// What a store is to be made of, see ``NSPersistentStore/init(_:)``.
+/// The arguments for creating a store, see ``NSPersistentStore/init(_:)``.
 public struct NewPersistentStore {
   let coordinator: NSPersistentStoreCoordinator?
   let type: String
@@ -289,11 +290,11 @@ public struct NewPersistentStore {
   let options: [AnyHashable: Any]?
 }
 
-/// Who asks a store, and by which request; for stores that are programs. Stores that know rows
-/// only need neither.
+/// The context and the request that a store is called for; for stores implemented by the program. Stores that
+/// only handle rows need neither.
 struct StoreAsker {
   let context: NSManagedObjectContext
-  /// The fetch or save request; nil for what no request has asked for: faults, members, keys.
+  /// The fetch or save request; nil for calls without a request: faults, members, keys.
   var request: NSPersistentStoreRequest?
 
   init(_ context: NSManagedObjectContext, _ request: NSPersistentStoreRequest? = nil) {
@@ -303,7 +304,7 @@ struct StoreAsker {
 }
 
 extension NSPersistentStore {
-  /// A store type, in the modern spelling.
+  /// A store type, in the newer spelling.
   public struct StoreType: RawRepresentable, Hashable, Sendable {
     public let rawValue: String
     public init(rawValue: String) { self.rawValue = rawValue }

@@ -2,19 +2,19 @@ import CoreDataModel
 import CoreDataStorage
 import Foundation
 
-// What contexts ask of the stores: the coordinator knows which there are, and asks one after the other. What
-// one object needs (its row, the members of a relationship) is asked of the object's store, through
-// the same operations.
+// The calls of contexts to stores: the coordinator has the list of stores, and calls one after the other. For
+// a single object (its row, the members of a relationship) the object's store is called, through the same
+// operations.
 
 extension NSPersistentStoreCoordinator {
-  /// The stores to ask: those that a request names, or all. Throws if the coordinator has none.
+  /// The stores to call: those that a request names, or all. Throws if the coordinator has none.
   final func stores(among affected: [NSPersistentStore]?) throws -> [NSPersistentStore] {
     let all: [NSPersistentStore] = persistentStores
     if all.isEmpty { throw GraphError.noStores }
     return affected ?? all
   }
 
-  /// Asks some stores one after the other; the answers are in their order.
+  /// Calls some stores one after the other; the results are in their order.
   final func ask<Answer>(
     _ stores: [NSPersistentStore], for asker: StoreAsker,
     _ question: (any StoreOperations, NSPersistentStore) throws -> Answer
@@ -22,7 +22,7 @@ extension NSPersistentStoreCoordinator {
     try stores.map { try question(try $0.pinnedOperations(for: asker), $0) }
   }
 
-  /// The states that stores have now, by ordinals; those that keep none are left out.
+  /// The present states of stores, by ordinals; stores that keep none are left out.
   final func snapshots() throws -> [Int: any StoreOperations] {
     var states: [Int: any StoreOperations] = [:]
     for store in persistentStores { states[store.ordinal] = try store.snapshot() }
@@ -31,7 +31,7 @@ extension NSPersistentStoreCoordinator {
 
   // MARK: Saving
 
-  /// Executes one plan a store, one after the other. Throws a `StoreRefusal` for the first store that
+  /// Executes the plans of all stores, one after the other. Throws a `StoreRefusal` for the first store that
   /// refuses; those before it are saved.
   final func save(_ plans: [SavePlan], in parts: [StoreChanges], for context: NSManagedObjectContext) throws {
     for (place, part) in parts.enumerated() {
@@ -43,8 +43,8 @@ extension NSPersistentStoreCoordinator {
     }
   }
 
-  /// Throws what would stop a save to one of the stores, so that what is going to fail fails before anything
-  /// is saved elsewhere.
+  /// Throws an error that would stop a save to one of the stores, so that it occurs before anything is saved
+  /// elsewhere.
   final func checkWritable(_ stores: [NSPersistentStore], for context: NSManagedObjectContext) throws {
     for store in stores {
       do {
@@ -61,7 +61,7 @@ extension NSPersistentStoreCoordinator {
     }
   }
 
-  /// Throws why metadata that was set could not be taken.
+  /// Throws the error of metadata that could not be set.
   final func refuseMetadata(for context: NSManagedObjectContext) throws {
     for store in persistentStores {
       guard let refusal = store.refusedMetadata.withLock({ $0 }) else { continue }
@@ -80,6 +80,6 @@ extension NSPersistentStoreCoordinator {
 /// A store has refused its part of a save; those before it are saved.
 struct StoreRefusal: Error {
   let error: StoreError
-  /// Which of the parts.
+  /// The index of the part.
   let place: Int
 }

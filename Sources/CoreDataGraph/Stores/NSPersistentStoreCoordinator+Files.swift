@@ -1,27 +1,27 @@
 import CoreDataStorage
 import Foundation
 
-// Destroying and replacing stores as wholes: a file with its log, its journal and its folder of large values.
+// Destroying and replacing whole stores: a file with its log, its journal and its folder of large values.
 
 extension NSPersistentStoreCoordinator {
-  /// Destroys what a store holds. It need not be one of this coordinator's; if it is, it is removed from it
-  /// (see ``remove(_:)``).
+  /// Destroys the contents of a store. It need not be one of this coordinator's; if it is, it is removed from
+  /// it (see ``remove(_:)``).
   ///
-  /// A SQLite store is emptied under SQLite's own locks, which takes a save of its own and is all or nothing,
-  /// also through `kill -9`. As on Apple's systems the file itself stays, empty: adding a store there makes a
-  /// new one. Files of large values go too. Contexts of other coordinators and processes that have the store
-  /// open get errors from then on. Where there was no file there is an empty one then, unless its folder is
-  /// missing. A large value's file that another store refers to, whose name differs in the ending only (a
-  /// plain copy beside it), stays.
+  /// A SQLite store is emptied under SQLite's own locks, which costs one transaction and is all or nothing,
+  /// also through `kill -9`. As on Apple's systems the file itself stays, empty: adding a store there creates
+  /// a new one. Files of large values are removed too. Contexts of other coordinators and processes that have
+  /// the store open get errors from then on. If there was no file an empty one is created, unless its folder
+  /// is missing. A large value's file stays if another store refers to it whose name differs only in the
+  /// extension (a plain copy beside it).
   ///
-  /// Of a store in memory nothing is left once it is removed. It is named by its URL, or ``url(for:)`` if it
-  /// has none; throws if several have that.
+  /// Nothing is left of a store in memory once it is removed. It is identified by its URL, or ``url(for:)``
+  /// if it has none; throws if several have that.
   ///
   /// `options` are those of ``addPersistentStore(ofType:configurationName:at:options:)``, in particular
   /// `NSPersistentStoreTimeoutOption`, and `NSPersistentStoreForceDestroyOption`.
   ///
-  /// Throws a `CocoaError`, having done nothing: 134000 for a file that is no store of that type; 134090 if
-  /// others kept the store locked for the whole time.
+  /// Throws a `CocoaError`, having changed nothing: 134000 for a file that is no store of that type; 134090
+  /// if others kept the store locked for the whole time.
   ///
   /// See Apple's page
   /// [destroyPersistentStore(at:type:options:)](https://developer.apple.com/documentation/coredata/nspersistentstorecoordinator/destroypersistentstore(at:type:options:)).
@@ -36,26 +36,26 @@ extension NSPersistentStoreCoordinator {
     if let own { try remove(own) }
   }
 
-  /// The same with a store type in the modern spelling.
+  /// The same with a store type in the newer spelling.
   public final func destroyPersistentStore(
     at url: URL, type storeType: NSPersistentStore.StoreType, options: [AnyHashable: Any]? = nil
   ) throws {
     try destroyPersistentStore(at: url, ofType: storeType.rawValue, options: options)
   }
 
-  /// Copies a store over another one, or to where there is none: the way to take a backup, and to
-  /// put it back.
+  /// Copies a store over another one, or to a place where there is none: the way to take a backup, and to
+  /// restore it.
   ///
-  /// What is copied is the state of one moment, with what is in the write-ahead log only and with files of
-  /// large values; the source may be open and written to, and stays as it is. A destination that is one of
-  /// this coordinator's stores is removed from it (see ``remove(_:)``): add it again. Others that have it
-  /// open get errors from then on. The copy has the UUID of its source, so the two can't be in one
-  /// coordinator at a time. The exchange is all or nothing, also through `kill -9`. It costs reading and
-  /// writing the file once, and another time for a source with a write-ahead log that nobody has open.
+  /// The copy has the state of one moment, including what is in the write-ahead log only and files of large
+  /// values; the source may be open and written to, and stays unchanged. If the destination is one of this
+  /// coordinator's stores it is removed from it (see ``remove(_:)``): add it again. Others that have it open
+  /// get errors from then on. The copy has the UUID of its source, so the two can't be in one coordinator at
+  /// a time. The exchange is all or nothing, also through `kill -9`. It costs reading and writing the file
+  /// once, and once more for a source with a write-ahead log that is not open anywhere.
   ///
-  /// Throws a `CocoaError`, with the destination as it was: 134000 where one of the two is no store of that
+  /// Throws a `CocoaError`, with the destination unchanged: 134000 if one of the two is no store of that
   /// type; 134090 if others kept the destination locked for the whole time
-  /// (`NSPersistentStoreTimeoutOption`); 134180 for what SQLite reports, such as a full disk.
+  /// (`NSPersistentStoreTimeoutOption`); 134180 for errors of SQLite, such as a full disk.
   ///
   /// See Apple's page
   /// [replacePersistentStore](https://developer.apple.com/documentation/coredata/nspersistentstorecoordinator/replacepersistentstore(at:destinationoptions:withpersistentstorefrom:sourceoptions:type:)).
@@ -75,7 +75,7 @@ extension NSPersistentStoreCoordinator {
     if let own, !isItself { try remove(own) }
   }
 
-  /// The same with a store type in the modern spelling.
+  /// The same with a store type in the newer spelling.
   public final func replacePersistentStore(
     at destinationURL: URL, destinationOptions: [AnyHashable: Any]? = nil,
     withPersistentStoreFrom sourceURL: URL, sourceOptions: [AnyHashable: Any]? = nil,
@@ -87,8 +87,8 @@ extension NSPersistentStoreCoordinator {
   }
 
   /// The store of this coordinator that a URL leads to, by whatever name: a link, or another name of the
-  /// file. It is the name under which the file was opened that its log and its journal have. Throws if stores
-  /// in memory have that URL, and more than one.
+  /// file. Log and journal are named after the name under which the file was opened. Throws if several stores
+  /// in memory have that URL.
   private final func store(at place: URL, type: String) throws -> NSPersistentStore? {
     let found: [NSPersistentStore] = persistentStores.filter {
       $0.type == type && Swift.type(of: $0).isSamePlace(url(for: $0), place)

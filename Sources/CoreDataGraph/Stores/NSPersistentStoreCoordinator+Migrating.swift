@@ -3,25 +3,25 @@ import CoreDataStorage
 import Foundation
 
 extension NSPersistentStoreCoordinator {
-  /// Puts a new store, at another place or of another type, into the place of one of this coordinator's, with
-  /// all that it holds: the way to export, and to "save as".
+  /// Replaces one of this coordinator's stores by a new one, at another place or of another type, with the
+  /// same contents: the way to export, and to "save as".
   ///
   /// The old store is removed from the coordinator; its files stay. The new one has a UUID of its own, so
-  /// objects have other ids: their entity and number stay, and objects that contexts have take their new ids
-  /// over, with unsaved changes and what can be undone. A context does so before it next fetches, looks up or
-  /// saves; ids of the old store go on leading to the objects here. A context that is pinned to a query
-  /// generation goes on to the state of the new store at its next read, and stays there, as after a save: its
-  /// token is another one then. The program's metadata goes along. The notification that stores have changed
-  /// tells of both stores as `NSUUIDChangedPersistentStoresKey`, too.
+  /// objects get other ids: their entity and number stay, and objects of contexts get their new ids, with
+  /// unsaved changes and what can be undone. A context does this before it next fetches, looks up or saves;
+  /// ids of the old store still lead to the objects here. A context that is pinned to a query generation
+  /// moves to the state of the new store at its next read, and stays there, as after a save: its token is
+  /// then another one. The program's metadata is copied. The notification that stores have changed also
+  /// contains both stores as `NSUUIDChangedPersistentStoresKey`.
   ///
-  /// Between SQLite files the database is copied as it is, by way of a temporary file in which it gets its
+  /// Between SQLite files the database is copied as a whole, through a temporary file in which it gets its
   /// UUID; a mere copy costs half with
   /// ``replacePersistentStore(at:destinationOptions:withPersistentStoreFrom:sourceOptions:type:)``. Any other
-  /// way loads all objects into memory; so does a store with persistent history, which the new one is made
-  /// without. Saves to the store wait meanwhile.
+  /// migration loads all objects into memory, and so does that of a store with persistent history, which the
+  /// new one does not have. Saves to the store wait meanwhile.
   ///
-  /// Throws a `CocoaError` and leaves everything as it was if the store is not one of this coordinator's, if
-  /// there is a store at the URL already, and for what reading and writing may throw.
+  /// Throws a `CocoaError` and leaves everything unchanged if the store is not one of this coordinator's, if
+  /// there is a store at the URL already, and for errors of reading and writing.
   ///
   /// See Apple's page
   /// [migratePersistentStore(_:to:options:type:)](https://developer.apple.com/documentation/coredata/nspersistentstorecoordinator/migratepersistentstore(_:to:options:type:)).
@@ -45,7 +45,7 @@ extension NSPersistentStoreCoordinator {
         return new
       }
     }
-    // Contexts that are busy may still be filling faults from it.
+    // Contexts that are running may still be firing faults from it.
     let closing = ClosingStore(old)
     for context in contexts.all {
       context.onQueue { context in withExtendedLifetime(closing) { _ = context.takeExchanges() } }
@@ -57,7 +57,7 @@ extension NSPersistentStoreCoordinator {
     return new
   }
 
-  /// The same with a store type in the modern spelling.
+  /// The same with a store type in the newer spelling.
   @discardableResult
   public final func migratePersistentStore(
     _ store: NSPersistentStore, to storeURL: URL, options: [AnyHashable: Any]? = nil,
@@ -67,7 +67,7 @@ extension NSPersistentStoreCoordinator {
   }
 }
 
-/// Closes a store when nobody holds this any more.
+/// Closes a store when this object is deallocated.
 private final class ClosingStore: Sendable {
   private let store: NSPersistentStore
 
@@ -76,17 +76,17 @@ private final class ClosingStore: Sendable {
   deinit { try? store.close() }
 }
 
-/// A store that was migrated, and the one that has its place.
+/// A store that was migrated, and its replacement.
 struct ExchangedStore {
   let old: NSPersistentStore
   let new: NSPersistentStore
 }
 
-/// How many of its coordinator's migrations a context has followed.
+/// The number of its coordinator's migrations that a context has followed.
 struct StoreExchanges {
   private var count: Int = 0
 
-  /// Those since the last time.
+  /// The migrations since the last call.
   mutating func next(of coordinator: NSPersistentStoreCoordinator?) -> [ExchangedStore] {
     let new: [ExchangedStore] = coordinator?.exchanges(since: count) ?? []
     count += new.count
@@ -95,8 +95,8 @@ struct StoreExchanges {
 }
 
 extension NSManagedObjectContext {
-  /// Gives objects of migrated stores their new ids, here and in children. To be called before anything is
-  /// looked for in stores. Returns whether there was a migration since the last time.
+  /// Gives objects of migrated stores their new ids, here and in children. Must be called before any look-up
+  /// in stores. Returns whether there was a migration since the last call.
   @discardableResult
   final func takeExchanges() -> Bool {
     let exchanges: [ExchangedStore] = self.exchanges.next(of: persistentStoreCoordinator)

@@ -1,10 +1,10 @@
 import Foundation
 
-// Which classes make stores of which types.
+// The classes of store types.
 
 extension NSPersistentStoreCoordinator {
-  /// The store types that can be added, each with the class that makes its stores, as a number that is the
-  /// address of the class: Foundation on Linux has no values of pointers.
+  /// The store types that can be added, each with the class of its stores, as a number that is the address of
+  /// the class: Foundation on Linux has no pointer values.
   ///
   /// See Apple's page
   /// [registeredStoreTypes](https://developer.apple.com/documentation/coredata/nspersistentstorecoordinator/registeredstoretypes).
@@ -14,9 +14,8 @@ extension NSPersistentStoreCoordinator {
     }
   }
 
-  /// Makes stores of a type stores of a class of the program's, in every coordinator from now on; nil: there
-  /// are no stores of that type any more. Stores that are open stay what they are. Built-in types can be
-  /// replaced, too.
+  /// Registers a class of the program for stores of a type, in every coordinator from now on; nil removes the
+  /// type. Open stores are not affected. Built-in types can be replaced, too.
   ///
   /// Stops if the class is not a subclass of ``NSPersistentStore``.
   ///
@@ -32,7 +31,7 @@ extension NSPersistentStoreCoordinator {
     StoreRegistry.register(known, for: storeType)
   }
 
-  /// The same with a store type in the modern spelling.
+  /// The same with a store type in the newer spelling.
   public class func registerStoreClass(_ storeClass: AnyClass?, type storeType: NSPersistentStore.StoreType) {
     registerStoreClass(storeClass, forStoreType: storeType.rawValue)
   }

@@ -3,20 +3,20 @@ import CoreDataStorage
 import Foundation
 import Synchronization
 
-/// Joins a model with the stores that hold its objects, and serves the contexts above it.
+/// Connects a model with the stores that hold its objects, for the contexts above it.
 ///
 /// Safe to use from any thread. The model is frozen from here on.
 ///
 /// See Apple's page
 /// [NSPersistentStoreCoordinator](https://developer.apple.com/documentation/coredata/nspersistentstorecoordinator).
 nonisolated open class NSPersistentStoreCoordinator: NSObject, WorkQueueOwner, @unchecked Sendable {
-  // Sendable: `stores`, `exchanges` and the name are guarded by `storesLock`; all else is immutable
-  // or guards itself.
+  // Sendable: `stores`, `exchanges` and the name are guarded by `storesLock`; everything else is immutable or
+  // does its own locking.
 
   final let runtime: ModelRuntime
   public final let managedObjectModel: NSManagedObjectModel
   private let storesLock = NSLock()
-  /// For the obsolete `lock()`; nothing of the coordinator's own takes it.
+  /// For the obsolete `lock()`; the coordinator itself never takes it.
   final let threadLock = NSRecursiveLock()
   private var stores: [NSPersistentStore] = []
   private var exchanges: [ExchangedStore] = []
@@ -24,7 +24,7 @@ nonisolated open class NSPersistentStoreCoordinator: NSObject, WorkQueueOwner, @
   final let contexts = ContextList()
   final let queue = WorkQueue(label: "NSPersistentStoreCoordinator")
   final var upperQueue: WorkQueue? { nil }
-  /// For people who debug.
+  /// A name for debugging.
   public final var name: String? {
     get { storesLock.withLock { storedName } }
     set { storesLock.withLock { storedName = newValue } }
@@ -44,8 +44,8 @@ nonisolated open class NSPersistentStoreCoordinator: NSObject, WorkQueueOwner, @
 
   /// Opens a store and adds it.
   ///
-  /// Throws a `CocoaError`: 134100 when the file was written with another model (the entities that differ are
-  /// named), 134000 when it is not a store of that type, 134080 when it can't be opened. Blocks while the
+  /// Throws a `CocoaError`: 134100 if the file was written with another model (the message names the entities
+  /// that differ), 134000 if it is not a store of that type, 134080 if it can't be opened. Blocks while the
   /// file is opened.
   @discardableResult
   public final func addPersistentStore(
@@ -99,9 +99,9 @@ nonisolated open class NSPersistentStoreCoordinator: NSObject, WorkQueueOwner, @
       ofType: type.rawValue, configurationName: configuration, at: storeURL, options: options)
   }
 
-  /// Opens the store a description tells of and calls the handler: at once, or later if the description asks
-  /// for that. Then the store is opened on a background queue, and the handler called on the main queue if
-  /// this method was, else on that background queue.
+  /// Opens the store of a description and calls the handler: at once, or asynchronously if the description
+  /// requests that. Then the store is opened on a background queue, and the handler called on the main queue
+  /// if this method was, otherwise on that background queue.
   public final func addPersistentStore(
     with storeDescription: NSPersistentStoreDescription,
     completionHandler block: @escaping (NSPersistentStoreDescription, (any Error)?) -> Void
@@ -129,8 +129,8 @@ nonisolated open class NSPersistentStoreCoordinator: NSObject, WorkQueueOwner, @
     }
   }
 
-  /// Closes a store. Its objects in contexts become useless: each context takes them out, changes included,
-  /// on its queue, and tells of them as `NSInvalidatedObjectsKey`.
+  /// Closes a store. Its objects in contexts become invalid: each context removes them, changes included, on
+  /// its queue, and posts them as `NSInvalidatedObjectsKey`.
   public final func remove(_ store: NSPersistentStore) throws {
     if persistentStores.contains(where: { $0 === store }) { store.willRemove(from: self) }
     let found: Bool = storesLock.withLock {
@@ -157,7 +157,7 @@ nonisolated open class NSPersistentStoreCoordinator: NSObject, WorkQueueOwner, @
     store.url ?? URL(fileURLWithPath: "/dev/null")
   }
 
-  /// The store of a UUID, or the one that took its place when it was migrated.
+  /// The store with a UUID, or the one that replaced it when it was migrated.
   final func store(identifier: String?) -> NSPersistentStore? {
     storesLock.withLock {
       var identifier: String? = identifier
@@ -171,7 +171,7 @@ nonisolated open class NSPersistentStoreCoordinator: NSObject, WorkQueueOwner, @
 
   // MARK: Migrated stores
 
-  /// Puts a store into the place of another one.
+  /// Replaces a store by another one.
   final func exchange(_ old: NSPersistentStore, for new: NSPersistentStore) {
     storesLock.withLock {
       guard let place = stores.firstIndex(where: { $0 === old }) else { return }
@@ -181,8 +181,7 @@ nonisolated open class NSPersistentStoreCoordinator: NSObject, WorkQueueOwner, @
     }
   }
 
-  /// What was exchanged after the first `count` exchanges, in order. Costs next to nothing where
-  /// there was none.
+  /// The exchanges after the first `count` ones, in order. Costs almost nothing if there are none.
   final func exchanges(since count: Int) -> [ExchangedStore] {
     if exchangeCount.load(ordering: .acquiring) == count { return [] }
     return storesLock.withLock { Array(exchanges.dropFirst(count)) }
@@ -217,11 +216,11 @@ nonisolated open class NSPersistentStoreCoordinator: NSObject, WorkQueueOwner, @
   }
 
   /// Sets the program's metadata of a store file, without opening it as a store; nil for none. The keys that
-  /// describe the file stay what they are. A UUID among the values becomes the store's when it is next
-  /// opened; who has it open gets errors then, at the next save at the latest.
+  /// describe the file stay unchanged. A UUID among the values becomes the store's when it is next opened;
+  /// stores that have the file open then get errors, at the next save at the latest.
   ///
-  /// Throws a `CocoaError` and changes nothing: 134000 where there is no store of that type, 134060 for what
-  /// a property list can't hold, 513 where the file may not be written. Costs a transaction.
+  /// Throws a `CocoaError` and changes nothing: 134000 if there is no store of that type, 134060 for values
+  /// that a property list can't hold, 513 if the file may not be written. Costs a transaction.
   ///
   /// See Apple's page
   /// [setMetadata(_:type:at:options:)](https://developer.apple.com/documentation/coredata/nspersistentstorecoordinator/setmetadata(_:type:at:options:)).
@@ -239,7 +238,7 @@ nonisolated open class NSPersistentStoreCoordinator: NSObject, WorkQueueOwner, @
     }
   }
 
-  /// The same with a store type in the modern spelling.
+  /// The same with a store type in the newer spelling.
   public class func setMetadata(
     _ metadata: [String: Any]?, type storeType: NSPersistentStore.StoreType, at url: URL,
     options: [AnyHashable: Any]? = nil
@@ -256,14 +255,14 @@ nonisolated open class NSPersistentStoreCoordinator: NSObject, WorkQueueOwner, @
 
   // MARK: Ids
 
-  /// The id that a URI of a permanent id names; nil unless a store with that UUID is here, the entity is
-  /// known, and the URI is written as ``NSManagedObjectID/uriRepresentation()`` writes it.
+  /// The id for the URI of a permanent id; nil unless there is a store with that UUID and the entity here,
+  /// and the URI is written as ``NSManagedObjectID/uriRepresentation()`` writes it.
   public final func managedObjectID(forURIRepresentation url: URL) -> NSManagedObjectID? {
     guard url.scheme == "x-coredata", let host = url.host,
       let store = persistentStores.first(where: { $0.uuid.caseInsensitiveCompare(host) == .orderedSame }
       )
     else { return nil }
-    // As ids write it and no other way: who mistypes a row must not get another one.
+    // Accepted only in the form that ids write: a mistyped row must not yield another one.
     let parts: [Substring] = url.path(percentEncoded: true).split(
       separator: "/", omittingEmptySubsequences: false)
     guard parts.count == 3, parts[0].isEmpty, let name = parts[1].removingPercentEncoding,
@@ -280,22 +279,22 @@ nonisolated open class NSPersistentStoreCoordinator: NSObject, WorkQueueOwner, @
 
   // MARK: Queue
 
-  /// Runs a block on the coordinator's queue, later. The block does not belong to the actor in whose
-  /// code it is written.
+  /// Runs a block on the coordinator's queue, later. The block is not isolated to the actor in whose code it
+  /// is written.
   @preconcurrency public final func perform(_ block: @escaping @Sendable () -> Void) {
     queue.run { [self] in RunningBlock.run(in: queue, of: nil, block) }
   }
 
-  /// Runs a block on the coordinator's queue and suspends until it has run. Returns or rethrows
-  /// what the block does.
+  /// Runs a block on the coordinator's queue and suspends until it has run. Returns or rethrows what the
+  /// block does.
   @preconcurrency public final func perform<T, E: Error>(
     isolation: isolated (any Actor)? = #isolation, _ block: @escaping @Sendable () throws(E) -> T
   ) async throws(E) -> T {
     try await queue.run { [self] () throws(E) -> T in try RunningBlock.run(in: queue, of: nil, block) }
   }
 
-  /// Runs a block on the coordinator's queue and waits. Re-entrant; a block that waits for a context lends
-  /// the queue to that context's blocks, see ``NSManagedObjectContext/performAndWait(_:)``.
+  /// Runs a block on the coordinator's queue and waits. Re-entrant; while a block waits for a context, the
+  /// queue may run that context's blocks, see ``NSManagedObjectContext/performAndWait(_:)``.
   public final func performAndWait<T, E: Error>(_ block: () throws(E) -> T) throws(E) -> T {
     if queue.isCurrent { return try RunningBlock.run(in: queue, of: nil, block) }
     return try queue.runAndWait { () throws(E) -> T in try RunningBlock.run(in: queue, of: nil, block) }
@@ -307,7 +306,7 @@ nonisolated open class NSPersistentStoreCoordinator: NSObject, WorkQueueOwner, @
   }
 }
 
-/// The contexts above a coordinator or a parent context, weakly, so that saves reach those that merge
+/// The contexts of a coordinator or a parent context, referenced weakly, so that saves reach those that merge
 /// automatically.
 final class ContextList: @unchecked Sendable {
   // Sendable: guarded by `lock`.
@@ -319,9 +318,10 @@ final class ContextList: @unchecked Sendable {
 
   func remove(_ context: NSManagedObjectContext) { change { $0.removeAll { $0 === context } } }
 
-  /// Looking at a weak reference retains the context. The last of others' references may go meanwhile, and
-  /// the context with this one: so what was looked at is let go after the lock, for the deinitialisers of
-  /// contexts, of their objects and of what the program keeps with them may come back here.
+  /// Reading a weak reference retains the context. Others may release their last references meanwhile, and
+  /// this one then deallocates the context: so what was read is released after the lock, because the
+  /// deinitialisers of contexts, of their objects and of the program's values with them may call this code
+  /// again.
   private func change(_ body: (inout [NSManagedObjectContext]) -> Void) {
     let before: [NSManagedObjectContext] = lock.withLock {
       let alive: [NSManagedObjectContext] = list.compactMap(\.context)

@@ -24,7 +24,7 @@ nonisolated open class NSPersistentStoreDescription: NSObject, NSCopying {
     super.init()
   }
 
-  /// The folder that has to be there before the store is made; nil for what needs none.
+  /// The folder that must exist before the store is created; nil if none is needed.
   package var folderOfNewStore: URL? {
     guard let url, !isReadOnly, StoreRegistry.needsFolder(type, at: url) else { return nil }
     return url.deletingLastPathComponent()

@@ -2,10 +2,10 @@ import CoreDataPredicates
 import CoreDataStorage
 import Foundation
 
-/// A state of the stores of a coordinator that contexts may go on reading while others write.
+/// A state of the stores of a coordinator that contexts can keep reading while others write.
 ///
-/// Pin a context to ``current`` and ask it for its `queryGenerationToken` after it has read something; pin
-/// others of the same coordinator to that token, and all of them read the same state:
+/// Pin a context to ``current`` and read its `queryGenerationToken` after it has read something; pin others
+/// of the same coordinator to that token, and all of them read the same state:
 ///
 /// ```swift
 /// try context.setQueryGenerationFrom(.current)
@@ -14,9 +14,9 @@ import Foundation
 /// ```
 ///
 /// Only SQLite stores with write-ahead logging (the default) keep earlier states. Such a state holds a
-/// connection with a read transaction until the last token and the last context that is pinned to it go;
-/// until then SQLite can't start its log over, so that the file beside the store grows with what is written
-/// meanwhile. Keep tokens as long as they are needed and no longer.
+/// connection with a read transaction until the last token and the last context pinned to it are released;
+/// until then SQLite can't restart its log, so that the log file grows with what is written meanwhile. Keep
+/// tokens only as long as they are needed.
 ///
 /// See Apple's page
 /// [NSQueryGenerationToken](https://developer.apple.com/documentation/coredata/nsquerygenerationtoken).
@@ -31,7 +31,7 @@ nonisolated open class NSQueryGenerationToken: NSObject, NSCopying, NSSecureCodi
     super.init()
   }
 
-  /// The state of the moment at which a context that is pinned to it reads next.
+  /// The state at the next read of a context that is pinned to it.
   public class var current: NSQueryGenerationToken { currentToken }
   private static let currentToken = NSQueryGenerationToken(nil)
 
@@ -53,12 +53,12 @@ nonisolated open class NSQueryGenerationToken: NSObject, NSCopying, NSSecureCodi
   open class var supportsSecureCoding: Bool { true }
   private static let key: String = "generation"
 
-  /// A token lives in its process: what is archived is a name for it.
+  /// A token is valid in its process only: the archive contains a name for it.
   open func encode(with coder: NSCoder) {
     coder.encode(generation?.identifier.uuidString as NSString?, forKey: Self.key)
   }
 
-  /// The token that was archived; nil when nobody in this process holds it any more.
+  /// The token that was archived; nil if it no longer exists in this process.
   public required init?(coder: NSCoder) {
     guard coder.containsValue(forKey: Self.key),
       let name = coder.decodeObject(of: NSString.self, forKey: Self.key)
@@ -79,10 +79,11 @@ nonisolated open class NSQueryGenerationToken: NSObject, NSCopying, NSSecureCodi
 final class QueryGeneration: Sendable {
   let identifier = UUID()
   let coordinator: ObjectIdentifier
-  /// By the ordinals of the stores; those that keep no earlier state are left out, and read as they are now.
+  /// By the ordinals of the stores; those that keep no earlier state are left out, and their latest state is
+  /// read.
   let states: [Int: any StoreOperations]
 
-  /// Takes the state as it is now.
+  /// Takes the present state.
   static func make(of coordinator: NSPersistentStoreCoordinator) throws -> QueryGeneration {
     let made = QueryGeneration(ObjectIdentifier(coordinator), try coordinator.snapshots())
     known.withLock { $0[made.identifier] = Weak(generation: made) }
@@ -102,7 +103,7 @@ final class QueryGeneration: Sendable {
     weak var generation: QueryGeneration?
   }
 
-  /// An entry lives as long as its generation.
+  /// An entry exists as long as its generation.
   private static let known = Guarded<[UUID: Weak]>([:])
 
   static func living(_ identifier: UUID) -> QueryGeneration? {

@@ -3,54 +3,55 @@ import CoreDataPredicates
 import CoreDataStorage
 import Foundation
 
-/// The rows of one store that objects of any context hold, by key: what faults are filled from instead of the
+/// The rows of one store that objects of any context hold, by key: faults are filled from them instead of the
 /// store (Decisions/0025).
 ///
-/// It holds no rows itself. Slabs that were read or saved are listed, and leave the list when the last object
-/// that has a row of them goes. A fetch lists its slabs and looks at no row: the rows of a slab are indexed
-/// when a row of the hierarchy is first looked up, or written over.
+/// It holds no rows itself. It lists slabs that were read or saved, and removes a slab when the last object
+/// with one of its rows is deallocated. A fetch lists its slabs without examining a row: the rows of a slab
+/// are indexed when a row of the hierarchy is first looked up, or replaced.
 ///
 ///     fetch, save ─▶ entries[place]  slab (not retained), rows, time
-///                        │ waiting, in the order they came
+///                        │ waiting, in the order of arrival
 ///                        ▼ first look-up
 ///                    table: key → place and position of the newest row
 ///
 /// A row that one context saves while another has an object of its key is retained by that one's
 /// `IdentityMap`.
 final class RowCache: SlabIndex, @unchecked Sendable {
-  // Sendable: `hierarchies` is reached under `lock` only; the rest is immutable. No other lock is taken under
-  // it, since a slab may go while any other is held.
+  // Sendable: `hierarchies` is accessed under `lock` only; the rest is immutable. No other lock is taken
+  // under it, because a slab may be deallocated while any other lock is held.
 
   private let lock = Guarded(())
   /// By the index of the root entity.
   private var hierarchies: [KeptRows]
-  /// By the index of the root entity: the store computes values of such rows when they or others are saved,
-  /// so that a row that was read or saved once does not tell them.
+  /// By the index of the root entity: whether the store computes values of such rows when they or others are
+  /// saved, so that a row that was read or saved does not contain the present ones.
   private let isComputed: [Bool]
 
-  /// A listed slab. Its memory is reached while it is listed only: a slab that goes takes itself off first.
+  /// A listed slab. Its memory is accessed only while it is listed: a slab removes its entry before it is
+  /// deallocated.
   private struct Entry {
-    /// Not retained; nil: the slab is gone.
+    /// Not retained; nil after the slab was deallocated.
     var slab: UnsafeMutableRawPointer?
     let rows: UnsafeMutableRawPointer
     let count: Int
     let stride: Int
-    /// When the rows were asked for.
+    /// The time before the rows were read.
     let time: ContinuousClock.Instant
     var isIndexed = false
   }
 
   private struct KeptRows {
     var entries: [Entry] = []
-    /// Places in `entries` to be used again.
+    /// Places in `entries` that can be reused.
     var free: [Int] = []
-    /// Places of slabs whose rows are not in `table` yet, oldest first; those that are gone stay
-    /// until they are swept.
+    /// Places of slabs whose rows are not in `table` yet, oldest first; those of deallocated slabs stay until
+    /// they are swept.
     var waiting: [Int] = []
     var goneWaiting: Int = 0
     /// Key → place << 32 | position.
     var table = Int64HashMap()
-    /// Rises when rows are changed or deleted: what was read across such a moment may be old already.
+    /// Rises when rows are changed or deleted: a read that began before may already be outdated.
     var changes: UInt64 = 0
   }
 
@@ -63,8 +64,8 @@ final class RowCache: SlabIndex, @unchecked Sendable {
 
   // MARK: Reading
 
-  /// Runs a read of rows of one hierarchy and lists what it gives. Rows that somebody changed
-  /// meanwhile are not listed.
+  /// Runs a read of rows of one hierarchy and lists the result. Rows that were changed meanwhile are not
+  /// listed.
   func listing(_ root: Int, _ read: () throws -> RowBatch) rethrows -> RowBatch {
     let time: ContinuousClock.Instant = .now
     let before: UInt64 = lock.withLock { _ in hierarchies[root].changes }
@@ -75,17 +76,17 @@ final class RowCache: SlabIndex, @unchecked Sendable {
     return batch
   }
 
-  /// The newest known row for a key, if it was read no longer than `age` seconds ago; negative: at any time.
+  /// The newest cached row for a key, if it was read at most `age` seconds ago; negative: at any time.
   func row(root: Int, key: Int64, age: TimeInterval) -> RowRef? {
     if isComputed[root] { return nil }
     if age < 0 { return row(root: root, key: key) }
     guard age > 0 else { return nil }
-    // Beyond that a duration can't be told; nobody waits so long.
+    // A duration has a limit; a greater age makes no difference.
     let oldest: ContinuousClock.Instant = .now - .seconds(min(age, 1e9))
     return row(root: root, key: key, since: oldest)
   }
 
-  /// The newest known row for a key, read at `oldest` or later.
+  /// The newest cached row for a key, read at `oldest` or later.
   func row(root: Int, key: Int64, since oldest: ContinuousClock.Instant? = nil) -> RowRef? {
     lock.withLock { _ in
       index(root)
@@ -101,8 +102,8 @@ final class RowCache: SlabIndex, @unchecked Sendable {
 
   // MARK: Writing
 
-  /// Rows that were saved or found changed: `slabs` holds the new ones, `changed` the keys of those that had
-  /// been there before, or are gone now.
+  /// Called when rows were saved or found changed: `slabs` holds the new ones, `changed` the keys of those
+  /// that existed before, or are now deleted.
   func replace(root: Int, changed: [Int64], by slabs: [RowSlab]) {
     let time: ContinuousClock.Instant = .now
     lock.withLock { _ in
@@ -134,7 +135,7 @@ final class RowCache: SlabIndex, @unchecked Sendable {
     }
   }
 
-  /// Enters the rows of the slabs that wait into the table.
+  /// Adds the rows of the waiting slabs to the table.
   private func index(_ root: Int) {
     guard !hierarchies[root].waiting.isEmpty else { return }
     let waiting: [Int] = hierarchies[root].waiting
@@ -143,7 +144,7 @@ final class RowCache: SlabIndex, @unchecked Sendable {
     let count: Int = waiting.reduce(0) { sum, place in
       sum + (hierarchies[root].entries[place].slab == nil ? 0 : hierarchies[root].entries[place].count)
     }
-    // Moved out and back, so that the loop works on a table of its own.
+    // Swapped out and back, so that the loop works on a local table.
     var table: Int64HashMap = Int64HashMap()
     swap(&table, &hierarchies[root].table)
     defer { swap(&table, &hierarchies[root].table) }
@@ -162,7 +163,7 @@ final class RowCache: SlabIndex, @unchecked Sendable {
     }
   }
 
-  // MARK: Slabs that go
+  // MARK: Deallocated slabs
 
   func slabGoes(root: Int, place: Int) {
     lock.withLock { _ in
@@ -182,7 +183,7 @@ final class RowCache: SlabIndex, @unchecked Sendable {
     }
   }
 
-  /// Slabs that nobody looked into come and go; their places are used again once most are gone.
+  /// Slabs may be deallocated without ever being indexed; their places are reused once most of them are.
   private func sweepWaiting(_ root: Int) {
     let (gone, all): (Int, Int) = (hierarchies[root].goneWaiting, hierarchies[root].waiting.count)
     guard gone == all || (gone > 16 && gone * 2 > all) else { return }
@@ -193,7 +194,7 @@ final class RowCache: SlabIndex, @unchecked Sendable {
     startOver(root)
   }
 
-  /// Gives memory back when nothing is listed any more.
+  /// Frees memory when nothing is listed any more.
   private func startOver(_ root: Int) {
     guard hierarchies[root].free.count == hierarchies[root].entries.count else { return }
     hierarchies[root].entries = []
@@ -203,7 +204,7 @@ final class RowCache: SlabIndex, @unchecked Sendable {
 
   // MARK: For tests
 
-  /// How many slabs are listed and rows indexed, in all hierarchies.
+  /// The numbers of listed slabs and indexed rows, in all hierarchies.
   var sizes: (slabs: Int, rows: Int) {
     lock.withLock { _ in
       hierarchies.reduce(into: (slabs: 0, rows: 0)) { sum, hierarchy in

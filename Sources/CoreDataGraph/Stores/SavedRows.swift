@@ -3,9 +3,9 @@ import CoreDataStorage
 /// The rows of a save, by hierarchy.
 struct SavedRows {
   struct Part {
-    /// Keys of rows that were there before, or are gone.
+    /// Keys of rows that existed before, or are deleted.
     var changed: [Int64] = []
-    /// The new rows of those that are there still.
+    /// The new versions of rows that still exist.
     var newerRows: [(key: Int64, slab: RowSlab)] = []
     var slabs: [RowSlab] = []
   }
@@ -25,7 +25,7 @@ struct SavedRows {
     for update in outcome.written.updates {
       let root: Int = layout.entities[update.row.entity].rootIndex
       replace(update.row, root)
-      // Most rows lie in the slab of the row before.
+      // Most rows are in the same slab as the row before.
       if last === update.row.slab { continue }
       last = update.row.slab
       byRoot[root, default: Part()].slabs.append(update.row.slab)

@@ -21,31 +21,33 @@ public let NSStoreModelVersionIdentifiersKey: String = "NSStoreModelVersionIdent
 public let NSPersistentStoreModelVersionChecksumKey: String = "NSStoreModelVersionChecksumKey"
 public let NSPersistentStoreOSCompatibility: String = "NSPersistentStoreOSCompatibility"
 
-/// Option: open without ever writing; a file is then byte for byte as before, its journal included.
+/// Option: open without ever writing; the file, its journal included, stays byte for byte the same.
 public let NSReadOnlyPersistentStoreOption: String = "NSReadOnlyPersistentStoreOption"
 /// Option: a dictionary of SQLite pragmas.
 public let NSSQLitePragmasOption: String = "NSSQLitePragmasOption"
 /// Option: post `NSPersistentStoreRemoteChange` when another process has saved. That notification is not
-/// there yet: the option is taken, and standard error says once a store that nothing is posted.
+/// implemented yet: the option is accepted, and a message on standard error, once for each store, states that
+/// nothing is posted.
 public let NSPersistentStoreRemoteChangeNotificationPostOptionKey: String =
   "NSPersistentStoreRemoteChangeNotificationOptionKey"
 /// Option: seconds to wait for a locked store.
 public let NSPersistentStoreTimeoutOption: String = "NSPersistentStoreTimeoutOption"
 /// Option of ``NSPersistentStoreCoordinator/destroyPersistentStore(at:type:options:)``: a number, true to
-/// destroy a store also if it is damaged, or if others keep it locked; what they save then is lost. A file
+/// destroy a store even if it is damaged, or if others keep it locked; what they save then is lost. A file
 /// that is no SQLite database is never destroyed.
 public let NSPersistentStoreForceDestroyOption: String = "NSPersistentStoreForceDestroyOption"
 /// Option: migrate a store of another model version. Opening such a store still fails with an explanation:
-/// migration is not there yet.
+/// migration is not implemented yet.
 public let NSMigratePersistentStoresAutomaticallyOption: String =
   "NSMigratePersistentStoresAutomaticallyOption"
 /// Option: infer how to migrate.
 public let NSInferMappingModelAutomaticallyOption: String = "NSInferMappingModelAutomaticallyOption"
 /// Option: open without comparing version hashes.
 public let NSIgnorePersistentStoreVersioningOption: String = "NSIgnorePersistentStoreVersioningOption"
-/// Option: keep persistent history. History is not there yet: a store that keeps none is opened and keeps
-/// none, which is said once on standard error; a store that keeps history is refused for writing, because its
-/// history would have gaps. Without the option such a store is opened read-only, as Apple's framework does.
+/// Option: keep persistent history. History is not implemented yet: a store without history is opened and
+/// keeps none, which is stated once on standard error; a store that keeps history is refused for writing,
+/// because its history would have gaps. Without the option such a store is opened read-only, as Apple's
+/// framework does.
 ///
 /// See Apple's page
 /// [NSPersistentHistoryTrackingKey](https://developer.apple.com/documentation/coredata/nspersistenthistorytrackingkey).

@@ -2,13 +2,13 @@ import CoreDataModel
 import CoreDataStorage
 import Foundation
 
-/// Making a store with the contents of another one (Decisions/0049): the way the new store's class does it,
-/// or row by row through memory.
+/// Creates a store with the contents of another one (Decisions/0049): in the way of the new store's class, or
+/// row by row through memory.
 struct StoreMigration {
   let source: NSPersistentStore
   let coordinator: NSPersistentStoreCoordinator
 
-  /// The new store, opened and not in a coordinator's list yet. Throws with nothing left behind.
+  /// The new store, opened and not in a coordinator's list yet. If it throws, nothing is left behind.
   func run(type: String, url: URL, options: [AnyHashable: Any]?) throws -> NSPersistentStore {
     let new: NSPersistentStore = try coordinator.makeStore(
       type: type, configuration: source.givenConfiguration, url: url, options: options)
@@ -31,7 +31,7 @@ struct StoreMigration {
     }
   }
 
-  /// For stores that want to know who asks: a context of its own.
+  /// A separate context for stores that need the calling context.
   func asker(of store: NSPersistentStore) -> StoreAsker {
     let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
     context.persistentStoreCoordinator = coordinator

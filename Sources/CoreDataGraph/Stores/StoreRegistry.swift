@@ -3,8 +3,8 @@ import CoreDataPredicates
 import CoreDataStorage
 import Foundation
 
-/// Which class makes stores of which type. Built-in types are registered as a program's own are, and can be
-/// replaced by them.
+/// The classes of store types. Built-in types are registered like a program's own, and can be replaced by
+/// them.
 package enum StoreRegistry {
   private static let classes = Guarded<[String: NSPersistentStore.Type]>([
     NSSQLiteStoreType: SQLiteStore.self, NSInMemoryStoreType: InMemoryStore.self,
@@ -16,10 +16,10 @@ package enum StoreRegistry {
 
   static var all: [String: NSPersistentStore.Type] { classes.withLock { $0 } }
 
-  /// The class for a type; nil where none is registered.
+  /// The class for a type; nil if none is registered.
   static func find(_ type: String) -> NSPersistentStore.Type? { classes.withLock { $0[type] } }
 
-  /// The class for a type. Throws where none is registered.
+  /// The class for a type. Throws if none is registered.
   static func storeClass(_ type: String) throws -> NSPersistentStore.Type {
     if let found = find(type) { return found }
     let isApples: Bool = type == NSXMLStoreType || type == NSBinaryStoreType
@@ -54,13 +54,13 @@ package enum StoreRegistry {
     all.sorted { $0.key < $1.key }.compactMap { ($0.value as? EngineStore.Type)?.kind }.filter(\.keepsFiles)
   }
 
-  /// The kind of a file that begins like this; nil where it is no store of a kind that is known.
+  /// The kind of a file that begins with these bytes; nil if it is no store of a supported kind.
   package static func kind(ofFileThatBegins head: Data) -> (any StoreEngineKind)? {
     fileKinds.first { $0.recognizes(head) }
   }
 
-  /// Looks into the file at a URL, whatever its kind. Throws what the kind of SQLite stores says of a file
-  /// that is of no known kind.
+  /// Examines the file at a URL, whatever its kind. For a file of no supported kind, throws the error of the
+  /// SQLite kind.
   static func inspect(_ url: URL) throws -> StoreInspection {
     for kind in fileKinds where kind.type != NSSQLiteStoreType {
       if let found = try? kind.inspect(url, options: StoreOpeningOptions()) { return found }
@@ -68,7 +68,7 @@ package enum StoreRegistry {
     return try SQLiteStore.kind.inspect(url, options: StoreOpeningOptions())
   }
 
-  /// Whether a store of a type, at a URL, needs a folder that is there.
+  /// Whether a store of a type, at a URL, needs an existing folder.
   static func needsFolder(_ type: String, at url: URL) -> Bool {
     guard let storeClass = find(type) else { return true }
     guard let engineClass = storeClass as? EngineStore.Type else { return storeClass.keepsFiles }
@@ -77,7 +77,7 @@ package enum StoreRegistry {
 }
 
 extension StoreOpeningOptions {
-  /// From the options of
+  /// Converts the options of
   /// ``NSPersistentStoreCoordinator/addPersistentStore(ofType:configurationName:at:options:)``.
   init(apple options: [AnyHashable: Any]) {
     func flag(_ key: String) -> Bool? { (options[key] as? NSNumber)?.boolValue }

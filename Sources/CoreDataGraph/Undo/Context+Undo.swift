@@ -1,13 +1,13 @@
 import CoreDataStorage
 import Foundation
 
-// Undo: what every object was before an event is one action of the undo manager, a list of mementos.
+// Undo: the state of every object before an event is one action of the undo manager, a list of mementos.
 // Performing it reverts the objects and registers the opposite action, over the same objects.
 //
 //     recordEvent     at the end of an event: an `ObjectMemento` for each changed object
 //     perform         an undo or a redo: first deleted objects return to the context, then each object reverts
 //                     (`NSManagedObject.revert`, which changes one side of a relationship at a time)
-//     updatePartner   the other side of a relationship, where that object has no memento of its own
+//     updatePartner   the other side of a relationship, if that object has no memento of its own
 
 extension NSManagedObjectContext {
   final func performUndo() {
@@ -34,7 +34,7 @@ extension NSManagedObjectContext {
 
   // MARK: Recording
 
-  /// Ends the event of the objects: keeps what they were, for observers and for the undo manager.
+  /// Ends the event of the objects: keeps their former state, for observers and for the undo manager.
   final func recordEvent(of objects: [NSManagedObject]) {
     let recorder: UndoManager? =
       undoState.isPerforming || undoManager?.isUndoRegistrationEnabled != true ? nil : undoManager
@@ -112,11 +112,11 @@ extension NSManagedObjectContext {
     return forward
   }
 
-  /// A member of an object that returns or leaves, which was no member when that was recorded: it
-  /// has no memento.
+  /// A member of an object that returns or leaves, which was no member when that was recorded, and so has no
+  /// memento.
   private struct Partner {
     let object: NSManagedObject
-    /// The object that returns or leaves, and the relationship that has it as a member.
+    /// The object that returns or leaves, and the relationship that contains it.
     let member: NSManagedObject
     let slot: Int
   }
@@ -138,7 +138,7 @@ extension NSManagedObjectContext {
     guard !object.flags.contains(.deleted) else { return }
     let isMember: Bool = !member.flags.contains(.deleted)
     if member.row != nil {
-      // The store tells who is a member, less those that are deleted.
+      // The members are those of the store, without deleted ones.
       if let many = object.state?.toMany(partner.slot), many.members != nil, many.knows(member) != isMember {
         many.unload()
       }
@@ -168,15 +168,15 @@ extension NSManagedObjectContext {
     }
   }
 
-  /// A new object leaves the context at the end of the event, keeping its values and its key; a saved one is
-  /// to be deleted.
+  /// A new object leaves the context at the end of the event, keeping its values and its key; a saved one
+  /// will be deleted.
   private func removeInserted(_ object: NSManagedObject) {
-    // Objects that pointed at it have mementos of their own: delete rules are not applied.
+    // Objects that referred to it have mementos of their own: delete rules are not applied.
     beginEvent(if: work.recordDeletion(of: object, isPropagated: true))
   }
 
   private func restoreDeleted(_ object: NSManagedObject) {
-    // The row is gone, as if a save here had deleted it.
+    // The row was deleted, as if by a save of this context.
     if object.flags.contains(.remotelyDeleted) { leave(object) }
     work.undoDeletion(of: object)
     object.removeFlags(.inaccessible)
@@ -188,7 +188,7 @@ extension NSManagedObjectContext {
     object.identityMap = identityMap
     object.insertFlags(identityMap.marks)
     if let row = object.row {
-      // Its row was deleted by a save: it comes back as a new object with the same values, in the same store.
+      // Its row was deleted by a save: it returns as a new object with the same values, in the same store.
       let store: NSPersistentStore? = object.store
       object.store = nil
       object.key = IdentityMap.makeTemporaryKey()

@@ -1,37 +1,37 @@
 import CoreDataStorage
 import Foundation
 
-/// What it takes to revert one object to what it was before an event.
+/// The data to revert one object to its state before an event.
 struct ObjectMemento {
   enum Life {
     case stays
     /// The object was inserted in this event: undoing that removes it.
     case leaves
-    /// The object was deleted in this event: undoing that brings it back.
+    /// The object was deleted in this event: undoing that restores it.
     case returns
   }
 
   let object: NSManagedObject
   let life: Life
-  /// In the order they were made.
+  /// In the order in which they were made.
   let changes: [EventChange]
-  /// What an unset value of `changes` stands for.
+  /// The row with the values of unset entries in `changes`.
   let row: RowRef?
-  /// For an object that was deleted: lives as long as an undo can bring it back.
+  /// For an object that was deleted: retained as long as an undo can restore it.
   var retention: UndoRetention?
 }
 
-/// Lets a deleted object keep its relationships while an undo may bring it back. When no action has this any
-/// more, the object, if it has left its context for good, lets them go: deleted objects that point at each
-/// other would live for ever.
+/// Lets a deleted object keep its relationships while an undo may restore it. When no action retains this any
+/// more, the object, if it has left its context for good, releases them: deleted objects that refer to each
+/// other would otherwise never be deallocated.
 ///
-/// There is one for an object at a time, whichever actions have it: the first to be thrown away must not
-/// speak for the others.
+/// There is one for an object at a time, shared by all actions: discarding the first of them must not release
+/// the relationships while another one needs them.
 final class UndoRetention {
   private let object: NSManagedObject
   private weak var context: NSManagedObjectContext?
 
-  /// To be made by `UndoState`, which knows whether there is one.
+  /// Called by `UndoState` only, which keeps the existing one.
   init(_ object: NSManagedObject, _ context: NSManagedObjectContext) {
     self.object = object
     self.context = context
@@ -72,7 +72,7 @@ extension NSManagedObject {
     }
   }
 
-  /// Removes a member that was added. nil: it is none any more.
+  /// Removes a member that was added. nil if it is no member any more.
   private final func revertAddition(
     _ member: NSManagedObject, _ slot: Int, from known: MemberPlace, _ mark: ToManyVersion
   ) -> EventChange? {
@@ -81,20 +81,20 @@ extension NSManagedObject {
     let now: ToManyVersion = many.mark
     let isLoaded: Bool = many.members != nil
     var place: MemberPlace = many.remove(member)
-    // Where it went when it was put back, though the members are not there to tell.
+    // Its recorded position, because unloaded members do not contain it.
     if !isLoaded, place.isStored { place.before = known.before }
     many.settle(mark)
     state?.noteChange(slot)
     return .removed(slot, member, place, now)
   }
 
-  /// Inserts a member that was removed. nil: it is one again.
+  /// Inserts a member that was removed. nil if it is a member again.
   private final func revertRemoval(
     _ member: NSManagedObject, _ slot: Int, at place: MemberPlace, _ mark: ToManyVersion
   ) -> EventChange? {
     let many: ToManyState = toManyState(slot)
     var place: MemberPlace = place
-    // Its place was in members that a save has made others since.
+    // Its position was among members that a save has changed since.
     if !many.isOfNow(mark) { place.isStored = false }
     if many.needsMembers(toInsert: member, at: place) { _ = members(slot) }
     guard !isMemberHere(slot, member) else { return nil }
@@ -116,12 +116,12 @@ extension NSManagedObject {
       state.forgetChange(slot)
       return
     }
-    // Saved since: the row of now holds another value.
+    // Saved since: the present row holds another value.
     state.values[slot] = value(slot, in: oldRow, of: store)
     state.noteChange(slot)
   }
 
-  /// The value that a row held for a slot; a to-one's as its object.
+  /// The value of a slot in a row; a to-one's as its object.
   final func value(_ slot: Int, in row: RowRef, of store: NSPersistentStore?) -> SlotValue {
     guard case .stored(let kind, let word) = runtime.layout.slots[slot].role else { return .null }
     guard kind == .toOne else {
@@ -134,7 +134,7 @@ extension NSManagedObject {
     return .object(context.object(row.target(word), store: store))
   }
 
-  /// Takes all members out of this side's loaded relationships. Returns the way back.
+  /// Removes all members from this side's loaded relationships. Returns the changes to undo this.
   final func clearMembers() -> [EventChange] {
     var changes: [EventChange] = []
     for slot in runtime.relationshipSlots where state?.toMany(slot)?.members != nil {
@@ -156,7 +156,7 @@ extension NSManagedObject {
       if state.values[slot].isUnset, case .stored = runtime.layout.slots[slot].role {
         state.values[slot] = value(slot, in: old, of: store)
       }
-      // The store has no members for it any more: those it has are all new to it.
+      // The store has no members for it any more: all its members are new.
       if let many = state.toMany(slot) {
         state.values[slot] = .object(
           ToManyState(all: everyMember(of: many, store), isOrdered: many.isOrdered))
@@ -169,7 +169,7 @@ extension NSManagedObject {
     row = nil
   }
 
-  /// The members of an object that the store has no more, loaded or not.
+  /// The members of an object that the store no longer has, loaded or not.
   private final func everyMember(of many: ToManyState, _ store: NSPersistentStore?) -> ObjectList {
     if let members = many.members { return members }
     guard let store, let context = identityMap?.context else { return many.added }

@@ -2,14 +2,14 @@ import Foundation
 
 /// One registered action.
 struct UndoAction {
-  /// Not kept alive: an action whose target is gone does nothing.
+  /// Not retained: an action whose target was deallocated does nothing.
   weak var target: AnyObject?
-  /// The target's identity, which outlives it.
+  /// The target's identity, kept after it is deallocated.
   let targetID: ObjectIdentifier
   let body: () -> Void
 }
 
-/// What is undone by one step: actions and closed groups inside, in the order they were registered.
+/// What one step undoes: actions and closed groups inside, in the order in which they were registered.
 final class UndoGroup {
   enum Member {
     case action(UndoAction)
@@ -34,28 +34,28 @@ final class UndoGroup {
 
   func append(_ action: UndoAction) { members.append(.action(action)) }
 
-  /// Closes the group; unless it is empty it becomes the last member of the one around it.
+  /// Closes the group; unless it is empty it becomes the last member of the enclosing one.
   func close() -> UndoGroup? {
     let outer: UndoGroup? = parent
     parent = nil
     guard let outer else { return nil }
     if !isEmpty { outer.members.append(.group(self)) }
-    // The innermost name stands until a later one replaces it, as for a group that was never nested.
+    // The innermost name applies until a later one replaces it, as for a group that was never nested.
     if !name.isEmpty { outer.name = name }
     return outer
   }
 
-  /// Takes the last closed group out; nil when the last member is a plain action.
+  /// Removes and returns the last closed group; nil if the last member is a plain action.
   func popGroup() -> UndoGroup? {
     guard case .group(let group)? = members.last else { return nil }
     members.removeLast()
     return group
   }
 
-  /// Whether anything is registered here or in the groups around it.
+  /// Whether anything is registered here or in the enclosing groups.
   var hasAny: Bool { !isEmpty || (parent?.hasAny ?? false) }
 
-  /// Takes the actions of a target out of this group and the groups around it.
+  /// Removes the actions of a target from this group and the enclosing groups.
   func removeOutwards(target: ObjectIdentifier) {
     remove(target: target)
     parent?.removeOutwards(target: target)

@@ -1,17 +1,17 @@
 import Foundation
 
-/// Records how to take changes back, in groups, and how to make them again.
+/// Records how to undo changes, in groups, and how to redo them.
 ///
 /// Foundation on Linux has no `UndoManager`; this one has its complete interface, apart from what needs the
-/// Objective-C runtime (`prepare(withInvocationTarget:)` and the selector form of `registerUndo`;
-/// give a closure).
+/// Objective-C runtime (`prepare(withInvocationTarget:)` and the selector form of `registerUndo`; pass a
+/// closure).
 ///
-/// With ``groupsByEvent`` (default) a group opens by itself at the first registration. It closes at the end
-/// of the run loop's pass where a run loop runs, and otherwise with ``undo()``, or when the context whose
+/// With ``groupsByEvent`` (default) a group opens automatically at the first registration. It closes at the
+/// end of the run loop's pass if a run loop runs, and otherwise with ``undo()``, or when the context whose
 /// `undoManager` it is ends an event (`processPendingChanges()`, the end of a `perform` block, a save).
 ///
-/// Use it on one queue only, that of its context. Misuse that Apple's class answers with an exception stops
-/// the program and says what to do.
+/// Use it on one queue only, that of its context. Misuse for which Apple's class raises an exception stops
+/// the program with advice.
 ///
 /// See Apple's page [UndoManager](https://developer.apple.com/documentation/foundation/undomanager).
 nonisolated open class UndoManager: NSObject {
@@ -31,13 +31,13 @@ nonisolated open class UndoManager: NSObject {
 
   // MARK: Registering
 
-  /// Records an action that takes a change back. While undoing, the action goes to the redo stack; otherwise
-  /// it empties that.
+  /// Records an action that undoes a change. While undoing, the action is added to the redo stack; otherwise
+  /// the redo stack is emptied.
   ///
-  /// The target is not kept alive, and an action whose target is gone does nothing; so `handler` should use
-  /// the target that it is given and not capture it. Does nothing while registration is disabled.
+  /// The target is not retained, and an action whose target was deallocated does nothing; so `handler` should
+  /// use the target that it receives and not capture it. Does nothing while registration is disabled.
   ///
-  /// Stops the program when no group is open and ``groupsByEvent`` is false.
+  /// Stops the program if no group is open and ``groupsByEvent`` is false.
   public final func registerUndo<Target: AnyObject>(
     withTarget target: Target, handler: @escaping (Target) -> Void
   ) {
@@ -72,7 +72,7 @@ nonisolated open class UndoManager: NSObject {
   /// Stops recording until ``enableUndoRegistration()`` was called as often.
   open func disableUndoRegistration() { disabledCount += 1 }
 
-  /// Takes one ``disableUndoRegistration()`` back. Stops the program when there is none.
+  /// Reverts one ``disableUndoRegistration()``. Stops the program if there is none.
   open func enableUndoRegistration() {
     guard disabledCount > 0 else {
       fatalError("UndoManager: enableUndoRegistration() without a disableUndoRegistration() before it.")
@@ -82,16 +82,17 @@ nonisolated open class UndoManager: NSObject {
 
   // MARK: Grouping
 
-  /// How many groups are open.
+  /// The number of open groups.
   open var groupingLevel: Int { open?.level ?? 0 }
 
-  /// Whether a group opens by itself at the first registration of an event.
+  /// Whether a group opens automatically at the first registration of an event.
   open var groupsByEvent: Bool = true
 
   /// The modes of the run loop in which the group of an event is closed.
   open var runLoopModes: [RunLoop.Mode] = [.default]
 
-  /// The most groups to keep for undoing; 0: any number. Setting it forgets the oldest beyond it.
+  /// The greatest number of groups to keep for undoing; 0: any number. Setting it discards the oldest groups
+  /// beyond it.
   open var levelsOfUndo: Int = 0 {
     didSet { trim() }
   }
@@ -103,14 +104,14 @@ nonisolated open class UndoManager: NSObject {
     post(.NSUndoManagerDidOpenUndoGroup)
   }
 
-  /// Closes the innermost group. A top-level group goes to the undo stack (while undoing: to the redo stack);
-  /// one in which nothing was registered leaves no trace. Stops the program when no group is open.
+  /// Closes the innermost group. A top-level group is added to the undo stack (while undoing: to the redo
+  /// stack); one in which nothing was registered is discarded. Stops the program if no group is open.
   open func endUndoGrouping() {
     guard open != nil else {
       fatalError("UndoManager: endUndoGrouping() without a beginUndoGrouping() before it.")
     }
     post(.NSUndoManagerCheckpoint)
-    // Registered by whom the checkpoint told, so still part of the group.
+    // Observers of the checkpoint may have registered actions, which belong to the group.
     guard let group = open else { return }
     post(
       .NSUndoManagerWillCloseUndoGroup,
@@ -139,21 +140,22 @@ nonisolated open class UndoManager: NSObject {
     redoStack.removeFirst(max(0, redoStack.count - levelsOfUndo))
   }
 
-  /// Closes the group that the first registration of an event opened, if it is the only open one. The
-  /// end of an event.
+  /// Closes the group that the first registration of an event opened, if it is the only open one. Called at
+  /// the end of an event.
   public final func closeEventGroup() {
     if isAutomatic, open?.parent == nil { endUndoGrouping() }
   }
 
-  /// Where a run loop runs (the main thread of a program with a user interface) it ends the event; a program
-  /// without one ends it otherwise, and then nothing must stay behind that would close a later group.
+  /// If a run loop runs (the main thread of a program with a user interface) it ends the event; a program
+  /// without one ends it otherwise, and then no scheduled block must remain that would close a later group.
   private func scheduleClosing() {
     guard phase == .recording, Thread.isMainThread, !isClosingScheduled, RunLoop.main.currentMode != nil
     else {
       return
     }
     isClosingScheduled = true
-    // On the main thread from end to end; the run loop's block is only declared to be sendable.
+    // Everything runs on the main thread; only the declaration of the run loop's block requires it to be
+    // sendable.
     nonisolated(unsafe) weak let manager: UndoManager? = self
     RunLoop.main.perform(inModes: runLoopModes) {
       manager?.isClosingScheduled = false
@@ -166,7 +168,7 @@ nonisolated open class UndoManager: NSObject {
   /// Whether there is anything to undo, in closed groups or an open one.
   open var canUndo: Bool { !undoStack.isEmpty || (phase == .recording && open?.hasAny ?? false) }
 
-  /// Whether there is anything to redo. Posts `NSUndoManagerCheckpoint` first, since pending changes would
+  /// Whether there is anything to redo. Posts `NSUndoManagerCheckpoint` first, because pending changes would
   /// empty the stack.
   open var canRedo: Bool {
     post(.NSUndoManagerCheckpoint)
@@ -183,8 +185,8 @@ nonisolated open class UndoManager: NSObject {
   /// Whether a redo is running.
   open var isRedoing: Bool { phase == .redoing }
 
-  /// Closes the open group if there is just one, and undoes the last group. Does nothing when there is
-  /// nothing to undo. Stops the program inside a nested group, and while an undo or redo runs.
+  /// Closes the open group if there is just one, and undoes the last group. Does nothing if there is nothing
+  /// to undo. Stops the program inside a nested group, and while an undo or redo runs.
   open func undo() {
     post(.NSUndoManagerCheckpoint)
     if groupingLevel == 1 { endUndoGrouping() }
@@ -198,7 +200,7 @@ nonisolated open class UndoManager: NSObject {
     undoNestedGroup()
   }
 
-  /// Undoes the last closed group, be it nested in an open one or not. What that registers can be
+  /// Undoes the last closed group, nested in an open one or not. The actions registered meanwhile can be
   /// redone as one group.
   open func undoNestedGroup() {
     requireIdle("undoNestedGroup()")
@@ -208,8 +210,8 @@ nonisolated open class UndoManager: NSObject {
       will: .NSUndoManagerWillUndoChange, did: .NSUndoManagerDidUndoChange)
   }
 
-  /// Makes the last undone group's changes again. Does nothing when there are none. Stops the program while
-  /// an undo or redo runs.
+  /// Makes the changes of the last undone group again. Does nothing if there are none. Stops the program
+  /// while an undo or redo runs.
   open func redo() {
     post(.NSUndoManagerCheckpoint)
     requireIdle("redo()")
@@ -225,7 +227,8 @@ nonisolated open class UndoManager: NSObject {
       "UndoManager: \(call) while an undo or redo is running. Register an action instead of calling it.")
   }
 
-  /// Runs a group; what it registers becomes the group that takes this step back, under the same name.
+  /// Runs a group; the actions registered meanwhile become the group that reverts this step, under the same
+  /// name.
   private func run(_ group: UndoGroup, _ phase: Phase, will: NSNotification.Name, did: NSNotification.Name) {
     post(will)
     let outer: UndoGroup? = open
@@ -245,7 +248,7 @@ nonisolated open class UndoManager: NSObject {
     post(did)
   }
 
-  /// Forgets everything, open groups included, and enables registration.
+  /// Removes all actions, open groups included, and enables registration.
   open func removeAllActions() {
     undoStack.removeAll()
     redoStack.removeAll()
@@ -256,7 +259,7 @@ nonisolated open class UndoManager: NSObject {
     disabledCount = 0
   }
 
-  /// Forgets the actions of one target.
+  /// Removes the actions of one target.
   open func removeAllActions(withTarget target: Any) {
     let id = ObjectIdentifier(target as AnyObject)
     for group in undoStack + redoStack { group.remove(target: id) }
@@ -267,12 +270,12 @@ nonisolated open class UndoManager: NSObject {
 
   // MARK: Names
 
-  /// Names the open group, or the last closed one when none is open. The empty string names nothing.
+  /// Names the open group, or the last closed one if none is open. The empty string removes the name.
   open func setActionName(_ actionName: String) { describedGroup()?.name = actionName }
 
-  /// The name of what ``undo()`` would undo; empty when it has none.
+  /// The name of the group that ``undo()`` would undo; empty if it has none.
   open var undoActionName: String { undoGroup?.name ?? "" }
-  /// The name of what ``redo()`` would redo; empty when it has none.
+  /// The name of the group that ``redo()`` would redo; empty if it has none.
   open var redoActionName: String { redoStack.last?.name ?? "" }
 
   /// `Undo`, with the action's name.
@@ -290,8 +293,8 @@ nonisolated open class UndoManager: NSObject {
     actionName.isEmpty ? "Redo" : "Redo \(actionName)"
   }
 
-  /// The group that a name or a mark is for. Where none is open `NSUndoManagerCheckpoint` is posted first, so
-  /// that changes that contexts have not told of yet make theirs.
+  /// The group that a name or a property is for. If none is open `NSUndoManagerCheckpoint` is posted first,
+  /// so that pending changes of contexts form their group.
   private func describedGroup() -> UndoGroup? {
     if open == nil { post(.NSUndoManagerCheckpoint) }
     return open ?? undoStack.last
@@ -299,10 +302,9 @@ nonisolated open class UndoManager: NSObject {
 
   private var undoGroup: UndoGroup? { open?.top ?? undoStack.last }
 
-  // MARK: What is known of an action
+  // MARK: Properties of groups
 
-  /// Says that the open group (or the last closed one) may be thrown away when a document is saved
-  /// automatically.
+  /// Marks the open group (or the last closed one) as discardable when a document is saved automatically.
   open func setActionIsDiscardable(_ discardable: Bool) {
     describedGroup()?.isDiscardable = discardable
   }
@@ -310,7 +312,7 @@ nonisolated open class UndoManager: NSObject {
   open var undoActionIsDiscardable: Bool { undoGroup?.isDiscardable ?? false }
   open var redoActionIsDiscardable: Bool { redoStack.last?.isDiscardable ?? false }
 
-  /// Keeps a value with the open group, or the last closed one; nil takes it away.
+  /// Keeps a value with the open group, or the last closed one; nil removes it.
   open func setActionUserInfoValue(_ info: Any?, forKey key: UserInfoKey) {
     describedGroup()?.userInfo[key] = info
   }

@@ -3,8 +3,8 @@
 import Foundation
 
 extension NSNotification.Name {
-  /// A group is about to be opened or closed, or what can be redone is asked for: time to register
-  /// what is pending.
+  /// Posted before a group is opened or closed, and before `canRedo` is read: observers register pending
+  /// changes.
   public static let NSUndoManagerCheckpoint = NSNotification.Name("NSUndoManagerCheckpointNotification")
   public static let NSUndoManagerDidOpenUndoGroup = NSNotification.Name(
     "NSUndoManagerDidOpenUndoGroupNotification")
@@ -22,9 +22,9 @@ extension NSNotification.Name {
   public static let NSUndoManagerDidRedoChange = NSNotification.Name("NSUndoManagerDidRedoChangeNotification")
 }
 
-/// Where in the order of a run loop's turn Apple's undo manager closes the group of an event: behind what has
-/// a lower number. Run loops off Apple's platforms have no such order; there the group is closed when the
-/// main queue next comes to run something.
+/// The position in the order of a run loop's turn at which Apple's undo manager closes the group of an event:
+/// after what has a lower number. Run loops off Apple's platforms have no such order; there the group is
+/// closed when the main queue next runs something.
 public let NSUndoCloseGroupingRunLoopOrdering: Int = 350_000
 
 /// In the `userInfo` of `NSUndoManagerWillCloseUndoGroup`: whether the group is discardable,

@@ -1,10 +1,9 @@
 import Foundation
 
-/// What a context keeps so that changes can be undone and redone. What is undone lies in the undo manager, as
-/// `ObjectMemento`s.
+/// A context's state for undo and redo. The actions themselves are in the undo manager, as `ObjectMemento`s.
 ///
 ///     retentions              deleted object → its `UndoRetention`, weakly.
-///                             Lives as long as an action that can bring the object back
+///                             Exists as long as an action that can restore the object
 ///     deletions               objects whose deletion was saved and can be undone, weakly. They have left the
 ///                             context with their relationships, which keep them alive until they are released.
 ///                             Until the rollback, the reset or the end of the context
@@ -26,7 +25,7 @@ struct UndoState {
 
   // MARK: Deleted objects
 
-  /// The one retention of an object, made anew if no action has one.
+  /// The single retention of an object; a new one if no action has one.
   mutating func retention(of object: NSManagedObject, in context: NSManagedObjectContext) -> UndoRetention {
     if let known = retentions[ObjectIdentifier(object)]?.retention { return known }
     let made = UndoRetention(object, context)

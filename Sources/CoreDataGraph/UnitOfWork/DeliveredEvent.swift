@@ -1,5 +1,5 @@
-/// What the objects of an event were before it, while the event is notified. Looked up by those who ask only,
-/// which is rare: an index is made for the first of them.
+/// The state of an event's objects before it, while the event is notified. Looked up only by observers that
+/// need it, which is rare: an index is made at the first look-up.
 struct DeliveredEvent {
   private var objects: [ObjectIdentifier] = []
   private var changes: [[EventChange]] = []

@@ -1,10 +1,9 @@
-/// The objects that a context keeps alive, if it is to (`retainsRegisteredObjects`): all that it has met and
-/// that are in it.
+/// The objects that a context retains with `retainsRegisteredObjects`: all that are registered with it.
 struct RetainedObjects {
   private(set) var isOn = false
   private var objects: [NSManagedObject] = []
 
-  /// Keeps objects from now on: those that there are, and those that are recorded.
+  /// Retains objects from now on: the given ones, and those that are recorded.
   mutating func start(with objects: [NSManagedObject]) {
     isOn = true
     self.objects = objects

@@ -1,16 +1,16 @@
 #if DEBUG
   import CoreDataStorage
 
-  // What holds between operations: whenever no operation of the context, no save and no end of an event runs.
-  // Debug builds only; the law test asks after each of its steps.
+  // Conditions that hold between operations: while no operation of the context, no save and no end of an
+  // event runs. Debug builds only; the law test checks them after each of its steps.
 
   extension NSManagedObjectContext {
-    /// Sentences about what is not as it must be; none if all is. On the context's queue. Loads nothing.
+    /// Descriptions of violated conditions; none if all hold. Call it on the context's queue. Loads nothing.
     ///
     /// `withRelationships`: whether both sides of loaded relationships are compared. They agree as long as
-    /// nobody else changes the store, or what others have changed is merged.
+    /// nothing else changes the store, or its changes are merged.
     ///
-    /// Cost: all registered objects, with what is loaded of their relationships.
+    /// Cost: all registered objects, with the loaded part of their relationships.
     package final func checkInvariants(withRelationships: Bool = true) -> [String] {
       requireQueue("checkInvariants() was called")
       var invariants = Invariants(self, withRelationships)
@@ -96,7 +96,7 @@
       violations.append("\(object.runtime.layout.name) \(object.key) \(text).")
     }
 
-    /// An object is in a list once, of this context, and marked.
+    /// Each object is in a list once, belongs to this context, and has the list's flag.
     private mutating func checkList(_ list: [NSManagedObject], _ mark: ObjectFlags, _ name: String) -> Set<
       ObjectIdentifier
     > {
@@ -123,7 +123,7 @@
       }
     }
 
-    /// The identity map has the object at its key, and the object is of this context.
+    /// The identity map has the object at its key, and the object belongs to this context.
     private mutating func checkIdentity(_ object: NSManagedObject) {
       if object.identityMap !== identityMap {
         violate(object, "is registered, and does not refer to the context")
@@ -158,7 +158,7 @@
   }
 
   extension NSManagedObject {
-    /// Whether a relationship, as it is loaded, has an object; nil: that is not loaded.
+    /// Whether a relationship, as far as it is loaded, contains an object; nil if it is not loaded.
     fileprivate final func leadsBack(_ slot: Int, to object: NSManagedObject) -> Bool? {
       guard let state else { return nil }
       if runtime.layout.slots[slot].isToMany { return state.toMany(slot)?.knows(object) }

@@ -1,4 +1,4 @@
-// What is to be saved. Lists may hold objects whose flag is gone, so flags are asked.
+// The changes to save. Lists may contain objects whose flag was removed, so the flags are checked.
 
 extension UnitOfWork {
   var hasChanges: Bool {

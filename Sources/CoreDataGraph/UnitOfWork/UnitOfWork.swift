@@ -1,17 +1,17 @@
 import Foundation
 
-/// What has become of a context's objects since its last save, and in the running event.
+/// The changes of a context's objects since its last save, and in the current event.
 ///
-/// What an object is, its flags say (`ObjectFlags.ofWork`); the lists give the order in which objects came to
-/// be so. So recording a change is O(1), and taking one back is too: a list may hold an object whose flag is
-/// gone, until it is emptied. Flags of the unit of work are changed here and nowhere else (`FlagKey`).
+/// The flags of an object are its state (`ObjectFlags.ofWork`); the lists give the order in which objects got
+/// these flags. So recording a change is O(1), and so is discarding one: a list may contain an object whose
+/// flag was removed, until it is emptied. Flags of the unit of work are changed only here (`FlagKey`).
 ///
 /// Each list, what it holds, and how long an object stays in it:
 ///
 ///     inserted             inserted objects, each once.
 ///                          Until the save, rollback or reset, or until they leave unsaved
 ///     updated              changed objects, each once.
-///                          The same, or until a merge says that another context has deleted them
+///                          The same, or until a merge reports that another context has deleted them
 ///     deleted              objects that the program, a delete rule or an undo deleted, each once.
 ///                          The same
 ///     event                objects with an event flag, each once.
@@ -21,21 +21,21 @@ import Foundation
 ///     lockChecked          unchanged objects whose version the next save compares.
 ///                          Until that save or the reset
 ///     filteredToManys      loaded members without some that are to be deleted.
-///                          Until the save, or until deletions are taken back
+///                          Until the save, or until deletions are discarded
 ///     assignedStores       new object → store, from `assign(_:to:)`.
 ///                          Until the save, rollback or reset, or until the store is removed
 ///     remotelyDeleted      objects that another context has deleted, weakly.
-///                          Until the save or reset, or until nobody holds them
+///                          Until the save or reset, or until they are deallocated
 ///     announced            the inserted objects of the last event in a save.
-///                          Until the did-save notification: it spares making their set again
-///     delivered            object → what it was before the event.
+///                          Until the did-save notification, which reuses the set
+///     delivered            object → its state before the event.
 ///                          While the end of the event is notified
 ///
 /// And three states: `epoch` rises with every change, also with one whose event has ended; `isSaving` and
-/// `isEndingEvent` keep a save and the end of an event from being entered again by observers.
+/// `isEndingEvent` prevent observers from starting another save or event end during one.
 ///
 /// Nothing here calls the program, a store or the context, so no operation is entered while another one runs.
-/// Used on the context's queue only. `checkInvariants()` of the context says what holds between operations.
+/// Used on the context's queue only. `checkInvariants()` of the context checks what holds between operations.
 struct UnitOfWork {
   private(set) var inserted: [NSManagedObject] = []
   private(set) var updated: [NSManagedObject] = []
@@ -52,12 +52,12 @@ struct UnitOfWork {
   private(set) var isSaving = false
   private(set) var isEndingEvent = false
 
-  /// Lets its owner change flags of the unit of work; only this file can make one.
+  /// Allows its owner to change flags of the unit of work; only this file can make one.
   struct FlagKey {
     fileprivate init() {}
   }
 
-  // MARK: Questions
+  // MARK: State
 
   var objectsDeletedRemotely: [NSManagedObject] { remotelyDeleted.objects }
 
@@ -68,7 +68,7 @@ struct UnitOfWork {
   }
 
   // MARK: Recording changes
-  // Those that return a Bool say whether the change is the first one of an event.
+  // Those that return a Bool return whether the change is the first one of an event.
 
   mutating func recordInsertion(of object: NSManagedObject) -> Bool {
     object.change(adding: .inserted, removing: .remotelyDeleted)
@@ -79,7 +79,7 @@ struct UnitOfWork {
     return recordEvent(.eventInserted, of: object)
   }
 
-  /// A value was set. A new object stays just that.
+  /// A value was set. A new object stays inserted.
   mutating func recordUpdate(of object: NSManagedObject) -> Bool {
     if !object.flags.contains(.inserted) {
       object.change(adding: .updated)
@@ -92,8 +92,8 @@ struct UnitOfWork {
   }
 
   /// - Parameters:
-  ///   - isCascaded: a delete rule has deleted the object, and not the program.
-  ///   - isPropagated: its delete rules are not to be applied: what they would change is known otherwise.
+  ///   - isCascaded: a delete rule, not the program, has deleted the object.
+  ///   - isPropagated: its delete rules are not to be applied, because their changes are made elsewhere.
   mutating func recordDeletion(
     of object: NSManagedObject, isCascaded: Bool = false, isPropagated: Bool = false
   ) -> Bool {
@@ -107,20 +107,20 @@ struct UnitOfWork {
     return recordEvent(.eventDeleted, of: object)
   }
 
-  /// The program deletes an object, whoever did before.
+  /// The program deletes an object, which a delete rule may have deleted before.
   func recordDeletionByProgram(of object: NSManagedObject) { object.change(removing: .cascaded) }
 
-  /// The row of an object that was to be loaded is gone: there is nothing to delete.
+  /// The row of an object that was to be loaded no longer exists: there is nothing to delete.
   mutating func recordMissingRow(of object: NSManagedObject) -> Bool {
     object.change(adding: .deleted)
     return recordEvent(.eventInvalidated, of: object)
   }
 
-  /// Another context has deleted the rows of objects: nothing is to be saved for them.
+  /// Another context has deleted the rows of objects: nothing is saved for them.
   mutating func recordRemoteDeletion(of objects: [NSManagedObject]) -> Bool {
     var isFirst = false
     for object in objects {
-      // Those who deleted the row have applied the delete rules.
+      // The other context has applied the delete rules.
       object.change(
         adding: [.deleted, .propagated, .remotelyDeleted],
         removing: ObjectFlags.ofLists.union(.updated))
@@ -133,7 +133,7 @@ struct UnitOfWork {
     return isFirst
   }
 
-  /// Something has become of an object in this event: one of the event flags.
+  /// An object changed in this event in the way of one of the event flags.
   mutating func recordEvent(_ kind: ObjectFlags, of object: NSManagedObject) -> Bool {
     assert(kind.isSubset(of: .event))
     epoch &+= 1
@@ -144,15 +144,15 @@ struct UnitOfWork {
     return event.count == 1
   }
 
-  // MARK: Taking changes back
+  // MARK: Discarding changes
 
-  /// The object has the values of its row after all.
+  /// The object has the values of its row again.
   func discardUpdate(of object: NSManagedObject) { object.change(removing: .updated) }
 
-  /// Another context has inserted the object's row: what was an insertion is an update.
+  /// Another context has inserted the object's row: the insertion becomes an update.
   func discardInsertion(of object: NSManagedObject) { object.change(removing: .inserted) }
 
-  /// The object is to be read anew, and nothing of it to be saved; a new one stays new.
+  /// The object will be read again, and nothing of it saved; a new one stays new.
   func discardUpdateAndDeletion(of object: NSManagedObject) {
     object.change(removing: [.updated, .deleted, .propagated])
   }
@@ -160,22 +160,22 @@ struct UnitOfWork {
   /// A new object that was deleted is inserted again.
   func discardDeletion(ofUnsaved object: NSManagedObject) { object.change(removing: .deleted) }
 
-  /// An undo takes a deletion back.
+  /// An undo reverts a deletion.
   func undoDeletion(of object: NSManagedObject) {
     object.change(removing: [.deleted, .propagated, .remotelyDeleted])
   }
 
-  /// A merge policy takes a deletion back: nobody is notified of it.
+  /// A merge policy reverts a deletion: no notification is posted.
   func reverseDeletion(of object: NSManagedObject) {
     object.change(removing: [.deleted, .propagated, .cascaded, .eventDeleted])
   }
 
-  /// A row is there again under the id of one that another context deleted.
+  /// A row exists again under the id of one that another context deleted.
   func reverseRemoteDeletion(of object: NSManagedObject) {
     object.change(removing: [.remotelyDeleted, .deleted, .propagated, .updated])
   }
 
-  /// An object goes back to what it was: neither new nor changed nor deleted.
+  /// An object returns to its snapshot: neither new nor changed nor deleted.
   func discardChanges(of object: NSManagedObject) { object.change(removing: .ofChanges) }
 
   /// An object leaves the context.
@@ -185,7 +185,7 @@ struct UnitOfWork {
   /// the lists; some may be in several.
   mutating func beginRollback() -> [NSManagedObject] {
     let pending: [NSManagedObject] = inserted + updated + deleted
-    // Also for those that keep their flags; what comes back is listed anew.
+    // Also for those that keep their flags; objects that are restored are listed again.
     for object in pending { object.change(removing: .ofLists) }
     for object in event { object.change(removing: .event) }
     inserted = []
@@ -197,7 +197,7 @@ struct UnitOfWork {
     return pending
   }
 
-  /// Forgets everything. The objects have left the context (`discard`).
+  /// Removes everything. The objects have left the context (`discard`).
   mutating func reset() {
     inserted = []
     updated = []
@@ -211,11 +211,11 @@ struct UnitOfWork {
     announced = []
   }
 
-  /// Something has happened to objects as a whole.
+  /// Called after a change of many objects at once.
   mutating func advanceEpoch() { epoch &+= 1 }
 
-  /// Removes objects from all lists that are not in the context any more: inserted again, they would be in
-  /// one twice.
+  /// Removes objects from all lists that are no longer in the context: inserted again, they would be in a
+  /// list twice.
   mutating func removeObjects(outside identityMap: IdentityMap) {
     for list in [
       \UnitOfWork.inserted, \.updated, \.deleted, \.event, \.pendingPropagation, \.lockChecked,
@@ -228,18 +228,18 @@ struct UnitOfWork {
 
   var hasPendingPropagation: Bool { !pendingPropagation.isEmpty }
 
-  /// Hands over the objects whose delete rules are to be applied, and those whose deletion was taken back
-  /// since. Applying them may record more.
+  /// Removes and returns the objects whose delete rules are to be applied, and those whose deletion was
+  /// reverted since. Applying them may record more.
   mutating func removePendingPropagation() -> [NSManagedObject] {
     defer { pendingPropagation = [] }
     return pendingPropagation
   }
 
-  /// An object's delete rules are applied now.
+  /// An object's delete rules are being applied.
   func recordPropagation(of object: NSManagedObject) { object.change(adding: .propagated) }
 
-  /// An object's delete rules are to be applied once more, to members that the store has by now; Deny is
-  /// checked again.
+  /// An object's delete rules must be applied again, to members that the store has by now; Deny is checked
+  /// again.
   mutating func repeatPropagation(of object: NSManagedObject) {
     object.change(removing: [.propagated, .validated])
     pendingPropagation.append(object)
@@ -247,16 +247,16 @@ struct UnitOfWork {
 
   // MARK: The end of an event
 
-  /// What an object has to be notified as. The first that fits counts.
+  /// The set of the notification that contains an object. The first that fits counts.
   enum Outcome {
-    /// New and deleted: it leaves the context and is notified as deleted, also within one event. A fetch may
-    /// have given it out.
+    /// New and deleted: it leaves the context and is notified as deleted, also within one event, because a
+    /// fetch may have returned it.
     case discarded
     case deleted, inserted, updated, invalidated, refreshed
     case nothing
   }
 
-  /// Begins to end the event. Returns its objects; nil if there are none, or if the end of one is under way.
+  /// Begins to end the event. Returns its objects; nil if there are none, or if an event is being ended.
   mutating func beginEndOfEvent() -> [NSManagedObject]? {
     if isEndingEvent || event.isEmpty { return nil }
     isEndingEvent = true
@@ -282,7 +282,7 @@ struct UnitOfWork {
     announced = isSaving ? insertions : []
   }
 
-  /// What an object was before the event that ends.
+  /// The state of an object before the event that ends.
   mutating func recordDelivery(of object: NSManagedObject, _ changes: [EventChange]) {
     delivered.append(object, changes)
   }
@@ -298,30 +298,30 @@ struct UnitOfWork {
 
   // MARK: Saving
 
-  /// False if a save is under way.
+  /// False if a save is in progress.
   mutating func beginSave() -> Bool {
     if isSaving { return false }
     isSaving = true
     return true
   }
 
-  /// `willSave` is called; a change of the object asks for another call.
+  /// `willSave` is called; a change of the object requires another call.
   func recordWillSave(of object: NSManagedObject) { object.change(adding: .notifiedWillSave) }
 
-  /// The object is validated; a change of it asks for that again.
+  /// The object is validated; a change of it requires that again.
   func recordValidation(of object: NSManagedObject) { object.change(adding: .validated) }
 
   func finishPreparation(of objects: [NSManagedObject]) {
     for object in objects { object.change(removing: .ofPreparation) }
   }
 
-  /// An inserted or updated object is what the store, or the parent, has.
+  /// An inserted or updated object is saved to the store, or to the parent.
   func recordSave(of object: NSManagedObject) {
     object.change(removing: [.inserted, .updated, .inInsertedList, .inUpdatedList])
   }
 
-  /// A store has saved its part of the changes and a later one has refused: removes from the lists what has
-  /// nothing to be saved any more.
+  /// A store has saved its part of the changes and a later one has refused: removes objects without pending
+  /// changes from the lists.
   mutating func removeSaved() {
     Self.removeUnflagged(&inserted, .inserted, .inInsertedList)
     Self.removeUnflagged(&updated, .updated, .inUpdatedList)
@@ -340,7 +340,7 @@ struct UnitOfWork {
     assignedStores = [:]
     lockChecked = []
     filteredToManys = []
-    // Those that were in a list and had nothing to save after all (undone, merged) leave it too.
+    // Objects that were in a list and had nothing to save (undone, merged) are removed too.
     for object in inserted { object.change(removing: .inInsertedList) }
     for object in updated { object.change(removing: .inUpdatedList) }
     for object in deleted where !object.flags.contains(.deleted) { object.change(removing: .inDeletedList) }
@@ -349,27 +349,27 @@ struct UnitOfWork {
     deleted = []
   }
 
-  /// The row of a deleted object is gone; until its observers are notified (`finishDeletion`) it still reads
-  /// as deleted.
+  /// The row of a deleted object was deleted; until its observers are notified (`finishDeletion`) it still
+  /// reads as deleted.
   func recordSavedDeletion(of object: NSManagedObject) {
     object.change(removing: [.inDeletedList, .propagated, .updated, .inUpdatedList])
   }
 
   func finishDeletion(of object: NSManagedObject) { object.change(removing: .deleted) }
 
-  /// Ends a save, done or not. What it has not saved stays to be saved.
+  /// Ends a save, successful or not. What it has not saved stays pending.
   mutating func endSave() { isSaving = false }
 
-  /// The did-save notification is posted.
+  /// Called after the did-save notification was posted.
   mutating func removeAnnouncement() { announced = [] }
 
-  /// Hands over the objects that other contexts have deleted: they leave after a save.
+  /// Removes and returns the objects that other contexts have deleted: they leave after a save.
   mutating func removeRemotelyDeleted() -> [NSManagedObject] {
     defer { remotelyDeleted = WeakObjects() }
     return remotelyDeleted.objects
   }
 
-  // MARK: What else a save needs
+  // MARK: Further data for a save
 
   mutating func checkLock(of object: NSManagedObject) { lockChecked.append(object) }
 
@@ -396,7 +396,7 @@ struct UnitOfWork {
 
   mutating func recordFiltering(of many: ToManyState) { filteredToManys.append(many) }
 
-  /// Deletions are taken back: members that were loaded without the objects are to be loaded anew.
+  /// Deletions are reverted: members that were loaded without the objects must be loaded again.
   mutating func unloadFilteredToManys() {
     for many in filteredToManys where many.members != nil { many.unload() }
     filteredToManys = []
@@ -404,7 +404,7 @@ struct UnitOfWork {
 
   // MARK: Undo
 
-  /// An undo, or a redo, can bring the object back: see `UndoRetention`.
+  /// An undo, or a redo, can restore the object: see `UndoRetention`.
   static func setUndoable(_ object: NSManagedObject, _ isUndoable: Bool) {
     if isUndoable { object.change(adding: .undoable) } else { object.change(removing: .undoable) }
   }

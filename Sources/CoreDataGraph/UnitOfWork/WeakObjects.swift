@@ -1,11 +1,11 @@
-/// Objects that a context remembers as long as somebody else holds them.
+/// Weak references of a context to objects.
 struct WeakObjects {
   private struct Member {
     weak var object: NSManagedObject?
   }
 
   private var members: [Member] = []
-  /// With more members than this, those that are gone are removed.
+  /// With more members than this, deallocated ones are removed.
   private var limit: Int = 64
 
   mutating func append(_ objects: [NSManagedObject]) {
