@@ -28,7 +28,7 @@ extension NSManagedObjectContext {
   public struct ObjectsDidChangeMessage: NotificationCenter.MainActorMessage, MainActorNotificationMessage {
     /// Contexts post it: observe one, or the class for all.
     public typealias Subject = NSManagedObjectContext
-    /// The notification that the message stands for.
+    /// The notification that corresponds to the message.
     public static var name: Notification.Name { didChangeObjectsNotification }
 
     /// The context whose objects have changed.
@@ -58,7 +58,7 @@ extension NSManagedObjectContext {
         invalidatedAll: notification.userInfo?[NSInvalidatedAllObjectsKey].map { _ in true })
     }
 
-    /// The notification that the message stands for.
+    /// The notification that corresponds to the message.
     @MainActor public static func makeNotification(_ message: Self) -> Notification {
       var info: [AnyHashable: Any] = [
         NSInsertedObjectsKey: message.inserted, NSUpdatedObjectsKey: message.updated,
@@ -74,7 +74,7 @@ extension NSManagedObjectContext {
   public struct WillSaveMessage: NotificationCenter.MainActorMessage, MainActorNotificationMessage {
     /// Contexts post it: observe one, or the class for all.
     public typealias Subject = NSManagedObjectContext
-    /// The notification that the message stands for.
+    /// The notification that corresponds to the message.
     public static var name: Notification.Name { willSaveObjectsNotification }
 
     /// The context that is going to save.
@@ -85,7 +85,7 @@ extension NSManagedObjectContext {
       (notification.object as? NSManagedObjectContext).map { Self(context: $0) }
     }
 
-    /// The notification that the message stands for.
+    /// The notification that corresponds to the message.
     @MainActor public static func makeNotification(_ message: Self) -> Notification {
       Notification(name: name, object: message.context)
     }
@@ -95,7 +95,7 @@ extension NSManagedObjectContext {
   public struct DidSaveMessage: NotificationCenter.MainActorMessage, MainActorNotificationMessage {
     /// Contexts post it: observe one, or the class for all.
     public typealias Subject = NSManagedObjectContext
-    /// The notification that the message stands for.
+    /// The notification that corresponds to the message.
     public static var name: Notification.Name { didSaveObjectsNotification }
 
     /// The context that has saved.
@@ -119,7 +119,7 @@ extension NSManagedObjectContext {
         queryGeneration: notification.generation)
     }
 
-    /// The notification that the message stands for.
+    /// The notification that corresponds to the message.
     @MainActor public static func makeNotification(_ message: Self) -> Notification {
       Notification(
         name: name, object: message.context,
@@ -134,7 +134,7 @@ extension NSManagedObjectContext {
   public struct DidSaveObjectIDsMessage: NotificationCenter.MainActorMessage, MainActorNotificationMessage {
     /// Contexts post it: observe one, or the class for all.
     public typealias Subject = NSManagedObjectContext
-    /// The notification that the message stands for.
+    /// The notification that corresponds to the message.
     public static var name: Notification.Name { didSaveObjectIDsNotification }
 
     /// The context that has saved.
@@ -158,7 +158,7 @@ extension NSManagedObjectContext {
       ChangedIDs(notification).map { Self(changes: $0) }
     }
 
-    /// The notification that the message stands for.
+    /// The notification that corresponds to the message.
     @MainActor public static func makeNotification(_ message: Self) -> Notification {
       message.changes.notification(name)
     }
@@ -168,7 +168,7 @@ extension NSManagedObjectContext {
   public struct DidSaveObjectIDsAsyncMessage: NotificationCenter.AsyncMessage, AsyncNotificationMessage {
     /// Contexts post it: observe one, or the class for all.
     public typealias Subject = NSManagedObjectContext
-    /// The notification that the message stands for.
+    /// The notification that corresponds to the message.
     public static var name: Notification.Name { didSaveObjectIDsNotification }
 
     /// The context that has saved. Use it on its own queue only.
@@ -192,7 +192,7 @@ extension NSManagedObjectContext {
       ChangedIDs(notification).map { Self(changes: $0) }
     }
 
-    /// The notification that the message stands for.
+    /// The notification that corresponds to the message.
     public static func makeNotification(_ message: Self) -> Notification {
       message.changes.notification(name)
     }
@@ -202,7 +202,7 @@ extension NSManagedObjectContext {
   public struct DidMergeChangesMessage: NotificationCenter.MainActorMessage, MainActorNotificationMessage {
     /// Contexts post it: observe one, or the class for all.
     public typealias Subject = NSManagedObjectContext
-    /// The notification that the message stands for.
+    /// The notification that corresponds to the message.
     public static var name: Notification.Name { didMergeChangesObjectIDsNotification }
 
     /// The context that has merged the changes.
@@ -226,7 +226,7 @@ extension NSManagedObjectContext {
       ChangedIDs(notification).map { Self(changes: $0) }
     }
 
-    /// The notification that the message stands for.
+    /// The notification that corresponds to the message.
     @MainActor public static func makeNotification(_ message: Self) -> Notification {
       message.changes.notification(name)
     }
@@ -236,7 +236,7 @@ extension NSManagedObjectContext {
   public struct DidMergeChangesAsyncMessage: NotificationCenter.AsyncMessage, AsyncNotificationMessage {
     /// Contexts post it: observe one, or the class for all.
     public typealias Subject = NSManagedObjectContext
-    /// The notification that the message stands for.
+    /// The notification that corresponds to the message.
     public static var name: Notification.Name { didMergeChangesObjectIDsNotification }
 
     /// The context that has merged the changes. Use it on its own queue only.
@@ -260,7 +260,7 @@ extension NSManagedObjectContext {
       ChangedIDs(notification).map { Self(changes: $0) }
     }
 
-    /// The notification that the message stands for.
+    /// The notification that corresponds to the message.
     public static func makeNotification(_ message: Self) -> Notification {
       message.changes.notification(name)
     }

@@ -5,7 +5,7 @@ extension NSPersistentStoreCoordinator {
   public struct StoresDidChangeMessage: NotificationCenter.MainActorMessage, MainActorNotificationMessage {
     /// Coordinators post it: observe one, or the class for all.
     public typealias Subject = NSPersistentStoreCoordinator
-    /// The notification that the message stands for.
+    /// The notification that corresponds to the message.
     public static var name: Notification.Name { .NSPersistentStoreCoordinatorStoresDidChange }
 
     /// The coordinator whose stores have changed.
@@ -25,7 +25,7 @@ extension NSPersistentStoreCoordinator {
       ChangedStores(notification).map { Self(changes: $0) }
     }
 
-    /// The notification that the message stands for.
+    /// The notification that corresponds to the message.
     @MainActor public static func makeNotification(_ message: Self) -> Notification {
       message.changes.notification(name)
     }
@@ -35,7 +35,7 @@ extension NSPersistentStoreCoordinator {
   public struct StoresDidChangeAsyncMessage: NotificationCenter.AsyncMessage, AsyncNotificationMessage {
     /// Coordinators post it: observe one, or the class for all.
     public typealias Subject = NSPersistentStoreCoordinator
-    /// The notification that the message stands for.
+    /// The notification that corresponds to the message.
     public static var name: Notification.Name { .NSPersistentStoreCoordinatorStoresDidChange }
 
     /// The coordinator whose stores have changed.
@@ -55,7 +55,7 @@ extension NSPersistentStoreCoordinator {
       ChangedStores(notification).map { Self(changes: $0) }
     }
 
-    /// The notification that the message stands for.
+    /// The notification that corresponds to the message.
     public static func makeNotification(_ message: Self) -> Notification {
       message.changes.notification(name)
     }
