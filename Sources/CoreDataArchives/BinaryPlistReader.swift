@@ -30,9 +30,9 @@ package struct BinaryPlistReader {
   private let tableOffset: Int
   private var finished: [PlistNode?]
   private var isOpen: [Bool]
-  /// Bytes that sized objects may still claim: all of them together have no more than the file.
+  /// Bytes that sized objects may still use: all of them together have no more than the file.
   private var unclaimed: Int
-  /// Nodes below each object, itself included, as somebody counts who walks the tree.
+  /// The number of nodes below each object, itself included, in a walk over the tree.
   private var weights: [Int]
 
   /// Real archives nest four deep; property lists in user info rarely more.
@@ -154,7 +154,7 @@ package struct BinaryPlistReader {
       throw PlistError("object \(parent) refers to object \(reference) of \(objectCount)")
     }
     let node = try object(Int(reference), depth: depth + 1)
-    // A container in several places multiplies for everybody who walks the tree. Writers share leaves only.
+    // A container in several places multiplies in a walk over the tree. Writers share leaves only.
     weights[parent] += weights[Int(reference)]
     guard weights[parent] <= 8 * bytes.count else {
       throw PlistError("its collections share members without end")

@@ -5,8 +5,8 @@ import Foundation
 // without Foundation's unarchiver.
 
 extension KeyedArchive {
-  /// Has `NSKeyedUnarchiver` decode one instance, if its class is one of the allowed ones or below
-  /// one of them.
+  /// Lets `NSKeyedUnarchiver` decode one instance, if its class is one of the allowed ones or a subclass of
+  /// one.
   func unarchive(_ record: Record, as allowed: [AnyClass]) throws -> Any {
     guard record.index > 0, let found = Self.existingClass(record.className),
       allowed.contains(where: { ClassAncestry.isClass(found, below: $0) })
@@ -58,7 +58,7 @@ extension KeyedArchive {
   }
 
   /// The name of a class in the archive that the program lacks, or that is neither one of the allowed ones
-  /// nor below one of them; nil: there is none. Foundation's unarchiver stops the program where it meets one.
+  /// nor a subclass of one; nil if there is none. Foundation's unarchiver stops the program at such a class.
   package func strangeClass(allowed: [AnyClass]) -> String? {
     for node in objects {
       guard case .dictionary(let fields) = node, case .string(let name)? = fields["$classname"] else {
@@ -71,8 +71,8 @@ extension KeyedArchive {
     return nil
   }
 
-  /// The class of that name. Only plain names are looked up: the runtime's demangler is not made
-  /// for anything else.
+  /// The class of that name. Only plain names are looked up: the runtime's demangler is not safe for other
+  /// text.
   private static func existingClass(_ name: String) -> AnyClass? {
     if let mapped = NSKeyedUnarchiver.class(forClassName: name) { return mapped }
     let parts = name.split(separator: ".", omittingEmptySubsequences: false)

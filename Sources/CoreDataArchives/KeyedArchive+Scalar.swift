@@ -16,8 +16,8 @@ extension KeyedArchive {
     case uuid(UUID)
     case url(URL)
 
-    /// As programs get it: numbers and Booleans as `NSNumber`, which casts to every numeric type that can
-    /// hold it, as on Apple's systems.
+    /// The value in the form for programs: numbers and Booleans as `NSNumber`, which casts to every numeric
+    /// type that can hold it, as on Apple's systems.
     var foundationValue: Any {
       switch self {
       case .null: NSNull()

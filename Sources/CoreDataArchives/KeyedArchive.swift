@@ -37,8 +37,7 @@ package struct KeyedArchive {
     self.top = top
   }
 
-  /// The object a field refers to, or the field itself where values are inline; nil for absent
-  /// and for "$null".
+  /// The object a field refers to, or the field itself if values are inline; nil for absent and for "$null".
   package func resolve(_ node: PlistNode?) throws -> PlistNode? {
     guard let node else { return nil }
     guard case .uid(let index) = node else { return node }
@@ -83,14 +82,14 @@ package struct KeyedArchive {
     return Record(index: -1, className: name, classes: classes, fields: fields)
   }
 
-  /// Whether two objects say the same: equal values, or instances of one class whose fields say the same. The
-  /// top objects' fields in `ignoring` don't count. Below the top, instances of the classes in `limits` must
-  /// be the same object, so that a comparison stays within a part of the graph.
+  /// Whether two objects are equal: equal values, or instances of one class with equal fields. The top
+  /// objects' fields in `ignoring` don't count. Below the top, instances of the classes in `limits` must be
+  /// the same object, so that a comparison stays within a part of the graph.
   package func areEqual(
     _ left: Int, _ right: Int, ignoring: Set<String>, limits: Set<String>
   ) throws -> Bool {
     var waiting: [(PlistNode, PlistNode)] = [(.uid(left), .uid(right))]
-    // A pair that was met counts as equal: cycles end, and no pair is compared twice.
+    // A pair that was compared before counts as equal: cycles end, and no pair is compared twice.
     var seen: Set<[Int]> = []
     while let (one, other) = waiting.popLast() {
       switch (one, other) {

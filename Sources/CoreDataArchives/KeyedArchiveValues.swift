@@ -1,7 +1,7 @@
 import Foundation
 
-/// An archived instance of a class this library does not know, such as the default value of a transformable
-/// attribute. Kept with its fields so that writing the model again loses nothing.
+/// An archived instance of a class that this library does not have, such as the default value of a
+/// transformable attribute. Its fields are kept so that writing the model again loses nothing.
 package final class UndecodedValue: NSObject, @unchecked Sendable {
   // Sendable because nothing changes after init, and fields hold property-list values only.
   package let className: String
@@ -26,12 +26,12 @@ package final class UndecodedValue: NSObject, @unchecked Sendable {
 
 extension KeyedArchive {
   /// Decodes property-list values and Foundation's value classes, either as Foundation's values or as those
-  /// of predicates. The budget bounds the work on archives whose shared collections would multiply when
-  /// walked through.
+  /// of predicates. The budget limits the work for archives whose shared collections would multiply in a
+  /// walk.
   package struct ValueDecoder {
-    /// What becomes of an instance of a class that isn't one of Foundation's value classes.
+    /// How instances of classes other than Foundation's value classes are decoded.
     package enum ForeignClasses {
-      /// It is kept as an ``UndecodedValue``.
+      /// They are kept as ``UndecodedValue``s.
       case kept
       /// `NSKeyedUnarchiver` decodes instances of these classes, all others are refused.
       case allowed([AnyClass])
@@ -50,7 +50,7 @@ extension KeyedArchive {
       self.foreign = foreign
     }
 
-    /// What a node stands for: a value by itself, or an instance and its fields; nil for "$null".
+    /// The content of a node: a value by itself, or an instance and its fields; nil for "$null".
     package enum Content {
       case value(Scalar)
       case list([PlistNode])
@@ -75,7 +75,7 @@ extension KeyedArchive {
       case .array(let elements): return .list(elements)
       case .uid: throw PlistError("a reference leads to a reference")
       case .dictionary(let fields):
-        // Plain dictionaries don't occur as objects of an archive: what is here is an instance.
+        // Plain dictionaries don't occur as objects of an archive: this is an instance.
         guard var record = try archive.record(of: fields) else {
           throw PlistError("an object without a class")
         }
@@ -84,7 +84,7 @@ extension KeyedArchive {
       }
     }
 
-    /// The value as Foundation has it.
+    /// The value as a Foundation object.
     package mutating func value(_ node: PlistNode?, depth: Int = 0) throws -> Any? {
       switch try content(node, depth: depth) {
       case nil: return nil

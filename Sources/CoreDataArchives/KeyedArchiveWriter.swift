@@ -11,7 +11,7 @@ package struct KeyedArchiveWriter {
 
   package init() {}
 
-  /// A place for an object whose fields are not known yet; others may refer to it already.
+  /// Reserves a place for an object whose fields are not known yet; others may already refer to it.
   package mutating func reserve() -> Int {
     objects.append(.string("$null"))
     return objects.count - 1
@@ -45,7 +45,7 @@ package struct KeyedArchiveWriter {
     if let index = strings[bytes] { return .uid(index) }
     let place = reserve()
     strings[bytes] = place
-    // Readers take a bare "$null" for nil, wherever it stands.
+    // Readers treat a bare "$null" as nil, wherever it is.
     if text == "$null" {
       fill(place, ["NSString", "NSObject"], ["NS.string": .string(text)])
     } else {
@@ -81,8 +81,8 @@ package struct KeyedArchiveWriter {
     return .uid(objects.count - 1)
   }
 
-  /// Archives a value as Foundation does. Throws ``PlistError`` for values no property list and no Foundation
-  /// class holds.
+  /// Archives a value as Foundation does. Throws ``PlistError`` for values of types that neither property
+  /// lists nor Foundation's classes hold.
   package mutating func value(_ value: Any?, of owner: String) throws -> PlistNode {
     guard let value else { return Self.null }
     switch value {
@@ -116,8 +116,8 @@ package struct KeyedArchiveWriter {
     }
   }
 
-  /// Archives an object of a class of the program's own: `NSKeyedArchiver` does, and its objects
-  /// join the table.
+  /// Archives an object of a class of the program with `NSKeyedArchiver`; the archived objects are added to
+  /// the table.
   package mutating func secureObject(_ value: Any, of owner: String) throws -> PlistNode {
     guard let object = value as? any NSSecureCoding, type(of: object).supportsSecureCoding else {
       throw PlistError(
@@ -151,13 +151,13 @@ package struct KeyedArchiveWriter {
     return instance(["NSURL", "NSObject"], ["NS.base": base, "NS.relative": string(value.relativeString)])
   }
 
-  /// A field of an instance: numbers stand inline, the rest is referred to.
+  /// A field of an instance: numbers are inline, everything else is a reference.
   private mutating func field(_ value: Any, of owner: String) throws -> PlistNode {
     if let number = value as? NSNumber, !(value is NSDecimalNumber) { return Self.number(number) }
     return try self.value(value, of: owner)
   }
 
-  /// Foundation's numbers remember what they were made from: "c" or "B" is a Boolean, "d" and "f" are reals.
+  /// Foundation's numbers keep the type they were made from: "c" or "B" is a Boolean, "d" and "f" are reals.
   private static func number(_ value: NSNumber) -> PlistNode {
     switch value.objCType.pointee {
     case CChar(UInt8(ascii: "B")), CChar(UInt8(ascii: "c")): .boolean(value.boolValue)
@@ -167,8 +167,8 @@ package struct KeyedArchiveWriter {
   }
 
   package mutating func decimal(_ value: Decimal) -> PlistNode {
-    // The digits as 16-bit words, least significant first, read off the decimal text so that no layout of
-    // `Decimal` on a particular platform is relied upon.
+    // The digits as 16-bit words, least significant first, parsed from the decimal text, so that this does
+    // not depend on the layout of `Decimal` on a particular platform.
     var exponent = value.exponent
     if value.isNaN { exponent = 0 }
     let digits = value.isNaN ? "0" : "\(Swift.abs(value.significand))"

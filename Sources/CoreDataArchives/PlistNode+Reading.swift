@@ -1,8 +1,8 @@
 import Foundation
 
 extension PlistNode {
-  /// Reads a property list in binary or XML form without making instances of any class. Depth and work are
-  /// bounded, whatever the bytes (see ``BinaryPlistReader``, ``XMLPlistNesting``). Throws ``PlistError``.
+  /// Reads a property list in binary or XML form without creating instances of any class. Depth and work are
+  /// limited, whatever the bytes (see ``BinaryPlistReader``, ``XMLPlistNesting``). Throws ``PlistError``.
   package static func read(_ data: Data) throws -> PlistNode {
     if data.starts(with: Array("bplist".utf8)) { return try BinaryPlistReader.read(data) }
     return try BinaryPlistReader.read(try binaryForm(ofXML: data))

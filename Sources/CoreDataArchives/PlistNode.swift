@@ -43,8 +43,8 @@ extension PlistNode {
   }
 }
 
-/// What is wrong with the bytes of a property list, or with a value that is to become one; whoever knows the
-/// file makes an error for the user of it.
+/// The problem of a property list's bytes, or of a value that is to be written to one; the caller, which has
+/// the file's name, makes the error for the user from it.
 package struct PlistError: Error {
   package var reason: String
 

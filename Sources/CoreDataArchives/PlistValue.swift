@@ -1,8 +1,8 @@
 import Foundation
 
-/// Values as models carry them in defaults and user info.
+/// Values in defaults and user info of models.
 package enum PlistValue {
-  /// Equality that survives the different wrappings one value has in Foundation on Linux.
+  /// Equality that does not depend on how Foundation on Linux wraps a value.
   package static func areEqual(_ left: Any?, _ right: Any?) -> Bool {
     switch (left, right) {
     case (nil, nil): return true
@@ -22,7 +22,7 @@ package enum PlistValue {
   }
 
   /// A value as a set member or dictionary key. `NSDecimalNumber` becomes `Decimal`, because its `hash` never
-  /// returns in Linux Foundation; collections have no hash that is known to be safe and give nil.
+  /// returns in Foundation on Linux; collections have no hash that is known to be safe, and return nil.
   package static func hashable(_ value: Any) -> AnyHashable? {
     switch value {
     case let value as NSDecimalNumber: AnyHashable(value.decimalValue)

@@ -1,11 +1,11 @@
 import Foundation
 
-/// Measures XML property lists before Foundation reads them: its reader recurses as deep as its input says,
-/// so a few hundred kilobytes can overflow the stack.
+/// Measures XML property lists before Foundation reads them: its reader recurses as deep as the input is
+/// nested, so a few hundred kilobytes can overflow the stack.
 ///
-/// Only what property lists are made of passes: elements without attributes below the root, UTF-8, no
-/// declarations inside the document type. Whatever else a reader might see otherwise than this
-/// one is refused.
+/// Only the syntax of property lists is accepted: elements without attributes below the root, UTF-8, no
+/// declarations inside the document type. Everything that a reader could interpret differently from this one
+/// is refused.
 package struct XMLPlistNesting {
   private let bytes: [UInt8]
   private var position: Int = 0
@@ -59,7 +59,7 @@ package struct XMLPlistNesting {
     if content.last != UInt8(ascii: "/") || depth == 0 { depth += 1 }
   }
 
-  /// Another encoding could spell elements in bytes that this scanner takes for text.
+  /// Another encoding could spell elements in bytes that this scanner would treat as text.
   private mutating func instruction() throws {
     let start = position
     try skip(past: "?>")

@@ -1,17 +1,17 @@
 import Foundation
 
-/// Takes arguments out of a C argument list. Swift has no `va_arg`, but C's own formatting reads any list:
-/// the values are printed between separators and read back.
+/// Reads arguments from a C argument list. Swift has no `va_arg`, but C's own formatting reads any list: the
+/// values are printed between separators and parsed.
 package enum ArgumentList {
-  /// The words of a list, one a conversion of `printf` (`%d`, `%a`, `%zx`), none of which writes more than 47
-  /// letters; nil where lists can't be read.
+  /// The words of a list, one for each conversion of `printf` (`%d`, `%a`, `%zx`), none of which writes more
+  /// than 47 letters; nil if lists can't be read.
   package static func words(
     of list: CVaListPointer, _ conversions: [String], uses: Bool = RuntimeLayout.isUsed
   ) -> [String]? {
     uses && isReadable ? print(list, conversions) : nil
   }
 
-  /// Whether what goes into a list comes out of it.
+  /// Whether values put into a list are read unchanged.
   package static let isReadable: Bool = {
     let object = Probe()
     let address = UInt(bitPattern: Unmanaged.passUnretained(object).toOpaque())

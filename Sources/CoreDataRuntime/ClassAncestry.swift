@@ -1,4 +1,4 @@
-/// Which class is below which, for classes that are known at run time only.
+/// The inheritance of classes that are known at run time only.
 package enum ClassAncestry {
   /// Whether objects of a type are objects of a class, that is whether the type is the class or a subclass.
   package static func isClass(_ type: Any.Type, below wanted: Any.Type) -> Bool {

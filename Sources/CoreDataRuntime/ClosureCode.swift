@@ -1,24 +1,23 @@
 import Foundation
 
-/// The code of closures: two that were made at one place in the source have the same, whatever
-/// they have captured.
+/// The code of closures: two that were made at one place in the source have the same, whatever they have
+/// captured.
 ///
-/// A closure is two words, the address of its code and its captured values.
+/// A closure consists of two words, the address of its code and its captured values.
 package enum ClosureCode {
-  // In a structure of its own, since a closure handed to a generic function is wrapped in another one first.
+  // In a separate structure, because a closure passed to a generic function is first wrapped in another one.
   private struct Holder {
     let comparator: Comparator
   }
 
-  /// Whether the layout is as described: closures that were made at one place have the same code,
-  /// others have not.
+  /// Whether the layout is as described: closures made at one place have the same code, others have not.
   package static let isReadable: Bool = {
     guard MemoryLayout<Holder>.size == 2 * MemoryLayout<UInt>.size else { return false }
     return read(closure(.orderedSame)) == read(closure(.orderedAscending))
       && read(closure(.orderedSame)) != read(otherClosure(.orderedSame))
   }()
 
-  /// Whether two closures were made at one place. Where that can't be found out: no.
+  /// Whether two closures were made at one place. False if that can't be determined.
   package static func isSame(
     _ first: @escaping Comparator, _ second: @escaping Comparator, uses: Bool = RuntimeLayout.isUsed
   ) -> Bool {
@@ -30,7 +29,7 @@ package enum ClosureCode {
     return withUnsafeBytes(of: holder) { $0.loadUnaligned(as: UInt.self) }
   }
 
-  // Not inlined, so that what is captured stays captured.
+  // Not inlined, so that its captures are not optimised away.
   @inline(never) private static func closure(_ result: ComparisonResult) -> Comparator {
     { _, _ in result }
   }

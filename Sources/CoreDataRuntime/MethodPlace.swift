@@ -1,7 +1,7 @@
-// Which classes override a method. There is no Objective-C runtime to ask. But a class's metadata holds its
+// Which classes override a method. There is no Objective-C runtime for this. But a class's metadata holds its
 // methods: those of its parent at the parent's places, an overridden one with another address. The place of a
-// method is the one where a class that overrides it, and nothing else, differs from its parent while a class
-// that overrides nothing does not (Decisions/0021).
+// method is the one where a class that overrides only this method differs from its parent while a class that
+// overrides nothing does not (Decisions/0021).
 //
 //     Base              … | init ᴬ | isEqual | validateValue ᴬ | …
 //     Plain             … | init ᴮ | isEqual | validateValue ᴬ | …
@@ -13,9 +13,9 @@ package struct MethodPlace: Sendable {
   private let place: Int?
 
   /// - Parameters:
-  ///   - base: the class whose method it is.
-  ///   - plain: a class below it that overrides nothing.
-  ///   - overriding: a class below it that overrides the method, and nothing else.
+  ///   - base: the class that declares the method.
+  ///   - plain: a subclass that overrides nothing.
+  ///   - overriding: a subclass that overrides only this method.
   package init(
     in base: AnyClass, plain: AnyClass, overriding: AnyClass, uses: Bool = RuntimeLayout.isUsed
   ) {
@@ -33,11 +33,10 @@ package struct MethodPlace: Sendable {
     place = places.count == 1 ? places[0] : nil
   }
 
-  /// Whether exactly one place fits.
+  /// Whether exactly one place was found.
   package var isKnown: Bool { place != nil }
 
-  /// Whether a class, or one between it and the base, overrides the method. Where that can't be
-  /// found out: yes.
+  /// Whether a class, or one between it and the base, overrides the method. True if that can't be determined.
   package func isOverridden(by type: AnyClass) -> Bool {
     if type == base { return false }
     guard let place else { return true }
@@ -61,7 +60,7 @@ package struct MethodPlace: Sendable {
     #endif
     let size = Int(start.load(fromByteOffset: sizes, as: UInt32.self))
     let before = Int(start.load(fromByteOffset: sizes + 4, as: UInt32.self))
-    // A size that no class has is no size.
+    // No class has such a size, so the value is not one.
     guard size > before, size - before < 1 << 20 else { return UnsafeBufferPointer(start: nil, count: 0) }
     return UnsafeBufferPointer(
       start: start.assumingMemoryBound(to: UInt.self), count: (size - before) / MemoryLayout<UInt>.stride)

@@ -1,8 +1,9 @@
 import Observation
 import Synchronization
 
-/// Whether a scope of `withObservationTracking` is open on this thread. There is no way to ask; but an open
-/// scope keeps in a dictionary what is read, so a key path that is hashed on the way there shows it.
+/// Whether a scope of `withObservationTracking` is open on this thread. Observation has no function for this;
+/// but an open scope keeps the properties read in a dictionary, so if a key path is hashed during a read, a
+/// scope is open.
 package enum ObservationScope {
   private final class Probe: Observable, Sendable {
     subscript(key key: Key) -> Void { () }
@@ -12,15 +13,15 @@ package enum ObservationScope {
     func hash(into hasher: inout Hasher) { hashes.add(1, ordering: .relaxed) }
   }
 
-  /// Counted for all threads: another thread's scope makes this one look open too, which costs an access that
-  /// notes nothing.
+  /// Counted for all threads: another thread's scope makes this thread appear to have one too, which only
+  /// costs a recorded access without effect.
   private static let hashes = Atomic<Int>(0)
   private static let probe = Probe()
   private static let registrar = ObservationRegistrar()
   // Immutable.
   nonisolated(unsafe) private static let keyPath: KeyPath<Probe, Void> = \.[key: Key()]
 
-  /// Whether an open scope shows itself.
+  /// Whether an open scope can be detected.
   package static let isVisible: Bool = {
     var isSeen: Bool = false
     withObservationTracking {
@@ -32,7 +33,7 @@ package enum ObservationScope {
 
   private static let isUsed: Bool = RuntimeLayout.isUsed && isVisible
 
-  /// Where it can't be found out: yes, which costs an access that notes nothing.
+  /// True if it can't be determined, which only costs a recorded access without effect.
   package static var isOpen: Bool { !isUsed || isHashed() }
 
   private static func isHashed() -> Bool {

@@ -1,20 +1,20 @@
 import Foundation
 
-// What depends on the memory layout of the Swift runtime, or of C's argument lists, and is no documented
-// interface of theirs. All of it is in this module:
+// Code that depends on the memory layout of the Swift runtime, or of C's argument lists, which is no
+// documented interface. All of it is in this module:
 //
 // | file            | reads                                             | without it                                         |
 // |-----------------|---------------------------------------------------|----------------------------------------------------|
 // | ClosureCode     | the address of a closure's code                   | sort descriptors of key paths sort in memory       |
-// | MethodPlace     | the methods in a class's metadata                 | every class is asked to validate, and for its keys |
+// | MethodPlace     | the methods in a class's metadata                 | every class's validation and reads by key are called |
 // | TypeSearch      | the records of types in programs and libraries    | models name classes with their module              |
-// | ObservationScope| how Observation notes what is read                | every read is noted                                |
+// | ObservationScope| how Observation records what is read              | every read is recorded                             |
 // | ArgumentList    | a C argument list, through C's own formatting     | formats take arrays of arguments only              |
 //
-// Each checks itself at its first use, on closures, classes and lists of its own, and does without where the
-// check fails; a test for each (`RuntimeLayoutTests`) fails then, so that a new toolchain is noticed.
-// `CLARUS_RUNTIME_LAYOUT=0` in the environment does without all of them, for tests and for
-// whoever suspects one.
+// Each one tests itself at its first use, on its own closures, classes and lists, and is not used if the test
+// fails; a unit test for each (`RuntimeLayoutTests`) then fails too, so that a changed toolchain is noticed.
+// `CLARUS_RUNTIME_LAYOUT=0` in the environment turns all of them off, for tests and for finding the cause of
+// a problem.
 //
 // Not here: `swift_tryRetain` (CSwiftRuntime), a function of the runtime's stable ABI; `unsafeBitCast` of
 // arrays of classes to arrays of their parents and to `& Sendable`, which have one representation by the

@@ -1,18 +1,17 @@
 import Foundation
 
-// What the runtime and the dynamic linker know of the running process.
+// The data of the runtime and the dynamic linker about the running process.
 
 #if (os(Linux) || os(Android)) && !(arch(arm) || arch(i386))
 
   extension TypeSearch {
-    // Addresses are kept as integers, so that nothing here needs to be `@unchecked Sendable`.
-    // `lock` guards `index`. An `NSLock`, which ThreadSanitizer sees, as it does not see
-    // `Synchronization.Mutex`.
+    // Addresses are kept as integers, so that nothing here needs to be `@unchecked Sendable`. `lock` guards
+    // `index`. It is an `NSLock`, which ThreadSanitizer supports, unlike `Synchronization.Mutex`.
     private static let lock = NSLock()
     nonisolated(unsafe) private static var index: ClassIndex?
 
     static func accessors(named bareName: String) -> [UInt] {
-      // Asked before the lock is taken: the dynamic linker holds its own lock while it runs the initialisers
+      // Read before the lock is taken: the dynamic linker holds its own lock while it runs the initialisers
       // of a library, and one of those may be waiting for ours.
       let images = LoadedImages.now()
       return lock.withLock {
@@ -46,13 +45,13 @@ import Foundation
       images.generation.loads = headers.loads
       images.generation.unloads = headers.unloads
       images.memory = TypeSearch.MappedMemory(headers.regions)
-      // Read last: the structure lies in the image it describes; after `dlclose` its address leads nowhere.
+      // Read last: the structure is in the image it describes; after `dlclose` its address is invalid.
       for sections in registered { images.add(sections: sections) }
       return images
     }
   }
 
-  /// What the dynamic linker tells of the loaded images.
+  /// The dynamic linker's data about the loaded images.
   private struct ProgramHeaders {
     var loads: UInt64 = 0
     var unloads: UInt64 = 0
@@ -69,7 +68,7 @@ import Foundation
     /// | 32   | 8: images loaded so far        |        | 56 bytes in all                                |
     /// | 40   | 8: images unloaded so far      |        |                                                |
     mutating func add(image info: UnsafeRawPointer, size: Int) {
-      // Old C libraries end the structure before the counters; the sections alone tell a change then.
+      // Old C libraries end the structure before the counters; then only the sections show a change.
       if size >= 48 {
         loads = info.load(fromByteOffset: 32, as: UInt64.self)
         unloads = info.load(fromByteOffset: 40, as: UInt64.self)
@@ -92,9 +91,9 @@ import Foundation
     }
   }
 
-  // Both are C functions that Swift's `Glibc` module doesn't declare. Arguments that are plain pointers
-  // travel alike in both calling conventions. Linking by name, rather than `dlsym`, also works in
-  // statically linked programs.
+  // Both are C functions that Swift's `Glibc` module doesn't declare. Arguments that are plain pointers are
+  // passed alike in both calling conventions. Linking by name, rather than `dlsym`, also works in statically
+  // linked programs.
 
   /// Calls `body` with each registered `MetadataSections`, until it returns false.
   @_silgen_name("swift_enumerateAllMetadataSections")
@@ -102,8 +101,8 @@ import Foundation
     _ body: @convention(c) (_ sections: UnsafeRawPointer, _ context: UnsafeMutableRawPointer) -> Bool,
     _ context: UnsafeMutableRawPointer)
 
-  /// Calls `body` with a `struct dl_phdr_info`, and its size, of each loaded image, until it returns
-  /// something else than 0.
+  /// Calls `body` with a `struct dl_phdr_info`, and its size, of each loaded image, until it returns a value
+  /// other than 0.
   @_silgen_name("dl_iterate_phdr")
   private func iterateProgramHeaders(
     _ body:

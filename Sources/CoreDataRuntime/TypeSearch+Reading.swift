@@ -3,9 +3,9 @@ import Foundation
 extension TypeSearch {
   /// The classes of all images loaded at one moment.
   struct ClassIndex: Sendable {
-    /// Bare name → addresses of accessors, one a class. Lives until an image is loaded or unloaded.
+    /// Bare name → addresses of accessors, one for each class. Valid until an image is loaded or unloaded.
     private(set) var accessors: [String: [UInt]] = [:]
-    /// What the index was made from.
+    /// The loaded images from which the index was made.
     let generation: LoadedImages.Generation
 
     init(_ images: LoadedImages) {
@@ -71,7 +71,7 @@ extension TypeSearch {
 
   // MARK: - Memory
 
-  /// Reads addresses that may be wrong: nil for what no loaded image has mapped.
+  /// Reads addresses that may be wrong: nil for memory that no loaded image has mapped.
   struct MappedMemory {
     struct Region {
       let start: UInt
@@ -84,7 +84,7 @@ extension TypeSearch {
 
     /// By start address; they don't overlap.
     private(set) var regions: [Region]
-    /// The region of the last read. Records, descriptors and names of an image mostly share one, which spares
+    /// The region of the last read. Records, descriptors and names of an image mostly share one, which saves
     /// the search.
     private var last = Region(start: 0, end: 0, isReadable: false, isExecutable: false)
 
@@ -128,7 +128,7 @@ extension TypeSearch {
       return field &+ UInt(bitPattern: Int(offset))
     }
 
-    /// The address of the descriptor that a record of `swift5_type_metadata` stands for.
+    /// The address of the descriptor of a record in `swift5_type_metadata`.
     mutating func descriptor(record: UInt) -> UInt? {
       guard let word = load(Int32.self, at: record), word != 0 else { return nil }
       let target = record &+ UInt(bitPattern: Int(word & ~3))

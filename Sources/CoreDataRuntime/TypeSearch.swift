@@ -5,7 +5,7 @@ import Foundation
 //
 // A Core Data model names the class of an entity `Person` or `.Person`, without a module. On Apple's
 // platforms the Objective-C runtime keeps a list of all classes. Off them there is no such list, and
-// `NSClassFromString` wants `Module.Person`. But the compiler leaves a record of every type in every program
+// `NSClassFromString` needs `Module.Person`. But the compiler leaves a record of every type in every program
 // and library, for the Swift runtime's own look-ups; this file walks those records.
 //
 //     runtime's registry          an image (program or .so) in memory
@@ -20,7 +20,7 @@ import Foundation
 //                                └──────────────────────────────────────────────────────────┘
 //
 // **Where the sections are.** Each Swift image registers its sections with the runtime when it is loaded, and
-// `swift_enumerateAllMetadataSections` hands them out; Swift Testing discovers tests with the same call.
+// `swift_enumerateAllMetadataSections` returns them; Swift Testing discovers tests with the same call.
 // Reading the section headers of the image's file would give the same answer, but not for files that are
 // stripped of them, replaced or deleted since.
 //
@@ -75,24 +75,24 @@ import Foundation
 // it is called as a C function, see
 // https://github.com/swiftlang/swift/blob/main/docs/ABI/CallConvSummary.rst.
 //
-// **Trust.** Every address is checked against the memory that the dynamic linker says is mapped at this
+// **Trust.** Every address is checked against the memory that the dynamic linker reports as mapped at this
 // moment, the accessor against executable memory. A library unloaded with `dlclose` is still in the runtime's
-// registry, but no longer mapped; it is passed over. What does not look like the tables above is passed over
+// registry, but no longer mapped; it is skipped. Data that does not look like the tables above is skipped
 // too, never an error.
 
-/// Finds classes by a name without module, which is how models name them.
+/// Finds classes by a name without module, as models contain them.
 package enum TypeSearch {
   /// All classes of the process whose bare name is `bareName` and which are `base` or inherit from it,
   /// whatever module they are in, sorted by qualified name.
   ///
-  /// Found are classes at top level, nested in types and extensions, private ones and ones local to a
-  /// function. Not found are generic classes (they have no single type), and, off Linux and Android and on
-  /// 32-bit machines, or where the records don't look as described, any: the result is empty there. A model
-  /// then has to name a class with its module, or by `NSStringFromClass(_:)` in code.
+  /// It finds classes at top level, nested in types and extensions, private ones and ones local to a
+  /// function. It does not find generic classes (they have no single type). Off Linux and Android, on 32-bit
+  /// machines, or if the records don't look as described, the result is empty: a model must then name a class
+  /// with its module, or by `NSStringFromClass(_:)` in code.
   ///
   /// `qualifiedName` is `Module.Outer.Person`, as `String(reflecting:)` prints it; a private or local scope
-  /// appears as `Module.(private).Person`. Two classes of one name in a result can't be told apart by the
-  /// model: say so to the user.
+  /// appears as `Module.(private).Person`. If a result contains two classes of one name, the model can't
+  /// distinguish them: report that to the user.
   ///
   /// - Queue: any.
   /// - Cost: the first call, and the first after a library is loaded, reads the name of each class in the
@@ -131,8 +131,8 @@ package enum TypeSearch {
     unsafeBitCast(unsafeBitCast(accessor, to: Accessor.self)(0), to: AnyClass.self)
   }
 
-  /// The runtime prints a private scope as "(unknown context at $7f12…)": an address, different in each run
-  /// and of no use in a message.
+  /// The runtime prints a private scope as "(unknown context at $7f12…)": an address, which differs in each
+  /// run and is useless in a message.
   package static func qualifiedName(of type: AnyClass) -> String {
     var name = String(reflecting: type)
     while let start = name.range(of: "(unknown context at "),
