@@ -6,7 +6,8 @@ import PackageDescription
 // The dependencies of a client of CoreData within this package: a target is rebuilt when one of its listed
 // dependencies changes, and a stale subclass of NSManagedObject crashes (Decisions/0004).
 let coreData: [Target.Dependency] = [
-  "CoreData", "CoreDataControllers", "CoreDataGraph", "CoreDataModel", "CoreDataPredicates",
+  "CoreData", "CoreDataControllers", "CoreDataGraph", "CoreDataModelChecking", "CoreDataModel",
+  "CoreDataEvaluation", "CoreDataPredicates",
 ]
 
 let package: Package = Package(
@@ -18,8 +19,11 @@ let package: Package = Package(
     .library(
       name: "CoreData",
       targets: [
-        "CoreData", "CoreDataControllers", "CoreDataGraph", "CoreDataModel", "CoreDataPredicates",
+        "CoreData", "CoreDataControllers", "CoreDataGraph", "CoreDataModelChecking", "CoreDataModel",
+        "CoreDataEvaluation", "CoreDataPredicates",
       ]),
+    // For tools that read, compile or write models: neither the evaluator nor SQL (Decisions/0065).
+    .library(name: "CoreDataModel", targets: ["CoreDataModel", "CoreDataPredicates"]),
     .library(name: "EasyFetch", targets: ["EasyFetch"]),
     .executable(name: "clarus", targets: ["clarus"]),
   ],
@@ -38,35 +42,47 @@ let package: Package = Package(
     .target(name: "CoreDataArchives", dependencies: ["CoreDataRuntime"]),
     .target(name: "CoreDataPredicates", dependencies: ["CoreDataArchives", "CoreDataRuntime"]),
     .target(name: "CoreDataModel", dependencies: ["CoreDataPredicates", "CoreDataArchives", "CZlib"]),
-    .target(name: "CoreDataStorage", dependencies: ["CoreDataModel", "CoreDataPredicates"]),
+    .target(name: "CoreDataEvaluation", dependencies: ["CoreDataPredicates", "CoreDataRuntime"]),
     .target(
-      name: "CoreDataSQL", dependencies: ["CoreDataStorage", "CoreDataModel", "CoreDataPredicates"]),
+      name: "CoreDataModelChecking",
+      dependencies: ["CoreDataEvaluation", "CoreDataModel", "CoreDataPredicates"]),
+    .target(
+      name: "CoreDataStorage", dependencies: ["CoreDataEvaluation", "CoreDataModel", "CoreDataPredicates"]),
+    .target(
+      name: "CoreDataSQL",
+      dependencies: ["CoreDataStorage", "CoreDataEvaluation", "CoreDataModel", "CoreDataPredicates"]),
     .target(
       name: "CoreDataSQLite",
       dependencies: [
-        "CoreDataSQL", "CoreDataStorage", "CoreDataModel", "CoreDataPredicates",
+        "CoreDataSQL", "CoreDataStorage", "CoreDataEvaluation", "CoreDataModel", "CoreDataPredicates",
         .product(name: "GRDB", package: "GRDB.swift"),
         .product(name: "GRDBSQLite", package: "GRDB.swift"),
       ]),
     .target(
       name: "CoreDataGraph",
       dependencies: [
-        "CoreDataSQLite", "CoreDataStorage", "CoreDataModel", "CoreDataPredicates", "CoreDataArchives",
-        "CoreDataRuntime", "CSwiftRuntime",
+        "CoreDataSQLite", "CoreDataStorage", "CoreDataModelChecking", "CoreDataEvaluation", "CoreDataModel",
+        "CoreDataPredicates", "CoreDataArchives", "CoreDataRuntime", "CSwiftRuntime",
       ]),
     .target(
       name: "CoreDataControllers",
-      dependencies: ["CoreDataGraph", "CoreDataModel", "CoreDataPredicates", "CoreDataStorage"]),
+      dependencies: [
+        "CoreDataGraph", "CoreDataEvaluation", "CoreDataModel", "CoreDataPredicates", "CoreDataStorage",
+      ]),
     .target(
       name: "CoreData",
-      dependencies: ["CoreDataControllers", "CoreDataGraph", "CoreDataModel", "CoreDataPredicates"]),
+      dependencies: [
+        "CoreDataControllers", "CoreDataGraph", "CoreDataModelChecking", "CoreDataEvaluation",
+        "CoreDataModel",
+        "CoreDataPredicates",
+      ]),
     // A client like any other: it has access to public declarations only (Decisions/0042).
     .target(name: "EasyFetch", dependencies: coreData, packageAccess: false),
     .executableTarget(
       name: "clarus",
       dependencies: [
-        "CoreDataGraph", "CoreDataArchives", "CoreDataModel", "CoreDataPredicates", "CoreDataSQLite",
-        "CoreDataStorage",
+        "CoreDataGraph", "CoreDataArchives", "CoreDataEvaluation", "CoreDataModel", "CoreDataModelChecking",
+        "CoreDataPredicates", "CoreDataSQLite", "CoreDataStorage",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]),
 
@@ -84,11 +100,22 @@ let package: Package = Package(
     .testTarget(name: "CoreDataRuntimeTests", dependencies: ["CoreDataRuntime"]),
     .testTarget(
       name: "CoreDataPredicatesTests",
-      dependencies: ["PredicateVectors", "TestSupport", "CoreDataPredicates", "CoreDataArchives"]),
+      dependencies: [
+        "PredicateVectors", "TestSupport", "CoreDataEvaluation", "CoreDataPredicates", "CoreDataArchives",
+      ]),
+    // A program that is linked without the evaluator, SQL and stores; the tests of the model run it.
+    .executableTarget(
+      name: "ModelTool", dependencies: ["CoreDataModel", "CoreDataPredicates"], path: "Tests/ModelTool"),
     .testTarget(
       name: "CoreDataModelTests",
-      dependencies: ["TestSupport", "CoreDataModel", "CoreDataPredicates", "CoreDataArchives"],
+      dependencies: [
+        "ModelTool", "TestSupport", "CoreDataModelChecking", "CoreDataModel", "CoreDataPredicates",
+        "CoreDataArchives",
+      ],
       resources: [.copy("Fixtures")]),
+    .testTarget(
+      name: "CoreDataEvaluationTests",
+      dependencies: ["PredicateVectors", "TestSupport", "CoreDataEvaluation", "CoreDataPredicates"]),
     // The common behaviour of all stores; the tests of each engine run it.
     .target(
       name: "StoreConformance",
@@ -97,7 +124,8 @@ let package: Package = Package(
     .testTarget(
       name: "CoreDataStorageTests",
       dependencies: [
-        "StoreConformance", "TestSupport", "CoreDataStorage", "CoreDataModel", "CoreDataPredicates",
+        "StoreConformance", "TestSupport", "CoreDataStorage", "CoreDataEvaluation", "CoreDataModel",
+        "CoreDataPredicates",
       ]),
     .testTarget(
       name: "CoreDataSQLTests",

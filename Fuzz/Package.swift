@@ -24,10 +24,13 @@ let package: Package = Package(
     .target(
       name: "CoreDataPredicates", dependencies: ["CoreDataArchives", "CoreDataRuntime"],
       swiftSettings: instrumented),
+    .target(
+      name: "CoreDataEvaluation", dependencies: ["CoreDataPredicates", "CoreDataRuntime"],
+      swiftSettings: instrumented),
     .target(name: "TestSupport"),
     .target(name: "PredicateVectors", dependencies: ["TestSupport"]),
     .target(
-      name: "FuzzTargets", dependencies: ["CoreDataPredicates", "CoreDataArchives"],
+      name: "FuzzTargets", dependencies: ["CoreDataEvaluation", "CoreDataPredicates", "CoreDataArchives"],
       swiftSettings: instrumented),
     .systemLibrary(name: "CZlib"),
     .systemLibrary(name: "CSQLite"),
@@ -35,15 +38,17 @@ let package: Package = Package(
       name: "CoreDataModel", dependencies: ["CoreDataPredicates", "CoreDataArchives", "CZlib"],
       swiftSettings: instrumented),
     .target(
-      name: "CoreDataStorage", dependencies: ["CoreDataModel", "CoreDataPredicates"],
+      name: "CoreDataStorage", dependencies: ["CoreDataEvaluation", "CoreDataModel", "CoreDataPredicates"],
       swiftSettings: instrumented),
     .target(
-      name: "CoreDataSQL", dependencies: ["CoreDataStorage", "CoreDataModel", "CoreDataPredicates"],
+      name: "CoreDataSQL",
+      dependencies: ["CoreDataStorage", "CoreDataEvaluation", "CoreDataModel", "CoreDataPredicates"],
       swiftSettings: instrumented),
     .target(
       name: "FuzzSQL",
       dependencies: [
-        "FuzzTargets", "CoreDataSQL", "CoreDataStorage", "CoreDataModel", "CoreDataPredicates", "CSQLite",
+        "FuzzTargets", "CoreDataSQL", "CoreDataStorage", "CoreDataEvaluation", "CoreDataModel",
+        "CoreDataPredicates", "CSQLite",
       ], swiftSettings: instrumented),
     fuzzer("fuzz-text"),
     fuzzer("fuzz-archive"),

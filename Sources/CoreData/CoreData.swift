@@ -3,8 +3,10 @@
 // Storage, SQL and the engines are not re-exported: their types are internal.
 
 @_exported import CoreDataControllers
+@_exported import CoreDataEvaluation
 @_exported import CoreDataGraph
 @_exported import CoreDataModel
+@_exported import CoreDataModelChecking
 @_exported import CoreDataPredicates
 @_exported import Foundation
 

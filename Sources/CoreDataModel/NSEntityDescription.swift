@@ -75,7 +75,7 @@ nonisolated open class NSEntityDescription: NSObject, NSCopying, @unchecked Send
       storedSubentities = newValue
     }
   }
-  final var storedSubentities: [NSEntityDescription] = []
+  package internal(set) final var storedSubentities: [NSEntityDescription] = []
 
   open var subentitiesByName: [String: NSEntityDescription] {
     Dictionary(storedSubentities.map { ($0.name ?? "", $0) }, uniquingKeysWith: { first, _ in first })

@@ -78,7 +78,7 @@ nonisolated open class NSFetchIndexElementDescription: NSObject, NSCopying, @unc
   public final var property: NSPropertyDescription? {
     storedProperty ?? storedName.flatMap { indexDescription?.entity?.propertiesByName[$0] }
   }
-  final var storedProperty: NSPropertyDescription?
+  package internal(set) final var storedProperty: NSPropertyDescription?
 
   public final var propertyName: String? {
     storedProperty?.name ?? storedName

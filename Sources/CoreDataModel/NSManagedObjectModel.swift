@@ -91,7 +91,7 @@ nonisolated open class NSManagedObjectModel: NSObject, NSCopying, NSSecureCoding
       storedEntities = all
     }
   }
-  final var storedEntities: [NSEntityDescription] = []
+  package internal(set) final var storedEntities: [NSEntityDescription] = []
 
   open var entitiesByName: [String: NSEntityDescription] {
     frozenEntitiesByName
@@ -116,7 +116,7 @@ nonisolated open class NSManagedObjectModel: NSObject, NSCopying, NSSecureCoding
     [NSManagedObjectModel.defaultConfigurationName] + entityNamesByConfiguration.keys.sorted()
   }
 
-  final var entityNamesByConfiguration: [String: [String]] = [:]
+  package internal(set) final var entityNamesByConfiguration: [String: [String]] = [:]
 
   /// The configurations the model itself defines: name and entity names.
   package final var namedConfigurations: [String: [String]] {
@@ -152,7 +152,7 @@ nonisolated open class NSManagedObjectModel: NSObject, NSCopying, NSSecureCoding
 
   // MARK: Fetch request templates
 
-  final var templates: [String: NSFetchRequest<any NSFetchRequestResult>] = [:]
+  package internal(set) final var templates: [String: NSFetchRequest<any NSFetchRequestResult>] = [:]
 
   open var fetchRequestTemplatesByName: [String: NSFetchRequest<any NSFetchRequestResult>] {
     templates

@@ -1,3 +1,4 @@
+import CoreDataEvaluation
 import CoreDataPredicates
 import CoreDataSQL
 import CoreDataStorage

@@ -1,3 +1,4 @@
+import CoreDataEvaluation
 import CoreDataPredicates
 
 /// Rejects key paths that name no stored property, even if there is no row to evaluate.

@@ -1,4 +1,5 @@
 import CoreDataArchives
+import CoreDataModelChecking
 import Foundation
 import TestSupport
 import Testing

@@ -1,4 +1,5 @@
 import CoreDataArchives
+import CoreDataModelChecking
 import CoreDataPredicates
 import Foundation
 import Testing

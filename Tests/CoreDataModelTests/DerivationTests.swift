@@ -1,3 +1,4 @@
+import CoreDataModelChecking
 import CoreDataPredicates
 import Foundation
 import Testing

@@ -1,8 +1,10 @@
+import CoreDataEvaluation
 import CoreDataPredicates
 import Foundation
 import Testing
 
 @testable import CoreDataModel
+@testable import CoreDataModelChecking
 
 /// Predicates over `PeopleModel`, and what is wrong with them.
 @Suite struct PredicateProblemTests {

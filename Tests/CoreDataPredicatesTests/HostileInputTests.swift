@@ -1,3 +1,4 @@
+import CoreDataEvaluation
 import Foundation
 import TestSupport
 import Testing

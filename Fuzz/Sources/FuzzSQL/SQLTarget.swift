@@ -1,4 +1,5 @@
 import CSQLite
+import CoreDataEvaluation
 import CoreDataModel
 import CoreDataPredicates
 import CoreDataSQL

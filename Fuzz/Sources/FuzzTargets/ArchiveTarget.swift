@@ -1,4 +1,5 @@
 import CoreDataArchives
+import CoreDataEvaluation
 import CoreDataPredicates
 import Foundation
 

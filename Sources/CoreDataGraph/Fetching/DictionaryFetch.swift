@@ -1,4 +1,6 @@
+import CoreDataEvaluation
 import CoreDataModel
+import CoreDataModelChecking
 import CoreDataPredicates
 import CoreDataStorage
 import Foundation

@@ -1,5 +1,6 @@
 // swift-format-ignore-file: AlwaysUseLowerCamelCase
 
+import CoreDataEvaluation
 import CoreDataModel
 import CoreDataPredicates
 import Foundation

@@ -91,7 +91,7 @@ enum ArchiveClasses {
 }
 
 #if compiler(>=6.3)
-  // An archive may be the first thing that a program meets, so the names are told when it starts, by a
+  // An archive may be the first thing that a program meets, so the names are registered when it starts, by a
   // pointer in the list of functions that run before `main`.
   #if objectFormat(ELF)
     @used @section(".init_array")

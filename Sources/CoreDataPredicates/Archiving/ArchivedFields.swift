@@ -1,5 +1,5 @@
 /// The plain fields of one archived predicate, expression or operator, wherever they lie: in the object table
-/// of an archive, or in a coder that Foundation's unarchiver hands out.
+/// of an archive, or in a coder of Foundation's unarchiver.
 ///
 /// ``PredicateArchiveForm`` says which fields there are and what they mean.
 protocol ArchivedScalars {
@@ -7,7 +7,7 @@ protocol ArchivedScalars {
   var className: String { get }
   /// Names the owner in errors: "the archive", "attribute 'Person.age'".
   var label: String { get }
-  /// Whether functions and selectors that nothing here can evaluate are refused. Models keep them, since they
+  /// Whether unknown functions and selectors are errors. Models keep them, since they
   /// are written back.
   var isStrict: Bool { get }
 

@@ -5,7 +5,7 @@ import Foundation
 /// else that is archived.
 ///
 /// Clarus writes one archive of its own under one key: Foundation on Linux gives no class another name in an
-/// archive, so nobody else could read the parts. Apple's systems write the fields of
+/// archive, so no other system could read the parts. Apple's systems write the fields of
 /// ``PredicateArchiveForm``, part by part; their class names are those of ``ArchiveClasses``.
 enum CoderArchive {
   static func encode(_ node: PredicateNode, with coder: NSCoder) {
@@ -92,7 +92,7 @@ enum CoderArchive {
   }
 
   /// How far the decoding of one archive has come. Foundation's unarchiver follows cycles without end and
-  /// hands out shared parts again and again.
+  /// returns shared parts again and again.
   final class Progress: @unchecked Sendable {
     // Confined to the thread that decodes.
     @TaskLocal static var current: Progress?

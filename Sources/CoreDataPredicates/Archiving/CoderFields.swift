@@ -70,7 +70,7 @@ struct CoderFields: ArchivedFields {
     }
   }
 
-  /// The class of an archived expression, of which a coder tells its number only. A key path is a call with
+  /// The class of an archived expression, of which a coder has the number only. A key path is a call with
   /// the one argument that a specifier of key paths is.
   static func expressionClassName(_ coder: NSCoder) -> String {
     guard coder.containsValue(forKey: "NSExpressionType"),

@@ -1,13 +1,13 @@
 import Foundation
 
 /// Whether something that came out of an archive may be evaluated: not before `allowEvaluation()` was called,
-/// since an archive can come from anybody and a predicate reads what it likes.
+/// since an archive can come from any source, and a predicate can read any property.
 ///
 /// What never was in an archive has none, so that evaluating it costs nothing for this. What is built from
-/// decoded parts has one that asks those of the parts; a part taken from something decoded asks that
-/// of the whole.
+/// decoded parts has one that depends on those of the parts; that of a part taken from something decoded
+/// depends on that of the whole.
 package final class EvaluationPermission: @unchecked Sendable {
-  // `lock` guards `isOwn`; it is never taken back.
+  // `lock` guards `isOwn`, which never becomes false again.
   private let lock: NSLock = .init()
   private var isOwn: Bool = false
   private let sources: [EvaluationPermission]
@@ -32,7 +32,7 @@ package final class EvaluationPermission: @unchecked Sendable {
 
   /// What something needs that is built from these parts.
   static func joining(_ parts: [EvaluationPermission?]) -> EvaluationPermission? {
-    // One list instead of a tree of them: asking it takes no stack, however deep the parts are nested.
+    // One list instead of a tree of them: reading it takes no stack, however deep the parts are nested.
     let needed: [EvaluationPermission] = parts.compactMap { $0 }
       .flatMap { $0.passesOn ? $0.sources : [$0] }.filter { !$0.isGranted }
     return needed.isEmpty ? nil : EvaluationPermission(joining: needed)
@@ -80,8 +80,8 @@ extension Foundation.NSPredicate {
     }
   }
 
-  /// Throws ``PredicateError`` for a decoded predicate before `allowEvaluation()`. Whoever evaluates the tree
-  /// instead of the predicate asks first.
+  /// Throws ``PredicateError`` for a decoded predicate before `allowEvaluation()`. Code that
+  /// evaluates the tree instead of the predicate calls this first.
   package func checkEvaluationAllowed() throws {
     try evaluationPermission?.check("The predicate \(formatText)")
   }
@@ -89,8 +89,8 @@ extension Foundation.NSPredicate {
   /// Lets a decoded predicate be evaluated. Before, `evaluate(with:)` stops the program and
   /// ``evaluateThrowing(with:substitutionVariables:)``, filtering and fetching throw.
   ///
-  /// An archive can come from anybody, so first make sure that the predicate reads nothing that it shouldn't.
-  /// A predicate that was not decoded needs no permission. A compound gives it to its members.
+  /// An archive can come from any source, so first make sure that the predicate reads nothing that it
+  /// shouldn't. A predicate that was not decoded needs no permission. A compound gives it to its members.
   public func allowEvaluation() {
     evaluationPermission?.grant()
   }

@@ -6,7 +6,7 @@ import Foundation
 /// surprise in the data.
 enum PredicateArchive {
   /// The key under which the classes keep their archive in a coder of Foundation's, whose class
-  /// names nobody else knows.
+  /// names no other system has.
   static let codingKey: String = "archive"
 
   /// What reading or writing the deepest tree takes: how deep one is shows only at the end.

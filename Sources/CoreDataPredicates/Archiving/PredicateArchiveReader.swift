@@ -15,7 +15,7 @@ package final class PredicateArchiveReader {
   /// Names of classes whose instances were kept undecoded.
   package var unknownClasses: [String] { values.unknownClasses }
 
-  /// A reader for models, which keep what they don't know.
+  /// A reader for models, which keep unknown functions and selectors.
   package init(_ archive: KeyedArchive) {
     self.archive = archive
     values = KeyedArchive.ValueDecoder(archive)
@@ -23,7 +23,7 @@ package final class PredicateArchiveReader {
     remaining = Self.limit(for: archive)
   }
 
-  /// A reader that refuses what can't be evaluated, and objects that are not of the allowed classes.
+  /// A reader that throws for what can't be evaluated, and for objects that are not of the allowed classes.
   init(_ archive: KeyedArchive, allowed: [AnyClass]) {
     self.archive = archive
     values = KeyedArchive.ValueDecoder(archive, foreign: .allowed(allowed))
@@ -80,7 +80,7 @@ package final class PredicateArchiveReader {
     try SortDescriptorArchiveForm.Content(fields(node, depth: 0, label))
   }
 
-  /// A sort descriptor of a model. An unknown selector is read as `compare:` and told.
+  /// A sort descriptor of a model. An unknown selector is read as `compare:` and reported.
   package func sortDescriptor(
     _ record: KeyedArchive.Record, of label: String, unknownSelector: (String) -> Void
   ) throws -> NSSortDescriptor {

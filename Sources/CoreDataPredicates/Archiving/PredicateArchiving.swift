@@ -38,21 +38,21 @@ extension PredicateArchiving {
 }
 
 extension PredicateParsing where Self: Foundation.NSPredicate {
-  /// The predicate in a keyed archive. It refuses to be evaluated until `allowEvaluation()` is called.
+  /// The predicate in a keyed archive. It can't be evaluated until `allowEvaluation()` is called.
   ///
   /// Constants may be of Foundation's value classes, of collections of these, and of the classes given.
   /// Instances of the latter are decoded by Foundation's unarchiver, which on Linux stops the program when it
   /// finds in them what their class doesn't expect.
   ///
   /// - Throws: ``PredicateError`` for data that is no such archive, however it was damaged or forged, and for
-  ///   functions and selectors that nothing here answers to. Cost: linear in the size of the data.
+  ///   unknown functions and selectors. Cost: linear in the size of the data.
   public init(archivedData data: Data, allowedClasses: [AnyClass] = []) throws {
     self = try PredicateArchive.read(Self.self, from: data, allowed: allowedClasses)
   }
 }
 
 extension NSExpression {
-  /// The expression in a keyed archive. It refuses to be evaluated until ``allowEvaluation()`` is called.
+  /// The expression in a keyed archive. It can't be evaluated until ``allowEvaluation()`` is called.
   ///
   /// - Throws: as `NSPredicate.init(archivedData:allowedClasses:)`.
   public convenience init(archivedData data: Data, allowedClasses: [AnyClass] = []) throws {

@@ -11,7 +11,7 @@ package enum SortDescriptorArchiveForm {
   struct Content {
     var key: String?
     var ascending: Bool
-    /// Perhaps one that nothing answers to, in a model.
+    /// In a model perhaps an unknown one.
     var selector: Selector
 
     init(_ fields: some ArchivedScalars) throws {

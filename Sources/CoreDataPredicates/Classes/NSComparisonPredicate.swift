@@ -2,11 +2,11 @@ import Foundation
 
 /// A comparison of two expressions, as `NSPredicate(format: "age > 30")` makes it.
 ///
-/// A subclass of Foundation's `NSPredicate`, so it goes wherever one is wanted. Immutable.
+/// A subclass of Foundation's `NSPredicate`, so it can be used wherever one is needed. Immutable.
 nonisolated open class NSComparisonPredicate: Foundation.NSPredicate, NSSecureCoding {
   let node: ComparisonNode
   let permission: EvaluationPermission?
-  private let program: PredicateProgram
+  private let program: any EvaluablePredicate
 
   /// The left operand.
   open var leftExpression: NSExpression { part(node.left) }
@@ -34,27 +34,28 @@ nonisolated open class NSComparisonPredicate: Foundation.NSPredicate, NSSecureCo
       comparison: ComparisonOperator(rawValue: type.rawValue) ?? .equalTo,
       options: ComparisonOptions(rawValue: options.rawValue))
     permission = .joining([leftExpression.permission, rightExpression.permission])
-    program = PredicateProgram(.comparison(node))
+    program = Evaluator.factory.predicate(.comparison(node))
     super.init(value: true)
   }
 
   /// Compares two expressions by a method of one argument: the usual ones of Foundation's classes, such as
-  /// `hasPrefix:` and `isKindOfClass:`, and those that ``PredicateFunctions`` has been told. In a format it
-  /// is written `left hasPrefix: right`.
+  /// `hasPrefix:` and `isKindOfClass:`, and those that are registered with ``PredicateFunctions``. In a
+  /// format it is written `left hasPrefix: right`.
   ///
-  /// An unknown selector is an error of the evaluation. Stores refuse such a predicate.
+  /// An unknown selector is an error of the evaluation. A store does not evaluate such a predicate.
   public init(leftExpression: NSExpression, rightExpression: NSExpression, customSelector selector: Selector)
   {
     node = ComparisonNode(
       left: leftExpression.expressionNode(), right: rightExpression.expressionNode(),
       comparison: .customSelector, selector: selector.description)
     permission = .joining([leftExpression.permission, rightExpression.permission])
-    program = PredicateProgram(.comparison(node))
+    program = Evaluator.factory.predicate(.comparison(node))
     super.init(value: true)
   }
 
   /// Compares the values of two expressions by a closure. The predicate has no format that could be parsed,
-  /// and stores refuse it; ``PredicateFunctions/registerComparison(_:_:)`` gives the closure a name instead.
+  /// and a store does not evaluate it; ``PredicateFunctions/registerComparison(_:_:)`` gives the closure
+  /// a name instead.
   public init(
     leftExpression: NSExpression, rightExpression: NSExpression, modifier: Modifier = .direct,
     comparison: @escaping PredicateFunctions.Comparison
@@ -64,14 +65,14 @@ nonisolated open class NSComparisonPredicate: Foundation.NSPredicate, NSSecureCo
       modifier: ComparisonModifier(rawValue: modifier.rawValue) ?? .direct, comparison: .customSelector,
       block: ComparisonBlock(comparison))
     permission = .joining([leftExpression.permission, rightExpression.permission])
-    program = PredicateProgram(.comparison(node))
+    program = Evaluator.factory.predicate(.comparison(node))
     super.init(value: true)
   }
 
   package init(node: ComparisonNode, permission: EvaluationPermission? = nil) {
     self.node = node
     self.permission = permission
-    program = PredicateProgram(.comparison(node))
+    program = Evaluator.factory.predicate(.comparison(node))
     super.init(value: true)
   }
 
@@ -101,13 +102,13 @@ nonisolated open class NSComparisonPredicate: Foundation.NSPredicate, NSSecureCo
   public static var supportsSecureCoding: Bool { true }
 
   /// Decodes what ``encode(with:)`` or an Apple system encoded; nil, and an error in the coder, for anything
-  /// else. The predicate refuses to be evaluated until `allowEvaluation()` is called.
+  /// else. The predicate can't be evaluated until `allowEvaluation()` is called.
   public required init?(coder: NSCoder) {
     guard case .comparison(let node)? = CoderArchive.predicateNode(coder, className: "NSComparisonPredicate")
     else { return nil }
     self.node = node
     permission = EvaluationPermission()
-    program = PredicateProgram(.comparison(node))
+    program = Evaluator.factory.predicate(.comparison(node))
     super.init(value: true)
   }
 
@@ -131,7 +132,7 @@ nonisolated open class NSComparisonPredicate: Foundation.NSPredicate, NSSecureCo
 
   open override var hash: Int { StackGuard.run(levels: depth) { node.hashValue } }
 
-  /// Counted when it is asked for: most comparisons are asked for nothing that needs it.
+  /// Counted at each use: most comparisons never need it.
   private var depth: Int { PredicateNode.comparison(node).depth }
 }
 

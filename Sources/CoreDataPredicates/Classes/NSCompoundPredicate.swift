@@ -11,9 +11,9 @@ nonisolated open class NSCompoundPredicate: Foundation.NSPredicate, NSSecureCodi
   public let compoundPredicateType: LogicalType
   let node: PredicateNode
   let permission: EvaluationPermission?
-  /// Kept, since building a predicate step by step asks every step.
+  /// Kept, since building a predicate step by step reads it at every step.
   let depth: Int
-  private let program: PredicateProgram
+  private let program: any EvaluablePredicate
 
   /// Joins predicates. `.not` uses the first.
   ///
@@ -38,7 +38,7 @@ nonisolated open class NSCompoundPredicate: Foundation.NSPredicate, NSSecureCodi
     self.subpredicates = isTooDeep ? [TooDeepPredicate.shared] : members
     self.depth = isTooDeep ? 1 : depth
     compoundPredicateType = type
-    program = PredicateProgram(node)
+    program = Evaluator.factory.predicate(node)
     super.init(value: true)
   }
 
@@ -79,7 +79,7 @@ nonisolated open class NSCompoundPredicate: Foundation.NSPredicate, NSSecureCodi
   public static var supportsSecureCoding: Bool { true }
 
   /// Decodes what ``encode(with:)`` or an Apple system encoded; nil, and an error in the coder, for anything
-  /// else. The predicate refuses to be evaluated until `allowEvaluation()` is called.
+  /// else. The predicate can't be evaluated until `allowEvaluation()` is called.
   public required convenience init?(coder: NSCoder) {
     guard
       case .compound(let kind, let members)? = CoderArchive.predicateNode(

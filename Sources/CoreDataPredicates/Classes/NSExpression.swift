@@ -13,7 +13,7 @@ nonisolated open class NSExpression: NSObject, NSCopying, NSSecureCoding {
   let permission: EvaluationPermission?
   /// Of an expression that was made with nothing but its type.
   let declaredType: ExpressionType?
-  private let program: ExpressionProgram
+  private let program: any EvaluableExpression
 
   package init(node: ExpressionNode, permission: EvaluationPermission? = nil) {
     // Initialisers can't throw; evaluating what is too deep does.
@@ -22,7 +22,7 @@ nonisolated open class NSExpression: NSObject, NSCopying, NSSecureCoding {
     self.node = node
     declaredType = nil
     self.permission = permission
-    program = ExpressionProgram(node)
+    program = Evaluator.factory.expression(node)
     super.init()
   }
 
@@ -37,7 +37,7 @@ nonisolated open class NSExpression: NSObject, NSCopying, NSSecureCoding {
       }
     declaredType = type
     permission = nil
-    program = ExpressionProgram(node)
+    program = Evaluator.factory.expression(node)
     super.init()
   }
 
@@ -63,9 +63,9 @@ nonisolated open class NSExpression: NSObject, NSCopying, NSSecureCoding {
     self.init(node: Self.parsed(format, argumentArray), permission: .joining(values: argumentArray))
   }
 
-  /// An expression from a format and a list of C's arguments that somebody else has made. Stops the program
+  /// An expression from a format and a list of C's arguments that other code has made. Stops the program
   /// when the format can't be parsed; see ``PredicateParsing/init(format:arguments:)-(_,CVaListPointer?)``
-  /// for what such a list doesn't tell.
+  /// for what is missing in such a list.
   @_disfavoredOverload
   public convenience init(format: String, arguments: CVaListPointer?) {
     do {
@@ -259,13 +259,13 @@ nonisolated open class NSExpression: NSObject, NSCopying, NSSecureCoding {
   public static var supportsSecureCoding: Bool { true }
 
   /// Decodes what ``encode(with:)`` or an Apple system encoded; nil, and an error in the coder, for anything
-  /// else. The expression refuses to be evaluated until ``allowEvaluation()`` is called.
+  /// else. The expression can't be evaluated until ``allowEvaluation()`` is called.
   public required init?(coder: NSCoder) {
     guard let node = CoderArchive.expressionNode(coder) else { return nil }
     self.node = node
     declaredType = nil
     permission = EvaluationPermission()
-    program = ExpressionProgram(node)
+    program = Evaluator.factory.expression(node)
     super.init()
   }
 

@@ -23,13 +23,13 @@ extension PredicateParsing where Self: Foundation.NSPredicate {
     self = Self.parsed(format, argumentArray ?? [])
   }
 
-  /// A predicate from a format and a list of C's arguments that somebody else has made. Stops the program
+  /// A predicate from a format and a list of C's arguments that other code has made. Stops the program
   /// when the format can't be parsed.
   ///
   /// Such a list says neither how many arguments it has nor of which types. Where the place of an object or a
   /// text holds nothing, or what can be no address, the program stops with the place; another mistake reads
   /// what happens to be there. Lists made by `withVaList(_:_:)` around this very call, or by `getVaList(_:)`,
-  /// are ``VariableArgumentList``s, which know.
+  /// are ``VariableArgumentList``s, which have both.
   // Not preferred, and of an optional, so that `withVaList(_:_:)` around this call is the one that makes a
   // VariableArgumentList.
   @_disfavoredOverload
@@ -98,7 +98,8 @@ extension Foundation.NSPredicate {
       return try predicate.evaluateNode(object, substitutionVariables)
     default:
       try checkEvaluationAllowed()
-      return try PredicateProgram(predicateNode()).evaluate(object, variables: substitutionVariables)
+      return try Evaluator.factory.predicate(predicateNode()).evaluate(
+        object, variables: substitutionVariables)
     }
   }
 }

@@ -46,7 +46,7 @@ extension Foundation.NSPredicate {
   }
 
   /// The predicate that a tree stands for, of the class that Apple's framework would give. `permission` is
-  /// asked once for each comparison.
+  /// evaluated once for each comparison.
   package static func makePredicate(
     _ node: PredicateNode, permission: @autoclosure () -> EvaluationPermission? = nil
   ) -> Foundation.NSPredicate {

@@ -11,7 +11,7 @@
 /// ```
 ///
 /// What the name does is looked up when it is needed, among the usual methods of Foundation's classes and
-/// those that ``PredicateFunctions`` has been told.
+/// those that are registered with ``PredicateFunctions``.
 public struct Selector: Hashable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
   private let name: String
 

@@ -1,4 +1,4 @@
-/// Finds what somebody probably meant to type.
+/// Finds the names that a mistyped one resembles.
 package enum NearestNames {
   /// The candidates that differ from `name` by case or by a few edits, best first, at most three.
   ///

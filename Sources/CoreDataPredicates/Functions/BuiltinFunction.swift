@@ -74,8 +74,8 @@ extension BuiltinFunction {
     case location
   }
 
-  /// What a function takes. An enumeration and no array, since evaluation asks for the number of
-  /// arguments at every call.
+  /// What a function takes. An enumeration and no array, since each call of the evaluation reads the number
+  /// of arguments.
   package enum Parameters: Sendable, Hashable {
     case none
     case one(Kind)

@@ -19,13 +19,13 @@ public enum PredicateFunctions {
   /// Whether a custom operator holds between the values of its two sides.
   public typealias Comparison = @Sendable (_ left: Any?, _ right: Any?) throws -> Bool
 
-  /// Makes a selector known to all predicates of the process, from any thread. It goes before a built-in one
-  /// of the same name.
+  /// Registers a selector for all predicates of the process, from any thread. It has precedence over a
+  /// built-in one of the same name.
   public static func register(_ selector: String, _ body: @escaping Body) {
     registry.register(selector, body)
   }
 
-  /// Makes a comparison operator known to all predicates of the process under a selector of one argument:
+  /// Registers a comparison operator for all predicates of the process under a selector of one argument:
   ///
   /// ```swift
   /// PredicateFunctions.registerComparison("isMemberOfArray:") { value, array in
@@ -34,42 +34,27 @@ public enum PredicateFunctions {
   /// NSPredicate(format: "name isMemberOfArray: %@", ["Ada", "Grace"])
   /// ```
   ///
-  /// Sides without value are handed over as nil. With `ANY` or `ALL` the comparison is asked for every
-  /// member. A predicate with such an operator works in memory only.
+  /// Sides without value are passed as nil. With `ANY` or `ALL` the comparison is called for every member. A
+  /// predicate with such an operator works in memory only.
   public static func registerComparison(_ selector: String, _ comparison: @escaping Comparison) {
     registry.register(selector) { target, arguments in
       try comparison(target, arguments.first.flatMap { $0 })
     }
   }
 
-  /// The order of two values by a method that gives a `ComparisonResult`; nil comes first.
-  static func order(
-    _ left: PredicateValue, _ right: PredicateValue, by selector: Selector
-  ) throws -> ComparisonResult {
-    if left.isNull || right.isNull {
-      return left.isNull ? (right.isNull ? .orderedSame : .orderedAscending) : .orderedDescending
-    }
-    let result: PredicateValue = try send(selector.description, to: left, [right])
-    if case .object(let box) = result, let order = box.value as? ComparisonResult { return order }
-    guard let number = NumberComparison.integer(result), let order = ComparisonResult(rawValue: Int(number))
-    else {
-      throw PredicateError.evaluation(
-        "The method \(selector) gave \(result.kindName) instead of a ComparisonResult; it can't order values."
-      )
-    }
-    return order
+  /// Whether the program has registered the selector.
+  package static func isRegistered(_ selector: String) -> Bool {
+    body(of: selector) != nil
   }
 
-  /// Whether the program has registered the selector.
-  static func isRegistered(_ selector: String) -> Bool {
-    registry.body(selector) != nil
-  }
+  /// What the program has registered for the selector.
+  package static func body(of selector: String) -> Body? { registry.body(selector) }
 
   /// Selectors whose argument is a key path to read from the target.
   package static let pathReaders: Set<String> = ["valueForKey:", "valueForKeyPath:", "objectForKey:"]
 
-  /// Selectors to suggest for one that nobody answers to.
-  package static var selectors: [String] { registry.names + SelectorDispatch.usual }
+  /// Selectors to suggest for an unknown one.
+  package static var selectors: [String] { registry.names + StandardSelectors.usual }
 
   private static let registry: Registry = .init()
 
@@ -89,30 +74,10 @@ public enum PredicateFunctions {
     }
   }
 
-  /// Whether some value answers to the selector. Without arguments it names a key, which anything may have.
+  /// Whether some value responds to the selector. Without arguments it names a key, which any value may have.
   static func answers(to selector: String, argumentCount: Int) -> Bool {
     registry.body(selector) != nil
       || (selector.selectorArgumentCount == argumentCount
-        && (argumentCount == 0 || SelectorDispatch.selectors.contains(selector)))
-  }
-
-  static func send(
-    _ selector: String, to target: PredicateValue, _ arguments: [PredicateValue]
-  ) throws -> PredicateValue {
-    if let body = registry.body(selector) {
-      return PredicateValue(normalizing: try body(target.objectValue, arguments.map(\.objectValue)))
-    }
-    // A message to nil is answered with nil.
-    if target.isNull, selector != "isEqual:" { return .null }
-    guard selector.selectorArgumentCount == arguments.count,
-      let result = try SelectorDispatch.send(selector, to: target, arguments)
-    else {
-      // An object without the value is no mistake in the predicate.
-      if arguments.contains(where: \.isNull), SelectorDispatch.usual.contains(selector) { return .null }
-      throw PredicateError.evaluation(
-        "Nothing answers to the selector \(selector) with \(arguments.count) arguments on \(target.kindName). "
-          + "Register it with PredicateFunctions.register(_:_:).")
-    }
-    return result
+        && (argumentCount == 0 || StandardSelectors.selectors.contains(selector)))
   }
 }

@@ -20,7 +20,7 @@ package enum KeyPathNames {
 
   /// The name as key-value coding writes it.
   ///
-  /// - Throws: ``PredicateError`` that tells why there is none, and how to give one.
+  /// - Throws: ``PredicateError`` that says why there is none, and how to give one.
   package static func requireName(of keyPath: AnyKeyPath) throws -> String {
     switch lookUp(keyPath) {
     case .named(let name): return name

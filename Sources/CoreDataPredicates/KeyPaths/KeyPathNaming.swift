@@ -1,7 +1,7 @@
-/// A type that tells the names of its properties, for predicates and sort descriptors written with key paths.
+/// A type that lists the names of its properties, for predicates and sort descriptors written with key paths.
 ///
 /// Off Apple's platforms a key path of a computed property, or of a property of a class that is not final,
-/// has no name. Managed objects need nothing: a property that hands one managed value through is named by
+/// has no name. Managed objects need nothing: a property that returns one managed value is named by
 /// trying its getter once. A type conforms (and a managed class overrides the property it has by conforming
 /// already) where that can't work:
 ///
@@ -20,13 +20,13 @@ public protocol KeyPathNaming {
   static var keyPathNames: [AnyKeyPath: String] { get }
 }
 
-/// A class whose key paths get their names by being tried on an instance that notes what it is asked for.
+/// A class whose key paths are named by applying them to an instance that records which name is read.
 package protocol KeyPathRecording {
-  /// The name that the getter of the key path asks for.
+  /// The name that the getter of the key path reads.
   static func recordedName(of keyPath: AnyKeyPath) -> KeyPathName
 }
 
-/// What is known of a key path.
+/// The name of a key path.
 package enum KeyPathName: Hashable, Sendable {
   case named(String)
   /// Why there is no name, as the end of a sentence.

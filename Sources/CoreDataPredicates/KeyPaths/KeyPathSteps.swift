@@ -3,7 +3,7 @@ extension AnyKeyPath {
   /// properties by theirs. `["Category"]` for `\Item.category?.name`, `["Array<String>", "String"]` for
   /// `\Item.tags[0].isEmpty`.
   ///
-  /// The standard library tells of the parts of a key path by its description alone:
+  /// The standard library gives the parts of a key path in its description alone:
   ///
   ///     \Item.<computed 0x000055975d8f7420 (Optional<Category>)>?.<computed 0x000055975d8f74c0 (Optional<String>)>
   package var passedValues: [String] {

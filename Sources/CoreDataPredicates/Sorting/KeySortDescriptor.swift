@@ -8,7 +8,7 @@ final class KeySortDescriptor: NSSortDescriptor, NSSecureCoding {
   private let customComparator: Comparator?
   /// A method of the program's own that compares.
   private let customSelector: Selector?
-  private let reader: KeyPathReader
+  private let comparison: any ObjectComparison
 
   convenience init(
     key: String?, ascending: Bool, selector: Selector?, permission: EvaluationPermission? = nil
@@ -34,7 +34,7 @@ final class KeySortDescriptor: NSSortDescriptor, NSSecureCoding {
     self.permission = permission
     customComparator = comparator
     customSelector = selector
-    reader = KeyPathReader(term.key ?? "")
+    comparison = Evaluator.factory.comparison(by: term, comparator: comparator, selector: selector)
     super.init(
       keyPath: \NSObject.self, ascending: term.ascending, comparator: comparator ?? { _, _ in .orderedSame })
   }
@@ -68,17 +68,7 @@ final class KeySortDescriptor: NSSortDescriptor, NSSecureCoding {
 
   func compareThrowing(_ left: Any, _ right: Any) throws -> ComparisonResult {
     if permission != nil { try checkEvaluationAllowed() }
-    let (a, b): (Any?, Any?) = (try reader.read(left), try reader.read(right))
-    let result: ComparisonResult
-    if let customComparator {
-      result = customComparator(a ?? NSNull(), b ?? NSNull())
-    } else if let customSelector {
-      result = try PredicateFunctions.order(
-        PredicateValue(normalizing: a), PredicateValue(normalizing: b), by: customSelector)
-    } else {
-      return try term.order(PredicateValue(normalizing: a), PredicateValue(normalizing: b))
-    }
-    return term.ascending ? result : NumberComparison.reversed(result)
+    return try comparison.compare(left, right)
   }
 
   override var reversedSortDescriptor: Any {
@@ -101,56 +91,4 @@ final class KeySortDescriptor: NSSortDescriptor, NSSecureCoding {
   override var description: String {
     "(\(term.key ?? "self"), \(term.ascending ? "ascending" : "descending"), \(method?.description ?? "comparator"))"
   }
-}
-
-/// A sort descriptor by key path whose values are not `Comparable`, optional ones above all.
-///
-/// Managed objects are compared by what they hold under the property's name, as stores compare them: a getter
-/// may make something else of it, or insist that there is a value.
-final class KeyPathSortDescriptor: NSSortDescriptor {
-  private let path: AnyKeyPath
-  private let term: SortTerm
-  private let stored = InlineCache<StoredProperty>()
-
-  init<Root, Value>(path: KeyPath<Root, Value>, ascending: Bool) {
-    self.path = path
-    term = SortTerm(key: KeyPathNames.describe(path), ascending: ascending)
-    super.init(keyPath: path, ascending: ascending, comparator: { _, _ in .orderedSame })
-  }
-
-  private init(path: AnyKeyPath, ascending: Bool) {
-    self.path = path
-    term = SortTerm(key: KeyPathNames.describe(path), ascending: ascending)
-    super.init(keyPath: \NSObject.self, ascending: ascending, comparator: { _, _ in .orderedSame })
-  }
-
-  override var keyPath: AnyKeyPath { path }
-
-  override func compare(_ object1: Any, to object2: Any) -> ComparisonResult {
-    do {
-      return try compareThrowing(object1, object2)
-    } catch {
-      fatalError("\(error)")
-    }
-  }
-
-  func compareThrowing(_ left: Any, _ right: Any) throws -> ComparisonResult {
-    let stored: StoredProperty = stored.entry(where: { _ in true }, else: { StoredProperty(path) })
-    return try term.order(value(of: left, stored), value(of: right, stored))
-  }
-
-  private func value(of object: Any, _ stored: StoredProperty) throws -> PredicateValue {
-    try stored.value(of: object) ?? PredicateConversion.constant(object[keyPath: path] as Any)
-  }
-
-  override var reversedSortDescriptor: Any { KeyPathSortDescriptor(path: path, ascending: !ascending) }
-
-  override func copy(with zone: NSZone? = nil) -> Any { self }
-
-  override func isEqual(_ object: Any?) -> Bool {
-    guard let other = object as? KeyPathSortDescriptor else { return false }
-    return path == other.path && ascending == other.ascending
-  }
-
-  override var hash: Int { path.hashValue }
 }

@@ -12,7 +12,7 @@ extension SortDescribing where Self: NSSortDescriptor {
     self = Self.make(KeySortDescriptor(term: SortTerm(key: key, ascending: ascending)))
   }
 
-  /// Sorts by a key path with a comparator. A missing value is handed over as `NSNull`. Such a descriptor
+  /// Sorts by a key path with a comparator. A missing value is passed as `NSNull`. Such a descriptor
   /// works in memory only.
   public init(key: String?, ascending: Bool, comparator: @escaping Comparator) {
     self = Self.make(
@@ -20,8 +20,8 @@ extension SortDescribing where Self: NSSortDescriptor {
   }
 
   /// Sorts by a key path with a method that compares two values, by its name. The usual ones of strings
-  /// (`localizedStandardCompare:`) are those of ``StringComparison`` and work in stores too; others are what
-  /// ``PredicateFunctions`` has been told, give a `ComparisonResult`, and work in memory only.
+  /// (`localizedStandardCompare:`) are those of ``StringComparison`` and work in stores too; others
+  /// are registered with ``PredicateFunctions``, return a `ComparisonResult`, and work in memory only.
   /// nil is `compare:`.
   public init(key: String?, ascending: Bool, selector: Selector?) {
     self = Self.make(KeySortDescriptor(key: key, ascending: ascending, selector: selector))

@@ -21,7 +21,7 @@ extension SortDescribing where Self: NSSortDescriptor {
   }
 }
 
-/// A Swift sort descriptor whose order only Swift knows.
+/// A Swift sort descriptor whose order only its own comparison defines.
 private final class TypedSortDescriptor<Compared>: NSSortDescriptor {
   private let descriptor: SortDescriptor<Compared>
   /// Setting `SortDescriptor.order` does not change how it compares on Linux.
@@ -77,9 +77,9 @@ package enum NaturalOrder {
     return types.contains(ObjectIdentifier(type))
   }
 
-  /// Whether Foundation's own descriptor orders by `<`, not by a comparator of the program's. Foundation
-  /// doesn't tell, so the code of the closures is compared; what isn't recognised is sorted in memory, which
-  /// is always right.
+  /// Whether Foundation's own descriptor orders by `<`, not by a comparator of the program's. Foundation has
+  /// no property for that, so the code of the closures is compared; what isn't recognised is sorted in
+  /// memory, which is always right.
   static func isOwn(_ descriptor: NSSortDescriptor) -> Bool {
     ClosureCode.isSame(descriptor.comparator, reference.comparator)
   }

@@ -79,7 +79,7 @@ package enum Word: String, CaseIterable, Sendable {
   }
 }
 
-/// What other modules ask about words.
+/// What other modules need of the keywords.
 package enum FormatWords {
   /// Whether a key of this name has to be written with a `#` before it.
   package static func areReserved(_ name: String) -> Bool {

@@ -54,8 +54,9 @@ public struct VariableArgumentList {
 /// The arguments as a list for ``PredicateParsing/init(format:arguments:)-(_,VariableArgumentList)``, as in
 /// code for Apple's systems.
 ///
-/// There the list is C's, and somebody keeps it alive; Linux has `withVaList(_:_:)` only. This list holds its
-/// arguments, and a format that needs more of them, or others, is an error that names the place.
+/// There the list is C's, and its memory is the caller's responsibility; Linux has `withVaList(_:_:)` only.
+/// This list holds its arguments, and a format that needs more of them, or others, is an error that names the
+/// place.
 public func getVaList(_ args: [any CVarArg]) -> VariableArgumentList {
   VariableArgumentList(args)
 }

@@ -44,7 +44,7 @@ enum VariableArguments {
   /// The arguments that a format consumes, in order. Nothing is read behind the first mistake in the format.
   ///
   /// - Throws: an error that names the place where an object or a text must be and is not, as far as
-  ///   its word tells.
+  ///   its word shows.
   static func values(of list: CVaListPointer?, for format: String) throws(PredicateError) -> [Any?] {
     let passings: [(passing: Passing, specifier: String)] = passings(in: format)
     guard let list, !passings.isEmpty else { return [] }

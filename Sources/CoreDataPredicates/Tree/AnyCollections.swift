@@ -5,63 +5,63 @@ import Foundation
 // for NSArray too.
 
 /// An optional seen through an `Any`.
-protocol UnwrappableOptional {
+package protocol UnwrappableOptional {
   var unwrapped: Any? { get }
   static var wrappedType: Any.Type { get }
 }
 
 extension Optional: UnwrappableOptional {
-  var unwrapped: Any? {
+  package var unwrapped: Any? {
     switch self {
     case .some(let value): value
     case .none: nil
     }
   }
 
-  static var wrappedType: Any.Type { Wrapped.self }
+  package static var wrappedType: Any.Type { Wrapped.self }
 }
 
 /// A sequence of members in order.
-protocol AnyArray {
+package protocol AnyArray {
   var members: [Any] { get }
 }
 
 extension Array: AnyArray {
-  var members: [Any] { self }
+  package var members: [Any] { self }
 }
 
 extension ArraySlice: AnyArray {
-  var members: [Any] { map { $0 as Any } }
+  package var members: [Any] { map { $0 as Any } }
 }
 
 extension ContiguousArray: AnyArray {
-  var members: [Any] { map { $0 as Any } }
+  package var members: [Any] { map { $0 as Any } }
 }
 
 /// Members without order.
-protocol AnySet {
+package protocol AnySet {
   var members: [Any] { get }
 }
 
 extension Set: AnySet {
-  var members: [Any] { map { $0 as Any } }
+  package var members: [Any] { map { $0 as Any } }
 }
 
 /// Entries by key.
-protocol AnyDictionary {
+package protocol AnyDictionary {
   var entryCount: Int { get }
   func forEachEntry(_ body: (Any, Any) -> Void)
   func value(forAnyKey key: Any) -> Any?
 }
 
 extension Dictionary: AnyDictionary {
-  var entryCount: Int { count }
+  package var entryCount: Int { count }
 
-  func forEachEntry(_ body: (Any, Any) -> Void) {
+  package func forEachEntry(_ body: (Any, Any) -> Void) {
     for (key, value) in self { body(key, value) }
   }
 
-  func value(forAnyKey key: Any) -> Any? {
+  package func value(forAnyKey key: Any) -> Any? {
     guard let key = key as? Key else { return nil }
     return self[key]
   }

@@ -55,7 +55,7 @@ package enum NumberComparison {
     }
   }
 
-  static func reversed(_ result: ComparisonResult) -> ComparisonResult {
+  package static func reversed(_ result: ComparisonResult) -> ComparisonResult {
     switch result {
     case .orderedAscending: .orderedDescending
     case .orderedDescending: .orderedAscending

@@ -193,25 +193,25 @@ package final class PredicateBlock: Hashable, @unchecked Sendable {
 /// How deep trees may grow.
 package enum TreeLimits {
   /// Levels of one tree, chains of arithmetic included (`a + b + c` has two). Releasing a tree takes up to
-  /// 300 bytes a level on whatever thread lets go of it last, and some have 512 KiB.
+  /// 300 bytes a level on the thread that releases the last reference, and some threads have 512 KiB.
   package static let depth: Int = 1000
 
   /// What evaluating or fetching by a deeper tree throws.
-  static let error: PredicateError = .evaluation(
+  package static let error: PredicateError = .evaluation(
     "A predicate or an expression may be nested \(depth) levels deep, and this one is deeper. Give one AND or OR all its members at "
       + "once, and use IN for alternatives and sum: for long sums.")
 }
 
 /// Stands for a compound predicate that was made too deep: initialisers can't throw, fetches
 /// and evaluations can.
-final class TooDeepPredicate: Foundation.NSPredicate {
+package final class TooDeepPredicate: Foundation.NSPredicate {
   // Immutable.
   nonisolated(unsafe) static let shared = TooDeepPredicate(value: false)
   static let node: PredicateNode = .block(PredicateBlock(shared))
 
-  override func evaluate(with object: Any?, substitutionVariables bindings: [String: Any]?) -> Bool {
+  package override func evaluate(with object: Any?, substitutionVariables bindings: [String: Any]?) -> Bool {
     fatalError("\(TreeLimits.error)")
   }
 
-  override func copy(with zone: NSZone?) -> Any { self }
+  package override func copy(with zone: NSZone?) -> Any { self }
 }

@@ -23,7 +23,7 @@ extension PredicateValue {
   }
 
   // Type identity is tested before any cast: a cast between Swift and Foundation types bridges, is slow, and
-  // answers yes where the language must not (every NSNumber "is" a Bool).
+  // succeeds where the language must not (every NSNumber "is" a Bool).
   private init(present value: Any) {
     let type: Any.Type = Swift.type(of: value)
     if type == String.self {

@@ -31,13 +31,13 @@ package enum PredicateValue: Sendable {
   case object(ObjectBox)
 }
 
-/// Holds a value that the predicate language knows nothing about.
+/// A value of a type that is not part of the predicate language.
 ///
-/// Equal are: two `NSObject`s that say so (`isEqual(_:)`, by default identity), equal `Hashable` values of
-/// one type, a type and one object with itself.
+/// Equal are: two `NSObject`s by `isEqual(_:)` (by default identity), equal `Hashable` values of one type, a
+/// type and one object with itself.
 package final class ObjectBox: Hashable, @unchecked Sendable {
-  // Immutable after init; what the value itself allows across threads is the business of whoever put it into
-  // the predicate, as with Apple's NSPredicate.
+  // Immutable after init. Whether the value itself may be used on several threads is the responsibility of
+  // the code that put it into the predicate, as with Apple's NSPredicate.
   package let value: Any
 
   package init(_ value: Any) {

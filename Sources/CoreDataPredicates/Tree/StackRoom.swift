@@ -42,7 +42,7 @@ package enum StackGuard {
     return try result.get()
   }
 
-  /// Bytes between here and the end of this thread's stack; 0 where the platform doesn't tell.
+  /// Bytes between here and the end of this thread's stack; 0 where the platform has no such information.
   private static func remaining() -> Int {
     #if canImport(Glibc) || canImport(Musl) || canImport(Android)
       var attributes: pthread_attr_t = pthread_attr_t()

@@ -55,7 +55,7 @@ extension PredicateNode {
     case .constant: return nil
     case .block: return Printer.print(self)
     case .comparison(let node):
-      if node.comparison == .customSelector, !ClassTest.isAskedOfRows(node) { return Printer.print(self) }
+      if node.comparison == .customSelector, !ClassTest.isTestOfRows(node) { return Printer.print(self) }
       return node.left.programCode ?? node.right.programCode
     case .compound(_, let members):
       for member in members { if let part = member.programCode { return part } }
@@ -330,7 +330,7 @@ private struct PathList {
   }
 }
 
-/// Counts levels without recursion: whoever recurses asks first how deep it goes.
+/// Counts levels without recursion, so that recursive code can be given enough stack.
 private enum TreeDepth {
   enum Item {
     case predicate(PredicateNode)

@@ -1,3 +1,4 @@
+import CoreDataEvaluation
 import CoreDataModel
 import CoreDataPredicates
 import CoreDataStorage

@@ -1,3 +1,4 @@
+import CoreDataEvaluation
 import CoreDataPredicates
 
 /// Functions that compiled statements need and that standard SQL lacks. A dialect rewrites these, or its

@@ -1,5 +1,6 @@
 import ArgumentParser
 import CoreDataModel
+import CoreDataModelChecking
 
 /// `clarus model lint`
 struct ModelLintCommand: ParsableCommand {

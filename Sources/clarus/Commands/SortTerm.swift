@@ -1,5 +1,6 @@
 import ArgumentParser
 import CoreDataModel
+import CoreDataModelChecking
 import CoreDataStorage
 import Foundation
 

@@ -1,4 +1,5 @@
 import CoreDataModel
+import CoreDataModelChecking
 import CoreDataPredicates
 import CoreDataStorage
 import Foundation

@@ -1,0 +1,6 @@
+import CoreDataPredicates
+
+typealias NSComparisonPredicate = CoreDataPredicates.NSComparisonPredicate
+typealias NSCompoundPredicate = CoreDataPredicates.NSCompoundPredicate
+typealias NSExpression = CoreDataPredicates.NSExpression
+typealias PredicateError = CoreDataPredicates.PredicateError
