@@ -47,17 +47,8 @@ extension ValueType {
   /// The type of a constant alone, for arithmetic and for comparisons of computed values; nil for a constant
   /// that no column holds.
   init?(_ constant: PredicateValue) {
-    switch constant {
-    case .bool, .integer: self = .integer
-    case .unsigned, .double: self = .real
-    case .decimal: self = .decimal
-    case .string: self = .string
-    case .date: self = .date
-    case .uuid: self = .uuid
-    case .url: self = .url
-    case .data: self = .data
-    case .null, .nullObject, .array, .set, .dictionary, .object: return nil
-    }
+    guard let kind = constant.scalarKind else { return nil }
+    self.init(kind)
   }
 }
 
