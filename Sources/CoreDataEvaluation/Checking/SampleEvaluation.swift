@@ -11,7 +11,7 @@ import Foundation
 package enum SampleEvaluation {
   // MARK: Examples
 
-  /// The example that stands for every value of the same kind; collections keep their shape.
+  /// The sample for every value of the same kind; collections keep their shape.
   package static func example(like value: PredicateValue) -> PredicateValue {
     switch value {
     case .null, .nullObject: .null
@@ -40,7 +40,7 @@ package enum SampleEvaluation {
   package static let url: PredicateValue =
     URL(string: "https://host/path.txt?query").map(PredicateValue.url) ?? .null
 
-  /// A collection of two, so that operators which compare members with each other do so.
+  /// A collection of two, so that operators compare its members with each other.
   package static func many(_ member: PredicateValue, isOrdered: Bool) -> PredicateValue {
     let members: [PredicateValue] = [member, sibling(of: member)]
     return isOrdered ? .array(members) : .set(Set(members))
@@ -62,12 +62,12 @@ package enum SampleEvaluation {
     }
   }
 
-  /// What a text may be read as; the example itself is a date.
+  /// Texts that can be read as other kinds; the sample itself is a date.
   private static let otherTexts: [PredicateValue] = [
     .string("1"), .string("E621E1F8-C36C-495A-93FC-0C247A3E6E5F"),
   ]
 
-  // MARK: Trials
+  // MARK: Evaluation
 
   /// Whether the operator takes such operands. nil stands for an operand of unknown kind.
   ///
@@ -75,14 +75,14 @@ package enum SampleEvaluation {
   package static func compare(_ left: PredicateValue?, _ node: ComparisonNode, _ right: PredicateValue?)
     throws
   {
-    // nil is the one value that every operator takes, so what is thrown is about the other side alone.
+    // Every operator accepts nil, so an error is about the other side alone.
     _ = try ValueComparison.holds(left ?? .null, node, right ?? .null)
   }
 
-  /// An example of the result of a built-in function.
+  /// A sample of the result of a built-in function.
   ///
-  /// Constants are tried by their examples too: whether there is a zero to divide by is not a matter of
-  /// kinds. Texts behind the first argument are kept, since they name types and options.
+  /// Samples also replace constants: whether there is a zero to divide by does not depend on kinds. Texts
+  /// after the first argument are kept, because they name types and options.
   package static func call(_ function: BuiltinFunction, _ arguments: [PredicateValue]) throws
     -> PredicateValue
   {
@@ -97,7 +97,7 @@ package enum SampleEvaluation {
     _ selector: String, to target: PredicateValue, _ arguments: [PredicateValue]
   ) throws -> PredicateValue? {
     if PredicateFunctions.isRegistered(selector) { return nil }
-    // Examples for constants too: whether a text has a tenth character is not a matter of kinds.
+    // Samples replace constants too: whether a text has a tenth character does not depend on kinds.
     return example(
       like: try PredicateFunctions.send(selector, to: example(like: target), arguments.map(example)))
   }
@@ -108,7 +108,7 @@ package enum SampleEvaluation {
     if PredicateFunctions.isRegistered(selector) { return true }
     var lists: [[PredicateValue]] = [[]]
     for _ in 0..<selector.selectorArgumentCount {
-      // Nobody has methods of three arguments; each would multiply the trials by ten.
+      // No method has three arguments; each would multiply the attempts by ten.
       if lists.count > 100 { return false }
       lists = lists.flatMap { list in kinds.map { list + [$0] } }
     }
@@ -117,7 +117,7 @@ package enum SampleEvaluation {
     }
   }
 
-  /// An example of each kind.
+  /// A sample of each kind.
   private static let kinds: [PredicateValue] = [
     text, .integer(1), date, data, uuid, url, .bool(true), many(text, isOrdered: true),
     many(text, isOrdered: false),
@@ -132,7 +132,7 @@ package enum SampleEvaluation {
     example(like: try ScalarKeys.read(key, from: value))
   }
 
-  /// An example of what a collection operator (without its `@`) makes of values like this one; nil when there
+  /// A sample of the result of a collection operator (without its `@`) for values like this one; nil if there
   /// is no such operator.
   package static func collect(_ name: String, _ value: PredicateValue) throws -> PredicateValue? {
     guard let operation = CollectionOperator(rawValue: name) else { return nil }

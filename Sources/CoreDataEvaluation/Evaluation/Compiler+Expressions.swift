@@ -1,7 +1,7 @@
 import CoreDataPredicates
 import Foundation
 
-/// An expression ready to be evaluated, in two ways: normalised for comparing, or as it comes for reading
+/// A compiled expression, with two results: the normalised value for comparing, or the raw value for reading
 /// further keys.
 struct CompiledExpression: Sendable {
   let value: @Sendable (EvaluationContext) throws -> PredicateValue
@@ -30,7 +30,7 @@ struct CompiledExpression: Sendable {
     self.raw = raw
   }
 
-  /// The same, evaluated where a deep tree fits.
+  /// The same, evaluated with enough stack for a deep tree.
   func withRoom(forLevels levels: Int) -> CompiledExpression {
     let (value, raw) = (value, raw)
     return CompiledExpression(
@@ -113,7 +113,7 @@ extension Compiler {
     }
   }
 
-  /// One plain key of the evaluated object is what most comparisons read, so it takes the shortest way.
+  /// One plain key of the evaluated object is the most common operand, so it has the shortest path.
   private static func compileKeyPath(_ path: String) -> CompiledExpression {
     let reader: KeyPathReader = KeyPathReader(path)
     guard reader.isSinglePlainKey else { return CompiledExpression(raw: { try reader.read($0.object) }) }
@@ -180,7 +180,7 @@ extension Compiler {
   ) -> CompiledExpression {
     let target: CompiledExpression = compile(target)
     let arguments: [CompiledExpression] = arguments.map { compile($0) }
-    // Reading a key goes on from the object itself, which normalising would hide.
+    // Further keys are read from the object itself, which normalising would hide.
     if PredicateFunctions.pathReaders.contains(name), arguments.count == 1 {
       return CompiledExpression(raw: { context in
         guard case .string(let path) = try arguments[0].value(context) else {
@@ -235,7 +235,7 @@ extension Compiler {
     let (left, right) = (compile(left).value, compile(right).value)
     return CompiledExpression(value: { context in
       let (a, b) = (try left(context), try right(context))
-      // On the way to one of them an object is missing.
+      // An object is missing on the path to one of them.
       if a.isNull || b.isNull { return .null }
       guard case .set(let members) = a, let others = b.elements else {
         if context.rules == .lenient { return .null }

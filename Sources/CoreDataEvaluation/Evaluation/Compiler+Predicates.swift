@@ -66,8 +66,8 @@ enum Compiler {
 }
 
 extension Compiler {
-  /// A pattern that an object holds may be no regular expression, an argument that it should hold may be
-  /// missing: it matches nothing. One that the predicate is given is a mistake.
+  /// A pattern in an object may be no regular expression, and an argument in an object may be missing: it
+  /// matches nothing. In a predicate's constant this is an error.
   static func compare(
     _ left: PredicateValue, _ node: ComparisonNode, _ right: PredicateValue
   ) throws -> Bool {
@@ -87,8 +87,7 @@ extension Compiler {
 }
 
 extension Foundation.NSPredicate {
-  /// Calls a block, or a predicate class of the program's own; a block never leads back to the
-  /// tree that holds it.
+  /// Calls a block, or a predicate class of the program; a block never leads back to the tree that holds it.
   fileprivate func evaluatingBlock(_ object: Any?, _ bindings: [String: Any]?) throws -> Bool {
     evaluate(with: object, substitutionVariables: bindings)
   }

@@ -35,7 +35,7 @@ struct ConstantComparison: Sendable {
     case (.like, .string(let pattern)) where StringMatching.Mode(node.options) != .localized:
       strategy = .like(LikePattern(pattern, node.options))
     case (.matches, .string(let pattern)):
-      // An invalid pattern is an error of the evaluation, which compiles it again to throw.
+      // An invalid pattern is an error of the evaluation, which compiles it again and throws.
       strategy = (try? RegularExpression(pattern, node.options)).map(Strategy.matches) ?? .general
     case (.in, .array(let members)) where node.options.isEmpty: strategy = .member(MemberTest(members))
     case (.in, .set(let members)) where node.options.isEmpty: strategy = .member(MemberTest(members))

@@ -1,15 +1,15 @@
 import CoreDataPredicates
 import Foundation
 
-/// What becomes of a value of a kind that an operation never takes, such as the square root of a text.
+/// The result for a value of a kind that an operation never accepts, such as the square root of a text.
 ///
-/// Everything else is the same by either rule, and in SQL: nil gives nil, and so do values of the right kind
-/// that have no result (a zero to divide by, text that spells no number). One row's values never make a fetch
-/// or an evaluation fail (Decisions/0040).
+/// Everything else is the same with either rule, and in SQL: nil gives nil, and so do values of the right
+/// kind that have no result (a zero to divide by, text that spells no number). One row's values never make a
+/// fetch or an evaluation fail (Decisions/0040).
 package enum EvaluationRules: Sendable {
   /// The evaluation throws.
   case strict
-  /// The result is nil: for `evaluate(with:)` and its like, which can't throw.
+  /// The result is nil: for `evaluate(with:)` and the like, which can't throw.
   case lenient
 }
 
@@ -21,10 +21,10 @@ final class EvaluationContext {
   // Set between evaluations only, by the code that made the context; checking that at run time would
   // add to the cost of every test.
   @exclusivity(unchecked) var object: Any?
-  /// How the object's keys are read, when it is ``KeyValueReadable``.
+  /// How the object's keys are read, if it is ``KeyValueReadable``.
   @exclusivity(unchecked) var reader: KeyedReader?
   let bindings: [String: Any]?
-  /// Variables bound by `SUBQUERY`s around this place, innermost first.
+  /// Variables bound by the enclosing `SUBQUERY`s, innermost first.
   let locals: LocalVariable?
   /// Variables that `$v := …` has given a value.
   var assigned: [String: Any]?
@@ -41,7 +41,7 @@ final class EvaluationContext {
     self.rules = rules
   }
 
-  /// The evaluation of the next object.
+  /// Starts the evaluation of the next object.
   func start(_ object: Any, _ reader: KeyedReader?) {
     self.object = object
     self.reader = reader

@@ -2,14 +2,14 @@ import CoreDataPredicates
 import Foundation
 import Synchronization
 
-/// A few entries in the order in which they were needed, read without a lock: the first is nearly
-/// always the one.
+/// A few entries in the order in which they were first needed, read without a lock: nearly always the first
+/// one is the right one.
 ///
-/// Entries beyond the capacity are made for each use; a program that meets so many kinds of objects is
-/// slower, and right. It lies in its owner, so that an empty one, which most predicates keep, costs a word
-/// and no allocation.
+/// Entries beyond the capacity are made for each use; a program with so many kinds of objects is slower, but
+/// correct. The cache is stored inline in its owner, so that an empty one, which most predicates have, costs
+/// a word and no allocation.
 struct InlineCache<Entry: AnyObject & Sendable>: ~Copyable, @unchecked Sendable {
-  // Links are appended, complete, by an atomic exchange with nothing, and live as long as the cache.
+  // Links are appended, complete, by an atomic exchange with 0, and exist as long as the cache.
 
   private final class Link {
     let entry: Entry
@@ -67,7 +67,7 @@ struct InlineCache<Entry: AnyObject & Sendable>: ~Copyable, @unchecked Sendable 
         last.map { $0._withUnsafeGuaranteedRef { Self.append(address, to: $0.next) } }
         ?? Self.append(address, to: first)
       if appended { return entry }
-      // Somebody else was faster: the search goes on with what they appended.
+      // Another thread has appended one first: the search continues with it.
       new.release()
       next = found
     }

@@ -1,7 +1,7 @@
 import CoreDataPredicates
 import Foundation
 
-/// A key path, cut into steps once and read from many objects.
+/// A key path, divided into steps once and read from many objects.
 ///
 /// ```
 /// a.b                  key a, key b
@@ -9,10 +9,10 @@ import Foundation
 /// items.@count         key items, number of members
 /// ```
 ///
-/// nil ends the path and gives nil. A key read from a set gives the set of results, without nil, the sets and
-/// ordered sets among them merged. A key read from an array or an ordered set maps over the members, with
-/// nulls in place of nil; what an ordered set's members give is merged too, so that a path over several
-/// to-many relationships is one flat collection.
+/// nil ends the path and is its value. A key read from a set gives the set of results, without nil, with the
+/// sets and ordered sets among them merged. A key read from an array or an ordered set maps over the members,
+/// with nulls in place of nil; the results of an ordered set's members are merged too, so that a path over
+/// several to-many relationships is one flat collection.
 struct KeyPathReader: Sendable {
   enum Step: Sendable {
     case key(String)
@@ -35,7 +35,7 @@ struct KeyPathReader: Sendable {
         continue
       }
       steps.append(Self.step(component.dropFirst(), rest: rest, path: path))
-      // Everything behind an operator is read from each member.
+      // Everything after an operator is read from each member.
       break
     }
     self.steps = steps
@@ -67,8 +67,8 @@ struct KeyPathReader: Sendable {
     try read(object, setsAsLists: false)
   }
 
-  /// As ``read(_:)``, for quantifiers: a set's members keep their nils and doubles on the way, as rows
-  /// do in a database.
+  /// As ``read(_:)``, for quantifiers: a set's members keep their nils and duplicates on the path, as rows do
+  /// in a database.
   func readMembers(_ object: Any?) throws -> Any? {
     try read(object, setsAsLists: true)
   }
@@ -109,7 +109,7 @@ struct KeyPathReader: Sendable {
   }
 }
 
-/// The members of an ordered relationship, or of any for a quantifier, on the way along a path.
+/// The members of an ordered relationship, or of any for a quantifier, in the middle of a path.
 private struct MemberList: AnyArray {
   let members: [Any]
 
@@ -117,7 +117,7 @@ private struct MemberList: AnyArray {
     self.members = members
   }
 
-  /// nil for everything that maps by the rules of its own.
+  /// nil for everything that maps by its own rules.
   init?(_ value: Any, includingSets: Bool) {
     let type: Any.Type = Swift.type(of: value)
     if type == MemberList.self, let list = value as? MemberList {
@@ -212,7 +212,7 @@ enum KeyReader {
     return .set(results)
   }
 
-  /// The only reflection there is for objects that don't conform to ``KeyValueReadable``.
+  /// The only use of reflection: for objects that don't conform to ``KeyValueReadable``.
   private static func readStoredProperty(_ key: String, of object: Any) throws -> Any? {
     var mirror: Mirror? = Mirror(reflecting: object)
     while let current = mirror {

@@ -7,9 +7,9 @@ import Foundation
 /// Foundation's collections need no conformance; objects of other classes are read through `Mirror`, stored
 /// properties only and slowly.
 public protocol KeyValueReadable {
-  /// The value of one property, nil when it has none.
+  /// The value of one property; nil if it has none.
   ///
-  /// - Throws: when the object has no such key. The error reaches the caller of
+  /// - Throws: if the object has no such key. The error reaches the caller of
   ///   `NSPredicate.evaluateThrowing(with:substitutionVariables:)` unchanged.
   func readValue(forKey key: String) throws -> Any?
 }

@@ -8,7 +8,7 @@ struct MemberTest: Sendable {
   /// The numbers among the members; nil when one of them is no integer, and the set is used.
   private let integers: [Int64]?
 
-  /// What nil gives.
+  /// The result for nil.
   let whenNull: Bool
 
   init(_ members: some Sequence<PredicateValue>) {
@@ -43,9 +43,9 @@ struct MemberTest: Sendable {
   }
 }
 
-/// Texts to be found by their bytes.
+/// Texts that are found by their bytes.
 ///
-/// A few are compared one after the other; more lie in a table of places, open addressing, at most half full.
+/// A few are compared one after the other; more are in a hash table with open addressing, at most half full.
 private final class TextSet: @unchecked Sendable {
   // Immutable after init.
 
@@ -57,10 +57,10 @@ private final class TextSet: @unchecked Sendable {
   private let bytes: UnsafeMutablePointer<UInt8>
   private let places: UnsafeMutablePointer<Place>
   private let count: Int
-  /// Numbers of places, −1 for none; as many as a power of two. nil for a few texts.
+  /// Indexes of texts, −1 for none; the size is a power of two. nil for a few texts.
   private let table: UnsafeMutablePointer<Int32>?
   private let mask: Int
-  /// A broken text could be repaired to one of these.
+  /// Whether a text with broken UTF-8 could be repaired to one of these.
   private let holdsReplacement: Bool
 
   private static let few: Int = 8
@@ -105,7 +105,7 @@ private final class TextSet: @unchecked Sendable {
     table?.deallocate()
   }
 
-  /// nil when the text is broken, perhaps, and would be one of these when repaired.
+  /// nil if the text may have broken UTF-8 and be one of these when repaired.
   func contains(_ wanted: UnsafeBufferPointer<UInt8>) -> Bool? {
     if holdsReplacement, !wanted.isASCII { return nil }
     guard let table else {

@@ -9,10 +9,10 @@ struct NumberTest: Sendable {
   private let doubles: NumberSpan<Double>
   /// Whether everything outside the ranges passes, as for `!=`.
   private let isNegated: Bool
-  /// What nil gives.
+  /// The result for nil.
   let whenNull: Bool
 
-  /// From `low` to `high`; nothing when `low` is greater.
+  /// From `low` to `high`; empty if `low` is greater.
   private struct NumberSpan<Bound: Comparable & Sendable>: Sendable {
     var low: Bound
     var high: Bound
@@ -31,7 +31,7 @@ struct NumberTest: Sendable {
   @inline(__always)
   func holds(_ value: Bool) -> Bool { holds((value ? 1 : 0) as Int64) }
 
-  /// What is not a number lies in no range.
+  /// NaN is in no range.
   @inline(__always)
   func holds(_ value: Double) -> Bool { doubles.contains(value) != isNegated }
 
@@ -70,7 +70,7 @@ struct NumberTest: Sendable {
   }
 
   private init?(_ comparison: ComparisonOperator, _ constant: Int64, _ isNegated: Bool) {
-    // A constant that is no double would need another rule for doubles.
+    // A constant that is no double would need a different rule for doubles.
     guard let double = Double(exactly: constant), let integers = Self.integers(comparison, constant),
       let doubles = Self.doubles(comparison, double)
     else { return nil }

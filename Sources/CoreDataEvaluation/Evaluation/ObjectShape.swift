@@ -12,7 +12,7 @@ import Foundation
 /// keeps its object alive.
 package struct Subject {
   package let object: UnsafeRawPointer
-  /// A place within the object; nil when the object itself is the subject.
+  /// A place within the object; nil if the object itself is the subject.
   package let place: UnsafeRawPointer?
 
   @inline(__always)
@@ -28,7 +28,7 @@ package struct Subject {
   }
 }
 
-/// A value as a reader finds it: scalars as they are, text in place.
+/// A value as a reader finds it: scalars unchanged, text in place.
 package enum PlainValue {
   case null
   case bool(Bool)
@@ -37,8 +37,8 @@ package enum PlainValue {
   /// Seconds since 2001.
   case date(Double)
   case uuid(UUID)
-  /// UTF-8 in the subject's own memory, good until the subject changes. Broken bytes stand
-  /// for replacement characters.
+  /// UTF-8 in the subject's own memory, valid until the subject changes. Broken bytes count as replacement
+  /// characters.
   case text(UnsafeBufferPointer<UInt8>)
   case string(String)
   case object(AnyObject)
@@ -89,23 +89,23 @@ package enum ShapeProperty {
   case toMany(members: MemberReader, count: PlainReader, any ObjectShape)
 }
 
-/// What all objects of one kind look like. Used while a predicate is being prepared for them, and not kept.
+/// The layout of all objects of one kind. Used while a predicate is compiled for them, and not kept.
 package protocol ObjectShape: Sendable {
-  /// How to read a key; nil when only key-value coding can. The readers fit all subjects of the shape.
+  /// How to read a key; nil if only key-value coding can. The readers fit all subjects of the shape.
   func property(_ key: String) -> ShapeProperty?
 
   /// The subject as key-value coding reads it.
   var whole: @Sendable (Subject) -> Any { get }
 }
 
-/// An object whose class gives it a shape.
+/// An object whose class has a shape.
 package protocol ShapedObject: AnyObject, KeyValueReadable {
   static var shapeFinder: ShapeFinder { get }
 }
 
 /// Finds the shape of objects of one class.
 package struct ShapeFinder: Sendable {
-  /// Distinguishes shapes; a number is never used for a second one while the process lives.
+  /// Distinguishes shapes; a number is never reused in the process.
   let number: @Sendable (UnsafeRawPointer) -> UInt64
   let shape: @Sendable (UnsafeRawPointer) -> any ObjectShape
 

@@ -3,10 +3,10 @@ import Foundation
 
 typealias Test = @Sendable (EvaluationContext) throws -> Bool
 
-/// A predicate made ready for evaluating it many times: compiled to closures at the first evaluation, so that
-/// operators, options, key paths, patterns and lists are looked at once and not once an object.
+/// A predicate prepared for many evaluations: compiled to closures at the first evaluation, so that
+/// operators, options, key paths, patterns and lists are examined once and not for each object.
 ///
-/// Objects that have a shape (``ShapedObject``) get a compilation of their own, in which keys are places:
+/// Objects that have a shape (``ShapedObject``) get a separate compilation, in which keys are places:
 ///
 ///     type of the object ─▸ a finder? ─▸ number of the shape ─▸ test, compiled for it
 ///                            └ no: the general test, which reads by key-value coding
@@ -20,7 +20,7 @@ package final class PredicateProgram: EvaluablePredicate {
     source = ProgramSource(node: node, rules: rules)
   }
 
-  /// Whether the predicate holds for the object.
+  /// Whether the predicate is true for the object.
   ///
   /// - Throws: ``PredicateError``, and whatever ``KeyValueReadable/readValue(forKey:)`` throws.
   package func evaluate(_ object: Any?, variables: [String: Any]? = nil) throws -> Bool {
@@ -39,7 +39,7 @@ package final class PredicateProgram: EvaluablePredicate {
   }
 
   /// As ``evaluate(_:variables:)`` for callers that can't throw: values of kinds that an operation never
-  /// takes count as nil.
+  /// accepts count as nil.
   ///
   /// - Throws: everything else that ``evaluate(_:variables:)`` throws.
   package func evaluateLeniently(_ object: Any?, variables: [String: Any]? = nil) throws -> Bool {
@@ -55,7 +55,7 @@ package final class PredicateProgram: EvaluablePredicate {
     }
   }
 
-  /// The objects for which the predicate holds, in order.
+  /// The objects for which the predicate is true, in order.
   ///
   /// - Throws: as ``evaluate(_:variables:)``.
   package func filter<Objects: Sequence>(
@@ -126,7 +126,7 @@ private func subject(of object: Any, _ type: ObjectIdentifier) -> Subject {
   return found == type ? Subject(address: address) : Subject(object as AnyObject)
 }
 
-/// The type of what an `Any` holds, and its first word: of an object, the reference.
+/// The type of an `Any`'s value, and its first word: for an object, the reference.
 private func content<Content>(of content: Content) -> (ObjectIdentifier, UnsafeRawPointer) {
   (
     ObjectIdentifier(Content.self),
@@ -134,7 +134,7 @@ private func content<Content>(of content: Content) -> (ObjectIdentifier, UnsafeR
   )
 }
 
-/// What is compiled, in the general way and for shapes.
+/// The source of compilations, in the general way and for shapes.
 private struct ProgramSource: Sendable {
   let node: PredicateNode
   let rules: EvaluationRules
@@ -146,7 +146,7 @@ private struct ProgramSource: Sendable {
     return { context in try StackGuard.run(levels: levels) { try test(context) } }
   }
 
-  /// nil when the shape does not help.
+  /// nil if the shape does not help.
   func compile(for shape: any ObjectShape, _ reader: KeyedReader?) -> ShapeTest? {
     let levels: Int = node.depth
     let test: ShapeTest? = StackGuard.run(levels: levels) {
@@ -203,7 +203,7 @@ private final class ShapeEntry: Sendable {
   }
 }
 
-/// The test for one object after the other; most have the shape of the one before.
+/// The test for one object after the other; most have the same shape as the one before.
 private struct ShapeCursor {
   private let source: ProgramSource
   private(set) var type: ObjectIdentifier?
@@ -234,7 +234,7 @@ private struct ShapeCursor {
   }
 }
 
-/// An expression made ready for evaluating it many times.
+/// An expression prepared for many evaluations.
 package final class ExpressionProgram: EvaluableExpression, @unchecked Sendable {
   // `lock` guards `compiled`; the rest is immutable.
   private let lock: NSLock = .init()
@@ -247,7 +247,8 @@ package final class ExpressionProgram: EvaluableExpression, @unchecked Sendable 
     self.rules = rules
   }
 
-  /// The value for the object, as programs get it. What the expression assigns goes into `context`.
+  /// The value for the object, in the form for programs. Variables that the expression assigns are stored in
+  /// `context`.
   ///
   /// - Throws: ``PredicateError``, and whatever ``KeyValueReadable/readValue(forKey:)`` throws.
   package func evaluate(
@@ -264,7 +265,7 @@ package final class ExpressionProgram: EvaluableExpression, @unchecked Sendable 
   }
 
   /// As ``evaluate(_:variables:context:)`` for callers that can't throw: values of kinds that an operation
-  /// never takes count as nil.
+  /// never accepts count as nil.
   ///
   /// - Throws: everything else that ``evaluate(_:variables:context:)`` throws.
   package func evaluateLeniently(

@@ -1,8 +1,8 @@
 import CoreDataPredicates
 import Foundation
 
-/// Collections as they come from objects, before normalising: members keep their identity, so keys can be
-/// read from them.
+/// Collections as objects return them, before normalising: members keep their identity, so keys can be read
+/// from them.
 package enum RawCollection {
   /// The members of an array, set or ordered set; nil for everything else.
   package static func elements(of collection: Any) -> [Any]? {
@@ -72,7 +72,7 @@ package enum RawCollection {
     return elements[position]
   }
 
-  /// The entry of a dictionary, nil when the collection is none.
+  /// The entry of a dictionary; nil if the collection is none.
   private static func entry(of collection: Any, for key: PredicateValue) throws -> (value: Any?, Void)? {
     switch collection {
     case let value as PredicateValue:

@@ -19,7 +19,7 @@ package enum ScalarKeys {
     )
   }
 
-  /// A value in words: what CAST to a string gives.
+  /// A value as text: the result of CAST to a string.
   static func text(of value: PredicateValue) -> String {
     switch value {
     case .string(let text): text
@@ -28,7 +28,7 @@ package enum ScalarKeys {
     }
   }
 
-  /// The number at the beginning of a text, 0 when there is none, as `NSString.doubleValue`.
+  /// The number at the beginning of a text, 0 if there is none, as `NSString.doubleValue`.
   static func leadingNumber(_ text: String) -> Double {
     (text as NSString).doubleValue
   }
@@ -91,8 +91,8 @@ package enum ScalarKeys {
 }
 
 extension ScalarKeys {
-  /// What a key gives, read from a value of a kind, nil for a key that such values don't have: what
-  /// ``read(_:from:)`` returns.
+  /// The kind of a key's value, for values of a kind; nil for a key that such values don't have: the kind
+  /// that ``read(_:from:)`` returns.
   package static func kind(ofKey key: String, of kind: ScalarKind) -> ScalarKind? {
     if key == "self" { return kind }
     if key == "description" { return .string }

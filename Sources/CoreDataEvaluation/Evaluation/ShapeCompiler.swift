@@ -25,7 +25,7 @@ struct ShapeCompiler {
     self.reader = reader
   }
 
-  /// nil when nothing in the predicate would be read in another way.
+  /// nil if the shape makes no difference to the predicate.
   func compile(_ predicate: PredicateNode) -> ShapeTest? {
     switch predicate {
     case .constant, .block: return nil
@@ -58,7 +58,7 @@ struct ShapeCompiler {
     return { try Compiler.compare(first($0, &$1), node, second($0, &$1)) }
   }
 
-  /// The tests that most predicates are made of take the shortest way.
+  /// The most common tests have the shortest path.
   private func compile(
     _ read: @escaping PlainReader, _ operation: ConstantComparison, _ node: ComparisonNode
   ) -> ShapeTest {
@@ -124,8 +124,7 @@ struct ShapeCompiler {
 
   private typealias Visitor = @Sendable (Subject, (PlainValue) throws -> VisitEnd) throws -> VisitEnd
 
-  /// A path in two parts: to-one steps to the owner, and what is read from there through to-many
-  /// relationships.
+  /// A path in two parts: to-one steps to the owner, and the steps from there through to-many relationships.
   private func split(_ path: KeyPathReader) -> (start: TargetReader, visit: Visitor)? {
     var shape: any ObjectShape = self.shape
     var targets: [TargetReader] = []
@@ -143,8 +142,8 @@ struct ShapeCompiler {
     return nil
   }
 
-  /// Hands over the value of every member. Members of members come one after the other; a to-one step without
-  /// a target is nil.
+  /// Calls the body with the value of every member. Members of members come one after the other; a to-one
+  /// step without a target is nil.
   private static func visitor(
     _ steps: ArraySlice<KeyPathReader.Step>, from shape: any ObjectShape
   ) -> Visitor? {
@@ -207,7 +206,7 @@ struct ShapeCompiler {
     }
   }
 
-  /// `self` is the object itself, whatever its entity calls its properties.
+  /// `self` is the object itself, even if a property has that name.
   private static func property(_ key: String, of shape: any ObjectShape) -> ShapeProperty? {
     key == "self" ? nil : shape.property(key)
   }
@@ -225,7 +224,7 @@ struct ShapeCompiler {
 
   // MARK: Operands
 
-  /// An operand that a shape helps with: a path, or a built-in function of such and of constants.
+  /// An operand for which a shape helps: a path, or a built-in function of paths and constants.
   private func computed(_ expression: ExpressionNode) -> ShapeOperand? {
     switch expression {
     case .keyPath(let path):
@@ -246,7 +245,7 @@ struct ShapeCompiler {
     }
   }
 
-  // MARK: The general way
+  // MARK: General evaluation
 
   private func general(_ test: @escaping Test) -> ShapeTest {
     { [whole, reader] in try test($1.context(of: $0, whole, reader)) }
@@ -259,8 +258,8 @@ struct ShapeCompiler {
 
   // MARK: AND and OR
 
-  // In halves, so that a list of any length needs little stack, and without a loop, which
-  // would count references.
+  // In halves, so that a list of any length needs little stack, and without a loop, which would count
+  // references.
 
   private static func conjunction(_ tests: ArraySlice<ShapeTest>) -> ShapeTest {
     guard let first = tests.first else { return { _, _ in true } }
@@ -295,7 +294,7 @@ struct ShapeCompiler {
 struct ShapeFrame {
   private let bindings: [String: Any]?
   private let rules: EvaluationRules
-  /// For what is evaluated in the general way; made when it is first needed.
+  /// For the parts that use the general evaluation; made when it is first needed.
   private var general: EvaluationContext?
   private var isStarted: Bool = false
 
@@ -304,7 +303,7 @@ struct ShapeFrame {
     self.rules = rules
   }
 
-  /// The evaluation of the next subject.
+  /// Starts the evaluation of the next subject.
   @inline(__always)
   mutating func start() { isStarted = false }
 

@@ -11,14 +11,14 @@ import Foundation
 //     TERNARY(a ==[c] b, 0, …) == 0                    a ==[c] b
 
 extension PredicateNode {
-  /// An equivalent predicate with fewer choices (`TERNARY`); the predicate itself when it has none.
+  /// An equivalent predicate with fewer conditionals (`TERNARY`); the predicate itself if it has none.
   package var simplified: PredicateNode {
     var hasChoice: Bool = false
     forEachExpression { if case .conditional = $0 { hasChoice = true } }
     return hasChoice ? StackGuard.run(levels: Self.framesPerLevel * depth) { reduced } : self
   }
 
-  /// What a level takes beside other walks: deciding and joining lie between.
+  /// The frames that a level takes, compared with other walks: deciding and joining are called in between.
   private static let framesPerLevel: Int = 4
 
   fileprivate var reduced: PredicateNode {
@@ -106,7 +106,7 @@ extension ExpressionNode {
     case .conditional(.constant(true), let then, _): return then
     case .conditional(.constant(false), _, let otherwise): return otherwise
     case .conditional(.comparison(let test), let then, .constant(let otherwise)):
-      // nil gives nil anyway.
+      // nil gives nil in any case.
       let isGuard: Bool =
         test.modifier == .direct && test.comparison == .notEqualTo && test.right == .constant(.null)
         && otherwise.isNull
@@ -122,7 +122,7 @@ extension ExpressionNode {
     self == .constant(.null) ? self : .makePath(self, path)
   }
 
-  /// Whether the expression is nil whenever the other one is: a path that begins there.
+  /// Whether the expression is nil whenever the other one is: a path that begins with it.
   private func isNil(with other: ExpressionNode) -> Bool {
     if self == other { return true }
     switch self {

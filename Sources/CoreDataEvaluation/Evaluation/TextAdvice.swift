@@ -1,14 +1,14 @@
 import CoreDataPredicates
 import Foundation
 
-/// What to write where a text stands for a value of another kind: a date, an id, a number.
+/// Advice for a text used in place of a value of another kind: a date, an id, a number.
 package enum TextAdvice {
-  /// The form that works, nil where texts are right.
+  /// The form that works; nil if a text is right.
   ///
   /// - Parameters:
   ///   - isList: whether the text is one of several.
   ///   - form: the comparison with `%@` in place of the text.
-  ///   - takesArguments: false for predicates that are typed, which `%@` is of no use to.
+  ///   - takesArguments: false for predicates typed by a user, in which `%@` can't be used.
   package static func advice(
     _ text: String, for value: PredicateValue, isList: Bool = false, form: String? = nil,
     takesArguments: Bool = true
@@ -38,7 +38,7 @@ package enum TextAdvice {
     }
   }
 
-  /// What `CAST` reads, for a text that it doesn't.
+  /// The forms that `CAST` accepts, for a text that it does not.
   package static func advice(for text: String, castTo type: String, takesArguments: Bool = true) -> String {
     func argument(_ type: String) -> String { takesArguments ? ", or pass \(type) as an argument, %@." : "." }
     func form(_ text: String) -> String { "CAST(\(ValuePrinter.print(.string(text))), \"\(type)\")" }
@@ -80,7 +80,7 @@ package enum TextAdvice {
     "Write \(cast(text, type, example)) for the text, or pass \(kind)\(argument)."
   }
 
-  /// Of the text itself where it spells such a value, so that the advice can be copied.
+  /// With the text itself if it spells such a value, so that the advice can be copied.
   private static func cast(_ text: String, _ type: String, _ example: String) -> String {
     let isOne: Bool = text.utf8.count < 100 && (try? Cast.apply(.string(text), to: type)) != nil
     return "CAST(\(ValuePrinter.print(.string(isOne ? text : example))), \"\(type)\")"

@@ -21,8 +21,7 @@ enum TypeTest {
     (type as? AnyClass).flatMap { _getSuperclass($0) }
   }
 
-  /// The types that a normalised value stands for: Foundation's class and Swift's type first, then the
-  /// superclasses.
+  /// The types of a normalised value: Foundation's class and Swift's type first, then the superclasses.
   private static func types(of value: PredicateValue) -> [Any.Type] {
     let specific: [Any.Type] =
       switch value {

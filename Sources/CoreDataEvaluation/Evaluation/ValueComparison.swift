@@ -11,7 +11,7 @@ import Foundation
 /// | `<=` `>=` | false | true |
 /// | text operators, `IN`, `BETWEEN` | false | false |
 package enum ValueComparison {
-  /// Whether `left operator right` holds; the node gives operator and options, and the text of errors.
+  /// Whether `left operator right` is true; the node contains operator and options, and the text for errors.
   ///
   /// - Throws: ``PredicateError`` for values that the operator can't compare.
   package static func holds(
@@ -46,7 +46,7 @@ package enum ValueComparison {
     }
   }
 
-  /// Equality under options: they concern two strings only.
+  /// Equality under options, which apply to two strings only.
   package static func equal(
     _ left: PredicateValue, _ right: PredicateValue, _ options: ComparisonOptions
   ) -> Bool {
@@ -56,7 +56,7 @@ package enum ValueComparison {
     return left == right
   }
 
-  /// The order of two values that have one; nil when either is nil or not a number.
+  /// The order of two values that have one; nil if either is nil or NaN.
   private static func order(
     _ left: PredicateValue, _ right: PredicateValue, _ node: ComparisonNode
   ) throws -> ComparisonResult? {

@@ -1,8 +1,8 @@
 import CoreDataPredicates
 import Foundation
 
-/// Arithmetic of predicates: integers stay integers while they fit, decimals meet integers as decimals,
-/// everything else is done in doubles. Division of two integers drops the fraction.
+/// Arithmetic of predicates: integers stay integers while they fit, decimals and integers are computed as
+/// decimals, everything else as doubles. Division of two integers drops the fraction.
 package enum Arithmetic {
   package enum Operation: String, Sendable {
     case add = "+"
@@ -41,7 +41,7 @@ package enum Arithmetic {
     }
   }
 
-  /// The sum of numbers, 0 for none.
+  /// The sum of numbers, 0 if there are none.
   package static func sum(_ values: [PredicateValue], of name: String) throws -> PredicateValue {
     var total: PredicateValue = .integer(0)
     for value in values {
@@ -67,7 +67,7 @@ package enum Arithmetic {
     }
   }
 
-  /// The decimal of a decimal or whole number; doubles are left out.
+  /// The decimal of a decimal or integer; nil for doubles.
   private static func decimal(_ value: PredicateValue) -> Decimal? {
     switch value {
     case .decimal(let value): value

@@ -2,7 +2,7 @@ import CoreDataPredicates
 import Foundation
 
 extension BuiltinFunction {
-  /// The function as it is: throws where ``result(of:rules:)`` has nil to give.
+  /// Calls the function; throws where ``result(of:rules:)`` returns nil.
   ///
   /// - Throws: ``PredicateError`` for arguments of the wrong kind or number.
   package func call(_ arguments: [PredicateValue]) throws -> PredicateValue {
@@ -35,7 +35,7 @@ extension BuiltinFunction {
     case .floor: return try rounded(arguments[0], .down)
     case .ceiling: return try rounded(arguments[0], .up)
     case .truncate: return try rounded(arguments[0], .towardZero)
-    // Apple's gives a fraction.
+    // Apple's returns a fraction.
     case .random: return .double(Double.random(in: 0..<1))
     case .randomBelow:
       let bound: Int64 = try integer(arguments[0])
@@ -44,7 +44,7 @@ extension BuiltinFunction {
 
     case .lowercase: return .string(try text(arguments[0]).lowercased())
     case .uppercase: return .string(try text(arguments[0]).uppercased())
-    // Without case and diacritics, as Apple's page on NSDerivedAttributeDescription says.
+    // Without case and diacritics, as Apple's page on NSDerivedAttributeDescription states.
     case .canonical:
       return .string(
         StringMatching.fold(try text(arguments[0]), options: [.caseInsensitive, .diacriticInsensitive]))
@@ -77,11 +77,11 @@ extension BuiltinFunction {
     }
   }
 
-  /// The result for values as rows hold them: nil of nil, and nil where values of the right kinds have no
-  /// result. What is not a number counts as none, as in a database.
+  /// The result for values of rows: nil for nil, and nil if values of the right kinds have no result. NaN
+  /// counts as no number, as in a database.
   ///
-  /// - Throws: ``PredicateError`` for arguments of kinds that the function never takes, unless the
-  ///   rules are lenient.
+  /// - Throws: ``PredicateError`` for arguments of kinds that the function never accepts, unless the rules
+  ///   are lenient.
   package func result(
     of arguments: [PredicateValue], rules: EvaluationRules = .strict
   ) throws -> PredicateValue {
@@ -111,7 +111,7 @@ extension BuiltinFunction {
     return .double(values.count % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2)
   }
 
-  /// The most frequent values, in the order of their first places.
+  /// The most frequent values, in the order of their first occurrence.
   private func mostFrequent(_ values: [PredicateValue]) -> [PredicateValue] {
     var counts: [PredicateValue: Int] = [:]
     for value in values { counts[value, default: 0] += 1 }
@@ -130,14 +130,14 @@ extension BuiltinFunction {
 
   // MARK: Arguments
 
-  /// How messages call the function.
+  /// The name of the function in messages.
   private var spelling: String { self == .cast ? "CAST" : mark ?? selector }
 
   private func wrong(_ value: PredicateValue, _ wanted: String) -> PredicateError {
     .evaluation("\(spelling) needs \(wanted), not \(value.kindName).")
   }
 
-  /// What is no number, or a number that is not whole.
+  /// The error for a value that is no number, or is a number with a fraction.
   private func notWhole(_ value: PredicateValue) -> PredicateError {
     value.isNumber
       ? .noResult("\(spelling) needs a whole number that fits 64 bits.") : wrong(value, "a whole number")

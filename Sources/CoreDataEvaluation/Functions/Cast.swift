@@ -3,7 +3,7 @@ import Foundation
 
 /// `CAST(value, "Type")`. nil stays nil.
 package enum Cast {
-  /// The types by Apple's names. Swift's (`Date`, `String`) are understood too.
+  /// The types by Apple's names. Swift's (`Date`, `String`) are accepted too.
   package static let types: [String] = [
     "NSDate", "NSNumber", "NSDecimalNumber", "NSString", "NSUUID", "NSURL", "NSArray", "NSSet",
   ]
@@ -30,13 +30,13 @@ package enum Cast {
         "CAST knows no type \(type). There are \(types.joined(separator: ", ")).")
     }
     let text: String = "CAST can't make \(type) of \(value.kindName)."
-    // Another text may spell one.
+    // Another text may spell a value.
     if case .string = value { throw PredicateError.noResult(text) }
     throw PredicateError.evaluation(text)
   }
 
-  /// A constant text that spells no value of the type that it is cast to, with the type; nil for
-  /// every other expression.
+  /// A constant text that spells no value of the type it is cast to, with the type; nil for every other
+  /// expression.
   package static func unreadable(_ expression: ExpressionNode) -> (text: String, type: String)? {
     guard case .function(target: nil, name: BuiltinFunction.cast.selector, let arguments) = expression,
       arguments.count == 2, case .constant(let value) = arguments[0], case .string(let text) = value,
@@ -84,7 +84,7 @@ package enum Cast {
     case .string(let text): return Decimal(string: text.trimmingCharacters(in: .whitespaces))
     default:
       guard let number = number(value).flatMap(NumberComparison.double) else { return nil }
-      // Through the shortest text, so that 12.1 becomes 12.1 and not its binary neighbour.
+      // Converted through the shortest text, so that 12.1 becomes 12.1 and not its binary approximation.
       return Decimal(string: "\(number)")
     }
   }

@@ -1,7 +1,7 @@
 import CoreDataPredicates
 import Foundation
 
-/// The operators of key paths that make one value of a collection's values.
+/// The operators of key paths that compute one value from a collection's values.
 package enum CollectionOperator: String, CaseIterable, Sendable {
   case sum
   case avg
@@ -14,7 +14,7 @@ package enum CollectionOperator: String, CaseIterable, Sendable {
   case unionOfSets
   case distinctUnionOfSets
 
-  /// The words behind `@` that a key path may have.
+  /// The names after `@` that a key path may contain.
   package static let names: [String] = allCases.map(\.rawValue) + ["count"]
 
   /// - Parameter values: the value of the path for every member, nil where it has none.

@@ -2,7 +2,7 @@ import CoreDataPredicates
 import Foundation
 
 extension PredicateFunctions {
-  /// The order of two values by a method that gives a `ComparisonResult`; nil comes first.
+  /// The order of two values by a method that returns a `ComparisonResult`; nil comes first.
   static func order(
     _ left: PredicateValue, _ right: PredicateValue, by selector: Selector
   ) throws -> ComparisonResult {

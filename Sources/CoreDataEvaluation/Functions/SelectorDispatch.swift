@@ -4,7 +4,7 @@ import Foundation
 /// The selectors that values respond to without a registration: those of Foundation's classes that
 /// make sense in a predicate.
 enum SelectorDispatch {
-  /// nil when the value has no such method, or not with these arguments.
+  /// nil if the value has no such method, or not with these arguments.
   static func send(
     _ selector: String, to target: PredicateValue, _ arguments: [PredicateValue]
   ) throws -> PredicateValue? {

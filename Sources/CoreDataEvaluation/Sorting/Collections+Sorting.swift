@@ -2,7 +2,7 @@ import CoreDataPredicates
 import Foundation
 
 extension Sequence {
-  /// The elements in the order that the descriptors give, equal ones in the order they had.
+  /// The elements in the order of the descriptors, equal ones in their former order.
   ///
   /// - Throws: ``PredicateError`` for a key that an element doesn't have, and for values without order.
   public func sortedThrowing(using descriptors: [NSSortDescriptor]) throws -> [Element] {
@@ -18,7 +18,7 @@ extension Sequence {
     }
   }
 
-  /// The elements for which the predicate holds.
+  /// The elements for which the predicate is true.
   ///
   /// - Throws: as `NSPredicate.evaluateThrowing(with:substitutionVariables:)`.
   public func filterThrowing(using predicate: Foundation.NSPredicate) throws -> [Element] {

@@ -1,9 +1,9 @@
 import CoreDataPredicates
 import Foundation
 
-// Sort descriptors of Swift that Foundation makes on Apple's platforms only. There a `SortDescriptor` can
-// hold a key path of any values that are `Comparable`, and nothing else but the lexical comparison of text;
-// so these hold a path to a value that compares as wanted: `\Item.title.localizedStandardSortKey`.
+// Swift sort descriptors that Foundation makes on Apple's platforms only. On Linux a `SortDescriptor` can
+// hold a key path of `Comparable` values, and only the lexical comparison of text; so these hold a path to a
+// value with the wanted order: `\Item.title.localizedStandardSortKey`.
 
 #if !canImport(Darwin)
 
@@ -60,7 +60,7 @@ import Foundation
   }
 
   // What Apple's framework does for all types of objects is done here for objects that predicates read, so
-  // that importing this module changes no other sort descriptors.
+  // that importing this module does not change other sort descriptors.
   extension SortDescriptor where Compared: KeyValueReadable {
     /// Sorts by text, as on Apple's platforms as a file manager lists names.
     public init(_ keyPath: KeyPath<Compared, String> & Sendable, order: SortOrder = .forward) {
@@ -88,9 +88,9 @@ import Foundation
   }
 
   extension KeyPath {
-    /// The path to a value of this path's value.
+    /// Appends a path to this path.
     fileprivate func below<Other>(_ path: KeyPath<Value, Other>) -> KeyPath<Root, Other> & Sendable {
-      // Both are literals or were given as sendable ones.
+      // Both are literals or were passed as sendable ones.
       unsafeBitCast(appending(path: path), to: (KeyPath<Root, Other> & Sendable).self)
     }
   }

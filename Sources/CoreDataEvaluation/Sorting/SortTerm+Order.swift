@@ -2,8 +2,8 @@ import CoreDataPredicates
 import Foundation
 
 extension SortTerm {
-  /// The order of two values, nulls first, direction applied. As in a database URLs go by their texts,
-  /// objects by their keys.
+  /// The order of two values, nulls first, direction applied. As in a database URLs are ordered by their
+  /// texts, objects by their keys.
   ///
   /// - Throws: ``PredicateError`` for values that have no order.
   package func order(_ left: PredicateValue, _ right: PredicateValue) throws -> ComparisonResult {
@@ -36,7 +36,7 @@ extension SortTerm {
         + "\(right.kindName). Sort by an attribute, or give the sort descriptor a comparator.")
   }
 
-  /// Not-a-number sorts before all numbers: an order with exceptions would scramble the rest.
+  /// NaN sorts before all numbers: without a total order sorting would give arbitrary results.
   private static func nanOrder(_ left: PredicateValue, _ right: PredicateValue) -> ComparisonResult? {
     guard let a = NumberComparison.double(left), let b = NumberComparison.double(right) else { return nil }
     if a.isNaN { return b.isNaN ? .orderedSame : .orderedAscending }
@@ -44,8 +44,8 @@ extension SortTerm {
   }
 }
 
-/// An object that stands for a row.
+/// An object that represents a row.
 package protocol KeyedObject {
-  /// The row's number. Objects that have no row yet come behind all that have one.
+  /// The row's key. Objects without a row come after all others.
   var primaryKey: Int64 { get }
 }

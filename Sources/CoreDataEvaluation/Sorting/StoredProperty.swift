@@ -1,15 +1,15 @@
 import CoreDataPredicates
 import Foundation
 
-/// A key path of a managed class, and how to read what objects hold under its name.
+/// A key path of a managed class, and how to read the objects' values under its name.
 package final class StoredProperty: Hashable, Sendable {
   private let path: AnyKeyPath & Sendable
-  /// nil where the path has no name, or is of no managed class.
+  /// nil if the path has no name, or belongs to no managed class.
   private let reader: KeyPathReader?
 
   package init(_ path: AnyKeyPath) {
-    // Key paths are immutable; those of subscripts hold arguments that were hashed and compared
-    // wherever the path was.
+    // Key paths are immutable; those of subscripts hold arguments that were hashed and compared wherever the
+    // path was used.
     self.path = unsafeBitCast(path, to: (AnyKeyPath & Sendable).self)
     let isManaged: Bool = type(of: path).rootType is any KeyPathRecording.Type
     reader = isManaged ? KeyPathNames.name(of: path).map { KeyPathReader($0) } : nil
@@ -26,7 +26,7 @@ package final class StoredProperty: Hashable, Sendable {
   package func hash(into hasher: inout Hasher) { hasher.combine(path) }
 }
 
-/// What a managed object is sorted by.
+/// The value by which a managed object is sorted.
 package struct StoredSortKey: Comparable {
   private let value: PredicateValue
 

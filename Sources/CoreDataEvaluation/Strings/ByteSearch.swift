@@ -1,7 +1,7 @@
 import CoreDataPredicates
 import Foundation
 
-/// Searches in UTF-8. A code point never occurs inside another one there, so bytes can be compared.
+/// Searches in UTF-8. The bytes of a code point never occur inside another one, so bytes can be compared.
 enum ByteSearch {
   static func contains(_ text: UnsafeBufferPointer<UInt8>, _ part: UnsafeBufferPointer<UInt8>) -> Bool {
     guard let start = text.baseAddress, let needle = part.baseAddress, part.count <= text.count else {
@@ -39,7 +39,7 @@ enum ByteSearch {
     return memcmp(a, b, left.count) == 0
   }
 
-  /// The order by code points, which is that of the bytes.
+  /// The order by code points, which is the same as that of the bytes.
   static func order(
     _ left: UnsafeBufferPointer<UInt8>, _ right: UnsafeBufferPointer<UInt8>
   ) -> ComparisonResult {
@@ -52,7 +52,7 @@ enum ByteSearch {
 }
 
 extension UnsafeBufferPointer<UInt8> {
-  /// Whether no byte belongs to a character beyond ASCII. Eight bytes at a time.
+  /// Whether all bytes are ASCII. Checks eight bytes at a time.
   var isASCII: Bool {
     guard let start = UnsafeRawPointer(baseAddress) else { return true }
     var place: Int = 0
@@ -69,9 +69,9 @@ extension UnsafeBufferPointer<UInt8> {
     return true
   }
 
-  /// Whether it is ASCII and letters from U+00C0 to U+017F (`é`, `ł`), without the four that become ASCII
-  /// when their case is folded: folding such a text changes each character for itself, and none from ASCII to
-  /// others or back.
+  /// Whether it consists of ASCII and letters from U+00C0 to U+017F (`é`, `ł`), without the four that become
+  /// ASCII when their case is folded: folding such a text maps each character separately, and none from ASCII
+  /// to others or back.
   var isLatin: Bool {
     var place: Int = 0
     while place < count {

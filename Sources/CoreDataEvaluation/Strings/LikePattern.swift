@@ -4,8 +4,8 @@ import Foundation
 /// A `LIKE` pattern, prepared once: `*` any run, `?` exactly one character, a backslash before `*`, `?` or
 /// itself makes it ordinary. Characters are Unicode scalars, of the folded text with `c` or `d`.
 ///
-/// Matching walks the UTF-8 bytes, `?` and the places after `*` by whole scalars. It remembers only the last
-/// `*`, so its cost is at worst text × pattern; no pattern is exponential.
+/// Matching walks the UTF-8 bytes, with whole scalars for `?` and after `*`. It keeps only the last `*`, so
+/// its cost is at worst text × pattern; no pattern is exponential.
 package struct LikePattern: Sendable {
   private enum Element: Sendable, Equatable {
     case run
@@ -20,7 +20,7 @@ package struct LikePattern: Sendable {
   package init(_ pattern: String, _ options: ComparisonOptions = []) {
     var elements: [Element] = []
     var run: String = ""
-    // Folding may change a character's length, so only ordinary text is folded, never the marks.
+    // Folding may change a character's length, so only ordinary text is folded, never the wildcards.
     func endRun() {
       elements += StringMatching.fold(run, options: options).utf8.map { .byte($0) }
       run = ""
@@ -57,13 +57,13 @@ package struct LikePattern: Sendable {
     return folded.withUTF8 { matches($0, lowercasing: false) }
   }
 
-  /// - Parameter bytes: UTF-8, perhaps broken; then the text is what repairing makes of it.
+  /// - Parameter bytes: UTF-8; broken bytes count as replacement characters.
   package func matches(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
     guard bytes.isASCII else { return matches(String(decoding: bytes, as: UTF8.self)) }
     return matches(bytes, lowercasing: lowercasesASCII)
   }
 
-  /// - Parameter lowercasing: whether ASCII letters are still to be folded.
+  /// - Parameter lowercasing: whether ASCII letters must still be folded.
   private func matches(_ text: UnsafeBufferPointer<UInt8>, lowercasing: Bool) -> Bool {
     var (place, element): (Int, Int) = (0, 0)
     var resume: (place: Int, element: Int)?

@@ -5,14 +5,14 @@ import Foundation
 package final class RegularExpression: @unchecked Sendable {
   // Immutable after init; NSRegularExpression may be used from any thread.
   private let expression: NSRegularExpression
-  /// The pattern wrapped so that it must reach the end; nil where wrapping breaks it (an open `\Q` or `#`
+  /// The pattern extended so that it must reach the end; nil if that is impossible (an open `\Q` or `#`
   /// comment).
   private let anchored: NSRegularExpression?
   private let ignoresDiacritics: Bool
   /// For messages.
   private let pattern: String
 
-  /// - Throws: ``PredicateError`` when the pattern is invalid.
+  /// - Throws: ``PredicateError`` if the pattern is invalid.
   package init(_ pattern: String, _ options: ComparisonOptions) throws(CoreDataPredicates.PredicateError) {
     ignoresDiacritics = options.contains(.diacriticInsensitive) && !options.contains(.normalized)
     self.pattern = pattern
@@ -37,7 +37,7 @@ package final class RegularExpression: @unchecked Sendable {
 
   private static let exhaustion: String = "MATCHES gave up on the pattern"
 
-  /// Whether a message is that of a match given up: SQLite passes on no more of an error.
+  /// Whether a message is that of an aborted match: SQLite returns only the message of an error.
   package static func isExhaustion(_ message: String) -> Bool { message.hasPrefix(exhaustion) }
 
   /// Whether the whole text matches.
@@ -47,7 +47,7 @@ package final class RegularExpression: @unchecked Sendable {
   package func matches(_ text: String) throws(CoreDataPredicates.PredicateError) -> Bool {
     let text: String = ignoresDiacritics ? StringMatching.fold(text, options: .diacriticInsensitive) : text
     let whole: NSRange = NSRange(location: 0, length: text.utf16.count)
-    // The wrapped pattern finds whole matches that come second to a shorter one, as `a|ab` on "ab".
+    // The extended pattern finds whole matches where a shorter alternative comes first, as `a|ab` on "ab".
     let expression: NSRegularExpression = anchored ?? expression
     var isWhole: Bool = false
     var reports: Int = 0
@@ -93,7 +93,7 @@ package final class RegularExpressionCache: @unchecked Sendable {
   private let lock: NSLock = .init()
   private var entries: [Key: RegularExpression] = [:]
 
-  /// - Throws: ``PredicateError`` when the pattern is invalid.
+  /// - Throws: ``PredicateError`` if the pattern is invalid.
   package func expression(
     _ pattern: String, _ options: ComparisonOptions
   ) throws(CoreDataPredicates.PredicateError) -> RegularExpression {
@@ -101,7 +101,7 @@ package final class RegularExpressionCache: @unchecked Sendable {
     if let known = lock.withLock({ entries[key] }) { return known }
     let expression: RegularExpression = try RegularExpression(pattern, options)
     lock.withLock {
-      // Emptied rather than aged: few programs have more patterns, and they pay one compilation each.
+      // Emptied as a whole: few programs have more patterns, and these pay one compilation each.
       if entries.count >= Self.capacity { entries.removeAll(keepingCapacity: true) }
       entries[key] = expression
     }

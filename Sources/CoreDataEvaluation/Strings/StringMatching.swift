@@ -30,17 +30,17 @@ extension StringMatching {
     }
   }
 
-  /// Whether `text` holds `part` somewhere. An empty part is held nowhere.
+  /// Whether `text` contains `part`. An empty part is never found.
   package static func contains(_ text: String, _ part: String, _ options: ComparisonOptions = []) -> Bool {
     search(text, part, options, [], ByteSearch.contains)
   }
 
-  /// Whether `text` begins with `part`. An empty part begins nothing.
+  /// Whether `text` begins with `part`. False for an empty part.
   package static func beginsWith(_ text: String, _ part: String, _ options: ComparisonOptions = []) -> Bool {
     search(text, part, options, .anchored, ByteSearch.begins)
   }
 
-  /// Whether `text` ends with `part`. An empty part ends nothing.
+  /// Whether `text` ends with `part`. False for an empty part.
   package static func endsWith(_ text: String, _ part: String, _ options: ComparisonOptions = []) -> Bool {
     search(text, part, options, [.anchored, .backwards], ByteSearch.ends)
   }
@@ -50,17 +50,17 @@ extension StringMatching {
     LikePattern(pattern, options).matches(text)
   }
 
-  /// Whether the whole text matches an ICU regular expression. Compiled expressions are kept.
+  /// Whether the whole text matches an ICU regular expression. Compiled expressions are cached.
   ///
-  /// - Throws: ``PredicateError`` when the expression is invalid, or the match has no end.
+  /// - Throws: ``PredicateError`` if the expression is invalid, or the match does not terminate.
   package static func matches(
     _ text: String, _ pattern: String, _ options: ComparisonOptions = []
   ) throws(CoreDataPredicates.PredicateError) -> Bool {
     try RegularExpressionCache.shared.expression(pattern, options).matches(text)
   }
 
-  /// What `c` and `d` make of a text: two texts are equal under these options when their folded forms are.
-  /// `n` folds nothing.
+  /// Folds a text for `c` and `d`: two texts are equal under these options if their folded forms are. `n`
+  /// folds nothing.
   package static func fold(_ text: String, options: ComparisonOptions) -> String {
     if options.contains(.normalized) { return text }
     var text: String = text
@@ -128,7 +128,7 @@ extension StringMatching {
     withBytes(left, right, ByteSearch.order)
   }
 
-  /// The order of two ASCII texts without building folded copies; nil when either is not ASCII.
+  /// The order of two ASCII texts without folded copies; nil if either is not ASCII.
   private static func asciiOrder(_ left: String, _ right: String, folding: Bool) -> ComparisonResult? {
     withBytes(left, right) { a, b in
       guard a.isASCII, b.isASCII else { return nil }

@@ -12,7 +12,7 @@ package struct TextTest: Sendable {
   private let needle: Needle
   private let isLiteral: Bool
   private let foldsCase: Bool
-  /// Whether it is enough to know that a character is no ASCII, folded or not.
+  /// Whether it is sufficient that a character is not ASCII, folded or not.
   private let passesLatin: Bool
 
   /// Whether the operator under these options compares bytes, folded or not.
@@ -25,7 +25,7 @@ package struct TextTest: Sendable {
     }
   }
 
-  /// Only for what ``isTest(_:_:)`` says.
+  /// Only for operators and options for which ``isTest(_:_:)`` is true.
   package init(_ comparison: ComparisonOperator, _ constant: String, _ options: ComparisonOptions) {
     self.comparison = comparison
     self.options = options
@@ -40,7 +40,7 @@ package struct TextTest: Sendable {
     return text.withUTF8 { decide($0, isValid: true) } ?? holdsFolded(text)
   }
 
-  /// - Parameter bytes: UTF-8, perhaps broken; then the text is what repairing makes of it.
+  /// - Parameter bytes: UTF-8; broken bytes count as replacement characters.
   @inline(__always)
   package func holds(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
     decide(bytes, isValid: false) ?? holdsFolded(String(decoding: bytes, as: UTF8.self))
@@ -54,8 +54,8 @@ package struct TextTest: Sendable {
   /// nil when the bytes alone don't decide.
   private func decide(_ bytes: UnsafeBufferPointer<UInt8>, isValid: Bool) -> Bool? {
     if isLiteral {
-      // Broken bytes differ from every text without replacement characters, as what they are repaired to
-      // does; only the order of the two is another.
+      // Broken bytes differ from every text without replacement characters, and so does the repaired text;
+      // only the order of the two is different.
       if isValid || !(needle.holdsReplacement || isOrder) || bytes.isASCII { return holdsLiterally(bytes) }
       return nil
     }
@@ -90,7 +90,7 @@ package struct TextTest: Sendable {
     switch comparison {
     case .equalTo: return ByteSearch.equals(bytes, needle)
     case .notEqualTo: return !ByteSearch.equals(bytes, needle)
-    // An empty part is held nowhere.
+    // An empty part is never found.
     case .contains: return needle.count > 0 && ByteSearch.contains(bytes, needle)
     case .beginsWith: return needle.count > 0 && ByteSearch.begins(bytes, needle)
     case .endsWith: return needle.count > 0 && ByteSearch.ends(bytes, needle)
@@ -107,10 +107,10 @@ package struct TextTest: Sendable {
     }
   }
 
-  // MARK: ASCII, folded in passing
+  // MARK: ASCII, folded during comparison
 
-  // All work for texts with `isLatin` too: what is beyond ASCII there stays so, and differs from every part
-  // of the constant.
+  // All of these also work for texts with `isLatin`: characters beyond ASCII stay so when folded, and differ
+  // from every part of the constant.
 
   @inline(__always)
   private func folded(_ byte: UInt8) -> UInt8 { foldsCase ? StringMatching.lowercased(byte) : byte }
@@ -121,7 +121,7 @@ package struct TextTest: Sendable {
     return true
   }
 
-  /// A mark behind a letter changes it, so the byte behind those compared has to be ASCII too.
+  /// A combining mark after a letter changes it, so the byte after those compared must be ASCII too.
   private func beginsFolded(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool? {
     let part: UnsafeBufferPointer<UInt8> = needle.bytes
     for place in 0..<part.count {
@@ -170,7 +170,7 @@ package struct TextTest: Sendable {
       ? .orderedAscending : bytes.count > other.count ? .orderedDescending : .orderedSame
   }
 
-  /// The constant's bytes at a fixed address: an array's would be retained for each comparison.
+  /// The constant's bytes at a fixed address: an array would be retained for each comparison.
   private final class Needle: @unchecked Sendable {
     // Immutable after init.
     let bytes: UnsafeBufferPointer<UInt8>

@@ -1,7 +1,7 @@
 import CoreDataPredicates
 import Foundation
 
-/// Texts cut into words, for `TOKENMATCHES` and `tokenize(…)`.
+/// Divides texts into words, for `TOKENMATCHES` and `tokenize(…)`.
 package enum Tokens {
   /// The words of a text, runs of letters and digits with the marks that belong to them, folded by `c` and
   /// `d`.
@@ -10,8 +10,8 @@ package enum Tokens {
     return folded.unicodeScalars.split { !isPartOfWord($0) }.map { String($0) }
   }
 
-  /// Whether every word of `search` begins some word of one of the texts. A search without
-  /// words finds nothing.
+  /// Whether every word of `search` is a prefix of some word of one of the texts. A search without words
+  /// finds nothing.
   package static func match(_ texts: [String], _ search: String, _ options: ComparisonOptions) -> Bool {
     let wanted: [String] = words(of: search, options)
     if wanted.isEmpty { return false }

@@ -1,14 +1,14 @@
 import CoreDataPredicates
 
 /// Uniform type identifiers, for `UTI-EQUALS` and `UTI-CONFORMS-TO`: the public types that Apple documents.
-/// Apple's systems ask a database of installed applications, which Linux doesn't have.
+/// Apple's systems use a database of installed applications, which Linux doesn't have.
 package enum TypeIdentifiers {
   /// Identifiers are compared without case.
   package static func equal(_ left: String, _ right: String) -> Bool {
     left.lowercased() == right.lowercased()
   }
 
-  /// Whether one type is the other or a special kind of it; nil when the first one is unknown here.
+  /// Whether one type is the other or a subtype of it; nil if the first one is unknown here.
   package static func conforms(_ identifier: String, to other: String) -> Bool? {
     if equal(identifier, other) { return true }
     guard let start = parents[identifier.lowercased()] else { return nil }

@@ -1,7 +1,7 @@
 import CoreDataPredicates
 import Foundation
 
-// A predicate or expression inside another one: its variables stand for what it is evaluated with.
+// A predicate or expression inside another one: its variables are bound to the values it is evaluated with.
 
 extension PredicateExpressions.ExpressionEvaluate: ConvertiblePredicateExpression {
   package func convert(with conversion: PredicateConversion) throws -> ConvertedNode {

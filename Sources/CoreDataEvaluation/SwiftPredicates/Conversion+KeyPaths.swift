@@ -27,7 +27,7 @@ extension PredicateExpressions.KeyPath: ConvertiblePredicateExpression {
 }
 
 extension PredicateConversion {
-  /// A path below an operand.
+  /// A path read from an operand.
   func path(_ path: String, below root: ExpressionNode) throws -> ExpressionNode {
     // What follows a collection operator would be read from every member.
     if case .keyPath(let start) = root, start.contains("@") {

@@ -1,7 +1,7 @@
 import CoreDataPredicates
 import Foundation
 
-/// `&&` and `||`, seen alike.
+/// `&&` and `||`, handled alike.
 private protocol LogicalJunction {
   var junction: CompoundKind { get }
   var left: any PredicateExpression { get }
@@ -9,7 +9,7 @@ private protocol LogicalJunction {
 }
 
 extension LogicalJunction {
-  /// Longer chains would nest deeper than databases parse.
+  /// Longer chains would be nested deeper than databases can parse.
   private static var longestNested: Int { 50 }
 
   /// A chain `a && b && c` nests to the left, as it does in Swift. A long one becomes one compound.

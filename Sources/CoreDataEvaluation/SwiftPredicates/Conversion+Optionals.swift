@@ -28,7 +28,7 @@ extension PredicateExpressions.NilCoalesce: ConvertiblePredicateExpression {
   }
 }
 
-/// A predicate has no way to stop at nil: the value stays nil, and a comparison with it doesn't hold.
+/// A predicate can't stop at nil: the value stays nil, and a comparison with it is false.
 extension PredicateExpressions.ForcedUnwrap: ConvertiblePredicateExpression {
   package func convert(with conversion: PredicateConversion) throws -> ConvertedNode {
     .expression(try conversion.expression(inner))

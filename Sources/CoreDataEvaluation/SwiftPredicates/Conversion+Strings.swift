@@ -26,8 +26,8 @@ extension PredicateExpressions.SequenceStartsWith: ConvertiblePredicateExpressio
 }
 
 extension PredicateExpressions.StringContainsRegex: ConvertiblePredicateExpression {
-  /// `MATCHES` is about the whole text, so the pattern gets any text around it. It is kept together (`a|b`)
-  /// and line ends count as text, which the plain `.*pattern.*` would get wrong.
+  /// `MATCHES` matches the whole text, so the pattern is surrounded by any text. It is grouped (`a|b`) and
+  /// line ends count as text, which the plain `.*pattern.*` would get wrong.
   package func convert(with conversion: PredicateConversion) throws -> ConvertedNode {
     guard let pattern = conversion.value(of: regex) as? PredicateExpressions.PredicateRegex else {
       throw conversion.unsupported(
@@ -74,7 +74,7 @@ extension PredicateExpressions.StringContainsRegex: ConvertiblePredicateExpressi
 #endif
 
 extension ExpressionNode {
-  /// A `ComparisonResult` as its number: `TERNARY(a == b, 0, TERNARY(a < b, -1, 1))`.
+  /// A `ComparisonResult` as a number: `TERNARY(a == b, 0, TERNARY(a < b, -1, 1))`.
   fileprivate static func order(
     _ left: ExpressionNode, _ right: ExpressionNode, _ options: ComparisonOptions
   ) -> ExpressionNode {

@@ -2,8 +2,8 @@ import CoreDataPredicates
 import CoreDataRuntime
 import Foundation
 
-// Casts between classes become questions for the class, which the object graph turns into questions for the
-// entity: `$0 is Manager` is `SELF isKindOfClass: Manager`.
+// Casts between classes become tests of the class, which the object graph turns into tests of the entity: `$0
+// is Manager` is `SELF isKindOfClass: Manager`.
 
 extension PredicateExpressions.TypeCheck: ConvertiblePredicateExpression {
   package func convert(with conversion: PredicateConversion) throws -> ConvertedNode {
@@ -23,7 +23,7 @@ extension PredicateExpressions.ConditionalCast: ConvertiblePredicateExpression {
   }
 }
 
-/// As with a forced unwrapping, a value of another type becomes nil.
+/// As with forced unwrapping, a value of another type becomes nil.
 extension PredicateExpressions.ForceCast: ConvertiblePredicateExpression {
   package func convert(with conversion: PredicateConversion) throws -> ConvertedNode {
     try conversion.cast(self, input, to: Desired.self)
@@ -60,13 +60,13 @@ extension PredicateNode {
   }
 }
 
-/// How a type stands to the one it is cast to.
+/// The relation of a type to the one it is cast to.
 private enum TypeRelation {
-  /// Every value is one.
+  /// Every value is of the type.
   case always
-  /// Every value but nil is one.
+  /// Every value except nil is of the type.
   case unlessNil
-  /// Objects of a class are.
+  /// Objects of a class are of the type.
   case ofClass(AnyClass)
   case unknown
 

@@ -20,8 +20,8 @@ extension PredicateExpressions.NilLiteral: ConvertiblePredicateExpression {
 }
 
 extension PredicateConversion {
-  /// The constant for a value captured by a Swift predicate: whatever a predicate can hold as it is, values
-  /// with a raw value as that, other collections as arrays.
+  /// The constant for a value captured by a Swift predicate: values that a predicate can hold are unchanged,
+  /// values with a raw value become that, other collections become arrays.
   ///
   /// - Throws: ``PredicateError`` for a value that could never equal anything.
   package static func constant(_ value: Any) throws -> PredicateValue {

@@ -3,9 +3,8 @@
 import CoreDataPredicates
 import Foundation
 
-// Nodes that Foundation compiles for Apple's platforms only, under the names they have there. The
-// `#Predicate` macro makes calls of the `build_…` functions from what the source says, so with them such
-// sources compile here too.
+// Nodes that Foundation compiles for Apple's platforms only, under their names there. The `#Predicate` macro
+// calls the `build_…` functions by the names in the source, so with them such sources compile here too.
 
 #if !canImport(Darwin)
 
@@ -87,29 +86,29 @@ import Foundation
       }
     }
 
-    /// What the macro makes of `text.localizedStandardContains(other)`.
+    /// Called by the macro for `text.localizedStandardContains(other)`.
     public static func build_localizedStandardContains<Root, Other>(
       _ root: Root, _ other: Other
     ) -> StringLocalizedStandardContains<Root, Other> {
       StringLocalizedStandardContains(root: root, other: other)
     }
 
-    /// What the macro makes of `text.caseInsensitiveCompare(other)`.
+    /// Called by the macro for `text.caseInsensitiveCompare(other)`.
     public static func build_caseInsensitiveCompare<Root, Other>(
       _ root: Root, _ other: Other
     ) -> StringCaseInsensitiveCompare<Root, Other> {
       StringCaseInsensitiveCompare(root: root, other: other)
     }
 
-    /// What the macro makes of `text.localizedCompare(other)`.
+    /// Called by the macro for `text.localizedCompare(other)`.
     public static func build_localizedCompare<Root, Other>(
       _ root: Root, _ other: Other
     ) -> StringLocalizedCompare<Root, Other> {
       StringLocalizedCompare(root: root, other: other)
     }
 
-    /// What a macro would make of `predicate.evaluate(value)`; that of Linux refuses the call, so it is
-    /// written by hand.
+    /// The call that a macro would make for `predicate.evaluate(value)`; the macro on Linux refuses it, so
+    /// programs write it by hand.
     public static func build_evaluate<Condition, each Input>(
       _ predicate: Condition, _ input: repeat each Input
     ) -> PredicateEvaluate<Condition, repeat each Input> {

@@ -2,15 +2,14 @@ import CoreDataPredicates
 import Foundation
 
 extension PredicateParsing where Self: Foundation.NSPredicate {
-  /// The predicate that a Swift predicate stands for, nil when a part of it has no counterpart.
+  /// Converts a Swift predicate; nil if a part of it has no counterpart.
   ///
   /// ```swift
   /// request.predicate = NSPredicate(#Predicate<Item> { $0.priority > 3 && $0.category?.name == "Home" })
   /// ```
   ///
-  /// A request whose predicate is nil fetches everything, so why there is none is written to the standard
-  /// error output; ``init(converting:)`` throws it instead. Documentation/swift-predicates.md lists what
-  /// converts to what.
+  /// A request whose predicate is nil fetches everything, so the reason is written to standard error;
+  /// ``init(converting:)`` throws it instead. Documentation/swift-predicates.md lists the conversions.
   public init?<Input>(_ predicate: Predicate<Input>) {
     do {
       try self.init(converting: predicate)
@@ -21,13 +20,13 @@ extension PredicateParsing where Self: Foundation.NSPredicate {
     }
   }
 
-  /// The predicate that a Swift predicate stands for.
+  /// Converts a Swift predicate.
   ///
-  /// Cost: one walk of the tree, and a look-up for each key path. Keep the result of a predicate that
-  /// is used often.
+  /// Cost: one walk of the tree, and a look-up for each key path. Keep the result of a predicate that is used
+  /// often.
   ///
-  /// - Throws: ``PredicateError`` that names the part without counterpart, or the key path without name, and
-  ///   the way out.
+  /// - Throws: ``PredicateError`` that names the part without counterpart, or the key path without name, with
+  ///   advice.
   public init<Input>(converting predicate: Predicate<Input>) throws {
     let conversion: PredicateConversion = .init()
     conversion.bind(predicate.variable.key, to: .evaluatedObject)
@@ -43,8 +42,8 @@ extension PredicateParsing where Self: Foundation.NSPredicate {
 }
 
 extension NSExpression {
-  /// The expression that a Swift expression stands for, nil when a part of it has no counterpart; the reason
-  /// is written to the standard error output. ``init(converting:)`` throws it instead.
+  /// Converts a Swift expression; nil if a part of it has no counterpart: the reason is written to standard
+  /// error. ``init(converting:)`` throws it instead.
   ///
   /// ```swift
   /// NSExpression(#Expression<Item, Double> { $0.price * 1.2 })
@@ -59,10 +58,10 @@ extension NSExpression {
     }
   }
 
-  /// The expression that a Swift expression stands for.
+  /// Converts a Swift expression.
   ///
-  /// - Throws: ``PredicateError`` that names the part without counterpart, or the key path without name, and
-  ///   the way out.
+  /// - Throws: ``PredicateError`` that names the part without counterpart, or the key path without name, with
+  ///   advice.
   public convenience init<Input, Output>(converting expression: Expression<Input, Output>) throws {
     let conversion: PredicateConversion = .init()
     conversion.bind(expression.variable.key, to: .evaluatedObject)
@@ -71,9 +70,8 @@ extension NSExpression {
     self.init(node: node)
   }
 
-  /// The path that a key path stands for, as `#keyPath` writes it on Apple's platforms. A key path without
-  /// name stops the program with the reason and the way out; ``init(converting:)-(KeyPath<Root,Value>)``
-  /// throws it.
+  /// The path of a Swift key path, as `#keyPath` writes it on Apple's platforms. A key path without name
+  /// stops the program with the reason and advice; ``init(converting:)-(KeyPath<Root,Value>)`` throws it.
   public convenience init<Root, Value>(forKeyPath keyPath: KeyPath<Root, Value>) {
     do {
       try self.init(converting: keyPath)

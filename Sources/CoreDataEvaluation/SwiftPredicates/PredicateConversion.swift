@@ -16,33 +16,33 @@ import Foundation
 /// A part without counterpart that depends on no variable is evaluated at once and becomes a constant; any
 /// other is an error that names it.
 package final class PredicateConversion {
-  /// What the variables of enclosing closures stand for.
+  /// The operands that the variables of enclosing closures are bound to.
   private var operands: [PredicateExpressions.VariableID: ExpressionNode] = [:]
   /// The values of variables that are constants.
   private var bindings: PredicateBindings = .init()
   private var localCount: Int = 0
   private var level: Int = 0
 
-  /// The Swift tree nests closures and operators as the source does; more levels come from
-  /// joining predicates in loops.
+  /// The Swift tree nests closures and operators as the source does; more levels come from joining predicates
+  /// in loops.
   private static let deepest: Int = 150
 
   init() {}
 
   // MARK: Variables
 
-  /// Lets the variable of a closure stand for an operand.
+  /// Binds the variable of a closure to an operand.
   func bind(_ variable: PredicateExpressions.VariableID, to operand: ExpressionNode) {
     operands[variable] = operand
   }
 
-  /// Lets the variable of a closure stand for a value. One that no predicate can hold can still be read from.
+  /// Binds the variable of a closure to a value. A value that no predicate can hold can still be read from.
   func bind<Value>(_ variable: PredicateExpressions.Variable<Value>, toValue value: Value) {
     bindings[variable] = value
     operands[variable.key] = (try? Self.constant(value)).map(ExpressionNode.constant)
   }
 
-  /// Lets the variable of a closure stand for the members of a subquery.
+  /// Binds the variable of a closure to the members of a subquery.
   func bindLocal(_ variable: PredicateExpressions.VariableID) -> String {
     localCount += 1
     let name: String = "_local_\(localCount)"
@@ -59,7 +59,7 @@ package final class PredicateConversion {
 
   // MARK: Converting
 
-  /// The node as an operand; a condition becomes a choice of true and false.
+  /// The node as an operand; a condition becomes a conditional of true and false.
   func expression(_ node: any PredicateExpression) throws -> ExpressionNode {
     switch try convert(node) {
     case .expression(let expression): expression
@@ -93,12 +93,12 @@ package final class PredicateConversion {
     }
   }
 
-  /// The value of a node that depends on nothing but values.
+  /// The value of a node that depends on no variable.
   func value<Node: PredicateExpression>(of node: Node) -> Node.Output? {
     try? node.evaluate(bindings)
   }
 
-  /// The error for a node that the predicate language can't say.
+  /// The error for a node that has no counterpart in the predicate language.
   func unsupported(
     _ node: any PredicateExpression, _ reason: String = "NSPredicate has no counterpart",
     _ advice: String =
@@ -114,15 +114,15 @@ package final class PredicateConversion {
   }
 }
 
-/// What a node of a Swift predicate becomes: an operand or a condition.
+/// The result of converting a node of a Swift predicate: an operand or a condition.
 package enum ConvertedNode {
   case expression(ExpressionNode)
   case predicate(PredicateNode)
 }
 
-/// A node of a Swift predicate that the predicate language can say, at least for some operands.
+/// A node of a Swift predicate that can be converted, at least for some operands.
 package protocol ConvertiblePredicateExpression: PredicateExpression {
-  /// - Throws: ``PredicateError`` that names the part that can't be said.
+  /// - Throws: ``PredicateError`` that names the part that can't be converted.
   func convert(with conversion: PredicateConversion) throws -> ConvertedNode
 }
 

@@ -1,7 +1,7 @@
 import Foundation
 
-// Classes that stand in an unarchiver of Foundation's for those of Apple's that have no counterpart here.
-// They are at the top level of the module, since Foundation finds no others.
+// Classes by which Foundation's unarchiver decodes those of Apple's that have no counterpart here. They are
+// at the top level of the module, because Foundation does not find nested ones.
 
 /// The operator of an archived comparison.
 final class ArchivedOperator: NSObject, NSSecureCoding, ArchivedScalars {
@@ -23,7 +23,7 @@ final class ArchivedOperator: NSObject, NSSecureCoding, ArchivedScalars {
     super.init()
   }
 
-  /// Comparisons are archived whole.
+  /// Comparisons are archived as a whole.
   func encode(with coder: NSCoder) {}
 
   var className: String { "NSPredicateOperator" }
@@ -35,7 +35,7 @@ final class ArchivedOperator: NSObject, NSSecureCoding, ArchivedScalars {
   func text(_ key: String) throws -> String? { selector }
 }
 
-/// A constant predicate inside something that is decoded. Foundation's own class can't be.
+/// A constant predicate that is decoded as part of something else. Foundation's own class can't be decoded.
 class ArchivedConstantPredicate: Foundation.NSPredicate {
   let constant: Bool
 
@@ -67,7 +67,7 @@ final class ArchivedFalsePredicate: ArchivedConstantPredicate, NSSecureCoding {
   func encode(with coder: NSCoder) {}
 }
 
-/// Tells Foundation's unarchiver what Apple's class names stand for.
+/// Registers our classes for Apple's class names with Foundation's unarchiver.
 enum ArchiveClasses {
   static func register() {
     let classes: [(AnyClass, [String])] = [

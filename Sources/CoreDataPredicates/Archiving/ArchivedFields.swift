@@ -1,7 +1,7 @@
 /// The plain fields of one archived predicate, expression or operator, wherever they lie: in the object table
 /// of an archive, or in a coder of Foundation's unarchiver.
 ///
-/// ``PredicateArchiveForm`` says which fields there are and what they mean.
+/// ``PredicateArchiveForm`` defines the fields and their meaning.
 protocol ArchivedScalars {
   /// Apple's name of the class, such as `NSKeyPathExpression`.
   var className: String { get }
@@ -11,35 +11,35 @@ protocol ArchivedScalars {
   /// are written back.
   var isStrict: Bool { get }
 
-  /// nil where the field is absent.
+  /// nil if the field is absent.
   func integer(_ key: String) throws -> Int?
-  /// False where the field is absent.
+  /// False if the field is absent.
   func flag(_ key: String) throws -> Bool
-  /// nil where the field is absent or no text.
+  /// nil if the field is absent or no text.
   func text(_ key: String) throws -> String?
 }
 
 /// The fields that are objects too.
 protocol ArchivedFields: ArchivedScalars {
-  /// Null where the field is absent.
+  /// Null if the field is absent.
   func value(_ key: String) throws -> PredicateValue
   func part(_ key: String) throws -> any ArchivedScalars
   func predicate(_ key: String) throws -> PredicateNode
   func predicates(_ key: String) throws -> [PredicateNode]
-  /// The expression as it stands, perhaps an ``ArchivedMark``.
+  /// The expression unchanged, perhaps an ``ArchivedMark``.
   func expression(_ key: String) throws -> ExpressionNode
   func expressions(_ key: String) throws -> [ExpressionNode]
 }
 
-/// What an archive has in the place of an expression and is none: it means something as a part of its owner
-/// only. Stands in a constant until the owner takes it out.
+/// Something that archives contain in the place of an expression and that has a meaning only as a part of its
+/// owner. It is kept in a constant until the owner is decoded.
 enum ArchivedMark: Hashable {
-  /// A class. Built-in functions have one as their target.
+  /// A class. It is the target of built-in functions.
   case type(String)
   /// `FIRST`, `LAST` or `SIZE` of an index.
   case symbol(IndexNode)
 
-  /// The class whose methods the built-in functions are.
+  /// The class that has the built-in functions as its methods.
   static let functionsType: String = "_NSPredicateUtilities"
 
   init?(_ node: ExpressionNode) {

@@ -79,7 +79,7 @@ enum CoderArchive {
     }
   }
 
-  /// An archiver takes the error and throws it at its end; an unarchiver has a rule of its own for failures.
+  /// Reports an error: an archiver throws it at its end; an unarchiver follows its failure policy.
   private static func fail(_ coder: NSCoder, _ error: any Error) {
     if let archiver = coder as? NSKeyedArchiver {
       archiver.error = error
@@ -97,7 +97,7 @@ enum CoderArchive {
     // Confined to the thread that decodes.
     @TaskLocal static var current: Progress?
 
-    /// Foundation recurses on its caller's stack, which it doesn't measure.
+    /// Foundation recurses on its caller's stack without checking its size.
     private static let depthLimit: Int = 100
 
     private var depth: Int = 0
@@ -117,7 +117,7 @@ enum CoderArchive {
       guard depth <= TreeLimits.depth, remaining > 0 else { throw PlistError("it is too deep or too large") }
     }
 
-    /// Counts a value of Foundation's before it is copied: its collections may share members.
+    /// Counts a Foundation value before it is copied: its collections may share members.
     func note(value: Any?) throws {
       remaining -= 1
       guard remaining > 0 else { throw PlistError("its values expand without end") }

@@ -1,8 +1,8 @@
 import CoreDataArchives
 import Foundation
 
-/// The fields of the object that a coder of Foundation's is decoding, as Apple's systems archived it. Parts
-/// were decoded by the coder already, as objects of our classes.
+/// The fields of the object that a Foundation coder is decoding, as Apple's systems archived it. The coder
+/// has already decoded its parts, as objects of our classes.
 struct CoderFields: ArchivedFields {
   let coder: NSCoder
   let className: String
@@ -85,7 +85,8 @@ struct CoderFields: ArchivedFields {
     return kind.className
   }
 
-  /// What a constant may be. No decimal numbers: Foundation on Linux can neither decode nor hash them.
+  /// The classes of constants. Decimal numbers are excluded: Foundation on Linux can neither decode nor hash
+  /// them.
   private static let valueClasses: [AnyClass] = [
     NSString.self, NSNumber.self, NSDate.self, NSData.self, NSUUID.self, NSURL.self, NSNull.self,
     NSArray.self,

@@ -13,13 +13,13 @@ package final class EvaluationPermission: @unchecked Sendable {
   private let sources: [EvaluationPermission]
   private let passesOn: Bool
 
-  /// Of something decoded.
+  /// For something decoded.
   package init() {
     sources = []
     passesOn = false
   }
 
-  /// Of a part of something decoded.
+  /// For a part of something decoded.
   init(partOf whole: EvaluationPermission) {
     sources = [whole]
     passesOn = false
@@ -30,7 +30,7 @@ package final class EvaluationPermission: @unchecked Sendable {
     passesOn = true
   }
 
-  /// What something needs that is built from these parts.
+  /// The permission for something that is built from these parts.
   static func joining(_ parts: [EvaluationPermission?]) -> EvaluationPermission? {
     // One list instead of a tree of them: reading it takes no stack, however deep the parts are nested.
     let needed: [EvaluationPermission] = parts.compactMap { $0 }
@@ -38,7 +38,7 @@ package final class EvaluationPermission: @unchecked Sendable {
     return needed.isEmpty ? nil : EvaluationPermission(joining: needed)
   }
 
-  /// What something needs that is built from these values, the predicates and expressions among them.
+  /// The permission for something that is built from these values, of which predicates and expressions count.
   static func joining(values: [Any?]) -> EvaluationPermission? {
     guard values.contains(where: { object($0, as: NSObject.self) != nil }) else { return nil }
     return joining(
@@ -71,7 +71,7 @@ package final class EvaluationPermission: @unchecked Sendable {
 }
 
 extension Foundation.NSPredicate {
-  /// nil where nothing of the predicate was decoded.
+  /// nil if no part of the predicate was decoded.
   package var evaluationPermission: EvaluationPermission? {
     switch self {
     case let predicate as NSComparisonPredicate: predicate.permission
@@ -109,8 +109,8 @@ extension NSSortDescriptor {
     try (self as? KeySortDescriptor)?.permission?.check("The sort descriptor \(self)")
   }
 
-  /// Lets a decoded sort descriptor compare objects. Before, `compare(_:to:)` stops the program, and
-  /// ``compareThrowing(_:to:)``, sorting and fetching throw.
+  /// Allows a decoded sort descriptor to compare objects. Before that, `compare(_:to:)` stops the program,
+  /// and ``compareThrowing(_:to:)``, sorting and fetching throw.
   public func allowEvaluation() {
     (self as? KeySortDescriptor)?.permission?.grant()
   }

@@ -4,14 +4,14 @@ import Foundation
 // Constants of predicates in keyed archives.
 
 extension KeyedArchiveWriter {
-  /// Archives a constant of a predicate; equal members of sets and dictionaries always come in the same
-  /// order. Throws ``PlistError`` for objects that can't be archived.
+  /// Archives a constant of a predicate; equal sets and dictionaries are always written in the same order.
+  /// Throws ``PlistError`` for objects that can't be archived.
   mutating func value(_ value: PredicateValue, of owner: String, depth: Int = 0) throws -> PlistNode {
     guard depth < KeyedArchive.ValueDecoder.depthLimit else {
       throw PlistError("\(owner) nest deeper than \(KeyedArchive.ValueDecoder.depthLimit) levels")
     }
     switch value {
-    // A collection can't hold nil, so there it is a null.
+    // A collection can't hold nil, so nil is a null there.
     case .null: return depth == 0 ? Self.null : instance(["NSNull", "NSObject"], [:])
     case .nullObject: return instance(["NSNull", "NSObject"], [:])
     case .bool(let value): return plain(.boolean(value))
@@ -48,7 +48,7 @@ extension KeyedArchiveWriter {
 }
 
 extension KeyedArchive.ValueDecoder {
-  /// The value as predicates compare it.
+  /// The value in the form that predicates compare.
   package mutating func predicateValue(_ node: PlistNode?, depth: Int = 0) throws -> PredicateValue {
     switch try content(node, depth: depth) {
     case nil: return .null

@@ -2,14 +2,13 @@ import CoreDataArchives
 import Foundation
 
 /// Archives of predicates, expressions and sort descriptors: keyed archives as Apple's systems write and read
-/// them. Reading goes past Foundation's unarchiver, which on Linux stops the program at the first
-/// surprise in the data.
+/// them. Reading does not use Foundation's unarchiver, which on Linux stops the program at unexpected data.
 enum PredicateArchive {
   /// The key under which the classes keep their archive in a coder of Foundation's, whose class
   /// names no other system has.
   static let codingKey: String = "archive"
 
-  /// What reading or writing the deepest tree takes: how deep one is shows only at the end.
+  /// The stack for reading or writing the deepest tree: the depth is known only at the end.
   private static let stackBytes: Int = TreeLimits.depth * 16 << 10
 
   // MARK: Writing
@@ -26,7 +25,7 @@ enum PredicateArchive {
     }
   }
 
-  /// The archive of a tree, whatever class of the program's own holds it.
+  /// The archive of a tree, whatever class of the program holds it.
   static func data(of node: PredicateNode) throws -> Data {
     try data { try PredicateArchiveWriter(label: "the predicate").write(node, to: &$0) }
   }
@@ -67,8 +66,8 @@ enum PredicateArchive {
 
   // MARK: Reading
 
-  /// The object in an archive; evaluating it has to be allowed first. Throws ``PredicateError`` for anything
-  /// else than such an archive, and for constants of classes that are not allowed.
+  /// The object in an archive; its evaluation must be allowed first. Throws ``PredicateError`` for anything
+  /// but such an archive, and for constants of classes that are not allowed.
   static func read<Root: PredicateArchiving>(
     _ type: Root.Type, from data: Data, allowed: [AnyClass] = []
   ) throws -> Root {
@@ -98,12 +97,12 @@ enum PredicateArchive {
     try reading(data, allowed) { try $0.reader.expressionNode($0.archive.top["root"], of: label) }
   }
 
-  /// What an archived sort descriptor says.
+  /// The contents of an archived sort descriptor.
   static func sortDescriptor(from data: Data) throws -> SortDescriptorArchiveForm.Content {
     try reading(data, []) { try $0.reader.sortDescriptor($0.archive.top["root"], of: label) }
   }
 
-  /// Names what is read in errors.
+  /// The name of the archive in errors.
   static let label: String = "the archive"
 
   private static func reading<Result>(

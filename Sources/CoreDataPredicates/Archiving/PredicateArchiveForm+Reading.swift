@@ -1,6 +1,6 @@
 import CoreDataArchives
 
-// From fields to nodes. Whoever provides the fields bounds depth and size.
+// Makes nodes from fields. The code that provides the fields limits depth and size.
 
 extension PredicateArchiveForm {
   // MARK: Predicates
@@ -99,7 +99,7 @@ extension PredicateArchiveForm {
     }
   }
 
-  /// An operand: an expression that is none of the marks.
+  /// An operand: an expression other than the marks.
   private static func expression(_ fields: some ArchivedFields, _ key: String) throws -> ExpressionNode {
     try operand(try fields.expression(key), fields)
   }
@@ -152,7 +152,7 @@ extension PredicateArchiveForm {
     return .function(target: nil, name: selector, arguments: arguments)
   }
 
-  /// The index may be a symbol, which is no value anywhere else.
+  /// The index may be a symbol, which has no meaning elsewhere.
   private static func index(_ fields: some ArchivedFields) throws -> ExpressionNode {
     let arguments = try fields.expressions("NSArguments")
     guard arguments.count == 2 else {

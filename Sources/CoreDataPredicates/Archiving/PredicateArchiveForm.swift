@@ -28,8 +28,8 @@
 /// operators, constants, key paths, variables, functions and fetches occur in Apple's files; classes and keys
 /// of the rest follow from Apple's public names and have no sample to check against (Decisions/0016).
 enum PredicateArchiveForm {
-  /// `NSExpressionType`: the raw values of `NSExpression.ExpressionType` and those of
-  /// Foundation's inner classes.
+  /// `NSExpressionType`: the raw values of `NSExpression.ExpressionType` and those of Foundation's private
+  /// classes.
   enum Kind: Int, CaseIterable {
     case constant = 0
     case evaluatedObject, variable, keyPath, function
@@ -43,8 +43,8 @@ enum PredicateArchiveForm {
     case conditional = 20
     case fetch = 50
 
-    /// The class whose expressions have this number. Key paths of anything but the evaluated object have that
-    /// of functions.
+    /// The class of expressions with this number. Key paths of anything but the evaluated object have that of
+    /// functions.
     var className: String {
       switch self {
       case .constant: "NSConstantValueExpression"
@@ -65,13 +65,13 @@ enum PredicateArchiveForm {
     }
   }
 
-  /// Operators without a number of Apple's: archived as custom ones whose selector is the word.
+  /// Operators without a number of Apple's: archived as custom ones whose selector is the operator's name.
   static let wordOperators: [ComparisonOperator] = [.tokenMatches, .utiConformsTo, .utiEquals]
 
   static let keyPathSelectors: Set<String> = ["valueForKey:", "valueForKeyPath:"]
   static let indexSelector: String = BuiltinFunction.element.selector
 
-  /// What `[FIRST]`, `[LAST]`, `[SIZE]` stand for.
+  /// The symbol of `[FIRST]`, `[LAST]`, `[SIZE]`.
   static func symbol(of index: IndexNode) -> String? {
     switch index {
     case .first: "FIRST"

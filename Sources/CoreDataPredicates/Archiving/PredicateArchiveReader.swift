@@ -6,10 +6,10 @@ package final class PredicateArchiveReader {
   private let archive: KeyedArchive
   private var values: KeyedArchive.ValueDecoder
   private let isStrict: Bool
-  /// Bounds the work on archives that share sub-expressions. In honest ones few objects are shared, the
-  /// evaluated object above all.
+  /// Limits the work for archives that share sub-expressions. Genuine archives share few objects, mainly the
+  /// evaluated object.
   private var remaining: Int
-  /// How deep parts may be nested in this attempt.
+  /// The greatest depth of nested parts in this attempt.
   private var depthLimit: Int = 0
 
   /// Names of classes whose instances were kept undecoded.
@@ -60,8 +60,8 @@ package final class PredicateArchiveReader {
 
   private struct TooDeep: Error {}
 
-  /// Reads here what is shallow, and deep trees once more where the stack suffices: how deep one is shows
-  /// only in reading it.
+  /// Reads shallow trees on the present stack, and deep ones again on one that suffices: the depth is known
+  /// only after reading.
   private func withStack<Result>(_ read: () throws -> Result) throws -> Result {
     let unread = remaining
     do {
@@ -70,7 +70,7 @@ package final class PredicateArchiveReader {
     } catch is TooDeep {
       remaining = unread
       // A key path is archived as a call with an operand, two levels where the tree has one; and a level here
-      // takes the frames of two.
+      // needs the frames of two.
       depthLimit = TreeLimits.depth + 2
       return try StackGuard.run(levels: 2 * depthLimit, read)
     }

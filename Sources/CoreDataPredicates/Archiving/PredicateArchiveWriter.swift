@@ -3,10 +3,10 @@ import Foundation
 
 /// Archives predicates and expressions in the form that ``PredicateArchiveForm`` describes.
 package struct PredicateArchiveWriter {
-  /// Names the owner in errors: "attribute 'Person.age'".
+  /// The owner in errors: "attribute 'Person.age'".
   private let label: String
-  /// A model that one predicate makes unreadable is lost whole, so models get only what Apple's systems
-  /// surely read.
+  /// If one predicate can't be read the whole model can't, so models contain only what Apple's systems are
+  /// known to read.
   private let isForModels: Bool
 
   package init(label: String, isForModels: Bool = false) {
@@ -37,7 +37,7 @@ package struct PredicateArchiveWriter {
     }
   }
 
-  /// A level takes more stack here than in walks that merely look.
+  /// A level takes more stack here than in walks that only read.
   private static let framesPerLevel: Int = 2
 
   private func writing(_ predicate: PredicateNode, to archive: inout KeyedArchiveWriter) throws -> PlistNode {
@@ -129,7 +129,7 @@ package struct PredicateArchiveWriter {
     case .evaluatedObject:
       return expression(["NSSelfExpression"], .evaluatedObject, [:], to: &archive)
     case .constant(.null):
-      // A nil constant is archived as a class that is nil.
+      // A nil constant is archived as a class name that is nil.
       return expression(
         ["NSConstantValueExpression"], .constant, ["NSConstantValueClassName": KeyedArchiveWriter.null],
         to: &archive)

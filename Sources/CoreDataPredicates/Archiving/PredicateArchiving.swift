@@ -1,7 +1,7 @@
 import Foundation
 
-/// What can be archived with ``NSPredicate/archivedData()`` and its like: predicates, expressions and sort
-/// descriptors.
+/// Types that can be archived with ``NSPredicate/archivedData()`` and the like: predicates, expressions and
+/// sort descriptors.
 ///
 /// ```swift
 /// let data = try NSPredicate(format: "age > 30").archivedData()
@@ -17,8 +17,7 @@ import Foundation
 /// ```
 ///
 /// The archives are those of Apple's systems, class names included. Blocks, comparators and objects that are
-/// not `NSSecureCoding` can't be archived; managed objects are such objects: put a `$variable`
-/// in their place.
+/// not `NSSecureCoding` can't be archived, and managed objects are not: use a `$variable` in their place.
 public protocol PredicateArchiving: NSObjectProtocol {}
 
 extension Foundation.NSPredicate: PredicateArchiving {}
@@ -62,10 +61,10 @@ extension NSExpression {
 }
 
 extension SortDescribing where Self: NSSortDescriptor {
-  /// The sort descriptor in a keyed archive. It refuses to compare objects until `allowEvaluation()` is
+  /// The sort descriptor in a keyed archive. Comparing objects by it fails until `allowEvaluation()` is
   /// called.
   ///
-  /// - Throws: ``PredicateError`` for data that is no such archive, and for selectors besides those of
+  /// - Throws: ``PredicateError`` for data that is no such archive, and for selectors other than those of
   ///   ``StringComparison``.
   public init(archivedData data: Data) throws {
     self = try PredicateArchive.read(Self.self, from: data)
@@ -73,8 +72,8 @@ extension SortDescribing where Self: NSSortDescriptor {
 }
 
 extension NSKeyedArchiver {
-  /// Archives a predicate, an expression or a sort descriptor under Apple's class names, which Foundation's
-  /// own way can't on Linux.
+  /// Archives a predicate, an expression or a sort descriptor under Apple's class names, which Foundation
+  /// can't do on Linux.
   ///
   /// - Throws: ``PredicateError`` that names the part that can't be archived.
   public static func archivedData<Root: PredicateArchiving>(
@@ -94,8 +93,8 @@ extension NSKeyedArchiver {
 }
 
 extension NSKeyedUnarchiver {
-  /// The predicate, expression or sort descriptor in an archive, of Apple's systems or of Clarus. It refuses
-  /// to be evaluated until `allowEvaluation()` is called.
+  /// The predicate, expression or sort descriptor in an archive, of Apple's systems or of Clarus. Evaluating
+  /// it fails until `allowEvaluation()` is called.
   ///
   /// - Throws: ``PredicateError`` for data that is no such archive, however it was damaged or forged.
   public static func unarchivedObject<Root: PredicateArchiving>(
@@ -104,8 +103,8 @@ extension NSKeyedUnarchiver {
     try PredicateArchive.read(type, from: data)
   }
 
-  /// See ``unarchivedObject(ofClass:from:)``. For the classes that are `NSCoding` too, which Foundation's
-  /// function would take as well.
+  /// See ``unarchivedObject(ofClass:from:)``. For the classes that are also `NSCoding`, which Foundation's
+  /// function would accept as well.
   public static func unarchivedObject<Root: PredicateArchiving & NSObject & NSCoding>(
     ofClass type: Root.Type, from data: Data
   ) throws -> Root? {

@@ -7,7 +7,7 @@ import Foundation
 /// NSSortDescriptor { NSKey, NSAscending, NSSelector, NSReverseNullOrder }
 /// ```
 package enum SortDescriptorArchiveForm {
-  /// What an archive says of a sort descriptor.
+  /// The contents of an archived sort descriptor.
   struct Content {
     var key: String?
     var ascending: Bool

@@ -12,7 +12,7 @@ nonisolated open class NSComparisonPredicate: Foundation.NSPredicate, NSSecureCo
   open var leftExpression: NSExpression { part(node.left) }
   /// The right operand.
   open var rightExpression: NSExpression { part(node.right) }
-  /// Whether the comparison is of the value itself or of every or some member.
+  /// Whether the value itself is compared, or every or some member.
   open var comparisonPredicateModifier: Modifier { Modifier(rawValue: node.modifier.rawValue) ?? .direct }
   /// The operator; those without a number of Apple's (`UTI-EQUALS`, …) are `.customSelector`.
   open var predicateOperatorType: Operator { Operator(rawValue: node.comparison.rawValue) ?? .customSelector }
@@ -76,9 +76,9 @@ nonisolated open class NSComparisonPredicate: Foundation.NSPredicate, NSSecureCo
     super.init(value: true)
   }
 
-  /// Whether the comparison holds for the object. A function of values that it never takes, such as the
-  /// square root of a text, is nil here. Stops the program where
-  /// `evaluateThrowing(with:substitutionVariables:)` throws for any other reason.
+  /// Whether the predicate is true for the object. A function of values of a kind that it never accepts, such
+  /// as the square root of a text, is nil here. Stops the program if
+  /// `evaluateThrowing(with:substitutionVariables:)` would throw for any other reason.
   open override func evaluate(with object: Any?, substitutionVariables bindings: [String: Any]?) -> Bool {
     do {
       if permission != nil { try checkEvaluationAllowed() }
@@ -112,7 +112,7 @@ nonisolated open class NSComparisonPredicate: Foundation.NSPredicate, NSSecureCo
     super.init(value: true)
   }
 
-  /// Encodes the predicate as one member of something larger. Fails the coder where ``archivedData()``
+  /// Encodes the predicate as one member of something larger. The coder fails where ``archivedData()``
   /// throws.
   open func encode(with coder: NSCoder) {
     CoderArchive.encode(.comparison(node), with: coder)
@@ -149,11 +149,11 @@ extension NSComparisonPredicate {
     public static let caseInsensitive: Options = .init(rawValue: 1)
     /// `[d]`
     public static let diacriticInsensitive: Options = .init(rawValue: 2)
-    /// `[n]`: the text is prepared already, compare literally.
+    /// `[n]`: the text is normalized already; it is compared literally.
     public static let normalized: Options = .init(rawValue: 4)
   }
 
-  /// What of the left operand is compared.
+  /// The part of the left operand that is compared.
   public enum Modifier: UInt, Sendable {
     /// The value itself.
     case direct = 0

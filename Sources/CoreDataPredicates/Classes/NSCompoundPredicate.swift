@@ -18,8 +18,8 @@ nonisolated open class NSCompoundPredicate: Foundation.NSPredicate, NSSecureCodi
   /// Joins predicates. `.not` uses the first.
   ///
   /// A chain of one operator built step by step (`p = p AND next`) stays nested for a thousand levels and is
-  /// flattened beyond, which changes its text only. What nests deeper otherwise loses its members, and
-  /// fetching by it or evaluating it throws.
+  /// flattened beyond, which changes only its text. A predicate nested deeper in other ways loses its
+  /// members, and fetching by it or evaluating it throws.
   public init(type: LogicalType, subpredicates: [Foundation.NSPredicate]) {
     let kind: CompoundKind = type.kind
     precondition(
@@ -30,7 +30,7 @@ nonisolated open class NSCompoundPredicate: Foundation.NSPredicate, NSSecureCodi
       members = Self.flattened(members, type)
       depth = Self.depth(of: members)
     }
-    // Kept, the members would be released one within the other, on a stack that they may not fit.
+    // If they were kept, the members would be released recursively and could overflow the stack.
     let isTooDeep: Bool =
       depth > TreeLimits.depth || members.contains { ($0 as? NSCompoundPredicate)?.isTooDeep ?? false }
     permission = .joining(values: members)
@@ -52,14 +52,14 @@ nonisolated open class NSCompoundPredicate: Foundation.NSPredicate, NSSecureCodi
     self.init(type: .or, subpredicates: subpredicates)
   }
 
-  /// The contrary.
+  /// True if the predicate is false.
   public convenience init(notPredicateWithSubpredicate predicate: Foundation.NSPredicate) {
     self.init(type: .not, subpredicates: [predicate])
   }
 
-  /// Whether the predicate holds for the object. A function of values that it never takes, such as the square
-  /// root of a text, is nil here. Stops the program where `evaluateThrowing(with:substitutionVariables:)`
-  /// throws for any other reason.
+  /// Whether the predicate is true for the object. A function of values of a kind that it never accepts, such
+  /// as the square root of a text, is nil here. Stops the program if
+  /// `evaluateThrowing(with:substitutionVariables:)` would throw for any other reason.
   open override func evaluate(with object: Any?, substitutionVariables bindings: [String: Any]?) -> Bool {
     do {
       if permission != nil { try checkEvaluationAllowed() }
@@ -90,7 +90,7 @@ nonisolated open class NSCompoundPredicate: Foundation.NSPredicate, NSSecureCodi
       subpredicates: members.map { .makePredicate($0, permission: EvaluationPermission()) })
   }
 
-  /// Encodes the predicate as one member of something larger. Fails the coder where ``archivedData()``
+  /// Encodes the predicate as one member of something larger. The coder fails where ``archivedData()``
   /// throws.
   open func encode(with coder: NSCoder) {
     CoderArchive.encode(node, with: coder)
@@ -125,15 +125,15 @@ nonisolated open class NSCompoundPredicate: Foundation.NSPredicate, NSSecureCodi
     }
   }
 
-  /// Whether a tree that was too deep has been left out.
+  /// Whether a tree that was too deep has been omitted.
   fileprivate var isTooDeep: Bool { subpredicates.first === TooDeepPredicate.shared }
 
   private static func depth(of members: [Foundation.NSPredicate]) -> Int {
     1 + (members.lazy.map { ($0 as? NSCompoundPredicate)?.depth ?? $0.predicateNode().depth }.max() ?? 0)
   }
 
-  /// The members with those of equal compounds among them lifted up. Large compounds stay as they are, so
-  /// that lifting costs no more than the chain that was built since the last time.
+  /// The members, with those of compounds of the same operator among them moved up. Large compounds stay
+  /// unchanged, so that this costs no more than the chain built since the last time.
   private static func flattened(
     _ members: [Foundation.NSPredicate], _ type: LogicalType
   ) -> [Foundation.NSPredicate] {

@@ -76,13 +76,13 @@ extension NSExpression {
     }
   }
 
-  /// What a function is called on, or a path is read from.
+  /// The expression that a function is called on, or a path is read from.
   public var operand: NSExpression {
     switch node {
     case .function(let target?, _, _), .path(let target, _), .dynamicPath(let target, _):
       return part(target)
     case .keyPath: return part(.evaluatedObject)
-    // Built-in functions are methods of this class on Apple's systems, and archives name it.
+    // Built-in functions are methods of this class on Apple's systems, and archives contain its name.
     case .function(nil, _, _), .index: return NSExpression(forConstantValue: "_NSPredicateUtilities")
     default: wrongKind("operand")
     }
@@ -138,13 +138,13 @@ extension NSExpression {
     return part(right)
   }
 
-  /// The value of a conditional whose predicate holds.
+  /// The value of a conditional whose predicate is true.
   public var `true`: NSExpression {
     guard case .conditional(_, let then, _) = node else { wrongKind("true") }
     return part(then)
   }
 
-  /// The value of a conditional whose predicate doesn't hold.
+  /// The value of a conditional whose predicate is false.
   public var `false`: NSExpression {
     guard case .conditional(_, _, let otherwise) = node else { wrongKind("false") }
     return part(otherwise)

@@ -3,20 +3,20 @@ import Foundation
 /// An operand of a comparison: a constant, a key path, a function of other expressions.
 ///
 /// Foundation's class of this name can't be created on Linux; this one replaces it. Immutable. Properties
-/// that make no sense for the kind of expression stop the program, as on Apple's systems; ask
+/// that do not exist for the kind of expression stop the program, as on Apple's systems; check
 /// ``expressionType`` first.
 ///
-/// A class of the program's own overrides ``expressionValue(with:context:)``, which predicates then call. It
-/// works in memory only.
+/// A class of the program overrides ``expressionValue(with:context:)``, which predicates then call. It works
+/// in memory only.
 nonisolated open class NSExpression: NSObject, NSCopying, NSSecureCoding {
   let node: ExpressionNode
   let permission: EvaluationPermission?
-  /// Of an expression that was made with nothing but its type.
+  /// For an expression that was created with its type only.
   let declaredType: ExpressionType?
   private let program: any EvaluableExpression
 
   package init(node: ExpressionNode, permission: EvaluationPermission? = nil) {
-    // Initialisers can't throw; evaluating what is too deep does.
+    // Initialisers can't throw; evaluating a tree that is too deep does.
     let node: ExpressionNode =
       node.depth <= TreeLimits.depth ? node : .block(.tooDeep, arguments: [])
     self.node = node
@@ -26,8 +26,8 @@ nonisolated open class NSExpression: NSObject, NSCopying, NSSecureCoding {
     super.init()
   }
 
-  /// For classes of the program's own. Without one, `SELF` and `ANYKEY` are whole, and everything else is the
-  /// constant nil.
+  /// For classes of the program. Without a subclass, `SELF` and `ANYKEY` are complete, and everything else is
+  /// the constant nil.
   public init(expressionType type: ExpressionType) {
     node =
       switch type {
@@ -57,8 +57,8 @@ nonisolated open class NSExpression: NSObject, NSCopying, NSSecureCoding {
     self.init(node: Self.parsed(format, args), permission: .joining(values: args))
   }
 
-  /// An expression from a format and its arguments as an array. Stops the program when the format
-  /// can't be parsed.
+  /// An expression from a format and its arguments as an array. Stops the program if the format can't be
+  /// parsed.
   public convenience init(format: String, argumentArray: [Any]) {
     self.init(node: Self.parsed(format, argumentArray), permission: .joining(values: argumentArray))
   }
@@ -75,16 +75,16 @@ nonisolated open class NSExpression: NSObject, NSCopying, NSSecureCoding {
     }
   }
 
-  /// An expression from a format and arguments as `getVaList(_:)` and `withVaList(_:_:)` give them. Stops the
-  /// program when the format can't be parsed, or needs more arguments than there are.
+  /// An expression from a format and arguments as `getVaList(_:)` and `withVaList(_:_:)` make them. Stops the
+  /// program if the format can't be parsed, or needs more arguments than there are.
   public convenience init(format: String, arguments: VariableArgumentList) {
     self.init(format: format, argumentArray: arguments.values)
   }
 
   /// An expression from a format and its arguments.
   ///
-  /// - Throws: ``PredicateError`` that names the place in the format, what was found there and
-  ///   what was expected.
+  /// - Throws: ``PredicateError`` that names the position in the format, what was found there and what was
+  ///   expected.
   public convenience init(parsing format: String, arguments: [Any?] = []) throws {
     self.init(
       node: try Parser.expression(format, arguments: arguments), permission: .joining(values: arguments))
@@ -203,7 +203,8 @@ nonisolated open class NSExpression: NSObject, NSCopying, NSSecureCoding {
       permission: .joining(values: [predicate, trueExpression, falseExpression]))
   }
 
-  /// An expression that is code: called with the evaluated object, the arguments' values and the context.
+  /// An expression that consists of code: called with the evaluated object, the arguments' values and the
+  /// context.
   public convenience init(
     block: @escaping (Any?, [Any], NSMutableDictionary?) -> Any?, arguments: [NSExpression]?
   ) {
@@ -218,9 +219,9 @@ nonisolated open class NSExpression: NSObject, NSCopying, NSSecureCoding {
 
   // MARK: Evaluation
 
-  /// The value of the expression for an object; `context` holds values of variables. A function of values
-  /// that it never takes, such as the square root of a text, is nil here. Stops the program where
-  /// ``expressionValueThrowing(with:context:)`` throws for any other reason.
+  /// The value of the expression for an object; `context` holds values of variables. A function of values of
+  /// a kind that it never accepts, such as the square root of a text, is nil here. Stops the program if
+  /// ``expressionValueThrowing(with:context:)`` would throw for any other reason.
   open func expressionValue(with object: Any?, context: NSMutableDictionary?) -> Any? {
     do {
       try checkEvaluationAllowed()
@@ -230,8 +231,8 @@ nonisolated open class NSExpression: NSObject, NSCopying, NSSecureCoding {
     }
   }
 
-  /// The value of the expression for an object; `context` holds values of variables, and takes those that the
-  /// expression assigns (`$v := …`).
+  /// The value of the expression for an object; `context` holds values of variables, and receives those that
+  /// the expression assigns (`$v := …`).
   ///
   /// - Throws: ``PredicateError``, and whatever ``KeyValueReadable/readValue(forKey:)`` throws.
   public func expressionValueThrowing(with object: Any?, context: NSMutableDictionary? = nil) throws -> Any? {
@@ -247,7 +248,7 @@ nonisolated open class NSExpression: NSObject, NSCopying, NSSecureCoding {
     return variables
   }
 
-  /// Lets a decoded expression be evaluated; see `NSPredicate.allowEvaluation()`. Before,
+  /// Allows a decoded expression to be evaluated; see `NSPredicate.allowEvaluation()`. Before that,
   /// ``expressionValue(with:context:)`` stops the program and ``expressionValueThrowing(with:context:)``
   /// throws.
   open func allowEvaluation() {
@@ -269,7 +270,7 @@ nonisolated open class NSExpression: NSObject, NSCopying, NSSecureCoding {
     super.init()
   }
 
-  /// Encodes the expression as one member of something larger. Fails the coder where ``archivedData()``
+  /// Encodes the expression as one member of something larger. The coder fails where ``archivedData()``
   /// throws.
   open func encode(with coder: NSCoder) {
     CoderArchive.encode(node, with: coder)

@@ -2,8 +2,8 @@ import Foundation
 
 /// Gives `NSPredicate` the initialisers that Foundation marks unavailable on Linux.
 ///
-/// An initialiser in a protocol extension may assign `self`, which one in a class extension may not. That is
-/// how `NSPredicate(format: "a == 1")` returns an ``NSComparisonPredicate``.
+/// An initialiser in a protocol extension may assign `self`, which one in a class extension may not. So
+/// `NSPredicate(format: "a == 1")` returns an ``NSComparisonPredicate``.
 public protocol PredicateParsing {}
 
 extension Foundation.NSPredicate: PredicateParsing {}
@@ -17,19 +17,19 @@ extension PredicateParsing where Self: Foundation.NSPredicate {
     self = Self.parsed(format, args)
   }
 
-  /// A predicate from a format and its arguments as an array. Stops the program when the format
-  /// can't be parsed.
+  /// A predicate from a format and its arguments as an array. Stops the program if the format can't be
+  /// parsed.
   public init(format: String, argumentArray: [Any]?) {
     self = Self.parsed(format, argumentArray ?? [])
   }
 
-  /// A predicate from a format and a list of C's arguments that other code has made. Stops the program
-  /// when the format can't be parsed.
+  /// A predicate from a format and an existing C argument list. Stops the program if the format can't be
+  /// parsed.
   ///
-  /// Such a list says neither how many arguments it has nor of which types. Where the place of an object or a
-  /// text holds nothing, or what can be no address, the program stops with the place; another mistake reads
-  /// what happens to be there. Lists made by `withVaList(_:_:)` around this very call, or by `getVaList(_:)`,
-  /// are ``VariableArgumentList``s, which have both.
+  /// Such a list contains neither the number of its arguments nor their types. If the word for an object or a
+  /// text is zero, or can't be an address, the program stops with the position; any other mistake reads
+  /// arbitrary memory. Lists made by `withVaList(_:_:)` around this very call, or by `getVaList(_:)`, are
+  /// ``VariableArgumentList``s, which contain both.
   // Not preferred, and of an optional, so that `withVaList(_:_:)` around this call is the one that makes a
   // VariableArgumentList.
   @_disfavoredOverload
@@ -41,16 +41,16 @@ extension PredicateParsing where Self: Foundation.NSPredicate {
     }
   }
 
-  /// A predicate from a format and arguments as `getVaList(_:)` and `withVaList(_:_:)` give them. Stops the
-  /// program when the format can't be parsed, or needs more arguments than there are.
+  /// A predicate from a format and arguments as `getVaList(_:)` and `withVaList(_:_:)` make them. Stops the
+  /// program if the format can't be parsed, or needs more arguments than there are.
   public init(format: String, arguments: VariableArgumentList) {
     self = Self.parsed(format, arguments.values)
   }
 
   /// A predicate from a format and its arguments.
   ///
-  /// - Throws: ``PredicateError`` that names the place in the format, what was found there and
-  ///   what was expected.
+  /// - Throws: ``PredicateError`` that names the position in the format, what was found there and what was
+  ///   expected.
   public init(parsing format: String, arguments: [Any?] = []) throws {
     let node: PredicateNode = try Parser.predicate(format, arguments: arguments)
     let permission: EvaluationPermission? = .joining(values: arguments)
@@ -83,14 +83,14 @@ extension Foundation.NSPredicate {
     return substituted as? Self ?? self
   }
 
-  /// Whether the predicate holds for the object.
+  /// Whether the predicate is true for the object.
   ///
   /// - Throws: ``PredicateError`` where `evaluate(with:)` stops the program: an unknown key, values that
   ///   can't be compared, a variable without value, an invalid regular expression; and whatever
   ///   ``KeyValueReadable/readValue(forKey:)`` throws.
   public func evaluateThrowing(with object: Any?, substitutionVariables: [String: Any]? = nil) throws -> Bool
   {
-    // A subclass may have an evaluation of its own.
+    // A subclass may override the evaluation.
     switch self {
     case let predicate as NSComparisonPredicate where type(of: predicate) == NSComparisonPredicate.self:
       return try predicate.evaluateNode(object, substitutionVariables)

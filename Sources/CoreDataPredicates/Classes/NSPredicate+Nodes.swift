@@ -1,10 +1,10 @@
 import Foundation
 
 extension Foundation.NSPredicate {
-  /// The tree behind the predicate.
+  /// The tree of the predicate.
   ///
   /// Foundation's constant and compound predicates are recognised; a block predicate, or a class of the
-  /// program's own, becomes a ``PredicateNode/block(_:)`` that holds it, since it may evaluate as it likes.
+  /// program, becomes a ``PredicateNode/block(_:)`` that holds it, because it may evaluate in its own way.
   package func predicateNode() -> PredicateNode {
     switch self {
     case let predicate as NSComparisonPredicate where type(of: predicate) == NSComparisonPredicate.self:
@@ -22,7 +22,7 @@ extension Foundation.NSPredicate {
       return node.depth <= TreeLimits.depth ? node : .block(PredicateBlock(self))
     default:
       if let archived = self as? ArchivedConstantPredicate { return .constant(archived.constant) }
-      // A subclass may evaluate as it likes, whatever text it inherits.
+      // A subclass may evaluate in its own way, whatever text it inherits.
       guard type(of: self) == Foundation.NSPredicate.self else { return .block(PredicateBlock(self)) }
       switch formatText {
       case "TRUEPREDICATE": return .constant(true)
@@ -32,8 +32,8 @@ extension Foundation.NSPredicate {
     }
   }
 
-  /// The tree as stores translate it: a class of the program's own that extends ``NSComparisonPredicate`` or
-  /// ``NSCompoundPredicate`` counts as what it extends, whatever it does in memory.
+  /// The tree as stores translate it: a class of the program that extends ``NSComparisonPredicate`` or
+  /// ``NSCompoundPredicate`` counts as the class it extends, whatever it does in memory.
   package func structureNode() -> PredicateNode {
     switch self {
     case let predicate as NSComparisonPredicate: .comparison(predicate.node)
@@ -45,7 +45,7 @@ extension Foundation.NSPredicate {
     }
   }
 
-  /// The predicate that a tree stands for, of the class that Apple's framework would give. `permission` is
+  /// The predicate for a tree, of the class that Apple's framework would use. `permission` is
   /// evaluated once for each comparison.
   package static func makePredicate(
     _ node: PredicateNode, permission: @autoclosure () -> EvaluationPermission? = nil
@@ -68,21 +68,21 @@ extension Foundation.NSPredicate {
     }
   }
 
-  /// `predicateFormat`, without the warning that Foundation attaches to it.
+  /// `predicateFormat`, without Foundation's deprecation warning.
   package var formatText: String {
     (self as any FormatProviding).predicateFormat
   }
 }
 
-/// Reads `predicateFormat` past its deprecation, which is about the property having no format to
-/// show on Linux.
+/// Declares `predicateFormat` again to avoid its deprecation, which only states that there is no format on
+/// Linux.
 private protocol FormatProviding {
   var predicateFormat: String { get }
 }
 
 extension Foundation.NSPredicate: FormatProviding {}
 
-/// The predicate that a tree stands for, of the class that Apple's framework would give.
+/// The predicate for a tree, of the class that Apple's framework would use.
 package func makePredicate(_ node: PredicateNode) -> Foundation.NSPredicate {
   Foundation.NSPredicate.makePredicate(node)
 }

@@ -1,23 +1,22 @@
 import Foundation
 
-/// What an error says to people, in two parts: what is wrong, with the names of what is concerned,
-/// and what to do.
+/// The text of an error for users, in two parts: the problem, with the names it concerns, and what to do.
 ///
-/// Foundation shows the parts in different places, and prints `"(null)"` where a part is missing:
+/// Foundation shows the parts in different places, and prints `"(null)"` for a missing part:
 ///
 ///     error.localizedDescription                     the whole
 ///     print(error), "\(error)"                       begins with the reason: Error Domain=… Code=… "reason"
 ///     (error as NSError).localizedFailureReason      the reason
 ///     (error as NSError).localizedRecoverySuggestion the advice
 package struct ErrorMessage: Sendable, Hashable, CustomStringConvertible {
-  /// What is wrong: a sentence, or several.
+  /// The problem: one sentence or several.
   package let reason: String
-  /// What to do about it: a sentence, or several; nil where there is nothing to say.
+  /// What to do about it: one sentence or several; nil if there is no advice.
   package let advice: String?
   private let whole: String?
 
-  /// Parts that don't begin and end as sentences are made to. `whole` is what people are shown where it is
-  /// more than both parts.
+  /// Parts that don't begin and end as sentences are completed. `whole` is the text for users if it is more
+  /// than both parts.
   package init(_ reason: String, advice: String? = nil, whole: String? = nil) {
     self.reason = ErrorMessage.closed(reason)
     self.advice = advice.flatMap { $0.isEmpty ? nil : ErrorMessage.sentence($0) }
@@ -28,7 +27,7 @@ package struct ErrorMessage: Sendable, Hashable, CustomStringConvertible {
     whole ?? advice.map { "\(reason) \($0)" } ?? reason
   }
 
-  /// The entries of an error's `userInfo` that Foundation takes its texts from.
+  /// The entries of an error's `userInfo` from which Foundation reads its texts.
   package var userInfo: [String: Any] {
     var info: [String: Any] = [
       NSLocalizedDescriptionKey: description, NSLocalizedFailureReasonErrorKey: reason,
@@ -42,8 +41,8 @@ package struct ErrorMessage: Sendable, Hashable, CustomStringConvertible {
     CocoaError(CocoaError.Code(rawValue: code), userInfo: userInfo.merging(info) { _, given in given })
   }
 
-  /// Why something failed, without Foundation's "The operation could not be completed": what the system said,
-  /// if Foundation has no words of its own.
+  /// The reason of a failure, without Foundation's "The operation could not be completed": the system's text
+  /// if Foundation has none of its own.
   package static func reason(of error: any Error) -> String {
     let error = error as NSError
     if let reason = error.localizedFailureReason { return closed(reason) }
@@ -59,7 +58,7 @@ package struct ErrorMessage: Sendable, Hashable, CustomStringConvertible {
     closed(text.prefix(1).uppercased() + text.dropFirst())
   }
 
-  /// With a full stop at the end, unless the text has a sign of its own there.
+  /// With a full stop at the end, unless the text ends with another punctuation mark.
   package static func closed(_ text: String) -> String {
     let ending: Character? = text.last { !"\"'’”»)".contains($0) }
     return ending.map { ".!?…。！？".contains($0) } ?? true ? text : text + "."

@@ -2,7 +2,7 @@
 package enum NearestNames {
   /// The candidates that differ from `name` by case or by a few edits, best first, at most three.
   ///
-  /// Cost: length × length for each candidate; long names are compared by their beginnings.
+  /// Cost: length × length for each candidate; long names are compared by their first characters.
   package static func of(_ name: String, among candidates: some Sequence<String>) -> [String] {
     let wanted: [Character] = Array(name.lowercased().prefix(64))
     let tolerance: Int = max(1, wanted.count / 3)
@@ -20,8 +20,8 @@ package enum NearestNames {
     return scored.sorted { ($0.distance, $0.name) < ($1.distance, $1.name) }.prefix(3).map(\.name)
   }
 
-  /// A sentence to append to a message: `Did you mean "name" or "names"?`, or the names there are
-  /// when none is near.
+  /// A sentence to append to a message: `Did you mean "name" or "names"?`, or the existing names if none is
+  /// similar.
   package static func advice(for name: String, among candidates: some Collection<String>) -> String {
     let near: [String] = of(name, among: candidates)
     if !near.isEmpty {
@@ -33,7 +33,7 @@ package enum NearestNames {
     return known.count > 12 ? "There are \(shown) and \(known.count - 12) more." : "There are \(shown)."
   }
 
-  /// Insertions, deletions, replacements and swaps of neighbours that lead from one word to the other.
+  /// The number of insertions, deletions, replacements and swaps of neighbours between two words.
   static func editDistance(_ a: [Character], _ b: [Character]) -> Int {
     if a.isEmpty || b.isEmpty { return max(a.count, b.count) }
     var beforeLast: [Int] = []

@@ -1,9 +1,8 @@
 import Foundation
 
-/// Why a predicate or an expression could not be parsed or evaluated.
+/// The reason why a predicate or an expression could not be parsed or evaluated.
 ///
-/// The text names the place, what was found there, what was expected, and the cure where the mistake
-/// is a common one:
+/// The text names the position, what was found there, what was expected, and advice for common mistakes:
 ///
 /// ```
 /// Unable to parse the format string "name == %k": at character 9 found "%k", expected an expression. A key path
@@ -54,7 +53,7 @@ public struct PredicateError: Error, Sendable, Equatable, LocalizedError, Custom
   /// The same text as ``description``.
   public var errorDescription: String? { description }
 
-  /// What is wrong, without the hint.
+  /// The problem, without the hint.
   public var failureReason: String? { message.reason }
 
   /// The same text as ``hint``.
@@ -80,7 +79,7 @@ public struct PredicateError: Error, Sendable, Equatable, LocalizedError, Custom
     if case .parsing(_, let position, _, _, _) = kind { position } else { nil }
   }
 
-  /// What to write instead, where the mistake is a common one.
+  /// What to write instead, for common mistakes.
   public var hint: String? {
     if case .parsing(_, _, _, _, let hint) = kind { hint } else { nil }
   }
@@ -91,12 +90,12 @@ public struct PredicateError: Error, Sendable, Equatable, LocalizedError, Custom
     .init(kind: .parsing(format: format, position: position, found: found, expected: expected, hint: hint))
   }
 
-  /// Whether a construct doesn't exist here, whatever its operands.
+  /// Whether a construct is not supported here, whatever its operands.
   package var isUnsupported: Bool {
     if case .unsupported = kind { true } else { false }
   }
 
-  /// Whether an operation met values that it can't use.
+  /// Whether an operation got values that it can't use.
   package var isEvaluation: Bool {
     switch kind {
     case .evaluation, .noResult: true
@@ -104,12 +103,12 @@ public struct PredicateError: Error, Sendable, Equatable, LocalizedError, Custom
     }
   }
 
-  /// Whether other values of the same kinds could have had a result.
+  /// Whether the operation could have had a result for other values of the same kinds.
   package var isAboutValues: Bool {
     if case .noResult = kind { true } else { false }
   }
 
-  /// Whether an operation was given up that had no end in sight.
+  /// Whether an operation was aborted because it might not terminate.
   package var isExhausted: Bool {
     if case .exhausted = kind { true } else { false }
   }
@@ -118,12 +117,12 @@ public struct PredicateError: Error, Sendable, Equatable, LocalizedError, Custom
     .init(kind: .evaluation(text))
   }
 
-  /// For values of the right kinds that an operation has no result for.
+  /// For values of the right kinds for which an operation has no result.
   package static func noResult(_ text: String) -> PredicateError {
     .init(kind: .noResult(text))
   }
 
-  /// For operations that had no end in sight.
+  /// For operations that might not terminate.
   package static func exhausted(_ text: String) -> PredicateError {
     .init(kind: .exhausted(text))
   }
@@ -136,7 +135,7 @@ public struct PredicateError: Error, Sendable, Equatable, LocalizedError, Custom
     .init(kind: .archive(text))
   }
 
-  /// The format itself when short, else the neighbourhood of the place: a format can be megabytes of
+  /// The format itself if it is short, otherwise the part around the position: a format can be megabytes of
   /// generated text.
   private static func excerpt(_ format: String, around position: Int) -> String {
     let reach: Int = 60

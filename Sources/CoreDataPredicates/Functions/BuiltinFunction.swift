@@ -1,9 +1,9 @@
-/// The built-in functions of the predicate language, declared once: the selector (the raw value), what it
-/// takes, what it gives, what becomes of nil, and how it is written.
+/// The built-in functions of the predicate language, declared once: the selector (the raw value), the kinds
+/// of arguments and of the result, the result for nil, and the spelling.
 ///
-/// Parser and printer read the names here; ``call(_:)`` evaluates; the checker evaluates examples; the SQL
-/// compiler has a form for each case. Evaluation and SQL are switches without a default, so a new case is
-/// complete or does not compile.
+/// Parser and printer read the names here; ``call(_:)`` evaluates; the checker evaluates samples; the SQL
+/// compiler has a form for each case. Evaluation and SQL are switches without a default, so that an
+/// incomplete new case does not compile.
 package enum BuiltinFunction: String, Sendable, Hashable, CaseIterable {
   case sum = "sum:"
   case average = "average:"
@@ -20,8 +20,8 @@ package enum BuiltinFunction: String, Sendable, Hashable, CaseIterable {
   case divide = "divide:by:"
   case modulus = "modulus:by:"
   case raise = "raise:toPower:"
-  /// Unary minus over anything but a number. Apple has no selector for it; trees call it this, and
-  /// no format names it.
+  /// Unary minus of anything but a number. Apple has no selector for it; trees use this one, and formats
+  /// can't name it.
   case negate = "negate:"
 
   case bitwiseAnd = "bitwiseAnd:with:"
@@ -58,7 +58,7 @@ package enum BuiltinFunction: String, Sendable, Hashable, CaseIterable {
 extension BuiltinFunction {
   /// The kind of an argument or of a result.
   package enum Kind: Sendable, Hashable {
-    /// Of any kind, or of that of the argument.
+    /// Any kind, or the kind of the argument.
     case value
     case number
     /// An integer.
@@ -98,10 +98,10 @@ extension BuiltinFunction {
     }
   }
 
-  /// What a function gives where one of its arguments is nil.
+  /// The result of a function if one of its arguments is nil.
   package enum NilRule: Sendable, Hashable {
     case givesNil
-    /// Counts as a collection without members.
+    /// nil counts as a collection without members.
     case isEmpty
   }
 
@@ -109,7 +109,7 @@ extension BuiltinFunction {
     package let parameters: Parameters
     package let result: Kind
     package let ofNil: NilRule
-    /// The mark between the operands, for functions that are operators too.
+    /// The operator between the operands, for functions that are operators too.
     package let mark: String?
 
     fileprivate init(
@@ -171,13 +171,13 @@ extension BuiltinFunction {
 
   package var selector: String { rawValue }
 
-  /// The mark between the operands, for functions that are operators too.
+  /// The operator between the operands, for functions that are operators too.
   package var mark: String? { declaration.mark }
 
   /// The name that a format may use in place of the selector, with as many arguments as the function takes.
   var plainName: String {
     switch self {
-    // The one function of two arguments with a plain name: ALL tokenize(%@, 'Cdl') IN allTokens.
+    // The only function of two arguments with a plain name: ALL tokenize(%@, 'Cdl') IN allTokens.
     case .tokenize: "tokenize"
     default: argumentCount == 1 ? String(selector.dropLast()) : selector
     }
@@ -207,7 +207,7 @@ extension BuiltinFunction {
     return result
   }()
 
-  /// The mark between the operands of a selector, if it has one.
+  /// The operator of a selector, if it has one.
   package static func mark(of selector: String) -> String? {
     BuiltinFunction(rawValue: selector)?.mark
   }

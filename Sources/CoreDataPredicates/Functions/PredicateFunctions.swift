@@ -13,10 +13,10 @@ import Foundation
 /// - ``register(_:_:)``
 /// - ``registerComparison(_:_:)``
 public enum PredicateFunctions {
-  /// What a selector does: gets the target's value and the arguments' values, returns a value.
+  /// The operation of a selector: receives the target's value and the arguments' values, returns a value.
   public typealias Body = @Sendable (_ target: Any?, _ arguments: [Any?]) throws -> Any?
 
-  /// Whether a custom operator holds between the values of its two sides.
+  /// Whether a custom operator is true for the values of its two sides.
   public typealias Comparison = @Sendable (_ left: Any?, _ right: Any?) throws -> Bool
 
   /// Registers a selector for all predicates of the process, from any thread. It has precedence over a

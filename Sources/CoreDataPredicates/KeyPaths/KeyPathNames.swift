@@ -5,15 +5,16 @@ package enum KeyPathNames {
   private static let cache: Cache = .init()
 
   private final class Cache: @unchecked Sendable {
-    // `lock` guards `names`. It is not held while a name is looked for: that runs getters of the program.
+    // `lock` guards `names`. It is not held while a name is determined, because that runs getters of the
+    // program.
     let lock: NSLock = .init()
     var names: [AnyKeyPath: KeyPathName] = [:]
   }
 
-  /// The name as key-value coding writes it (`boss.name`); nil when there is none.
+  /// The name as key-value coding writes it (`boss.name`); nil if there is none.
   ///
-  /// Cost: a lock and a look-up in a dictionary; the first time the getter of a managed property is run
-  /// a few times.
+  /// Cost: a lock and a look-up in a dictionary; the first time, the getter of a managed property is run a
+  /// few times.
   package static func name(of keyPath: AnyKeyPath) -> String? {
     if case .named(let name) = lookUp(keyPath) { name } else { nil }
   }
@@ -32,7 +33,7 @@ package enum KeyPathNames {
     }
   }
 
-  /// The key path in words: `\Item.<computed property of type String>`, stored properties by name.
+  /// The key path for messages: `\Item.<computed property of type String>`, stored properties by name.
   package static func describe(_ keyPath: AnyKeyPath) -> String {
     let type: AnyKeyPath.Type = Swift.type(of: keyPath)
     return "\\\(type.rootType)."

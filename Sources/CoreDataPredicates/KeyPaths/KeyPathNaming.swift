@@ -16,7 +16,7 @@
 /// Names may be dotted paths. `\Employee.name` and `\Manager.name` are different key paths, so a subclass
 /// lists the inherited properties again: `super.keyPathNames.merging([\Manager.name: "name"]) { $1 }`.
 public protocol KeyPathNaming {
-  /// Names by key path. Read at the first use of each key path, from any thread; must always give the same.
+  /// Names by key path. Read at the first use of each key path, from any thread; must always return the same.
   static var keyPathNames: [AnyKeyPath: String] { get }
 }
 
@@ -29,6 +29,6 @@ package protocol KeyPathRecording {
 /// The name of a key path.
 package enum KeyPathName: Hashable, Sendable {
   case named(String)
-  /// Why there is no name, as the end of a sentence.
+  /// The reason why there is no name, as the end of a sentence.
   case unnamed(String)
 }

@@ -33,8 +33,8 @@ extension AnyKeyPath {
     return String(type)
   }
 
-  /// Whether the text begins with what ends a computed part. A type that holds tuples or functions has `)>`
-  /// inside too.
+  /// Whether the text begins with the end of a computed part. A type that contains tuples or functions has
+  /// `)>` inside too.
   private static func isEnd(_ text: Substring) -> Bool {
     text.hasPrefix(")>") && text.dropFirst(2).first.map { "?!.".contains($0) } ?? true
   }

@@ -1,9 +1,9 @@
 import Foundation
 
-/// A sort descriptor by key path whose values are not `Comparable`, optional ones above all.
+/// A sort descriptor by key path whose values are not `Comparable`, mainly optional ones.
 ///
-/// Managed objects are compared by what they hold under the property's name, as stores compare them: a getter
-/// may make something else of it, or insist that there is a value.
+/// Managed objects are compared by their values under the property's name, as stores compare them: a getter
+/// may transform the value, or require one.
 final class KeyPathSortDescriptor: NSSortDescriptor {
   private let path: AnyKeyPath
   private let comparison: any ObjectComparison

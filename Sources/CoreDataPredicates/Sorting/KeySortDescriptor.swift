@@ -6,7 +6,7 @@ final class KeySortDescriptor: NSSortDescriptor, NSSecureCoding {
   let term: SortTerm
   let permission: EvaluationPermission?
   private let customComparator: Comparator?
-  /// A method of the program's own that compares.
+  /// A comparison method of the program.
   private let customSelector: Selector?
   private let comparison: any ObjectComparison
 
@@ -50,10 +50,10 @@ final class KeySortDescriptor: NSSortDescriptor, NSSecureCoding {
     CoderArchive.encode(self, with: coder)
   }
 
-  /// Nothing when a comparator of the program's own decides, which SQL can't run.
+  /// nil if a comparator or method of the program compares, which SQL can't run.
   var sqlTerm: SortTerm? { customComparator == nil && customSelector == nil ? term : nil }
 
-  /// The method that compares, nil with a comparator.
+  /// The method that compares; nil if a comparator does.
   var method: Selector? {
     customComparator == nil ? customSelector ?? Selector(term.comparison.selectorName) : nil
   }

@@ -48,20 +48,20 @@ extension SortDescribing where Self: NSSortDescriptor {
 }
 
 extension NSSortDescriptor {
-  /// The key path as text; for a descriptor made from a Swift key path the name of the property, nil
-  /// when it has none.
+  /// The key path as text; for a descriptor made from a Swift key path the name of the property, nil if it
+  /// has none.
   public var key: String? {
     if let descriptor = self as? KeySortDescriptor { return descriptor.term.key }
     return KeyPathNames.name(of: SortKeyOrigins.origin(of: keyPath).keyPath)
   }
 
-  /// The method that compares, nil when a comparator does.
+  /// The method that compares; nil if a comparator does.
   public var selector: Selector? {
     if let descriptor = self as? KeySortDescriptor { return descriptor.method }
     return sortTerm.map { Selector($0.comparison.selectorName) }
   }
 
-  /// How strings are ordered, nil when a comparator decides.
+  /// How strings are ordered; nil if a comparator decides.
   public var stringComparison: StringComparison? { sortTerm?.comparison }
 
   /// The order of two objects.
@@ -76,8 +76,8 @@ extension NSSortDescriptor {
     }
   }
 
-  /// What SQL needs; nil when the order is a comparator's, a class's or a type's own, or the key path
-  /// has no name.
+  /// The data that SQL needs; nil if the order is defined by a comparator, a class or a type, or if the key
+  /// path has no name.
   package var sortTerm: SortTerm? {
     switch self {
     case let descriptor as KeySortDescriptor: return descriptor.sqlTerm

@@ -2,10 +2,10 @@ import CoreDataRuntime
 import Foundation
 
 extension SortDescribing where Self: NSSortDescriptor {
-  /// The sort descriptor that Swift's stands for: `descriptors.map(NSSortDescriptor.init)`.
+  /// Converts a Swift sort descriptor: `descriptors.map(NSSortDescriptor.init)`.
   ///
-  /// A fetch sorts by it in the store when the key path has a name and the values are text, numbers, dates,
-  /// Booleans or UUIDs. Any other, such as one over an enumeration with an order of its own, sorts in memory.
+  /// A fetch sorts by it in the store if the key path has a name and the values are text, numbers, dates,
+  /// Booleans or UUIDs. Any other, such as one over an enumeration with its own order, sorts in memory.
   public init<Compared>(_ sortDescriptor: SortDescriptor<Compared>) {
     self = Self.make(Self.convert(sortDescriptor))
   }
@@ -62,7 +62,7 @@ private final class TypedSortDescriptor<Compared>: NSSortDescriptor {
   override var hash: Int { descriptor.hashValue }
 }
 
-/// Which key paths a store orders as Swift does.
+/// The key paths that a store orders as Swift does.
 package enum NaturalOrder {
   private static let types: Set<ObjectIdentifier> = Set(
     [

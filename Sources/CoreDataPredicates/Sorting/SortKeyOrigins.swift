@@ -1,6 +1,6 @@
 import Foundation
 
-/// Which key path and comparison a path to a sort key stands for.
+/// The original key path and comparison of a path to a sort key.
 package enum SortKeyOrigins {
   struct Origin {
     let keyPath: AnyKeyPath
@@ -10,7 +10,7 @@ package enum SortKeyOrigins {
   private static let table: Table = .init()
 
   private final class Table: @unchecked Sendable {
-    // `lock` guards `origins`, which has an entry a property that is sorted by.
+    // `lock` guards `origins`, which has one entry for each property that is sorted by.
     let lock: NSLock = .init()
     var origins: [AnyKeyPath: Origin] = [:]
   }
@@ -19,7 +19,7 @@ package enum SortKeyOrigins {
     table.lock.withLock { table.origins[path] = Origin(keyPath: keyPath, comparison: comparison) }
   }
 
-  /// The path itself when it was not registered.
+  /// The path itself if it was not registered.
   static func origin(of path: AnyKeyPath) -> Origin {
     table.lock.withLock { table.origins[path] } ?? Origin(keyPath: path, comparison: .plain)
   }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A sort descriptor as a value: what SQL needs of it.
+/// A sort descriptor as a value, with the data that SQL needs.
 package struct SortTerm: Hashable, Sendable {
   /// A dotted path, nil for the objects themselves.
   package var key: String?
@@ -8,7 +8,7 @@ package struct SortTerm: Hashable, Sendable {
   package var comparison: StringComparison
 
   package init(key: String?, ascending: Bool, comparison: StringComparison = .plain) {
-    // However it is written, it is the object: as a key path in a format is.
+    // In any capitalisation it is the object, as in a format's key path.
     self.key = key?.lowercased() == "self" ? "self" : key
     self.ascending = ascending
     self.comparison = comparison

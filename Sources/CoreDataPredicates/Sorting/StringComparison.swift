@@ -1,6 +1,6 @@
 import Foundation
 
-/// How a sort descriptor orders strings; stands for Apple's comparison selectors, which Linux doesn't have.
+/// How a sort descriptor orders strings; replaces Apple's comparison selectors, which Linux doesn't have.
 public enum StringComparison: String, Hashable, Sendable, CaseIterable {
   /// By code points: `compare:`.
   case plain
@@ -13,7 +13,7 @@ public enum StringComparison: String, Hashable, Sendable, CaseIterable {
   /// As a file manager lists names, `2` before `10`: `localizedStandardCompare:`.
   case localizedStandard
 
-  /// The comparison that Apple's selector of this name does, nil for any other.
+  /// The comparison of Apple's selector of this name, nil for any other.
   public init?(selectorName: String) {
     switch selectorName {
     case "compare:": self = .plain

@@ -1,13 +1,13 @@
 import Foundation
 
-/// The object that stands for a value in a C argument list. Formatting reads it as the value's description;
-/// ``VariableArguments`` takes the value out again, as it was.
+/// The object that represents a value in a C argument list. Formatting reads it as the value's description;
+/// ``VariableArguments`` returns the original value.
 ///
 /// A string, because Foundation's formatting on Linux can describe strings only: any other object makes `%@`
 /// crash.
 final class ArgumentObject: NSString {
   let value: Any
-  // An argument list is read by the thread that made it.
+  // An argument list is read by the thread that created it.
   private lazy var text: NSString = NSString(string: String(describing: value))
 
   init(_ value: Any) {

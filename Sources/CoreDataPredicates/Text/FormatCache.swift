@@ -8,8 +8,8 @@ import Foundation
 /// An argument that is itself a predicate or an expression becomes part of the tree; a format with such a one
 /// is parsed each time.
 ///
-/// A format is kept at its second use. Programs also write values into formats. Each such format is used once,
-/// and a tree with marks for it would be wasted.
+/// A format is kept at its second use. Programs also write values into formats. Each such format is used
+/// once, and a tree with marks for it would be wasted.
 package final class FormatCache: @unchecked Sendable {
   // `lock` guards `entries`, `hashesOfFirstUses` and `counted`.
   package static let shared: FormatCache = .init(capacity: 256, firstUses: 1024)
@@ -29,7 +29,7 @@ package final class FormatCache: @unchecked Sendable {
   private var hashesOfFirstUses: [Int]
   private var counted: Counts = .init()
 
-  /// Longer formats were most likely made by a program, and come once.
+  /// Longer formats were most likely generated, and are used once.
   private static let longestFormat: Int = 1024
 
   /// - Parameters:
@@ -44,9 +44,9 @@ package final class FormatCache: @unchecked Sendable {
   package var counts: Counts { lock.withLock { counted } }
   package var count: Int { lock.withLock { entries.count } }
 
-  /// The predicate that a format and its arguments make.
+  /// The predicate of a format and its arguments.
   ///
-  /// - Throws: ``PredicateError`` naming the place.
+  /// - Throws: ``PredicateError`` naming the position.
   package func predicate(_ format: String, _ arguments: [Any?]) throws(PredicateError) -> PredicateNode {
     guard format.utf8.count <= Self.longestFormat else { return try Parser.parse(format, arguments) }
     let key: LiteralText = .init(format)
@@ -77,14 +77,14 @@ package final class FormatCache: @unchecked Sendable {
 
   private func keep(_ template: FormatTemplate, _ key: LiteralText) {
     lock.withLock {
-      // Emptied rather than aged: few programs have more formats, and they pay one parse each.
+      // Emptied as a whole: few programs have more formats, and these pay one parse each.
       if entries.count >= capacity { entries.removeAll(keepingCapacity: true) }
       entries[key] = template
     }
   }
 }
 
-/// The place of an argument in a tree.
+/// The position of an argument in a tree.
 struct ArgumentMark {
   let box: ObjectBox
   /// Its number among the arguments.
@@ -98,8 +98,8 @@ private struct FormatTemplate {
   private let marks: [ArgumentMark]
   private let keyPaths: [(number: Int, path: String)]
 
-  /// nil for formats that are no predicate with these arguments, that take predicates or expressions, or that
-  /// nest deeply.
+  /// nil for formats that are no predicate with these arguments, that contain predicates or expressions as
+  /// arguments, or that nest deeply.
   init?(_ format: String, _ arguments: [Any?]) {
     guard let parsed = Parser.template(format, arguments), parsed.node.depth <= StackGuard.shallow else {
       return nil
@@ -107,8 +107,7 @@ private struct FormatTemplate {
     (node, marks, keyPaths) = parsed
   }
 
-  /// nil where the arguments need to be looked at by the parser: too few, of other kinds, another key
-  /// path, a predicate.
+  /// nil if the arguments require parsing: too few, of other kinds, another key path, a predicate.
   func filled(_ arguments: [Any?]) -> PredicateNode? {
     for (number, path) in keyPaths {
       guard number < arguments.count,

@@ -1,4 +1,4 @@
-/// Words with a meaning of their own in formats, in any case.
+/// The keywords of formats, in any case.
 package enum Word: String, CaseIterable, Sendable {
   case and = "AND"
   case or = "OR"
@@ -42,7 +42,8 @@ package enum Word: String, CaseIterable, Sendable {
   case truePredicate = "TRUEPREDICATE"
   case falsePredicate = "FALSEPREDICATE"
 
-  /// The word that this identifier spells. Nearly all identifiers are no words, so the length decides first.
+  /// The keyword that this identifier spells. Nearly all identifiers are no keywords, so the length is
+  /// checked first.
   init?(identifier: some StringProtocol) {
     guard (2...15).contains(identifier.utf8.count), let word = Word(rawValue: identifier.uppercased()) else {
       return nil
@@ -50,7 +51,7 @@ package enum Word: String, CaseIterable, Sendable {
     self = word
   }
 
-  /// Words that are only special in one place and are keys anywhere else: `size == 3`, `box.first`.
+  /// Keywords that are special in one position and are keys anywhere else: `size == 3`, `box.first`.
   var isSoft: Bool {
     switch self {
     case .first, .last, .size, .apply, .function, .ternary, .tokenMatches: true
@@ -58,10 +59,10 @@ package enum Word: String, CaseIterable, Sendable {
     }
   }
 
-  /// The words that are comparison operators.
+  /// The keywords that are comparison operators.
   static let operators: [String] = allCases.filter { $0.comparison != nil }.map(\.rawValue)
 
-  /// The comparison operator that the word is.
+  /// The comparison operator of the keyword.
   var comparison: ComparisonOperator? {
     switch self {
     case .in: .in
@@ -81,7 +82,7 @@ package enum Word: String, CaseIterable, Sendable {
 
 /// What other modules need of the keywords.
 package enum FormatWords {
-  /// Whether a key of this name has to be written with a `#` before it.
+  /// Whether a key of this name must be written with a `#` before it.
   package static func areReserved(_ name: String) -> Bool {
     Word(identifier: name).map { !$0.isSoft } ?? false
   }

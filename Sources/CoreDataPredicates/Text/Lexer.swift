@@ -1,10 +1,10 @@
-/// Cuts a format into tokens, one at a time and never failing: text that is no token becomes
+/// Divides a format into tokens, one at a time and without failing: text that is no token becomes
 /// ``TokenKind/invalid(found:hint:)``, so that the parser reports the first mistake in reading order.
 struct Lexer {
   let text: [UInt8]
   private(set) var offset: Int = 0
-  /// A string literal held something that looks like an argument specifier: worth a hint when
-  /// anything goes wrong.
+  /// Whether a string literal contained something that looks like an argument specifier, for a hint if
+  /// anything fails.
   private(set) var sawQuotedSpecifier: Bool = false
 
   init(_ format: String) {
@@ -63,8 +63,8 @@ struct Lexer {
     identifierScalarLength(at: offset, first: true) != nil
   }
 
-  /// The length of the scalar here when it belongs in an identifier. Beyond ASCII every letter does: model
-  /// properties may be named in any language.
+  /// The length of the scalar at an offset if it can be part of an identifier. Beyond ASCII every letter can:
+  /// model properties may be named in any language.
   private func identifierScalarLength(at offset: Int, first: Bool) -> Int? {
     guard offset < text.count else { return nil }
     let byte: UInt8 = text[offset]
@@ -189,7 +189,7 @@ struct Lexer {
     return .string(String(decoding: bytes, as: UTF8.self))
   }
 
-  /// Appends what the escape at `offset` stands for; returns a token when it is broken.
+  /// Appends the character of the escape at `offset`; returns a token if it is malformed.
   private mutating func scanEscape(into bytes: inout [UInt8]) -> TokenKind? {
     let start: Int = offset
     offset += 1
@@ -205,7 +205,7 @@ struct Lexer {
     case UInt8(ascii: "a"): bytes.append(0x07)
     case UInt8(ascii: "v"): bytes.append(0x0B)
     case UInt8(ascii: "e"): bytes.append(0x1B)
-    // LIKE needs the backslash to tell a wildcard from a character.
+    // LIKE needs the backslash to distinguish a wildcard from a character.
     case UInt8(ascii: "?"), UInt8(ascii: "*"): bytes.append(contentsOf: [UInt8(ascii: "\\"), byte])
     case UInt8(ascii: "0")...UInt8(ascii: "7"):
       offset -= 1

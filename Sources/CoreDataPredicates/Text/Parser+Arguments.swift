@@ -1,8 +1,7 @@
 import Foundation
 
 extension Parser {
-  /// The value that a specifier stands for. Predicates and expressions passed with `%@` become part
-  /// of the tree.
+  /// The value of a specifier. Predicates and expressions passed with `%@` become part of the tree.
   mutating func parseArgument(_ specifier: Specifier) throws(PredicateError) -> Operand {
     switch specifier {
     case .keyPath:
@@ -46,7 +45,7 @@ extension Parser {
     return path
   }
 
-  /// The constant that an argument is for a specifier of C's; nil where it is none.
+  /// The constant of an argument for a C specifier; nil if it does not fit.
   static func number(_ argument: Any?, _ specifier: Specifier) -> PredicateValue? {
     let value: PredicateValue = .init(normalizing: argument)
     switch (specifier, value) {

@@ -1,7 +1,7 @@
 import Foundation
 
 extension Parser {
-  /// An atom with the paths and indexes behind it.
+  /// An atom with the paths and indexes after it.
   mutating func parsePostfix() throws(PredicateError) -> Operand {
     let start: Token = current
     var isDotted: Bool = false
@@ -10,7 +10,7 @@ extension Parser {
       if isAt(.dot) {
         let target: ExpressionNode = try expression(of: operand, at: start)
         advance()
-        // `SELF.a` and `a` are the same path, so an index behind it belongs to a plain key.
+        // `SELF.a` and `a` are the same path, so an index after it belongs to a plain key.
         if target != .evaluatedObject { isDotted = true }
         operand = .expression(try parseComponent(of: target), depth: try checked(operand.depth + 1))
       } else if isAt(.leftBracket) {
@@ -149,7 +149,7 @@ extension Parser {
     return .expression(.constant(value), depth: 1)
   }
 
-  /// Expressions between commas, up to and including the closing mark.
+  /// Expressions separated by commas, up to and including the closing mark.
   private mutating func parseList(
     until close: Mark
   ) throws(PredicateError) -> (members: [ExpressionNode], depth: Int) {
@@ -234,7 +234,7 @@ extension Parser {
     }
     advance()
     try require(.rightParenthesis, "after CAST's type")
-    // How a date constant prints: read back as the date.
+    // The form in which a date constant prints: parsed as the date again.
     if let seconds, type == "NSDate", case .constant = node {
       return .expression(.constant(.date(Date(timeIntervalSinceReferenceDate: seconds))), depth: 1)
     }
@@ -243,7 +243,7 @@ extension Parser {
       depth: try checked(depth + 1))
   }
 
-  /// The number here when it is written as a date's seconds are: six decimals, perhaps a minus sign.
+  /// The number at this position if it has the form of a date's seconds: six decimals, perhaps a minus sign.
   private mutating func currentSeconds() -> Double? {
     if case .number(.double(let value), isSeconds: true) = current.kind { return value }
     if isAt(.minus), case .number(.double(let value), isSeconds: true) = peek().kind { return -value }

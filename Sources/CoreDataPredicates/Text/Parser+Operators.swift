@@ -56,7 +56,7 @@ extension Parser {
       case .minus: return .set(.minus)
       default: return word.comparison == nil ? nil : .comparison
       }
-    // A name with a colon in the place of an operator is a selector.
+    // A name with a colon in the position of an operator is a selector.
     case .identifier(_, nil): return peek().kind == .mark(.colon) ? .comparison : nil
     default: return nil
     }
@@ -118,7 +118,7 @@ extension Parser {
       let start: Token = current
       let operand: Operand = try parse(.prefix)
       let node: ExpressionNode = try expression(of: operand, at: start)
-      // `-(1)` and `- -1` stay negations: only a literal takes the sign in.
+      // `-(1)` and `- -1` stay negations: only a literal includes the sign.
       if case .number = start.kind, let number = Self.negated(node) {
         return .expression(.constant(number), depth: operand.depth)
       }
@@ -188,7 +188,7 @@ extension Parser {
     return .predicate(.comparison(node), depth: try checked(1 + max(leftDepth, depth)))
   }
 
-  /// `name:` or `name:name:`. Behind a comparison's selector a space ends it: in `a hasPrefix: sum:(b)` the
+  /// `name:` or `name:name:`. After a comparison's selector a space ends it: in `a hasPrefix: sum:(b)` the
   /// second name is a function's.
   mutating func parseSelector(isComparison: Bool = false) throws(PredicateError) -> String {
     var selector: String = ""

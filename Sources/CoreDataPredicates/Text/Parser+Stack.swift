@@ -1,15 +1,15 @@
 import Foundation
 
 extension Parser {
-  /// Levels parsed on the caller's stack without a look at it. Nearly every format has fewer.
+  /// Levels that are parsed on the caller's stack without checking it. Nearly every format has fewer.
   static let shallowNesting: Int = 16
-  /// Levels parsed at most: a level of the tree may print as an operator and a parenthesis.
+  /// The greatest number of levels: a level of the tree may print as an operator and a parenthesis.
   static let deepNesting: Int = 2 * TreeLimits.depth + 8
-  /// What a level takes at most. Without optimisation frames are several times larger.
+  /// The most stack that a level takes. Without optimisation frames are several times larger.
   private static let bytesPerLevel: Int = _isDebugAssertConfiguration() ? 32 << 10 : 14 << 10
 
-  /// Parses on the caller's stack, and once more with room for all levels when the format nests deeper than
-  /// surely fits.
+  /// Parses on the caller's stack, and again with stack for all levels if the format is nested deeper than is
+  /// certain to fit.
   static func run<Node>(
     _ format: String, _ arguments: [Any?], _ body: (inout Parser) throws(PredicateError) -> Node
   ) throws(PredicateError) -> Node {

@@ -1,11 +1,10 @@
 import Foundation
 
-/// Turns a format and its arguments into a tree.
+/// Parses a format and its arguments into a tree.
 ///
-/// One routine climbs the operators by binding power, from `OR` to `**`. Predicates and expressions go
-/// through the same routine and meet in ``Operand``: an open parenthesis may hold either, and which one it
-/// was is known when it closes. So nothing is ever parsed twice, and a run of open parentheses
-/// costs linear time.
+/// One routine climbs the operators by binding power, from `OR` to `**`. Predicates and expressions use the
+/// same routine and become an ``Operand``: an open parenthesis may hold either, and which one it was is known
+/// when it closes. So nothing is ever parsed twice, and a sequence of open parentheses costs linear time.
 ///
 /// ```
 /// power  1  OR ||                   5  UNION INTERSECT MINUS    9  ** (left)
@@ -15,7 +14,7 @@ import Foundation
 /// ```
 ///
 /// The depth of the tree is limited (``TreeLimits/depth``) while parsing, so that no later walk over it can
-/// overflow the stack; formats that nest deeply are parsed on a stack of their own (`Parser+Stack.swift`).
+/// overflow the stack; deeply nested formats are parsed on a separate stack (`Parser+Stack.swift`).
 package struct Parser {
   private let format: String
   private var lexer: Lexer
@@ -23,19 +22,19 @@ package struct Parser {
   private var following: Token?
   private var arguments: [Any?]
   private var nextArgument: Int = 0
-  /// The places of arguments, where the tree is to have marks in place of them; nil where it
-  /// has the arguments.
+  /// The positions of arguments, if the tree is to contain marks in place of them; nil if it contains the
+  /// arguments.
   private(set) var marks: [ArgumentMark]?
   /// Arguments that are key paths, by number.
   private(set) var keyPathArguments: [(number: Int, path: String)] = []
   /// Whether an argument is itself part of the tree.
   var hasTreeArguments: Bool = false
   private var nesting: Int = 0
-  /// Where the last string literal ended.
+  /// The position where the last string literal ended.
   private var stringEnd: Int = -1
 
   private let nestingLimit: Int
-  /// Whether parsing ended because the format nests deeper than `nestingLimit`.
+  /// Whether parsing ended because the format is nested deeper than `nestingLimit`.
   private(set) var isOutOfNesting: Bool = false
 
   init(_ format: String, arguments: [Any?], nestingLimit: Int) {
@@ -46,10 +45,10 @@ package struct Parser {
     current = lexer.next()
   }
 
-  /// The predicate that a format makes; a format that was parsed before is not parsed again. Extra arguments
-  /// are ignored.
+  /// The predicate of a format; a format that was parsed before is not parsed again. Extra arguments are
+  /// ignored.
   ///
-  /// - Throws: ``PredicateError`` naming the place.
+  /// - Throws: ``PredicateError`` naming the position.
   package static func predicate(_ format: String, arguments: [Any?] = []) throws(PredicateError)
     -> PredicateNode
   {
@@ -58,13 +57,13 @@ package struct Parser {
 
   /// Parses a predicate.
   ///
-  /// - Throws: ``PredicateError`` naming the place.
+  /// - Throws: ``PredicateError`` naming the position.
   static func parse(_ format: String, _ arguments: [Any?]) throws(PredicateError) -> PredicateNode {
     try run(format, arguments) { (parser) throws(PredicateError) in try parser.parseWholePredicate() }
   }
 
-  /// A predicate with marks in the places of its arguments; nil for one that nests deeply, is none, or has
-  /// arguments of the tree's kind.
+  /// A predicate with marks in the positions of its arguments; nil for one that is nested deeply, is
+  /// malformed, or has predicates or expressions as arguments.
   static func template(
     _ format: String, _ arguments: [Any?]
   ) -> (node: PredicateNode, marks: [ArgumentMark], keyPaths: [(number: Int, path: String)])? {
@@ -76,7 +75,7 @@ package struct Parser {
 
   /// Parses an expression.
   ///
-  /// - Throws: ``PredicateError`` naming the place.
+  /// - Throws: ``PredicateError`` naming the position.
   package static func expression(_ format: String, arguments: [Any?] = []) throws(PredicateError)
     -> ExpressionNode
   {
@@ -178,7 +177,7 @@ package struct Parser {
     return arguments[nextArgument]
   }
 
-  /// The constant for the argument that was taken last.
+  /// The constant for the argument that was read last.
   mutating func constant(_ value: PredicateValue, _ specifier: Specifier) -> ExpressionNode {
     guard marks != nil else { return .constant(value) }
     let mark: ArgumentMark = .init(
@@ -222,7 +221,7 @@ package struct Parser {
     return node
   }
 
-  /// An expression ends here that should have been compared with something.
+  /// The error for an expression that ends here and should have been compared with something.
   func missingOperator() -> PredicateError {
     let hint: String?
     switch current.kind {
@@ -259,7 +258,7 @@ package struct Parser {
   }
 }
 
-/// What a stretch of format turned out to be, and how deep its tree is.
+/// The result of parsing a part of a format, and the depth of its tree.
 enum Operand {
   case predicate(PredicateNode, depth: Int)
   case expression(ExpressionNode, depth: Int)
@@ -288,7 +287,7 @@ enum Power: Int, Comparable {
     left.rawValue < right.rawValue
   }
 
-  /// What the right operand of a left-associative operator must bind with.
+  /// The minimum binding power of the right operand of a left-associative operator.
   var tighter: Power {
     Power(rawValue: rawValue + 1) ?? .prefix
   }

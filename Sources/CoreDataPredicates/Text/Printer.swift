@@ -1,7 +1,7 @@
 import Foundation
 
-/// Writes trees as formats, in Apple's spelling. What it writes parses back to an equal tree, opaque
-/// constants (objects, UUIDs, data, blocks) and whole doubles (`42.0` prints `42`) excepted.
+/// Writes trees as formats, in Apple's spelling. The output parses back to an equal tree, except for opaque
+/// constants (objects, UUIDs, data, blocks) and whole doubles (`42.0` prints `42`).
 package enum Printer {
   package static func print(_ predicate: PredicateNode) -> String {
     StackGuard.run(levels: predicate.depth) {
@@ -199,13 +199,13 @@ package enum Printer {
     }
   }
 
-  /// A selector as an operator: one that begins with a reserved word gets its `#` back.
+  /// A selector as an operator: one that begins with a keyword gets its `#` back.
   private static func operatorText(_ selector: String) -> String {
     Word(identifier: selector.prefix { $0 != ":" }) == nil ? selector : "#\(selector)"
   }
 
-  /// Whether `CAST(…)` reads back as these arguments: it takes a quoted type, and six decimals for the
-  /// seconds of a date. The selector takes anything.
+  /// Whether `CAST(…)` parses back to these arguments: it accepts a quoted type, and six decimals for the
+  /// seconds of a date. The selector accepts anything.
   private static func isCast(_ arguments: [ExpressionNode]) -> Bool {
     guard arguments.count == 2, case .constant(.string(let type)) = arguments[1] else { return false }
     guard type == "NSDate", case .constant(let number) = arguments[0], number.isNumber else { return true }
@@ -217,7 +217,7 @@ package enum Printer {
     "0x\(String(unsafeBitCast(object, to: Int.self), radix: 16))"
   }
 
-  /// Infix and prefix expressions, which need parentheses where something tighter follows.
+  /// Infix and prefix expressions, which need parentheses before something that binds tighter.
   private static func isOperator(_ expression: ExpressionNode) -> Bool {
     switch expression {
     case .function(nil, let name, _):
@@ -227,7 +227,8 @@ package enum Printer {
     }
   }
 
-  /// What a following dot or bracket would not reach: operators, and numbers with a minus sign.
+  /// Expressions that a following dot or bracket would not apply to as a whole: operators, and negative
+  /// numbers.
   private static func isLoose(_ expression: ExpressionNode) -> Bool {
     if case .constant(let value) = expression, value.isNumber { return true }
     return isOperator(expression)
@@ -245,7 +246,7 @@ package enum Printer {
     }
   }
 
-  /// Reserved words among the components get their `#` back.
+  /// Keywords among the components get their `#` back.
   private static func escaped(_ path: String) -> String {
     let components: [Substring] = path.split(separator: ".", omittingEmptySubsequences: false)
     let needsEscape: (Substring) -> Bool = { Word(identifier: $0).map { !$0.isSoft } ?? false }

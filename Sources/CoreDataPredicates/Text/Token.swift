@@ -1,4 +1,4 @@
-/// One token of a format and where it lies, in bytes of the UTF-8 text.
+/// One token of a format and its position, in bytes of the UTF-8 text.
 struct Token: Sendable {
   var kind: TokenKind
   var start: Int
@@ -10,7 +10,7 @@ enum TokenKind: Sendable, Equatable {
   /// A number; `isSeconds` when it was written with exactly six decimals, as dates print.
   case number(PredicateValue, isSeconds: Bool)
   case string(String)
-  /// An identifier; `word` when it spells a reserved word and was not escaped with `#`.
+  /// An identifier; `word` if it spells a keyword and was not escaped with `#`.
   case identifier(String, word: Word?)
   /// `$name`
   case variable(String)
@@ -18,11 +18,11 @@ enum TokenKind: Sendable, Equatable {
   case collectionOperator(String)
   case specifier(Specifier)
   case mark(Mark)
-  /// Text that is no token, and why.
+  /// Text that is no token, and the reason.
   case invalid(found: String, hint: String?)
 }
 
-/// What a `%` stands for.
+/// The type of a `%` specifier.
 enum Specifier: Sendable, Equatable {
   case object
   case keyPath
@@ -63,7 +63,7 @@ enum Mark: String, Sendable {
   case or = "||"
   case not = "!"
 
-  /// The comparison operator that the mark is.
+  /// The comparison operator of the mark.
   var comparison: ComparisonOperator? {
     switch self {
     case .equal: .equalTo

@@ -18,7 +18,7 @@ package enum ValuePrinter {
     case .uuid(let value): value.uuidString
     case .url(let value): value.absoluteString
     case .array(let members): "{\(members.map(printMember).joined(separator: ", "))}"
-    // A set has no order; text must not change from one run to the next.
+    // A set has no order, but the text must be the same in each run.
     case .set(let members): "{\(members.map(printMember).sorted().joined(separator: ", "))}"
     case .dictionary(let entries):
       "{\(entries.map { "\(printMember($0)) = \(printMember($1))" }.sorted().joined(separator: "; "))}"
@@ -28,7 +28,7 @@ package enum ValuePrinter {
 
   /// A number as `NSNumber.description` prints it on Apple's systems: a whole double without fraction.
   static func print(_ value: Double) -> String {
-    // No literal is infinite; one beyond the range reads back as the same value.
+    // No literal is infinite; one out of range is parsed as the same value.
     if value.isInfinite { return value < 0 ? "-1e999" : "1e999" }
     let text: String = "\(value)"
     return text.hasSuffix(".0") ? String(value == 0 ? "0" : text.dropLast(2)) : text

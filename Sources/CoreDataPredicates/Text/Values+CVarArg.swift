@@ -2,13 +2,13 @@
 
 import Foundation
 
-// On Apple's systems `uuid as CVarArg` makes an NSUUID of a UUID, and every object may be an argument. Linux
-// has neither, so that values and objects conform by themselves: to predicates they are values, to
-// `String(format:)` descriptions. Should Foundation come to declare one of these, the compiler warns here and
-// takes Foundation's; the argument's object stays ours.
+// On Apple's systems `uuid as CVarArg` converts a UUID to an NSUUID, and every object may be an argument.
+// Linux has neither, so that values and objects conform themselves: in predicates they are values, in
+// `String(format:)` descriptions. If Foundation declares one of these conformances, the compiler warns here
+// and uses Foundation's; the argument's object stays ours.
 
 extension _CVarArgObject {
-  /// What argument lists hold in place of the value, for as long as they live.
+  /// The object that argument lists hold in place of the value, as long as they exist.
   public var _cVarArgObject: any CVarArg { ArgumentObject(self) }
 
   /// Never called: lists encode the object.
@@ -32,13 +32,13 @@ extension NSObject: @retroactive CVarArg, @retroactive _CVarArgObject {
   public var _cVarArgEncoding: [Int] { [Int(bitPattern: Unmanaged.passUnretained(self).toOpaque())] }
 }
 
-/// Arguments of a format, as `getVaList(_:)` and `withVaList(_:_:)` give them to predicates and expressions:
-/// with their number and their types, which a list of C's has not.
+/// Arguments of a format, as `getVaList(_:)` and `withVaList(_:_:)` pass them to predicates and expressions:
+/// with their number and their types, which a C list does not contain.
 public struct VariableArgumentList {
   let values: [Any]
 
   init(_ arguments: [any CVarArg]) {
-    // What C calls a string is a pointer, and there are no others among arguments.
+    // A C string is a pointer, and there are no other pointers among arguments.
     values = arguments.map { argument in
       switch argument {
       case let text as UnsafePointer<CChar>: String(cString: text)
@@ -61,12 +61,12 @@ public func getVaList(_ args: [any CVarArg]) -> VariableArgumentList {
   VariableArgumentList(args)
 }
 
-/// Calls the body with the arguments as a list for predicates and expressions:
-/// `withVaList(arguments) { NSPredicate(format: format, arguments: $0) }`.
+/// Calls the body with the arguments as a list for predicates and expressions: `withVaList(arguments) {
+/// NSPredicate(format: format, arguments: $0) }`.
 ///
-/// A body that needs a list of C's, such as `NSString(format:arguments:)`, gets one from Swift's function of
-/// this name. That one has neither the number nor the types of its arguments; this one does, so that a format
-/// that needs more arguments, or others, is an error that names the place.
+/// A body that needs a C list, such as `NSString(format:arguments:)`, gets one from Swift's function of this
+/// name. That one contains neither the number nor the types of its arguments; this one does, so that a format
+/// that needs more arguments, or others, is an error that names the position.
 @_disfavoredOverload
 public func withVaList<Result>(_ args: [any CVarArg], _ body: (VariableArgumentList) -> Result) -> Result {
   body(VariableArgumentList(args))

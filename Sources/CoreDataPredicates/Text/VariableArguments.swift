@@ -1,7 +1,7 @@
 import CoreDataRuntime
 import Foundation
 
-/// The values in a C argument list, as the specifiers of a format name them.
+/// The values in a C argument list, as the specifiers of a format define them.
 enum VariableArguments {
   /// How a specifier's argument is passed.
   private enum Passing {
@@ -12,7 +12,7 @@ enum VariableArguments {
     case text
     case wideText
 
-    /// What makes `printf` take exactly such an argument; hexadecimal doubles are exact.
+    /// The conversion for which `printf` reads exactly such an argument; hexadecimal doubles are exact.
     var conversion: String {
       switch self {
       case .object, .text, .wideText: "%zx"
@@ -22,8 +22,8 @@ enum VariableArguments {
       }
     }
 
-    /// Whether a word can be such an argument's. Objects lie at addresses that a pointer divides, and nothing
-    /// lies in the first page.
+    /// Whether a word can be such an argument. Addresses of objects are multiples of a pointer's size, and
+    /// nothing is in the first page.
     func takes(_ word: UInt) -> Bool {
       switch self {
       case .object: word >= 4096 && word.isMultiple(of: UInt(MemoryLayout<UInt>.alignment))
@@ -41,10 +41,9 @@ enum VariableArguments {
     }
   }
 
-  /// The arguments that a format consumes, in order. Nothing is read behind the first mistake in the format.
+  /// The arguments that a format consumes, in order. Nothing is read after the first mistake in the format.
   ///
-  /// - Throws: an error that names the place where an object or a text must be and is not, as far as
-  ///   its word shows.
+  /// - Throws: an error that names the position of a missing object or text, as far as its word shows that.
   static func values(of list: CVaListPointer?, for format: String) throws(PredicateError) -> [Any?] {
     let passings: [(passing: Passing, specifier: String)] = passings(in: format)
     guard let list, !passings.isEmpty else { return [] }
@@ -89,7 +88,7 @@ enum VariableArguments {
     case .object, .keyPath: return .object
     case .integer:
       let last: UInt8 = letters.last ?? 0
-      // Upper-case spellings are those of longs.
+      // Specifiers in upper case are for longs.
       return .integer(isSigned: "diD".utf8.contains(last), isLong: isLong || "DUO".utf8.contains(last))
     case .double: return .double(isLong: letters.contains(UInt8(ascii: "L")))
     case .character: return .character

@@ -1,10 +1,10 @@
 import Foundation
 
-// Views of Swift's generic containers that need no knowledge of their element types. A conformance look-up is
-// cached by the runtime; a cast to `[Any]` would copy and bridge every member first and succeed
-// for NSArray too.
+// Views of Swift's generic containers that are independent of their element types. The runtime caches a
+// conformance look-up; a cast to `[Any]` would copy and bridge every member first and succeed for NSArray
+// too.
 
-/// An optional seen through an `Any`.
+/// An optional inside an `Any`.
 package protocol UnwrappableOptional {
   var unwrapped: Any? { get }
   static var wrappedType: Any.Type { get }

@@ -11,7 +11,7 @@ package enum ClassTest {
   }
 }
 
-/// What stands for a class where its objects are rows: in the plans that engines get.
+/// Represents a class in the plans that engines get, where its objects are rows.
 package protocol ObjectFamily: Sendable {
   func contains(_ object: Any) -> Bool
 }

@@ -11,8 +11,8 @@ package indirect enum ExpressionNode: Hashable, Sendable {
   case keyPath(String)
   /// A dotted path read from the value of an expression: `$x.age`, `SUBQUERY(…).@count`.
   case path(ExpressionNode, String)
-  /// A path whose key is computed: `$a.$b`. Any component but a variable parses and prints, and is refused by
-  /// the evaluator (`a.d[0]`, which Apple refuses too; `(a.d)[0]` is meant).
+  /// A path whose key is computed: `$a.$b`. Components other than a variable parse and print, and the
+  /// evaluator refuses them (`a.d[0]`, which Apple refuses too; `(a.d)[0]` is correct).
   case dynamicPath(ExpressionNode, ExpressionNode)
   /// `c[0]`, `c[FIRST]`, `d['key']`
   case index(ExpressionNode, IndexNode)
@@ -32,7 +32,7 @@ package indirect enum ExpressionNode: Hashable, Sendable {
   case anyKey
   case block(ExpressionBlock, arguments: [ExpressionNode])
 
-  /// A path below `target`, merged with the path that `target` may be already.
+  /// A path read from `target`, merged with `target` if that is a path already.
   package static func makePath(_ target: ExpressionNode, _ path: String) -> ExpressionNode {
     switch target {
     case .evaluatedObject: .keyPath(path)
@@ -50,21 +50,21 @@ package enum IndexNode: Hashable, Sendable {
   case at(ExpressionNode)
 }
 
-/// Raw values are the words of the format language.
+/// Raw values are the keywords of the format language.
 package enum SetOperation: String, Hashable, Sendable {
   case union = "UNION"
   case intersect = "INTERSECT"
   case minus = "MINUS"
 }
 
-/// An expression that is only code. Equal to itself.
+/// An expression that is only code. Equal only to itself.
 package final class ExpressionBlock: Hashable, @unchecked Sendable {
   // Immutable after init; the block is called on the thread that evaluates, as Apple's is.
   package let body: (Any?, [Any], NSMutableDictionary?) -> Any?
-  /// What stands behind the block: two blocks of one owner are equal.
+  /// The owner of the block: two blocks of one owner are equal.
   package let owner: AnyObject?
 
-  /// Stands for an expression that was made too deep: initialisers can't throw, fetches and evaluations can.
+  /// Represents an expression that is too deep: initialisers can't throw, fetches and evaluations can.
   package static let tooDeep = ExpressionBlock { _, _, _ in fatalError("\(TreeLimits.error)") }
 
   package init(of owner: AnyObject? = nil, _ body: @escaping (Any?, [Any], NSMutableDictionary?) -> Any?) {

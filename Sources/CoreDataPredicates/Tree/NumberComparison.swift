@@ -1,9 +1,9 @@
 import Foundation
 
-/// Numbers compared by value, whatever their types. Mixed pairs are compared exactly where doubles allow it:
-/// an `Int64` never loses its low bits to a conversion.
+/// Compares numbers by value, whatever their types. Mixed pairs are compared exactly where doubles allow it:
+/// an `Int64` never loses its low bits in a conversion.
 package enum NumberComparison {
-  /// The order of two numbers; nil when one of them is no number, or is not a number (NaN).
+  /// The order of two numbers; nil if one of them is no number, or is NaN.
   package static func order(_ left: PredicateValue, _ right: PredicateValue) -> ComparisonResult? {
     switch (left, right) {
     case (.integer(let a), .integer(let b)): return order(of: a, b)
@@ -22,8 +22,8 @@ package enum NumberComparison {
     case (.integer(let a), .decimal(let b)): return order(Decimal(a), b)
     case (.decimal(let a), .unsigned(let b)): return order(a, Decimal(b))
     case (.unsigned(let a), .decimal(let b)): return order(Decimal(a), b)
-    // 12.1 as a decimal and 12.1 as a double are meant to be one value; converting the double instead would
-    // bring its binary tail to light.
+    // 12.1 as a decimal and 12.1 as a double should be one value; converting the double instead would show
+    // its binary digits.
     case (.decimal, .double(let b)): return double(left).flatMap { order(of: $0, b) }
     case (.double(let a), .decimal): return double(right).flatMap { order(of: a, $0) }
     default: return nil
@@ -37,13 +37,14 @@ package enum NumberComparison {
     case .integer(let value): Double(value)
     case .unsigned(let value): Double(value)
     case .double(let value): value
-    // Decimal.doubleValue multiplies powers of ten and may be one unit off; the text converts exactly.
+    // Decimal.doubleValue multiplies powers of ten and may be off by one in the last digit; the text converts
+    // exactly.
     case .decimal(let value): Double(value.description) ?? .nan
     default: nil
     }
   }
 
-  /// The integer a number stands for, when it stands for one.
+  /// The integer with a number's value, if there is one.
   package static func integer(_ value: PredicateValue) -> Int64? {
     switch value {
     case .bool(let value): value ? 1 : 0
@@ -77,7 +78,7 @@ package enum NumberComparison {
 
   private static func order<I: FixedWidthInteger>(_ a: I, _ b: Double) -> ComparisonResult? {
     if b.isNaN { return nil }
-    // Outside the integer's range the double decides alone; inside, its integral part converts exactly.
+    // Outside the integer's range the double alone decides; inside, its integral part converts exactly.
     if b >= 0x1p64 || (I.isSigned && b >= 0x1p63) { return .orderedAscending }
     if b < (I.isSigned ? -0x1p63 : 0) { return .orderedDescending }
     let whole = b.rounded(.towardZero)

@@ -1,10 +1,10 @@
 import Foundation
 
-// A cast from `Any` to a class bridges a Swift collection first, member by member. That is slow, and endless
-// where decimals are members of a set or keys of a dictionary: Foundation on Linux hashes an NSDecimalNumber
-// without end.
+// A cast from `Any` to a class first bridges a Swift collection, member by member. That is slow, and does not
+// terminate if decimals are members of a set or keys of a dictionary: Foundation on Linux hashes an
+// NSDecimalNumber without end.
 
-/// The object that a value is, where it is one of this class; a collection stays what it is.
+/// The value as an object, if it is one of this class; a collection is not bridged.
 package func object<Class: AnyObject>(_ value: Any?, as type: Class.Type) -> Class? {
   guard let value else { return nil }
   return Swift.type(of: value) is AnyClass ? value as? Class : nil

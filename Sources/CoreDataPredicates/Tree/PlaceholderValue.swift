@@ -1,7 +1,8 @@
-/// An object that stands for another one and says what for, since messages would name its type otherwise.
+/// An object that represents another one in checks and provides its kind, because messages would otherwise
+/// name its type.
 package protocol PlaceholderValue: AnyObject {
   /// As `PredicateValue.kindName`: "an object of Person".
   var kindName: String { get }
-  /// What stands for another value of the same kind.
+  /// A placeholder for another value of the same kind.
   var sibling: PredicateValue { get }
 }

@@ -1,17 +1,17 @@
 import Foundation
 
-/// A predicate as a value. Four producers make it (format strings, Apple's reference classes, archives,
-/// `#Predicate`), four consumers read it (printer, evaluator, checker, SQL compiler).
+/// A predicate as a value. It has four producers (format strings, Apple's reference classes, archives,
+/// `#Predicate`) and four consumers (printer, evaluator, checker, SQL compiler).
 ///
-/// Depth is bounded by ``TreeLimits``, so that releasing a tree fits a 512 KiB stack. Walks that recurse over
-/// a tree go through ``StackGuard``, comparing and hashing it too.
+/// Depth is limited by ``TreeLimits``, so that releasing a tree fits a 512 KiB stack. Walks that recurse over
+/// a tree use ``StackGuard``, also comparing and hashing.
 package indirect enum PredicateNode: Hashable, Sendable {
   /// `TRUEPREDICATE`, `FALSEPREDICATE`.
   case constant(Bool)
   case comparison(ComparisonNode)
   /// `and` and `or` of any number of members, `not` of exactly one.
   case compound(CompoundKind, [PredicateNode])
-  /// A block, or a predicate class of the program's own: can be evaluated, nothing else.
+  /// A block, or a predicate class of the program: it can only be evaluated.
   case block(PredicateBlock)
 }
 
@@ -56,8 +56,8 @@ package enum ComparisonModifier: UInt, Hashable, Sendable {
   case any = 2
 }
 
-/// Raw values up to 100 are Apple's `NSComparisonPredicate.Operator`; those above are words of the format
-/// language without a public number, shown to clients as a custom selector.
+/// Raw values up to 100 are Apple's `NSComparisonPredicate.Operator`; those above are keywords of the format
+/// language without a public number, which clients see as a custom selector.
 package enum ComparisonOperator: UInt, Hashable, Sendable, CaseIterable {
   case lessThan = 0
   case lessThanOrEqualTo = 1
@@ -112,7 +112,7 @@ package struct ComparisonOptions: OptionSet, Hashable, Sendable {
 
   package static let caseInsensitive: ComparisonOptions = .init(rawValue: 1)
   package static let diacriticInsensitive: ComparisonOptions = .init(rawValue: 2)
-  /// The text is promised to be prepared: compare literally, whatever the other options say.
+  /// The text is normalized already: it is compared literally, whatever the other options are.
   package static let normalized: ComparisonOptions = .init(rawValue: 4)
   package static let localeSensitive: ComparisonOptions = .init(rawValue: 8)
 
@@ -125,7 +125,7 @@ package struct ComparisonOptions: OptionSet, Hashable, Sendable {
       case "d": insert(.diacriticInsensitive)
       case "n": insert(.normalized)
       case "l": insert(.localeSensitive)
-      // Spotlight's word matching: no meaning here.
+      // Spotlight's word matching, which has no effect here.
       case "w": break
       default: return nil
       }
@@ -143,7 +143,7 @@ package struct ComparisonOptions: OptionSet, Hashable, Sendable {
   }
 }
 
-/// A comparison operator that is only code. Equal to itself.
+/// A comparison operator that is only code. Equal only to itself.
 package final class ComparisonBlock: Hashable, Sendable {
   package let body: @Sendable (Any?, Any?) throws -> Bool
 
@@ -160,7 +160,7 @@ package final class ComparisonBlock: Hashable, Sendable {
   }
 }
 
-/// A predicate that is only code. Equal to itself.
+/// A predicate that is only code. Equal only to itself.
 package final class PredicateBlock: Hashable, @unchecked Sendable {
   // Immutable after init; the block is called on the thread that evaluates, as Apple's is.
   package let predicate: Foundation.NSPredicate
@@ -169,7 +169,7 @@ package final class PredicateBlock: Hashable, @unchecked Sendable {
     self.predicate = predicate
   }
 
-  /// The text of a class of the program's own that has one: `predicateFormat` overridden.
+  /// The text of a class of the program that overrides `predicateFormat`.
   package var ownText: String? {
     guard type(of: predicate) != Foundation.NSPredicate.self else { return nil }
     let text: String = predicate.formatText
@@ -190,20 +190,19 @@ package final class PredicateBlock: Hashable, @unchecked Sendable {
   }
 }
 
-/// How deep trees may grow.
+/// The greatest depth of trees.
 package enum TreeLimits {
   /// Levels of one tree, chains of arithmetic included (`a + b + c` has two). Releasing a tree takes up to
   /// 300 bytes a level on the thread that releases the last reference, and some threads have 512 KiB.
   package static let depth: Int = 1000
 
-  /// What evaluating or fetching by a deeper tree throws.
+  /// The error of evaluating or fetching by a deeper tree.
   package static let error: PredicateError = .evaluation(
     "A predicate or an expression may be nested \(depth) levels deep, and this one is deeper. Give one AND or OR all its members at "
       + "once, and use IN for alternatives and sum: for long sums.")
 }
 
-/// Stands for a compound predicate that was made too deep: initialisers can't throw, fetches
-/// and evaluations can.
+/// Represents a compound predicate that is too deep: initialisers can't throw, fetches and evaluations can.
 package final class TooDeepPredicate: Foundation.NSPredicate {
   // Immutable.
   nonisolated(unsafe) static let shared = TooDeepPredicate(value: false)

@@ -1,23 +1,23 @@
 import Foundation
 
-/// A predicate apart from the values of its parameters: what a cache of things that are made of
-/// predicates is keyed by.
+/// A predicate without the values of its parameters: the key of caches whose entries are made from
+/// predicates.
 ///
 ///     price > 3 AND name == "a"        AND  (price >  ▢ integer)  (name ==  ▢ text)        parameters 3, "a"
 ///     price > 4 AND name == "b"        the same bytes                                      parameters 4, "b"
 ///     price > 4.5 AND name == "b"      others: a real is no integer
-///     price + 1 > 3                    price + 1 > ▢ integer: 1 stands in the bytes
+///     price + 1 > 3                    price + 1 > ▢ integer: 1 is in the bytes
 ///
 /// A parameter is a constant, or a list of constants, that is one side of a comparison whose other side reads
-/// the row. The bytes have its kind, and of a list how many members it has, rounded up to a power of two.
-/// Every other constant is in the bytes by value.
+/// the row. The bytes contain its kind, and for a list the number of its members, rounded up to a power of
+/// two. Every other constant is in the bytes by value.
 ///
-/// Predicates without a shape are those whose meaning the bytes can't hold: code of the program, objects
-/// outside of parameters, functions of nothing but constants (`now()`), long or mixed lists, and trees of
-/// many levels. They are rare and go without caches.
+/// Predicates without a shape are those whose meaning the bytes can't represent: code of the program, objects
+/// outside of parameters, functions of constants only (`now()`), long or mixed lists, and trees of many
+/// levels. They are rare and are not cached.
 package struct PredicateShape: Sendable {
   package let key: ShapeKey
-  /// Those that stand further left come first.
+  /// In the order from left to right.
   package let parameters: [PredicateValue]
 
   package init?(_ predicate: PredicateNode) {
@@ -32,7 +32,7 @@ package struct PredicateShape: Sendable {
   }
 }
 
-/// The bytes of a shape, hashed as a whole. Equal bytes are equal shapes.
+/// The bytes of a shape, hashed as a whole. Equal bytes mean equal shapes.
 package struct ShapeKey: Hashable, Sendable {
   package let bytes: [UInt8]
 
@@ -57,7 +57,7 @@ extension ComparisonNode {
     if let value = right.parameterValue {
       return left.readsRow ? Parameter(isLeft: false, value: value) : nil
     }
-    // A quantifier takes a list on its left side apart.
+    // With a quantifier, a list on the left side is evaluated member by member.
     guard modifier == .direct, let value = left.parameterValue, right.readsRow else { return nil }
     return Parameter(isLeft: true, value: value)
   }
@@ -116,18 +116,18 @@ extension ExpressionNode {
   }
 }
 
-/// What the bytes have of a parameter.
+/// The description of a parameter in the bytes.
 private struct ShapeKind {
   var kind: UInt8
-  /// Of a list: the power of two that its members are padded to; 0 for a single value.
+  /// For a list: the power of two that its members are padded to; 0 for a single value.
   var length: UInt8 = 0
 
   static let longestList: Int = 1024
 }
 
 extension PredicateValue {
-  /// Tells the cases apart, and nothing else. nil for what is no parameter: nil changes what a comparison
-  /// means, and dictionaries are compared as a whole.
+  /// Distinguishes the cases, and nothing else. nil for a value that can't be a parameter: nil changes the
+  /// meaning of a comparison, and dictionaries are compared as a whole.
   private var caseNumber: UInt8? {
     switch self {
     case .bool: 1
@@ -163,7 +163,7 @@ extension PredicateValue {
     return ShapeKind(kind: kind, length: length)
   }
 
-  /// Bytes that tell the value from every other one; nil for what has none.
+  /// Bytes that distinguish the value from every other one; nil for a value that has none.
   package var shapeBytes: [UInt8]? {
     var writer = ShapeWriter()
     do throws(WithoutShape) {
@@ -177,8 +177,8 @@ extension PredicateValue {
 
 private struct WithoutShape: Error {}
 
-/// Every part begins with a number of its own, and every text with its length: no two trees have
-/// the same bytes.
+/// Every part begins with a number of its own, and every text with its length, so no two trees have the same
+/// bytes.
 private struct ShapeWriter {
   private(set) var bytes: [UInt8] = []
   private(set) var parameters: [PredicateValue] = []
@@ -244,7 +244,7 @@ private struct ShapeWriter {
       try write(target, level: level + 1)
       try write(index, level: level + 1)
     case .function(target: nil, let name, let arguments):
-      // Of constants alone it would be called once, and some give something else each time.
+      // With constants alone it would be called once, and some functions return something else each time.
       guard arguments.contains(where: \.readsRow) else { throw WithoutShape() }
       bytes.append(26)
       write(name)
@@ -347,7 +347,7 @@ private struct ShapeWriter {
     }
   }
 
-  /// Lengths and numbers of cases: a byte where that suffices.
+  /// Lengths and numbers of cases: one byte if that suffices.
   private mutating func write(_ count: Int) {
     if count < 255 {
       bytes.append(UInt8(count))

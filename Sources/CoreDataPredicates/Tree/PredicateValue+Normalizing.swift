@@ -1,7 +1,7 @@
 import Foundation
 
 extension PredicateValue {
-  /// Brings any value to its normal form. nil, `NSNull` and an empty optional give ``null``.
+  /// Converts any value to its normal form. nil, `NSNull` and an empty optional become ``null``.
   ///
   /// Cost: a few type comparisons for the usual Swift types; collections are converted member by member.
   package init(normalizing value: Any?) {
@@ -78,7 +78,7 @@ extension PredicateValue {
     }
     switch UInt8(bitPattern: number.objCType.pointee) {
     case UInt8(ascii: "c"), UInt8(ascii: "B"):
-      // Booleans and 8-bit integers share a code here.
+      // Booleans and 8-bit integers have the same type code here.
       let value = number.int64Value
       self = value == 0 || value == 1 ? .bool(value == 1) : .integer(value)
     case UInt8(ascii: "d"), UInt8(ascii: "f"): self = .double(number.doubleValue)

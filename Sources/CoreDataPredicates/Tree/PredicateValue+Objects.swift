@@ -1,11 +1,11 @@
 import Foundation
 
 extension PredicateValue {
-  /// The value as programs get it: numbers and Booleans as `NSNumber`, which casts to every numeric type that
-  /// can hold it, as on Apple's systems. An `Int` inside an `Any` would cast to `Int` alone.
+  /// The value in the form for programs: numbers and Booleans as `NSNumber`, which casts to every numeric
+  /// type that can hold it, as on Apple's systems. An `Int` inside an `Any` would cast to `Int` alone.
   ///
-  /// What sets and the keys of dictionaries hold stays as ``anyValue`` has it: `AnyHashable` makes numbers of
-  /// any type equal, and `NSDecimalNumber` can't be hashed.
+  /// Members of sets and keys of dictionaries stay as in ``anyValue``: `AnyHashable` makes numbers of any
+  /// type equal, and `NSDecimalNumber` can't be hashed.
   package var objectValue: Any? {
     switch self {
     case .bool(let value): NSNumber(value: value)
@@ -22,11 +22,11 @@ extension PredicateValue {
     }
   }
 
-  /// A value read from an object or made by an expression, as programs get it.
+  /// A value read from an object or computed by an expression, in the form for programs.
   package static func objectValue(of value: Any?) -> Any? {
     guard let value else { return nil }
     if let value = value as? PredicateValue { return value.objectValue }
-    // By its type: every NSNumber casts to Bool too.
+    // Tested by its type: every NSNumber casts to Bool too.
     let type: Any.Type = Swift.type(of: value)
     guard type == Bool.self || type == Decimal.self || type is any Numeric.Type else { return value }
     return PredicateValue(normalizing: value).objectValue

@@ -1,17 +1,17 @@
 import Foundation
 
-/// The one normalised value that predicates compare, print and bind.
+/// The normalised value that predicates compare, print and bind.
 ///
 /// Foundation on Linux bridges numbers loosely (`1` casts to `Bool`, `NSDecimalNumber.hash` never returns),
-/// so no part of this module compares an `Any`: everything passes ``init(normalizing:)`` first.
+/// so no part of this module compares an `Any`: every value is first normalised by ``init(normalizing:)``.
 ///
 /// Equality is that of the predicate language: numbers by value whatever their type, text by code points,
 /// both kinds of null alike.
 package enum PredicateValue: Sendable {
   /// nil: a missing key, the literal `nil`, an optional without value.
   case null
-  /// A constant made from an `NSNull`. It equals ``null``; only printing tells them apart (`<null>` against
-  /// `nil`). Normalising a value never yields it.
+  /// A constant made from an `NSNull`. It equals ``null``; only printing distinguishes them (`<null>` and
+  /// `nil`). Normalising a value never returns it.
   case nullObject
   case bool(Bool)
   case integer(Int64)
@@ -27,7 +27,7 @@ package enum PredicateValue: Sendable {
   case array([PredicateValue])
   case set(Set<PredicateValue>)
   case dictionary([PredicateValue: PredicateValue])
-  /// Anything else: a managed object, an object id, a value of the program's own.
+  /// Anything else: a managed object, an object id, a value of the program.
   case object(ObjectBox)
 }
 
@@ -95,7 +95,7 @@ extension PredicateValue {
     }
   }
 
-  /// A word for messages; data stays out of them.
+  /// The name of the kind for messages, which contain no data.
   package var kindName: String {
     switch self {
     case .null, .nullObject: "nil"
@@ -114,7 +114,7 @@ extension PredicateValue {
     }
   }
 
-  /// The value as expressions read on from it: Swift values, `[Any]`, `NSNull` for members that are nil.
+  /// The value as expressions read keys from it: Swift values, `[Any]`, `NSNull` for members that are nil.
   /// Programs get ``objectValue``.
   package var anyValue: Any? {
     switch self {

@@ -1,6 +1,6 @@
-/// What a single value is, known before there is one.
+/// The kind of a single value, known before there is one.
 ///
-/// Raw values travel in statements.
+/// Raw values are used in SQL statements.
 package enum ScalarKind: Int64, Sendable, Hashable {
   case boolean
   case integer

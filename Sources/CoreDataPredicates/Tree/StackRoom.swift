@@ -1,7 +1,7 @@
 import Foundation
 
-/// Runs recursive work over deep trees where the stack suffices: here when enough is left, else on a thread
-/// of its own while the caller waits.
+/// Runs recursive work over deep trees with enough stack: on the present thread if enough is left, otherwise
+/// on a new thread while the caller waits.
 ///
 /// ```
 /// levels ≤ 64          the body, nothing else: nearly every tree
@@ -9,11 +9,11 @@ import Foundation
 /// otherwise            a thread with a stack of the right size
 /// ```
 package enum StackGuard {
-  /// Levels that fit what any thread has left.
+  /// Levels that fit the remaining stack of any thread.
   @usableFromInline package static let shallow: Int = 64
 
-  /// What a level of any walk over a tree takes at most. Without optimisation frames are
-  /// several times larger.
+  /// The most stack that a level of any walk over a tree takes. Without optimisation frames are several times
+  /// larger.
   private static let bytesPerLevel: Int = _isDebugAssertConfiguration() ? 4 << 10 : 1 << 10
   private static let reserve: Int = 64 << 10
 
@@ -74,7 +74,7 @@ private final class DeepWork<Value, Failure: Error>: @unchecked Sendable {
     } catch {
       result = .failure(error)
     }
-    // The closure must not outlive the call that lent it.
+    // The closure must not outlive the call that passed it.
     body = nil
     done.signal()
   }
@@ -87,7 +87,7 @@ private final class DeepWork<Value, Failure: Error>: @unchecked Sendable {
 }
 
 #if canImport(Glibc) || canImport(Musl) || canImport(Android)
-  /// A GNU extension, which the C library's Swift module leaves out.
+  /// A GNU extension, which the C library's Swift module omits.
   @_silgen_name("pthread_getattr_np")
   private func attributesOfThread(
     _ thread: pthread_t, _ attributes: UnsafeMutablePointer<pthread_attr_t>

@@ -1,11 +1,11 @@
 import Foundation
 
-// One bottom-up rewrite and one visit carry every other walk. Each walk first sees to the stack
-// that it needs.
+// All other walks are based on one bottom-up rewrite and one visit. Each walk first ensures that it has
+// enough stack.
 
 extension PredicateNode {
-  /// Rebuilds the tree from the leaves up: `expression` sees every expression after its
-  /// operands were rebuilt.
+  /// Rebuilds the tree from the leaves up: `expression` is called for every expression after its operands
+  /// were rebuilt.
   package func mapExpressions<Failure>(
     _ expression: (ExpressionNode) throws(Failure) -> ExpressionNode
   ) throws(Failure) -> PredicateNode {
@@ -32,7 +32,7 @@ extension PredicateNode {
     return StackGuard.run(levels: depth) { replacing(Substitution(variables)) }
   }
 
-  /// Names of the variables that an evaluation must be given.
+  /// Names of the variables that an evaluation needs values for.
   package var variables: Set<String> {
     StackGuard.run(levels: depth) { freeVariables }
   }
@@ -44,8 +44,8 @@ extension PredicateNode {
     return paths.names
   }
 
-  /// The first part, as text, that calls into the program: a block, `FUNCTION(…)` with a target, an operator
-  /// named by a selector.
+  /// The first part, as text, that calls code of the program: a block, `FUNCTION(…)` with a target, an
+  /// operator named by a selector.
   package var firstProgramCode: String? {
     StackGuard.run(levels: depth) { programCode }
   }
@@ -227,7 +227,7 @@ extension ExpressionNode {
       return .subquery(
         collection: collection.replacing(substitution), variable: variable,
         predicate: predicate.replacing(inner))
-    // A constant key makes an ordinary path of it.
+    // A constant key turns it into an ordinary path.
     case .dynamicPath(let target, .variable(let name)):
       let target = target.replacing(substitution)
       if case .constant(.string(let key))? = substitution.nodes[name] { return .makePath(target, key) }
@@ -237,8 +237,8 @@ extension ExpressionNode {
     }
   }
 
-  /// Rebuilds this expression of its operands, replaced; for walks that decide from the top how far
-  /// down they go.
+  /// Rebuilds this expression from its replaced operands; for walks that decide from the top how far down
+  /// they go.
   package func mapChildren<Failure>(
     _ expression: (ExpressionNode) throws(Failure) -> ExpressionNode,
     predicate: (PredicateNode) throws(Failure) -> PredicateNode
@@ -267,7 +267,7 @@ extension ExpressionNode {
     }
   }
 
-  /// Calls for the operands of this expression.
+  /// Calls the closures for the operands of this expression.
   package func forEachChild<Failure>(
     _ expression: (ExpressionNode) throws(Failure) -> Void, predicate: (PredicateNode) throws(Failure) -> Void
   ) throws(Failure) {
@@ -306,7 +306,7 @@ extension ExpressionNode {
   }
 }
 
-/// Variables and what stands in for them.
+/// Variables and the nodes that replace them.
 private struct Substitution {
   var nodes: [String: ExpressionNode]
 
@@ -314,7 +314,7 @@ private struct Substitution {
     nodes = values.mapValues { value in
       if let expression = object(value, as: NSExpression.self) { return expression.expressionNode() }
       let constant: PredicateValue = PredicateValue(constant: value)
-      // A null among the values becomes an NSNull constant, as on Apple's.
+      // A null among the values becomes an NSNull constant, as with Apple's.
       return .constant(constant.isNull ? .nullObject : constant)
     }
   }
@@ -346,10 +346,10 @@ private enum TreeDepth {
     return shallow ?? deepDepth(of: root)
   }
 
-  /// Levels that are counted by recursion, which nearly every tree suffices with: it needs no memory.
+  /// Levels that are counted by recursion, which suffices for nearly every tree: it needs no memory.
   private static let levels: Int = 12
 
-  /// nil where there are more levels.
+  /// nil if there are more levels.
   private static func depth(of node: PredicateNode, upTo levels: Int) -> Int? {
     if levels == 0 { return nil }
     switch node {
