@@ -81,7 +81,7 @@ extension NSManagedObjectContext {
     case .nullifyDeleteRule:
       for target in nullified(object, slot) { separate(object, slot, target) }
     case .cascadeDeleteRule:
-      let targets: [NSManagedObject] = targets(of: object, slot)
+      let targets: [NSManagedObject] = targets(of: object, slot).filter { !$0.hasLeft(object, slot) }
       for target in targets where !target.flags.contains(.deleted) {
         // Loaded like an object that the program deletes, and for the same reason.
         target.fireFault()

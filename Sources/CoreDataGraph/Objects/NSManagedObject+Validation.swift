@@ -210,7 +210,7 @@ extension NSManagedObject {
       let left: Int =
         described.isToMany
         ? members(slot).reduce(0) { $0 + ($1.isDeleted ? 0 : 1) }
-        : toOneTarget(slot).map { $0.isDeleted ? 0 : 1 } ?? 0
+        : toOneTarget(slot).map { $0.isDeleted || $0.hasLeft(self, slot) ? 0 : 1 } ?? 0
       if left > 0 {
         failures.append(
           failure(

@@ -41,6 +41,16 @@ extension NSManagedObject {
     }
   }
 
+  /// Whether this object was set to refer to another object, or to none, instead of `owner`, which still
+  /// refers to it in `slot`: a newer row of a deleted owner may refer to a target that the program has given
+  /// to another one.
+  final func hasLeft(_ owner: NSManagedObject, _ slot: Int) -> Bool {
+    guard let inverse = owner.runtime.layout.slots[slot].inverseSlot, runtime.layout.slots[inverse].isToOne,
+      state?.changed.contains(inverse) == true
+    else { return false }
+    return toOneTarget(inverse) !== owner
+  }
+
   /// Sets the target and both inverses: the old target's and the new one's.
   final func setToOne(_ slot: Int, _ target: NSManagedObject?) {
     fireFault(slot, .write)

@@ -20,6 +20,35 @@ struct MergedSaveTests {
     .mergeByPropertyObjectTrump, .mergeByPropertyStoreTrump, .overwrite,
   ]
 
+  @Test(arguments: StoreSetting.allCases)
+  func `a merge does not delete what was given to another before its owner was deleted`(
+    setting: StoreSetting
+  ) throws {
+    let stack = try Stack(setting: setting)
+    try stack.run { context in
+      func newDetail() -> NSManagedObject {
+        NSEntityDescription.insertNewObject(forEntityName: "Detail", into: context)
+      }
+      let item: Item = context.item("a")
+      let kept: NSManagedObject = newDetail()
+      kept.setValue(item, forKey: "item")
+      try context.save()
+      // The new detail takes the place of the saved one, and is deleted with the item.
+      newDetail().setValue(item, forKey: "item")
+      context.delete(item)
+      context.processPendingChanges()
+      try stack.elsewhere { other in
+        try #require(other.object(with: item.objectID) as? Item).price = 1850
+        try other.save()
+      }
+      context.refresh(item, mergeChanges: true)
+      context.processPendingChanges()
+      #expect(item.isDeleted && !kept.isDeleted && kept.value(forKey: "item") == nil)
+      try context.save()
+      #expect(try context.all(NSManagedObject.self, "Detail") == [kept])
+    }
+  }
+
   // Finding B6, OBS-7
   @Test(arguments: StoreSetting.allCases)
   func `objects that were merged are told of the save again, others are not`(setting: StoreSetting) throws {
