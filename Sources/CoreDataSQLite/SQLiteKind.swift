@@ -10,7 +10,6 @@ package struct SQLiteKind: StoreEngineKind {
   package init() {}
 
   package func recognizes(_ head: Data) -> Bool { head.starts(with: Data("SQLite format 3\0".utf8)) }
-  package func isSamePlace(_ one: URL, _ other: URL) -> Bool { one.isSamePlace(as: other) }
   package func isNowhere(_ url: URL) -> Bool { SQLiteStoreFile.isNowhere(url) }
 
   package func open(at url: URL?, layout: ModelLayout, options: StoreOpeningOptions) throws -> any StoreEngine
@@ -52,17 +51,8 @@ package struct SQLiteKind: StoreEngineKind {
     at url: URL, layout: ModelLayout, options: StoreOpeningOptions, copying source: (any StoreEngine)?,
     transfer: (any StoreEngine) throws -> Void
   ) throws -> any StoreEngine {
-    func filled(_ target: any StoreEngine) throws -> any StoreEngine {
-      do {
-        try transfer(target)
-      } catch {
-        try? target.close()
-        throw error
-      }
-      return target
-    }
     if SQLiteStoreFile.isNowhere(url) {
-      return try filled(try open(at: url, layout: layout, options: options))
+      return try filled(try open(at: url, layout: layout, options: options), by: transfer)
     }
     let place: StoreExchange = try exchange(at: url, options)
     let wasThere: Bool = try place.requireVacancy()
@@ -71,7 +61,7 @@ package struct SQLiteKind: StoreEngineKind {
       guard let source = source as? SQLiteEngine, let file = source.copyableFile else {
         let target: any StoreEngine = try open(at: url, layout: layout, options: options)
         identifier = target.identifier
-        return try filled(target)
+        return try filled(target, by: transfer)
       }
       let made: String = UUID().uuidString
       var metadata: [String: Any] = source.metadata

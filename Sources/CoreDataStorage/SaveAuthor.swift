@@ -6,15 +6,14 @@ package struct SaveAuthor: Sendable, Equatable {
   package var contextName: String?
   /// The context's `transactionAuthor`.
   package var author: String?
-  package var bundleID: String
-  package var processID: String
 
   package init(contextName: String? = nil, author: String? = nil) {
     self.contextName = contextName
     self.author = author
-    (bundleID, processID) = (Self.bundle, Self.process)
   }
 
-  private static let bundle: String = Bundle.main.bundleIdentifier ?? ProcessInfo.processInfo.processName
-  private static let process: String = ProcessInfo.processInfo.processName
+  /// The bundle and the process that save. Determined at the first use.
+  package static let bundleID: String =
+    Bundle.main.bundleIdentifier ?? ProcessInfo.processInfo.processName
+  package static let processID: String = ProcessInfo.processInfo.processName
 }

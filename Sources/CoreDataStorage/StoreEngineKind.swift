@@ -38,9 +38,7 @@ package protocol StoreEngineKind: Sendable {
 extension StoreEngineKind {
   package var keepsFiles: Bool { false }
   package func recognizes(_ head: Data) -> Bool { false }
-  package func isSamePlace(_ one: URL, _ other: URL) -> Bool {
-    one.standardizedFileURL == other.standardizedFileURL
-  }
+  package func isSamePlace(_ one: URL, _ other: URL) -> Bool { one.isSamePlace(as: other) }
   package func isNowhere(_ url: URL) -> Bool { !keepsFiles }
 
   private func noFile(_ url: URL) -> StoreError {
@@ -63,7 +61,13 @@ extension StoreEngineKind {
     at url: URL, layout: ModelLayout, options: StoreOpeningOptions, copying source: (any StoreEngine)?,
     transfer: (any StoreEngine) throws -> Void
   ) throws -> any StoreEngine {
-    let target: any StoreEngine = try open(at: url, layout: layout, options: options)
+    try filled(try open(at: url, layout: layout, options: options), by: transfer)
+  }
+
+  /// A store after `transfer` has filled it. Closes it if that throws.
+  package func filled(
+    _ target: any StoreEngine, by transfer: (any StoreEngine) throws -> Void
+  ) throws -> any StoreEngine {
     do {
       try transfer(target)
     } catch {

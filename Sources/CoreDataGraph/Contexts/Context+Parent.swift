@@ -177,13 +177,15 @@ extension NSManagedObjectContext {
   final func missing(among objects: [NSManagedObject], in parent: NSManagedObjectContext) -> [NSManagedObject]
   {
     let ids: [NSManagedObjectID] = objects.map(\.objectID)
-    let gone: Set<NSManagedObjectID> = parent.runAndWait {
+    // By position and not by id: the parent's object may have got its permanent id meanwhile.
+    let isMissing: [Bool] = parent.runAndWait {
       let theirs: [NSManagedObject] = ids.map { parent.lookUp($0) }
       let isGone: (NSManagedObject) -> Bool = { $0.isDeleted || $0.flags.contains(.inaccessible) }
       let missing: [NSManagedObject] = parent.missing(among: theirs.filter { !isGone($0) })
-      return Set((theirs.filter(isGone) + missing).map(\.objectID))
+      let identities: Set<ObjectIdentifier> = Set(missing.map { ObjectIdentifier($0) })
+      return theirs.map { isGone($0) || identities.contains(ObjectIdentifier($0)) }
     }
-    return zip(objects, ids).filter { gone.contains($1) }.map(\.0)
+    return zip(objects, isMissing).filter(\.1).map(\.0)
   }
 
   /// The object here for an object of the parent; an object that is loaded here stays unchanged.

@@ -28,11 +28,15 @@ extension PredicateNode {
 }
 
 extension ExpressionNode {
+  private var hasRoundedConstants: Bool {
+    var result = false
+    forEachExpression { if case .constant(let value) = $0, value.isRounded { result = true } }
+    return result
+  }
+
   /// The expression with constants as stores keep them, in the predicates inside it.
   func comparingRounded(from entity: EntityRuntime) -> ExpressionNode {
-    var isConcerned = false
-    forEachExpression { if case .constant(let value) = $0, value.isRounded { isConcerned = true } }
-    guard isConcerned else { return self }
+    guard hasRoundedConstants else { return self }
     return StackGuard.run(levels: depth) { RoundedConstants(subject: entity).rounded(self) }
   }
 }

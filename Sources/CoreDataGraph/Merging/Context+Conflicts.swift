@@ -3,16 +3,16 @@ import CoreDataPredicates
 import CoreDataStorage
 import Foundation
 
-/// A store has refused a save for a reason that a merge policy may resolve.
+/// A store has refused a save, perhaps for a reason that a merge policy can resolve.
 struct SaveRefusal: Error, @unchecked Sendable {
   // Sendable: thrown and caught within one save, on the context's queue.
-  let error: StoreError
+  let error: any Error
   let store: NSPersistentStore
   let part: StoreChanges
   /// What the stores before it have already saved.
   let saved: [StoreChanges]
 
-  func error(in context: NSManagedObjectContext) -> CocoaError {
+  func error(in context: NSManagedObjectContext) -> any Error {
     SaveErrors.error(for: error, store: store, context: context)
   }
 }
@@ -26,7 +26,7 @@ extension NSManagedObjectContext {
   /// - Throws: what the policy throws, or the refusal as an error if a policy can't resolve it.
   final func resolve(_ refusal: SaveRefusal) throws {
     let conflicts: [Any]
-    switch refusal.error {
+    switch refusal.error as? StoreError {
     case .conflicts(let rows): conflicts = lockingConflicts(rows, refusal.store)
     case .uniqueness:
       conflicts = try PersistedValueReading.run {

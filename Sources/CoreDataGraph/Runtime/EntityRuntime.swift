@@ -24,9 +24,9 @@ final class ModelRuntime: @unchecked Sendable {
   private init(model: NSManagedObjectModel) {
     layout = ModelLayout(model: model)
     hasObjectIDs = layout.entities.contains { $0.slotByName["objectID"] != nil }
-    serial = ModelRuntime.identityMap.withLock { identityMap in
-      identityMap.nextSerial += 1
-      return identityMap.nextSerial
+    serial = ModelRuntime.registry.withLock { registry in
+      registry.nextSerial += 1
+      return registry.nextSerial
     }
     entities = layout.entities.map { EntityRuntime(model: self, layout: $0) }
     hasAccessors = entities.contains { $0.accessors != nil || $0.answersKeys }
@@ -59,7 +59,7 @@ final class ModelRuntime: @unchecked Sendable {
     var live: [Weak] = []
   }
 
-  private static let identityMap = Guarded(Registry())
+  private static let registry = Guarded(Registry())
   /// Guards `runtimeStorage` of models and entities.
   private static let making = NSLock()
 
@@ -75,16 +75,16 @@ final class ModelRuntime: @unchecked Sendable {
     let runtime = ModelRuntime(model: model)
     for entity in runtime.entities { entity.layout.entity.runtimeStorage = entity }
     model.runtimeStorage = runtime
-    identityMap.withLock { identityMap in
-      identityMap.live.removeAll { $0.runtime == nil }
-      identityMap.live.append(Weak(runtime: runtime))
+    registry.withLock { registry in
+      registry.live.removeAll { $0.runtime == nil }
+      registry.live.append(Weak(runtime: runtime))
     }
     return runtime
   }
 
   /// The entities of a class in the models in use, newest model first.
   static func entities(of objectClass: AnyClass) -> [EntityRuntime] {
-    let live: [ModelRuntime] = identityMap.withLock { $0.live.compactMap(\.runtime) }
+    let live: [ModelRuntime] = registry.withLock { $0.live.compactMap(\.runtime) }
     return live.reversed().flatMap { $0.byClass[ObjectIdentifier(objectClass)] ?? [] }
   }
 

@@ -70,7 +70,7 @@ extension NSManagedObjectContext {
           tries += 1
           if tries == NSManagedObjectContext.mostSaveTries { throw refusal.error(in: self) }
           // The store was migrated while the save waited for it: the save then goes to the new store.
-          if case .closed = refusal.error, takeExchanges() {
+          if case .closed? = refusal.error as? StoreError, takeExchanges() {
             if !refusal.saved.isEmpty { changes = try preparation.run() }
             continue
           }

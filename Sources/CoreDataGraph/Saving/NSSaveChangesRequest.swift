@@ -55,7 +55,7 @@ extension NSManagedObjectContext {
       for object in changes.inserted + changes.updated { try values.add(object) }
       try writingNewest { keepSaved(try write(changes, values, to: coordinator)[...]) }
     } catch let refusal as SaveRefusal {
-      let error: CocoaError = refusal.error(in: self)
+      let error: any Error = refusal.error(in: self)
       if refusal.saved.isEmpty { throw error }
       movePin()
       throw SaveErrors.incomplete(error, store: refusal.store)

@@ -4,9 +4,11 @@ import Foundation
 
 /// Errors of a save, with the objects concerned.
 enum SaveErrors {
+  /// An error of a store, with the objects concerned. Errors that are no `StoreError` stay unchanged.
   static func error(
-    for error: StoreError, store: NSPersistentStore, context: NSManagedObjectContext
-  ) -> CocoaError {
+    for error: any Error, store: NSPersistentStore, context: NSManagedObjectContext
+  ) -> any Error {
+    guard let error = error as? StoreError else { return error }
     var info: [String: Any] = [NSAffectedStoresErrorKey: [store]]
     let made: CocoaError = GraphError.store(error, store.url).asCocoaError
     if case .conflicts(let conflicts) = error {

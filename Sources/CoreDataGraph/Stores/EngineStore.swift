@@ -23,7 +23,7 @@ class EngineStore: NSPersistentStore, StoreOperations, @unchecked Sendable {
   }
 
   override func load(copying migration: StoreMigration) throws {
-    guard let url else { return try super.load(copying: migration) }
+    guard let url = try place() else { return try super.load(copying: migration) }
     warnOfMissingNotifications()
     let engine: any StoreEngine = try Self.kind.makeStore(
       at: url, layout: layout, options: storeOptions, copying: (migration.source as? EngineStore)?.engine
@@ -119,7 +119,7 @@ class EngineStore: NSPersistentStore, StoreOperations, @unchecked Sendable {
     guard let age else { return rowCache.row(root: root, key: key) }
     // Rows of a store that reports changes don't get old; but an age of 0 excludes rows that were read before
     // in any case.
-    let limit: TimeInterval = engine.rowFreshness == .notified && age > 0 ? -1 : age
+    let limit: TimeInterval = age > 0 && engine.rowFreshness == .notified ? -1 : age
     return rowCache.row(root: root, key: key, age: limit)
   }
 

@@ -23,8 +23,8 @@ nonisolated open class NSPersistentStore: NSObject, @unchecked Sendable {
   /// Whether all digits of decimals are kept, whatever the attributes request.
   final let keepsExactDecimals: Bool
   /// One save at a time, so that the row cache gets saves in the order in which they were committed. While it
-  /// is held, the store's transaction runs, or the copying of a migration, and no code of the program; the
-  /// locks taken meanwhile are those of the row cache, of identity maps, of the coordinator's stores and of
+  /// is held, the store's transaction runs, or the copying of a migration, and no code of the program but
+  /// that of its own store classes; the locks taken meanwhile are those of the row cache, of identity maps, of the coordinator's stores and of
   /// the list of contexts, under which no other is taken.
   final let saving = NSLock()
   /// The configuration that the program passed.
@@ -137,7 +137,8 @@ nonisolated open class NSPersistentStore: NSObject, @unchecked Sendable {
   /// Opens the store and sets its ``metadata``, `NSStoreUUIDKey` included. A subclass overrides it and does
   /// not call `super`.
   ///
-  /// Throws errors of the file or its contents; the store is then not added.
+  /// Throws errors of the file or its contents; the store is then not added. In a migration, saves to the old
+  /// store wait meanwhile: a save to it from here would never end.
   ///
   /// See Apple's page
   /// [loadMetadata()](https://developer.apple.com/documentation/coredata/nspersistentstore/loadmetadata()).
@@ -216,9 +217,7 @@ nonisolated open class NSPersistentStore: NSObject, @unchecked Sendable {
     try setMetadata(metadata, forPersistentStoreAt: url)
   }
   /// Whether two URLs lead to one store of this class.
-  class func isSamePlace(_ one: URL, _ other: URL) -> Bool {
-    one.standardizedFileURL == other.standardizedFileURL
-  }
+  class func isSamePlace(_ one: URL, _ other: URL) -> Bool { one.isSamePlace(as: other) }
   /// Whether stores of this class are files.
   class var keepsFiles: Bool { true }
   /// Empties a store that need not be open.
@@ -237,8 +236,9 @@ nonisolated open class NSPersistentStore: NSObject, @unchecked Sendable {
   func load(copying migration: StoreMigration) throws {
     try load()
     do {
-      try migration.transfer(to: try operations(for: migration.asker(of: self)))
+      // Before the rows, whose save writes it.
       metadata = migration.metadata.merging(metadata) { $1 }
+      try migration.transfer(to: try operations(for: migration.asker))
     } catch {
       try? close()
       throw error
@@ -250,6 +250,11 @@ nonisolated open class NSPersistentStore: NSObject, @unchecked Sendable {
   /// Opens the store and checks its metadata.
   final func load() throws {
     try loadMetadata()
+    // A class may override these properties with storage of its own.
+    if uuid.isEmpty {
+      let own: [String?] = [identifier, metadata?[NSStoreUUIDKey] as? String]
+      facts.withLock { $0.identifier = own.lazy.compactMap(\.self).first { !$0.isEmpty } ?? "" }
+    }
     if uuid.isEmpty {
       try? close()
       throw GraphError.unsupported(

@@ -37,7 +37,7 @@ extension NSPersistentStoreCoordinator {
     for (place, part) in parts.enumerated() {
       do {
         try part.store.execute(plans[place], for: part.asker(context))
-      } catch let error as StoreError {
+      } catch {
         throw StoreRefusal(error: error, place: place)
       }
     }
@@ -79,7 +79,8 @@ extension NSPersistentStoreCoordinator {
 
 /// A store has refused its part of a save; those before it are saved.
 struct StoreRefusal: Error {
-  let error: StoreError
+  /// A `StoreError`, or any error of a store that is implemented by the program.
+  let error: any Error
   /// The index of the part.
   let place: Int
 }

@@ -40,11 +40,14 @@ extension NSPersistentStoreCoordinator {
         }
         let new: NSPersistentStore = try StoreMigration(source: old, coordinator: self)
           .run(type: storeType, url: storeURL, options: options)
+        // Not earlier: a migration that fails leaves the store in its coordinator.
+        old.willRemove(from: self)
         exchange(old, for: new)
         old.persistentStoreCoordinator = nil
         return new
       }
     }
+    new.didAdd(to: self)
     // Contexts that are running may still be firing faults from it.
     let closing = ClosingStore(old)
     for context in contexts.all {

@@ -7,6 +7,16 @@ import Foundation
 struct StoreMigration {
   let source: NSPersistentStore
   let coordinator: NSPersistentStoreCoordinator
+  /// A separate context, for stores that need the calling context.
+  let asker: StoreAsker
+
+  init(source: NSPersistentStore, coordinator: NSPersistentStoreCoordinator) {
+    self.source = source
+    self.coordinator = coordinator
+    let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+    context.persistentStoreCoordinator = coordinator
+    asker = StoreAsker(context)
+  }
 
   /// The new store, opened and not in a coordinator's list yet. If it throws, nothing is left behind.
   func run(type: String, url: URL, options: [AnyHashable: Any]?) throws -> NSPersistentStore {
@@ -26,15 +36,8 @@ struct StoreMigration {
   /// Copies all objects to an empty store.
   func transfer(to target: any StoreOperations) throws {
     let entities: [EntityLayout] = source.runtime.entities.filter(source.holds).map(\.layout)
-    try source.withOneState(for: asker(of: source)) { state, handsOutKeys in
+    try source.withOneState(for: asker) { state, handsOutKeys in
       try StoreTransfer.copy(entities, from: state, isReadOnly: !handsOutKeys, to: target)
     }
-  }
-
-  /// A separate context for stores that need the calling context.
-  func asker(of store: NSPersistentStore) -> StoreAsker {
-    let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-    context.persistentStoreCoordinator = coordinator
-    return StoreAsker(context)
   }
 }

@@ -70,6 +70,7 @@ package enum StoreRegistry {
 
   /// Whether a store of a type, at a URL, needs an existing folder.
   static func needsFolder(_ type: String, at url: URL) -> Bool {
+    guard url.isFileURL else { return false }
     guard let storeClass = find(type) else { return true }
     guard let engineClass = storeClass as? EngineStore.Type else { return storeClass.keepsFiles }
     return !engineClass.kind.isNowhere(url)

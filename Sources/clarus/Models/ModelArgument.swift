@@ -76,13 +76,14 @@ enum ModelArgument {
   /// The model of a store, nil if the path is no store.
   private static func modelOfStore(_ path: String) throws -> ModelVersion? {
     if isModelPackage(path) { return nil }
-    switch try FileContent.recognize(path) {
+    let content: FileContent = try FileContent.recognize(path)
+    switch content {
     case .store: break
     case .xml: throw CommandFailure("\(path): It is an XML store, and those carry no model.")
     case .binary: throw CommandFailure("\(path): It is a binary store, and those carry no model.")
     case .model, .propertyList, .unknown: return nil
     }
-    let file: StoreInspection = try OpenStore.inspect(path, try FileContent.storeKind(path))
+    let file: StoreInspection = try OpenStore.inspect(path, try content.storeKind(at: path))
     guard let model = file.model else {
       throw CommandFailure("\(path): \(file.modelProblem ?? "The store carries no model.")")
     }

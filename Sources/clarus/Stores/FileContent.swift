@@ -54,9 +54,9 @@ enum FileContent: Equatable {
     return .unknown(looksLikeText ? "a text file" : "a file of another kind")
   }
 
-  /// The kind of a store file. Throws unless it is one that can be opened.
-  static func storeKind(_ path: String) throws -> any StoreEngineKind {
-    switch try recognize(path) {
+  /// The kind of the store at a path with this content. Throws unless it is one that can be opened.
+  func storeKind(at path: String) throws -> any StoreEngineKind {
+    switch self {
     case .store(let type):
       guard let kind = StoreRegistry.fileKinds.first(where: { $0.type == type }) else {
         throw CommandFailure("\(path): Stores of type \(type) can't be read here.")

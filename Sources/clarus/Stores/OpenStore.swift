@@ -18,7 +18,7 @@ struct OpenStore {
   /// do.
   init(path: String, modelPath: String?, needsModel: Bool) throws {
     self.path = path
-    kind = try FileContent.storeKind(path)
+    kind = try FileContent.recognize(path).storeKind(at: path)
     let file: StoreInspection = try Self.inspect(path, kind)
     self.file = file
     model =

@@ -16,6 +16,8 @@ final class DictionaryStore: NSPersistentStore, @unchecked Sendable {
   let journal = Guarded<[String]>([])
   /// The requests that the store was asked by.
   let requests = Guarded<[NSPersistentStoreRequest]>([])
+  /// Thrown by saves.
+  let failure = Guarded<(any Error)?>(nil)
 
   var rows: DictionaryRows? { content.withLock { $0 } }
   override var type: String { Self.storeType }
@@ -37,6 +39,7 @@ final class DictionaryStore: NSPersistentStore, @unchecked Sendable {
 
   override func operations(for asker: StoreAsker) throws -> any StoreOperations {
     if let request = asker.request { requests.withLock { $0.append(request) } }
+    if asker.request is NSSaveChangesRequest, let failure = failure.withLock({ $0 }) { throw failure }
     guard let rows = content.withLock({ $0 }) else { throw StoreError.closed }
     return rows
   }

@@ -136,8 +136,13 @@ import Testing
     let folder = try TemporaryFolder()
     let file: NSPersistentStore = try coordinator.migratePersistentStore(
       store, to: folder.file("Copy.sqlite"), withType: NSSQLiteStoreType)
-    _ = try coordinator.migratePersistentStore(
-      file, to: folder.file("dictionary"), withType: DictionaryStore.storeType)
+    #expect(store.journal.withLock { $0 } == ["load", "add", "remove"])
+    file.metadata["owner"] = "shop"
+    let back = try #require(
+      try coordinator.migratePersistentStore(
+        file, to: folder.file("dictionary"), withType: DictionaryStore.storeType) as? DictionaryStore)
+    #expect(back.journal.withLock { $0 } == ["load", "add"])
+    #expect(back.metadata["owner"] as? String == "shop")
     let other: NSManagedObjectContext = self.context(coordinator)
     try other.performAndWait {
       let titles: [String?] = try other.fetch(NSFetchRequest<Item>(entityName: "Item")).map(\.title)
@@ -145,7 +150,66 @@ import Testing
     }
   }
 
+  @Test func `what was saved before a program's store threw is not saved again`() throws {
+    let (coordinator, first) = try dictionary()
+    let second = try #require(
+      try coordinator.addPersistentStore(ofType: DictionaryStore.storeType, configurationName: nil, at: nil)
+        as? DictionaryStore)
+    let context: NSManagedObjectContext = context(coordinator)
+    try context.performAndWait {
+      for store in [first, second] {
+        let item = Item(context: context)
+        context.assign(item, to: store)
+      }
+      second.failure.withLock { $0 = CocoaError(.fileWriteOutOfSpace) }
+      do {
+        try context.save()
+        Issue.record("nothing was thrown")
+      } catch {
+        #expect((error as NSError).code == NSPersistentStoreIncompleteSaveError)
+        let cause: NSError? = (error as NSError).userInfo[NSUnderlyingErrorKey] as? NSError
+        #expect(cause?.code == CocoaError.fileWriteOutOfSpace.rawValue)
+      }
+      #expect(context.insertedObjects.count == 1)
+      second.failure.withLock { $0 = nil }
+      try context.save()
+      #expect(!context.hasChanges)
+    }
+    for store in [first, second] {
+      #expect(try #require(store.rows).saved.map { $0.inserts.map(\.rows.count) } == [[1]])
+    }
+  }
+
   // MARK: The class
+
+  @Test func `a class may keep its metadata itself`() throws {
+    final class OwnMetadata: NSPersistentStore, @unchecked Sendable {
+      // Sendable: used by one test, on one thread.
+      private var own: [String: Any]?
+      override func loadMetadata() throws { own = [NSStoreUUIDKey: "own"] }
+      override var metadata: [String: Any]! {
+        get { own }
+        set { own = newValue }
+      }
+    }
+    NSPersistentStoreCoordinator.registerStoreClass(OwnMetadata.self, forStoreType: "OwnMetadata")
+    defer { NSPersistentStoreCoordinator.registerStoreClass(nil, forStoreType: "OwnMetadata") }
+    let coordinator = NSPersistentStoreCoordinator(managedObjectModel: World.shared)
+    let store: NSPersistentStore = try coordinator.addPersistentStore(
+      ofType: "OwnMetadata", configurationName: nil, at: nil)
+    #expect(store.identifier == "own")
+  }
+
+  @Test func `no folder is made for a store at a URL that names no file`() throws {
+    let description = NSPersistentStoreDescription(url: try #require(URL(string: "https://shop.invalid/a/b")))
+    description.type = DictionaryStore.storeType
+    let container = NSPersistentContainer(name: "Shop", managedObjectModel: World.shared)
+    container.persistentStoreDescriptions = [description]
+    nonisolated(unsafe) var failure: (any Error)?
+    container.loadPersistentStores { failure = $1 }
+    #expect(failure == nil)
+    #expect(container.persistentStoreCoordinator.persistentStores.count == 1)
+  }
 
   @Test func `a store is loaded, added and removed in that order`() throws {
     let (coordinator, store) = try dictionary()

@@ -68,6 +68,18 @@ struct DestroyTests {
     #expect(coordinator.persistentStores.isEmpty)
   }
 
+  @Test func `a store in memory is destroyed by another name of its place`() throws {
+    let folder = try TemporaryFolder()
+    try FileManager.default.createDirectory(at: folder.file("real"), withIntermediateDirectories: false)
+    try FileManager.default.createSymbolicLink(
+      at: folder.file("link"), withDestinationURL: folder.file("real"))
+    let coordinator = NSPersistentStoreCoordinator(managedObjectModel: World.shared)
+    _ = try coordinator.addPersistentStore(
+      ofType: NSInMemoryStoreType, configurationName: nil, at: folder.file("link/a"))
+    try coordinator.destroyPersistentStore(at: folder.file("real/a"), ofType: NSInMemoryStoreType)
+    #expect(coordinator.persistentStores.isEmpty)
+  }
+
   enum OtherName: String, CaseIterable, Sendable {
     case link, hardLink
 

@@ -10,14 +10,14 @@ import Foundation
 #endif
 
 extension URL {
-  var isLink: Bool {
+  package var isLink: Bool {
     var info = stat()
     return lstat(path, &info) == 0 && info.st_mode & S_IFMT == S_IFLNK
   }
 
   /// The path without symbolic links, whether there is a file or not: SQLite creates a file where a symbolic
   /// link points to.
-  var followingLinks: URL {
+  package var followingLinks: URL {
     var place: URL = self
     // The limit of the system.
     for _ in 0..<40 {
@@ -44,9 +44,7 @@ extension URL {
   /// Whether two URLs lead to the same file, by whatever names, or to the same place if there is no file.
   package func isSamePlace(as other: URL) -> Bool {
     guard isFileURL, other.isFileURL else { return self == other }
-    if !SQLiteStoreFile.isNowhere(self), !SQLiteStoreFile.isNowhere(other),
-      let identity = FileIdentity(path: path), let others = FileIdentity(path: other.path)
-    {
+    if let identity = FileIdentity(path: path), let others = FileIdentity(path: other.path) {
       return identity == others
     }
     return followingLinks.standardizedFileURL.path == other.followingLinks.standardizedFileURL.path
