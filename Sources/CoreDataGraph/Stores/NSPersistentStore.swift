@@ -24,8 +24,8 @@ nonisolated open class NSPersistentStore: NSObject, @unchecked Sendable {
   final let keepsExactDecimals: Bool
   /// One save at a time, so that the row cache gets saves in the order in which they were committed. While it
   /// is held, the store's transaction runs, or the copying of a migration, and no code of the program but
-  /// that of its own store classes; the locks taken meanwhile are those of the row cache, of identity maps, of the coordinator's stores and of
-  /// the list of contexts, under which no other is taken.
+  /// that of its own store classes; the locks taken meanwhile are those of the row cache, of identity maps,
+  /// of the coordinator's stores and of the list of contexts, under which no other is taken.
   final let saving = NSLock()
   /// The configuration that the program passed.
   final let givenConfiguration: String?
