@@ -8,7 +8,7 @@ import GRDBSQLite
 
 /// The functions and collations that statements, triggers and indexes of a store may use.
 ///
-/// They follow the rules of `CoreDataPredicates`, so memory and SQL agree. They are registered through the C
+/// They follow the rules of `CoreDataEvaluation`, so memory and SQL agree. They are registered through the C
 /// interface: a fetch calls them once for each row, and GRDB's own interface allocates an array for each
 /// call.
 enum SQLFunctions {

@@ -43,15 +43,17 @@ enum SQLWorld {
   nonisolated(unsafe) static let database: OpaquePointer? = {
     var database: OpaquePointer?
     require(sqlite3_open(":memory:", &database), database)
-    for function in SQLFunction.allCases { declare(function.rawValue, function.argumentCount, in: database) }
+    for function in SQLFunction.allCases {
+      declare(function.sqliteName, function.argumentCount, in: database)
+    }
     for aggregate in SQLAggregate.allCases { declare(aggregate: aggregate, in: database) }
     for collation in SQLCollation.allCases {
       require(
-        sqlite3_create_collation(database, collation.rawValue, SQLITE_UTF8, nil) { _, _, _, _, _ in 0 },
+        sqlite3_create_collation(database, collation.sqliteName, SQLITE_UTF8, nil) { _, _, _, _, _ in 0 },
         database)
     }
     // Statements with values fill the store's own tables, which no predicate reads.
-    for statement in SchemaCreation(schema).statements() where statement.bindings.isEmpty {
+    for statement in AppleCreation(schema).statements() where statement.bindings.isEmpty {
       require(sqlite3_exec(database, statement.sql, nil, nil, nil), database)
     }
     return database
@@ -66,7 +68,7 @@ enum SQLWorld {
   private static func declare(aggregate: SQLAggregate, in database: OpaquePointer?) {
     require(
       sqlite3_create_function(
-        database, aggregate.rawValue, Int32(aggregate.argumentCount), SQLITE_UTF8, nil, nil, { _, _, _ in },
+        database, aggregate.sqliteName, Int32(aggregate.argumentCount), SQLITE_UTF8, nil, nil, { _, _, _ in },
         { _ in }),
       database)
   }

@@ -4,7 +4,7 @@ import CoreDataPredicates
 /// Functions that compiled statements need and that standard SQL lacks. A dialect rewrites these, or its
 /// engine registers them on every connection under names of its own.
 ///
-/// All are thin: `CoreDataPredicates` implements the rules, so memory and SQL agree. `options` is the raw
+/// All are thin: `CoreDataEvaluation` implements the rules, so memory and SQL agree. `options` is the raw
 /// value of `ComparisonOptions`. Text arguments that are `NULL` or no text never match.
 package enum SQLFunction: Sendable, Hashable, CaseIterable {
   /// (a, b, options) → 1 if equal as text (`StringMatching.equals`), or both `NULL`; else 0.
