@@ -22,7 +22,7 @@ let package: Package = Package(
         "CoreData", "CoreDataControllers", "CoreDataGraph", "CoreDataModelChecking", "CoreDataModel",
         "CoreDataEvaluation", "CoreDataPredicates",
       ]),
-    // For tools that read, compile or write models: neither the evaluator nor SQL (Decisions/0065).
+    // For tools that read and compare models: neither the evaluator nor SQL (Decisions/0065).
     .library(name: "CoreDataModel", targets: ["CoreDataModel", "CoreDataPredicates"]),
     .library(name: "EasyFetch", targets: ["EasyFetch"]),
     .executable(name: "clarus", targets: ["clarus"]),
