@@ -94,16 +94,22 @@ import Testing
         == "SELECT COUNT(*) FROM (SELECT 1 FROM ZPERSON t0 WHERE t0.ZAGE > ? LIMIT ?)")
   }
 
-  @Test func `rows by keys share statements by rounded size`() throws {
-    let five: RowStatement = try compiler.rows(of: TestModel.entity("Tag"), keys: [1, 2, 3, 4, 5])
+  @Test func `members of many owners share statements by rounded size`() throws {
+    let person: EntityLayout = TestModel.entity("Person")
+    let slot: Int = try #require(person.slotByName["reports"])
+    func members(_ owners: [Int64], among candidates: [Int64]? = nil) throws -> CompiledStatement {
+      try compiler.members(of: person, slot: slot, owners: owners, among: candidates).statement
+    }
+    let start = "SELECT t0.ZBOSS, t0.Z_PK, t0.Z_ENT FROM ZPERSON t0 WHERE "
+    let five: CompiledStatement = try members([1, 2, 3, 4, 5], among: [6])
     #expect(
-      five.statement.sql
-        == "SELECT t0.Z_PK, t0.Z_ENT, t0.Z_OPT, t0.ZLABEL FROM ZTAG t0 WHERE t0.Z_PK IN (?, ?, ?, ?, ?, ?, ?, ?)"
-    )
-    #expect(five.statement.bindings.count == 8)
-    let many: RowStatement = try compiler.rows(of: TestModel.entity("Tag"), keys: Array(1...100_000))
-    #expect(many.statement.bindings.count == 1)
-    #expect(try compiler.rows(of: TestModel.entity("Tag"), keys: []).statement.sql.hasSuffix("WHERE 0"))
+      five.sql == start + "t0.ZBOSS IN (?, ?, ?, ?, ?, ?, ?, ?) AND t0.Z_PK = ? ORDER BY 1, 2")
+    #expect(five.bindings == [1, 2, 3, 4, 5, 5, 5, 5, 6].map(SQLValue.integer))
+    let many: CompiledStatement = try members(Array(1...1025))
+    #expect(
+      many.sql == start + "t0.ZBOSS IN (SELECT value FROM json_each(?)) ORDER BY 1, 2")
+    #expect(many.bindings.count == 1)
+    #expect(try members([]).sql == start + "0 ORDER BY 1, 2")
   }
 
   @Test func `members come owner by owner, in their order`() throws {

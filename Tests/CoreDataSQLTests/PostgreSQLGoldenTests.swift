@@ -134,8 +134,21 @@ import Testing
         text(
           try FetchCompiler(schema: Self.schema)
             .members(of: person, slot: try #require(person.slotByName["reports"]), owners: [1]).statement),
+        try longList().sql,
       ]
     }
+    #expect(
+      try longList().bindings == [
+        .list((1...1025).map(SQLValue.integer)), .list([.integer(1), .integer(2)]),
+      ])
+  }
+
+  /// The members of more owners than SQLite has in a list, among some candidates.
+  private func longList() throws -> CompiledStatement {
+    let person: EntityLayout = TestModel.entity("Person")
+    return try FetchCompiler(schema: Self.schema).members(
+      of: person, slot: try #require(person.slotByName["reports"]), owners: Array(1...1025), among: [1, 2]
+    ).statement
   }
 
   @Test func `an order by a locale is left to memory`() throws {

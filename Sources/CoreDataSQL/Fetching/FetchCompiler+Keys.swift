@@ -9,24 +9,8 @@ package struct MembersStatement: Sendable {
 }
 
 extension FetchCompiler {
-  /// The rows of `entity` and its sub-entities with these keys, in no particular order. Pass a root to get
-  /// any row of its hierarchy. The number of keys is not limited: more than 1,024 are bound as one JSON
-  /// array.
-  package func rows(of entity: EntityLayout, keys: [Int64]) throws -> RowStatement {
-    var plan = FetchPlan(entity: entity)
-    plan.includesSubentities = true
-    var draft = try FetchDraft(resolving: plan, in: schema)
-    try draft.qualify()
-    let wanted: SQLExpression = ListMembership.condition(draft.root.key, keys.map(SQLValue.integer))
-    draft.condition = .conjunction([wanted, draft.condition])
-    let columns: RowColumns = schema.rowColumns(of: entity)
-    draft.selectRows(columns)
-    return RowStatement(
-      statement: SQLRenderer.statement(draft.assembled(), dialect: dialect), columns: columns)
-  }
-
-  /// The members of a to-many relationship of `entity` for owners with these keys; with `candidates`, only
-  /// those of them.
+  /// The members of a to-many relationship of `entity` for owners with these keys, of which there may be any
+  /// number; with `candidates`, only those of them.
   package func members(
     of entity: EntityLayout, slot: Int, owners: [Int64], among candidates: [Int64]? = nil
   ) throws -> MembersStatement {
@@ -40,20 +24,20 @@ extension FetchCompiler {
     }
     let table: TableSchema = try schema.table(of: destination)
     let asked = AskedMembers(
-      owners: owners.map(SQLValue.integer), candidates: candidates?.map(SQLValue.integer))
+      owners: owners.map(SQLValue.integer), candidates: candidates?.map(SQLValue.integer), dialect: dialect)
     var select: SelectStatement
     var hasOrder: Bool
     switch storage {
     case .foreignKey(let members):
-      select = foreignKeyMembers(members, table, asked)
+      select = try foreignKeyMembers(members, table, asked)
       hasOrder = members.order != nil
     case .joinTable(let members):
-      select = joinTableMembers(members, table, asked)
+      select = try joinTableMembers(members, table, asked)
       hasOrder = members.order != nil
       if members.isReflexive, !hasOrder {
         var flipped: JoinTableMembers = members
         (flipped.owner, flipped.member) = (members.member, members.owner)
-        select.union = [joinTableMembers(flipped, table, asked)]
+        select.union = [try joinTableMembers(flipped, table, asked)]
       }
     }
     // By position: terms of a union must name result columns.
@@ -64,20 +48,20 @@ extension FetchCompiler {
 
   private func foreignKeyMembers(
     _ members: ForeignKeyMembers, _ table: TableSchema, _ asked: AskedMembers
-  ) -> SelectStatement {
+  ) throws -> SelectStatement {
     func column(_ name: String) -> SQLExpression { .column("t0", name) }
     var select = SelectStatement(
       columns: [column(members.key), column(table.key), table.entityNumber("t0")]
         + (members.order.map { [column($0)] } ?? []),
       source: .table(members.table, alias: "t0"))
-    select.condition = asked.condition(owner: column(members.key), member: column(table.key))
+    select.condition = try asked.condition(owner: column(members.key), member: column(table.key))
     return select
   }
 
   /// Joined with the members' table, for their entities, and to leave out pairs whose member was deleted.
   private func joinTableMembers(
     _ members: JoinTableMembers, _ table: TableSchema, _ asked: AskedMembers
-  ) -> SelectStatement {
+  ) throws -> SelectStatement {
     func column(_ name: String) -> SQLExpression { .column("t0", name) }
     var select = SelectStatement(
       columns: [column(members.owner), column(members.member), table.entityNumber("t1")]
@@ -88,7 +72,7 @@ extension FetchCompiler {
         kind: .inner, table: table.name, alias: "t1",
         condition: .binary(.equal, .column("t1", table.key), column(members.member)))
     ]
-    select.condition = asked.condition(owner: column(members.owner), member: column(members.member))
+    select.condition = try asked.condition(owner: column(members.owner), member: column(members.member))
     return select
   }
 }
@@ -97,10 +81,11 @@ extension FetchCompiler {
 private struct AskedMembers {
   let owners: [SQLValue]
   let candidates: [SQLValue]?
+  let dialect: any SQLDialect
 
-  func condition(owner: SQLExpression, member: SQLExpression) -> SQLExpression {
-    let ofOwners: SQLExpression = ListMembership.condition(owner, owners)
+  func condition(owner: SQLExpression, member: SQLExpression) throws -> SQLExpression {
+    let ofOwners: SQLExpression = try dialect.rewrite(.member(owner, owners))
     guard let candidates else { return ofOwners }
-    return .conjunction([ofOwners, ListMembership.condition(member, candidates)])
+    return .conjunction([ofOwners, try dialect.rewrite(.member(member, candidates))])
   }
 }
