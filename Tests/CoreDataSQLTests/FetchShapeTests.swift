@@ -41,6 +41,8 @@ import Testing
       ObjectBox(ObjectReference(id: key.map { RowID(entity: TestModel.entity(entity).index, key: $0) })))
   }
 
+  private static func integers(_ count: Int64) -> [PredicateValue] { (0..<count).map(PredicateValue.integer) }
+
   private static let day = Date(timeIntervalSinceReferenceDate: 86_400)
 
   static let served: [Pair] = [
@@ -64,6 +66,8 @@ import Testing
     Pair(
       "age IN %@", [.array([1, 2, 3].map(PredicateValue.integer))],
       [.array([4, 4, 5, 6].map(PredicateValue.integer))]),
+    Pair("age IN %@", [.array(integers(1000))], [.array(integers(600))]),
+    Pair("age IN %@", [.set(Set(integers(1000)))], [.set(Set(integers(600)))]),
     Pair("name IN {%@, %@}", [.string("a"), .string("b")], [.string("b"), .string("b")]),
     Pair("name BEGINSWITH %@", [.string("a")], [.string("z\u{10FFFF}")]),
     Pair("name BEGINSWITH[c] %@", [.string("a")], [.string("b\0")]),
@@ -132,6 +136,64 @@ import Testing
     let own: [SQLValue]? = try compiler.ids(first).bindings
     if let shaped { #expect(shaped.bindings(for: shape.parameters) == own) }
   }
+
+  // MARK: Another layout
+
+  private static let readable = FetchCompiler(
+    schema: StoreSchema(layout: TestModel.library, rules: ReadableLayout(schema: "todo")))
+
+  /// The bindings that the first plan's statement has for the second one; nil if it does not serve it, or if
+  /// the database can't execute the first one.
+  private func readableBindings(_ pair: Pair) throws -> [SQLValue]? {
+    let (first, second): (FetchPlan, FetchPlan) = try pair.plans()
+    guard (try? Self.readable.ids(first)) != nil else { return nil }
+    let shaped: ShapedStatement? = try Self.readable.shaped(first, .ids, shape(first)).shaped
+    guard let shaped, let bindings = shaped.bindings(for: try shape(second).parameters) else { return nil }
+    let expected: CompiledStatement = try Self.readable.ids(second)
+    #expect(shaped.sql == expected.sql)
+    #expect(bindings == expected.bindings)
+    return bindings
+  }
+
+  @Test(arguments: served + refused)
+  func `over another layout a statement serves no constants for which another one is compiled`(
+    _ pair: Pair
+  ) throws {
+    _ = try readableBindings(pair)
+  }
+
+  /// Constants that the readable layout binds by the operator: no text of it has a NUL.
+  @Test(
+    arguments: [
+      (Pair("name < %@", [.string("ab")], [.string("a\0b")]), [SQLValue.text("a\u{1}")]),
+      (Pair("name >= %@", [.string("ab")], [.string("a\0b")]), [.text("a\u{1}")]),
+      (Pair("name <= %@", [.string("ab")], [.string("a\0b")]), [.text("a")]),
+      (Pair("%@ < name", [.string("ab")], [.string("a\0b")]), [.text("a")]),
+      (Pair("%@ >= name", [.string("ab")], [.string("a\0b")]), [.text("a")]),
+      (Pair("age < %@", [.double(1)], [.double(2.5)]), [.integer(3)]),
+      (Pair("%@ < age", [.double(1)], [.double(2.5)]), [.integer(2)]),
+      (
+        Pair(
+          "name BETWEEN %@", [.array([.string("a"), .string("b")])],
+          [.array([.string("a\0"), .string("b\0")])]),
+        [.text("a\u{1}"), .text("b")]
+      ),
+      (Pair("name == %@", [.string("ab")], [.string("cd")]), [.text("cd")]),
+      (Pair("name == %@", [.string("ab")], [.string("a\0b")]), nil),
+      (Pair("name != %@", [.string("ab")], [.string("a\0b")]), nil),
+      (Pair("name LIKE %@", [.string("abc")], [.string("a*c")]), nil),
+      (Pair("uid == %@", [.uuid(ids.0)], [.uuid(ids.1)]), [.uuid(ids.1)]),
+      (Pair("born > %@", [.date(day)], [.date(day + 1)]), [.timestamp(86_401_000_000)]),
+    ] as [(Pair, [SQLValue]?)])
+  func `over another layout constants are bound as its encoding has them`(
+    _ pair: Pair, _ expected: [SQLValue]?
+  ) throws {
+    #expect(try readableBindings(pair) == expected)
+  }
+
+  private static let ids: (UUID, UUID) = (UUID(), UUID())
+
+  // MARK: Shapes
 
   @Test(arguments: [
     Pair("age == %@", [.integer(3)], [.null]), Pair("age == %@", [.integer(3)], [.double(3)]),

@@ -17,7 +17,8 @@ import Foundation
 /// levels. They are rare and are not cached.
 package struct PredicateShape: Sendable {
   package let key: ShapeKey
-  /// In the order from left to right.
+  /// In the order from left to right. The members of a set are in an array, so that each can be read by its
+  /// position.
   package let parameters: [PredicateValue]
 
   package init?(_ predicate: PredicateNode) {
@@ -214,10 +215,15 @@ private struct ShapeWriter {
     if parameter?.isLeft != true { try write(node.left, level: level + 1) }
     if parameter?.isLeft != false { try write(node.right, level: level + 1) }
     guard let parameter, let kind = parameter.value.shapeKind else { return }
-    if case .set = parameter.value { bytes.append(1) } else { bytes.append(0) }
+    if case .set(let members) = parameter.value {
+      bytes.append(1)
+      parameters.append(.array(Array(members)))
+    } else {
+      bytes.append(0)
+      parameters.append(parameter.value)
+    }
     bytes.append(kind.kind)
     bytes.append(kind.length)
-    parameters.append(parameter.value)
   }
 
   // MARK: Expressions

@@ -54,7 +54,7 @@ package struct FetchCompiler: Sendable {
       // The message should be about the predicate, not about its shape.
       return (try self.statement(plan, result), nil)
     }
-    return (statement, ShapedStatement(statement, trace, shape))
+    return (statement, ShapedStatement(statement, trace, shape, schema.encoding))
   }
 
   private func statement(_ plan: FetchPlan, _ result: FetchResult, trace: ConstantTrace?) throws

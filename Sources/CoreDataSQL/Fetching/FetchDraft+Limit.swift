@@ -12,7 +12,7 @@ extension FetchDraft {
     guard let trace else { return .bound(.integer(Int64(number))) }
     let parameter: Int = trace.parameterCount - place
     trace.noteTraced(parameter)
-    return .constant(
-      .integer(Int64(number)), use: trace.add(ConstantUse(parameter: parameter, encoding: .value(.integer))))
+    let use = ConstantUse(parameter: parameter, encoding: .value(.integer, .equal))
+    return .constant(.integer(Int64(number)), use: trace.add(use))
   }
 }

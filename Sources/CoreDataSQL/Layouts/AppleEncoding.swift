@@ -17,25 +17,21 @@ package struct AppleEncoding: ValueEncoding {
     }
   }
 
-  package func bind(_ constant: PredicateValue, as type: ValueType, comparedBy symbol: SQLOperator)
-    -> BoundValue
-  {
-    Self.bind(constant, as: type)
-  }
-
   package func read(_ column: SQLExpression, _ kind: ColumnKind) -> SQLExpression { column }
   package func seconds(ofDate value: SQLExpression) -> SQLExpression { value }
   package func date(ofSeconds value: SQLExpression) -> SQLExpression { value }
 
-  /// The constant in the form in which columns of this type hold it, for all operators.
-  static func bind(_ value: PredicateValue, as type: ValueType) -> BoundValue {
+  /// The same for all operators.
+  package func bind(_ value: PredicateValue, as type: ValueType, comparedBy symbol: SQLOperator)
+    -> BoundValue
+  {
     if value.isNull { return .null }
     switch (type, value) {
     case (.integer, _) where value.isNumber, (.real, _) where value.isNumber,
       (.number, _) where value.isNumber:
-      return number(value).map(BoundValue.value) ?? .never
+      return Self.number(value).map(BoundValue.value) ?? .never
     case (.decimal, _) where value.isNumber:
-      return (decimal(value) ?? number(value)).map(BoundValue.value) ?? .never
+      return (Self.decimal(value) ?? Self.number(value)).map(BoundValue.value) ?? .never
     case (.string, .string(let text)): return .value(.text(text))
     case (.date, .date(let date)):
       let seconds: Double = date.timeIntervalSinceReferenceDate

@@ -169,7 +169,8 @@ extension Comparison {
     symbol == .lessOrEqual || symbol == .greaterOrEqual
   }
 
-  private func mirrored(_ symbol: SQLOperator) -> SQLOperator {
+  /// The operator with its sides exchanged.
+  func mirrored(_ symbol: SQLOperator) -> SQLOperator {
     switch symbol {
     case .less: .greater
     case .lessOrEqual: .greaterOrEqual

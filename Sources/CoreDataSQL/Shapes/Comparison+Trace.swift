@@ -34,25 +34,26 @@ extension Comparison {
     }
     let place: ComparedPlace
     let constant: PredicateValue
+    var symbol: SQLOperator? = node.comparison.bindingSymbol
     switch (left, right) {
     case (let other, .constant(let value)):
       guard let known = comparedPlace(other) else { return nil }
       (place, constant) = (known, value)
     case (.constant(let value), let other):
       // A text or a list on the left side is searched.
-      guard node.comparison.isSymmetric, let known = comparedPlace(other) else { return nil }
-      (place, constant) = (known, value)
+      guard let direct = symbol, let known = comparedPlace(other) else { return nil }
+      (place, constant, symbol) = (known, value, mirrored(direct))
     default: return nil
     }
     switch node.comparison {
     case .in: return list(condition, place, constant, use)
     case .between: return bounds(condition, place, constant, use)
     default:
-      let encodings: [ConstantEncoding] = single(place, constant)
+      let encodings: [ConstantEncoding] = single(place, constant, symbol)
       if encodings.isEmpty { return nil }
       var isUsed: Bool = false
       let result: SQLExpression? = condition.replacingBound(besides: place.value) { bound in
-        for encoding in encodings where encoding.bound(constant) == bound {
+        for encoding in encodings where encoding.bound(constant, by: schema.encoding) == bound {
           isUsed = true
           return .constant(bound, use: use(encoding))
         }
@@ -81,15 +82,18 @@ extension Comparison {
     }
   }
 
-  /// The encodings that a single constant may have in the condition.
-  private func single(_ place: ComparedPlace, _ constant: PredicateValue) -> [ConstantEncoding] {
+  /// The encodings that a single constant may have in the condition. `symbol`: the operator with the constant
+  /// on the right side, if the comparison is one of `==`, `!=` and the orders.
+  private func single(
+    _ place: ComparedPlace, _ constant: PredicateValue, _ symbol: SQLOperator?
+  ) -> [ConstantEncoding] {
+    if let symbol {
+      guard let type = place.type else {
+        return symbol == .equal && constant.isObject ? [.key(place.family)] : []
+      }
+      return type.isBoundAlike(constant) ? [.value(type, symbol)] : []
+    }
     switch node.comparison {
-    case .equalTo, .notEqualTo:
-      guard let type = place.type else { return constant.isObject ? [.key(place.family)] : [] }
-      return type.isBoundAlike(constant) ? [.value(type)] : []
-    case .lessThan, .lessThanOrEqualTo, .greaterThan, .greaterThanOrEqualTo:
-      guard let type = place.type, type.isBoundAlike(constant) else { return [] }
-      return [.value(type)]
     case .contains, .endsWith:
       return place.type == .string && constant.isText ? [.needle(isLiteral: isLiteral)] : []
     case .beginsWith:
@@ -99,7 +103,7 @@ extension Comparison {
       guard place.type == .string, case .string(let pattern) = constant else { return [] }
       let isPrefix: Bool = isLiteral && Self.prefix(ofPattern: pattern) != nil
       return isPrefix ? [.patternPrefix, .patternPrefixEnd] : [.pattern(isLiteral: isLiteral)]
-    case .between, .in, .matches, .customSelector, .tokenMatches, .utiConformsTo, .utiEquals: return []
+    default: return []
     }
   }
 
@@ -112,13 +116,16 @@ extension Comparison {
     let encoding: (Int) -> ConstantEncoding
     if let type = place.type {
       guard type.isBoundAlike(first), type != .string || isLiteral else { return nil }
-      encoding = { .member($0, type) }
+      encoding = { .member($0, type, .equal) }
     } else {
       guard first.isObject else { return nil }
       encoding = { .memberKey($0, place.family) }
     }
+    let list: PredicateValue = .array(members)
     func parameter(_ number: Int, _ bound: SQLExpression) -> SQLExpression? {
-      guard case .bound(let value) = bound, encoding(number).bound(constant) == value else { return nil }
+      guard case .bound(let value) = bound, encoding(number).bound(list, by: schema.encoding) == value else {
+        return nil
+      }
       return .constant(value, use: use(encoding(number)))
     }
     switch condition {
@@ -136,20 +143,27 @@ extension Comparison {
     _ use: (ConstantEncoding) -> Int
   ) -> SQLExpression? {
     guard case .between(place.value, .bound(let low), .bound(let high)) = condition, let type = place.type,
-      let members = constant.elements, members.count == 2, members.allSatisfy(type.isBoundAlike),
-      ConstantEncoding.member(0, type).bound(constant) == low,
-      ConstantEncoding.member(1, type).bound(constant) == high
+      case .array(let members) = constant, members.count == 2, members.allSatisfy(type.isBoundAlike)
     else { return nil }
-    return .between(
-      place.value, .constant(low, use: use(.member(0, type))), .constant(high, use: use(.member(1, type))))
+    let lowest: ConstantEncoding = .member(0, type, .greaterOrEqual)
+    let highest: ConstantEncoding = .member(1, type, .lessOrEqual)
+    guard lowest.bound(constant, by: schema.encoding) == low,
+      highest.bound(constant, by: schema.encoding) == high
+    else { return nil }
+    return .between(place.value, .constant(low, use: use(lowest)), .constant(high, use: use(highest)))
   }
 }
 
 extension ComparisonOperator {
-  fileprivate var isSymmetric: Bool {
+  /// The operator that a constant on the right side is bound for; nil for one whose sides can't be exchanged.
+  fileprivate var bindingSymbol: SQLOperator? {
     switch self {
-    case .equalTo, .notEqualTo, .lessThan, .lessThanOrEqualTo, .greaterThan, .greaterThanOrEqualTo: true
-    default: false
+    case .equalTo, .notEqualTo: .equal
+    case .lessThan: .less
+    case .lessThanOrEqualTo: .lessOrEqual
+    case .greaterThan: .greater
+    case .greaterThanOrEqualTo: .greaterOrEqual
+    default: nil
     }
   }
 }
@@ -189,6 +203,8 @@ extension SQLExpression {
     switch self {
     case .bound(let value): return replace(value)
     case .integer, .null: return self
+    // The database's pattern may equal the constant, but is made from it in another way for other constants.
+    case .binary(.matchesPattern, _, _): return nil
     case .binary(let symbol, let left, let right):
       guard let left = inner(left), let right = inner(right) else { return nil }
       return .binary(symbol, left, right)

@@ -3,10 +3,10 @@ import CoreDataStorage
 
 /// How a statement uses a parameter of its shape: how a value of the same kind is converted for binding.
 enum ConstantEncoding: Sendable, Hashable {
-  /// In the form in which columns of a type hold the value.
-  case value(ValueType)
-  /// The n-th member of a list; the last one if there are fewer, because lists are padded.
-  case member(Int, ValueType)
+  /// In the form in which columns of a type hold the value, compared by an operator.
+  case value(ValueType, SQLOperator)
+  /// The n-th member of a list, which is an array; the last one if there are fewer, because lists are padded.
+  case member(Int, ValueType, SQLOperator)
   /// The key of an object whose entity is one of these.
   case key(ClosedRange<Int>)
   case memberKey(Int, ClosedRange<Int>)
@@ -20,12 +20,17 @@ enum ConstantEncoding: Sendable, Hashable {
   case patternPrefix
   case patternPrefixEnd
 
-  /// The value to bind; nil if the statement would not be right for it: nil, NaN, an object of another store,
-  /// a text that needs another test.
-  func bound(_ value: PredicateValue) -> SQLValue? {
+  /// The value to bind, as the store's encoding has it; nil if the statement would not be right for it: nil,
+  /// NaN, an object of another store, a text that needs another test.
+  func bound(_ value: PredicateValue, by encoding: any ValueEncoding) -> SQLValue? {
+    func encoded(_ value: PredicateValue, _ type: ValueType, _ symbol: SQLOperator) -> SQLValue? {
+      guard case .value(let bound) = encoding.bind(value, as: type, comparedBy: symbol) else { return nil }
+      return bound
+    }
     switch self {
-    case .value(let type): return Self.encoded(value, type)
-    case .member(let place, let type): return Self.member(value, place).flatMap { Self.encoded($0, type) }
+    case .value(let type, let symbol): return encoded(value, type, symbol)
+    case .member(let place, let type, let symbol):
+      return Self.member(value, place).flatMap { encoded($0, type, symbol) }
     case .key(let family): return Self.key(value, family)
     case .memberKey(let place, let family):
       return Self.member(value, place).flatMap { Self.key($0, family) }
@@ -52,11 +57,6 @@ enum ConstantEncoding: Sendable, Hashable {
     text.isEmpty || text.utf8.contains(0) ? nil : Comparison.successor(of: text)
   }
 
-  private static func encoded(_ value: PredicateValue, _ type: ValueType) -> SQLValue? {
-    guard case .value(let bound) = AppleEncoding.bind(value, as: type) else { return nil }
-    return bound
-  }
-
   private static func key(_ value: PredicateValue, _ family: ClosedRange<Int>) -> SQLValue? {
     guard case .object(let box) = value, let id = (box.value as? ObjectReference)?.id,
       family.contains(Int(id.entity))
@@ -65,13 +65,8 @@ enum ConstantEncoding: Sendable, Hashable {
   }
 
   private static func member(_ value: PredicateValue, _ place: Int) -> PredicateValue? {
-    switch value {
-    case .array(let members): return members.isEmpty ? nil : members[min(place, members.count - 1)]
-    case .set(let members):
-      if members.isEmpty { return nil }
-      return members[members.index(members.startIndex, offsetBy: min(place, members.count - 1))]
-    default: return nil
-    }
+    guard case .array(let members) = value, !members.isEmpty else { return nil }
+    return members[min(place, members.count - 1)]
   }
 }
 

@@ -14,6 +14,8 @@ final class ConstantTrace {
   private let comparisons: [ComparisonNode]
   private var states: [State]
   private(set) var uses: [ConstantUse] = []
+  /// The position of each use.
+  private var numbers: [ConstantUse: Int] = [:]
   /// The predicate to compile.
   let predicate: PredicateNode?
 
@@ -58,7 +60,8 @@ final class ConstantTrace {
 
   /// Records a use; returns its number.
   func add(_ use: ConstantUse) -> Int {
-    if let known = uses.firstIndex(of: use) { return known }
+    if let known = numbers[use] { return known }
+    numbers[use] = uses.count
     uses.append(use)
     return uses.count - 1
   }

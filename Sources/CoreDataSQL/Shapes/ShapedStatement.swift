@@ -7,6 +7,7 @@ package struct ShapedStatement: Sendable {
   private let values: [SQLValue]
   private let places: [ConstantPlace]
   private let uses: [ConstantUse]
+  private let encoding: any ValueEncoding
   /// For each fixed parameter the bytes of its value.
   private let fixed: [(parameter: Int, bytes: [UInt8])]
 
@@ -14,7 +15,10 @@ package struct ShapedStatement: Sendable {
   private static let longestFixed: Int = 4096
 
   /// nil if the bytes of a constant are not available, or are too many.
-  init?(_ statement: CompiledStatement, _ trace: ConstantTrace, _ shape: FetchShape) {
+  init?(
+    _ statement: CompiledStatement, _ trace: ConstantTrace, _ shape: FetchShape,
+    _ encoding: any ValueEncoding
+  ) {
     var fixed: [(parameter: Int, bytes: [UInt8])] = []
     for number in trace.fixed {
       guard let bytes = shape.parameters[number].shapeBytes, bytes.count <= Self.longestFixed else {
@@ -29,6 +33,7 @@ package struct ShapedStatement: Sendable {
     self.values = values
     places = statement.places
     uses = trace.uses
+    self.encoding = encoding
     self.fixed = fixed
   }
 
@@ -40,7 +45,7 @@ package struct ShapedStatement: Sendable {
     // This includes uses that are no longer in the statement: a use that was folded away may be different for
     // another value.
     for use in uses {
-      guard let value = use.encoding.bound(parameters[use.parameter]) else { return nil }
+      guard let value = use.encoding.bound(parameters[use.parameter], by: encoding) else { return nil }
       encoded.append(value)
     }
     for place in places { values[place.binding] = encoded[place.use] }
