@@ -168,6 +168,14 @@ import Testing
         + "ZLATITUDE_MIN FLOAT, ZLATITUDE_MAX FLOAT, ZLONGITUDE_MIN FLOAT, ZLONGITUDE_MAX FLOAT)")
   }
 
+  @Test func `an R-tree belongs to an entity by its name, in which only ASCII letters have no case`() {
+    #expect(RTree.isTree("Z_RT_Asset_place", of: "Asset"))
+    #expect(RTree.isTree("z_rt_ASSET_place", of: "Asset"))
+    #expect(RTree.isTree("Z_RT_STRAßE_place", of: "Straße"))
+    #expect(!RTree.isTree("Z_RT_STRASSE_place", of: "Straße"))
+    #expect(!RTree.isTree("Z_RT_Assets_place", of: "Asset"))
+  }
+
   @Test func `an index said twice, or over a lone to-one, is made once`() throws {
     let model = ModelBuilder()
     let car: NSEntityDescription = model.entity("Car", attributes: ["maker": .stringAttributeType])

@@ -251,6 +251,11 @@ import Testing
     #expect(dialect.identifier("title") == "title")
   }
 
+  @Test func `a text literal has its quotes doubled and no NUL`() {
+    let dialects: [any SQLDialect] = [SQLiteDialect(), PostgreSQLDialect()]
+    for dialect in dialects { #expect(dialect.literal(.text("a'b\0")) == "'a''b\u{FFFD}'") }
+  }
+
   @Test func `long names are cut and stay different, equal ones get numbers`() {
     let long = String(repeating: "a", count: 70)
     let names: [String] = [long + "b", long + "c"].map(ReadableNames.fitted)

@@ -116,12 +116,6 @@ extension PostgreSQLDialect {
     }
   }
 
-  private func begins(_ text: SQLExpression, with prefix: String) -> SQLExpression {
-    let low: SQLExpression = .binary(.greaterOrEqual, text, .text(prefix))
-    guard let successor = Comparison.successor(of: prefix) else { return low }
-    return .conjunction([low, .binary(.less, text, .text(successor))])
-  }
-
   /// Escapes the wildcards of `LIKE`.
   private static func escaped(_ text: String) -> String {
     text.replacing("\\", with: "\\\\").replacing("%", with: "\\%").replacing("_", with: "\\_")

@@ -72,8 +72,7 @@ package struct PostgreSQLDialect: SQLDialect {
     case .integer(let value): "\(value)"
     case .real(let value):
       value.isInfinite ? "'\(value < 0 ? "-" : "")Infinity'::double precision" : "\(value)::double precision"
-    case .text(let value):
-      "'" + value.replacing("'", with: "''").replacing("\0", with: "\u{FFFD}") + "'"
+    case .text(let value): quoted(value)
     case .blob(let value): "'\\x\(value.hexDigits)'::bytea"
     case .boolean(let value): truth(value)
     case .decimal(let digits): "\(digits)::numeric"

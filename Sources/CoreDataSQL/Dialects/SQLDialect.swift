@@ -51,6 +51,19 @@ package protocol SQLDialect: Sendable {
 extension SQLDialect {
   package func table(_ name: String) -> String { identifier(name) }
 
+  /// Every text from the prefix up to, but not including, the first text after all those that begin with it:
+  /// a range that an index serves. Columns compare texts by code points.
+  func begins(_ text: SQLExpression, with prefix: String) -> SQLExpression {
+    let low: SQLExpression = .binary(.greaterOrEqual, text, .text(prefix))
+    guard let successor = Comparison.successor(of: prefix) else { return low }
+    return .conjunction([low, .binary(.less, text, .text(successor))])
+  }
+
+  /// A text literal. A NUL would end the statement's text.
+  func quoted(_ text: String) -> String {
+    "'" + text.replacing("'", with: "''").replacing("\0", with: "\u{FFFD}") + "'"
+  }
+
   /// The error for a condition or value that is evaluated in memory.
   func unsupported(_ part: String, _ reason: String) -> StoreError {
     .unsupported(

@@ -72,13 +72,6 @@ extension SQLiteDialect {
     }
   }
 
-  /// Every text from the prefix up to, but not including, the first text after all those that begin with it.
-  private func begins(_ text: SQLExpression, with prefix: String) -> SQLExpression {
-    let low: SQLExpression = .binary(.greaterOrEqual, text, .text(prefix))
-    guard let successor = Comparison.successor(of: prefix) else { return low }
-    return .conjunction([low, .binary(.less, text, .text(successor))])
-  }
-
   // MARK: Numbers
 
   /// SQLite's own operators return NULL where a real divided by zero is infinite, and drop the fraction if a

@@ -60,15 +60,18 @@ package struct SQLiteDialect: SQLDialect {
     }
   }
 
+  /// The statement that returns SQLite's plan for another one.
+  package static func plan(of statement: CompiledStatement) -> CompiledStatement {
+    CompiledStatement(sql: "EXPLAIN QUERY PLAN " + statement.sql, bindings: statement.bindings)
+  }
+
   package func literal(_ value: SQLValue) -> String {
     switch value {
     case .null: return "NULL"
     case .integer(let value): return "\(value)"
     case .real(let value):
       return value.isInfinite ? (value < 0 ? "-9e999" : "9e999") : "\(value)"
-    case .text(let value):
-      // A NUL would end the statement's text.
-      return "'" + value.replacing("'", with: "''").replacing("\0", with: "\u{FFFD}") + "'"
+    case .text(let value): return quoted(value)
     case .blob(let value): return "X'\(value.hexDigits)'"
     case .boolean(let value): return truth(value)
     case .decimal(let digits): return digits

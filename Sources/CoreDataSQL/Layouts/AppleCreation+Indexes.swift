@@ -43,7 +43,7 @@ extension AppleCreation {
       let table: TableSchema = schema.tables[position]
       for index in entity.entity.indexes { fetchIndex(index, of: entity, on: table).map(add) }
       for (name, parts) in entity.locations {
-        let columns: [String] = parts.compactMap { column($0, of: entity) }
+        let columns: [String] = parts.compactMap { schema.column(of: entity, named: $0) }
         if columns.count == parts.count { add(rTree(name, columns, of: entity, on: table)) }
       }
       // The old form of fetch indexes: it is redundant beside one over the same properties.
@@ -91,23 +91,12 @@ extension AppleCreation {
     .init(.column(nil, column), collation: "BINARY", ascending: ascending)
   }
 
-  /// The column of an attribute or to-one relationship; nil for a property without one, such as an
-  /// expression.
-  private func column(_ property: String, of entity: EntityLayout) -> String? {
-    guard let slot = entity.slotByName[property] else { return nil }
-    switch schema.storage[entity.index][slot] {
-    case .attribute(let column): return column.name
-    case .toOne(let columns): return columns.key
-    case .none, .toMany: return nil
-    }
-  }
-
   /// nil if a property has no column: a database can't have an index over a transient property.
   private func sorted(
     _ index: String, _ properties: [String], of entity: EntityLayout, on table: TableSchema,
     isUnique: Bool = false
   ) -> NamedIndex? {
-    let columns: [String] = properties.compactMap { column($0, of: entity) }
+    let columns: [String] = properties.compactMap { schema.column(of: entity, named: $0) }
     guard !columns.isEmpty, columns.count == properties.count else { return nil }
     let definition = IndexDefinition(
       name: index, table: table.name, columns: columns.map { part($0, ascending: true) }, isUnique: isUnique)
@@ -123,10 +112,10 @@ extension AppleCreation {
     let columns: [String] = elements.compactMap { element in
       // The element of a composite attribute is found by its description, because its name is not unique.
       if let slot = entity.slots.first(where: { $0.isElement && $0.property === element.property }) {
-        return column(slot.name, of: entity)
+        return schema.column(of: entity, named: slot.name)
       }
       if let computed = element.expressionDescription { return column(of: computed, entity, on: table) }
-      return element.propertyName.flatMap { column($0, of: entity) }
+      return element.propertyName.flatMap { schema.column(of: entity, named: $0) }
     }
     guard !columns.isEmpty, columns.count == elements.count else { return nil }
     if elements.allSatisfy({ $0.collationType == .rTree }) {
@@ -150,7 +139,7 @@ extension AppleCreation {
     switch computed.expression?.expressionNode() {
     case .evaluatedObject: table.key
     case .keyPath("entity"): AppleNames.entityNumber
-    case .keyPath(let path): column(path, of: entity)
+    case .keyPath(let path): schema.column(of: entity, named: path)
     default: nil
     }
   }

@@ -84,15 +84,10 @@ package struct DerivationTriggers {
   // MARK: Pieces
 
   private static func column(_ place: DerivedSlot.Place, _ schema: StoreSchema) throws -> String {
-    switch schema.storage(of: place.entity, slot: place.slot) {
-    case .attribute(let column): return column.name
-    case .toOne(let columns): return columns.key
-    case .none, .toMany:
-      let entity: EntityLayout = schema.layout.entities[place.entity]
-      throw StoreError.unsupportedModel(
-        entity: entity.name, property: entity.slots[place.slot].name, reason: "the store has no column for it"
-      )
-    }
+    if let column = schema.column(of: place.entity, slot: place.slot) { return column }
+    let entity: EntityLayout = schema.layout.entities[place.entity]
+    throw StoreError.unsupportedModel(
+      entity: entity.name, property: entity.slots[place.slot].name, reason: "the store has no column for it")
   }
 
   /// The row after the change, and before it.

@@ -36,7 +36,7 @@ struct PartialIndexCondition {
       return .enclosed(kind == .and ? .all(parts) : .any(parts))
     case .comparison(let node) where node.modifier == .direct && node.options.isEmpty:
       guard case .keyPath(let path) = node.left, case .constant(let value) = node.right,
-        let column = column(path)
+        let column = schema.column(of: entity, named: path).map({ SQLExpression.column(nil, $0) })
       else { return nil }
       if value.isNull {
         switch node.comparison {
@@ -62,15 +62,6 @@ struct PartialIndexCondition {
     case .integer(let number): .integer(number)
     case .string(let text) where !text.utf8.contains(0): .bound(.text(text))
     default: nil
-    }
-  }
-
-  private func column(_ property: String) -> SQLExpression? {
-    guard let slot = entity.slotByName[property] else { return nil }
-    switch schema.storage[entity.index][slot] {
-    case .attribute(let column): return .column(nil, column.name)
-    case .toOne(let columns): return .column(nil, columns.key)
-    case .none, .toMany: return nil
     }
   }
 }

@@ -15,7 +15,7 @@ import CoreDataStorage
 package struct RTree: Sendable {
   /// Whether a table of this name is a tree of an entity.
   package static func isTree(_ name: String, of entity: String) -> Bool {
-    name.uppercased().hasPrefix(AppleNames.rTree("", of: entity).uppercased())
+    DatabaseNames.fold(name).hasPrefix(DatabaseNames.fold(AppleNames.rTree("", of: entity)))
   }
 
   /// `Z_RT_<Entity>_<index>`.
@@ -41,10 +41,8 @@ package struct RTree: Sendable {
   /// A tree of an existing file, by its own columns; nil unless these are two for each of some columns of the
   /// entity's table.
   package init?(_ tree: ExistingDatabase.Table, schema: StoreSchema, database: ExistingDatabase) {
-    let folded: String = DatabaseNames.fold(tree.name)
     let owners: [EntityLayout] = schema.layout.entities.filter { entity in
-      schema.tablePosition[entity.index] != nil
-        && folded.hasPrefix(DatabaseNames.fold(AppleNames.rTree("", of: entity.name)))
+      schema.tablePosition[entity.index] != nil && Self.isTree(tree.name, of: entity.name)
     }
     // An entity's name may be a prefix of another's.
     guard let owner = owners.max(by: { $0.name.count < $1.name.count }),

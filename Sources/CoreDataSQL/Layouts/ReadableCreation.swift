@@ -120,18 +120,9 @@ package struct ReadableCreation: Sendable {
     schema.layout.entities.flatMap { entity -> [SchemaTree] in
       guard let table = try? schema.table(of: entity.index) else { return [] }
       return entity.entity.uniquenessConstraintNames.compactMap { names in
-        let columns: [String] = names.compactMap { column($0, of: entity) }
+        let columns: [String] = names.compactMap { schema.column(of: entity, named: $0) }
         return columns.count == names.count ? make(entity, table, columns) : nil
       }
-    }
-  }
-
-  private func column(_ property: String, of entity: EntityLayout) -> String? {
-    guard let slot = entity.slotByName[property] else { return nil }
-    switch schema.storage(of: entity.index, slot: slot) {
-    case .attribute(let column): return column.name
-    case .toOne(let columns): return columns.key
-    case .none, .toMany: return nil
     }
   }
 
@@ -175,7 +166,7 @@ package struct ReadableCreation: Sendable {
   ) -> SchemaTree? {
     let columns: [IndexDefinition.Column] = index.elements.compactMap { element in
       guard element.collationType != .rTree,
-        let name = element.propertyName.flatMap({ column($0, of: entity) })
+        let name = element.propertyName.flatMap({ schema.column(of: entity, named: $0) })
       else { return nil }
       return .init(.column(nil, name), ascending: element.isAscending)
     }

@@ -31,13 +31,9 @@ extension StoreSchema {
       guard let position = tablePosition[entity.index] else { continue }
       func add(_ elements: [(property: String?, ascending: Bool)]) {
         let columns: [OrderedColumn] = elements.compactMap { element in
-          guard let slot = element.property.flatMap({ entity.slotByName[$0] }) else { return nil }
-          switch storage[entity.index][slot] {
-          case .attribute(let column):
-            return OrderedColumn(name: column.name, ascending: element.ascending)
-          case .toOne(let columns): return OrderedColumn(name: columns.key, ascending: element.ascending)
-          case .none, .toMany: return nil
-          }
+          let slot: Int? = element.property.flatMap { entity.slotByName[$0] }
+          return slot.flatMap { storage[entity.index][$0].column }
+            .map { OrderedColumn(name: $0, ascending: element.ascending) }
         }
         if columns.count == elements.count { result[position].append(columns) }
       }

@@ -78,6 +78,14 @@ package struct StoreSchema: Sendable {
   }
 
   package func storage(of entity: Int, slot: Int) -> SlotStorage { storage[entity][slot] }
+
+  /// The column of an attribute, or with the keys of a to-one relationship; nil for a property without one.
+  package func column(of entity: Int, slot: Int) -> String? { storage[entity][slot].column }
+
+  /// The same for a property by its name; nil also if the entity has no such property.
+  package func column(of entity: EntityLayout, named property: String) -> String? {
+    entity.slotByName[property].flatMap { column(of: entity.index, slot: $0) }
+  }
 }
 
 /// The table of one hierarchy of entities.
@@ -144,6 +152,15 @@ package enum SlotStorage: Sendable, Hashable {
   case attribute(AttributeColumn)
   case toOne(ToOneColumns)
   case toMany(ToManyStorage)
+
+  /// The column of a single value, or with the keys of a to-one relationship.
+  var column: String? {
+    switch self {
+    case .attribute(let column): column.name
+    case .toOne(let columns): columns.key
+    case .none, .toMany: nil
+    }
+  }
 }
 
 package struct AttributeColumn: Sendable, Hashable {
