@@ -7,8 +7,9 @@ struct EngineStatements: Sendable {
   /// By entity index: the statements that read rows of the family by their keys; nil for entities that are
   /// not in the store.
   let rows: [RowsByKey?]
-  /// By entity index: the statements that run beside the row's own when an object is deleted.
-  let deletions: [DeletionText]
+  /// By entity index: the statements that run beside the row's own when an object is deleted, for those
+  /// needed so far.
+  private let deletions: Guarded<[Int: DeletionText]> = Guarded([:])
   /// By the table's position.
   let locks: [RowLocks]
   /// How rows are written, by kind of write: a later save of the same slots makes no text again.
@@ -50,6 +51,7 @@ struct EngineStatements: Sendable {
     private let one: String
     /// By the number of keys.
     private let texts: Guarded<[Int: String]> = Guarded([:])
+    private let entityTexts: Guarded<[Int: String]> = Guarded([:])
 
     init(_ statements: RowStatements, _ columns: RowColumns) {
       self.statements = statements
@@ -58,10 +60,20 @@ struct EngineStatements: Sendable {
     }
 
     func text(keys: Int) -> String {
-      if keys == 1 { return one }
-      return texts.withLock { texts in
+      keys == 1 ? one : Self.text(keys, in: texts) { statements.rows(columns.names, count: keys) }
+    }
+
+    /// Reads the rows' entities only.
+    func entities(keys: Int) -> String {
+      Self.text(keys, in: entityTexts) { statements.entities(count: keys) }
+    }
+
+    private static func text(
+      _ keys: Int, in texts: Guarded<[Int: String]>, _ make: () -> String
+    ) -> String {
+      texts.withLock { texts in
         if let known = texts[keys] { return known }
-        let text: String = statements.rows(columns.names, count: keys)
+        let text: String = make()
         texts[keys] = text
         return text
       }
@@ -74,28 +86,26 @@ struct EngineStatements: Sendable {
     /// Reads the tagged columns, whose files are removed with the row; nil if there are none.
     var tagged: String?
     var taggedCount: Int = 0
+    /// By the name of a tagged column: reads this column alone, whose file an update may replace.
+    var beginnings: [String: String] = [:]
   }
 
   init(schema: StoreSchema, unguardedTrees trees: [String], triggers: Set<String>) {
     var rows: [RowsByKey?] = []
-    var deletions: [DeletionText] = []
     var unguarded: [[String]] = []
     for entity in schema.layout.entities {
       guard let position = schema.tablePosition[entity.index] else {
         rows.append(nil)
-        deletions.append(DeletionText())
         unguarded.append([])
         continue
       }
       let statements = RowStatements(schema.tables[position])
       rows.append(RowsByKey(statements, schema.rowColumns(of: entity)))
-      deletions.append(Self.deletion(of: entity, schema: schema, statements))
       let family: ClosedRange<Int> = schema.layout.entities[entity.rootIndex].family
       unguarded.append(
         trees.filter { tree in family.contains { RTree.isTree(tree, of: schema.layout.entities[$0].name) } })
     }
     self.rows = rows
-    self.deletions = deletions
     locks = schema.tables.map(RowLocks.init)
     toManys = Guarded(Array(repeating: [:], count: schema.layout.entities.count))
     unguardedTrees = unguarded
@@ -131,6 +141,44 @@ struct EngineStatements: Sendable {
     }
   }
 
+  /// What runs beside the deletion of an entity's rows, and beside updates of its tagged columns. All empty
+  /// for an entity that is not in the store.
+  func deletion(of entity: Int, _ compiler: SaveCompiler) -> DeletionText {
+    deletions.withLock { known in
+      if let text = known[entity] { return text }
+      let text: DeletionText = makeDeletion(of: entity, compiler)
+      known[entity] = text
+      return text
+    }
+  }
+
+  /// The entities for which ``deletion(of:_:)`` was needed.
+  var deletionCount: Int { deletions.withLock { $0.count } }
+
+  private func makeDeletion(of entity: Int, _ compiler: SaveCompiler) -> DeletionText {
+    let schema: StoreSchema = compiler.schema
+    var result = DeletionText()
+    guard let position = schema.tablePosition[entity] else { return result }
+    var tagged: [String] = []
+    for slot in schema.layout.entities[entity].slots.indices {
+      switch schema.storage(of: entity, slot: slot) {
+      case .attribute(let column): if column.isTagged { tagged.append(column.name) }
+      // A relationship to an entity that is not in the store has no members to remove.
+      case .toMany: result.cleanups += (try? toMany(of: entity, slot: slot, compiler).clear) ?? []
+      case .none, .toOne: break
+      }
+    }
+    if tagged.isEmpty { return result }
+    let statements = RowStatements(schema.tables[position])
+    func beginnings(_ columns: [String]) -> String {
+      statements.beginnings(of: columns, length: ExternalData.longestReferenceInBytes)
+    }
+    result.tagged = beginnings(tagged)
+    result.taggedCount = tagged.count
+    for column in tagged { result.beginnings[column] = beginnings([column]) }
+    return result
+  }
+
   private static func unguardedDerived(_ schema: StoreSchema, _ triggers: Set<String>) -> [String] {
     schema.layout.entities.filter { schema.tablePosition[$0.index] != nil }.flatMap { entity in
       entity.slots.filter { slot in
@@ -138,26 +186,6 @@ struct EngineStatements: Sendable {
           && !DerivationTriggers.isGuarded(slot.name, of: entity.name, by: triggers)
       }.map { "\(entity.name).\($0.name)" }
     }
-  }
-
-  private static func deletion(of entity: EntityLayout, schema: StoreSchema, _ statements: RowStatements)
-    -> DeletionText
-  {
-    var result = DeletionText()
-    var tagged: [String] = []
-    for number in entity.slots.indices {
-      switch schema.storage(of: entity.index, slot: number) {
-      case .attribute(let column): if column.isTagged { tagged.append(column.name) }
-      case .toMany:
-        result.cleanups += (try? SaveCompiler(schema: schema).toMany(of: entity, slot: number).clear) ?? []
-      case .none, .toOne: break
-      }
-    }
-    if !tagged.isEmpty {
-      result.tagged = statements.beginnings(of: tagged, length: ExternalData.longestReferenceInBytes)
-      result.taggedCount = tagged.count
-    }
-    return result
   }
 
   /// How many keys a statement with a list of keys has: few different sizes, so that statements stay

@@ -64,8 +64,7 @@ extension SQLiteEngine {
   }
 
   func queryPlan(_ compiled: CompiledStatement, _ database: Database) throws -> [String] {
-    let explained = CompiledStatement(sql: "EXPLAIN QUERY PLAN " + compiled.sql, bindings: compiled.bindings)
-    let statement: RawStatement = try prepared(explained, database)
+    let statement: RawStatement = try prepared(SQLiteDialect.plan(of: compiled), database)
     defer { statement.reset() }
     var lines: [String] = []
     while try statement.step() { lines.append(statement.text(3) ?? "") }
@@ -183,10 +182,13 @@ extension SQLiteEngine {
   private func entityIndexes(
     of keys: [Int64], destination: Int, _ database: Database
   ) throws -> [Int64: Int] {
-    let rows = RowStatements(try schema.table(of: destination))
+    guard let text: EngineStatements.RowsByKey = texts.rows[destination] else {
+      _ = try schema.table(of: destination)
+      return [:]
+    }
     var result: [Int64: Int] = [:]
     try forEachList(keys) { list, size in
-      let statement = try RawStatement(database, rows.entities(count: size), url: url)
+      let statement = try RawStatement(database, text.entities(keys: size), url: url)
       defer { statement.reset() }
       try bind(list, filling: size, statement)
       while try statement.step() {

@@ -109,7 +109,7 @@ struct SaveExecution {
   private func delete(_ deletes: [RowDelete], _ conflicts: inout [(id: RowID, expected: Int32)]) throws {
     for delete in deletes {
       let entity = Int(delete.id.entity)
-      let text: EngineStatements.DeletionText = engine.texts.deletions[entity]
+      let text: EngineStatements.DeletionText = engine.texts.deletion(of: entity, compiler)
       if text.tagged != nil { try noteTagged(text, key: delete.id.key) }
       let binder: RowBinder = try engine.texts.binder(.delete(entity: entity), compiler)
       let statement = try RawStatement(database, binder.sql, url: engine.url)
@@ -140,30 +140,34 @@ struct SaveExecution {
 
   // MARK: Updates
 
-  private struct ShapeKey: Hashable {
-    var entity: Int
-    var slots: SlotSet
+  /// How the rows of one entity with the same changed slots are written.
+  private struct UpdateWork {
+    let binder: RowBinder
+    let statement: RawStatement
+    /// Read the tagged columns that change, whose files may be replaced.
+    let beginnings: [String]
   }
 
   private func update(_ updates: [RowUpdate], _ conflicts: inout [(id: RowID, expected: Int32)]) throws {
-    var shapes: [ShapeKey: (binder: RowBinder, statement: RawStatement)] = [:]
-    var last: (key: ShapeKey, binder: RowBinder, statement: RawStatement)?
+    var works: [EngineStatements.RowWrite: UpdateWork] = [:]
+    var last: (write: EngineStatements.RowWrite, work: UpdateWork)?
     var postponed: [RowUpdate] = []
     for update in updates {
-      let key = ShapeKey(entity: update.row.entity, slots: update.changed)
-      if last?.key != key {
-        if shapes[key] == nil {
-          let binder: RowBinder = try engine.texts.binder(
-            .update(entity: key.entity, key.slots), compiler)
-          shapes[key] = (binder, try RawStatement(database, binder.sql, url: engine.url))
+      let write: EngineStatements.RowWrite = .update(entity: update.row.entity, update.changed)
+      if last?.write != write {
+        if works[write] == nil {
+          let binder: RowBinder = try engine.texts.binder(write, compiler)
+          works[write] = UpdateWork(
+            binder: binder, statement: try RawStatement(database, binder.sql, url: engine.url),
+            beginnings: beginnings(update.changed, of: update.row.entity))
           if engine.options.debugLevel > 0 { SQLDebug.log(binder.sql) }
         }
-        last = shapes[key].map { (key, $0.binder, $0.statement) }
+        last = works[write].map { (write, $0) }
       }
-      guard let (_, binder, statement) = last else { continue }
-      try noteReplacedFiles(update)
+      guard let work = last?.work else { continue }
+      for sql in work.beginnings { try noteReplacedFile(sql, key: update.row.key) }
       do {
-        if try run(update, binder, statement) == 0 {
+        if try run(update, work.binder, work.statement) == 0 {
           conflicts.append((id: update.row.id, expected: update.expectedVersion))
         }
       } catch let error as StoreError {
@@ -207,24 +211,22 @@ struct SaveExecution {
     return try mend.run() > 0 ? try statement.run() : 0
   }
 
-  private func noteReplacedFiles(_ update: RowUpdate) throws {
-    let entity: Int = update.row.entity
-    let text: EngineStatements.DeletionText = engine.texts.deletions[entity]
-    if text.taggedCount == 0 { return }
-    for slot in update.changed.members {
-      guard case .attribute(let column) = engine.schema.storage(of: entity, slot: slot), column.isTagged
-      else {
-        continue
-      }
-      let select = try RawStatement(
-        database,
-        try statements(of: entity).beginnings(
-          of: [column.name], length: ExternalData.longestReferenceInBytes),
-        url: engine.url)
-      defer { select.reset() }
-      try select.bind(1, update.row.key)
-      if try select.step() { files.willReplace(select.data(0)) }
+  /// The statements that read the tagged columns among some slots.
+  private func beginnings(_ slots: SlotSet, of entity: Int) -> [String] {
+    let columns: [String] = slots.members.compactMap { slot in
+      guard case .attribute(let column) = engine.schema.storage(of: entity, slot: slot) else { return nil }
+      return column.isTagged ? column.name : nil
     }
+    if columns.isEmpty { return [] }
+    let text: EngineStatements.DeletionText = engine.texts.deletion(of: entity, compiler)
+    return columns.compactMap { text.beginnings[$0] }
+  }
+
+  private func noteReplacedFile(_ sql: String, key: Int64) throws {
+    let select = try RawStatement(database, sql, url: engine.url)
+    defer { select.reset() }
+    try select.bind(1, key)
+    if try select.step() { files.willReplace(select.data(0)) }
   }
 
   /// Sets the changed columns that take part in a uniqueness constraint to NULL, which collides with nothing.
@@ -233,11 +235,7 @@ struct SaveExecution {
     let constrained: Set<String> = UniqueConstraints.names(of: layout, in: engine.layout)
     let columns: [String] = update.changed.members.compactMap { slot in
       guard constrained.contains(layout.slots[slot].name) else { return nil }
-      switch engine.schema.storage(of: layout.index, slot: slot) {
-      case .attribute(let column): return column.name
-      case .toOne(let columns): return columns.key
-      case .none, .toMany: return nil
-      }
+      return engine.schema.column(of: layout.index, slot: slot)
     }
     if columns.isEmpty { return false }
     let clear = try RawStatement(database, try statements(of: layout.index).clear(columns), url: engine.url)

@@ -36,7 +36,7 @@ enum UniqueConstraints {
       })
     let layout: EntityLayout = engine.layout.entities[row.entity]
     for (entity, names) in constraints(of: layout, in: engine.layout) {
-      let columns: [String] = names.compactMap { column($0, of: entity, schema: engine.schema) }
+      let columns: [String] = names.compactMap { engine.schema.column(of: entity, named: $0) }
       guard columns.count == names.count, Set(columns.map { $0.uppercased() }) == failed else { continue }
       return .uniqueness(
         entity: entity.name, constraint: names,
@@ -45,15 +45,6 @@ enum UniqueConstraints {
         database: message)
     }
     return nil
-  }
-
-  private static func column(_ name: String, of entity: EntityLayout, schema: StoreSchema) -> String? {
-    guard let slot = entity.slotByName[name] else { return nil }
-    switch schema.storage(of: entity.index, slot: slot) {
-    case .attribute(let column): return column.name
-    case .toOne(let columns): return columns.key
-    case .none, .toMany: return nil
-    }
   }
 
   /// The row that already has the values.

@@ -200,6 +200,25 @@ struct SavingTests {
     #expect(files().isEmpty)
   }
 
+  @Test func `what runs beside deletions is made when an entity first needs it`() throws {
+    #expect(engine.texts.deletionCount == 0)
+    let owners: [RowID] = try engine.insert("Owner", [["name": .text("A")], ["name": .text("B")]])
+    let kind: RowID = try engine.insert("Kinds", [["big": .bytes([1])]])[0]
+    let plain: RowUpdate = try engine.update(owners[0], ["name": .text("C")])
+    try engine.save { $0.updates = [plain] }
+    #expect(engine.texts.deletionCount == 0)
+    let tagged: RowUpdate = try engine.update(kind, ["big": .bytes([2])])
+    try engine.save { $0.updates = [tagged] }
+    #expect(engine.texts.deletionCount == 1)
+    try engine.save {
+      $0.deletes = [
+        RowDelete(id: owners[0], expectedVersion: 2), RowDelete(id: owners[1], expectedVersion: 1),
+        RowDelete(id: kind, expectedVersion: 2),
+      ]
+    }
+    #expect(engine.texts.deletionCount == 2)
+  }
+
   @Test func `a missing data file is an error of a fetch, which names it, or nil if asked for`() throws {
     let id: RowID = try engine.insert("Kinds", [["big": .bytes([UInt8](repeating: 5, count: 150_000))]])[0]
     let name: String = files()[0]
