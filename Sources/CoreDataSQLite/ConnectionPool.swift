@@ -86,7 +86,7 @@ final class ConnectionPool: @unchecked Sendable {
     try writeWithoutTransaction { database in
       var result: T?
       try database.inTransaction(.immediate) {
-        try writerWatch?.look(database)
+        try writerWatch?.check(database)
         result = try body(database)
         try files?.checkAll()
         return .commit
@@ -106,12 +106,12 @@ final class ConnectionPool: @unchecked Sendable {
   ) throws -> T {
     if purpose == .request { try files?.checkStore() }
     let reader: Reader? = try reader(purpose)
-    defer { if let reader { give(reader) } }
+    defer { if let reader { checkIn(reader) } }
     let connection: DatabaseQueue = reader?.queue ?? writer
     let watch: ContentsWatch? = reader.map(\.watch) ?? writerWatch
     func whole(_ database: Database) throws -> T {
       let result: T = try body(database)
-      try watch?.look(database)
+      try watch?.check(database)
       return result
     }
     return isSingleStatement ? try connection.unsafeRead(whole) : try connection.read(whole)
@@ -127,14 +127,14 @@ final class ConnectionPool: @unchecked Sendable {
   private func reader(_ purpose: ReadPurpose) throws -> Reader? {
     guard let readers else { return nil }
     do {
-      return try take(readers)
+      return try checkOut(readers)
     } catch StoreError.fileChanged where purpose == .fault {
       // No further connection can be opened to a file without a name.
       return nil
     }
   }
 
-  private func take(_ configuration: Configuration) throws -> Reader {
+  private func checkOut(_ configuration: Configuration) throws -> Reader {
     condition.lock()
     while busyCount >= configuration.maximumReaderCount, !isClosed { condition.wait() }
     if isClosed {
@@ -149,12 +149,12 @@ final class ConnectionPool: @unchecked Sendable {
       return Reader(
         queue: try open(configuration), watch: contents.map { ContentsWatch($0, isThorough: false) })
     } catch {
-      give(nil)
+      checkIn(nil)
       throw error
     }
   }
 
-  private func give(_ reader: Reader?) {
+  private func checkIn(_ reader: Reader?) {
     condition.withLock {
       busyCount -= 1
       if let reader { idle.append(reader) }

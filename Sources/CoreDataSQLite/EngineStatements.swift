@@ -35,12 +35,12 @@ struct EngineStatements: Sendable {
   struct RowLocks: Sendable {
     let find: String
     let check: String
-    let giveVersion: String
+    let setMissingVersion: String
     let highestKey: String
 
     init(_ table: TableSchema) {
       let statements = RowStatements(table)
-      (find, check, giveVersion) = (statements.find, statements.check, statements.giveVersion)
+      (find, check, setMissingVersion) = (statements.find, statements.check, statements.setMissingVersion)
       highestKey = AppleBookkeeping.highestKey(of: table)
     }
   }

@@ -55,7 +55,7 @@ enum ExternalLeftovers {
     let own: [String] = names.filter(ExternalData.isFileName)
     if !own.isEmpty {
       guard let theirs = SharedFolder(of: external).referredNames() else {
-        return StoreWarning.say(
+        return StoreWarning.write(
           external.file.path,
           "was destroyed by force, and its files of large values are still in \(external.support.path): a store beside it "
             + "that has the same name but for the ending can't be read, and some may belong to that.")

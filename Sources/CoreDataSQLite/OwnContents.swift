@@ -101,7 +101,7 @@ final class ContentsWatch: @unchecked Sendable {
   /// Must be called in a transaction, or after a statement. Throws unless the data read there, and before, is
   /// the store's own. The check may see a later state than the statement; that does not matter, because the
   /// schema version only rises.
-  func look(_ database: Database) throws {
+  func check(_ database: Database) throws {
     let version: UInt32? = Self.dataVersion(database)
     if let version, version == seenVersion { return }
     if isThorough { try contents.require(database) } else { try contents.requireCount(database) }

@@ -34,7 +34,7 @@ final class ReadOnlyAccess: @unchecked Sendable {
     func read<T>(_ body: (Database) throws -> T) throws -> T {
       try queue.read { database in
         let result: T = try body(database)
-        try watch?.look(database)
+        try watch?.check(database)
         return result
       }
     }

@@ -18,7 +18,7 @@ enum SQLAggregates {
   }
 
   /// The state of one call so far. SQLite keeps a pointer to it between rows.
-  private final class Total {
+  private final class AggregateState {
     var value: Decimal?
     var count: Int64 = 0
     /// Integers, until they need more than 64 bits.
@@ -32,10 +32,10 @@ enum SQLAggregates {
   /// was no row.
   private static func place(
     _ context: OpaquePointer?, isEnd: Bool = false
-  ) -> UnsafeMutablePointer<Unmanaged<Total>?>? {
-    let size = Int32(MemoryLayout<Unmanaged<Total>?>.size)
+  ) -> UnsafeMutablePointer<Unmanaged<AggregateState>?>? {
+    let size = Int32(MemoryLayout<Unmanaged<AggregateState>?>.size)
     return sqlite3_aggregate_context(context, isEnd ? 0 : size)?
-      .assumingMemoryBound(to: Unmanaged<Total>?.self)
+      .assumingMemoryBound(to: Unmanaged<AggregateState>?.self)
   }
 
   private static func function(_ context: OpaquePointer?) -> SQLAggregate {
@@ -47,11 +47,11 @@ enum SQLAggregates {
     @convention(c) (OpaquePointer?, Int32, UnsafeMutablePointer<OpaquePointer?>?) -> Void = {
       context, count, values in
       guard let values, let place = place(context) else { return sqlite3_result_error_nomem(context) }
-      let total: Total
+      let total: AggregateState
       if let known = place.pointee {
         total = known.takeUnretainedValue()
       } else {
-        total = Total()
+        total = AggregateState()
         place.pointee = Unmanaged.passRetained(total)
       }
       let function: SQLAggregate = function(context)
@@ -78,7 +78,7 @@ enum SQLAggregates {
     }
 
   /// Adds like the sum in memory: as an integer while it fits, then as a real.
-  private static func add(_ value: OpaquePointer?, to total: Total) {
+  private static func add(_ value: OpaquePointer?, to total: AggregateState) {
     guard sqlite3_value_type(value) != SQLITE_NULL else { return }
     total.count += 1
     guard let whole = total.whole else {
@@ -117,7 +117,7 @@ enum SQLAggregates {
 
 extension SQLAggregates {
   private static func statistic(
-    _ function: BuiltinFunction, of total: Total, _ context: OpaquePointer?
+    _ function: BuiltinFunction, of total: AggregateState, _ context: OpaquePointer?
   ) {
     let value: PredicateValue? = try? function.result(of: [.array(total.numbers)])
     guard let number = value.flatMap(NumberComparison.double) else { return sqlite3_result_null(context) }

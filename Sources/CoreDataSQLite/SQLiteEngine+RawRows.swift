@@ -6,7 +6,7 @@ import GRDB
 import GRDBSQLite
 
 extension SQLiteEngine {
-  package var takesSQL: Bool { true }
+  package var supportsSQL: Bool { true }
 
   /// The rows of one query that the program wrote, by names of columns. Values are of SQLite's types:
   /// integers, doubles, strings, data.

@@ -92,7 +92,7 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
     }
     try layout.checkNames()
     let configuration: Configuration = try Connections.configuration(options, url: url)
-    if SQLiteStoreFile.isNowhere(url) { return try openNowhere(url, layout, options, configuration) }
+    if SQLiteStoreFile.namesNoFile(url) { return try openInMemory(url, layout, options, configuration) }
     var state = StoreFileState(url: url)
     if let objection = state.placeObjection { throw StoreError.invalidFile(url: url, reason: objection) }
     if options.createsIfMissing, !options.isReadOnly, state.file == nil || isWritable(url) {
@@ -105,7 +105,7 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
     if state.isBlank {
       throw StoreError.invalidFile(url: url, reason: "The file is empty; nothing was ever saved to it.")
     }
-    if options.isReadOnly { return try openToRead(url, layout, options, configuration, .asked) }
+    if options.isReadOnly { return try openToRead(url, layout, options, configuration, .requested) }
     if !isWritable(url) { return try openToRead(url, layout, options, configuration, .permission) }
     if let engine = try openToWrite(url, layout, options, configuration) { return engine }
     HistoryWarning.readOnly(url)
@@ -176,7 +176,7 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
       && FileManager.default.isWritableFile(atPath: url.deletingLastPathComponent().path)
   }
 
-  private static func openNowhere(
+  private static func openInMemory(
     _ url: URL, _ layout: ModelLayout, _ options: SQLiteOptions, _ configuration: Configuration
   ) throws -> SQLiteEngine {
     if options.isReadOnly {
@@ -250,7 +250,7 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
     metadataState = MetadataState(facts.metadata)
     structures = options.checksModel ? ModelCheck.structures(facts.metadata, layout: layout) : [:]
     external = ExternalData(
-      store: url, missing: options.missingExternalData, keepsFiles: !SQLiteStoreFile.isNowhere(url))
+      store: url, missing: options.missingExternalData, keepsFiles: !SQLiteStoreFile.namesNoFile(url))
     let compiler = FetchCompiler(schema: facts.schema)
     fetchCompiler = compiler
     memberStatements = MemberStatements(compiler)
@@ -281,7 +281,7 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
     saveCompiler = engine.saveCompiler
     texts = engine.texts
     access = .snapshot(state)
-    readOnlyReason = .asked
+    readOnlyReason = .requested
   }
 
   deinit { try? close() }
@@ -393,7 +393,7 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
         }
         let keys: NewKeys = try KeyAllocation(engine: self, database: database).keys(for: plan)
         if !plan.isEmpty {
-          plan.takeKeys(keys, of: layout)
+          plan.assignKeys(keys, of: layout)
           try SaveExecution(engine: self, database: database, files: files).run(plan)
         }
         if let metadata {
@@ -429,7 +429,7 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
   private func writableAccess() throws -> ConnectionPool {
     switch try currentAccess() {
     case .writable(let writer): return writer
-    case .readOnly, .snapshot: throw StoreError.readOnly(url: url, readOnlyReason ?? .asked)
+    case .readOnly, .snapshot: throw StoreError.readOnly(url: url, readOnlyReason ?? .requested)
     }
   }
 }

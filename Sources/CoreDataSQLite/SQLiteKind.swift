@@ -10,7 +10,7 @@ package struct SQLiteKind: StoreEngineKind {
   package init() {}
 
   package func recognizes(_ head: Data) -> Bool { head.starts(with: Data("SQLite format 3\0".utf8)) }
-  package func isNowhere(_ url: URL) -> Bool { SQLiteStoreFile.isNowhere(url) }
+  package func namesNoFile(_ url: URL) -> Bool { SQLiteStoreFile.namesNoFile(url) }
 
   package func open(at url: URL?, layout: ModelLayout, options: StoreOpeningOptions) throws -> any StoreEngine
   {
@@ -51,7 +51,7 @@ package struct SQLiteKind: StoreEngineKind {
     at url: URL, layout: ModelLayout, options: StoreOpeningOptions, copying source: (any StoreEngine)?,
     transfer: (any StoreEngine) throws -> Void
   ) throws -> any StoreEngine {
-    if SQLiteStoreFile.isNowhere(url) {
+    if SQLiteStoreFile.namesNoFile(url) {
       return try filled(try open(at: url, layout: layout, options: options), by: transfer)
     }
     let place: StoreExchange = try exchange(at: url, options)
@@ -79,7 +79,7 @@ package struct SQLiteKind: StoreEngineKind {
 extension SQLiteEngine {
   /// The file, if another store may hold all that is in it. That excludes persistent history: a store that
   /// keeps it can't be written (Decisions/0036).
-  fileprivate var copyableFile: URL? { hasHistory || SQLiteStoreFile.isNowhere(url) ? nil : url }
+  fileprivate var copyableFile: URL? { hasHistory || SQLiteStoreFile.namesNoFile(url) ? nil : url }
 
   /// Other processes may be writing to the file: a store that can't keep an earlier state is read from a
   /// copy.
@@ -88,7 +88,7 @@ extension SQLiteEngine {
       defer { try? state.close() }
       return try body(state)
     }
-    guard !SQLiteStoreFile.isNowhere(url) else { return try body(self) }
+    guard !SQLiteStoreFile.namesNoFile(url) else { return try body(self) }
     let folder: URL = FileManager.default.temporaryDirectory
       .appendingPathComponent("clarus-migrate-\(UUID().uuidString)", isDirectory: true)
     defer { try? FileManager.default.removeItem(at: folder) }
@@ -117,7 +117,7 @@ extension SQLiteStoreFile {
     let log: [FileAttributeKey: Any]? =
       state.isWALMode ? try? FileManager.default.attributesOfItem(atPath: url.path + "-wal") : nil
     made.journal = StoreJournal(
-      isWriteAheadLog: state.isWALMode, holdsCutShortSave: state.hasHotJournal,
+      isWriteAheadLog: state.isWALMode, hasInterruptedSave: state.hasHotJournal,
       pendingBytes: (log?[.size] as? NSNumber)?.int64Value ?? 0)
     return made
   }

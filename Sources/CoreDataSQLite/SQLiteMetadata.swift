@@ -91,11 +91,11 @@ package struct SQLiteMetadata: @unchecked Sendable {
 
   /// Sets the program's part in a file, in a separate transaction.
   package static func set(_ metadata: [String: Any], at url: URL, options: SQLiteOptions) throws {
-    if SQLiteStoreFile.isNowhere(url) {
+    if SQLiteStoreFile.namesNoFile(url) {
       throw StoreError.invalidFile(
         url: url, reason: "A store there is in memory, so its metadata is set on the store only.")
     }
-    if options.isReadOnly { throw StoreError.readOnly(url: url, .asked) }
+    if options.isReadOnly { throw StoreError.readOnly(url: url, .requested) }
     if let objection = StoreFileState(url: url).objection {
       throw StoreError.invalidFile(url: url, reason: objection)
     }

@@ -30,7 +30,7 @@ package struct SQLiteStoreFile: @unchecked Sendable {
 
   /// Whether a URL names no file: a store at `/dev/null` or below it is a database in memory, gone when it is
   /// closed, and each opening makes another.
-  package static func isNowhere(_ url: URL) -> Bool {
+  package static func namesNoFile(_ url: URL) -> Bool {
     url.isFileURL && (url.path == "/dev/null" || url.path.hasPrefix("/dev/null/"))
   }
 
@@ -44,7 +44,7 @@ package struct SQLiteStoreFile: @unchecked Sendable {
     guard url.isFileURL else {
       throw StoreError.invalidFile(url: url, reason: "A SQLite store needs a file URL.")
     }
-    if isNowhere(url) {
+    if namesNoFile(url) {
       throw StoreError.invalidFile(
         url: url, reason: "A store there is in memory, so there is nothing to look into.")
     }

@@ -206,7 +206,7 @@ struct SaveExecution {
   private func runLocked(_ statement: RawStatement, _ id: RowID, version: Int32) throws -> Int {
     let count: Int = try statement.run()
     if count > 0 || version != 0 { return count }
-    let mend = try RawStatement(database, try locks(of: Int(id.entity)).giveVersion, url: engine.url)
+    let mend = try RawStatement(database, try locks(of: Int(id.entity)).setMissingVersion, url: engine.url)
     try mend.bind(1, id.key)
     return try mend.run() > 0 ? try statement.run() : 0
   }
@@ -263,7 +263,7 @@ struct SaveExecution {
         if code != SQLITE_DONE {
           let error: StoreError = statement.failure()
           statement.reset()
-          try refuseTakenKey(error, row)
+          try refuseUsedKey(error, row)
           throw explained(error, row)
         }
         sqlite3_reset(handle)
@@ -275,7 +275,7 @@ struct SaveExecution {
   }
 
   /// A restored row, under its old key, may collide with a row that another context has restored before.
-  private func refuseTakenKey(_ error: StoreError, _ row: RowRef) throws {
+  private func refuseUsedKey(_ error: StoreError, _ row: RowRef) throws {
     guard isUniqueViolation(error) else { return }
     let conflicts: [RowConflict] = try describe([(id: row.id, expected: 0)])
     if conflicts[0].stored != nil { throw StoreError.conflicts(conflicts) }

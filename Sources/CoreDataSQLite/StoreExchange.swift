@@ -37,7 +37,7 @@ package struct StoreExchange {
   /// Empties the store; its file stays as a database without a table, which counts as no store. If there is
   /// no file in an existing folder, one is created. Throws for a file that is no store of this kind.
   package func destroy() throws {
-    if SQLiteStoreFile.isNowhere(url) { return }
+    if SQLiteStoreFile.namesNoFile(url) { return }
     let state = StoreFileState(url: url)
     if let objection = state.placeObjection { throw StoreError.invalidFile(url: url, reason: objection) }
     if !state.exists, FileIdentity(path: external.file.deletingLastPathComponent().path) != nil {
@@ -105,14 +105,14 @@ package struct StoreExchange {
   /// Replaces the contents of this store by those of another one, as they are at one moment; the other store
   /// stays unchanged. If there is no store yet, one is created.
   package func replace(with source: URL, as identity: Identity? = nil) throws {
-    for url in [url, source] where SQLiteStoreFile.isNowhere(url) {
+    for url in [url, source] where SQLiteStoreFile.namesNoFile(url) {
       throw StoreError.invalidFile(
         url: url, reason: "A store there is in memory, so it can be neither copied nor replaced.")
     }
     let state = StoreFileState(url: source)
     if let objection = state.objection { throw StoreError.invalidFile(url: source, reason: objection) }
     if FileIdentity(path: url.path) == state.file?.identity { return }
-    let isNew: Bool = try makePlace(like: state)
+    let isNew: Bool = try createEmptyFile(like: state)
     do {
       try copy(source, as: identity)
     } catch {
@@ -146,7 +146,7 @@ package struct StoreExchange {
 
   /// Creates an empty file, if there is none, with permissions no wider than the source's. Throws for a file
   /// that can't be replaced.
-  private func makePlace(like source: StoreFileState) throws -> Bool {
+  private func createEmptyFile(like source: StoreFileState) throws -> Bool {
     let state = StoreFileState(url: url)
     if let objection = state.placeObjection { throw StoreError.invalidFile(url: url, reason: objection) }
     if state.exists {
@@ -248,12 +248,12 @@ package struct StoreExchange {
     from other: ExternalData? = nil
   ) throws {
     let note = ExternalNote(of: external)
-    defer { tidy(target) }
+    defer { removeUnreferenced(target) }
     // Without a folder there are no files to lose.
     for name in old.subtracting(new).sorted() { try? note.add(name) }
     try fitPages(of: target, to: contents)
     try target.writeWithoutTransaction { database in
-      let takeBack: (() throws -> Void)? =
+      let revert: (() throws -> Void)? =
         try StoreCreation.isEmpty(database) ? nil : OwnContents.announceExchange(database, url: url)
       do {
         try DatabaseBackup(of: contents, over: database, url: url).run {
@@ -262,7 +262,7 @@ package struct StoreExchange {
       } catch {
         // The old contents stay, and the stores that have them open go on. If this fails, they have to be
         // opened anew.
-        try? takeBack?()
+        try? revert?()
         throw error
       }
     }
@@ -303,7 +303,7 @@ package struct StoreExchange {
   }
 
   /// Removes the files that the contents, old or new, don't refer to, and empty folders.
-  private func tidy(_ target: DatabaseQueue) {
+  private func removeUnreferenced(_ target: DatabaseQueue) {
     ExternalLeftovers.collect(external, options) { try target.writeWithoutTransaction($0) }
     ExternalLeftovers.removeEmptyFolders(of: external)
   }

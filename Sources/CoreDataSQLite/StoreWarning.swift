@@ -2,7 +2,7 @@ import Foundation
 
 /// Warnings about a store on standard error, for places that can't throw.
 enum StoreWarning {
-  static func say(_ path: String, _ text: String) {
+  static func write(_ path: String, _ text: String) {
     FileHandle.standardError.write(Data("CoreData: warning: \(path) \(text)\n".utf8))
   }
 }

@@ -27,14 +27,14 @@ struct ToManyWriter {
   /// The other side of a pair may be ordered without an edit of its own that names the pair: the owner is
   /// then appended there.
   private func appendToOtherOrders(_ edits: [ToManyEdit]) throws {
-    var told: Set<PlacedMember>?
+    var namedPairs: Set<PlacedMember>?
     for edit in edits where !edit.added.isEmpty {
       let described: PropertySlot = engine.layout.entities[Int(edit.owner.entity)].slots[edit.slot]
       guard let inverse = described.relationship?.inverseRelationship, inverse.isToMany, inverse.isOrdered,
         let slot = described.inverseSlot
       else { continue }
-      let known: Set<PlacedMember> = told ?? PlacedMember.all(of: edits)
-      told = known
+      let known: Set<PlacedMember> = namedPairs ?? PlacedMember.all(of: edits)
+      namedPairs = known
       for member in edit.added
       where !known.contains(PlacedMember(owner: member, slot: slot, member: edit.owner)) {
         try appendToOrder(

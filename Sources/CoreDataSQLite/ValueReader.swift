@@ -74,12 +74,12 @@ extension SQLiteEngine {
       return try logged(compiled.statement, database) {
         defer { statement.reset() }
         var table = ProjectedRows(width: reader.reads.count)
-        var sieve: DistinctLimiter? =
-          compiled.leavesDoubles
+        var limiter: DistinctLimiter? =
+          compiled.leavesDuplicates
           ? DistinctLimiter(isDistinct: true, limit: plan.limit, offset: plan.offset) : nil
-        while sieve?.isFull != true, try step(statement) {
+        while limiter?.isFull != true, try step(statement) {
           let row: [PredicateValue] = try reader.row(statement)
-          if sieve?.takes(row) ?? true { table.append(row: row) }
+          if limiter?.accepts(row) ?? true { table.append(row: row) }
         }
         return (table, table.count)
       }

@@ -30,7 +30,7 @@ package struct BatchPlan: Sendable {
   /// The author of the change, for the store's history.
   package var author: SaveAuthor
   /// Whether the outcome is to contain the rows' ids.
-  package var wantsIDs: Bool = false
+  package var returnsIDs: Bool = false
 
   package init(_ operation: Operation, of entity: EntityLayout, author: SaveAuthor) {
     self.operation = operation

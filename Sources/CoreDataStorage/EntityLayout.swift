@@ -281,31 +281,31 @@ extension ModelLayout {
 extension SlotRole {
   /// Determines a property's role and allocates its words.
   fileprivate static func make(_ property: NSPropertyDescription, nextWord: inout Int) -> SlotRole {
-    func take(_ kind: ColumnKind) -> SlotRole {
+    func allocate(_ kind: ColumnKind) -> SlotRole {
       defer { nextWord += kind.wordCount }
       return .stored(kind, word: nextWord)
     }
     if property is NSFetchedPropertyDescription { return .fetched }
     if property.isTransient { return .transient }
     if let relationship = property as? NSRelationshipDescription {
-      return relationship.isToMany ? .toMany : take(.toOne)
+      return relationship.isToMany ? .toMany : allocate(.toOne)
     }
     if property is NSCompositeAttributeDescription { return .composite }
     guard let attribute = property as? NSAttributeDescription else { return .transient }
     switch attribute.attributeType {
-    case .integer16AttributeType: return take(.int16)
-    case .integer32AttributeType: return take(.int32)
-    case .integer64AttributeType: return take(.int64)
-    case .decimalAttributeType: return take(.decimal)
-    case .doubleAttributeType: return take(.double)
-    case .floatAttributeType: return take(.float)
-    case .stringAttributeType: return take(.string)
-    case .booleanAttributeType: return take(.bool)
-    case .dateAttributeType: return take(.date)
-    case .binaryDataAttributeType: return take(.data)
-    case .UUIDAttributeType: return take(.uuid)
-    case .URIAttributeType: return take(.uri)
-    case .transformableAttributeType: return take(.transformable)
+    case .integer16AttributeType: return allocate(.int16)
+    case .integer32AttributeType: return allocate(.int32)
+    case .integer64AttributeType: return allocate(.int64)
+    case .decimalAttributeType: return allocate(.decimal)
+    case .doubleAttributeType: return allocate(.double)
+    case .floatAttributeType: return allocate(.float)
+    case .stringAttributeType: return allocate(.string)
+    case .booleanAttributeType: return allocate(.bool)
+    case .dateAttributeType: return allocate(.date)
+    case .binaryDataAttributeType: return allocate(.data)
+    case .UUIDAttributeType: return allocate(.uuid)
+    case .URIAttributeType: return allocate(.uri)
+    case .transformableAttributeType: return allocate(.transformable)
     case .compositeAttributeType: return .composite
     case .undefinedAttributeType, .objectIDAttributeType: return .transient
     @unknown default: return .transient

@@ -253,7 +253,7 @@ private final class DerivedRowWriter {
   private func sum(_ attribute: DerivedSlot.Place, over members: [RowID]) -> PredicateValue {
     let slots: [PropertySlot] = state.schema.layout.entities[attribute.entity].slots
     guard case .stored(let kind, let word) = slots[attribute.slot].role else { return .integer(0) }
-    var total = RunningTotal(kind)
+    var total = RunningSum(kind)
     for member in members {
       if let row = state.row(member), row.hasValue(word) { total.add(row, word) }
     }
@@ -299,7 +299,7 @@ private final class DerivedRowWriter {
 }
 
 /// A sum of integers, reals or decimals. An integer sum that exceeds 64 bits stays at the limit.
-private struct RunningTotal {
+private struct RunningSum {
   private let kind: ColumnKind
   private var whole: Int64 = 0
   private var real: Double = 0

@@ -16,7 +16,7 @@ package final class InMemoryEngine: StoreEngine, @unchecked Sendable {
   package let layout: ModelLayout
   package let identifier: String
   package let readOnlyReason: ReadOnlyReason?
-  package var rowFreshness: RowFreshness { .alwaysAtHand }
+  package var rowFreshness: RowFreshness { .alwaysInMemory }
 
   private let schema: InMemorySchema
   private let lock = NSLock()
@@ -32,7 +32,7 @@ package final class InMemoryEngine: StoreEngine, @unchecked Sendable {
   ) throws {
     self.layout = layout
     self.identifier = identifier
-    readOnlyReason = isReadOnly ? .asked : nil
+    readOnlyReason = isReadOnly ? .requested : nil
     schema = try InMemorySchema(layout: layout)
     state = InMemoryState(schema: schema)
     storedMetadata = metadata
@@ -51,7 +51,7 @@ package final class InMemoryEngine: StoreEngine, @unchecked Sendable {
   package var hasUnsavedMetadata: Bool { false }
 
   package func setMetadata(_ metadata: [String: Any]) throws {
-    if isReadOnly { throw StoreError.readOnly(url: nil, .asked) }
+    if isReadOnly { throw StoreError.readOnly(url: nil, .requested) }
     try lock.withLock {
       if isClosed { throw StoreError.closed }
       storedMetadata = metadata
@@ -122,15 +122,15 @@ package final class InMemoryEngine: StoreEngine, @unchecked Sendable {
   // MARK: Saving
 
   package func allocateKeys(for entity: EntityLayout, count: Int) throws -> Int64 {
-    try writing { state in state.takeKeys(root: entity.rootIndex, count: count) }
+    try writing { state in state.allocateKeys(root: entity.rootIndex, count: count) }
   }
 
   package func save(_ plan: consuming SavePlan) throws -> SaveOutcome {
     var plan: SavePlan = plan
     let keys: NewKeys = try writing { state in
       try state.check(plan)
-      let keys = NewKeys(for: plan) { root, count in state.takeKeys(root: root, count: count) }
-      plan.takeKeys(keys, of: layout)
+      let keys = NewKeys(for: plan) { root, count in state.allocateKeys(root: root, count: count) }
+      plan.assignKeys(keys, of: layout)
       state.apply(plan)
       return keys
     }
@@ -140,7 +140,7 @@ package final class InMemoryEngine: StoreEngine, @unchecked Sendable {
   package func checkWritable() throws { try writing { _ in } }
 
   private func writing<Result>(_ body: (inout InMemoryState) throws -> Result) throws -> Result {
-    if isReadOnly { throw StoreError.readOnly(url: nil, .asked) }
+    if isReadOnly { throw StoreError.readOnly(url: nil, .requested) }
     return try lock.withLock {
       if isClosed { throw StoreError.closed }
       return try body(&state)

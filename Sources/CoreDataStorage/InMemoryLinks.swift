@@ -143,12 +143,12 @@ struct InMemoryLink: Sendable {
   }
 
   private static func remove(_ key: Int64, from lists: inout [Int64: [Int64]], at owner: Int64) {
-    func take(from list: inout [Int64]?) {
+    func removeKey(from list: inout [Int64]?) {
       guard let place = list.map({ place(of: key, in: $0) }), place < list!.count, list![place] == key
       else { return }
       list!.remove(at: place)
       if list!.isEmpty { list = nil }
     }
-    take(from: &lists[owner])
+    removeKey(from: &lists[owner])
   }
 }

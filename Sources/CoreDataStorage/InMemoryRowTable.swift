@@ -22,7 +22,7 @@ struct InMemoryRowTable: Sendable {
   /// key → entry number (high 32 bits) and position in its slab (low 32 bits).
   private var places = Int64HashMap()
   private var entries: [SlabEntry?] = []
-  private var freeShelves: [Int] = []
+  private var freeEntries: [Int] = []
   /// Numbers of the entries that may still be merged, oldest first.
   private var growing: [Int] = []
 
@@ -36,19 +36,19 @@ struct InMemoryRowTable: Sendable {
   func row(_ key: Int64) -> RowRef? { places.find(key).map(row(at:)) }
 
   private func row(at place: UInt64) -> RowRef {
-    guard let shelf = entries[Int(place >> 32)] else {
+    guard let entry = entries[Int(place >> 32)] else {
       preconditionFailure("The table of rows names a slab that was given back.")
     }
-    return shelf.slab.row(Int(UInt32(truncatingIfNeeded: place)))
+    return entry.slab.row(Int(UInt32(truncatingIfNeeded: place)))
   }
 
   /// Every row once, in no particular order.
   func forEach(_ body: (RowRef) throws -> Void) rethrows {
-    for (number, shelf) in entries.enumerated() {
-      guard let shelf else { continue }
-      let isWhole: Bool = shelf.liveRows == shelf.slab.count
-      for position in 0..<shelf.slab.count {
-        let row: RowRef = shelf.slab.row(position)
+    for (number, entry) in entries.enumerated() {
+      guard let entry else { continue }
+      let isWhole: Bool = entry.liveRows == entry.slab.count
+      for position in 0..<entry.slab.count {
+        let row: RowRef = entry.slab.row(position)
         if isWhole || places.find(row.key) == UInt64(number) << 32 | UInt64(position) { try body(row) }
       }
     }
@@ -65,7 +65,7 @@ struct InMemoryRowTable: Sendable {
   mutating func adopt(_ slab: RowSlab) {
     guard slab.count > 0 else { return }
     let number: Int = put(slab)
-    settle(number)
+    mergeNewest(number)
   }
 
   /// Copies rows into a slab of the table's own and adds it.
@@ -85,7 +85,7 @@ struct InMemoryRowTable: Sendable {
     guard let place = places.remove(key) else { return }
     let number = Int(place >> 32)
     waste(place)
-    tidy(number)
+    reclaim(number)
   }
 
   private func newSlab(rows: Int) -> RowSlab { RowSlab(layout: root, family: true, rowCapacity: rows) }
@@ -93,7 +93,7 @@ struct InMemoryRowTable: Sendable {
   /// Adds an entry for a slab and sets the table to its rows.
   private mutating func put(_ slab: RowSlab) -> Int {
     let number: Int
-    if let free = freeShelves.popLast() {
+    if let free = freeEntries.popLast() {
       number = free
     } else {
       number = entries.count
@@ -113,7 +113,7 @@ struct InMemoryRowTable: Sendable {
     }
     entries[number]?.liveBytes += bytes
     entries[number]?.totalBytes = bytes
-    for other in touched where other != number { tidy(other) }
+    for other in touched where other != number { reclaim(other) }
     return number
   }
 
@@ -124,18 +124,18 @@ struct InMemoryRowTable: Sendable {
   }
 
   /// Frees an entry without live rows, rewrites one that is mostly waste.
-  private mutating func tidy(_ number: Int) {
-    guard let shelf = entries[number] else { return }
-    if shelf.liveRows == 0 {
-      giveBack(number)
-    } else if shelf.liveBytes * 2 < shelf.totalBytes {
+  private mutating func reclaim(_ number: Int) {
+    guard let entry = entries[number] else { return }
+    if entry.liveRows == 0 {
+      freeEntry(number)
+    } else if entry.liveBytes * 2 < entry.totalBytes {
       rewrite([number])
     }
   }
 
-  private mutating func giveBack(_ number: Int) {
+  private mutating func freeEntry(_ number: Int) {
     entries[number] = nil
-    freeShelves.append(number)
+    freeEntries.append(number)
     growing.removeAll { $0 == number }
   }
 
@@ -144,17 +144,17 @@ struct InMemoryRowTable: Sendable {
     let live: Int = numbers.reduce(0) { $0 + (entries[$1]?.liveRows ?? 0) }
     let slab: RowSlab = newSlab(rows: live)
     for number in numbers {
-      guard let shelf = entries[number] else { continue }
-      for position in 0..<shelf.slab.count {
-        let row: RowRef = shelf.slab.row(position)
+      guard let entry = entries[number] else { continue }
+      for position in 0..<entry.slab.count {
+        let row: RowRef = entry.slab.row(position)
         guard places.find(row.key) == UInt64(number) << 32 | UInt64(position) else { continue }
         _ = slab.appendCopy(of: row, layout: schema.layout.entities[row.entity])
       }
-      giveBack(number)
+      freeEntry(number)
     }
     // The old entries are freed already, so setting the table to the copies adds no waste.
     let number: Int
-    if let free = freeShelves.popLast() {
+    if let free = freeEntries.popLast() {
       number = free
     } else {
       number = entries.count
@@ -167,14 +167,14 @@ struct InMemoryRowTable: Sendable {
       places.insert(row.key, UInt64(number) << 32 | UInt64(position))
     }
     entries[number] = SlabEntry(slab: slab, liveRows: slab.count, liveBytes: bytes, totalBytes: bytes)
-    settle(number)
+    mergeNewest(number)
   }
 
   /// Merges the newest entries while the last one is not clearly smaller than the one before it.
-  private mutating func settle(_ number: Int) {
-    guard let shelf = entries[number], shelf.totalBytes < RowSlab.targetSizeInBytes else { return }
+  private mutating func mergeNewest(_ number: Int) {
+    guard let entry = entries[number], entry.totalBytes < RowSlab.targetSizeInBytes else { return }
     growing.append(number)
     guard growing.count >= 2, let before = entries[growing[growing.count - 2]] else { return }
-    if before.totalBytes <= 2 * shelf.totalBytes { rewrite([growing[growing.count - 2], number]) }
+    if before.totalBytes <= 2 * entry.totalBytes { rewrite([growing[growing.count - 2], number]) }
   }
 }

@@ -7,7 +7,7 @@ struct InMemoryState: Sendable {
   var tables: [InMemoryRowTable?]
   private(set) var links: [InMemoryLink]
   /// Constraint number → the values in use and the key of the row that has them.
-  private var taken: [[UniqueValue: Int64]]
+  private var usedValues: [[UniqueValue: Int64]]
   /// Root entity index → the next key to allocate.
   private var nextKeys: [Int64]
 
@@ -17,7 +17,7 @@ struct InMemoryState: Sendable {
       entity.rootIndex == entity.index ? InMemoryRowTable(schema: schema, root: entity) : nil
     }
     links = Array(repeating: InMemoryLink(), count: schema.links.count)
-    taken = Array(repeating: [:], count: schema.constraints.count)
+    usedValues = Array(repeating: [:], count: schema.constraints.count)
     nextKeys = Array(repeating: 1, count: schema.layout.entities.count)
   }
 
@@ -104,7 +104,7 @@ struct InMemoryState: Sendable {
   private func checkUniqueness(_ plan: SavePlan) throws {
     guard !schema.constraints.isEmpty else { return }
     // Values that the plan releases are free for its other rows, as if all changes happened at once.
-    var freed: [Set<UniqueValue>] = Array(repeating: [], count: taken.count)
+    var freed: [Set<UniqueValue>] = Array(repeating: [], count: usedValues.count)
     func free(_ row: RowRef?) {
       guard let row else { return }
       for number in schema.constraintsOf[row.entity] {
@@ -114,14 +114,14 @@ struct InMemoryState: Sendable {
     for update in plan.updates { free(row(update.row.id)) }
     for delete in plan.deletes { free(row(delete.id)) }
 
-    var claimed: [Set<UniqueValue>] = Array(repeating: [], count: taken.count)
+    var claimed: [Set<UniqueValue>] = Array(repeating: [], count: usedValues.count)
     func claim(_ row: RowRef) throws {
       for number in schema.constraintsOf[row.entity] {
         let constraint: InMemorySchema.Constraint = schema.constraints[number]
         guard let value = UniqueValue(row, constraint) else { continue }
-        let isTaken: Bool = taken[number][value] != nil && !freed[number].contains(value)
-        guard !isTaken, claimed[number].insert(value).inserted else {
-          let other: RowRef? = taken[number][value].flatMap {
+        let isUsed: Bool = usedValues[number][value] != nil && !freed[number].contains(value)
+        guard !isUsed, claimed[number].insert(value).inserted else {
+          let other: RowRef? = usedValues[number][value].flatMap {
             table(of: schema.layout.entities[constraint.entity]).row($0)
           }
           throw StoreError.uniqueness(
@@ -137,7 +137,7 @@ struct InMemoryState: Sendable {
   // MARK: Applying a plan
 
   /// Allocates keys, which are never allocated again.
-  mutating func takeKeys(root: Int, count: Int) -> Int64 {
+  mutating func allocateKeys(root: Int, count: Int) -> Int64 {
     defer { nextKeys[root] += Int64(count) }
     return nextKeys[root]
   }
@@ -200,8 +200,8 @@ struct InMemoryState: Sendable {
       let after: UniqueValue? = new.flatMap { UniqueValue($0, constraint) }
       guard before != after else { continue }
       // Another row of the same plan may have this value already.
-      if let before, taken[number][before] == either.key { taken[number][before] = nil }
-      if let after { taken[number][after] = either.key }
+      if let before, usedValues[number][before] == either.key { usedValues[number][before] = nil }
+      if let after { usedValues[number][after] = either.key }
     }
   }
 

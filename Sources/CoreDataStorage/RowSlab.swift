@@ -67,7 +67,7 @@ public final class RowSlab: @unchecked Sendable {
   package var listing: (index: any SlabIndex, root: Int, place: Int)?
 
   deinit {
-    if let listing { listing.index.slabGoes(root: listing.root, place: listing.place) }
+    if let listing { listing.index.slabWillDeallocate(root: listing.root, place: listing.place) }
     rows.deallocate()
     tail.deallocate()
     contents.deallocate()
@@ -195,7 +195,7 @@ public final class RowSlab: @unchecked Sendable {
 /// Finds rows in slabs without keeping the slabs alive.
 package protocol SlabIndex: AnyObject, Sendable {
   /// Called when a slab is deallocated, on any thread; its rows stay valid until this returns.
-  func slabGoes(root: Int, place: Int)
+  func slabWillDeallocate(root: Int, place: Int)
 }
 
 /// The identity of a row within one store: entity index and primary key.

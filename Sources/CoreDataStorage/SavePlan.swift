@@ -121,7 +121,7 @@ package struct SavePlan: Sendable {
   }
 
   /// Replaces the provisional keys by the allocated ones: in rows, in place, and in edits.
-  package mutating func takeKeys(_ keys: NewKeys, of model: ModelLayout) {
+  package mutating func assignKeys(_ keys: NewKeys, of model: ModelLayout) {
     if keys.isEmpty { return }
     for (layout, batch) in inserts {
       let words: [ToOneWord] = model.toOneWords(of: layout)
@@ -135,7 +135,7 @@ package struct SavePlan: Sendable {
       if last.entity != entity { last = (entity, model.toOneWords(of: model.entities[entity])) }
       keys.put(into: update.row, root: model.entities[entity].rootIndex, last.words)
     }
-    for place in toMany.indices { toMany[place].takeKeys(keys, of: model) }
+    for place in toMany.indices { toMany[place].assignKeys(keys, of: model) }
   }
 }
 
@@ -156,18 +156,18 @@ extension ModelLayout {
 }
 
 extension ToManyEdit {
-  fileprivate mutating func takeKeys(_ keys: NewKeys, of model: ModelLayout) {
-    func take(_ id: inout RowID) {
+  fileprivate mutating func assignKeys(_ keys: NewKeys, of model: ModelLayout) {
+    func assign(_ id: inout RowID) {
       if id.key < 0 { id.key = keys.key(id.key, root: model.entities[Int(id.entity)].rootIndex) }
     }
-    func take(_ ids: inout [RowID]) {
-      for place in ids.indices where ids[place].key < 0 { take(&ids[place]) }
+    func assign(_ ids: inout [RowID]) {
+      for place in ids.indices where ids[place].key < 0 { assign(&ids[place]) }
     }
-    take(&owner)
-    take(&added)
-    take(&removed)
-    take(&appended)
-    if ordering != nil { take(&ordering!) }
+    assign(&owner)
+    assign(&added)
+    assign(&removed)
+    assign(&appended)
+    if ordering != nil { assign(&ordering!) }
   }
 }
 
@@ -178,11 +178,11 @@ package struct NewKeys: Sendable {
   private var counts: [Int] = []
 
   /// Allocates the keys that the plan needs, hierarchy by hierarchy.
-  package init(for plan: borrowing SavePlan, handingOut: (_ root: Int, _ count: Int) throws -> Int64) rethrows
+  package init(for plan: borrowing SavePlan, allocating: (_ root: Int, _ count: Int) throws -> Int64) rethrows
   {
     guard plan.newKeys.contains(where: { $0 > 0 }) else { return }
     counts = plan.newKeys
-    first = try counts.enumerated().map { root, count in count > 0 ? try handingOut(root, count) : 0 }
+    first = try counts.enumerated().map { root, count in count > 0 ? try allocating(root, count) : 0 }
   }
 
   package var isEmpty: Bool { counts.isEmpty }

@@ -79,7 +79,7 @@ extension StoreEngine {
 /// How long a row that was read is valid: this decides how a row cache in front of the store works.
 package enum RowFreshness: Sendable {
   /// Reading a row by key is as cheap as finding it in a cache, so the store has no row cache.
-  case alwaysAtHand
+  case alwaysInMemory
   /// Others may write to the store without notification: a cached row gets older. A context's
   /// `stalenessInterval` is the greatest age of a row that fills a fault; a save compares versions in any
   /// case.
@@ -117,7 +117,7 @@ package struct ColumnPlace: Sendable, Equatable {
 /// Why a store is read-only.
 package enum ReadOnlyReason: Sendable, CaseIterable {
   /// The program requested it.
-  case asked
+  case requested
   /// The process may not write the file, or not create files in its folder.
   case permission
   /// It keeps persistent history, which saves would leave incomplete.

@@ -14,7 +14,7 @@ package protocol StoreEngineKind: Sendable {
   /// Whether two URLs lead to one store.
   func isSamePlace(_ one: URL, _ other: URL) -> Bool
   /// Whether a store at the URL leaves no file behind.
-  func isNowhere(_ url: URL) -> Bool
+  func namesNoFile(_ url: URL) -> Bool
 
   /// Opens a store, or creates it if there is none. `url` is a file URL if the kind keeps files.
   func open(at url: URL?, layout: ModelLayout, options: StoreOpeningOptions) throws -> any StoreEngine
@@ -39,7 +39,7 @@ extension StoreEngineKind {
   package var keepsFiles: Bool { false }
   package func recognizes(_ head: Data) -> Bool { false }
   package func isSamePlace(_ one: URL, _ other: URL) -> Bool { one.isSamePlace(as: other) }
-  package func isNowhere(_ url: URL) -> Bool { !keepsFiles }
+  package func namesNoFile(_ url: URL) -> Bool { !keepsFiles }
 
   private func noFile(_ url: URL) -> StoreError {
     .invalidFile(url: url, reason: "A store of type \(type) has no file.")
@@ -139,13 +139,13 @@ package struct StoreInspection: @unchecked Sendable {
 package struct StoreJournal: Sendable {
   package var isWriteAheadLog: Bool
   /// A save was interrupted; what is read does not contain it.
-  package var holdsCutShortSave: Bool
+  package var hasInterruptedSave: Bool
   /// Bytes that are not yet in the file itself.
   package var pendingBytes: Int64
 
-  package init(isWriteAheadLog: Bool, holdsCutShortSave: Bool, pendingBytes: Int64) {
+  package init(isWriteAheadLog: Bool, hasInterruptedSave: Bool, pendingBytes: Int64) {
     self.isWriteAheadLog = isWriteAheadLog
-    self.holdsCutShortSave = holdsCutShortSave
+    self.hasInterruptedSave = hasInterruptedSave
     self.pendingBytes = pendingBytes
   }
 }

@@ -5,7 +5,7 @@ extension ReadOnlyReason {
   /// Worded as the end of a sentence.
   package var text: String {
     switch self {
-    case .asked: "it was opened so (NSReadOnlyPersistentStoreOption)"
+    case .requested: "it was opened so (NSReadOnlyPersistentStoreOption)"
     case .permission: "this process may not write its file, or may make no files in its folder"
     case .history:
       "it keeps persistent history, to which nothing can be added yet, so that changes would be missing from it"
@@ -14,7 +14,7 @@ extension ReadOnlyReason {
 
   package var advice: String {
     switch self {
-    case .asked: "Add it without that option to change it."
+    case .requested: "Add it without that option to change it."
     case .permission: "Change the permissions of file and folder, then add the store again."
     case .history:
       "To change its objects, copy them into a new store, which keeps no history."

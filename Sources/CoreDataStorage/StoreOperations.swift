@@ -26,7 +26,7 @@ package protocol RowReading {
   func explain(_ plan: FetchPlan) throws -> ExplainedStatement?
   func explain(_ plan: ProjectionPlan) throws -> ExplainedStatement?
   /// Whether the store accepts queries in SQL (`rawRows`).
-  var takesSQL: Bool { get }
+  var supportsSQL: Bool { get }
   /// The rows of one query in SQL, by names of columns. It can't write.
   func rawRows(_ sql: String, _ values: [PredicateValue]) throws -> [[String: PredicateValue]]
 }
@@ -42,7 +42,7 @@ extension RowReading {
   package func check(_ plan: FetchPlan) throws { _ = try count(plan) }
   package func explain(_ plan: FetchPlan) throws -> ExplainedStatement? { nil }
   package func explain(_ plan: ProjectionPlan) throws -> ExplainedStatement? { nil }
-  package var takesSQL: Bool { false }
+  package var supportsSQL: Bool { false }
 
   package func rawRows(_ sql: String, _ values: [PredicateValue]) throws -> [[String: PredicateValue]] {
     throw StoreError.unsupported(

@@ -68,7 +68,7 @@ package enum StoreTransfer {
       where !members.isEmpty {
         let added: [RowID] =
           inverseIsToOne
-          ? [] : members.filter { isTold(by: relationship, of: inverse, owner: owner, member: $0) }
+          ? [] : members.filter { isRecorded(by: relationship, of: inverse, owner: owner, member: $0) }
         let ordering: [RowID]? = relationship.isOrdered ? members : nil
         if added.isEmpty, ordering == nil { continue }
         edits.append(
@@ -80,7 +80,7 @@ package enum StoreTransfer {
   }
 
   /// Both sides of a pair hold it; only one of them makes the edit.
-  private static func isTold(
+  private static func isRecorded(
     by relationship: NSRelationshipDescription, of inverse: NSRelationshipDescription?, owner: RowID,
     member: RowID
   ) -> Bool {

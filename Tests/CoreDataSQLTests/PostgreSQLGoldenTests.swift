@@ -263,6 +263,6 @@ import Testing
     #expect(names[0] != names[1])
     #expect(ReadableNames.fitted("short") == "short")
     var pool = NamePool(Self.rules, reserved: ["_id"])
-    #expect((0..<3).map { _ in pool.take("title") } == ["title", "title_2", "title_3"])
+    #expect((0..<3).map { _ in pool.claim("title") } == ["title", "title_2", "title_3"])
   }
 }

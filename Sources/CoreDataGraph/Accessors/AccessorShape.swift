@@ -65,7 +65,9 @@ extension PropertySlot {
     case .value(let type):
       if let attribute { return AttributeTypes.fits(type, attribute.attributeType) }
       guard let relationship else { return AttributeTypes.isCollection(type) }
-      guard let members = type as? any ManagedMembers.Type else { return AttributeTypes.saysNothing(type) }
+      guard let members = type as? any ManagedMembers.Type else {
+        return AttributeTypes.acceptsAnyValue(type)
+      }
       return relationship.isToMany && relationship.isOrdered == members.isOrdered
     case .toOne(let type): return isToOne && leads(to: type, in: model)
     case .toMany(let type, let isOrdered):
@@ -158,14 +160,14 @@ private enum AttributeTypes {
   static func fits(_ type: Any.Type, _ attribute: NSAttributeType) -> Bool {
     // Transformable and undefined attributes hold values of any type.
     guard let fitting = types[attribute] else { return true }
-    return fitting.contains(ObjectIdentifier(type)) || saysNothing(type)
+    return fitting.contains(ObjectIdentifier(type)) || acceptsAnyValue(type)
   }
 
   static func isCollection(_ type: Any.Type) -> Bool {
-    type is any Collection.Type || type == NSArray.self || saysNothing(type)
+    type is any Collection.Type || type == NSArray.self || acceptsAnyValue(type)
   }
 
-  static func saysNothing(_ type: Any.Type) -> Bool { open.contains(ObjectIdentifier(type)) }
+  static func acceptsAnyValue(_ type: Any.Type) -> Bool { open.contains(ObjectIdentifier(type)) }
 
   /// The type that a class declares for an attribute. Numbers that may be missing are optional unless they
   /// have a default value.

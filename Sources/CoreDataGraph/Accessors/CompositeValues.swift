@@ -48,7 +48,7 @@ extension NSManagedObject {
     withObservers(of: property) {
       let state: ObjectState = ensureState()
       for part in parts {
-        if isRecorded { state.rememberValue(part.slot) }
+        if isRecorded { state.recordOldValue(part.slot) }
         state.values[part.slot] = part.value
         markChanged(part.slot)
       }

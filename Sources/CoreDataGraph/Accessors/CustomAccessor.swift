@@ -38,7 +38,7 @@ final class CustomAccessor: @unchecked Sendable {
     var found: [String: CustomAccessor] = [:]
     var current: NSManagedObject.Type? = type
     while let type = current, type != NSManagedObject.self {
-      for (key, keyPath) in told(by: type) where found[key] == nil {
+      for (key, keyPath) in listed(by: type) where found[key] == nil {
         guard let accessor = CustomAccessor(key, keyPath, of: type) else {
           fatalError(
             "\(type).customAccessors names a key path for '\(key)' that starts at \(Swift.type(of: keyPath).rootType), which no "
@@ -62,8 +62,8 @@ final class CustomAccessor: @unchecked Sendable {
   }
 
   /// The accessors that a class lists. The list is read under a lock while its model is prepared.
-  private static func told(by type: NSManagedObject.Type) -> [String: AnyKeyPath] {
-    ThreadLocalState.ofThisThread.with(\.asked, type) { type.customAccessors }
+  private static func listed(by type: NSManagedObject.Type) -> [String: AnyKeyPath] {
+    ThreadLocalState.ofThisThread.with(\.listingClass, type) { type.customAccessors }
   }
 
   // MARK: Use

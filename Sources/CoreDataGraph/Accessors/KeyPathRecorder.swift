@@ -201,7 +201,7 @@ extension NSManagedObject: KeyPathNaming, KeyPathRecording {
     for samples in rounds {
       let object: NSManagedObject = KeyPathRecorder.makeInstance(self, samples)
       let result: Any? = SlotValue.unwrapped((object as Any)[keyPath: keyPath])
-      switch KeyPathTrial(wanted: wanted, result: result).judge(object) {
+      switch KeyPathSampleRun(wanted: wanted, result: result).evaluate(object) {
       case .unnamed(let reason): return .unnamed(reason)
       case .named(let found):
         guard name == nil || name == found else {
@@ -215,11 +215,11 @@ extension NSManagedObject: KeyPathNaming, KeyPathRecording {
 }
 
 /// Compares the result of a getter with the sample values it has read.
-private struct KeyPathTrial {
+private struct KeyPathSampleRun {
   let wanted: Any.Type
   let result: Any?
 
-  func judge(_ object: NSManagedObject) -> KeyPathName {
+  func evaluate(_ object: NSManagedObject) -> KeyPathName {
     guard let recorder = object.runtime.recorder, let note = recorder.notes.first else {
       if isSame(object) { return .named("self") }
       if let id = result as? NSManagedObjectID, id === object.objectID { return .named("objectID") }
@@ -233,7 +233,7 @@ private struct KeyPathTrial {
     case .target(let target):
       if isSame(target) { return .named(note.key) }
       if target.runtime.recorder?.notes.isEmpty ?? true { break }
-      switch judge(target) {
+      switch evaluate(target) {
       case .named(let rest): return .named("\(note.key).\(rest)")
       case .unnamed(let reason): return .unnamed(reason)
       }

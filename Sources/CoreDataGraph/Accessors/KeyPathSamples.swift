@@ -55,7 +55,7 @@ struct KeyPathSamples {
   /// The value for key-value coding, of the key path's type or of a given one: numbers as `NSNumber`.
   func keyValue(of attribute: NSAttributeType?) -> Any? {
     let type: Any.Type = attribute?.valueType ?? wanted
-    let value: Any? = raw.flatMap { suits($0.anyValue, type) ? $0.anyValue : nil } ?? sample(of: type)
+    let value: Any? = raw.flatMap { isCompatible($0.anyValue, type) ? $0.anyValue : nil } ?? sample(of: type)
     switch value {
     case let flag as Bool where type == Bool.self: return NSNumber(value: flag)
     case let number as any BinaryInteger: return NSNumber(value: Int64(number))
@@ -65,7 +65,7 @@ struct KeyPathSamples {
   }
 
   /// Whether a raw value of the wanted type can be the value of a property of another type.
-  private func suits(_ raw: Any?, _ type: Any.Type) -> Bool {
+  private func isCompatible(_ raw: Any?, _ type: Any.Type) -> Bool {
     if type == wanted { return true }
     return type is any FixedWidthInteger.Type
       ? raw is any BinaryInteger : type == String.self && raw is String

@@ -54,13 +54,13 @@ extension NSManagedObject: KeyValueReadable, ModelledObject {
   /// For predicates and sort descriptors: throws instead of stopping if the key is unknown or a transformable
   /// value can't be transformed.
   public final func readValue(forKey key: String) throws -> Any? {
-    if runtime.answersKeys, runtime.recorder == nil { return try answeredValue(key) }
+    if runtime.overridesValueForKey, runtime.recorder == nil { return try overriddenValue(key) }
     return try knownValue(key)
   }
 
   /// The value that the base class's `value(forKey:)` returns, or its error.
   private final func knownValue(_ key: String) throws -> Any? {
-    if needsAttention, let recorder = runtime.recorder { return recorder.anyValue(key) }
+    if needsSlowAccess, let recorder = runtime.recorder { return recorder.anyValue(key) }
     if let answer = customValue(key) { return answer.value }
     if let slot = runtime.layout.slotByName[key] {
       fireFault(slot, .read)
@@ -121,7 +121,7 @@ extension NSManagedObject {
   }
 
   /// The result of the class's own `value(forKey:)`; the stored value if stored values are being read.
-  private final func answeredValue(_ key: String) throws -> Any? {
+  private final func overriddenValue(_ key: String) throws -> Any? {
     let notes: ThreadLocalState = .ofThisThread
     if notes.readsPersistedValues, isStored(key) { return try knownValue(key) }
     // The class's own reads are the program's, whatever code calls the class.
@@ -227,7 +227,7 @@ extension NSManagedObject {
   private final func keep(_ value: Any?, _ slot: Int, for wanted: Any.Type) {
     let described: PropertySlot = runtime.layout.slots[slot]
     guard let given = SlotValue.unwrapped(value), described.attribute != nil, described.role != .composite,
-      takes(makeSlotValue(given, slot: slot), slot)
+      isValid(makeSlotValue(given, slot: slot), slot)
     else { return setObjectValue(value, slot) }
     setSlot(slot, .object(ForeignValue(given, wanted: wanted)))
   }
@@ -296,7 +296,7 @@ extension NSManagedObject {
 
   /// Called before a value is read: loads the object if it is a fault.
   public final func willAccessValue(forKey key: String?) {
-    if needsAttention { attend(key.flatMap { runtime.layout.slotByName[$0] } ?? -1, .read) }
+    if needsSlowAccess { performSlowAccess(key.flatMap { runtime.layout.slotByName[$0] } ?? -1, .read) }
   }
   public final func didAccessValue(forKey key: String?) {}
 
@@ -353,7 +353,7 @@ extension NSManagedObject {
     }
     let state: ObjectState = ensureState()
     if isRecorded, !described.isToMany {
-      for stored in runtime.layout.storedSlots(of: slot) { state.rememberValue(stored) }
+      for stored in runtime.layout.storedSlots(of: slot) { state.recordOldValue(stored) }
     }
     state.noted.append((slot, old))
     if flags.contains(.observed), !flags.contains(.untracked) { observation?.willChange(self, slot) }

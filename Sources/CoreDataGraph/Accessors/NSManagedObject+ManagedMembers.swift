@@ -8,7 +8,7 @@ extension NSManagedObject {
   public final func managedObject<Target: NSManagedObject>(
     _ key: ManagedKey, as type: Target.Type = Target.self
   ) -> Target? {
-    if needsAttention, let recorder = recorderOrAttend(key, .toOne(Target.self)) {
+    if needsSlowAccess, let recorder = recorderOrSlowAccess(key, .toOne(Target.self)) {
       return recorder.target(key.name)
     }
     guard let target = toOneTarget(key.slot(in: runtime, .toOne(Target.self))) else { return nil }
@@ -60,7 +60,7 @@ extension NSManagedObject {
     _ key: ManagedKey, _ type: Member.Type, isOrdered: Bool
   ) -> [Member] {
     let shape: AccessorShape = .toMany(Member.self, isOrdered: isOrdered)
-    if needsAttention, let recorder = recorderOrAttend(key, shape) { return recorder.members(key.name) }
+    if needsSlowAccess, let recorder = recorderOrSlowAccess(key, shape) { return recorder.members(key.name) }
     let slot: Int = key.slot(in: runtime, shape)
     // The value of a fetched property is the result of its request.
     if runtime.brief[slot].role == .other { return objectValue(slot) as? [Member] ?? [] }

@@ -7,7 +7,7 @@ import Foundation
 
 extension NSManagedObject {
   public final func managedValue(_ key: ManagedKey) -> String? {
-    if needsAttention, let recorder = recorderOrAttend(key, .value(String.self)) {
+    if needsSlowAccess, let recorder = recorderOrSlowAccess(key, .value(String.self)) {
       return recorder.value(key.name)
     }
     let slot: Int = key.slot(in: runtime, .value(String.self))
@@ -63,7 +63,9 @@ extension NSManagedObject {
 
   /// The value of an attribute whose accessor is of type `type`, as key-value coding returns it.
   private final func typedValue<Value>(_ key: ManagedKey, of type: Any.Type, as: Value.Type) -> Value? {
-    if needsAttention, let recorder = recorderOrAttend(key, .value(type)) { return recorder.value(key.name) }
+    if needsSlowAccess, let recorder = recorderOrSlowAccess(key, .value(type)) {
+      return recorder.value(key.name)
+    }
     return attributeValue(key.slot(in: runtime, .value(type))) as? Value
   }
 
@@ -106,7 +108,7 @@ extension NSManagedObject {
   /// An attribute that holds the raw values of an enumeration or an option set. nil if there is no value, or
   /// for a raw value without a case.
   public final func managedValue<Value: RawRepresentable>(_ key: ManagedKey) -> Value? {
-    if needsAttention, let recorder = recorderOrAttend(key, .value(Value.RawValue.self)) {
+    if needsSlowAccess, let recorder = recorderOrSlowAccess(key, .value(Value.RawValue.self)) {
       return recorder.rawRepresentable(key.name)
     }
     return rawValue(key, Value.RawValue.self).flatMap { Value(rawValue: $0) }
@@ -115,7 +117,7 @@ extension NSManagedObject {
   /// The same for a type that is not optional: 0 or empty text if there is no value. Stops for a raw value
   /// without a case.
   public final func managedValue<Value: RawRepresentable>(_ key: ManagedKey) -> Value {
-    if needsAttention, let recorder = recorderOrAttend(key, .value(Value.RawValue.self)) {
+    if needsSlowAccess, let recorder = recorderOrSlowAccess(key, .value(Value.RawValue.self)) {
       return required(recorder.rawRepresentable(key.name), key)
     }
     let raw: Value.RawValue? = rawValue(key, Value.RawValue.self) ?? Self.zero(Value.RawValue.self)
@@ -191,7 +193,7 @@ extension NSManagedObject {
 
   private final func anything<Value>(_ key: ManagedKey) -> Value? {
     let shape = AccessorShape(of: Value.self)
-    if needsAttention, let recorder = recorderOrAttend(key, shape) { return recorder.anything(key.name) }
+    if needsSlowAccess, let recorder = recorderOrSlowAccess(key, shape) { return recorder.anything(key.name) }
     let value: Any? = objectValue(key.slot(in: runtime, shape))
     return value as? Value ?? (value as? NSOrderedSet)?.array as? Value
   }

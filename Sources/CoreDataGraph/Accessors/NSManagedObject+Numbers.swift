@@ -45,7 +45,9 @@ extension NSManagedObject {
   /// The integer of a slot; nil if there is none.
   @inline(__always)
   private final func integerValue(_ key: ManagedKey, for type: Any.Type) -> Int64? {
-    if needsAttention, let recorder = recorderOrAttend(key, .value(type)) { return recorder.value(key.name) }
+    if needsSlowAccess, let recorder = recorderOrSlowAccess(key, .value(type)) {
+      return recorder.value(key.name)
+    }
     return loadedInteger(key, for: type)
   }
 
@@ -69,7 +71,7 @@ extension NSManagedObject {
 
   @inline(__always)
   private final func flagValue(_ key: ManagedKey) -> Bool? {
-    if needsAttention, let recorder = recorderOrAttend(key, .value(Bool.self)) {
+    if needsSlowAccess, let recorder = recorderOrSlowAccess(key, .value(Bool.self)) {
       return recorder.value(key.name)
     }
     return loadedInteger(key, for: Bool.self).map { $0 != 0 }
@@ -95,7 +97,9 @@ extension NSManagedObject {
 
   @inline(__always)
   private final func doubleValue(_ key: ManagedKey, for type: Any.Type) -> Double? {
-    if needsAttention, let recorder = recorderOrAttend(key, .value(type)) { return recorder.value(key.name) }
+    if needsSlowAccess, let recorder = recorderOrSlowAccess(key, .value(type)) {
+      return recorder.value(key.name)
+    }
     return loadedDouble(key, for: type)
   }
 
@@ -147,7 +151,7 @@ extension NSManagedObject {
     doubleValue(key, for: Float.self).map { Float($0) }
   }
   public final func managedValue(_ key: ManagedKey) -> Date? {
-    if needsAttention, let recorder = recorderOrAttend(key, .value(Date.self)) {
+    if needsSlowAccess, let recorder = recorderOrSlowAccess(key, .value(Date.self)) {
       return recorder.value(key.name)
     }
     return loadedDouble(key, for: Date.self).map { Date(timeIntervalSinceReferenceDate: $0) }

@@ -27,7 +27,7 @@ package enum ConcurrencyDebug: Sendable {
   static let argument = "com.apple.CoreData.ConcurrencyDebug"
 
   /// The default. A package that depends on this one is built in the same configuration.
-  package static var unasked: ConcurrencyDebug {
+  package static var defaultMode: ConcurrencyDebug {
     #if DEBUG
       .report
     #else
@@ -40,7 +40,7 @@ package enum ConcurrencyDebug: Sendable {
     if let flag = arguments.firstIndex(of: "-" + argument), flag + 1 < arguments.count {
       return read(arguments[flag + 1])
     }
-    return (environment[argument] ?? environment["CLARUS_CONCURRENCY_DEBUG"]).map(read) ?? unasked
+    return (environment[argument] ?? environment["CLARUS_CONCURRENCY_DEBUG"]).map(read) ?? defaultMode
   }
 
   private static func read(_ text: String) -> ConcurrencyDebug {

@@ -114,7 +114,7 @@ extension NSManagedObjectContext {
   private func separate(_ object: NSManagedObject, _ slot: Int, _ target: NSManagedObject) {
     let described: PropertySlot = object.runtime.layout.slots[slot]
     if described.isToMany { object.removeMember(slot, target) }
-    if let inverse = described.inverseSlot { target.leave(inverse, object) }
+    if let inverse = described.inverseSlot { target.unlinkReferrer(inverse, object) }
   }
 
   /// A relationship without inverse, or one that a delete rule leaves alone, may refer to an object that the
@@ -148,13 +148,13 @@ extension NSManagedObjectContext {
     var deletedNow: [NSManagedObject] = []
     var refreshedNow: [NSManagedObject] = []
     var invalidatedNow: [NSManagedObject] = []
-    var forgotten = false
+    var hasRemoved = false
     defer { undoManager?.closeEventGroup() }
     for object in objects {
       switch work.endEvent(of: object) {
       case .discarded:
-        forgetUnsaved(object)
-        forgotten = true
+        removeUnsaved(object)
+        hasRemoved = true
         deletedNow.append(object)
       case .deleted: deletedNow.append(object)
       case .inserted: insertedNow.append(object)
@@ -164,7 +164,7 @@ extension NSManagedObjectContext {
       case .nothing: break
       }
     }
-    if forgotten {
+    if hasRemoved {
       work.removeObjects(outside: identityMap)
       retained.removeObjects(outside: identityMap)
     }
@@ -181,7 +181,7 @@ extension NSManagedObjectContext {
   }
 
   /// A new object was deleted before it was saved: the context removes it.
-  private func forgetUnsaved(_ object: NSManagedObject) {
+  private func removeUnsaved(_ object: NSManagedObject) {
     // If deletions are propagated only at a save, other objects would still refer to it.
     if !object.flags.contains(.propagated) { propagate(object) }
     detach(object)

@@ -115,7 +115,7 @@ extension NSManagedObjectContext {
   final func loadRow(of object: NSManagedObject) throws {
     if let parent { return try load(object, from: parent) }
     if object.flags.contains(.remotelyDeleted) {
-      _ = try findAgain(object)
+      _ = try restoreIfStored(object)
       return
     }
     guard let store = object.store else { return }
@@ -161,7 +161,7 @@ extension NSManagedObjectContext {
   final func storedMemberIDs(of object: NSManagedObject, slot: Int, in store: NSPersistentStore) throws
     -> [RowID]
   {
-    try store.pinnedOperations(for: StoreAsker(self)).members(
+    try store.pinnedOperations(for: StoreCaller(self)).members(
       of: object.runtime.layout, slot: slot, owners: [RowID(entity: object.runtime.index, key: object.key)]
     ).first ?? []
   }
@@ -173,7 +173,7 @@ extension NSManagedObjectContext {
     if let parent { return try storedMembers(of: object, slot: slot, among: objects, from: parent) }
     guard let store = object.store else { return [] }
     let asked: [NSManagedObject] = objects.filter { $0.store === store }
-    let found: [RowID] = try store.pinnedOperations(for: StoreAsker(self)).members(
+    let found: [RowID] = try store.pinnedOperations(for: StoreCaller(self)).members(
       of: object.runtime.layout, slot: slot, owner: RowID(entity: object.runtime.index, key: object.key),
       among: asked.map { RowID(entity: $0.runtime.index, key: $0.key) })
     let keys: Set<Int64> = Set(found.map(\.key))
@@ -209,7 +209,7 @@ extension NSManagedObjectContext {
   /// The store of an id in this context's coordinator: the id may come from another coordinator over the same
   /// file.
   final func store(of objectID: NSManagedObjectID) -> NSPersistentStore? {
-    takeExchanges()
+    applyStoreExchanges()
     if let store = objectID.persistentStore, store.persistentStoreCoordinator === persistentStoreCoordinator {
       return store
     }
@@ -234,7 +234,7 @@ extension NSManagedObjectContext {
   final func loadExisting(_ objectID: NSManagedObjectID) throws -> NSManagedObject {
     let object: NSManagedObject = self.lookUp(objectID)
     try withCocoaErrors(object.store?.url) {
-      if try !findAgain(object) || object.flags.contains(.deleted) {
+      if try !restoreIfStored(object) || object.flags.contains(.deleted) {
         throw GraphError.referentialIntegrity(objectID)
       }
       guard object.flags.contains(.fault) else { return }
@@ -255,7 +255,7 @@ extension NSManagedObjectContext {
     if object.flags.contains(.remotelyDeleted) { return }
     guard object.identityMap === identityMap else { return }
     if !flag {
-      forgetOlderRow(of: object)
+      removeOlderCachedRow(of: object)
       work.discardUpdateAndDeletion(of: object)
       object.turnIntoFault()
       if object.isInserted { object.state = ObjectState(values: object.runtime.template) }
@@ -265,7 +265,7 @@ extension NSManagedObjectContext {
     }
     guard !object.isInserted, object.store != nil || parent != nil else { return }
     if object.flags.contains(.fault) {
-      forgetOlderRow(of: object)
+      removeOlderCachedRow(of: object)
       object.row = nil
       if parent != nil { object.state = nil }
       return
@@ -300,14 +300,14 @@ extension NSManagedObjectContext {
 
   /// Called before a row is released. Another context may have an older one, which the cache would take for
   /// the newest once this one is released.
-  private func forgetOlderRow(of object: NSManagedObject) {
+  private func removeOlderCachedRow(of object: NSManagedObject) {
     guard let row = object.row, let store = object.store else { return }
     let layout: EntityLayout = object.runtime.layout
     // The look-up removes the row that this one replaces from the cache.
     guard let known = store.keptRow(root: layout.rootIndex, key: object.key, age: nil),
       known.version &- row.version < 0
     else { return }
-    store.forgetRows(of: layout, keys: [object.key])
+    store.removeCachedRows(of: layout, keys: [object.key])
   }
 
   /// A row in memory may be older than the row that a fetch has given the object.
@@ -344,8 +344,8 @@ extension NSManagedObjectContext {
 
   /// Called when a store was removed: its objects here, and in children, can't be used any more. Observers of
   /// the context are notified.
-  final func forget(_ store: NSPersistentStore) {
-    for child in children.all { child.onQueue { $0.forget(store) } }
+  final func removeObjects(of store: NSPersistentStore) {
+    for child in children.all { child.onQueue { $0.removeObjects(of: store) } }
     let objects: [NSManagedObject] = identityMap.allObjects.filter { $0.store === store }
     work.removeAssignments(to: store)
     guard !objects.isEmpty else { return }
@@ -379,7 +379,7 @@ extension NSManagedObject {
     for (number, slot) in runtime.layout.slots.enumerated() where !own.contains(number) {
       if slot.role == .transient { continue }
       state.values[number] = .unset
-      state.forgetChange(number)
+      state.removeChange(number)
     }
     // Members that were added or removed stay so when the members are read again.
     for number in state.changed.members { unloadMembers(number) }

@@ -56,14 +56,14 @@ extension NSManagedObjectContext {
   /// The snapshot to read of a store instead of its latest state; nil if the context is not pinned. The first
   /// read of a pinned context fixes the state.
   final func snapshot(of store: NSPersistentStore) throws -> (any StoreOperations)? {
-    switch try takenPin() {
+    switch try resolvedPin() {
     case .at(let generation): return generation.states[store.ordinal]
     case .none, .atNextRead: return nil
     }
   }
 
   /// The state to read, fixed at the first read.
-  private func takenPin() throws -> ContextPin {
+  private func resolvedPin() throws -> ContextPin {
     guard case .atNextRead = pin, let coordinator = persistentStoreCoordinator else { return pin }
     pin = .at(try QueryGeneration.make(of: coordinator))
     return pin
@@ -99,7 +99,7 @@ extension NSManagedObjectContext {
   final func makeReader() throws -> NSManagedObjectContext {
     let reader = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
     reader.persistentStoreCoordinator = persistentStoreCoordinator
-    reader.pin = try takenPin()
+    reader.pin = try resolvedPin()
     return reader
   }
 }

@@ -384,7 +384,7 @@ extension NSManagedObject {
       }
     }
     state.base = base
-    state.forgetChanges()
+    state.removeAllChanges()
   }
 }
 

@@ -15,7 +15,7 @@ extension NSManagedObjectContext {
     fromRemoteContextSave changeNotificationData: [AnyHashable: Any], into contexts: [NSManagedObjectContext]
   ) {
     // Each coordinator has its own row cache.
-    var forgotten: [ObjectIdentifier: Set<NSManagedObjectID>] = [:]
+    var uncached: [ObjectIdentifier: Set<NSManagedObjectID>] = [:]
     for context in contexts.sorted(by: { $0.depth < $1.depth }) {
       context.runAndWait {
         let ids = SavedIDs(
@@ -27,8 +27,8 @@ extension NSManagedObjectContext {
         // The row cache has not been notified of these changes.
         if let coordinator = context.persistentStoreCoordinator.map(ObjectIdentifier.init) {
           let changed: [NSManagedObjectID] = ids.updated + ids.deleted
-          context.forgetRows(
-            of: changed.filter { forgotten[coordinator, default: []].insert($0).inserted })
+          context.removeCachedRows(
+            of: changed.filter { uncached[coordinator, default: []].insert($0).inserted })
         }
         context.merge(ids)
       }
@@ -36,12 +36,12 @@ extension NSManagedObjectContext {
   }
 
   /// Removes rows from the row cache that this coordinator has not changed itself.
-  final func forgetRows(of ids: [NSManagedObjectID]) {
+  final func removeCachedRows(of ids: [NSManagedObjectID]) {
     for id in ids where !id.isTemporaryID {
       // The id may belong to another model with the same entity.
       guard let store = store(of: id), let runtime = store.runtime.runtime(named: id.runtime.layout.name)
       else { continue }
-      store.forgetRows(of: runtime.layout, keys: [id.key])
+      store.removeCachedRows(of: runtime.layout, keys: [id.key])
     }
   }
 

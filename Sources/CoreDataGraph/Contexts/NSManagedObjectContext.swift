@@ -150,7 +150,7 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
       let root: Int = object.runtime.layout.rootIndex
       object.move(
         to: model,
-        cure: "Set the context's coordinator before objects are inserted, or reset() the context first.")
+        advice: "Set the context's coordinator before objects are inserted, or reset() the context first.")
       identityMap.remove(object, store: object.store?.ordinal ?? 0, root: root, key: object.key)
       identityMap.insert(
         object, store: object.store?.ordinal ?? 0, root: object.runtime.layout.rootIndex, key: object.key)
@@ -267,7 +267,7 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   /// Inserts a new object into the context. `init(context:)` and `init(entity:insertInto:)` do it already.
   open func insert(_ object: NSManagedObject) {
     requireQueue("insert(_:) was called")
-    if object.flags.contains(.remotelyDeleted) { leave(object) }
+    if object.flags.contains(.remotelyDeleted) { removeDeleted(object) }
     if object.identityMap === identityMap {
       // Inserting an object that was deleted before its first save restores it.
       if object.flags.contains(.deleted), object.row == nil { work.discardDeletion(ofUnsaved: object) }
@@ -291,7 +291,7 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     if let model = persistentStoreCoordinator?.runtime {
       object.move(
         to: model,
-        cure:
+        advice:
           "Make the object with init(context:), or with the description that NSEntityDescription.entity(forEntityName:in:) gives for "
           + "this context.")
     }

@@ -14,40 +14,40 @@ final class WaitingThread: @unchecked Sendable {
 
   /// For the main queue: the request to run there.
   var request: (() -> Void)?
-  fileprivate private(set) var isTaken = false
-  /// The thread that has lent the queue while it waits itself, and gets it back; 0 if the queue was free.
-  var lender: UInt = 0
-  fileprivate var mayGoOn = false
+  fileprivate private(set) var isClaimed = false
+  /// The thread that has granted the queue while it waits itself, and gets it back; 0 if the queue was free.
+  var grantor: UInt = 0
+  fileprivate var mayResume = false
   /// Requests of other threads that this thread runs while it waits, as holder of the main queue.
   fileprivate var requests = Fifo<WaitingThread>()
-  fileprivate let bell = DispatchSemaphore(value: 0)
+  fileprivate let semaphore = DispatchSemaphore(value: 0)
 
   init(for queue: WorkQueue) { wanted = queue }
 
   /// Ends the wait. Call it with the lock held.
-  func goOn() {
-    mayGoOn = true
+  func resume() {
+    mayResume = true
     WaitForGraph.remove(self)
-    bell.signal()
+    semaphore.signal()
   }
 
   /// Runs the request, on the main queue, unless another thread has taken it.
   func serve() {
-    if let service = WaitForGraph.lock.withLock({ take() }) { serve(service) }
+    if let service = WaitForGraph.lock.withLock({ claim() }) { serve(service) }
   }
 
   /// Takes the request, for the calling thread to run; nil if another thread has taken it. Call it with the
   /// lock held.
-  fileprivate func take() -> Service? {
-    if isTaken { return nil }
-    isTaken = true
+  fileprivate func claim() -> Service? {
+    if isClaimed { return nil }
+    isClaimed = true
     return WaitForGraph.beginServing(thread)
   }
 
   fileprivate func serve(_ service: Service) {
     runRequest()
     WaitForGraph.lock.withLock {
-      goOn()
+      resume()
       WaitForGraph.end(service)
     }
   }
@@ -69,7 +69,7 @@ final class WaitingThread: @unchecked Sendable {
   /// Whether this thread wants a queue that blocks of its own queues depend on: that of a parent or of the
   /// coordinator. `known` is a queue that it holds although no block of it is running, as the main thread
   /// holds main-queue contexts.
-  fileprivate func looksUp(holding known: WorkQueue) -> Bool {
+  fileprivate func wantsUpperQueue(holding known: WorkQueue) -> Bool {
     known.isBelow(wanted) || held.contains { $0.isBelow(wanted) }
   }
 
@@ -93,7 +93,7 @@ private struct Service {
 /// A wait that closes a cycle is a deadlock. The cycle is broken at a thread that wants a queue above its
 /// own: a child's save, fault or fetch uses the parent's queue, and a parent that waits for its child must
 /// allow that. The thread that holds the parent's queue only waits, so the child's thread may use the queue
-/// until it is done: the holder lends it. A cycle without such a place is an error of the program, and is
+/// until it is done: the holder grants it. A cycle without such a place is an error of the program, and is
 /// reported.
 enum WaitForGraph {
   static let lock = NSLock()
@@ -114,22 +114,22 @@ enum WaitForGraph {
   static func wait(_ waiting: WaitingThread) {
     let isDone: Bool = lock.withLock {
       // The main queue may already have run the request.
-      if waiting.wanted.isMain ? waiting.mayGoOn : waiting.wanted.takeOrAppend(waiting) { return true }
+      if waiting.wanted.isMain ? waiting.mayResume : waiting.wanted.acquireOrEnqueue(waiting) { return true }
       begin(waiting)
       return false
     }
     if isDone { return }
     while true {
-      waiting.bell.wait()
+      waiting.semaphore.wait()
       // One step under the lock: between taking a request and serving it the thread would appear to be only
       // waiting.
       let (isDone, next) = lock.withLock { () -> (Bool, (request: WaitingThread, service: Service)?) in
         while let request = waiting.requests.first {
           waiting.requests.removeFirst()
-          if let service = request.take() { return (false, (request, service)) }
+          if let service = request.claim() { return (false, (request, service)) }
         }
-        openCircle(of: waiting)
-        return (waiting.mayGoOn, nil)
+        resolveCycle(of: waiting)
+        return (waiting.mayResume, nil)
       }
       if isDone { return }
       if let next { next.request.serve(next.service) }
@@ -139,7 +139,7 @@ enum WaitForGraph {
   private static func begin(_ waiting: WaitingThread) {
     all[waiting.thread] = waiting
     if waiting.isOnMain { onMain = waiting }
-    openCircle(of: waiting)
+    resolveCycle(of: waiting)
   }
 
   fileprivate static func remove(_ waiting: WaitingThread) {
@@ -163,49 +163,49 @@ enum WaitForGraph {
   fileprivate static func end(_ service: Service) {
     served[service.thread] = service.served
     servedCount.subtract(1, ordering: .acquiringAndReleasing)
-    guard let waiting = service.waiting, !waiting.mayGoOn else { return }
+    guard let waiting = service.waiting, !waiting.mayResume else { return }
     begin(waiting)
   }
 
   // MARK: Cycles
 
   /// Checks whether a thread's wait closes a cycle, and breaks it.
-  private static func openCircle(of waiting: WaitingThread) {
+  private static func resolveCycle(of waiting: WaitingThread) {
     guard all[waiting.thread] === waiting else { return }
-    var circle: [WaitingThread] = [waiting]
-    while let holder = circle[circle.count - 1].holder {
-      if holder === waiting { return open(circle) }
+    var cycle: [WaitingThread] = [waiting]
+    while let holder = cycle[cycle.count - 1].holder {
+      if holder === waiting { return breakCycle(cycle) }
       // This thread only leads to the cycle and is no part of it.
-      if circle.contains(where: { $0 === holder }) { return }
-      circle.append(holder)
+      if cycle.contains(where: { $0 === holder }) { return }
+      cycle.append(holder)
     }
   }
 
   /// Each member wants what the next one holds, the last what the first one holds.
-  private static func open(_ circle: [WaitingThread]) {
-    for (place, member) in circle.enumerated() {
-      let before: WaitingThread = circle[place == 0 ? circle.count - 1 : place - 1]
-      guard member.looksUp(holding: before.wanted) else { continue }
-      guard member.wanted.isMain else { return member.wanted.lend(to: member) }
+  private static func breakCycle(_ cycle: [WaitingThread]) {
+    for (place, member) in cycle.enumerated() {
+      let before: WaitingThread = cycle[place == 0 ? cycle.count - 1 : place - 1]
+      guard member.wantsUpperQueue(holding: before.wanted) else { continue }
+      guard member.wanted.isMain else { return member.wanted.grant(to: member) }
       // If its request is being run, the cycle is already broken.
-      if member.isTaken { continue }
-      let holder: WaitingThread = circle[place == circle.count - 1 ? 0 : place + 1]
+      if member.isClaimed { continue }
+      let holder: WaitingThread = cycle[place == cycle.count - 1 ? 0 : place + 1]
       holder.requests.append(member)
-      holder.bell.signal()
+      holder.semaphore.signal()
       return
     }
     fatalError(
       """
       CoreData deadlock: blocks wait for each other, and none of them can go on.
-      \(inWords(circle))
+      \(inWords(cycle))
       A context may wait for its parent and for its children, for no other context that may wait for it. Let one of the blocks use \
       perform(_:), which does not wait, or hand ids over and end the block first.
       """)
   }
 
-  private static func inWords(_ circle: [WaitingThread]) -> String {
-    circle.enumerated().map { place, member in
-      let before: WaitingThread = circle[place == 0 ? circle.count - 1 : place - 1]
+  private static func inWords(_ cycle: [WaitingThread]) -> String {
+    cycle.enumerated().map { place, member in
+      let before: WaitingThread = cycle[place == 0 ? cycle.count - 1 : place - 1]
       return member.inWords + ", in a block of \(before.wanted.owner?.nameInMessages ?? "a context")"
     }.joined(separator: "\n")
   }

@@ -12,7 +12,7 @@ protocol WorkQueueOwner: AnyObject {
 ///
 /// Dispatch's queues do that too, but it can't be found out which threads wait in them: a parent's block that
 /// waits for a child and a child's block that waits for the parent would deadlock. Here the holder of a queue
-/// and its waiting threads are recorded (`WaitForGraph`), so a holder that waits can lend its queue to the
+/// and its waiting threads are recorded (`WaitForGraph`), so a holder that waits can grant its queue to the
 /// thread it waits for (Decisions/0024). Taking a free queue and leaving it when nothing waits costs one
 /// atomic operation each.
 ///
@@ -25,10 +25,10 @@ final class WorkQueue: @unchecked Sendable {
   private let dispatch: DispatchQueue
   weak var owner: (any WorkQueueOwner)?
 
-  /// The thread that runs a block, plus `crowded` if others wait; 0: none; `.worker`: a block has been
+  /// The thread that runs a block, plus `contended` if others wait; 0: none; `.worker`: a block has been
   /// dispatched and not begun.
   private let state = Atomic<UInt>(0)
-  private static let crowded: UInt = 1
+  private static let contended: UInt = 1
   private static let worker: UInt = 2
 
   /// The waiting blocks and threads, in the order of arrival.
@@ -47,7 +47,7 @@ final class WorkQueue: @unchecked Sendable {
 
   /// The thread that is running a block; 0 for none, and always for the main queue.
   var holder: UInt {
-    let thread: UInt = state.load(ordering: .acquiring) & ~Self.crowded
+    let thread: UInt = state.load(ordering: .acquiring) & ~Self.contended
     return thread == Self.worker ? 0 : thread
   }
 
@@ -82,7 +82,7 @@ final class WorkQueue: @unchecked Sendable {
       return
     }
     WaitForGraph.lock.withLock {
-      if takeOrCrowd(Self.worker | Self.crowded) { startWorker() }
+      if acquireOrMarkContended(Self.worker | Self.contended) { startWorker() }
       entries.append(.block(transfer))
     }
   }
@@ -110,19 +110,19 @@ final class WorkQueue: @unchecked Sendable {
   func runAndWait<T, E: Error>(_ block: () throws(E) -> T) throws(E) -> T {
     if isMain { return try runOnMain(block) }
     let me: UInt = Self.thisThread
-    var lender: UInt = 0
+    var grantor: UInt = 0
     if !state.compareExchange(expected: 0, desired: me, ordering: .acquiringAndReleasing).exchanged {
       let waiting = WaitingThread(for: self)
       WaitForGraph.wait(waiting)
-      lender = waiting.lender
+      grantor = waiting.grantor
     }
-    defer { leave(lender) }
+    defer { release(grantor) }
     return try block()
   }
 
-  private func leave(_ lender: UInt) {
-    if lender != 0 {
-      WaitForGraph.lock.withLock { hold(by: lender) }
+  private func release(_ grantor: UInt) {
+    if grantor != 0 {
+      WaitForGraph.lock.withLock { setHolder(grantor) }
       return
     }
     if state.compareExchange(expected: Self.thisThread, desired: 0, ordering: .acquiringAndReleasing)
@@ -130,7 +130,7 @@ final class WorkQueue: @unchecked Sendable {
     {
       return
     }
-    WaitForGraph.lock.withLock { handOn() }
+    WaitForGraph.lock.withLock { passToNext() }
   }
 
   private func runOnMain<T, E: Error>(_ block: () throws(E) -> T) throws(E) -> T {
@@ -153,10 +153,10 @@ final class WorkQueue: @unchecked Sendable {
 
   /// Takes the queue if it is free. Otherwise marks it, so that its holder serves the waiting threads when it
   /// leaves.
-  private func takeOrCrowd(_ taker: UInt) -> Bool {
+  private func acquireOrMarkContended(_ taker: UInt) -> Bool {
     var now: UInt = state.load(ordering: .acquiring)
     while true {
-      let next: UInt = now == 0 ? taker : now | Self.crowded
+      let next: UInt = now == 0 ? taker : now | Self.contended
       let (done, seen) = state.compareExchange(expected: now, desired: next, ordering: .acquiringAndReleasing)
       if done { return now == 0 }
       now = seen
@@ -164,55 +164,55 @@ final class WorkQueue: @unchecked Sendable {
   }
 
   /// Takes the queue for a waiting thread if it is free; otherwise appends the thread to the entries.
-  func takeOrAppend(_ waiting: WaitingThread) -> Bool {
-    if takeOrCrowd(waiting.thread) { return true }
+  func acquireOrEnqueue(_ waiting: WaitingThread) -> Bool {
+    if acquireOrMarkContended(waiting.thread) { return true }
     entries.append(.thread(waiting))
     return false
   }
 
-  private func hold(by thread: UInt) {
-    state.store(thread | (entries.isEmpty ? 0 : Self.crowded), ordering: .releasing)
+  private func setHolder(_ thread: UInt) {
+    state.store(thread | (entries.isEmpty ? 0 : Self.contended), ordering: .releasing)
   }
 
   /// Passes the queue to the first entry.
-  private func handOn() {
+  private func passToNext() {
     switch entries.first {
     case nil: state.store(0, ordering: .releasing)
     case .block:
-      state.store(Self.worker | Self.crowded, ordering: .releasing)
+      state.store(Self.worker | Self.contended, ordering: .releasing)
       startWorker()
     case .thread(let waiting):
       entries.removeFirst()
-      hold(by: waiting.thread)
-      waiting.goOn()
+      setHolder(waiting.thread)
+      waiting.resume()
     }
   }
 
-  /// Lets a thread use the queue while its holder waits, before its turn has come.
-  func lend(to waiting: WaitingThread) {
-    waiting.lender = holder
+  /// Grants the queue to a thread while its holder waits, before its turn has come.
+  func grant(to waiting: WaitingThread) {
+    waiting.grantor = holder
     entries.removeAll {
       if case .thread(let other) = $0 { other === waiting } else { false }
     }
-    hold(by: waiting.thread)
-    waiting.goOn()
+    setHolder(waiting.thread)
+    waiting.resume()
   }
 
   // MARK: Blocks without a thread of their own
 
   private func startWorker() {
     dispatch.async { [self] in
-      while let block = WaitForGraph.lock.withLock({ takeBlock() }) { block.value() }
+      while let block = WaitForGraph.lock.withLock({ dequeueBlock() }) { block.value() }
     }
   }
 
-  private func takeBlock() -> Transfer<() -> Void>? {
+  private func dequeueBlock() -> Transfer<() -> Void>? {
     guard case .block(let block) = entries.first else {
-      handOn()
+      passToNext()
       return nil
     }
     entries.removeFirst()
-    hold(by: Self.thisThread)
+    setHolder(Self.thisThread)
     return block
   }
 }

@@ -78,7 +78,7 @@ extension NSManagedObjectContext {
 
   private final func objects(_ scope: ResolvedFetch) throws -> [NSManagedObject] {
     var objects: [NSManagedObject] = []
-    _ = try scope.coordinator.ask(scope.stores, for: scope.asker) { operations, store in
+    _ = try scope.coordinator.call(scope.stores, for: scope.caller) { operations, store in
       let found: [NSManagedObject] = try storedObjects(scope, operations, store)
       objects = objects.isEmpty ? found : objects + found
     }
@@ -123,7 +123,7 @@ extension NSManagedObjectContext {
     if parent != nil { return try fetchObjects(request).map(\.objectID) }
     return try withScope(request) { scope in
       if scope.needsObjects { return try objects(scope).map(\.objectID) }
-      return try scope.coordinator.ask(scope.stores, for: scope.asker) { operations, store in
+      return try scope.coordinator.call(scope.stores, for: scope.caller) { operations, store in
         try operations.fetchIDs(try scope.plan(for: store)).map { id in
           NSManagedObjectID(runtime: store.runtime.entities[Int(id.entity)], key: id.key, store: store)
         }
@@ -144,7 +144,7 @@ extension NSManagedObjectContext {
     }
     return try withScope(request) { scope in
       if scope.needsObjects { return try objects(scope).count }
-      return try scope.coordinator.ask(scope.stores, for: scope.asker) { operations, store in
+      return try scope.coordinator.call(scope.stores, for: scope.caller) { operations, store in
         try operations.count(try scope.plan(for: store))
       }.reduce(0, +)
     }
@@ -185,7 +185,7 @@ extension NSManagedObjectContext {
       }) {
         guard let store = group[0].store else { continue }
         let destination: Int = entity.layout.slots[slot].destination ?? entity.index
-        let members: [[RowID]] = try store.pinnedOperations(for: StoreAsker(self)).members(
+        let members: [[RowID]] = try store.pinnedOperations(for: StoreCaller(self)).members(
           of: entity.layout, slot: slot, owners: group.map { RowID(entity: $0.runtime.index, key: $0.key) })
         for (object, ids) in zip(group, members) {
           object.load(

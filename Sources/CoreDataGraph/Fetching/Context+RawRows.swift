@@ -37,9 +37,9 @@ extension NSManagedObjectContext {
 
   private final func sqlOperations(_ wanted: NSPersistentStore?) throws -> any StoreOperations {
     guard let coordinator = persistentStoreCoordinator else { throw GraphError.noCoordinator }
-    let stores: [any StoreOperations] = try coordinator.ask(
-      coordinator.persistentStores.filter { wanted == nil || $0 === wanted }, for: StoreAsker(self)
-    ) { operations, _ in operations }.filter(\.takesSQL)
+    let stores: [any StoreOperations] = try coordinator.call(
+      coordinator.persistentStores.filter { wanted == nil || $0 === wanted }, for: StoreCaller(self)
+    ) { operations, _ in operations }.filter(\.supportsSQL)
     guard stores.count == 1 else {
       throw GraphError.unsupported(
         "Reading rows with SQL from \(stores.isEmpty ? "what is no SQLite store of the coordinator" : "several stores at a time")",

@@ -33,7 +33,7 @@ extension NSFetchRequest {
         description.resultType == .dictionaryResultType
         ? try DictionaryFetch(description, context: context) : nil
       return try context.withScope(description) { scope in
-        try scope.coordinator.ask(scope.stores, for: scope.asker) { operations, store in
+        try scope.coordinator.call(scope.stores, for: scope.caller) { operations, store in
           let explained: ExplainedStatement? =
             if let table, scope.residual == nil {
               try operations.explain(try table.plan(for: store))

@@ -23,7 +23,7 @@ package enum PersistedValueReading {
   package static func holds(
     _ predicate: NSPredicate, of entity: NSEntityDescription?, for object: NSManagedObject
   ) throws -> Bool {
-    guard object.runtime.model.readsOtherwise else { return try predicate.evaluateThrowing(with: object) }
+    guard object.runtime.model.readsMayDiffer else { return try predicate.evaluateThrowing(with: object) }
     let node: PredicateNode = predicate.structureNode()
     guard node.firstProgramCode == nil else { return try predicate.evaluateThrowing(with: object) }
     guard object.runtime.model.hasRoundedDecimals, !object.keepsExactDecimals, node.hasRoundedConstants,
@@ -39,11 +39,11 @@ package struct PersistedValueOrder {
   private let steps: [(descriptor: NSSortDescriptor, readsPersistedValues: Bool)]
 
   package init(_ descriptors: [NSSortDescriptor], in context: NSManagedObjectContext) {
-    let readsOtherwise: Bool = context.persistentStoreCoordinator?.runtime.readsOtherwise ?? false
+    let readsMayDiffer: Bool = context.persistentStoreCoordinator?.runtime.readsMayDiffer ?? false
     steps = descriptors.map { descriptor in
       guard let term = descriptor.sortTerm else { return (descriptor, false) }
       // By name: a key path would call the getter, which may transform the stored value.
-      return (NSSortDescriptor.makeSortDescriptor(term), readsOtherwise)
+      return (NSSortDescriptor.makeSortDescriptor(term), readsMayDiffer)
     }
   }
 
@@ -64,12 +64,12 @@ struct PersistedValueTest {
   private let parts: [(program: PredicateProgram, readsPersistedValues: Bool)]
 
   /// `node`: contains constants of the objects' context.
-  init(_ node: PredicateNode, readsOtherwise: Bool) {
+  init(_ node: PredicateNode, readsMayDiffer: Bool) {
     func part(_ node: PredicateNode, _ readsPersistedValues: Bool) -> (PredicateProgram, Bool) {
       (PredicateProgram(node), readsPersistedValues)
     }
-    guard readsOtherwise, node.firstProgramCode != nil else {
-      parts = [part(node, readsOtherwise)]
+    guard readsMayDiffer, node.firstProgramCode != nil else {
+      parts = [part(node, readsMayDiffer)]
       return
     }
     let conjuncts: [PredicateNode] = node.conjuncts

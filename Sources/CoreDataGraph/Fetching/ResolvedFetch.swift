@@ -38,7 +38,7 @@ struct ResolvedFetch {
 
   init(_ request: FetchParameters, context: NSManagedObjectContext) throws {
     guard let coordinator = context.persistentStoreCoordinator else { throw GraphError.noCoordinator }
-    context.takeExchanges()
+    context.applyStoreExchanges()
     let asked: [NSPersistentStore] = try coordinator.stores(among: request.affectedStores)
     let runtime: EntityRuntime = try request.runtime(in: coordinator.runtime)
     self.request = request
@@ -71,7 +71,7 @@ struct ResolvedFetch {
   }
 
   /// The context and request that stores are called for.
-  var asker: StoreAsker { StoreAsker(context, request.origin) }
+  var caller: StoreCaller { StoreCaller(context, request.origin) }
 
   /// Whether ids or counts of the stores are not enough for the result.
   var needsObjects: Bool {
@@ -80,11 +80,11 @@ struct ResolvedFetch {
   }
 
   /// Whether the store returns objects in their final order.
-  private var comesInOrder: Bool { pending.isEmpty && order != nil && stores.count == 1 }
+  private var isInFinalOrder: Bool { pending.isEmpty && order != nil && stores.count == 1 }
 
   /// How many objects of a store are enough; nil for all of them.
   var sufficientCount: Int? {
-    comesInOrder && request.limit > 0 ? request.offset + request.limit : nil
+    isInFinalOrder && request.limit > 0 ? request.offset + request.limit : nil
   }
 
   func plan(for store: NSPersistentStore) throws -> FetchPlan {
@@ -132,7 +132,7 @@ struct ResolvedFetch {
   /// Why one of the stores can't execute a plan; nil if all can.
   private func refusal(_ plan: (NSPersistentStore) throws -> FetchPlan) throws -> ResidualPredicate.Reason? {
     do {
-      _ = try coordinator.ask(stores, for: asker) { try $0.check(plan($1)) }
+      _ = try coordinator.call(stores, for: caller) { try $0.check(plan($1)) }
     } catch StoreError.unsupported(let part, let reason, _) {
       return ResidualPredicate.Reason(part: part, reason: reason)
     }
@@ -166,7 +166,7 @@ struct ResolvedFetch {
   private func storedTest(_ node: PredicateNode, in context: NSManagedObjectContext) -> PersistedValueTest {
     PersistedValueTest(
       FetchParameters.bind(node, to: context, namesIDs: !runtime.model.hasObjectIDs),
-      readsOtherwise: runtime.model.readsOtherwise)
+      readsMayDiffer: runtime.model.readsMayDiffer)
   }
 
   /// Merges unsaved changes into the stores' results, sorts and limits them if the stores could not.
@@ -176,6 +176,6 @@ struct ResolvedFetch {
     let merged: [NSManagedObject] = try PendingMerge.merged(stored, with: pending) {
       try test?.evaluate($0) ?? true
     }
-    return request.page(of: comesInOrder ? merged : try request.sorted(merged, in: context))
+    return request.page(of: isInFinalOrder ? merged : try request.sorted(merged, in: context))
   }
 }

@@ -20,11 +20,13 @@ extension FetchParameters {
     try checkEvaluationAllowed()
     guard let given = predicate?.structureNode() else { return nil }
     let shape: PredicateShape? = PredicateShape(given)
-    if let shape, runtime.soundShapes.holds(shape) { return ValidatedPredicate(node: given, shape: shape) }
+    if let shape, runtime.validatedShapes.holds(shape) {
+      return ValidatedPredicate(node: given, shape: shape)
+    }
     let errors: [PredicateProblem] = given.errors(for: runtime.layout.entity)
     guard errors.isEmpty else { throw GraphError.predicate(errors) }
-    if let shape, given.isSoundByShape(shape, for: runtime) {
-      runtime.soundShapes.add(shape)
+    if let shape, given.isValidByShape(shape, for: runtime) {
+      runtime.validatedShapes.add(shape)
       return ValidatedPredicate(node: given, shape: shape)
     }
     let node: PredicateNode = try given.resolvingFetches().simplified
@@ -35,7 +37,7 @@ extension FetchParameters {
 /// Shapes of predicates about an entity that are valid and stay unchanged, whatever their parameters.
 ///
 /// Belongs to an entity of one model, which does not change.
-final class SoundShapes: Sendable {
+final class ValidatedShapes: Sendable {
   private let shapes = Guarded<Set<ShapeKey>>([])
 
   /// Programs with more shapes validate some of them again.
@@ -59,8 +61,8 @@ extension PredicateNode {
   /// Mistakes depend on the kinds of constants, except for texts: one may spell a date, or be an invalid
   /// regular expression. So some texts are tried. Simplifying alternatives, and rounding numbers of many
   /// digits, depend on their values.
-  fileprivate func isSoundByShape(_ shape: PredicateShape, for runtime: EntityRuntime) -> Bool {
-    guard shape.parameters.allSatisfy(\.isJudgedByKind), !hasRoundedConstants else { return false }
+  fileprivate func isValidByShape(_ shape: PredicateShape, for runtime: EntityRuntime) -> Bool {
+    guard shape.parameters.allSatisfy(\.isValidatedByKind), !hasRoundedConstants else { return false }
     var hasChoice: Bool = false
     forEachExpression { if case .conditional = $0 { hasChoice = true } }
     if hasChoice { return false }
@@ -86,11 +88,11 @@ extension ComparisonNode {
 }
 
 extension PredicateValue {
-  fileprivate var isJudgedByKind: Bool {
+  fileprivate var isValidatedByKind: Bool {
     switch self {
     case .bool, .integer, .double, .string, .date, .data, .uuid, .url: true
-    case .array(let members): members.allSatisfy(\.isJudgedByKind)
-    case .set(let members): members.allSatisfy(\.isJudgedByKind)
+    case .array(let members): members.allSatisfy(\.isValidatedByKind)
+    case .set(let members): members.allSatisfy(\.isValidatedByKind)
     case .null, .nullObject, .unsigned, .decimal, .dictionary, .object: false
     }
   }

@@ -8,7 +8,7 @@ struct ConflictResolution {
 
   init(_ type: NSMergePolicyType) { self.type = type }
 
-  private var objectWins: Bool {
+  private var objectPrevails: Bool {
     type == .mergeByPropertyObjectTrumpMergePolicyType || type == .overwriteMergePolicyType
   }
   private var mergesByProperty: Bool {
@@ -24,19 +24,19 @@ struct ConflictResolution {
     let stored: RowRef? =
       try conflict.stored ?? store.rows(of: object.runtime.layout, keys: [object.key], for: context).first
     switch (object.isDeleted, stored) {
-    case (true, nil): context.forgetRemotelyDeleted(object)
+    case (true, nil): context.discardRemotelyDeleted(object)
     case (true, let row?):
-      if objectWins {
+      if objectPrevails {
         object.row = row
       } else {
         context.reverseDeletion(of: object)
         merge(object, row, in: context)
       }
     case (false, nil):
-      if objectWins, object.addsToRow {
+      if objectPrevails, object.addsToRow {
         context.insertAgain(object)
       } else {
-        context.forgetRemotelyDeleted(object)
+        context.discardRemotelyDeleted(object)
       }
     case (false, let row?): merge(object, row, in: context)
     }
@@ -50,12 +50,12 @@ struct ConflictResolution {
     case .rollbackMergePolicyType: object.discardValues()
     case .mergeByPropertyStoreTrumpMergePolicyType where object.row == nil: object.discardValues()
     case .overwriteMergePolicyType: object.keepAllValues()
-    default: object.mergeProperties(with: row, objectWins: objectWins)
+    default: object.mergeProperties(with: row, objectPrevails: objectPrevails)
     }
     object.row = row
     object.reloadMembers()
-    if !objectWins { reverseDeletions(ofTargets: object, in: context) }
-    context.settle(object)
+    if !objectPrevails { reverseDeletions(ofTargets: object, in: context) }
+    context.clearUpdateIfUnchanged(object)
     object.awakeQuietly { object.awake(fromSnapshotEvents: .mergePolicy) }
     context.noteEvent(.eventRefreshed, of: object)
   }
@@ -77,15 +77,15 @@ struct ConflictResolution {
     guard let context = objects.first?.managedObjectContext else { return }
     let stored: NSManagedObject? = conflict.databaseObject.flatMap { $0.isDeleted ? nil : $0 }
     let all: [NSManagedObject] = (stored.map { [$0] } ?? []) + objects
-    guard all.count > 1, let winner = objectWins ? all.last : all.first else { return }
+    guard all.count > 1, let winner = objectPrevails ? all.last : all.first else { return }
     for loser in all where loser !== winner {
-      if !objectWins, !loser.isInserted {
+      if !objectPrevails, !loser.isInserted {
         // A stored object keeps its row; only the conflicting value is reverted.
         loser.revertValues(conflict.constraint)
-        context.settle(loser)
+        context.clearUpdateIfUnchanged(loser)
         continue
       }
-      if mergesByProperty { winner.inherit(from: loser, attributes: objectWins) }
+      if mergesByProperty { winner.inherit(from: loser, attributes: objectPrevails) }
       context.deleteObject(loser)
     }
   }
@@ -93,7 +93,7 @@ struct ConflictResolution {
 
 extension NSManagedObjectContext {
   /// An object stays updated only while a stored value differs from its row.
-  final func settle(_ object: NSManagedObject) {
+  final func clearUpdateIfUnchanged(_ object: NSManagedObject) {
     if !object.flags.contains(.inserted), object.persistentChanges().isEmpty {
       work.discardUpdate(of: object)
     }
@@ -114,10 +114,10 @@ extension NSManagedObjectContext {
       object.state?.toMany(slot)?.unload()
     }
     for other in objects(leadingTo: [object], { $0.leads($1) { $0 === object } }) {
-      for slot in other.runtime.relationshipSlots { other.state?.toMany(slot)?.forgetStored(object) }
+      for slot in other.runtime.relationshipSlots { other.state?.toMany(slot)?.removeStored(object) }
     }
     work.discardUpdate(of: object)
-    object.forgetRow(row, of: object.store)
+    object.discardRow(row, of: object.store)
     noteInsertion(of: object)
   }
 
@@ -162,25 +162,25 @@ extension NSManagedObject {
     guard let state else { return }
     for (number, slot) in runtime.layout.slots.enumerated() where slot.role != .transient {
       if let many = state.toMany(number), slot.inverseSlot != nil {
-        many.forgetOrder()
+        many.discardOrder()
         continue
       }
       state.values[number] = .unset
-      state.forgetChange(number)
+      state.removeChange(number)
     }
   }
 
   /// Discards values that the store has changed; of those that both sides changed, only if the store
   /// prevails.
-  final func mergeProperties(with new: RowRef, objectWins: Bool) {
+  final func mergeProperties(with new: RowRef, objectPrevails: Bool) {
     guard let state, let old = row else { return }
     let mine: SlotSet = persistentChanges()
     for (number, slot) in runtime.layout.slots.enumerated() {
       guard case .stored(let kind, let word) = slot.role else { continue }
       let isTheirs: Bool = !RowRef.sameValue(old, new, word: word, kind: kind)
-      if mine.contains(number), objectWins || !isTheirs { continue }
+      if mine.contains(number), objectPrevails || !isTheirs { continue }
       state.values[number] = .unset
-      state.forgetChange(number)
+      state.removeChange(number)
     }
   }
 

@@ -19,7 +19,7 @@ extension NSManagedObjectContext {
       }
     }
     try readNewestRows(related + targets + relatives(of: merged), besides: merged)
-    settleMembers(of: merged)
+    reconcileMembers(of: merged)
     try repeatPropagation(here.filter(\.isToBeDeleted) + deletedTargets(of: merged))
   }
 
@@ -30,13 +30,13 @@ extension NSManagedObjectContext {
 
   /// Both rows of a one-to-one relationship hold a key, and the rows that a save writes must agree. A merge
   /// or a refresh may have replaced one of them by a newer row, before or after the change here.
-  final func settlePartners(of changes: PendingChanges) {
+  final func reconcilePartners(of changes: PendingChanges) {
     if parent != nil { return }
     for object in changes.all where !object.runtime.oneToOneSlots.isEmpty {
       guard let state = object.state else { continue }
       for (slot, inverse) in object.runtime.oneToOneSlots where state.changed.contains(slot) {
         if !object.isDeleted {
-          object.settlePartner(slot, inverse)
+          object.reconcilePartner(slot, inverse)
         } else if !object.propagatesDeletion(slot) {
           continue
         }
@@ -44,7 +44,7 @@ extension NSManagedObjectContext {
         guard let partner = object.storedPartner(slot), partner !== object.toOneTarget(slot),
           !partner.isDeleted
         else { continue }
-        partner.leave(inverse, object)
+        partner.unlinkReferrer(inverse, object)
       }
     }
   }
@@ -79,7 +79,7 @@ extension NSManagedObjectContext {
   private func applyNewestRows(of objects: [NSManagedObject]) throws -> [NSManagedObject] {
     var changed: [NSManagedObject] = []
     var gone: [NSManagedObject] = []
-    for object in objects where object.flags.contains(.updated) { settle(object) }
+    for object in objects where object.flags.contains(.updated) { clearUpdateIfUnchanged(object) }
     let asked: [NSManagedObject] = objects.filter {
       $0.identityMap === identityMap && $0.store != nil && !$0.hasChanges
         && !$0.flags.contains(.remotelyDeleted)
@@ -118,7 +118,7 @@ extension NSManagedObjectContext {
 
   /// If the inverse is a to-one, the to-one decides: recorded changes of a to-many that contradict its
   /// members are removed, and to-ones of the members of merged objects are recorded on both sides.
-  private func settleMembers(of merged: [NSManagedObject]) {
+  private func reconcileMembers(of merged: [NSManagedObject]) {
     let known: Set<ObjectIdentifier> = Set(merged.map { ObjectIdentifier($0) })
     for object in work.inserted + work.updated
     where object.hasChanges && !object.isDeleted && object.identityMap === identityMap {
@@ -132,12 +132,12 @@ extension NSManagedObjectContext {
           }
           continue
         }
-        object.settleMembers(slot, inverse)
+        object.reconcileMembers(slot, inverse)
       }
-      settle(object)
+      clearUpdateIfUnchanged(object)
     }
     for object in merged {
-      for slot in object.toOneSlots { object.settleTarget(slot) }
+      for slot in object.toOneSlots { object.reconcileTarget(slot) }
     }
   }
 
@@ -150,7 +150,7 @@ extension NSManagedObjectContext {
         guard let inverse = object.runtime.layout.slots[slot].inverseSlot,
           let target = object.toOneTarget(slot), target.isToBeDeleted
         else { return nil }
-        target.state?.toMany(inverse)?.forgetRemoval(of: object)
+        target.state?.toMany(inverse)?.discardRemoval(of: object)
         return target
       }
     }
@@ -170,14 +170,14 @@ extension NSManagedObjectContext {
     for object in objects {
       for slot in object.toOneSlots {
         object.state?.values[slot] = .unset
-        object.state?.forgetChange(slot)
+        object.state?.removeChange(slot)
       }
       object.reloadMembers()
     }
     try readNewestRows(
-      objects.flatMap { object in object.runtime.relationshipSlots.flatMap { object.keepers($0) } })
+      objects.flatMap { object in object.runtime.relationshipSlots.flatMap { object.referrers($0) } })
     for object in objects {
-      object.dropStrangers()
+      object.dropForeignMembers()
       work.repeatPropagation(of: object)
     }
     propagateDeletes()
@@ -190,13 +190,13 @@ extension NSManagedObject {
   }
 
   /// The objects whose rows hold a reference to this one.
-  fileprivate final func keepers(_ slot: Int) -> [NSManagedObject] {
+  fileprivate final func referrers(_ slot: Int) -> [NSManagedObject] {
     guard inverseToOne(slot) != nil else { return [] }
     return runtime.layout.slots[slot].isToMany ? members(slot).objects : toOneTarget(slot).map { [$0] } ?? []
   }
 
   /// Removes members that got another owner here.
-  fileprivate final func dropStrangers() {
+  fileprivate final func dropForeignMembers() {
     for slot in runtime.relationshipSlots where runtime.layout.slots[slot].isToMany {
       guard let inverse = inverseToOne(slot) else { continue }
       toManyState(slot).drop(where: { $0.toOneTarget(inverse) !== self })
@@ -205,7 +205,7 @@ extension NSManagedObject {
 
   /// The partner that was set here refers to this object too, unless another object was set there: then that
   /// one counts.
-  fileprivate final func settlePartner(_ slot: Int, _ inverse: Int) {
+  fileprivate final func reconcilePartner(_ slot: Int, _ inverse: Int) {
     guard let partner = toOneTarget(slot), !partner.isDeleted else { return }
     // Its row already refers to this object, so it would not be written, while this one's row does not: the
     // row may be outdated.
@@ -217,7 +217,7 @@ extension NSManagedObject {
     if other != nil, partner.state?.changed.contains(inverse) == true {
       writeToOne(slot, nil)
     } else {
-      other?.leave(slot, partner)
+      other?.unlinkReferrer(slot, partner)
       partner.writeToOne(inverse, self)
     }
   }
@@ -245,7 +245,7 @@ extension NSManagedObject {
   }
 
   /// Removes recorded additions and removals that the members' to-ones contradict.
-  fileprivate final func settleMembers(_ slot: Int, _ inverse: Int) {
+  fileprivate final func reconcileMembers(_ slot: Int, _ inverse: Int) {
     guard let many = state?.toMany(slot), many.isChanged else { return }
     let stray: [NSManagedObject] = many.added.filter { $0.isDeleted || $0.toOneTarget(inverse) !== self }
     let back: [NSManagedObject] = many.pairs.removed.filter {
@@ -253,8 +253,8 @@ extension NSManagedObject {
     }
     if stray.isEmpty, back.isEmpty { return }
     withObservers(of: slot) {
-      for member in stray { many.forgetAddition(of: member) }
-      for member in back { many.forgetRemoval(of: member) }
+      for member in stray { many.discardAddition(of: member) }
+      for member in back { many.discardRemoval(of: member) }
     }
     identityMap?.context?.noteEvent(.eventRefreshed, of: self)
   }
@@ -276,7 +276,7 @@ extension NSManagedObject {
   }
 
   /// Records on the other side where a to-one differs from the store.
-  fileprivate final func settleTarget(_ slot: Int) {
+  fileprivate final func reconcileTarget(_ slot: Int) {
     guard let inverse = runtime.layout.slots[slot].inverseSlot else { return }
     let target: NSManagedObject? = toOneTarget(slot).flatMap { $0.isDeleted ? nil : $0 }
     if inverseToOne(slot) != nil {

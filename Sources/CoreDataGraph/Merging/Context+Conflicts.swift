@@ -56,7 +56,7 @@ extension NSManagedObjectContext {
         return NSMergeConflict(
           source: object, expectedVersion: 0, cached: nil, persisted: nil, new: conflict.stored)
       }
-      if store.rowFreshness == .alwaysAtHand {
+      if store.rowFreshness == .alwaysInMemory {
         // The store is its own cache, and nothing else writes to it.
         return NSMergeConflict(
           source: object, expectedVersion: conflict.expectedVersion, cached: conflict.stored ?? read,
@@ -167,7 +167,7 @@ struct UniquenessSearch {
       var plan = FetchPlan(entity: runtime.layout)
       plan.predicate = .compound(.or, tests)
       for object in context.objects(
-        for: try part.store.pinnedOperations(for: StoreAsker(context)).fetch(plan), store: part.store)
+        for: try part.store.pinnedOperations(for: StoreCaller(context)).fetch(plan), store: part.store)
       where !object.isDeleted {
         if let key = key(of: object, slots), keys.contains(key) { result[key] = object }
       }

@@ -61,22 +61,22 @@ extension NSManagedObjectContext {
   }
 
   /// A merge policy has found that the row was deleted: the object leaves within the running save.
-  final func forgetRemotelyDeleted(_ object: NSManagedObject) {
+  final func discardRemotelyDeleted(_ object: NSManagedObject) {
     applyRemoteDeletions(of: [object])
     endEvent()
-    leave(object)
+    removeDeleted(object)
   }
 
   /// Called after a save.
   final func releaseRemotelyDeleted() {
     let gone: [NSManagedObject] = work.removeRemotelyDeleted()
     if gone.isEmpty { return }
-    for object in gone { leave(object) }
+    for object in gone { removeDeleted(object) }
     retained.removeObjects(outside: identityMap)
   }
 
   /// Removes an object whose row was deleted from the context.
-  final func leave(_ object: NSManagedObject) {
+  final func removeDeleted(_ object: NSManagedObject) {
     guard object.identityMap === identityMap, object.flags.contains(.remotelyDeleted) else { return }
     detach(object)
     object.insertFlags(.inaccessible)
@@ -97,7 +97,7 @@ extension NSManagedObjectContext {
 
   /// Reads whether the row of a deleted object exists again; if so the object is restored. True for all other
   /// objects.
-  final func findAgain(_ object: NSManagedObject) throws -> Bool {
+  final func restoreIfStored(_ object: NSManagedObject) throws -> Bool {
     guard object.flags.contains(.remotelyDeleted) else { return true }
     if let parent {
       try load(object, from: parent)
@@ -128,7 +128,7 @@ extension NSManagedObjectContext {
   }
 
   /// For merges: a merge may be older than the deletion. An object that can't be read is not restored.
-  final func isThere(_ object: NSManagedObject) -> Bool { (try? findAgain(object)) ?? false }
+  final func existsInStore(_ object: NSManagedObject) -> Bool { (try? restoreIfStored(object)) ?? false }
 }
 
 extension ObjectFlags {
@@ -179,7 +179,7 @@ extension NSManagedObject {
     }
     let targets: [Int] = slots.filter { targetInRow($0)?.flags.contains(.remotelyDeleted) == true }
     if !targets.isEmpty, let row { self.row = row.without(targets, of: runtime) }
-    if flags.contains(.updated) { identityMap?.context?.settle(self) }
+    if flags.contains(.updated) { identityMap?.context?.clearUpdateIfUnchanged(self) }
     return true
   }
 }

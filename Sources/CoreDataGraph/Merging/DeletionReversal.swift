@@ -49,7 +49,7 @@ struct DeletionReversal {
       }
     }
     for (object, isNew) in zip(returning, isNew) where !isNew {
-      context.settle(object)
+      context.clearUpdateIfUnchanged(object)
       object.awakeQuietly { object.awake(fromSnapshotEvents: .mergePolicy) }
       context.noteEvent(.eventRefreshed, of: object)
     }
@@ -124,13 +124,13 @@ extension NSManagedObject {
       other.withObservers(of: inverse) { other.restoreMember(inverse, self, isStored: isStored) }
       context.noteEvent(.eventUpdated, of: other)
     }
-    context.settle(other)
+    context.clearUpdateIfUnchanged(other)
   }
 
   private final func restoreMember(_ slot: Int, _ member: NSManagedObject, isStored: Bool) {
     let many: ToManyState = toManyState(slot)
     if isStored {
-      many.forgetRemoval(of: member)
+      many.discardRemoval(of: member)
     } else if many.knows(member) != true {
       many.insert(member)
       state?.noteChange(slot)

@@ -100,11 +100,11 @@ extension NSManagedObject {
   /// Call it on the context's queue. See
   /// <https://developer.apple.com/documentation/coredata/nsmanagedobject/changedvaluesforcurrentevent()>.
   public final func changedValuesForCurrentEvent() -> [String: Any] {
-    let told: [EventChange] = identityMap?.context?.work.deliveredChanges(of: self) ?? []
+    let delivered: [EventChange] = identityMap?.context?.work.deliveredChanges(of: self) ?? []
     // Backwards from the present values; the first change of a value counts.
     var values: [Int: SlotValue] = [:]
     var lists: [Int: ObjectList] = [:]
-    for change in (told + (state?.event ?? [])).reversed() {
+    for change in (delivered + (state?.event ?? [])).reversed() {
       switch change {
       case .value(let slot, let old):
         values[slot] = old.isUnset ? row.map { value(slot, in: $0, of: store) } ?? .null : old
@@ -117,7 +117,7 @@ extension NSManagedObject {
       }
     }
     var result: [String: Any] = [:]
-    for (slot, before) in values { tell(slot, before, values, in: &result) }
+    for (slot, before) in values { addDifference(slot, before, values, in: &result) }
     for (slot, before) in lists where state?.toMany(slot)?.members != nil {
       let isOrdered: Bool = runtime.layout.slots[slot].relationship?.isOrdered == true
       guard !before.hasSameMembers(as: listedMembers(slot), inOrder: isOrdered) else { continue }
@@ -129,7 +129,7 @@ extension NSManagedObject {
 
   /// Adds a value from before an event under its property's name, unless it is also the present one. For an
   /// element of a composite attribute the attribute is added.
-  private final func tell(
+  private final func addDifference(
     _ slot: Int, _ before: SlotValue, _ values: [Int: SlotValue], in result: inout [String: Any]
   ) {
     guard case .stored(let kind, _) = runtime.layout.slots[slot].role else { return }

@@ -53,7 +53,7 @@ extension NSManagedObject {
   }
 
   /// Calls the check of a class that has its own for one property, and sets a value that it replaces.
-  private final func askClass(_ slot: Int, _ failures: inout [any Error]) {
+  private final func checkByClass(_ slot: Int, _ failures: inout [any Error]) {
     let described: PropertySlot = runtime.layout.slots[slot]
     let old: Any? = givenValue(slot)
     var value: Any? = old
@@ -101,22 +101,24 @@ extension NSManagedObject {
       let brief: CompactSlot = runtime.brief[slot]
       if brief.isElement { continue }
       if brief.role == .composite {
-        if isNew || isTouched(slot) { checkComposite(slot, asksClass: runtime.validatesValues, &failures) }
+        if isNew || isTouched(slot) {
+          checkComposite(slot, usesClassCheck: runtime.validatesValues, &failures)
+        }
         continue
       }
       // A value that was not changed was valid when it was saved.
-      if brief.role != .toMany, !isNew, state?.changed.contains(slot) != true, !isMade(slot, brief) {
+      if brief.role != .toMany, !isNew, state?.changed.contains(slot) != true, !isComputed(slot, brief) {
         continue
       }
       if runtime.validatesValues {
         let isUntouched: Bool = brief.role == .toMany && !isNew && state?.toMany(slot)?.isChanged != true
         if brief.isDerived || brief.role == .other || isUntouched { continue }
-        askClass(slot, &failures)
+        checkByClass(slot, &failures)
         continue
       }
       switch brief.role {
       case .attribute, .transient:
-        if brief.isDerived || (isPlainlyValid(slot, brief) && !isMade(slot, brief)) { continue }
+        if brief.isDerived || (isPlainlyValid(slot, brief) && !isComputed(slot, brief)) { continue }
         if runtime.layout.slots[slot].relationship != nil { continue }
         checkAttribute(slot, validatedValue(slot, brief), &failures)
       case .toOne:
@@ -144,7 +146,7 @@ extension NSManagedObject {
   /// Whether an accessor computes the value at each read, so that neither the slot nor the recorded changes
   /// show what it is now.
   @inline(__always)
-  private final func isMade(_ slot: Int, _ brief: CompactSlot) -> Bool {
+  private final func isComputed(_ slot: Int, _ brief: CompactSlot) -> Bool {
     guard brief.role == .transient, let accessors = runtime.accessors else { return false }
     return accessors[runtime.layout.slots[slot].name] != nil
   }
@@ -166,8 +168,9 @@ extension NSManagedObject {
   }
 
   /// A composite attribute as a whole, then its elements: if it has no value, its elements may be missing.
-  private final func checkComposite(_ slot: Int, asksClass: Bool = false, _ failures: inout [any Error]) {
-    if asksClass { return askClass(slot, &failures) }
+  private final func checkComposite(_ slot: Int, usesClassCheck: Bool = false, _ failures: inout [any Error])
+  {
+    if usesClassCheck { return checkByClass(slot, &failures) }
     let value: SlotValue = compositeValue(slot)
     checkAttribute(slot, value, &failures)
     guard case .object(let object) = value, !(object is ForeignValue) else { return }
@@ -225,7 +228,7 @@ extension NSManagedObject {
   // MARK: Single checks
 
   /// Whether a value is valid by the model.
-  final func takes(_ value: SlotValue, _ slot: Int) -> Bool {
+  final func isValid(_ value: SlotValue, _ slot: Int) -> Bool {
     if case .object(let object) = value, object is ForeignValue { return false }
     guard case .stored(let kind, _) = runtime.layout.slots[slot].role, case .integer(let number) = value
     else { return true }
@@ -369,7 +372,7 @@ extension NSManagedObject {
     _ code: Int, _ slot: PropertySlot, _ warning: String? = nil, because detail: String? = nil,
     advice: String? = nil, value: Any?, predicate: NSPredicate? = nil
   ) -> CocoaError {
-    let words = ValidationWords(entity: runtime.layout.entity, property: slot.name)
+    let words = ValidationMessages(entity: runtime.layout.entity, property: slot.name)
     var info: [String: Any] = [NSValidationObjectErrorKey: self, NSValidationKeyErrorKey: slot.name]
     if let value { info[NSValidationValueErrorKey] = value }
     if let predicate { info[NSValidationPredicateErrorKey] = predicate }

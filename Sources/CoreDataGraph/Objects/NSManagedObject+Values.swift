@@ -12,27 +12,27 @@ extension NSManagedObject {
   /// throw: `existingObject(with:)` throws instead.
   @inline(__always)
   final func fireFault(_ slot: Int = -1, _ access: ObjectAccess = .inner) {
-    if needsAttention { attend(slot, access) }
+    if needsSlowAccess { performSlowAccess(slot, access) }
   }
 
   /// Whether an access must do more than read the value.
   @inline(__always)
-  final var needsAttention: Bool { !flags.isDisjoint(with: .attention) }
+  final var needsSlowAccess: Bool { !flags.isDisjoint(with: .slowAccess) }
 
-  /// For the slow path of accessors, only if `needsAttention`: returns the recorder if the object is a
+  /// For the slow path of accessors, only if `needsSlowAccess`: returns the recorder if the object is a
   /// recording instance; otherwise fires the fault, and the accessor continues.
   @inline(never)
-  final func recorderOrAttend(_ key: ManagedKey, _ shape: @autoclosure () -> AccessorShape)
+  final func recorderOrSlowAccess(_ key: ManagedKey, _ shape: @autoclosure () -> AccessorShape)
     -> KeyPathRecorder?
   {
     if let recorder = runtime.recorder { return recorder }
-    attend(key.slot(in: runtime, shape()), .read)
+    performSlowAccess(key.slot(in: runtime, shape()), .read)
     return nil
   }
 
   /// The slow path of every access: checks the queue, then fires the fault.
   @inline(never)
-  final func attend(_ slot: Int, _ access: ObjectAccess) {
+  final func performSlowAccess(_ slot: Int, _ access: ObjectAccess) {
     if runtime.recorder != nil { return }
     if flags.contains(.confined) { requireQueue(slot, access) }
     if flags.contains(.orphaned) { requireContext(slot, access) }
@@ -184,7 +184,7 @@ extension NSManagedObject {
     fireFault(slot, .write)
     withObservers(of: slot) {
       let state: ObjectState = ensureState()
-      if isRecorded { state.rememberValue(slot) }
+      if isRecorded { state.recordOldValue(slot) }
       state.values[slot] = value
       markChanged(slot)
     }
@@ -303,7 +303,7 @@ extension NSManagedObject {
       return
     }
     willTurnIntoFault()
-    if flags.contains(.observed) { observation?.remember(self) }
+    if flags.contains(.observed) { observation?.recordValues(self) }
     state = nil
     row = nil
     faultBatch = nil

@@ -111,12 +111,12 @@ nonisolated open class NSManagedObject: NSObject, NSFetchRequestResult {
     }
   }
 
-  /// Moves the object to a context's model, or stops the program. `cure`: advice for the message.
-  final func move(to model: ModelRuntime, cure: String) {
-    let moved: EntityRuntime = runtime.inModel(model, cure: cure)
+  /// Moves the object to a context's model, or stops the program. `advice`: advice for the message.
+  final func move(to model: ModelRuntime, advice: String) {
+    let moved: EntityRuntime = runtime.inModel(model, advice: advice)
     if moved === runtime { return }
     if row != nil {
-      fatalError("The object \(objectID) was stored with another model than the context's. \(cure)")
+      fatalError("The object \(objectID) was stored with another model than the context's. \(advice)")
     }
     cachedID = nil
     runtime = moved
@@ -143,7 +143,7 @@ nonisolated open class NSManagedObject: NSObject, NSFetchRequestResult {
     do {
       return try ModelRuntime.entity(of: self).layout.entity
     } catch {
-      if case GraphError.severalEntities = error { UnclearClass.tell(self, "\(error)") }
+      if case GraphError.severalEntities = error { AmbiguousClass.report(self, "\(error)") }
       return NSEntityDescription()
     }
   }

@@ -26,9 +26,9 @@ final class ObjectState {
   @inline(__always)
   func noteChange(_ slot: Int) { changed.insert(slot) }
 
-  func forgetChange(_ slot: Int) { changed.remove(slot) }
+  func removeChange(_ slot: Int) { changed.remove(slot) }
 
-  func forgetChanges() {
+  func removeAllChanges() {
     changed = SlotSet()
     formerVersion = nil
   }
@@ -37,7 +37,7 @@ final class ObjectState {
 
   /// Records the value of a slot, before its first change in an event.
   @inline(__always)
-  func rememberValue(_ slot: Int) {
+  func recordOldValue(_ slot: Int) {
     if eventSlots.contains(slot) { return }
     eventSlots.insert(slot)
     event.append(.value(slot, values[slot]))

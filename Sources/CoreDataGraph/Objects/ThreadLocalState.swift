@@ -13,7 +13,7 @@ final class ThreadLocalState {
   /// until there is an error.
   var refusals: [(any Error)?] = []
   /// The class whose accessors are being read.
-  var asked: NSManagedObject.Type?
+  var listingClass: NSManagedObject.Type?
   /// Whether `entity()` of a class is called only for the name.
   var needsNameOnly = false
   /// References of deallocated objects that must still be released.

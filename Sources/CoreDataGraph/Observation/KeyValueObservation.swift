@@ -91,7 +91,7 @@ class ObservingClosure {
   /// Called after the change.
   func didChange(_ object: NSManagedObject) {}
   /// Records the present value, which may be replaced.
-  func remember(_ object: NSManagedObject) {}
+  func recordValue(_ object: NSManagedObject) {}
   /// Called after the value may have been replaced.
   func replaced(_ object: NSManagedObject) {}
 }
@@ -117,7 +117,7 @@ final class TypedObservingClosure<Object: NSManagedObject, Value>: ObservingClos
   }
 
   override func willChange(_ object: NSManagedObject) {
-    remember(object)
+    recordValue(object)
     if options.contains(.prior), let object = object as? Object { call(object, old: old, isPrior: true) }
   }
 
@@ -127,7 +127,7 @@ final class TypedObservingClosure<Object: NSManagedObject, Value>: ObservingClos
     if let object = object as? Object { call(object, old: before, isPrior: false) }
   }
 
-  override func remember(_ object: NSManagedObject) {
+  override func recordValue(_ object: NSManagedObject) {
     if options.contains(.old) { old = (object as? Object).flatMap(read) }
   }
 

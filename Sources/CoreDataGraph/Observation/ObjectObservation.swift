@@ -24,7 +24,7 @@ final class ObjectObservation {
   /// The slots that are being changed, once for each level: a setter may call others.
   private var changing: [Int] = []
   /// The observed values from before the object became a fault.
-  private var remembered: ObservedValues?
+  private var recordedValues: ObservedValues?
 
   private struct WeakClosure {
     weak var closure: ObservingClosure?
@@ -79,15 +79,15 @@ final class ObjectObservation {
     for closure in observing {
       // Members that were not loaded were not observed.
       if case .unknown = values.seen[closure.slot] { continue }
-      closure.remember(object)
+      closure.recordValue(object)
     }
     return values
   }
 
   /// Notifies observers of what differs now. For a fault this waits until it is loaded again.
-  func tell(_ object: NSManagedObject, since values: ObservedValues) {
+  func notify(_ object: NSManagedObject, since values: ObservedValues) {
     if object.flags.contains(.fault) {
-      if remembered == nil { remembered = values }
+      if recordedValues == nil { recordedValues = values }
       return
     }
     for slot in values.seen.keys.sorted() where values.seen[slot]?.differs(object, slot) == true {
@@ -100,17 +100,17 @@ final class ObjectObservation {
   }
 
   /// The object is about to become a fault: its observed values are kept until it is loaded again.
-  func remember(_ object: NSManagedObject) { remembered = values(of: object) ?? remembered }
+  func recordValues(_ object: NSManagedObject) { recordedValues = values(of: object) ?? recordedValues }
 
   /// Called after the object was loaded again.
   func loaded(_ object: NSManagedObject) {
-    guard let values = remembered else { return }
-    remembered = nil
-    tell(object, since: values)
+    guard let values = recordedValues else { return }
+    recordedValues = nil
+    notify(object, since: values)
   }
 
   /// Whether there are observed values that the fault no longer has.
-  var awaitsValues: Bool { remembered != nil }
+  var awaitsValues: Bool { recordedValues != nil }
 }
 
 /// Identifies a property in key paths of the registrar, which must differ by property.
@@ -147,7 +147,7 @@ extension NSManagedObject {
   }
 
   final func notifyObservers(since values: ObservedValues?) {
-    if let values { observation?.tell(self, since: values) }
+    if let values { observation?.notify(self, since: values) }
   }
 
   /// Called when a property is read; if a scope of Observation is open on this thread, it is notified of

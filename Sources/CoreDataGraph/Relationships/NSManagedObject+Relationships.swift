@@ -35,7 +35,7 @@ extension NSManagedObject {
     fireFault(slot, .write)
     withObservers(of: slot) {
       let state: ObjectState = ensureState()
-      if isRecorded { state.rememberValue(slot) }
+      if isRecorded { state.recordOldValue(slot) }
       state.values[slot] = target.map { .object($0) } ?? .null
       markChanged(slot)
     }
@@ -89,7 +89,7 @@ extension NSManagedObject {
   /// Removes `object`, which refers to this object, from this side. If the row contradicts that it is
   /// outdated and read again: no reference to `object` must stay in the store. The row of a changed object is
   /// not read again; the save detects the conflict.
-  final func leave(_ slot: Int, _ object: NSManagedObject) {
+  final func unlinkReferrer(_ slot: Int, _ object: NSManagedObject) {
     if runtime.layout.slots[slot].isToOne, row != nil, toOneTarget(slot) !== object {
       identityMap?.context?.readNewestRow(self)
     }
@@ -290,7 +290,7 @@ extension NSManagedObject {
     }
     let leftOut = Set(many.removed.map { RowID(entity: $0.runtime.index, key: $0.key) })
     let next: RowID? = reading(slot) {
-      try store.pinnedOperations(for: StoreAsker(context)).member(
+      try store.pinnedOperations(for: StoreCaller(context)).member(
         of: runtime.layout, slot: slot, owner: RowID(entity: runtime.index, key: key),
         after: RowID(entity: object.runtime.index, key: object.key), leftOut: leftOut)
     }
@@ -322,7 +322,7 @@ extension NSManagedObject {
     withObservers(of: slot) {
       removeMember(slot, object)
       guard !flags.contains(.untracked), let inverse = runtime.layout.slots[slot].inverseSlot else { return }
-      object.leave(inverse, self)
+      object.unlinkReferrer(inverse, self)
     }
   }
 

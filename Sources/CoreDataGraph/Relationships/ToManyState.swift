@@ -116,7 +116,7 @@ final class ToManyState {
   }
 
   /// Called after all changes since a version have been undone.
-  func settle(_ mark: ToManyVersion) {
+  func restoreOrderFlag(_ mark: ToManyVersion) {
     if isOfNow(mark), mark.unloads == unloads { isReordered = mark.isReordered }
   }
 
@@ -195,31 +195,31 @@ final class ToManyState {
   }
 
   /// Removes a recorded addition.
-  func forgetAddition(of object: NSManagedObject) {
-    if !removed.indexes(object) { forget(object) }
+  func discardAddition(of object: NSManagedObject) {
+    if !removed.indexes(object) { removeEverywhere(object) }
     added.remove(object)
   }
 
   /// Removes a recorded removal: the member gets the position that the store has for it.
-  func forgetRemoval(of object: NSManagedObject) {
+  func discardRemoval(of object: NSManagedObject) {
     guard removed.indexes(object) else { return }
     if members != nil { unload() }
     removed.remove(object)
   }
 
   /// Called after the store no longer has a member.
-  func forgetStored(_ object: NSManagedObject) {
+  func removeStored(_ object: NSManagedObject) {
     removed.remove(object)
-    if !added.indexes(object) { forget(object) }
+    if !added.indexes(object) { removeEverywhere(object) }
   }
 
-  private func forget(_ object: NSManagedObject) {
+  private func removeEverywhere(_ object: NSManagedObject) {
     members?.remove(object)
     order?.remove(object)
   }
 
   /// Removes a recorded reordering.
-  func forgetOrder() {
+  func discardOrder() {
     guard isReordered else { return }
     isReordered = false
     unload()

@@ -29,7 +29,7 @@ final class ModelRuntime: @unchecked Sendable {
       return registry.nextSerial
     }
     entities = layout.entities.map { EntityRuntime(model: self, layout: $0) }
-    hasAccessors = entities.contains { $0.accessors != nil || $0.answersKeys }
+    hasAccessors = entities.contains { $0.accessors != nil || $0.overridesValueForKey }
     hasRoundedDecimals = entities.contains { entity in
       (0..<entity.slotCount).contains { entity.brief[$0].isRounded }
     }
@@ -42,7 +42,7 @@ final class ModelRuntime: @unchecked Sendable {
   static func unlisted(_ model: NSManagedObjectModel) -> ModelRuntime { ModelRuntime(model: model) }
 
   /// Whether reading an object by key can return something else than a store has.
-  var readsOtherwise: Bool { hasAccessors || hasRoundedDecimals }
+  var readsMayDiffer: Bool { hasAccessors || hasRoundedDecimals }
 
   func runtime(named name: String) -> EntityRuntime? {
     layout.byName[name].map { entities[$0.index] }
@@ -64,7 +64,7 @@ final class ModelRuntime: @unchecked Sendable {
   private static let making = NSLock()
 
   static func of(_ model: NSManagedObjectModel) -> ModelRuntime {
-    if let type = ThreadLocalState.ofThisThread.asked {
+    if let type = ThreadLocalState.ofThisThread.listingClass {
       fatalError(
         "\(type).customAccessors used a model while one was being prepared: name key paths in it, and do nothing else."
       )
@@ -96,7 +96,7 @@ final class ModelRuntime: @unchecked Sendable {
     if let other = found.first(where: {
       $0.layout.entity.structureHash != found[0].layout.entity.structureHash
     }) {
-      UnclearClass.tell(objectClass, found[0], other)
+      AmbiguousClass.report(objectClass, found[0], other)
     }
     return found[0]
   }
@@ -113,7 +113,7 @@ final class ModelRuntime: @unchecked Sendable {
   static func request<Result>(of objectClass: NSManagedObject.Type) -> NSFetchRequest<Result> {
     if let name = forName({ objectClass.entity().name }) { return NSFetchRequest(entityName: name) }
     if entities(of: objectClass).isEmpty {
-      UnclearClass.tell(objectClass, "\(GraphError.noEntity(of: "\(objectClass)"))")
+      AmbiguousClass.report(objectClass, "\(GraphError.noEntity(of: "\(objectClass)"))")
     }
     return NSFetchRequest()
   }
@@ -133,18 +133,20 @@ final class ModelRuntime: @unchecked Sendable {
 }
 
 /// Reports ambiguous entities of a class, once.
-enum UnclearClass {
-  private static let told = Guarded<Set<String>>([])
+enum AmbiguousClass {
+  private static let reported = Guarded<Set<String>>([])
 
-  static func tell(_ objectClass: AnyClass, _ text: String) {
-    guard told.withLock({ $0.insert("\(ObjectIdentifier(objectClass)) \(text)").inserted }) else { return }
+  static func report(_ objectClass: AnyClass, _ text: String) {
+    guard reported.withLock({ $0.insert("\(ObjectIdentifier(objectClass)) \(text)").inserted }) else {
+      return
+    }
     Warning.write(text)
   }
 
   /// Two models in use describe the entity differently.
-  static func tell(_ objectClass: AnyClass, _ taken: EntityRuntime, _ other: EntityRuntime) {
+  static func report(_ objectClass: AnyClass, _ taken: EntityRuntime, _ other: EntityRuntime) {
     if ThreadLocalState.ofThisThread.needsNameOnly { return }
-    tell(
+    report(
       objectClass,
       """
       the class \(objectClass) stands for the entity '\(taken.layout.name)' in two models in use that describe it differently: \
@@ -243,9 +245,9 @@ final class EntityRuntime: @unchecked Sendable {
   /// Whether the class overrides `validateValue(_:forKey:)`, so that a save calls it for every property.
   let validatesValues: Bool
   /// Whether the class overrides `value(forKey:)`, so that reads by key call it.
-  let answersKeys: Bool
+  let overridesValueForKey: Bool
   /// The shapes of predicates with the entity that were validated.
-  let soundShapes = SoundShapes()
+  let validatedShapes = ValidatedShapes()
   /// The class's own accessors, by key; nil for nearly all classes.
   let accessors: [String: CustomAccessor]?
   /// The slots of a new object: default values, null, and nothing for relationships.
@@ -274,8 +276,8 @@ final class EntityRuntime: @unchecked Sendable {
     headerSize = layout.headerSize
     index = layout.index
     objectClass = ClassResolver.objectClass(for: layout.entity)
-    validatesValues = MethodOverride.ofValidation.isMade(by: objectClass)
-    answersKeys = MethodOverride.ofReading.isMade(by: objectClass)
+    validatesValues = MethodOverride.ofValidation.isOverridden(by: objectClass)
+    overridesValueForKey = MethodOverride.ofReading.isOverridden(by: objectClass)
     accessors = CustomAccessor.all(of: objectClass)
     template = layout.slots.map { slot in
       if slot.relationship != nil { return slot.isToOne ? .null : .unset }
@@ -315,7 +317,9 @@ final class EntityRuntime: @unchecked Sendable {
   /// Whether the class of this entity, or of one of its sub-entities, has an accessor of its own for a key,
   /// or overrides `value(forKey:)`.
   func isCustom(_ key: String) -> Bool {
-    layout.family.contains { model.entities[$0].answersKeys || model.entities[$0].accessors?[key] != nil }
+    layout.family.contains {
+      model.entities[$0].overridesValueForKey || model.entities[$0].accessors?[key] != nil
+    }
   }
 
   /// The default value of an element may be set by the composite attribute that contains it.
@@ -334,21 +338,21 @@ final class EntityRuntime: @unchecked Sendable {
     guard let wanted = context.persistentStoreCoordinator?.runtime else { return self }
     return inModel(
       wanted,
-      cure:
+      advice:
         "Use init(context:), or the description that NSEntityDescription.entity(forEntityName:in:) gives for this context."
     )
   }
 
   /// The entity in another model. If two stacks have models that describe an entity alike, the description of
   /// either is accepted; any other is an entity that the context's stores do not have, and stops the program.
-  func inModel(_ wanted: ModelRuntime, cure: String) -> EntityRuntime {
+  func inModel(_ wanted: ModelRuntime, advice: String) -> EntityRuntime {
     if wanted === model { return self }
     let same: EntityRuntime? = wanted.runtime(named: layout.name)
     if let same, isInterchangeable(with: same) { return same }
     fatalError(
       """
       The entity '\(layout.name)' belongs to another model than the context's, which \
-      \(same == nil ? "has no such entity" : "describes it differently"). \(cure)
+      \(same == nil ? "has no such entity" : "describes it differently"). \(advice)
       """)
   }
 

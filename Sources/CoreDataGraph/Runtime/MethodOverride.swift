@@ -30,5 +30,5 @@ struct MethodOverride {
 
   /// Whether a class, or one between it and `NSManagedObject`, overrides the method. True if that can't be
   /// determined.
-  func isMade(by type: NSManagedObject.Type) -> Bool { place.isOverridden(by: type) }
+  func isOverridden(by type: NSManagedObject.Type) -> Bool { place.isOverridden(by: type) }
 }

@@ -17,7 +17,7 @@ extension NSManagedObjectContext {
     }
     defer { work.endSave() }
     endEvent()
-    takeExchanges()
+    applyStoreExchanges()
     guard let coordinator = persistentStoreCoordinator else {
       if hasUnsavedChanges { throw GraphError.noCoordinator.asCocoaError }
       return
@@ -70,7 +70,7 @@ extension NSManagedObjectContext {
           tries += 1
           if tries == NSManagedObjectContext.mostSaveTries { throw refusal.error(in: self) }
           // The store was migrated while the save waited for it: the save then goes to the new store.
-          if case .closed? = refusal.error as? StoreError, takeExchanges() {
+          if case .closed? = refusal.error as? StoreError, applyStoreExchanges() {
             if !refusal.saved.isEmpty { changes = try preparation.run() }
             continue
           }
@@ -221,7 +221,7 @@ extension NSManagedObject {
       return
     }
     for number in 0..<runtime.slotCount where !isKept(number, state) { state.values[number] = .unset }
-    state.forgetChanges()
+    state.removeAllChanges()
   }
 
   /// Whether a slot holds a value that can't be read from the row again: a relationship's object or members,
@@ -255,7 +255,7 @@ extension NSManagedObjectContext {
       updated: ids(NSUpdatedObjectsKey, NSUpdatedObjectIDsKey),
       deleted: ids(NSDeletedObjectsKey, NSDeletedObjectIDsKey))
     // A save through another coordinator over the same file has updated only that one's row cache.
-    forgetRows(of: (saved.updated + saved.deleted).filter { $0.store !== store(of: $0) })
+    removeCachedRows(of: (saved.updated + saved.deleted).filter { $0.store !== store(of: $0) })
     merge(saved, isStored: false)
   }
 
@@ -267,7 +267,7 @@ extension NSManagedObjectContext {
     var info: [AnyHashable: Any] = ids.userInfo
     var refreshed: Set<NSManagedObjectID> = []
     for id in ids.updated {
-      guard let object = lookUpRegistered(id), isThere(object) else { continue }
+      guard let object = lookUpRegistered(id), existsInStore(object) else { continue }
       refreshed.insert(id)
       refreshObject(object, keepsChanges: !object.isFault)
       // Its values were observed before it became a fault, and must be compared.
@@ -277,7 +277,7 @@ extension NSManagedObjectContext {
     applyRemoteDeletions(of: isStored ? deleted : missing(among: deleted))
     for id in ids.inserted {
       let object: NSManagedObject = lookUp(id)
-      guard isThere(object) else { continue }
+      guard existsInStore(object) else { continue }
       noteEvent(.eventInserted, of: object)
     }
     endEvent()

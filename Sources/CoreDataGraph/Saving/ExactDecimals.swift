@@ -19,7 +19,7 @@ public let ClarusExactDecimalsKey: String = "clarus.exactDecimals"
 
 enum ExactDecimals {
   /// Whether the value of an option or of a user info means yes.
-  static func isAskedFor(_ value: Any?) -> Bool {
+  static func isRequested(_ value: Any?) -> Bool {
     switch value {
     case let number as NSNumber: number.boolValue
     case let text as String: ["yes", "true", "1"].contains(text.lowercased())
@@ -32,7 +32,7 @@ extension PropertySlot {
   /// A decimal that stores round, unless all digits are requested.
   var isRoundedDecimal: Bool {
     guard case .stored(.decimal, _) = role, !isDerived else { return false }
-    return !ExactDecimals.isAskedFor(property.userInfo?[ClarusExactDecimalsKey])
+    return !ExactDecimals.isRequested(property.userInfo?[ClarusExactDecimalsKey])
   }
 }
 

@@ -27,7 +27,7 @@ final class SavePreparation {
       try validate(&changes)
       let before: UInt64 = context.work.epoch
       context.clearReferences(toDeletedIn: changes)
-      context.settlePartners(of: changes)
+      context.reconcilePartners(of: changes)
       try transform(changes)
       // References that were cleared and values that transformers have changed are announced and validated
       // too.

@@ -16,12 +16,12 @@ struct StoreChanges {
   init(store: NSPersistentStore) { self.store = store }
 
   /// The saving context; with a request for stores that need one.
-  func asker(_ context: NSManagedObjectContext) -> StoreAsker {
-    guard store.takesRequests else { return StoreAsker(context) }
+  func caller(_ context: NSManagedObjectContext) -> StoreCaller {
+    guard store.needsRequests else { return StoreCaller(context) }
     let request = NSSaveChangesRequest(
       inserted: Set(inserted), updated: Set(updated), deleted: Set(deleted),
       locked: Set(context.work.lockChecked.filter { $0.store === store }))
-    return StoreAsker(context, request)
+    return StoreCaller(context, request)
   }
 
   static func split(

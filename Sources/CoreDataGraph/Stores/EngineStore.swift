@@ -37,7 +37,7 @@ class EngineStore: NSPersistentStore, StoreOperations, @unchecked Sendable {
 
   private func adopt(_ engine: any StoreEngine) {
     self.engine = engine
-    if engine.rowFreshness == .alwaysAtHand { return }
+    if engine.rowFreshness == .alwaysInMemory { return }
     let cache = RowCache(layout: layout)
     rowCache = cache
     guard engine.rowFreshness == .notified else { return }
@@ -129,13 +129,13 @@ class EngineStore: NSPersistentStore, StoreOperations, @unchecked Sendable {
 
   // MARK: Operations
 
-  override var takesRequests: Bool { false }
+  override var needsRequests: Bool { false }
 
-  override func operations(for asker: StoreAsker) throws -> any StoreOperations { self }
+  override func operations(for caller: StoreCaller) throws -> any StoreOperations { self }
   override func snapshot() throws -> (any StoreOperations)? { try engine.snapshot() }
 
   override func withOneState(
-    for asker: StoreAsker, _ body: (any StoreOperations, _ handsOutKeys: Bool) throws -> Void
+    for caller: StoreCaller, _ body: (any StoreOperations, _ allocatesKeys: Bool) throws -> Void
   ) throws {
     try engine.withOneState { state in try body(state, !state.isReadOnly) }
   }
@@ -158,7 +158,7 @@ class EngineStore: NSPersistentStore, StoreOperations, @unchecked Sendable {
   final func fetch(_ plan: ProjectionPlan) throws -> ProjectedRows { try engine.fetch(plan) }
   final func explain(_ plan: FetchPlan) throws -> ExplainedStatement? { try engine.explain(plan) }
   final func explain(_ plan: ProjectionPlan) throws -> ExplainedStatement? { try engine.explain(plan) }
-  final var takesSQL: Bool { engine.takesSQL }
+  final var supportsSQL: Bool { engine.supportsSQL }
 
   final func rawRows(_ sql: String, _ values: [PredicateValue]) throws -> [[String: PredicateValue]] {
     try engine.rawRows(sql, values)

@@ -6,15 +6,15 @@ import Foundation
 
 extension NSPersistentStore {
   /// The operations for a context: on the state that it is pinned to, otherwise on the latest state.
-  final func pinnedOperations(for asker: StoreAsker) throws -> any StoreOperations {
-    try asker.context.snapshot(of: self) ?? operations(for: asker)
+  final func pinnedOperations(for caller: StoreCaller) throws -> any StoreOperations {
+    try caller.context.snapshot(of: self) ?? operations(for: caller)
   }
 
   /// The rows with these keys, not from the row cache.
   final func rows(of layout: EntityLayout, keys: [Int64], for context: NSManagedObjectContext) throws
     -> RowBatch
   {
-    try pinnedOperations(for: StoreAsker(context)).rows(of: layout, keys: keys)
+    try pinnedOperations(for: StoreCaller(context)).rows(of: layout, keys: keys)
   }
 
   /// The cached row for a key, if it is not too old for the context; nil for a context that is pinned to an
@@ -27,13 +27,13 @@ extension NSPersistentStore {
   }
 
   /// Removes rows from the row cache that others than this coordinator's contexts have changed.
-  final func forgetRows(of layout: EntityLayout, keys: [Int64]) {
+  final func removeCachedRows(of layout: EntityLayout, keys: [Int64]) {
     replaceKeptRows(root: layout.rootIndex, changed: keys, by: [])
   }
 
   /// Executes a plan; then the row cache gets the new rows, and contexts with objects of changed rows keep
   /// them too.
-  final func execute(_ plan: consuming SavePlan, for asker: StoreAsker) throws {
+  final func execute(_ plan: consuming SavePlan, for caller: StoreCaller) throws {
     // Released after the lock: one of these references may be the last one to a context, which then
     // deallocates objects of the program's classes.
     var others: [NSManagedObjectContext] = []
@@ -42,9 +42,9 @@ extension NSPersistentStore {
     defer { saving.unlock() }
     // Another store may have replaced this one while the save waited.
     if persistentStoreCoordinator == nil { throw StoreError.closed }
-    let outcome: SaveOutcome = try operations(for: asker).save(plan)
-    if rowFreshness == .alwaysAtHand { return }
-    others = persistentStoreCoordinator?.contexts.all.filter { $0 !== asker.context } ?? []
+    let outcome: SaveOutcome = try operations(for: caller).save(plan)
+    if rowFreshness == .alwaysInMemory { return }
+    others = persistentStoreCoordinator?.contexts.all.filter { $0 !== caller.context } ?? []
     for (root, rows) in SavedRows(outcome, runtime.layout).byRoot {
       replaceKeptRows(root: root, changed: rows.changed, by: rows.slabs)
       for other in others { other.identityMap.keep(rows.newerRows, store: ordinal, root: root) }

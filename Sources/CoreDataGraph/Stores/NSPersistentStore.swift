@@ -67,7 +67,7 @@ nonisolated open class NSPersistentStore: NSObject, @unchecked Sendable {
     runtime = root?.runtime ?? ModelRuntime.of(NSManagedObjectModel())
     givenConfiguration = name
     givenOptions = options
-    keepsExactDecimals = ExactDecimals.isAskedFor(options?[ClarusExactDecimalsKey])
+    keepsExactDecimals = ExactDecimals.isRequested(options?[ClarusExactDecimalsKey])
     facts = Guarded(Facts(url: url))
     super.init()
     persistentStoreCoordinator = root
@@ -177,7 +177,7 @@ nonisolated open class NSPersistentStore: NSObject, @unchecked Sendable {
   /// and its request here.
   ///
   /// Throws for a class of the program that implements neither reading nor writing.
-  func operations(for asker: StoreAsker) throws -> any StoreOperations {
+  func operations(for caller: StoreCaller) throws -> any StoreOperations {
     throw GraphError.unsupported(
       "Reading and saving with a store of the class \(Swift.type(of: self))",
       advice: "A class directly below NSPersistentStore has no rows; use a built-in store type.")
@@ -186,11 +186,11 @@ nonisolated open class NSPersistentStore: NSObject, @unchecked Sendable {
   /// A state of the store that contexts can read while others write; nil if it keeps none.
   func snapshot() throws -> (any StoreOperations)? { nil }
   /// The reason why the store can't be written, if it is known.
-  var readOnlyReason: ReadOnlyReason? { isReadOnly ? .asked : nil }
+  var readOnlyReason: ReadOnlyReason? { isReadOnly ? .requested : nil }
   /// Whether metadata was set that no save has written yet.
   var hasUnsavedMetadata: Bool { false }
   /// How rows are cached between contexts.
-  var rowFreshness: RowFreshness { .alwaysAtHand }
+  var rowFreshness: RowFreshness { .alwaysInMemory }
   /// The cached row for a key, if its values are complete and it is no older than `age` seconds; negative: of
   /// any age. nil: the row that was cached last, whether its values are complete or the store may have
   /// computed some since.
@@ -204,13 +204,13 @@ nonisolated open class NSPersistentStore: NSObject, @unchecked Sendable {
   /// Runs `body` with operations that read the store at one moment, whatever is written meanwhile; and
   /// whether they allocate keys.
   func withOneState(
-    for asker: StoreAsker, _ body: (any StoreOperations, _ handsOutKeys: Bool) throws -> Void
+    for caller: StoreCaller, _ body: (any StoreOperations, _ allocatesKeys: Bool) throws -> Void
   ) throws {
-    try body(try operations(for: asker), !isReadOnly)
+    try body(try operations(for: caller), !isReadOnly)
   }
 
   /// Whether the store needs the request of each call, which costs sets of objects in a save.
-  var takesRequests: Bool { true }
+  var needsRequests: Bool { true }
 
   /// The same as the open method, for classes that take options.
   class func setMetadata(_ metadata: [String: Any]?, at url: URL, options: StoreOpeningOptions) throws {
@@ -238,7 +238,7 @@ nonisolated open class NSPersistentStore: NSObject, @unchecked Sendable {
     do {
       // Before the rows, whose save writes it.
       metadata = migration.metadata.merging(metadata) { $1 }
-      try migration.transfer(to: try operations(for: migration.asker))
+      try migration.transfer(to: try operations(for: migration.caller))
     } catch {
       try? close()
       throw error
@@ -297,7 +297,7 @@ public struct NewPersistentStore {
 
 /// The context and the request that a store is called for; for stores implemented by the program. Stores that
 /// only handle rows need neither.
-struct StoreAsker {
+struct StoreCaller {
   let context: NSManagedObjectContext
   /// The fetch or save request; nil for calls without a request: faults, members, keys.
   var request: NSPersistentStoreRequest?

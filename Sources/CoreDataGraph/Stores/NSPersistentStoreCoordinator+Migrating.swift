@@ -51,7 +51,7 @@ extension NSPersistentStoreCoordinator {
     // Contexts that are running may still be firing faults from it.
     let closing = ClosingStore(old)
     for context in contexts.all {
-      context.onQueue { context in withExtendedLifetime(closing) { _ = context.takeExchanges() } }
+      context.onQueue { context in withExtendedLifetime(closing) { _ = context.applyStoreExchanges() } }
     }
     postChange([
       NSAddedPersistentStoresKey: [new], NSRemovedPersistentStoresKey: [old],
@@ -101,16 +101,16 @@ extension NSManagedObjectContext {
   /// Gives objects of migrated stores their new ids, here and in children. Must be called before any look-up
   /// in stores. Returns whether there was a migration since the last call.
   @discardableResult
-  final func takeExchanges() -> Bool {
+  final func applyStoreExchanges() -> Bool {
     let exchanges: [ExchangedStore] = self.exchanges.next(of: persistentStoreCoordinator)
     if exchanges.isEmpty { return false }
-    for child in children.all { child.onQueue { $0.takeExchanges() } }
+    for child in children.all { child.onQueue { $0.applyStoreExchanges() } }
     movePin()
-    for exchange in exchanges { take(exchange) }
+    for exchange in exchanges { applyExchange(exchange) }
     return true
   }
 
-  private func take(_ exchange: ExchangedStore) {
+  private func applyExchange(_ exchange: ExchangedStore) {
     let objects: [NSManagedObject] =
       identityMap.allObjects + undoState.objectsWithSavedDeletion + work.objectsDeletedRemotely
     identityMap.move(objects, from: exchange.old, to: exchange.new)

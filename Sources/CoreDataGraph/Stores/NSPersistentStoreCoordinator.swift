@@ -145,7 +145,7 @@ nonisolated open class NSPersistentStoreCoordinator: NSObject, WorkQueueOwner, @
     }
     store.persistentStoreCoordinator = nil
     try withCocoaErrors(store.url) { try store.close() }
-    for context in contexts.all { context.onQueue { $0.forget(store) } }
+    for context in contexts.all { context.onQueue { $0.removeObjects(of: store) } }
     postChange([NSRemovedPersistentStoresKey: [store]])
   }
 

@@ -67,7 +67,8 @@ nonisolated open class NSQueryGenerationToken: NSObject, NSCopying, NSSecureCodi
       super.init()
       return
     }
-    guard let identifier = UUID(uuidString: "\(name)"), let known = QueryGeneration.living(identifier) else {
+    guard let identifier = UUID(uuidString: "\(name)"), let known = QueryGeneration.existing(identifier)
+    else {
       return nil
     }
     generation = known
@@ -106,7 +107,7 @@ final class QueryGeneration: Sendable {
   /// An entry exists as long as its generation.
   private static let known = Guarded<[UUID: Weak]>([:])
 
-  static func living(_ identifier: UUID) -> QueryGeneration? {
+  static func existing(_ identifier: UUID) -> QueryGeneration? {
     known.withLock { $0[identifier]?.generation }
   }
 }

@@ -165,7 +165,7 @@ final class RowCache: SlabIndex, @unchecked Sendable {
 
   // MARK: Deallocated slabs
 
-  func slabGoes(root: Int, place: Int) {
+  func slabWillDeallocate(root: Int, place: Int) {
     lock.withLock { _ in
       let entry: Entry = hierarchies[root].entries[place]
       hierarchies[root].entries[place].slab = nil

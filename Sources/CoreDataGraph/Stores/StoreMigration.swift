@@ -8,14 +8,14 @@ struct StoreMigration {
   let source: NSPersistentStore
   let coordinator: NSPersistentStoreCoordinator
   /// A separate context, for stores that need the calling context.
-  let asker: StoreAsker
+  let caller: StoreCaller
 
   init(source: NSPersistentStore, coordinator: NSPersistentStoreCoordinator) {
     self.source = source
     self.coordinator = coordinator
     let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
     context.persistentStoreCoordinator = coordinator
-    asker = StoreAsker(context)
+    caller = StoreCaller(context)
   }
 
   /// The new store, opened and not in a coordinator's list yet. If it throws, nothing is left behind.
@@ -36,8 +36,8 @@ struct StoreMigration {
   /// Copies all objects to an empty store.
   func transfer(to target: any StoreOperations) throws {
     let entities: [EntityLayout] = source.runtime.entities.filter(source.holds).map(\.layout)
-    try source.withOneState(for: asker) { state, handsOutKeys in
-      try StoreTransfer.copy(entities, from: state, isReadOnly: !handsOutKeys, to: target)
+    try source.withOneState(for: caller) { state, allocatesKeys in
+      try StoreTransfer.copy(entities, from: state, isReadOnly: !allocatesKeys, to: target)
     }
   }
 }

@@ -73,7 +73,7 @@ package enum StoreRegistry {
     guard url.isFileURL else { return false }
     guard let storeClass = find(type) else { return true }
     guard let engineClass = storeClass as? EngineStore.Type else { return storeClass.keepsFiles }
-    return !engineClass.kind.isNowhere(url)
+    return !engineClass.kind.namesNoFile(url)
   }
 }
 

@@ -90,7 +90,7 @@ extension NSManagedObjectContext {
       let row: RowRef? = object.row
       if memento.life == .leaves { partners += self.partners(of: object) }
       var changes: [EventChange] = object.revert(memento)
-      if undoState.hasMetRemoteDeletions { object.dropRemotelyDeleted() }
+      if undoState.hadRemoteDeletions { object.dropRemotelyDeleted() }
       if memento.life == .leaves, row != nil { changes += object.clearMembers() }
       let life: ObjectMemento.Life =
         switch memento.life {
@@ -149,7 +149,7 @@ extension NSManagedObjectContext {
     if isMember { many.insert(member) } else { _ = many.remove(member) }
     object.state?.noteChange(partner.slot)
     noteChange(of: object)
-    settle(object)
+    clearUpdateIfUnchanged(object)
   }
 
   private func announce(_ memento: ObjectMemento) {
@@ -159,11 +159,11 @@ extension NSManagedObjectContext {
       removeInserted(object)
       object.awakeQuietly { object.awake(fromSnapshotEvents: .undoInsertion) }
     case .returns:
-      settle(object)
+      clearUpdateIfUnchanged(object)
       object.awakeQuietly { object.awake(fromSnapshotEvents: .undoDeletion) }
     case .stays:
       noteChange(of: object)
-      settle(object)
+      clearUpdateIfUnchanged(object)
       object.awakeQuietly { object.awake(fromSnapshotEvents: .undoUpdate) }
     }
   }
@@ -177,7 +177,7 @@ extension NSManagedObjectContext {
 
   private func restoreDeleted(_ object: NSManagedObject) {
     // The row was deleted, as if by a save of this context.
-    if object.flags.contains(.remotelyDeleted) { leave(object) }
+    if object.flags.contains(.remotelyDeleted) { removeDeleted(object) }
     work.undoDeletion(of: object)
     object.removeFlags(.inaccessible)
     if object.identityMap === identityMap {
@@ -195,7 +195,7 @@ extension NSManagedObjectContext {
       object.cachedID = nil
       if let store { work.assign(object, to: store) }
       identityMap.insert(object, store: 0, root: object.runtime.layout.rootIndex, key: object.key)
-      object.forgetRow(row, of: store)
+      object.discardRow(row, of: store)
     } else {
       identityMap.insert(
         object, store: object.store?.ordinal ?? 0, root: object.runtime.layout.rootIndex, key: object.key)

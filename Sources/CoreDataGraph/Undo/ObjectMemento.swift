@@ -65,7 +65,7 @@ extension NSManagedObject {
         let now: ToManyVersion = many.mark
         guard many.knows(member) == true else { return nil }
         let old: NSManagedObject? = many.move(member, before: next)
-        many.settle(mark)
+        many.restoreOrderFlag(mark)
         state.noteChange(slot)
         return .moved(slot, member, old, now)
       }
@@ -83,7 +83,7 @@ extension NSManagedObject {
     var place: MemberPlace = many.remove(member)
     // Its recorded position, because unloaded members do not contain it.
     if !isLoaded, place.isStored { place.before = known.before }
-    many.settle(mark)
+    many.restoreOrderFlag(mark)
     state?.noteChange(slot)
     return .removed(slot, member, place, now)
   }
@@ -100,7 +100,7 @@ extension NSManagedObject {
     guard !isMemberHere(slot, member) else { return nil }
     let now: ToManyVersion = many.mark
     many.insert(member, at: place)
-    many.settle(mark)
+    many.restoreOrderFlag(mark)
     state?.noteChange(slot)
     return .added(slot, member, place, now)
   }
@@ -113,7 +113,7 @@ extension NSManagedObject {
     }
     if oldRow.base == row?.base {
       state.values[slot] = .unset
-      state.forgetChange(slot)
+      state.removeChange(slot)
       return
     }
     // Saved since: the present row holds another value.
@@ -150,7 +150,7 @@ extension NSManagedObject {
   }
 
   /// Turns an object whose row was deleted into a new one with the same values.
-  final func forgetRow(_ old: RowRef, of store: NSPersistentStore?) {
+  final func discardRow(_ old: RowRef, of store: NSPersistentStore?) {
     let state: ObjectState = ensureState()
     for slot in 0..<runtime.slotCount {
       if state.values[slot].isUnset, case .stored = runtime.layout.slots[slot].role {

@@ -8,7 +8,7 @@ import Foundation
 ///                             context with their relationships, which keep them alive until they are released.
 ///                             Until the rollback, the reset or the end of the context
 ///     isPerforming            changes are being undone or redone: nothing is recorded
-///     hasMetRemoteDeletions   an undo has to look for objects that another context has deleted.
+///     hadRemoteDeletions      an undo has to look for objects that another context has deleted.
 ///                             Never reset
 ///     checkpoint              the observer that ends the event before the undo manager closes a group.
 ///                             As long as the manager is set
@@ -20,7 +20,7 @@ struct UndoState {
   private var retentions: [ObjectIdentifier: Weak] = [:]
   private var deletions = WeakObjects()
   private(set) var isPerforming = false
-  private(set) var hasMetRemoteDeletions = false
+  private(set) var hadRemoteDeletions = false
   private var checkpoint: (any NSObjectProtocol)?
 
   // MARK: Deleted objects
@@ -44,7 +44,7 @@ struct UndoState {
 
   mutating func releaseSavedDeletions() { deletions.releaseRelationships() }
 
-  mutating func recordRemoteDeletion() { hasMetRemoteDeletions = true }
+  mutating func recordRemoteDeletion() { hadRemoteDeletions = true }
 
   // MARK: Undo and redo
 

@@ -70,5 +70,5 @@ struct ObjectFlags: OptionSet {
   static let ofWork: ObjectFlags = ofChanges.union(event).union(ofPreparation)
     .union([.cascaded, .remotelyDeleted, .undoable])
   /// With any of these an access must do more than read the value. This is one test for every read.
-  static let attention: ObjectFlags = [.fault, .confined, .orphaned, .tracked]
+  static let slowAccess: ObjectFlags = [.fault, .confined, .orphaned, .tracked]
 }

@@ -23,7 +23,7 @@ extension FetchDraft {
           advice: "sort by an attribute, by one of a to-one relationship, or by the members' @count")
       }
     }
-    if !byKey, let tie = root.tie(after: order, in: schema) { order.append(tie) }
+    if !byKey, let tieBreaker = root.tieBreaker(after: order, in: schema) { order.append(tieBreaker) }
   }
 
   private func components(_ term: FetchOrder) -> [String] {

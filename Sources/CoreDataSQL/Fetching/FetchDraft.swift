@@ -24,7 +24,7 @@ struct FetchDraft {
     self.schema = schema
     let table: TableSchema = try schema.table(of: plan.entity.index)
     frame = SelectFrame(aliases: AliasSource())
-    let alias: String = frame.aliases.take()
+    let alias: String = frame.aliases.make()
     frame.source = .table(table.name, alias: alias)
     root = ObjectPlace(entity: plan.entity.index, table: table, alias: alias, frame: frame)
   }

@@ -79,7 +79,7 @@ struct NamePool {
     taken = Set(reserved.map(DatabaseNames.fold))
   }
 
-  mutating func take(_ name: String) -> String {
+  mutating func claim(_ name: String) -> String {
     var candidate: String = rules.fitted(name)
     var number: Int = 0
     while !taken.insert(DatabaseNames.fold(candidate)).inserted {

@@ -3,7 +3,7 @@ import CoreDataPredicates
 import CoreDataStorage
 
 /// A function of a collection's members.
-enum Total {
+enum MemberAggregate {
   case sum, average, min, max, median, deviation
 
   /// The operator of key paths, without its `@`.
@@ -78,7 +78,7 @@ extension KeyPathResolver {
     if name.hasPrefix("@unionOf") || name.hasPrefix("@distinctUnionOf") {
       return .members(try union(name, members, path, text))
     }
-    guard let total = Total(operator: name) else {
+    guard let total = MemberAggregate(operator: name) else {
       throw StoreError.invalid(
         part: text,
         reason:
@@ -138,7 +138,8 @@ enum NilMembers {
 
 extension Members {
   /// One value computed from the members' values; equal values count once if this is a set.
-  func total(_ total: Total, of nils: NilMembers, _ text: String, _ dialect: any SQLDialect) throws -> Operand
+  func total(_ total: MemberAggregate, of nils: NilMembers, _ text: String, _ dialect: any SQLDialect) throws
+    -> Operand
   {
     guard case .value(let value, let type) = element else {
       throw StoreError.invalid(
@@ -155,15 +156,15 @@ extension Members {
     }
     let (computed, result): (SQLExpression, ValueType) = try aggregate(total, value, distinct, type, dialect)
     guard case .fatal = nils, !isSet else {
-      return .value(scalar(computed, empty: total.ofNothing), result)
+      return .value(scalar(computed, empty: total.forNoMembers), result)
     }
     // `COUNT(x)` leaves nil out, `COUNT(*)` does not.
     let isComplete: SQLExpression = .binary(.equal, .countRows, .builtin("COUNT", [value]))
-    let whole: SQLExpression = total.ofNothing.map { .builtin("COALESCE", [computed, $0]) } ?? computed
+    let whole: SQLExpression = total.forNoMembers.map { .builtin("COALESCE", [computed, $0]) } ?? computed
     return .value(scalar(.choice(when: isComplete, then: whole, otherwise: .null)), result)
   }
 
-  private func check(_ total: Total, _ type: ValueType, _ text: String) throws {
+  private func check(_ total: MemberAggregate, _ type: ValueType, _ text: String) throws {
     switch (total, type) {
     case (.min, .date), (.max, .date), (.min, .string), (.max, .string), (.min, .uuid), (.max, .uuid),
       (.min, .data), (.max, .data):
@@ -178,7 +179,7 @@ extension Members {
   }
 
   private func aggregate(
-    _ total: Total, _ value: SQLExpression, _ distinct: SQLExpression, _ type: ValueType,
+    _ total: MemberAggregate, _ value: SQLExpression, _ distinct: SQLExpression, _ type: ValueType,
     _ dialect: any SQLDialect
   ) throws -> (SQLExpression, ValueType) {
     let number: SQLExpression = type == .decimal ? try dialect.rewrite(.realOfDecimal(value)) : value
@@ -219,7 +220,7 @@ extension SQLExtremeKind {
   }
 }
 
-extension Total {
+extension MemberAggregate {
   /// The result for no members; nil if that is nil.
-  fileprivate var ofNothing: SQLExpression? { self == .sum || self == .average ? .integer(0) : nil }
+  fileprivate var forNoMembers: SQLExpression? { self == .sum || self == .average ? .integer(0) : nil }
 }

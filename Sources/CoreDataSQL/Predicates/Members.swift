@@ -91,7 +91,7 @@ struct Members {
   /// The rows of a select with one column called `value`.
   static func values(of rows: SelectStatement, like element: Operand, outer: SelectFrame) -> Members {
     let frame = SelectFrame(aliases: outer.aliases)
-    let alias: String = outer.aliases.take()
+    let alias: String = outer.aliases.make()
     frame.source = .select(rows, alias: alias)
     let column: SQLExpression = .column(alias, "value")
     let member: Operand
@@ -174,7 +174,7 @@ extension KeyPathResolver {
     _ table: String, to frame: SelectFrame, _ kind: SQLJoin.Kind, link: (String) -> SQLExpression
   ) -> (String, SQLExpression) {
     guard frame.source != nil else {
-      let alias: String = frame.aliases.take()
+      let alias: String = frame.aliases.make()
       frame.source = .table(table, alias: alias)
       return (alias, link(alias))
     }
@@ -186,7 +186,7 @@ extension KeyPathResolver {
     _ members: JoinTableMembers, member: SQLExpression, owner: SQLExpression, aliases: AliasSource
   ) -> SQLExpression {
     func side(_ column: String, where other: String) -> SelectStatement {
-      let alias: String = aliases.take()
+      let alias: String = aliases.make()
       var select = SelectStatement(
         columns: [.column(alias, column)], source: .table(members.table, alias: alias))
       select.condition = .binary(.equal, .column(alias, other), owner)

@@ -3,7 +3,7 @@ import CoreDataStorage
 /// Generates the aliases of one statement: `t0`, `t1`, …
 final class AliasSource {
   private var next: Int = 0
-  func take() -> String {
+  func make() -> String {
     defer { next += 1 }
     return "t\(next)"
   }
@@ -29,7 +29,7 @@ final class SelectFrame {
   init(aliases: AliasSource) { self.aliases = aliases }
 
   func join(_ kind: SQLJoin.Kind, _ table: String, on condition: (String) -> SQLExpression) -> String {
-    let alias: String = aliases.take()
+    let alias: String = aliases.make()
     joins.append(SQLJoin(kind: kind, table: table, alias: alias, condition: condition(alias)))
     return alias
   }
@@ -146,7 +146,7 @@ extension ObjectPlace {
   /// The term that gives rows with equal values the order of their insertion. There is none if an index may
   /// serve the order read backwards: it then returns equal rows backwards too, as Apple's framework does, and
   /// another term would require sorting.
-  func tie(after order: [SQLOrderTerm], in schema: StoreSchema) -> SQLOrderTerm? {
+  func tieBreaker(after order: [SQLOrderTerm], in schema: StoreSchema) -> SQLOrderTerm? {
     let columns: [OrderedColumn] = order.compactMap { term in
       guard term.collation == nil, case .column(let alias, let name) = term.expression,
         key == .column(alias, table.key)

@@ -49,7 +49,7 @@ extension PredicateCompiler {
     }
     var select = SelectStatement(columns: [.named(first.0, "value")], source: .nothing)
     select.union = values.dropFirst().map { SelectStatement(columns: [$0.0], source: .nothing) }
-    select.keepsDoubles = true
+    select.keepsDuplicates = true
     return Members.values(of: select, like: .value(.null, type), outer: scope.object.frame)
   }
 

@@ -217,7 +217,7 @@ extension PredicateCompiler {
       return .value(.choice(when: isMissing, then: .integer(0), otherwise: count), .integer)
     case .mode: return .members(try mode(members, text))
     default:
-      guard let total = Total(function) else {
+      guard let total = MemberAggregate(function) else {
         throw unsupported(expression, "it is unknown", "rewrite it")
       }
       return try members.total(total, of: .fatal, text, schema.dialect)

@@ -30,8 +30,8 @@ struct ProjectionDraft {
 
   var root: ObjectPlace { rows.root }
 
-  /// See ``ProjectionStatement/leavesDoubles``.
-  var leavesDoubles: Bool {
+  /// See ``ProjectionStatement/leavesDuplicates``.
+  var leavesDuplicates: Bool {
     plan.isDistinct && !shape.order.allSatisfy { shape.columns.contains($0.expression) }
   }
 
@@ -78,15 +78,15 @@ struct ProjectionDraft {
       }
     }
     order = try shape.order.compactMap { try orderTerm($0) }
-    if plan.isDistinct && !leavesDoubles { return }
+    if plan.isDistinct && !leavesDuplicates { return }
     if shape.isGrouped {
       order += try keys.flatMap { key in
         try key.columns.map { column in
           try compiler.orderTerm(column, isDecimal: key.kind == .decimal, ascending: true)
         }
       }
-    } else if !shape.order.isEmpty, let tie = root.tie(after: order, in: compiler.schema) {
-      order.append(tie)
+    } else if !shape.order.isEmpty, let tieBreaker = root.tieBreaker(after: order, in: compiler.schema) {
+      order.append(tieBreaker)
     }
   }
 
@@ -111,7 +111,7 @@ struct ProjectionDraft {
     select.groups = keys.flatMap(\.columns)
     select.having = having
     select.order = order
-    if leavesDoubles { return select }
+    if leavesDuplicates { return select }
     select.isDistinct = plan.isDistinct
     if plan.limit > 0 { select.limit = .bound(.integer(Int64(plan.limit))) }
     if plan.offset > 0 { select.offset = .bound(.integer(Int64(plan.offset))) }
@@ -209,6 +209,6 @@ extension FetchCompiler {
     try draft.sort()
     return ProjectionStatement(
       statement: SQLRenderer.statement(draft.assembled(), dialect: dialect), columns: draft.reads,
-      leavesDoubles: draft.leavesDoubles)
+      leavesDuplicates: draft.leavesDuplicates)
   }
 }

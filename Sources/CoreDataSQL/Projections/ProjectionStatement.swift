@@ -6,7 +6,7 @@ package struct ProjectionStatement: Sendable {
   package var columns: [ValueRead]
   /// Whether duplicates are kept and no limit is applied, because `SELECT DISTINCT` can only order by
   /// selected columns.
-  package var leavesDoubles: Bool
+  package var leavesDuplicates: Bool
 }
 
 /// How a value is read from the columns of a result.

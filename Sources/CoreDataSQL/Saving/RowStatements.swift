@@ -21,7 +21,7 @@ package struct RowStatements: Sendable {
   }
 
   /// (key): sets the version of a row that has none to 0.
-  package var giveVersion: String {
+  package var setMissingVersion: String {
     let condition: SQLExpression = .all([
       table.has(key: .parameter(1)), .isNull(.column(nil, table.version)),
     ])

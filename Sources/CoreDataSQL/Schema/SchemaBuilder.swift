@@ -47,7 +47,7 @@ struct SchemaBuilder {
       if entity.superIndex == nil {
         tablePosition[entity.index] = tables.count
         let table = TableSchema(
-          name: pool.take(rules.table(entity.name)), root: entity.index, rootNumber: numbers[entity.index],
+          name: pool.claim(rules.table(entity.name)), root: entity.index, rootNumber: numbers[entity.index],
           key: rules.key, entity: rules.entityNumber(hasSubentities: entity.hasSubentities),
           version: rules.version)
         tables.append(table)
@@ -64,7 +64,7 @@ struct SchemaBuilder {
       guard let position = tablePosition[entity.index] else { continue }
       for (number, slot) in entity.slots.enumerated() where slot.declaringEntity == entity.index {
         guard case .stored(let kind, _) = slot.role else { continue }
-        let name: String = pools[position].take(
+        let name: String = pools[position].claim(
           kind == .toOne ? rules.toOneKey(slot.name) : rules.attribute(slot.name))
         func add(_ name: String, _ purpose: ColumnSchema.Purpose) {
           tables[position].columns.append(
@@ -80,13 +80,13 @@ struct SchemaBuilder {
         var columns = ToOneColumns(key: name)
         add(name, .toOneKey)
         if let destination = slot.destination, layout.entities[destination].hasSubentities {
-          let column: String = pools[position].take(
+          let column: String = pools[position].claim(
             rules.toOneEntity(slot.name, destination: numbers[destination]))
           columns.entity = column
           add(column, .toOneEntity)
         }
         if let inverse = slot.relationship?.inverseRelationship, inverse.isToMany, inverse.isOrdered {
-          let column: String = pools[position].take(rules.toOneOrder(slot.name))
+          let column: String = pools[position].claim(rules.toOneOrder(slot.name))
           columns.order = column
           add(column, .order)
         }
@@ -102,13 +102,13 @@ struct SchemaBuilder {
         guard slot.role == .toMany, slot.relationship?.inverseRelationship == nil,
           let destination = slot.destination, let position = tablePosition[destination]
         else { continue }
-        let key: String = pools[position].take(
+        let key: String = pools[position].claim(
           rules.hiddenKey(slot.name, of: entity.name, source: numbers[entity.index]))
         tables[position].columns.append(
           ColumnSchema(name: key, kind: .toOne, owner: entity.index, slot: number, purpose: .hiddenKey))
         var order: String?
         if slot.relationship?.isOrdered ?? false {
-          let column: String = pools[position].take(
+          let column: String = pools[position].claim(
             rules.hiddenOrder(slot.name, of: entity.name, source: numbers[entity.index]))
           tables[position].columns.append(
             ColumnSchema(name: column, kind: .toOne, owner: entity.index, slot: number, purpose: .order))
@@ -160,10 +160,10 @@ struct SchemaBuilder {
         let owner: Int = backSlot.destination ?? entity.index
         if !rules.joinKeysAreUnique { keyPool = NamePool(rules) }
         func key(_ relationship: String, _ entity: Int) -> String {
-          keyPool.take(
+          keyPool.claim(
             rules.joinKey(relationship, of: layout.entities[entity].name, number: numbers[entity]))
         }
-        let table: String = tablePool.take(
+        let table: String = tablePool.claim(
           rules.joinTable(slot.name, of: entity.name, owner: numbers[entity.index]))
         let ownerKey: String = key(inverse.name, owner)
         let targetKey: String = (isReflexive ? rules.reflexiveKey : nil) ?? key(slot.name, destination)

@@ -91,7 +91,7 @@ package struct SQLRenderer {
       write(select.having, inside: .loosest)
     }
     for other in select.union {
-      sql += select.keepsDoubles ? " UNION ALL " : " UNION "
+      sql += select.keepsDuplicates ? " UNION ALL " : " UNION "
       write(other)
     }
     for (index, term) in select.order.enumerated() {

@@ -14,7 +14,7 @@ package struct SelectStatement: Sendable, Hashable {
   /// Further selects whose rows are added, without duplicates.
   package var union: [SelectStatement] = []
   /// Whether duplicates in the union are kept.
-  package var keepsDoubles: Bool = false
+  package var keepsDuplicates: Bool = false
 
   package init(columns: [SQLExpression] = [], source: SQLSource) {
     self.columns = columns

@@ -24,11 +24,11 @@ package struct ProjectionEvaluation {
   package func run(_ rows: some Sequence<Any>) throws -> ProjectedRows {
     var lines: [Line] = shape.isGrouped ? try grouped(rows) : try plain(rows)
     try sort(&lines)
-    var sieve = DistinctLimiter(isDistinct: plan.isDistinct, limit: plan.limit, offset: plan.offset)
+    var limiter = DistinctLimiter(isDistinct: plan.isDistinct, limit: plan.limit, offset: plan.offset)
     var table = ProjectedRows(width: columns.count)
     for line in lines {
-      if sieve.isFull { break }
-      if sieve.takes(line.values) { table.append(row: line.values) }
+      if limiter.isFull { break }
+      if limiter.accepts(line.values) { table.append(row: line.values) }
     }
     return table
   }

@@ -106,7 +106,7 @@ package struct DistinctLimiter {
   /// Whether the limit is reached.
   package var isFull: Bool { toTake == 0 }
 
-  package mutating func takes(_ row: [PredicateValue]) -> Bool {
+  package mutating func accepts(_ row: [PredicateValue]) -> Bool {
     if isFull || isDistinct && !seen.insert(row).inserted { return false }
     if toSkip > 0 {
       toSkip -= 1

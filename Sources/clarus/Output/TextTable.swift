@@ -36,16 +36,16 @@ struct TextTable {
       try writeRow(safe, to: output)
     } else {
       waiting.append(safe)
-      if waiting.count == Self.sampleSize { try settle(output) }
+      if waiting.count == Self.sampleSize { try fixWidths(output) }
     }
   }
 
   /// Writes the buffered rows. A table without rows gets its heading too.
   mutating func finish(_ output: StandardOutput) throws {
-    if widths == nil { try settle(output) }
+    if widths == nil { try fixWidths(output) }
   }
 
-  private mutating func settle(_ output: StandardOutput) throws {
+  private mutating func fixWidths(_ output: StandardOutput) throws {
     let titles: [String] = columns.map { DisplayWidth.escaped($0.title) }
     widths = columns.indices.map { column in
       ([titles] + waiting).map { DisplayWidth.of($0[column]) }.max() ?? 0

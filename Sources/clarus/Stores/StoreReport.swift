@@ -142,7 +142,7 @@ extension StoreJournal {
   }
 
   fileprivate var sentence: String {
-    if holdsCutShortSave { return "rollback journal; a save was cut short and is undone in what is read" }
+    if hasInterruptedSave { return "rollback journal; a save was cut short and is undone in what is read" }
     if !isWriteAheadLog { return "rollback journal" }
     return pendingBytes > 0
       ? "write-ahead log with \(pendingBytes) bytes beside the file" : "write-ahead log, empty"

@@ -229,8 +229,8 @@ struct ConcurrencyDebugTests {
     }
     let text: String = Self.text(result)
     #expect(text.hasSuffix("went on"), "\(text)")
-    #expect(Self.reports(in: text) == (ConcurrencyDebug.unasked == .report ? 3 : 0), "\(text)")
-    guard ConcurrencyDebug.unasked == .report else { return }
+    #expect(Self.reports(in: text) == (ConcurrencyDebug.defaultMode == .report ? 3 : 0), "\(text)")
+    guard ConcurrencyDebug.defaultMode == .report else { return }
     for part in [
       "Item.title was read off the queue", "Item.count was read", "count(for:) was called", "\"kitchen\"",
       "a private queue", "useOffQueue", "performAndWait", "CLARUS_CONCURRENCY_DEBUG=1",
@@ -355,7 +355,7 @@ struct ConcurrencyDebugTests {
     func chosen(_ environment: [String: String] = [:], _ arguments: [String] = []) -> ConcurrencyDebug {
       .chosen(environment: environment, arguments: ["program"] + arguments)
     }
-    #expect(chosen() == .unasked)
+    #expect(chosen() == .defaultMode)
     let spellings: [(ConcurrencyDebug, [String])] = [
       (.stop, ["1", "3", "YES", "true"]), (.report, ["report", "Report"]), (.off, ["0", "NO", "", "-1"]),
     ]
@@ -367,7 +367,7 @@ struct ConcurrencyDebugTests {
         #expect(chosen([name: "1", "CLARUS_CONCURRENCY_DEBUG": "1"], ["-\(name)", text]) == choice)
       }
     }
-    #expect(chosen([:], ["-\(name)"]) == .unasked)
+    #expect(chosen([:], ["-\(name)"]) == .defaultMode)
   }
 
   // MARK: A context that goes away

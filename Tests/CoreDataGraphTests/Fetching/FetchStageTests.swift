@@ -53,12 +53,12 @@ import Testing
           .validated(for: item, comparesExactly: false))
       #expect(validated.shape?.parameters == [.integer(Int64(number)), .string("t\(number)")])
     }
-    #expect(item.soundShapes.count == 1)
-    for number in 1...SoundShapes.capacity + 5 {
+    #expect(item.validatedShapes.count == 1)
+    for number in 1...ValidatedShapes.capacity + 5 {
       let format: String = "count + \(number) == 1"
       _ = try request("Item", NSPredicate(format: format)).validated(for: item, comparesExactly: false)
     }
-    #expect(item.soundShapes.count <= SoundShapes.capacity)
+    #expect(item.validatedShapes.count <= ValidatedShapes.capacity)
   }
 
   @Test(arguments: [
@@ -70,7 +70,7 @@ import Testing
     let argument = NSDecimalNumber(string: "12345678901234567890.123456789")
     _ = try request("Item", NSPredicate(format: "\(format) AND price < %@", argument))
       .validated(for: item, comparesExactly: false)
-    #expect(item.soundShapes.count == 0)
+    #expect(item.validatedShapes.count == 0)
   }
 
   // MARK: Resolve

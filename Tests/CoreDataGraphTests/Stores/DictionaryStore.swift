@@ -37,9 +37,9 @@ final class DictionaryStore: NSPersistentStore, @unchecked Sendable {
     journal.withLock { $0.append("remove") }
   }
 
-  override func operations(for asker: StoreAsker) throws -> any StoreOperations {
-    if let request = asker.request { requests.withLock { $0.append(request) } }
-    if asker.request is NSSaveChangesRequest, let failure = failure.withLock({ $0 }) { throw failure }
+  override func operations(for caller: StoreCaller) throws -> any StoreOperations {
+    if let request = caller.request { requests.withLock { $0.append(request) } }
+    if caller.request is NSSaveChangesRequest, let failure = failure.withLock({ $0 }) { throw failure }
     guard let rows = content.withLock({ $0 }) else { throw StoreError.closed }
     return rows
   }
@@ -63,7 +63,7 @@ final class TestedProgramStore: StoreOperations, StoreDescribing, StoreClosing, 
     context.persistentStoreCoordinator = coordinator
   }
 
-  private func operations() throws -> any StoreOperations { try store.operations(for: StoreAsker(context)) }
+  private func operations() throws -> any StoreOperations { try store.operations(for: StoreCaller(context)) }
 
   var layout: ModelLayout { store.runtime.layout }
   var identifier: String { store.identifier }

@@ -257,7 +257,7 @@ import Testing
 
   @Test func `plans that a kind does not offer are refused in words`() throws {
     let (coordinator, store) = try dictionary()
-    let operations: any StoreOperations = try store.operations(for: StoreAsker(context(coordinator)))
+    let operations: any StoreOperations = try store.operations(for: StoreCaller(context(coordinator)))
     let plan = BatchPlan(.delete, of: operations.layout.entities[0], author: SaveAuthor())
     #expect(throws: StoreError.self) { try operations.execute(plan) }
     #expect(throws: StoreError.self) { try operations.execute(SchemaPlan([], to: operations.layout)) }

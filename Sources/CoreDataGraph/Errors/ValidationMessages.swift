@@ -8,7 +8,7 @@ import Foundation
 /// `Property/name/Entity/Person` or `Property/name` for the property, `ErrorString/is too long` for the
 /// problem, or the warning given with the validation predicate. The failure reason, for logs, names entity
 /// and property and gives the exact problem.
-struct ValidationWords {
+struct ValidationMessages {
   let entity: NSEntityDescription
   let property: String
 
@@ -16,10 +16,10 @@ struct ValidationWords {
   ///   - warning: the model's, in place of the sentence for the code.
   ///   - detail: the exact problem, as part of a sentence.
   func message(_ code: Int, warning: String?, detail: String?, advice: String?) -> ErrorMessage {
-    let plain: String = "\(plainSubject) \(ValidationWords.sentence(for: code))"
+    let plain: String = "\(plainSubject) \(ValidationMessages.sentence(for: code))"
     let reason: String = detail.map { "\(plain): \($0)" } ?? plain
     if let warning { return ErrorMessage(reason, advice: advice, whole: sentence(of: warning)) }
-    let translated: String = "\(subject) \(localized(ValidationWords.sentence(for: code)))"
+    let translated: String = "\(subject) \(localized(ValidationMessages.sentence(for: code)))"
     return ErrorMessage(reason, advice: advice, whole: translated == plain ? nil : translated)
   }
 

@@ -15,11 +15,11 @@ extension NSPersistentStoreCoordinator {
   }
 
   /// Calls some stores one after the other; the results are in their order.
-  final func ask<Answer>(
-    _ stores: [NSPersistentStore], for asker: StoreAsker,
-    _ question: (any StoreOperations, NSPersistentStore) throws -> Answer
-  ) throws -> [Answer] {
-    try stores.map { try question(try $0.pinnedOperations(for: asker), $0) }
+  final func call<Result>(
+    _ stores: [NSPersistentStore], for caller: StoreCaller,
+    _ body: (any StoreOperations, NSPersistentStore) throws -> Result
+  ) throws -> [Result] {
+    try stores.map { try body(try $0.pinnedOperations(for: caller), $0) }
   }
 
   /// The present states of stores, by ordinals; stores that keep none are left out.
@@ -36,7 +36,7 @@ extension NSPersistentStoreCoordinator {
   final func save(_ plans: [SavePlan], in parts: [StoreChanges], for context: NSManagedObjectContext) throws {
     for (place, part) in parts.enumerated() {
       do {
-        try part.store.execute(plans[place], for: part.asker(context))
+        try part.store.execute(plans[place], for: part.caller(context))
       } catch {
         throw StoreRefusal(error: error, place: place)
       }
@@ -48,7 +48,7 @@ extension NSPersistentStoreCoordinator {
   final func checkWritable(_ stores: [NSPersistentStore], for context: NSManagedObjectContext) throws {
     for store in stores {
       do {
-        try store.operations(for: StoreAsker(context)).checkWritable()
+        try store.operations(for: StoreCaller(context)).checkWritable()
       } catch let error as StoreError {
         throw SaveErrors.error(for: error, store: store, context: context)
       }
@@ -73,7 +73,7 @@ extension NSPersistentStoreCoordinator {
   final func allocateKey(
     for root: EntityLayout, in store: NSPersistentStore, for context: NSManagedObjectContext
   ) throws -> Int64 {
-    try store.operations(for: StoreAsker(context)).allocateKeys(for: root, count: 1)
+    try store.operations(for: StoreCaller(context)).allocateKeys(for: root, count: 1)
   }
 }
 
