@@ -49,7 +49,11 @@ import Testing
     }
     _ = try cache.predicate("a == %@", [1])
     let path: NSExpression = NSExpression(forKeyPath: "b")
-    #expect(try cache.predicate("a == %@", [path]) == Parser.parse("a == %@", [path]))
+    let wrapped: Any = Optional(path) as Any
+    for argument in [path, wrapped] as [Any] {
+      let found: PredicateNode = try cache.predicate("a == %@", [argument])
+      #expect(try found == Parser.parse("a == b", []))
+    }
     #expect(try cache.predicate("a == %@", [2]) == Parser.parse("a == 2", []))
   }
 

@@ -127,7 +127,7 @@ struct ReadOnlyTests {
         try body()
         Issue.record("it was written")
       } catch StoreError.readOnly(let place, let reason) {
-        #expect(place == url && reason == .asked)
+        #expect(place == url && reason == .requested)
       }
     }
   }

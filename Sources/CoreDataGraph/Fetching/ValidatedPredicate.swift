@@ -20,35 +20,37 @@ extension FetchParameters {
     try checkEvaluationAllowed()
     guard let given = predicate?.structureNode() else { return nil }
     let shape: PredicateShape? = PredicateShape(given)
-    if let shape, runtime.validatedShapes.holds(shape) {
-      return ValidatedPredicate(node: given, shape: shape)
-    }
+    let verdict: Bool? = shape.flatMap { runtime.validatedShapes.verdict(on: $0) }
+    if verdict == true { return ValidatedPredicate(node: given, shape: shape) }
     let errors: [PredicateProblem] = given.errors(for: runtime.layout.entity)
     guard errors.isEmpty else { throw GraphError.predicate(errors) }
-    if let shape, given.isValidByShape(shape, for: runtime) {
-      runtime.validatedShapes.add(shape)
-      return ValidatedPredicate(node: given, shape: shape)
+    if let shape, verdict == nil {
+      let isValid: Bool = given.isValidByShape(shape, for: runtime)
+      runtime.validatedShapes.add(shape, isValid)
+      if isValid { return ValidatedPredicate(node: given, shape: shape) }
     }
     let node: PredicateNode = try given.resolvingFetches().simplified
     return ValidatedPredicate(node: comparesExactly ? node : node.comparingRounded(from: runtime))
   }
 }
 
-/// Shapes of predicates about an entity that are valid and stay unchanged, whatever their parameters.
+/// For shapes of predicates about an entity, whether all predicates of the shape are valid and stay unchanged,
+/// whatever their parameters.
 ///
 /// Belongs to an entity of one model, which does not change.
 final class ValidatedShapes: Sendable {
-  private let shapes = Guarded<Set<ShapeKey>>([])
+  private let shapes = Guarded<[ShapeKey: Bool]>([:])
 
   /// Programs with more shapes validate some of them again.
   static let capacity: Int = 256
 
-  func holds(_ shape: PredicateShape) -> Bool { shapes.withLock { $0.contains(shape.key) } }
+  /// nil if it is not known.
+  func verdict(on shape: PredicateShape) -> Bool? { shapes.withLock { $0[shape.key] } }
 
-  func add(_ shape: PredicateShape) {
+  func add(_ shape: PredicateShape, _ isValid: Bool) {
     shapes.withLock {
       if $0.count >= Self.capacity { $0.removeAll(keepingCapacity: true) }
-      $0.insert(shape.key)
+      $0[shape.key] = isValid
     }
   }
 

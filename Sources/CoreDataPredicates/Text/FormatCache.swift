@@ -57,7 +57,9 @@ package final class FormatCache: @unchecked Sendable {
     lock.unlock()
     if let known {
       if let node = known.filled(arguments) { return node }
-    } else if !isFirstUse, let template = FormatTemplate(format, arguments) {
+    } else if !isFirstUse, !arguments.contains(where: { FormatTemplate.isTree(Parser.unwrapped($0)) }),
+      let template = FormatTemplate(format, arguments)
+    {
       keep(template, key)
       if let node = template.filled(arguments) { return node }
     }
@@ -130,29 +132,16 @@ private struct FormatTemplate {
   }
 
   private static func value(_ argument: Any?, _ specifier: Specifier) -> PredicateValue? {
-    if specifier == .object {
-      guard object(argument, as: NSObject.self) == nil else {
-        if object(argument, as: Foundation.NSPredicate.self) != nil
-          || object(argument, as: NSExpression.self) != nil
-        {
-          return nil
-        }
-        return PredicateValue(constant: argument)
-      }
-      return PredicateValue(constant: unwrapped(argument))
-    }
-    return Parser.number(unwrapped(argument), specifier)
+    let argument: Any? = Parser.unwrapped(argument)
+    if specifier != .object { return Parser.number(argument, specifier) }
+    return isTree(argument) ? nil : PredicateValue(constant: argument)
   }
 
-  /// An optional inside an `Any` would hide its value.
-  private static func unwrapped(_ argument: Any?) -> Any? {
-    guard let argument else { return nil }
-    let type: Any.Type = Swift.type(of: argument)
-    if type == Int64.self || type == Int.self || type == String.self || type == Double.self {
-      return argument
-    }
-    if let optional = argument as? any UnwrappableOptional { return optional.unwrapped }
-    return argument
+  /// Whether an argument, not wrapped in an optional, becomes a part of the tree.
+  static func isTree(_ argument: Any?) -> Bool {
+    guard object(argument, as: NSObject.self) != nil else { return false }
+    return object(argument, as: Foundation.NSPredicate.self) != nil
+      || object(argument, as: NSExpression.self) != nil
   }
 
   private func fill(_ node: PredicateNode, _ values: [PredicateValue]) -> PredicateNode {

@@ -172,9 +172,19 @@ package struct Parser {
         hint: "The format takes more arguments than the \(arguments.count) passed.")
     }
     defer { nextArgument += 1 }
-    // An optional inside an Any would hide its value.
-    if let optional = arguments[nextArgument] as? any UnwrappableOptional { return optional.unwrapped }
-    return arguments[nextArgument]
+    return Self.unwrapped(arguments[nextArgument])
+  }
+
+  /// An argument without the optional inside its `Any`, which would hide its value.
+  static func unwrapped(_ argument: Any?) -> Any? {
+    guard let argument else { return nil }
+    // Asking for the protocol costs more than parsing a short format.
+    let type: Any.Type = Swift.type(of: argument)
+    if type == Int64.self || type == Int.self || type == String.self || type == Double.self {
+      return argument
+    }
+    if let optional = argument as? any UnwrappableOptional { return optional.unwrapped }
+    return argument
   }
 
   /// The constant for the argument that was read last.

@@ -14,8 +14,8 @@ import Testing
   func `the places of validation and of key-value coding in a class are found`() {
     #expect(MethodOverride.ofValidation.place.isKnown)
     #expect(MethodOverride.ofReading.place.isKnown)
-    #expect(MethodOverride.ofValidation.isMade(by: LayoutParcel.self))
-    #expect(!MethodOverride.ofReading.isMade(by: LayoutParcel.self))
+    #expect(MethodOverride.ofValidation.isOverridden(by: LayoutParcel.self))
+    #expect(!MethodOverride.ofReading.isOverridden(by: LayoutParcel.self))
   }
 
   @Test func `validation, sort descriptors, observation and class names work where no layout is read`() async
@@ -39,7 +39,8 @@ private enum WithoutLayout {
 
   static func check() throws {
     try require(!RuntimeLayout.isUsed, "the switch")
-    try require(MethodOverride.ofReading.isMade(by: LayoutPlain.self), "every class counts as overriding")
+    try require(
+      MethodOverride.ofReading.isOverridden(by: LayoutPlain.self), "every class counts as overriding")
     try require(TypeSearch.classes(named: "LayoutParcel", subclassOf: NSManagedObject.self).isEmpty, "search")
     let parcel = World.entity(
       "LayoutParcel",

@@ -126,7 +126,7 @@ final class DictionaryRows: StoreOperations, @unchecked Sendable {
       var new: State = try open()
       try check(plan, new)
       let keys = NewKeys(for: plan) { root, count in Self.allocate(root, count, &new) }
-      plan.takeKeys(keys, of: layout)
+      plan.assignKeys(keys, of: layout)
       apply(plan, &new)
       state = new
       plans.append(plan)
