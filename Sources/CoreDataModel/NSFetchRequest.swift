@@ -59,47 +59,52 @@ nonisolated open class NSFetchRequest<ResultType: NSFetchRequestResult>: NSPersi
     .fetchRequestType
   }
 
+  // Accesses to the properties do not overlap: each reads or replaces a whole value. Every fetch reads all of
+  // them, and checking exclusivity at run time would cost more than reading them.
+
   /// The entity to fetch. Nil until set or, for a request made by name, until it is executed.
-  open var entity: NSEntityDescription? { willSet { mayChange() } }
+  @exclusivity(unchecked) open var entity: NSEntityDescription? { willSet { mayChange() } }
 
   /// The name of the entity to fetch.
   open var entityName: String? {
     entity?.name ?? storedEntityName
   }
-  package final var storedEntityName: String?
+  @exclusivity(unchecked) package final var storedEntityName: String?
 
-  open var predicate: NSPredicate? { willSet { mayChange() } }
-  open var sortDescriptors: [NSSortDescriptor]? { willSet { mayChange() } }
+  @exclusivity(unchecked) open var predicate: NSPredicate? { willSet { mayChange() } }
+  @exclusivity(unchecked) open var sortDescriptors: [NSSortDescriptor]? { willSet { mayChange() } }
 
   /// The most results to return; 0 for no limit.
-  open var fetchLimit: Int = 0 { willSet { mayChange() } }
+  @exclusivity(unchecked) open var fetchLimit: Int = 0 { willSet { mayChange() } }
 
   /// How many matches to skip, counted after sorting.
-  open var fetchOffset: Int = 0 { willSet { mayChange() } }
+  @exclusivity(unchecked) open var fetchOffset: Int = 0 { willSet { mayChange() } }
 
   /// How many rows to hold at a time while the result is iterated; 0 to load all at once.
-  open var fetchBatchSize: Int = 0 { willSet { mayChange() } }
+  @exclusivity(unchecked) open var fetchBatchSize: Int = 0 { willSet { mayChange() } }
 
-  open var resultType: NSFetchRequestResultType = .managedObjectResultType { willSet { mayChange() } }
-  open var includesSubentities: Bool = true { willSet { mayChange() } }
+  @exclusivity(unchecked) open var resultType: NSFetchRequestResultType = .managedObjectResultType {
+    willSet { mayChange() }
+  }
+  @exclusivity(unchecked) open var includesSubentities: Bool = true { willSet { mayChange() } }
 
   /// Whether the rows are read along with the ids, so that faults need no further query; false reads ids
   /// only.
-  open var includesPropertyValues: Bool = true { willSet { mayChange() } }
-  open var returnsObjectsAsFaults: Bool = true { willSet { mayChange() } }
+  @exclusivity(unchecked) open var includesPropertyValues: Bool = true { willSet { mayChange() } }
+  @exclusivity(unchecked) open var returnsObjectsAsFaults: Bool = true { willSet { mayChange() } }
 
   /// Whether unsaved changes of the context count as if they were stored.
-  open var includesPendingChanges: Bool = true { willSet { mayChange() } }
-  open var returnsDistinctResults: Bool = false { willSet { mayChange() } }
+  @exclusivity(unchecked) open var includesPendingChanges: Bool = true { willSet { mayChange() } }
+  @exclusivity(unchecked) open var returnsDistinctResults: Bool = false { willSet { mayChange() } }
 
   /// Names or descriptions (`NSPropertyDescription`, `NSExpressionDescription`) of the columns to fetch.
-  open var propertiesToFetch: [Any]? { willSet { mayChange() } }
-  open var propertiesToGroupBy: [Any]? { willSet { mayChange() } }
-  open var havingPredicate: NSPredicate? { willSet { mayChange() } }
-  open var relationshipKeyPathsForPrefetching: [String]? { willSet { mayChange() } }
+  @exclusivity(unchecked) open var propertiesToFetch: [Any]? { willSet { mayChange() } }
+  @exclusivity(unchecked) open var propertiesToGroupBy: [Any]? { willSet { mayChange() } }
+  @exclusivity(unchecked) open var havingPredicate: NSPredicate? { willSet { mayChange() } }
+  @exclusivity(unchecked) open var relationshipKeyPathsForPrefetching: [String]? { willSet { mayChange() } }
 
   /// Whether objects already in memory are updated with the values just read.
-  open var shouldRefreshRefetchedObjects: Bool = false { willSet { mayChange() } }
+  @exclusivity(unchecked) open var shouldRefreshRefetchedObjects: Bool = false { willSet { mayChange() } }
 
   final func mayChange() {
     requireEditable(isFrozen, "A fetch request template for entity '\(entityName ?? "")'")

@@ -31,15 +31,9 @@ final class ConnectionPool: @unchecked Sendable {
   private let path: String
 
   private let condition = NSCondition()
-  private var idle: [Reader] = []
-  private var busyCount: Int = 0
-  private var isClosed = false
-
-  /// A connection that reads beside the writer.
-  private struct Reader {
-    let queue: DatabaseQueue
-    let watch: ContentsWatch?
-  }
+  @exclusivity(unchecked) private var idle: [ReaderConnection] = []
+  @exclusivity(unchecked) private var busyCount: Int = 0
+  @exclusivity(unchecked) private var isClosed = false
 
   /// Uses an open connection to a file. `readers` is how further connections are opened, if others can read
   /// beside the writer.
@@ -105,7 +99,7 @@ final class ConnectionPool: @unchecked Sendable {
     _ purpose: ReadPurpose, isSingleStatement: Bool, _ body: (Database) throws -> T
   ) throws -> T {
     if purpose == .request { try files?.checkStore() }
-    let reader: Reader? = try reader(purpose)
+    let reader: ReaderConnection? = try reader(purpose)
     defer { if let reader { checkIn(reader) } }
     let connection: DatabaseQueue = reader?.queue ?? writer
     let watch: ContentsWatch? = reader.map(\.watch) ?? writerWatch
@@ -117,6 +111,16 @@ final class ConnectionPool: @unchecked Sendable {
     return isSingleStatement ? try connection.unsafeRead(whole) : try connection.read(whole)
   }
 
+  /// Runs a statement that the cache keeps, as a request. nil if no connection can read beside the writer.
+  /// Throws as `read` does.
+  func readKept<T>(_ kept: KeptStatement, _ body: (RawStatement) throws -> T) throws -> T? {
+    guard let readers else { return nil }
+    try files?.checkStore()
+    let reader: ReaderConnection = try checkOut(readers)
+    defer { checkIn(reader) }
+    return try reader.run(kept, body)
+  }
+
   /// Throws `StoreError.fileChanged` if the contents are not the store's own.
   func requireOwnContents() throws {
     guard let contents else { return }
@@ -124,7 +128,7 @@ final class ConnectionPool: @unchecked Sendable {
   }
 
   /// A connection that reads beside the writer, to be returned to the pool; nil if there can be none.
-  private func reader(_ purpose: ReadPurpose) throws -> Reader? {
+  private func reader(_ purpose: ReadPurpose) throws -> ReaderConnection? {
     guard let readers else { return nil }
     do {
       return try checkOut(readers)
@@ -134,7 +138,7 @@ final class ConnectionPool: @unchecked Sendable {
     }
   }
 
-  private func checkOut(_ configuration: Configuration) throws -> Reader {
+  private func checkOut(_ configuration: Configuration) throws -> ReaderConnection {
     condition.lock()
     while busyCount >= configuration.maximumReaderCount, !isClosed { condition.wait() }
     if isClosed {
@@ -142,19 +146,19 @@ final class ConnectionPool: @unchecked Sendable {
       throw StoreError.closed
     }
     busyCount += 1
-    let known: Reader? = idle.popLast()
+    let known: ReaderConnection? = idle.popLast()
     condition.unlock()
     if let known { return known }
     do {
-      return Reader(
-        queue: try open(configuration), watch: contents.map { ContentsWatch($0, isThorough: false) })
+      return try ReaderConnection(
+        try open(configuration), contents.map { ContentsWatch($0, isThorough: false) }, url: files?.url)
     } catch {
       checkIn(nil)
       throw error
     }
   }
 
-  private func checkIn(_ reader: Reader?) {
+  private func checkIn(_ reader: ReaderConnection?) {
     condition.withLock {
       busyCount -= 1
       if let reader { idle.append(reader) }
@@ -198,13 +202,13 @@ final class ConnectionPool: @unchecked Sendable {
   /// Closes everything when reads and writes in progress are done. The writer is closed last, because only
   /// the last connection can checkpoint the log into the file and remove it.
   func close() throws {
-    let readers: [Reader] = condition.withLock {
+    let readers: [ReaderConnection] = condition.withLock {
       isClosed = true
       while busyCount > 0 { condition.wait() }
       defer { idle = [] }
       return idle
     }
-    for reader in readers { try reader.queue.close() }
+    for reader in readers { try reader.close() }
     try writer.close()
   }
 }

@@ -91,7 +91,7 @@ final class ContentsWatch: @unchecked Sendable {
   /// Whether to check the UUID too, which costs another statement.
   private let isThorough: Bool
   /// The version of the data at the last check.
-  private var seenVersion: UInt32?
+  @exclusivity(unchecked) private var seenVersion: UInt32?
 
   init(_ contents: OwnContents, isThorough: Bool) {
     self.contents = contents
@@ -102,22 +102,27 @@ final class ContentsWatch: @unchecked Sendable {
   /// the store's own. The check may see a later state than the statement; that does not matter, because the
   /// schema version only rises.
   func check(_ database: Database) throws {
-    let version: UInt32? = Self.dataVersion(database)
+    let version: UInt32? = Self.dataVersion(database.sqliteConnection)
     if let version, version == seenVersion { return }
     if isThorough { try contents.require(database) } else { try contents.requireCount(database) }
     // The version read above, not the current one: a commit in between must be checked, too.
     seenVersion = version
   }
 
+  /// Whether nothing was committed since the last check. May be called where `check(_:)` may be.
+  func isUpToDate(_ connection: OpaquePointer) -> Bool {
+    let version: UInt32? = Self.dataVersion(connection)
+    return version != nil && version == seenVersion
+  }
+
   /// Must be called after a commit on this connection.
-  func noteCommit(_ database: Database) { seenVersion = Self.dataVersion(database) }
+  func noteCommit(_ database: Database) { seenVersion = Self.dataVersion(database.sqliteConnection) }
 
   /// The version of the data, which changes with every commit of this or another connection. Reading it
   /// inside a transaction, or right after one, costs no I/O.
-  private static func dataVersion(_ database: Database) -> UInt32? {
+  private static func dataVersion(_ connection: OpaquePointer?) -> UInt32? {
     var version: UInt32 = 0
-    let code: CInt = sqlite3_file_control(
-      database.sqliteConnection, "main", SQLITE_FCNTL_DATA_VERSION, &version)
+    let code: CInt = sqlite3_file_control(connection, "main", SQLITE_FCNTL_DATA_VERSION, &version)
     return code == SQLITE_OK ? version : nil
   }
 }

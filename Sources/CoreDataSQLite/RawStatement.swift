@@ -7,13 +7,13 @@ import GRDBSQLite
 
 /// A prepared statement and its connection, borrowed for the time of one access to the database.
 ///
-/// GRDB prepares, caches and finalises statements; this type steps and binds through the C pointer, which
-/// saves GRDB's per-value types. A statement must be `reset` before its access to the database ends: `run`
-/// helpers do so.
+/// GRDB prepares, caches and finalises statements, except those that a `ReaderConnection` keeps; this type
+/// steps and binds through the C pointer, which saves GRDB's per-value types. A statement must be `reset`
+/// before its access to the database ends: `run` helpers do so.
 struct RawStatement {
   let handle: OpaquePointer
-  /// Keeps the handle valid if the connection's cache evicts the statement.
-  private let owner: Statement
+  /// Keeps the handle valid if the connection's cache evicts the statement; nil if the connection keeps it.
+  private let owner: Statement?
   let connection: OpaquePointer
   let url: URL?
 
@@ -30,6 +30,14 @@ struct RawStatement {
     self.connection = connection
     self.url = url
     sqlite3_reset(handle)
+  }
+
+  /// A statement that its connection keeps.
+  init(_ handle: OpaquePointer, _ connection: OpaquePointer, url: URL?) {
+    self.handle = handle
+    self.connection = connection
+    self.url = url
+    owner = nil
   }
 
   var sql: String { sqlite3_sql(handle).map { String(cString: $0) } ?? "" }
@@ -93,6 +101,11 @@ struct RawStatement {
         Self.copied)
     }
     try check(code)
+  }
+
+  /// Binds the values of all parameters.
+  func bind(_ values: [SQLValue]) throws {
+    for (place, value) in values.enumerated() { try bind(place + 1, value) }
   }
 
   func bind(_ parameter: Int, _ value: SQLValue) throws {

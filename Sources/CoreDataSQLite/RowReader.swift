@@ -38,7 +38,9 @@ struct OpenTarget {
 ///
 /// Asking SQLite for the type of each value would be a second call. Instead numbers are read directly, and
 /// the type is checked only for 0, which is also what NULL reads as.
-struct RowReader {
+///
+/// A class, because each fetch of a kept statement would copy its many references.
+final class RowReader: Sendable {
   private let schema: StoreSchema
   private let columns: RowColumns
   private let layout: EntityLayout
@@ -96,8 +98,9 @@ struct RowReader {
 
   /// Steps the statement to its end. The statement is reset afterwards, also when this throws.
   ///
-  /// Rows whose entity number is not in the model, or lies outside the family, are left out.
-  func readAll(_ statement: RawStatement) throws -> (batch: RowBatch, open: [OpenTarget]) {
+  /// Rows whose entity number is not in the model, or lies outside the family, are left out. `expected`: how
+  /// many rows there are at most, 0 if that is not known; memory for so many is allocated at first.
+  func readAll(_ statement: RawStatement, expected: Int = 0) throws -> (batch: RowBatch, open: [OpenTarget]) {
     defer { statement.reset() }
     var slabs: [RowSlab] = []
     var open: [OpenTarget] = []
@@ -106,7 +109,7 @@ struct RowReader {
     let headerSize: Int = layout.headerSize
     let lowest: Int = columns.family.lowerBound
     let highest: Int = columns.family.upperBound
-    var slab = RowSlab(layout: layout, family: isFamily, rowCapacity: 32)
+    var slab = RowSlab(layout: layout, family: isFamily, rowCapacity: expected > 0 ? min(expected, 32) : 32)
     try steps.withUnsafeBufferPointer { steps in
       try ranges.withUnsafeBufferPointer { ranges in
         try schema.indexOfNumber.withUnsafeBufferPointer { numbers in

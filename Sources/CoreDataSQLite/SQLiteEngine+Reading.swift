@@ -11,10 +11,17 @@ extension SQLiteEngine {
     let found: StatementCache.Found = try statements.statement(plan, .rows)
     guard let reader = found.reader else { preconditionFailure("A statement of rows has no reader.") }
     // Looking up targets afterwards takes a second statement, but a row never changes its entity.
+    if let kept = found.kept,
+      let (batch, open) = try readKept(
+        kept, found.statement, { try reader.readAll($0, expected: plan.limit) })
+    {
+      if !open.isEmpty { try read { try resolve(open, in: batch, $0) } }
+      return batch
+    }
     return try read(isSingleStatement: true) { database in
       let statement: RawStatement = try prepared(found.statement, database)
       return try logged(found.statement, database) {
-        let (batch, open) = try reader.readAll(statement)
+        let (batch, open) = try reader.readAll(statement, expected: plan.limit)
         try resolve(open, in: batch, database)
         return (batch, batch.count)
       }
@@ -71,10 +78,24 @@ extension SQLiteEngine {
     return lines
   }
 
+  /// Runs a statement that the statement cache keeps, prepared once by each connection that reads. nil if no
+  /// such connection is used, or if statements are logged: the statement is then run like any other.
+  private func readKept<T>(
+    _ kept: KeptStatement, _ compiled: CompiledStatement, _ body: (RawStatement) throws -> T
+  ) throws -> T? {
+    guard options.debugLevel == 0, case .writable(let pool) = try currentAccess() else { return nil }
+    return try explainingChangedContents(of: pool) {
+      try pool.readKept(kept) { statement in
+        try statement.bind(compiled.bindings)
+        return try body(statement)
+      }
+    }
+  }
+
   /// A cached statement with its values bound.
   func prepared(_ compiled: CompiledStatement, _ database: Database) throws -> RawStatement {
     let statement = try RawStatement(database, compiled.sql, url: url)
-    for (place, value) in compiled.bindings.enumerated() { try statement.bind(place + 1, value) }
+    try statement.bind(compiled.bindings)
     return statement
   }
 

@@ -319,19 +319,24 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
     case .readOnly(let reader): return try reader.read(purpose, body)
     case .snapshot(let state): return try SQLiteErrors.translating(url: url) { try state.read(purpose, body) }
     case .writable(let pool):
-      do {
-        return try SQLiteErrors.translating(url: url) {
-          try pool.read(purpose, isSingleStatement: isSingleStatement, body)
-        }
-      } catch {
-        // For a destroyed store the error would only report that a table is missing.
-        do {
-          try pool.requireOwnContents()
-        } catch StoreError.fileChanged(let url, let path) {
-          throw StoreError.fileChanged(url: url, path: path)
-        } catch {}
-        throw error
+      return try explainingChangedContents(of: pool) {
+        try pool.read(purpose, isSingleStatement: isSingleStatement, body)
       }
+    }
+  }
+
+  /// Runs a read and translates its errors. For a destroyed store the error would only report that a table is
+  /// missing: then throws `StoreError.fileChanged`.
+  func explainingChangedContents<T>(of pool: ConnectionPool, _ body: () throws -> T) throws -> T {
+    do {
+      return try SQLiteErrors.translating(url: url, body)
+    } catch {
+      do {
+        try pool.requireOwnContents()
+      } catch StoreError.fileChanged(let url, let path) {
+        throw StoreError.fileChanged(url: url, path: path)
+      } catch {}
+      throw error
     }
   }
 

@@ -22,6 +22,8 @@ final class StatementCache: @unchecked Sendable {
     var statement: CompiledStatement
     /// For statements that yield rows.
     var reader: RowReader?
+    /// Set if the cache keeps the statement.
+    var kept: KeptStatement?
   }
 
   /// How often something happened since the store was opened.
@@ -37,15 +39,11 @@ final class StatementCache: @unchecked Sendable {
   }
 
   private final class Entry {
+    // Accessed under the lock of `state`.
     /// The most recently used one is first.
-    var statements: [Shaped] = []
+    @exclusivity(unchecked) var statements: [KeptStatement] = []
     /// The time of the last use.
-    var use: Int = 0
-  }
-
-  private struct Shaped {
-    var statement: ShapedStatement
-    var reader: RowReader?
+    @exclusivity(unchecked) var use: Int = 0
   }
 
   private struct State {
@@ -82,7 +80,7 @@ final class StatementCache: @unchecked Sendable {
     let (statement, shaped): (CompiledStatement, ShapedStatement?) = try compiler.shaped(plan, result, shape)
     let reader: RowReader? = result == .rows ? makeReader(plan) : nil
     if let shaped {
-      keep(Shaped(statement: shaped, reader: reader), shape.key)
+      keep(KeptStatement(shaped, reader), shape.key)
     } else {
       noteUnshaped()
     }
@@ -102,29 +100,28 @@ final class StatementCache: @unchecked Sendable {
       guard let entry = state.entries[shape.key] else { return nil }
       state.uses += 1
       entry.use = state.uses
-      for place in entry.statements.indices {
-        guard let values = entry.statements[place].statement.bindings(for: shape.parameters) else { continue }
-        let shaped: Shaped = entry.statements[place]
+      for (place, kept) in entry.statements.enumerated() {
+        guard let values = kept.statement.bindings(for: shape.parameters) else { continue }
         if place > 0 {
           entry.statements.remove(at: place)
-          entry.statements.insert(shaped, at: 0)
+          entry.statements.insert(kept, at: 0)
         }
         state.counts.hits += 1
         return Found(
-          statement: CompiledStatement(sql: shaped.statement.sql, bindings: values),
-          reader: shaped.reader)
+          statement: CompiledStatement(sql: kept.statement.sql, bindings: values), reader: kept.reader,
+          kept: kept)
       }
       return nil
     }
   }
 
-  private func keep(_ shaped: Shaped, _ key: ShapeKey) {
+  private func keep(_ kept: KeptStatement, _ key: ShapeKey) {
     state.withLock { state in
       state.counts.misses += 1
       state.uses += 1
       let entry: Entry = state.entries[key] ?? Entry()
       entry.use = state.uses
-      entry.statements.insert(shaped, at: 0)
+      entry.statements.insert(kept, at: 0)
       if entry.statements.count > Self.statementsPerShape { entry.statements.removeLast() }
       guard state.entries.updateValue(entry, forKey: key) == nil, state.entries.count > limit else { return }
       // A linear search is fine: compiling the statement that needs the space costs far more.
@@ -132,5 +129,16 @@ final class StatementCache: @unchecked Sendable {
       state.entries[oldest.key] = nil
       state.counts.evictions += 1
     }
+  }
+}
+
+/// A statement that the cache keeps. Connections know by it what they have prepared: see `ReaderConnection`.
+final class KeptStatement: Sendable {
+  let statement: ShapedStatement
+  let reader: RowReader?
+
+  init(_ statement: ShapedStatement, _ reader: RowReader?) {
+    self.statement = statement
+    self.reader = reader
   }
 }

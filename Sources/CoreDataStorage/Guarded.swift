@@ -26,7 +26,8 @@ public struct Guarded<Value>: @unchecked Sendable {
   @usableFromInline
   final class Storage {
     @usableFromInline let mutex: UnsafeMutablePointer<pthread_mutex_t>
-    @usableFromInline var value: Value
+    // The mutex excludes overlapping accesses: within `withLock` another one deadlocks.
+    @exclusivity(unchecked) @usableFromInline var value: Value
 
     @usableFromInline
     init(_ value: consuming sending Value) {

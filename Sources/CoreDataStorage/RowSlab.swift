@@ -64,7 +64,7 @@ public final class RowSlab: @unchecked Sendable {
   }
 
   /// The index that lists the slab's rows, and the slab's place there. Set before the slab is passed on.
-  package var listing: (index: any SlabIndex, root: Int, place: Int)?
+  @exclusivity(unchecked) package var listing: (index: any SlabIndex, root: Int, place: Int)?
 
   deinit {
     if let listing { listing.index.slabWillDeallocate(root: listing.root, place: listing.place) }

@@ -30,9 +30,9 @@ import Testing
     return plan
   }
 
-  private func titles(_ plan: FetchPlan) throws -> [Int64] {
+  private func titles(_ plan: FetchPlan, in other: StoreWorld? = nil) throws -> [Int64] {
     var keys: [Int64] = []
-    try world.engine.fetch(plan).forEach { keys.append($0.key) }
+    try (other ?? world).engine.fetch(plan).forEach { keys.append($0.key) }
     return keys.sorted()
   }
 
@@ -137,6 +137,46 @@ import Testing
     #expect(try titles(plan("priority == %d", 2)) == [2])
     #expect(statements.counts == StatementCache.Counts(hits: 1, misses: 1))
     try second.close()
+  }
+
+  // MARK: Statements that connections keep prepared
+
+  @Test func `more shapes than a connection keeps prepared give their own rows, and the store closes`() throws
+  {
+    let file: URL = folder.file("many.sqlite")
+    let many = try StoreWorld(
+      StoreMaker { try SQLiteEngine.open(url: file, layout: $0, options: SQLiteOptions()) })
+    try many.insert("Item", (1...9).map { ["title": "t\($0)", "priority": $0] })
+    for _ in 1...3 {
+      for shape in 0..<(ReaderConnection.mostPrepared * 2) {
+        #expect(try titles(plan("priority + \(shape) == %d", 3 + shape), in: many) == [3])
+      }
+    }
+    try (many.engine as? SQLiteEngine)?.close()
+    #expect(!FileManager.default.fileExists(atPath: file.path + "-wal"))
+  }
+
+  @Test(arguments: [true, false])
+  func `a kept statement reads no contents but the store's own`(isExchanged: Bool) throws {
+    let file: URL = folder.file("other.sqlite")
+    let other = try StoreWorld(
+      StoreMaker { try SQLiteEngine.open(url: file, layout: $0, options: SQLiteOptions()) })
+    try other.insert("Item", (1...9).map { ["title": "other", "priority": $0] })
+    try (other.engine as? SQLiteEngine)?.close()
+    let url: URL = try engine().url
+    for number in 1...3 { #expect(try titles(plan("priority == %d", number)) == [Int64(number)]) }
+    if isExchanged {
+      try StoreExchange(url: url, options: SQLiteOptions()).replace(with: file)
+    } else {
+      try FileManager.default.removeItem(at: url)
+      try FileManager.default.moveItem(at: file, to: url)
+    }
+    do {
+      _ = try titles(plan("priority == %d", 4))
+      Issue.record("rows of other contents were read")
+    } catch StoreError.fileChanged(let place, _) {
+      #expect(place == url)
+    }
   }
 
   @Test func `threads share the statements`() throws {

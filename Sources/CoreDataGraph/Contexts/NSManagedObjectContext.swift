@@ -55,7 +55,7 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   /// Whether the end of this main-queue context's event is scheduled on the main queue.
   final var eventEnd = MainQueueEventEnd()
   /// The coordinator's migrations of stores that this context has followed.
-  final var exchanges = StoreExchanges()
+  @exclusivity(unchecked) final var exchanges = StoreExchanges()
   /// The ids that objects got in place of temporary ones, to be announced to contexts below and received from
   /// those above.
   final let permanentIDs = PermanentIDs()
@@ -113,7 +113,7 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
       newValue?.contexts.add(self)
     }
   }
-  private final var ownCoordinator: NSPersistentStoreCoordinator?
+  @exclusivity(unchecked) private final var ownCoordinator: NSPersistentStoreCoordinator?
 
   /// The context that this one reads from and saves to, in place of stores. Set it once, before the context
   /// is used.
@@ -176,7 +176,7 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   }
 
   /// See ``queryGenerationToken``.
-  final var pin: ContextPin = .none
+  @exclusivity(unchecked) final var pin: ContextPin = .none
 
   /// A name for debugging.
   public final var name: String?

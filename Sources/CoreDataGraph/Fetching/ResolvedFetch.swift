@@ -16,7 +16,9 @@ import Foundation
 ///     run        rows become objects of the context                           Context+Fetching
 ///     merge      unsaved changes are merged into them                         PendingMerge.merged
 ///     order      sorted and limited, if stores could not                      FetchParameters.sorted, page
-struct ResolvedFetch {
+///
+/// A class, because a structure of so many references is expensive to copy.
+final class ResolvedFetch {
   let request: FetchParameters
   let context: NSManagedObjectContext
   let runtime: EntityRuntime
@@ -30,9 +32,9 @@ struct ResolvedFetch {
   /// Whether a store keeps all digits of decimals: constants then keep theirs.
   let comparesExactly: Bool
   /// The residual predicate, after a store has refused a part.
-  private(set) var residual: ResidualPredicate?
+  let residual: ResidualPredicate?
   /// nil if sorted here.
-  private var order: [FetchOrder]?
+  private let order: [FetchOrder]?
   /// Unsaved objects that can change the result.
   let pending: [NSManagedObject]
 
@@ -50,6 +52,7 @@ struct ResolvedFetch {
     let validated: ValidatedPredicate? = try request.validated(for: runtime, comparesExactly: comparesExactly)
     predicate = validated?.node
     shape = validated?.shape
+    residual = nil
     order = request.storeOrder
     if request.includesPendingChanges {
       if context.propagatesDeletesAtEndOfEvent { context.propagateDeletes() }
@@ -68,6 +71,21 @@ struct ResolvedFetch {
     } else {
       pending = []
     }
+  }
+
+  /// The same fetch with another residual predicate and order.
+  private init(_ other: ResolvedFetch, residual: ResidualPredicate?, order: [FetchOrder]?) {
+    request = other.request
+    context = other.context
+    runtime = other.runtime
+    coordinator = other.coordinator
+    stores = other.stores
+    predicate = other.predicate
+    shape = other.shape
+    comparesExactly = other.comparesExactly
+    pending = other.pending
+    self.residual = residual
+    self.order = order
   }
 
   /// The context and request that stores are called for.
@@ -102,31 +120,31 @@ struct ResolvedFetch {
   /// The same fetch without the parts that one of the stores can't evaluate; nil if they can evaluate all of
   /// it.
   func splittingUnsupported() throws -> ResolvedFetch? {
-    var result: ResolvedFetch = self
-    result.residual = try ResidualPredicate.split(predicate) { conjunct in
+    let residual: ResidualPredicate? = try ResidualPredicate.split(predicate) { conjunct in
       try refusal { try request.plan(runtime, predicate: conjunct, store: $0) }
     }
-    if let order, !order.isEmpty {
+    var order: [FetchOrder]? = self.order
+    if let given = order, !given.isEmpty {
       let reason: ResidualPredicate.Reason? = try refusal { store in
         var plan: FetchPlan = try request.plan(runtime, predicate: nil, store: store)
-        plan.order = order
+        plan.order = given
         return plan
       }
-      if reason != nil { result.order = nil }
+      if reason != nil { order = nil }
     }
-    return result.residual == nil && (order == nil) == (result.order == nil) ? nil : result
+    if residual == nil, (order == nil) == (self.order == nil) { return nil }
+    return ResolvedFetch(self, residual: residual, order: order)
   }
 
   /// The same fetch for a parent context, which has objects of its own: code of the program must be called
   /// with this context's.
   func keepingClientPredicates() -> ResolvedFetch {
-    var result: ResolvedFetch = self
-    result.residual = ResidualPredicate.split(predicate) { conjunct in
+    let residual: ResidualPredicate? = ResidualPredicate.split(predicate) { conjunct in
       conjunct.firstProgramCode.map {
         ResidualPredicate.Reason(part: $0, reason: "it is code of the program")
       }
     }
-    return result
+    return ResolvedFetch(self, residual: residual, order: order)
   }
 
   /// Why one of the stores can't execute a plan; nil if all can.

@@ -18,8 +18,8 @@ nonisolated open class NSPersistentStoreCoordinator: NSObject, WorkQueueOwner, @
   private let storesLock = NSLock()
   /// For the obsolete `lock()`; the coordinator itself never takes it.
   final let threadLock = NSRecursiveLock()
-  private var stores: [NSPersistentStore] = []
-  private var exchanges: [ExchangedStore] = []
+  @exclusivity(unchecked) private var stores: [NSPersistentStore] = []
+  @exclusivity(unchecked) private var exchanges: [ExchangedStore] = []
   private let exchangeCount = Atomic<Int>(0)
   final let contexts = ContextList()
   final let queue = WorkQueue(label: "NSPersistentStoreCoordinator")

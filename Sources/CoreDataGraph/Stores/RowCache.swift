@@ -23,7 +23,7 @@ final class RowCache: SlabIndex, @unchecked Sendable {
 
   private let lock = Guarded(())
   /// By the index of the root entity.
-  private var hierarchies: [KeptRows]
+  @exclusivity(unchecked) private var hierarchies: [KeptRows]
   /// By the index of the root entity: whether the store computes values of such rows when they or others are
   /// saved, so that a row that was read or saved does not contain the present ones.
   private let isComputed: [Bool]
@@ -188,19 +188,29 @@ final class RowCache: SlabIndex, @unchecked Sendable {
     let (gone, all): (Int, Int) = (hierarchies[root].goneWaiting, hierarchies[root].waiting.count)
     guard gone == all || (gone > 16 && gone * 2 > all) else { return }
     hierarchies[root].goneWaiting = 0
-    let waiting: [Int] = hierarchies[root].waiting
-    hierarchies[root].waiting = waiting.filter { hierarchies[root].entries[$0].slab != nil }
-    hierarchies[root].free += waiting.filter { hierarchies[root].entries[$0].slab == nil }
+    if gone == all {
+      hierarchies[root].free.append(contentsOf: hierarchies[root].waiting)
+      hierarchies[root].waiting.removeAll(keepingCapacity: all <= Self.keptCapacity)
+    } else {
+      let waiting: [Int] = hierarchies[root].waiting
+      hierarchies[root].waiting = waiting.filter { hierarchies[root].entries[$0].slab != nil }
+      hierarchies[root].free += waiting.filter { hierarchies[root].entries[$0].slab == nil }
+    }
     startOver(root)
   }
 
   /// Frees memory when nothing is listed any more.
   private func startOver(_ root: Int) {
-    guard hierarchies[root].free.count == hierarchies[root].entries.count else { return }
-    hierarchies[root].entries = []
-    hierarchies[root].free = []
+    let count: Int = hierarchies[root].entries.count
+    guard hierarchies[root].free.count == count else { return }
+    hierarchies[root].entries.removeAll(keepingCapacity: count <= Self.keptCapacity)
+    hierarchies[root].free.removeAll(keepingCapacity: count <= Self.keptCapacity)
     hierarchies[root].table = Int64HashMap()
   }
+
+  /// Memory for so few entries is kept: a program that fetches single objects lists and removes one slab each
+  /// time.
+  private static let keptCapacity: Int = 64
 
   // MARK: For tests
 

@@ -24,10 +24,10 @@ package final class FormatCache: @unchecked Sendable {
 
   private let capacity: Int
   private let lock: NSLock = .init()
-  private var entries: [LiteralText: FormatTemplate] = [:]
+  @exclusivity(unchecked) private var entries: [LiteralText: FormatTemplate] = [:]
   /// Hashes of formats that were used once, each at the index given by its last bits.
-  private var hashesOfFirstUses: [Int]
-  private var counted: Counts = .init()
+  @exclusivity(unchecked) private var hashesOfFirstUses: [Int]
+  @exclusivity(unchecked) private var counted: Counts = .init()
 
   /// Longer formats were most likely generated, and are used once.
   private static let longestFormat: Int = 1024
