@@ -187,7 +187,7 @@ import Testing
     .map { format in
       try (1...9).map { try plan(format, format.contains("@") ? "t\($0)" as Any : $0 as Any) }
     }
-    let expected: [[[Int64]]] = try plans.map { try $0.map(titles) }
+    let expected: [[[Int64]]] = try plans.map { try $0.map { try titles($0) } }
     let differences = Guarded(0)
     let engine: any TestedStore = world.engine
     DispatchQueue.concurrentPerform(iterations: 400) { step in

@@ -90,7 +90,8 @@ extension NSManagedObject {
   /// outdated and read again: no reference to `object` must stay in the store. The row of a changed object is
   /// not read again; the save detects the conflict.
   final func unlinkReferrer(_ slot: Int, _ object: NSManagedObject) {
-    if runtime.layout.slots[slot].isToOne, row != nil, toOneTarget(slot) !== object {
+    // The target first: reading it fires the fault, whose row may come from the cache and be outdated, too.
+    if runtime.layout.slots[slot].isToOne, toOneTarget(slot) !== object, row != nil {
       identityMap?.context?.readNewestRow(self)
     }
     unlink(slot, object)

@@ -49,6 +49,40 @@ struct MergedSaveTests {
     }
   }
 
+  @Test(arguments: StoreSetting.files)
+  func `a deletion reaches objects that are known only as they were before`(setting: StoreSetting) throws {
+    let stack = try Stack(setting: setting)
+    let (item, shelf): (NSManagedObjectID, NSManagedObject) = try stack.run { context in
+      let item: Item = context.item("a")
+      let shelf = NSEntityDescription.insertNewObject(forEntityName: "Shelf", into: context)
+      try context.save()
+      context.refreshAllObjects()
+      return (item.objectID, shelf)
+    }
+    // The row that this context saves is kept, and the item of the first context will be filled from it.
+    let other: NSManagedObjectContext = stack.other()
+    let kept: Item = try other.performAndWait {
+      let item: Item = try #require(other.object(with: item) as? Item)
+      item.price = 7
+      try other.save()
+      return item
+    }
+    let stranger: NSManagedObjectContext = try stack.stranger()
+    try stranger.performAndWait {
+      let items: [Item] = try stranger.all(Item.self, "Item")
+      items[0].setValue(try stranger.all(NSManagedObject.self, "Shelf")[0], forKey: "shelf")
+      try stranger.save()
+    }
+    try stack.run { context in
+      context.mergePolicy = NSMergePolicy.overwrite
+      context.delete(shelf)
+      try context.save()
+    }
+    let file: URL = try #require(stack.store.url)
+    #expect(try DanglingReferences.all(in: file, of: World.shared) == [])
+    withExtendedLifetime(kept) {}
+  }
+
   // Finding B6, OBS-7
   @Test(arguments: StoreSetting.allCases)
   func `objects that were merged are told of the save again, others are not`(setting: StoreSetting) throws {
