@@ -134,11 +134,20 @@ package struct StoreFileState: Sendable, Equatable {
   var objection: String? {
     if let obstacle { return obstacle }
     guard let file else { return "There is no file." }
-    if let objection = file.kind.objection { return objection }
+    if let objection = file.kind.objection ?? companionObjection { return objection }
     if file.size == 0 { return "The file is empty." }
     if file.size < 100 || !isHeaderValid {
       return "It is not an SQLite database: the file does not begin with \"SQLite format 3\". "
         + "XML and binary stores must be opened with their own store type; encrypted databases can't be opened."
+    }
+    return nil
+  }
+
+  /// SQLite would wait for a pipe, or read a device.
+  private var companionObjection: String? {
+    for (ending, companion) in [("-wal", wal), ("-journal", journal)] {
+      guard let objection = companion?.kind.objection else { continue }
+      return "SQLite uses the file \(path)\(ending) beside it, which can't be used: \(objection)"
     }
     return nil
   }

@@ -150,8 +150,9 @@ final class ReadOnlyAccess: @unchecked Sendable {
     var configuration: Configuration = configuration
     configuration.readonly = true
     var opening: Opening
-    let needsCopy: Bool = state.hasWAL || alwaysCopiesLogs || !Self.understandsURIs
-    if state.hasHotJournal || (state.isWALMode && needsCopy) {
+    // SQLite opens a log that it finds, also beside a file in another mode, and makes an index for it.
+    let needsCopy: Bool = state.hasWAL || (state.isWALMode && (alwaysCopiesLogs || !Self.understandsURIs))
+    if state.hasHotJournal || needsCopy {
       let (copy, file) = try makeCopy(of: state)
       // The copy is private: SQLite may roll journals back in it.
       configuration.readonly = false

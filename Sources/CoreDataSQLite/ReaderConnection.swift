@@ -37,9 +37,6 @@ final class ReaderConnection: @unchecked Sendable {
 
   deinit { finalizePrepared() }
 
-  /// How many statements are prepared.
-  var preparedCount: Int { prepared.count }
-
   /// Runs `body` with a prepared statement, which `body` resets. Throws `StoreError.fileChanged` if what was
   /// read is not the store's own contents.
   func run<T>(_ kept: KeptStatement, _ body: (RawStatement) throws -> T) throws -> T {

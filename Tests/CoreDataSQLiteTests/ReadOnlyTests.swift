@@ -96,6 +96,18 @@ struct ReadOnlyTests {
     #expect(try FolderState(folder.url) == before)
   }
 
+  @Test func `a log beside a store without one is left as it is, and gets no index`() throws {
+    let url: URL = try make("stray.sqlite", mode: "DELETE", crash: false)
+    try Data((0..<9000).map { UInt8(truncatingIfNeeded: $0 &* 31) })
+      .write(to: URL(fileURLWithPath: url.path + "-wal"))
+    let before: FolderState = try FolderState(folder.url)
+    let engine = try SQLiteEngine.open(url: url, layout: layout, options: SQLiteOptions(isReadOnly: true))
+    #expect(try engine.count(FetchPlan(entity: engine.entity("Owner"))) == 3)
+    #expect(try SQLiteStoreFile.inspect(url: url).uuid == engine.identifier)
+    try engine.close()
+    #expect(try FolderState(folder.url) == before)
+  }
+
   @Test(arguments: ["WAL", "DELETE"])
   func `a reader sees what another connection saved since its last read`(mode: String) throws {
     let url: URL = try make("live.sqlite", mode: mode, crash: false)

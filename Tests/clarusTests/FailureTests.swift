@@ -221,6 +221,21 @@ import Testing
     #expect(try FolderState(folder) == before, "nothing was written")
   }
 
+  @Test(.timeLimit(.minutes(2)), arguments: ["info", "model hash"], ["-journal", "-wal"])
+  func `a pipe in the place of a journal is named, at once`(command: String, ending: String) throws {
+    let store = try ShopStore()
+    defer { store.remove() }
+    let folder: URL = try TemporaryFolder().url
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let run = try CommandLineRun(
+      shell: """
+        cd \(folder.path); cp \(store.path) s.sqlite; mkfifo s.sqlite\(ending)
+        timeout -s KILL 60 "$CLARUS" \(command) s.sqlite
+        """)
+    #expect(run.status == 1)
+    #expect(run.errors.contains("s.sqlite\(ending)") && run.errors.contains("named pipe"), "\(run.errors)")
+  }
+
   /// Finding B16: it is known what they are before they are opened; opening a pipe waits for somebody who
   /// writes to it.
   @Test(.timeLimit(.minutes(2)), arguments: ["info", "fetch", "model hash"], ["pipe", "device", "socket"])

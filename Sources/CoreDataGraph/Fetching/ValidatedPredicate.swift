@@ -34,8 +34,8 @@ extension FetchParameters {
   }
 }
 
-/// For shapes of predicates about an entity, whether all predicates of the shape are valid and stay unchanged,
-/// whatever their parameters.
+/// For shapes of predicates about an entity, whether all predicates of the shape are valid and stay
+/// unchanged, whatever their parameters.
 ///
 /// Belongs to an entity of one model, which does not change.
 final class ValidatedShapes: Sendable {
