@@ -170,7 +170,10 @@ private enum Place {
   /// Names of functions begin with their module, mangled; those in extensions of other modules' types contain
   /// it later.
   private static let ownModules: [String] =
-    ["CoreDataGraph", "CoreDataControllers", "CoreDataPredicates", "CoreDataModel"].map {
+    [
+      "CoreDataGraph", "CoreDataControllers", "CoreDataEvaluation", "CoreDataModelChecking",
+      "CoreDataPredicates", "CoreDataModel",
+    ].map {
       "\($0.count)\($0)"
     }
 
