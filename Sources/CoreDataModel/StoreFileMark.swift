@@ -24,6 +24,17 @@ package struct FileIdentity: Hashable, Sendable {
     guard stat(path, &info) == 0 else { return nil }
     self.init(info)
   }
+
+  /// As `init(path:)`, for a path that ends with a zero byte: a path that is examined often is converted
+  /// once.
+  package init?(path: ContiguousArray<CChar>) {
+    var info = stat()
+    let code: Int32 = path.withUnsafeBufferPointer { bytes in
+      bytes.baseAddress.map { stat($0, &info) } ?? -1
+    }
+    guard code == 0 else { return nil }
+    self.init(info)
+  }
 }
 
 /// Registers, as long as it lives, that a store of this process has a file open.

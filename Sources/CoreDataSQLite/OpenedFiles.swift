@@ -10,7 +10,7 @@ import GRDBSQLite
 /// then is lost when it is closed. In WAL mode the same holds for the log and its index.
 struct OpenedFiles: Sendable {
   let url: URL
-  private let store: (path: String, identity: FileIdentity)
+  private let store: (path: String, bytes: ContiguousArray<CChar>, identity: FileIdentity)
   /// The log and its index, which lie beside the file that the store's path leads to.
   private let companions: [(path: String, identity: FileIdentity)]
   private let mark: StoreFileMark
@@ -21,7 +21,7 @@ struct OpenedFiles: Sendable {
     guard let identity = FileIdentity(path: url.path) else {
       throw StoreError.fileChanged(url: url, path: url.path)
     }
-    store = (url.path, identity)
+    store = (url.path, url.path.utf8CString, identity)
     mark = StoreFileMark(identity)
     // SQLite puts the log beside the file itself, not beside a symbolic link to it.
     let path: String =
@@ -42,7 +42,7 @@ struct OpenedFiles: Sendable {
 
   /// Throws `StoreError.fileChanged` unless the store's path still names the opened file.
   func checkStore() throws {
-    if FileIdentity(path: store.path) != store.identity {
+    if FileIdentity(path: store.bytes) != store.identity {
       throw StoreError.fileChanged(url: url, path: store.path)
     }
   }

@@ -109,7 +109,9 @@ final class RowReader: Sendable {
     let headerSize: Int = layout.headerSize
     let lowest: Int = columns.family.lowerBound
     let highest: Int = columns.family.upperBound
-    var slab = RowSlab(layout: layout, family: isFamily, rowCapacity: expected > 0 ? min(expected, 32) : 32)
+    // Most fetches find one object or few; the memory doubles for more.
+    var slab = RowSlab(
+      layout: layout, family: isFamily, rowCapacity: expected > 0 ? min(expected, 32) : 4, tailCapacity: 256)
     try steps.withUnsafeBufferPointer { steps in
       try ranges.withUnsafeBufferPointer { ranges in
         try schema.indexOfNumber.withUnsafeBufferPointer { numbers in

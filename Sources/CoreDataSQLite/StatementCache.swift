@@ -47,7 +47,7 @@ final class StatementCache: @unchecked Sendable {
   }
 
   private struct State {
-    var entries: [ShapeKey: Entry] = [:]
+    var entries: [FetchShape.Key: Entry] = [:]
     var uses: Int = 0
     var counts = Counts()
   }
@@ -115,7 +115,7 @@ final class StatementCache: @unchecked Sendable {
     }
   }
 
-  private func keep(_ kept: KeptStatement, _ key: ShapeKey) {
+  private func keep(_ kept: KeptStatement, _ key: FetchShape.Key) {
     state.withLock { state in
       state.counts.misses += 1
       state.uses += 1

@@ -17,8 +17,7 @@ import Foundation
 public final class RowSlab: @unchecked Sendable {
   // Sendable: single-threaded while it is filled, immutable after it is passed on.
 
-  /// The variable state while a slab is filled. It is behind a pointer because every access to a stored `var`
-  /// of a class is checked for exclusivity at run time, which would cost time for each value in the row loop.
+  /// The variable state while a slab is filled.
   @usableFromInline
   struct Contents {
     @usableFromInline var rows: UnsafeMutableRawPointer
@@ -29,38 +28,50 @@ public final class RowSlab: @unchecked Sendable {
     @usableFromInline var tailCount: Int = 0
   }
 
-  @usableFromInline let contents: UnsafeMutablePointer<Contents>
+  // One thread fills a slab, so accesses never overlap; checking that at run time would cost time for each
+  // value in the row loop.
+  @exclusivity(unchecked) @usableFromInline var contents: Contents
   /// Bytes from one row to the next.
   public let stride: Int
   public let headerSize: Int
 
   /// The number of rows.
   @inlinable
-  public var count: Int { contents.pointee.count }
+  public var count: Int { contents.count }
   /// Bytes in the tail.
   @inlinable
-  public var tailCount: Int { contents.pointee.tailCount }
+  public var tailCount: Int { contents.tailCount }
   /// The start of the rows; the address is final once the slab was passed on.
   @inlinable
-  public var rows: UnsafeMutableRawPointer { contents.pointee.rows }
+  public var rows: UnsafeMutableRawPointer { contents.rows }
   /// The start of the tail; the address is final once the slab was passed on.
   @inlinable
-  public var tail: UnsafeMutableRawPointer { contents.pointee.tail }
+  public var tail: UnsafeMutableRawPointer { contents.tail }
 
   /// The size at which a batch starts the next slab.
   public static let targetSizeInBytes: Int = 256 * 1024
 
   /// An empty slab for rows of `layout`, and of its sub-entities if `family`.
-  public init(layout: EntityLayout, family: Bool, rowCapacity: Int) {
+  ///
+  /// - Parameters:
+  ///   - rowCapacity: How many rows there is memory for at first.
+  ///   - tailCapacity: How many bytes of the tail there is memory for at first.
+  public init(layout: EntityLayout, family: Bool, rowCapacity: Int, tailCapacity: Int = 64) {
     stride = family ? layout.familyRowSize : layout.rowSize
     headerSize = layout.headerSize
-    let capacity: Int = max(1, rowCapacity)
-    contents = .allocate(capacity: 1)
-    contents.initialize(
-      to: Contents(
-        rows: .allocate(byteCount: capacity * stride, alignment: 8),
-        tail: .allocate(byteCount: 64, alignment: 8),
-        rowCapacity: capacity, tailCapacity: 64))
+    let rowCapacity: Int = max(1, rowCapacity)
+    contents = Contents(
+      rows: Self.allocate(rowCapacity * stride), tail: Self.allocate(tailCapacity), rowCapacity: rowCapacity,
+      tailCapacity: tailCapacity)
+  }
+
+  /// Memory for values of 8 bytes, to be freed by `free`. `UnsafeMutableRawPointer.allocate` would state the
+  /// alignment, which makes small blocks, such as those of a fetch of one object, several times as expensive.
+  private static func allocate(_ size: Int) -> UnsafeMutableRawPointer {
+    guard let memory = malloc(max(1, size)) else {
+      fatalError("There is no memory for \(size) bytes of rows.")
+    }
+    return memory
   }
 
   /// The index that lists the slab's rows, and the slab's place there. Set before the slab is passed on.
@@ -68,9 +79,8 @@ public final class RowSlab: @unchecked Sendable {
 
   deinit {
     if let listing { listing.index.slabWillDeallocate(root: listing.root, place: listing.place) }
-    rows.deallocate()
-    tail.deallocate()
-    contents.deallocate()
+    free(rows)
+    free(tail)
   }
 
   /// Whether a batch should continue in a new slab.
@@ -79,23 +89,23 @@ public final class RowSlab: @unchecked Sendable {
 
   /// Adds a row, all values nil. The pointer is valid until the next `appendRow`.
   public func appendRow(key: Int64, entity: Int, version: Int32) -> UnsafeMutableRawPointer {
-    if count == contents.pointee.rowCapacity { growRows() }
+    if count == contents.rowCapacity { growRows() }
     let row: UnsafeMutableRawPointer = rows + count * stride
     RowLayout.start(row, size: stride, key: key, entity: entity, version: version)
-    contents.pointee.count += 1
+    contents.count += 1
     return row
   }
 
   /// Removes the row added last (its tail bytes stay until the slab is freed).
-  public func removeLastRow() { contents.pointee.count -= 1 }
+  public func removeLastRow() { contents.count -= 1 }
 
   private func growRows() {
-    let wanted: Int = max(contents.pointee.rowCapacity * 2, 8)
-    let grown = UnsafeMutableRawPointer.allocate(byteCount: wanted * stride, alignment: 8)
+    let wanted: Int = max(contents.rowCapacity * 2, 8)
+    let grown: UnsafeMutableRawPointer = Self.allocate(wanted * stride)
     grown.copyMemory(from: rows, byteCount: count * stride)
-    rows.deallocate()
-    contents.pointee.rows = grown
-    contents.pointee.rowCapacity = wanted
+    free(rows)
+    contents.rows = grown
+    contents.rowCapacity = wanted
   }
 
   /// Copies bytes into the tail and returns the word that refers to them.
@@ -103,21 +113,21 @@ public final class RowSlab: @unchecked Sendable {
   /// A slab's tail is limited to 4 GiB by the word's format; a batch starts a new slab long before.
   @inlinable
   public func appendTail(_ bytes: UnsafeRawPointer?, count length: Int) -> UInt64 {
-    if tailCount + length > contents.pointee.tailCapacity { growTail(by: length) }
+    if tailCount + length > contents.tailCapacity { growTail(by: length) }
     if length > 0, let bytes { (tail + tailCount).copyMemory(from: bytes, byteCount: length) }
     let word: UInt64 = RowLayout.place(offset: tailCount, count: length)
-    contents.pointee.tailCount += length
+    contents.tailCount += length
     return word
   }
 
   @usableFromInline
   func growTail(by length: Int) {
-    let wanted: Int = max(contents.pointee.tailCapacity * 2, tailCount + length)
-    let grown = UnsafeMutableRawPointer.allocate(byteCount: wanted, alignment: 8)
+    let wanted: Int = max(contents.tailCapacity * 2, tailCount + length)
+    let grown: UnsafeMutableRawPointer = Self.allocate(wanted)
     grown.copyMemory(from: tail, byteCount: tailCount)
-    tail.deallocate()
-    contents.pointee.tail = grown
-    contents.pointee.tailCapacity = wanted
+    free(tail)
+    contents.tail = grown
+    contents.tailCapacity = wanted
   }
 
   /// The row at a position. The reference keeps the slab alive.

@@ -213,7 +213,7 @@ import Testing
       "ALL friends.age == 3", "3 == age", "TRUEPREDICATE", "FALSEPREDICATE",
       "TERNARY(1 == 2, age, 5) == 3", "TERNARY(1 == 1, age, 5) == 3",
     ]
-    let keys: [ShapeKey] = try texts.map { try shape(TestModel.plan("Person", $0)).key }
+    let keys: [FetchShape.Key] = try texts.map { try shape(TestModel.plan("Person", $0)).key }
     #expect(Set(keys).count == texts.count)
   }
 
@@ -236,7 +236,7 @@ import Testing
       (page.limit, page.offset) = (limit, offset)
       plans.append(page)
     }
-    let keys: [ShapeKey] = try plans.flatMap { plan in
+    let keys: [FetchShape.Key] = try plans.flatMap { plan in
       try [FetchResult.rows, .ids, .count].map { try shape(plan, $0).key }
     }
     #expect(Set(keys).count == 3 * plans.count)

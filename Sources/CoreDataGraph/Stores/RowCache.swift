@@ -170,8 +170,15 @@ final class RowCache: SlabIndex, @unchecked Sendable {
       let entry: Entry = hierarchies[root].entries[place]
       hierarchies[root].entries[place].slab = nil
       guard entry.isIndexed else {
-        hierarchies[root].goneWaiting += 1
-        sweepWaiting(root)
+        guard hierarchies[root].waiting.last == place, hierarchies[root].entries.count == place + 1 else {
+          hierarchies[root].goneWaiting += 1
+          sweepWaiting(root)
+          return
+        }
+        // The slab that was listed last: usual for a program that fetches single objects.
+        hierarchies[root].waiting.removeLast()
+        hierarchies[root].entries.removeLast()
+        if hierarchies[root].goneWaiting > 0 { sweepWaiting(root) } else { startOver(root) }
         return
       }
       for position in 0..<entry.count {
@@ -203,14 +210,17 @@ final class RowCache: SlabIndex, @unchecked Sendable {
   private func startOver(_ root: Int) {
     let count: Int = hierarchies[root].entries.count
     guard hierarchies[root].free.count == count else { return }
-    hierarchies[root].entries.removeAll(keepingCapacity: count <= Self.keptCapacity)
-    hierarchies[root].free.removeAll(keepingCapacity: count <= Self.keptCapacity)
+    let keepsCapacity: Bool = hierarchies[root].entries.capacity <= Self.keptCapacity
+    if count == 0, keepsCapacity { return }
+    hierarchies[root].entries.removeAll(keepingCapacity: keepsCapacity)
+    hierarchies[root].free.removeAll(keepingCapacity: keepsCapacity)
+    hierarchies[root].waiting.removeAll(keepingCapacity: keepsCapacity)
     hierarchies[root].table = Int64HashMap()
   }
 
   /// Memory for so few entries is kept: a program that fetches single objects lists and removes one slab each
   /// time.
-  private static let keptCapacity: Int = 64
+  private static let keptCapacity: Int = 128
 
   // MARK: For tests
 

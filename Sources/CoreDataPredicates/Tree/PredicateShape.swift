@@ -33,17 +33,24 @@ package struct PredicateShape: Sendable {
   }
 }
 
-/// The bytes of a shape, hashed as a whole. Equal bytes mean equal shapes.
+/// The bytes of a shape. Equal bytes mean equal shapes.
 package struct ShapeKey: Hashable, Sendable {
   package let bytes: [UInt8]
+  /// Computed once: a fetch looks its key up in several caches.
+  private let hashOfBytes: Int
 
-  package init(_ bytes: [UInt8]) { self.bytes = bytes }
-
-  package static func == (left: ShapeKey, right: ShapeKey) -> Bool { left.bytes == right.bytes }
-
-  package func hash(into hasher: inout Hasher) {
+  package init(_ bytes: [UInt8]) {
+    self.bytes = bytes
+    var hasher = Hasher()
     bytes.withUnsafeBytes { hasher.combine(bytes: $0) }
+    hashOfBytes = hasher.finalize()
   }
+
+  package static func == (left: ShapeKey, right: ShapeKey) -> Bool {
+    left.hashOfBytes == right.hashOfBytes && left.bytes == right.bytes
+  }
+
+  package func hash(into hasher: inout Hasher) { hasher.combine(hashOfBytes) }
 }
 
 extension ComparisonNode {

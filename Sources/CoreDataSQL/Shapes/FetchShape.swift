@@ -9,52 +9,58 @@ package enum FetchResult: UInt8, Sendable {
 /// A fetch plan without the values of its parameters: plans of one shape have one statement, bound to
 /// different values.
 ///
-///     entity, sub-entities, result, order, predicate's shape, limit or not, offset or not      bytes
+///     entity, sub-entities, result, order, predicate's shape, limit or not, offset or not      key
 ///     the predicate's parameters, limit, offset                                                parameters
 package struct FetchShape: Sendable {
-  package let key: ShapeKey
+  /// Equal keys mean equal shapes.
+  package struct Key: Hashable, Sendable {
+    private let predicate: ShapeKey?
+    private let order: [FetchOrder]
+    private let entity: Int32
+    private let flags: UInt8
+
+    fileprivate init(_ predicate: ShapeKey?, order: [FetchOrder], entity: Int, flags: UInt8) {
+      self.predicate = predicate
+      self.order = order
+      self.entity = Int32(truncatingIfNeeded: entity)
+      self.flags = flags
+    }
+
+    package func hash(into hasher: inout Hasher) {
+      hasher.combine(predicate?.hashValue ?? 0)
+      hasher.combine(Int(entity) << 8 | Int(flags))
+      if !order.isEmpty { hasher.combine(order) }
+    }
+  }
+
+  package let key: Key
   package let parameters: [PredicateValue]
 
-  /// Longer shapes are compiled for one fetch and not kept.
-  private static let longestKey: Int = 1 << 14
+  /// Plans with longer predicates are compiled for one fetch, and their statements are not kept.
+  private static let longestPredicate: Int = 1 << 14
 
   /// nil if the predicate has no shape.
-  package init?(_ plan: FetchPlan, _ result: FetchResult) {
-    var bytes: [UInt8] = []
+  package init?(_ plan: borrowing FetchPlan, _ result: FetchResult) {
+    var known: ShapeKey?
     var parameters: [PredicateValue] = []
     if let predicate = plan.predicate {
       guard let shape = plan.shape ?? PredicateShape(predicate),
-        shape.key.bytes.count <= Self.longestKey
+        shape.key.bytes.count <= Self.longestPredicate
       else { return nil }
-      bytes = shape.key.bytes
+      known = shape.key
       parameters = shape.parameters
     }
-    // The order comes last, so that the predicate's bytes, which contain their own length, need not be
-    // copied.
-    for term in plan.order {
-      bytes.append(term.ascending ? 1 : 0)
-      bytes.append(contentsOf: term.comparison.rawValue.utf8)
-      bytes.append(0)
-      withUnsafeBytes(of: term.keyPath.utf8.count) { bytes.append(contentsOf: $0) }
-      bytes.append(contentsOf: term.keyPath.utf8)
-    }
-    bytes.append(UInt8(truncatingIfNeeded: plan.order.count))
-    bytes.append(UInt8(truncatingIfNeeded: plan.entity.index))
-    bytes.append(UInt8(truncatingIfNeeded: plan.entity.index >> 8))
-    bytes.append(UInt8(truncatingIfNeeded: plan.entity.index >> 16))
     var flags: UInt8 = result.rawValue
     if plan.includesSubentities { flags |= 4 }
-    if plan.predicate != nil { flags |= 8 }
     if plan.limit > 0 {
-      flags |= 16
+      flags |= 8
       parameters.append(.integer(Int64(plan.limit)))
     }
     if plan.offset > 0 {
-      flags |= 32
+      flags |= 16
       parameters.append(.integer(Int64(plan.offset)))
     }
-    bytes.append(flags)
-    key = ShapeKey(bytes)
+    key = Key(known, order: plan.order, entity: plan.entity.index, flags: flags)
     self.parameters = parameters
   }
 }

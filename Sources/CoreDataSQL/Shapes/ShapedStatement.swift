@@ -5,6 +5,7 @@ package struct ShapedStatement: Sendable {
   package let sql: String
   /// The values that are the same for all such plans; the others are `NULL` here.
   private let values: [SQLValue]
+  /// Sorted by their uses.
   private let places: [ConstantPlace]
   private let uses: [ConstantUse]
   private let encoding: any ValueEncoding
@@ -31,7 +32,7 @@ package struct ShapedStatement: Sendable {
     // The cache must not keep a program's data.
     for place in statement.places { values[place.binding] = .null }
     self.values = values
-    places = statement.places
+    places = statement.places.sorted { $0.use < $1.use }
     uses = trace.uses
     self.encoding = encoding
     self.fixed = fixed
@@ -41,14 +42,18 @@ package struct ShapedStatement: Sendable {
   package func bindings(for parameters: [PredicateValue]) -> [SQLValue]? {
     for (number, bytes) in fixed where parameters[number].shapeBytes != bytes { return nil }
     var values: [SQLValue] = values
-    var encoded: [SQLValue] = []
+    var next: Int = 0
     // This includes uses that are no longer in the statement: a use that was folded away may be different for
     // another value.
-    for use in uses {
-      guard let value = use.encoding.bound(parameters[use.parameter], by: encoding) else { return nil }
-      encoded.append(value)
+    for number in uses.indices {
+      guard let value = uses[number].encoding.bound(parameters[uses[number].parameter], by: encoding) else {
+        return nil
+      }
+      while next < places.count, places[next].use == number {
+        values[places[next].binding] = value
+        next += 1
+      }
     }
-    for place in places { values[place.binding] = encoded[place.use] }
     return values
   }
 }
