@@ -135,13 +135,42 @@ extension NSManagedObjectContext {
 
   // MARK: The end of an event
 
+  /// Ends the event: applies delete rules, registers what can be undone, and notifies observers.
+  ///
+  /// An observer that calls this changes nothing: its changes are the next event's. An observer that *saves*
+  /// ends its event, because undo needs the objects' state before the save; that event is notified at the
+  /// end of the next one, so that an observer that always saves can't cause endless notifications.
   final func endEvent() {
     requireQueue("processPendingChanges() was called")
-    guard !work.isEndingEvent else { return }
+    guard work.canEndEvent else { return }
     if work.hasPendingPropagation, propagatesDeletesAtEndOfEvent || work.isSaving { propagateDeletes() }
+    postEndedEvents()
     guard let objects = work.beginEndOfEvent() else { return }
     defer { work.finishEndOfEvent() }
     recordEvent(of: objects)
+    defer { if !work.isEndingEventInObserver { undoManager?.closeEventGroup() } }
+    let info: [AnyHashable: Any] = close(objects)
+    if info.isEmpty { return }
+    if work.isEndingEventInObserver {
+      work.postponeNotification(info)
+    } else {
+      work.beginNotification()
+      postChange(info)
+    }
+  }
+
+  /// Events that ended when an observer saved. Not those that end so meanwhile.
+  private func postEndedEvents() {
+    for _ in 0..<work.postponedCount {
+      guard let info = work.beginPostponedNotification() else { return }
+      defer { work.finishEndOfEvent() }
+      defer { undoManager?.closeEventGroup() }
+      postChange(info)
+    }
+  }
+
+  /// Ends the event of each object. Returns what the notification says about them.
+  private func close(_ objects: [NSManagedObject]) -> [AnyHashable: Any] {
     // Arrays first: a set that is made from an array has the right capacity at once.
     var insertedNow: [NSManagedObject] = []
     var updatedNow: [NSManagedObject] = []
@@ -149,7 +178,6 @@ extension NSManagedObjectContext {
     var refreshedNow: [NSManagedObject] = []
     var invalidatedNow: [NSManagedObject] = []
     var hasRemoved = false
-    defer { undoManager?.closeEventGroup() }
     for object in objects {
       switch work.endEvent(of: object) {
       case .discarded:
@@ -176,8 +204,7 @@ extension NSManagedObjectContext {
     if !deletedNow.isEmpty { info[NSDeletedObjectsKey] = Set(deletedNow) }
     if !refreshedNow.isEmpty { info[NSRefreshedObjectsKey] = Set(refreshedNow) }
     if !invalidatedNow.isEmpty { info[NSInvalidatedObjectsKey] = Set(invalidatedNow) }
-    guard !info.isEmpty else { return }
-    postChange(info)
+    return info
   }
 
   /// A new object was deleted before it was saved: the context removes it.

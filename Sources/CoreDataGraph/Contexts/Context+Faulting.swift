@@ -266,8 +266,7 @@ extension NSManagedObjectContext {
     guard !object.isInserted, object.store != nil || parent != nil else { return }
     if object.flags.contains(.fault) {
       removeOlderCachedRow(of: object)
-      object.row = nil
-      if parent != nil { object.state = nil }
+      object.turnIntoFault()
       return
     }
     do {

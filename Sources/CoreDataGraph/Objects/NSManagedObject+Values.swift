@@ -300,6 +300,8 @@ extension NSManagedObject {
   final func turnIntoFault() {
     guard !flags.contains(.fault) else {
       row = nil
+      // A fault in a child context may hold the values that its parent has not saved.
+      state = nil
       return
     }
     willTurnIntoFault()

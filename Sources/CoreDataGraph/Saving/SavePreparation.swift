@@ -31,7 +31,8 @@ final class SavePreparation {
       try transform(changes)
       // References that were cleared and values that transformers have changed are announced and validated
       // too.
-      if context.work.epoch == before { return changes }
+      // Nor may a deletion by an observer of those announcements be saved without its delete rules.
+      if context.work.epoch == before, !context.work.hasPendingPropagation { return changes }
       rounds += 1
       if rounds > Self.mostRounds { throw runaway(changes, rounds) }
       context.endEvent()

@@ -36,12 +36,14 @@ extension NSManagedObjectContext {
 
   /// Ends the event of the objects: keeps their former state, for observers and for the undo manager.
   final func recordEvent(of objects: [NSManagedObject]) {
+    // What an undo changes it registers itself; what an observer changes meanwhile is not part of that.
+    let isOwn: Bool = undoState.isPerforming && !work.isEndingEventInObserver
     let recorder: UndoManager? =
-      undoState.isPerforming || undoManager?.isUndoRegistrationEnabled != true ? nil : undoManager
+      isOwn || undoManager?.isUndoRegistrationEnabled != true ? nil : undoManager
     var mementos: [ObjectMemento] = []
     for object in objects {
       let changes: [EventChange] = object.state?.finishEvent() ?? []
-      if !changes.isEmpty { work.recordDelivery(of: object, changes) }
+      if !changes.isEmpty { recordDelivery(of: object, changes) }
       guard recorder != nil else { continue }
       let flags: ObjectFlags = object.flags
       var memento = ObjectMemento(object: object, life: .stays, changes: changes, row: object.row)
@@ -63,6 +65,16 @@ extension NSManagedObjectContext {
     }
     guard let recorder, !mementos.isEmpty else { return }
     recorder.registerUndo(withTarget: self) { $0.perform(mementos) }
+  }
+
+  private func recordDelivery(of object: NSManagedObject, _ changes: [EventChange]) {
+    guard work.isEndingEventInObserver else { return work.recordDelivery(of: object, changes) }
+    // When it is notified, the object has the row that the observer's save writes.
+    let own: [EventChange] = changes.map { change in
+      guard case .value(let slot, let old) = change, old.isUnset, let row = object.row else { return change }
+      return .value(slot, object.value(slot, in: row, of: object.store))
+    }
+    work.recordDelivery(of: object, own)
   }
 
   // MARK: Performing

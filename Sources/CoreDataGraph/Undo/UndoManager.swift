@@ -98,8 +98,11 @@ nonisolated open class UndoManager: NSObject {
   }
 
   /// Opens a group; what is registered until ``endUndoGrouping()`` is undone together. Groups nest.
+  ///
+  /// Posts `NSUndoManagerCheckpoint` unless this is a top-level group: a context's pending changes belong to
+  /// the group around a nested one, and to a top-level group that is opened before they are registered.
   open func beginUndoGrouping() {
-    if open == nil { post(.NSUndoManagerCheckpoint) }
+    if open != nil { post(.NSUndoManagerCheckpoint) }
     open = UndoGroup(parent: open)
     post(.NSUndoManagerDidOpenUndoGroup)
   }

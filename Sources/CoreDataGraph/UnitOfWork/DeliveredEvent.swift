@@ -1,6 +1,8 @@
 /// The state of an event's objects before it, while the event is notified. Looked up only by observers that
 /// need it, which is rare: an index is made at the first look-up.
 struct DeliveredEvent {
+  /// What the notification says, if it is posted later.
+  var info: [AnyHashable: Any] = [:]
   private var objects: [ObjectIdentifier] = []
   private var changes: [[EventChange]] = []
   private var places: [ObjectIdentifier: Int]?

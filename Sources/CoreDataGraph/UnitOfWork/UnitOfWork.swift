@@ -29,7 +29,10 @@ import Foundation
 ///     announced            the inserted objects of the last event in a save.
 ///                          Until the did-save notification, which reuses the set
 ///     delivered            object → its state before the event.
-///                          While the end of the event is notified
+///                          While the end of the event is notified; `deliveredOutside` holds it while an
+///                          observer's save ends another event
+///     postponed            events that ended when an observer of a notification saved.
+///                          Until they are notified, at the next end of an event, or the reset
 ///
 /// And three states: `epoch` rises with every change, also with one whose event has ended; `isSaving` and
 /// `isEndingEvent` prevent observers from starting another save or event end during one.
@@ -48,9 +51,21 @@ struct UnitOfWork {
   private var remotelyDeleted = WeakObjects()
   private(set) var announced: Set<NSManagedObject> = []
   private var delivered = DeliveredEvent()
+  private var deliveredOutside = DeliveredEvent()
+  private var postponed: [DeliveredEvent] = []
   private(set) var epoch: UInt64 = 0
   private(set) var isSaving = false
-  private(set) var isEndingEvent = false
+  private var eventEnd: EventEnd = .none
+  private var savesInObserver = false
+
+  private enum EventEnd {
+    case none
+    /// Nobody is told yet.
+    case ending
+    case notifying
+    /// An observer of the notification saves: its own event ends.
+    case endingInObserver
+  }
 
   /// Allows its owner to change flags of the unit of work; only this file can make one.
   struct FlagKey {
@@ -209,6 +224,7 @@ struct UnitOfWork {
     assignedStores = [:]
     remotelyDeleted = WeakObjects()
     announced = []
+    postponed = []
   }
 
   /// Called after a change of many objects at once.
@@ -256,12 +272,42 @@ struct UnitOfWork {
     case nothing
   }
 
+  /// Whether an event is being ended, or notified.
+  var isEndingEvent: Bool { eventEnd != .none }
+
+  /// False while an event is being ended, unless an observer of its notification saves.
+  var canEndEvent: Bool { eventEnd == .none || (eventEnd == .notifying && savesInObserver) }
+
+  /// Whether the event that is being ended is that of an observer that saves.
+  var isEndingEventInObserver: Bool { eventEnd == .endingInObserver }
+
   /// Begins to end the event. Returns its objects; nil if there are none, or if an event is being ended.
   mutating func beginEndOfEvent() -> [NSManagedObject]? {
-    if isEndingEvent || event.isEmpty { return nil }
-    isEndingEvent = true
+    guard canEndEvent, !event.isEmpty else { return nil }
+    eventEnd = eventEnd == .notifying ? .endingInObserver : .ending
+    deliveredOutside = delivered
+    delivered = DeliveredEvent()
     defer { event = [] }
     return event
+  }
+
+  mutating func beginNotification() { eventEnd = .notifying }
+
+  /// The event that is being ended is notified later.
+  mutating func postponeNotification(_ info: [AnyHashable: Any]) {
+    delivered.info = info
+    postponed.append(delivered)
+  }
+
+  var postponedCount: Int { postponed.count }
+
+  /// Begins to notify the first event that was postponed. Returns what the notification says; nil if there
+  /// is none, or if another one is being notified.
+  mutating func beginPostponedNotification() -> [AnyHashable: Any]? {
+    if isEndingEvent || postponed.isEmpty { return nil }
+    eventEnd = .notifying
+    delivered = postponed.removeFirst()
+    return delivered.info
   }
 
   /// Ends the event for one object.
@@ -287,13 +333,17 @@ struct UnitOfWork {
     delivered.append(object, changes)
   }
 
+  /// Changes whose event has ended, and whose notification is being posted or will be.
   mutating func deliveredChanges(of object: NSManagedObject) -> [EventChange] {
-    delivered.changes(of: object)
+    var changes: [EventChange] = delivered.changes(of: object)
+    for place in postponed.indices { changes += postponed[place].changes(of: object) }
+    return changes
   }
 
   mutating func finishEndOfEvent() {
-    isEndingEvent = false
-    delivered = DeliveredEvent()
+    eventEnd = eventEnd == .endingInObserver ? .notifying : .none
+    delivered = deliveredOutside
+    deliveredOutside = DeliveredEvent()
   }
 
   // MARK: Saving
@@ -302,6 +352,7 @@ struct UnitOfWork {
   mutating func beginSave() -> Bool {
     if isSaving { return false }
     isSaving = true
+    savesInObserver = eventEnd == .notifying
     return true
   }
 
@@ -358,7 +409,10 @@ struct UnitOfWork {
   func finishDeletion(of object: NSManagedObject) { object.change(removing: .deleted) }
 
   /// Ends a save, successful or not. What it has not saved stays pending.
-  mutating func endSave() { isSaving = false }
+  mutating func endSave() {
+    isSaving = false
+    savesInObserver = false
+  }
 
   /// Called after the did-save notification was posted.
   mutating func removeAnnouncement() { announced = [] }

@@ -27,6 +27,8 @@ package struct AppleEncoding: ValueEncoding {
   {
     if value.isNull { return .null }
     switch (type, value) {
+    // A decimal and a double are compared as doubles, also if the decimal is an integer that no double is.
+    case (.real, .decimal): return Self.real(value).map(BoundValue.value) ?? .never
     case (.integer, _) where value.isNumber, (.real, _) where value.isNumber,
       (.number, _) where value.isNumber:
       return Self.number(value).map(BoundValue.value) ?? .never
@@ -63,10 +65,15 @@ package struct AppleEncoding: ValueEncoding {
     case .double(let number): return number.isNaN ? nil : .real(number)
     case .decimal(let number):
       if let integer = Int64(number.description) { return .integer(integer) }
-      guard let real = NumberComparison.double(value), !real.isNaN else { return nil }
-      return .real(real)
+      return real(value)
     default: return nil
     }
+  }
+
+  /// The nearest double; nil for NaN.
+  private static func real(_ value: PredicateValue) -> SQLValue? {
+    guard let real = NumberComparison.double(value), !real.isNaN else { return nil }
+    return .real(real)
   }
 }
 

@@ -51,6 +51,50 @@ struct ChildContextTests {
     }
   }
 
+  enum Refreshing: CaseIterable {
+    case one, keepingChanges, all
+
+    func apply(to object: NSManagedObject) {
+      guard let context = object.managedObjectContext else { return }
+      switch self {
+      case .one: context.refresh(object, mergeChanges: false)
+      case .keepingChanges: context.refresh(object, mergeChanges: true)
+      case .all: context.refreshAllObjects()
+      }
+    }
+  }
+
+  @Test(arguments: Refreshing.allCases, [false, true])
+  func `refreshing a child's object over unsaved changes of the parent loses no value`(
+    _ refreshing: Refreshing, isFault: Bool
+  ) throws {
+    let stack = try Stack(.sqlite)
+    let id: NSManagedObjectID = try stack.run { context in
+      let item: Item = context.item("a")
+      item.category = context.category("c")
+      item.tags = [Tag(context: context)]
+      try context.save()
+      item.price = 5
+      return item.objectID
+    }
+    try inChild(stack) { child in
+      let item: Item = try #require(try items(child).first)
+      if !isFault { _ = item.title }
+      #expect(item.isFault == isFault && item.objectID == id)
+      refreshing.apply(to: item)
+      #expect(item.title == "a" && item.price == 5 && item.category?.name == "c" && item.tags.count == 1)
+      item.price += 1
+      try child.save()
+    }
+    try stack.run { context in
+      try context.save()
+    }
+    try stack.elsewhere { context in
+      let item: Item = try #require(try items(context).first)
+      #expect(item.title == "a" && item.price == 6 && item.category?.name == "c" && item.tags.count == 1)
+    }
+  }
+
   @Test(arguments: StoreKind.allCases, [false, true])
   func `what primitive access sets in a child reaches the parent`(kind: StoreKind, isSaved: Bool) throws {
     let stack = try Stack(kind)

@@ -178,9 +178,14 @@ struct UndoManagerTests {
     defer { for observer in observers { NotificationCenter.default.removeObserver(observer) } }
     step(1)
     #expect(
-      names.list == [
-        "Checkpoint", "DidOpenUndoGroup", "Checkpoint", "WillCloseUndoGroup", "DidCloseUndoGroup",
-      ])
+      names.list == ["DidOpenUndoGroup", "Checkpoint", "WillCloseUndoGroup", "DidCloseUndoGroup"],
+      "no checkpoint before a top-level group")
+    names.list = []
+    manager.beginUndoGrouping()
+    manager.beginUndoGrouping()
+    #expect(names.list == ["DidOpenUndoGroup", "Checkpoint", "DidOpenUndoGroup"])
+    manager.endUndoGrouping()
+    manager.endUndoGrouping()
     names.list = []
     manager.undo()
     #expect(names.list.first == "Checkpoint")

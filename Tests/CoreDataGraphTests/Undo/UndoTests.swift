@@ -379,6 +379,43 @@ struct UndoTests {
     }
   }
 
+  @Test(arguments: [false, true])
+  func `a nested group has only what changed in it`(groupsByEvent: Bool) throws {
+    try withUndo(.inMemory) { _, context, manager in
+      let item: Item = context.item("a")
+      try context.save()
+      manager.removeAllActions()
+      manager.groupsByEvent = groupsByEvent
+      manager.beginUndoGrouping()
+      item.title = "outer"
+      manager.beginUndoGrouping()
+      item.price = 7
+      manager.endUndoGrouping()
+      manager.undoNestedGroup()
+      #expect(item.title == "outer" && item.price == 0 && manager.groupingLevel == 1)
+      manager.endUndoGrouping()
+      manager.undo()
+      #expect(item.title == "a")
+    }
+  }
+
+  @Test func `a change before the first group of a manager without groups by event belongs to the group`()
+    throws
+  {
+    try withUndo(.inMemory) { _, context, manager in
+      let item: Item = context.item("a")
+      try context.save()
+      manager.removeAllActions()
+      manager.groupsByEvent = false
+      item.title = "pending"
+      manager.beginUndoGrouping()
+      item.price = 7
+      manager.endUndoGrouping()
+      manager.undo()
+      #expect(item.title == "a" && item.price == 0)
+    }
+  }
+
   // MARK: The law
 
   private static let seeds: Int = Soak.isOn ? 3000 : 60
