@@ -66,6 +66,8 @@ extension NSManagedObjectContext {
   }
 
   final func propagate(_ object: NSManagedObject) {
+    // An undo after the save finds no members in the store any more.
+    if undoManager?.isUndoRegistrationEnabled == true { object.loadToManys() }
     work.recordPropagation(of: object)
     for slot in object.runtime.relationshipSlots {
       object.state?.toMany(slot)?.noteDeletion()

@@ -237,12 +237,9 @@ extension NSManagedObject {
     return (ids, ids.compactMap { context.identityMap.object(store: store.ordinal, root: root, key: $0.key) })
   }
 
-  /// Called before the object's row is deleted: keeps the ids of members that are not loaded, which an undo
-  /// needs to restore them.
-  final func keepStoredMembers() {
-    for slot in runtime.relationshipSlots where runtime.layout.slots[slot].isToMany {
-      if let stored = storedMemberIDs(slot) { toManyState(slot).lastStored = stored.ids }
-    }
+  /// Loads the members of all relationships, as faults.
+  final func loadToManys() {
+    for slot in runtime.relationshipSlots where runtime.layout.slots[slot].isToMany { _ = members(slot) }
   }
 
   /// Adds to this side only, at the end. The object must not be a member.

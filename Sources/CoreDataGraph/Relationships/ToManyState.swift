@@ -226,9 +226,6 @@ final class ToManyState {
     order = nil
   }
 
-  /// The store's members before their owner is deleted there, for an undo that restores it.
-  var lastStored: [RowID] = []
-
   /// Marks the present members as the store's.
   func commit() {
     added = ObjectList()

@@ -98,7 +98,6 @@ extension NSManagedObjectContext {
     try coordinator.refuseMetadata(for: self)
     try coordinator.checkWritable(others, for: self)
     parts += others.map { StoreChanges(store: $0) }
-    for object in changes.deleted where object.flags.contains(.undoable) { object.keepStoredMembers() }
     var plans: [SavePlan] = []
     for place in parts.indices { plans.append(try SavePlanner.plan(&parts[place], of: self, values)) }
     do {

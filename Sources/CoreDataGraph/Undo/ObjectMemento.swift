@@ -134,10 +134,10 @@ extension NSManagedObject {
     return .object(context.object(row.target(word), store: store))
   }
 
-  /// Removes all members from this side's loaded relationships. Returns the changes to undo this.
+  /// Removes all members from this side's relationships. Returns the changes to undo this.
   final func clearMembers() -> [EventChange] {
     var changes: [EventChange] = []
-    for slot in runtime.relationshipSlots where state?.toMany(slot)?.members != nil {
+    for slot in runtime.relationshipSlots where runtime.layout.slots[slot].isToMany {
       let all: [NSManagedObject] = members(slot).objects
       let many: ToManyState = toManyState(slot)
       for member in all {
@@ -159,7 +159,7 @@ extension NSManagedObject {
       // The store has no members for it any more: all its members are new.
       if let many = state.toMany(slot) {
         state.values[slot] = .object(
-          ToManyState(all: everyMember(of: many, store), isOrdered: many.isOrdered))
+          ToManyState(all: many.members ?? many.added, isOrdered: many.isOrdered))
       }
       if !state.values[slot].isUnset, runtime.layout.slots[slot].role != .fetched {
         state.noteChange(slot)
@@ -167,13 +167,5 @@ extension NSManagedObject {
     }
     state.formerVersion = old.version
     row = nil
-  }
-
-  /// The members of an object that the store no longer has, loaded or not.
-  private final func everyMember(of many: ToManyState, _ store: NSPersistentStore?) -> ObjectList {
-    if let members = many.members { return members }
-    guard let store, let context = identityMap?.context else { return many.added }
-    let stored: [NSManagedObject] = many.lastStored.map { context.object($0, store: store) }
-    return ObjectList(stored.filter { many.knows($0) == nil } + many.added.objects)
   }
 }

@@ -48,7 +48,7 @@ struct LargeRelationshipChangeTests {
   }
 
   @Test(arguments: StoreKind.allCases, [false, true])
-  func `deleting an object of many-to-many relationships loads none of its partners`(
+  func `deleting an object of many-to-many relationships loads its partners only for an undo`(
     store: StoreKind, isUndoable: Bool
   ) throws {
     let stack: Stack = try Self.filled(store)
@@ -68,7 +68,7 @@ struct LargeRelationshipChangeTests {
         #expect(Self.members(try Self.find("3", memberEntity, context), inverse).isEmpty)
         if isUndoable {
           context.undo()
-          #expect(owner.hasFault(forRelationshipNamed: key))
+          #expect(Self.members(owner, key).count == Self.count)
           for name in ["1", "2", "3", "4"] {
             #expect(Self.members(try Self.find(name, memberEntity, context), inverse) == [owner], "\(name)")
           }
@@ -78,7 +78,7 @@ struct LargeRelationshipChangeTests {
           }
         }
         try context.save()
-        #expect(context.registeredObjects.count < 9)
+        if !isUndoable { #expect(context.registeredObjects.count < 9) }
         #expect(Self.members(loaded, inverse).isEmpty && Self.members(other, inverse).isEmpty)
         guard isUndoable else { return }
         context.undo()
