@@ -34,6 +34,13 @@ enum SQLiteErrors {
       }
     case SQLITE_READONLY:
       return .readOnly(url: url, .permission)
+    case SQLITE_IOERR:
+      if let url, let count = hardLinks(to: url), count > 1 {
+        return .unsupported(
+          part: "the file \(url.path)",
+          reason: "it has \(count) names (hard links), and it may be open by another of them",
+          advice: "SQLite finds the log of a database by the database's name. Open it by one name only.")
+      }
     case SQLITE_ERROR
     where message.contains("parser stack overflow") || message.contains("Expression tree is too large"):
       return .unsupported(
@@ -44,6 +51,11 @@ enum SQLiteErrors {
     default: break
     }
     return .database(code: code & 0xFF, message: message, sql: sql, url: url)
+  }
+
+  private static func hardLinks(to url: URL) -> Int? {
+    let attributes: [FileAttributeKey: Any]? = try? FileManager.default.attributesOfItem(atPath: url.path)
+    return attributes?[.referenceCount] as? Int
   }
 
   /// Runs a body and translates errors of GRDB that it throws.

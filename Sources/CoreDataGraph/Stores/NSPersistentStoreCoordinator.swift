@@ -19,6 +19,7 @@ nonisolated open class NSPersistentStoreCoordinator: NSObject, WorkQueueOwner, @
   /// For the obsolete `lock()`; the coordinator itself never takes it.
   final let threadLock = NSRecursiveLock()
   @exclusivity(unchecked) private var stores: [NSPersistentStore] = []
+  private var removing: Set<ObjectIdentifier> = []
   @exclusivity(unchecked) private var exchanges: [ExchangedStore] = []
   private let exchangeCount = Atomic<Int>(0)
   final let contexts = ContextList()
@@ -130,8 +131,19 @@ nonisolated open class NSPersistentStoreCoordinator: NSObject, WorkQueueOwner, @
   }
 
   /// Closes a store. Its objects in contexts become invalid: each context removes them, changes included, on
-  /// its queue, and posts them as `NSInvalidatedObjectsKey`.
+  /// its queue, and posts them as `NSInvalidatedObjectsKey`. Throws 134060 if the store is not in this
+  /// coordinator, or is being removed: `willRemove(from:)` must not remove it again.
   public final func remove(_ store: NSPersistentStore) throws {
+    let isRemoving: Bool = storesLock.withLock {
+      guard stores.contains(where: { $0 === store }) else { return false }
+      return !removing.insert(ObjectIdentifier(store)).inserted
+    }
+    if isRemoving {
+      throw GraphError.unsupported(
+        "Removing the store \(store.url?.path ?? store.uuid)", advice: "It is being removed already."
+      ).asCocoaError
+    }
+    defer { storesLock.withLock { _ = removing.remove(ObjectIdentifier(store)) } }
     if persistentStores.contains(where: { $0 === store }) { store.willRemove(from: self) }
     let found: Bool = storesLock.withLock {
       guard let place = stores.firstIndex(where: { $0 === store }) else { return false }

@@ -221,6 +221,26 @@ import Testing
     #expect(store.persistentStoreCoordinator == nil)
   }
 
+  @Test func `a store that removes itself while it is removed is told so`() throws {
+    final class Leaving: NSPersistentStore, @unchecked Sendable {
+      // Sendable: used by one test, on one thread.
+      var refusal: String?
+      override func loadMetadata() throws { metadata = [NSStoreUUIDKey: "leaving"] }
+      override func willRemove(from coordinator: NSPersistentStoreCoordinator?) {
+        do { try coordinator?.remove(self) } catch { refusal = "\(error)" }
+      }
+    }
+    NSPersistentStoreCoordinator.registerStoreClass(Leaving.self, forStoreType: "Leaving")
+    defer { NSPersistentStoreCoordinator.registerStoreClass(nil, forStoreType: "Leaving") }
+    let coordinator = NSPersistentStoreCoordinator(managedObjectModel: World.shared)
+    let store = try #require(
+      try coordinator.addPersistentStore(ofType: "Leaving", configurationName: nil, at: nil) as? Leaving)
+    try coordinator.remove(store)
+    #expect(store.refusal?.contains("is being removed already") == true)
+    #expect(coordinator.persistentStores.isEmpty)
+    #expect(errorThrown { try coordinator.remove(store) }?.localizedDescription.contains("Removing") == true)
+  }
+
   @Test func `what loading throws, adding throws, and nothing is added`() {
     let coordinator = NSPersistentStoreCoordinator(managedObjectModel: World.shared)
     #expect(throws: CocoaError(.persistentStoreOpen)) {

@@ -120,4 +120,27 @@ struct SpecialFileTests {
       }
     }
   }
+
+  @Test func `a second name of an open store's file is refused with the reason`() throws {
+    let stack = try Stack(setting: .wal)
+    try stack.run { context in
+      _ = context.item("a")
+      try context.save()
+    }
+    let second: URL = stack.folder.file("Second.sqlite")
+    try FileManager.default.linkItem(at: try #require(stack.store.url), to: second)
+    let error: NSError? = errorThrown {
+      try stack.coordinator.addPersistentStore(
+        ofType: NSSQLiteStoreType, configurationName: nil, at: second)
+    }
+    #expect(error?.localizedDescription.contains("hard links") == true)
+    #expect(error?.localizedDescription.contains(second.path) == true)
+    #expect(try stack.titles() == ["a"])
+    try FileManager.default.removeItem(at: second)
+    try stack.run { context in
+      _ = context.item("b")
+      try context.save()
+    }
+    #expect(try stack.titles() == ["a", "b"])
+  }
 }
