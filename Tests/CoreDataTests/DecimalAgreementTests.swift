@@ -319,4 +319,37 @@ struct DecimalAgreementTests {
       }
     }
   }
+
+  @Test(arguments: StoreKind.allCases)
+  func `a double and a decimal are compared as doubles, also beyond the integers that doubles can be`(
+    kind: StoreKind
+  ) throws {
+    let context: NSManagedObjectContext = try Self.open(kind, TemporaryFolder())
+    try context.performAndWait {
+      let doubles: [Double] = [0x1p53, 0x1p53 + 2, -0x1p53, 0x1p63, 2.5, 0]
+      for (label, double) in doubles.enumerated() {
+        _ = context.make("Coin", ["label": label, "double": double])
+      }
+      try context.save()
+      let texts: [String] = [
+        "9007199254740992", "9007199254740993", "-9007199254740993", "9223372036854775807", "2.5",
+        "2.50000000000000000000001", "0",
+      ]
+      for text in texts {
+        let decimal = NSDecimalNumber(string: text)
+        for (format, constant) in [
+          ("double == %@", decimal), ("double != %@", decimal), ("double < %@", decimal),
+          ("double <= %@", decimal), ("double > %@", decimal), ("NOT (double >= %@)", decimal),
+          ("double IN %@", [decimal]), ("NOT (double IN %@)", [decimal, 7]),
+          ("double BETWEEN %@", [decimal, decimal]), ("double + 0 == %@", decimal),
+        ] as [(String, Any)] {
+          let predicate = NSPredicate(format: format, argumentArray: [constant])
+          let all: [NSManagedObject] = try context.all(NSManagedObject.self, "Coin", sort: ["label"])
+          let fetched: [NSManagedObject] = try context.all(
+            NSManagedObject.self, "Coin", predicate, sort: ["label"])
+          #expect(fetched == all.filter { predicate.evaluate(with: $0) }, "\(format) \(text)")
+        }
+      }
+    }
+  }
 }
