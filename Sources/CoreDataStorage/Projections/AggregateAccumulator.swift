@@ -10,8 +10,11 @@ struct MemberValues {
     case expression(ExpressionProgram)
   }
   private let source: Source
+  /// Whether the model tells that the values are doubles: a sum of none of them is one, too.
+  let areReals: Bool
 
   init(_ argument: ExpressionNode, of entity: NSEntityDescription) {
+    areReals = MemberValues.isReal(argument, of: entity)
     if case .keyPath(let path) = argument, !path.contains("@") {
       let components: [String] = path.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
       source = .path(
@@ -31,6 +34,29 @@ struct MemberValues {
       entity = relationship.destinationEntity
     }
     return false
+  }
+
+  private static func isReal(_ value: ExpressionNode, of entity: NSEntityDescription) -> Bool {
+    switch value {
+    case .constant(.double): return true
+    case .keyPath(let path):
+      var entity: NSEntityDescription? = entity
+      var property: NSPropertyDescription?
+      for name in path.split(separator: ".") {
+        property = entity?.propertiesByName[String(name)]
+        entity = (property as? NSRelationshipDescription)?.destinationEntity
+      }
+      let type: NSAttributeType? = (property as? NSAttributeDescription)?.attributeType
+      return type == .doubleAttributeType || type == .floatAttributeType
+    case .function(nil, let name, let arguments):
+      let isArithmetic: Bool =
+        switch BuiltinFunction(rawValue: name) {
+        case .add, .subtract, .multiply: true
+        default: false
+        }
+      return isArithmetic && arguments.contains { isReal($0, of: entity) }
+    default: return false
+    }
   }
 
   /// Key-value coding returns a set when it reads from a set, and equal values become one; here each of them
@@ -71,7 +97,10 @@ struct AggregateAccumulator {
   private var sum: PredicateValue = .integer(0)
   private var best: PredicateValue = .null
 
-  init(_ function: RowAggregate.Function) { self.function = function }
+  init(_ function: RowAggregate.Function, ofReals areReals: Bool) {
+    self.function = function
+    if areReals { sum = .double(0) }
+  }
 
   mutating func add(_ value: PredicateValue) throws {
     members += 1

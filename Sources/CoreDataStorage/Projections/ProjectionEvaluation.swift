@@ -59,7 +59,9 @@ package struct ProjectionEvaluation {
     let arguments: [MemberValues] = shape.aggregates.map {
       MemberValues($0.argument, of: plan.rows.entity.entity)
     }
-    let fresh: [AggregateAccumulator] = shape.aggregates.map { AggregateAccumulator($0.function) }
+    let fresh: [AggregateAccumulator] = zip(shape.aggregates, arguments).map {
+      AggregateAccumulator($0.function, ofReals: $1.areReals)
+    }
     // Without keys there is one group, even if there are no rows.
     var groups: [Group] = keys.isEmpty ? [Group(keys: [], totals: fresh)] : []
     var places: [[PredicateValue]: Int] = keys.isEmpty ? [[]: 0] : [:]

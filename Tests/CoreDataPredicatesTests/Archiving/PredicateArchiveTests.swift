@@ -175,7 +175,11 @@ struct PredicateArchiveTests {
       let predicate: NSPredicate = makePredicate(maker.predicate(4))
       do {
         let again: NSPredicate = try NSPredicate(archivedData: predicate.archivedData())
-        if again != predicate || again.formatText != predicate.formatText {
+        // Archivers write equal objects once: of the dates 0.0 and -0.0 one comes back for both.
+        let texts: [String] = [again, predicate].map {
+          $0.formatText.replacingOccurrences(of: "CAST(-0.000000", with: "CAST(0.000000")
+        }
+        if again != predicate || texts[0] != texts[1] {
           Issue.record("seed \(seed): \(predicate.formatText) came back as \(again.formatText)")
         }
       } catch {
