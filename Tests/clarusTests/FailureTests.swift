@@ -131,9 +131,11 @@ import Testing
     Case(
       arguments: ["model", "show", "STORE", "--model-version", "x"], says: ["--model-version: ", "\"x\""]),
     Case(
-      arguments: ["show", "STORE", "Item/p1", "--format", "csv"], status: 2, says: ["--format csv", "json"]),
-    Case(arguments: ["info", "STORE", "--format", "csv"], status: 2, says: ["--format csv"]),
-    Case(arguments: ["model", "hash", "STORE", "--format", "csv"], status: 2, says: ["--format csv"]),
+      arguments: ["show", "STORE", "Item/p1", "--format", "csv"], status: 2,
+      says: ["csv", "--format", "json"]),
+    Case(arguments: ["info", "STORE", "--format", "csv"], status: 2, says: ["csv", "--format", "json"]),
+    Case(
+      arguments: ["model", "hash", "STORE", "--format", "csv"], status: 2, says: ["csv", "--format", "json"]),
     Case(
       arguments: ["show", "STORE", "Item/p1", "--format", "table", "--json"], status: 2, says: ["contradict"]),
     Case(

@@ -4,8 +4,7 @@ import Synchronization
 
 /// A managed property's name together with its slot, for accessors that cost a few nanoseconds.
 ///
-/// Make one for each property, as a static constant of the class, and use it in a computed property
-/// (generated classes do just this):
+/// Make one for each property, as a static constant of the class, and use it in a computed property:
 ///
 /// ```swift
 /// static let dueDate = ManagedKey("dueDate")

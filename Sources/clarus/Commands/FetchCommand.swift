@@ -83,7 +83,7 @@ struct FetchCommand: ParsableCommand {
 
   @OptionGroup(title: "Groups") var grouping: GroupingOptions
 
-  @OptionGroup var formatting: FormatOptions
+  @OptionGroup var formatting: FormatOptions<RowFormat>
 
   @Flag(name: .long, help: "Print the SQL statement, its values and its plan.")
   var sql = false
@@ -117,7 +117,7 @@ struct FetchCommand: ParsableCommand {
     try output.flush()
   }
 
-  private var chosenFormat: OutputFormat { formatting.chosen }
+  private var chosenFormat: RowFormat { formatting.chosen }
 
   /// The rows with the given ids, among those that satisfy the predicate.
   private func rows(

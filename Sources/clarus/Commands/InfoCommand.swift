@@ -45,10 +45,9 @@ struct InfoCommand: ParsableCommand {
   @Flag(name: .long, help: "The number of rows of each entity, and nothing else.")
   var counts = false
 
-  @OptionGroup var formatting: FormatOptions
+  @OptionGroup var formatting: FormatOptions<ReportFormat>
 
   func validate() throws {
-    try formatting.refuseCSV()
     if counts, entity != nil { throw ValidationError("--counts and --entity contradict each other.") }
   }
 

@@ -20,11 +20,9 @@ struct ModelOptions: ParsableArguments {
     name: .long, help: ArgumentHelp("A version by name, instead of the current one.", valueName: "name"))
   var modelVersion: String?
 
-  @OptionGroup var formatting: FormatOptions
+  @OptionGroup var formatting: FormatOptions<ReportFormat>
 
   var json: Bool { formatting.isJSON }
-
-  func validate() throws { try formatting.refuseCSV() }
 
   /// The model. Parts of its file that could not be read are named on standard error.
   func load() throws -> ModelVersion {

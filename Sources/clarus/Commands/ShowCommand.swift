@@ -37,10 +37,9 @@ struct ShowCommand: ParsableCommand {
     help: ArgumentHelp("Show at most so many members of each to-many relationship.", valueName: "n"))
   var members: Int = 100
 
-  @OptionGroup var formatting: FormatOptions
+  @OptionGroup var formatting: FormatOptions<ReportFormat>
 
   func validate() throws {
-    try formatting.refuseCSV()
     guard let text = ObjectIDText(id), text.entity != nil else {
       throw ValidationError("\"\(id)\" is no id of an object; write Item/p42 or x-coredata://…/Item/p42.")
     }

@@ -15,7 +15,7 @@ struct StatementText {
   }
 
   /// Before a table; on standard error for formats that programs read.
-  func write(_ format: OutputFormat, _ output: StandardOutput) throws {
+  func write(_ format: RowFormat, _ output: StandardOutput) throws {
     if lines.isEmpty { return }
     for line in lines {
       if format == .table { try output.writeLine(line) } else { writeToStandardError(line) }

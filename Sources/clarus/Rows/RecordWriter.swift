@@ -2,7 +2,7 @@
 ///
 /// Tables and CSV have the same columns throughout; a JSON object has the names of its record.
 struct RecordWriter {
-  private let format: OutputFormat
+  private let format: RowFormat
   private let printer: ValuePrinter
   private let output: StandardOutput
   private let titles: [String]
@@ -10,7 +10,7 @@ struct RecordWriter {
   private var count: Int = 0
 
   init(
-    _ columns: [(title: String, isNumeric: Bool)], format: OutputFormat, printer: ValuePrinter,
+    _ columns: [(title: String, isNumeric: Bool)], format: RowFormat, printer: ValuePrinter,
     output: StandardOutput
   ) {
     self.format = format

@@ -3,7 +3,7 @@ import CoreData
 /// A thing to do.
 ///
 /// Linux has no Objective-C runtime, so properties are not `@NSManaged`: each is a computed property over its
-/// slot, one line to read and one to write. Generated classes have the same form.
+/// slot, one line to read and one to write.
 public final class Item: NSManagedObject {
   public class func fetchRequest() -> NSFetchRequest<Item> { NSFetchRequest(entityName: "Item") }
 

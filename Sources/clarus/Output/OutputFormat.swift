@@ -1,8 +1,0 @@
-import ArgumentParser
-
-/// How rows are printed.
-enum OutputFormat: String, ExpressibleByArgument, CaseIterable {
-  case table
-  case json
-  case csv
-}
