@@ -15,7 +15,8 @@ nonisolated open class NSEntityDescription: NSObject, NSCopying, @unchecked Send
     super.init()
   }
 
-  open var name: String? { willSet { mayChange() } }
+  // Only a model that one piece of code builds is changed, so accesses do not overlap.
+  @exclusivity(unchecked) open var name: String? { willSet { mayChange() } }
 
   /// The class of the objects, `NSManagedObject` unless set. May carry a module (`App.Person`) or stand for
   /// the program's own module (`.Person`).
@@ -46,7 +47,7 @@ nonisolated open class NSEntityDescription: NSObject, NSCopying, @unchecked Send
   package final internal(set) var model: NSManagedObjectModel?
 
   /// Data that the object graph derives from the entity once; guarded by a lock of the graph.
-  package final var runtimeStorage: AnyObject?
+  @exclusivity(unchecked) package final var runtimeStorage: AnyObject?
 
   // MARK: Hierarchy
 

@@ -32,7 +32,7 @@ public struct NSFetchRequestResultType: OptionSet, Hashable, Sendable {
 /// ```
 nonisolated open class NSFetchRequest<ResultType: NSFetchRequestResult>: NSPersistentStoreRequest {
   /// Set for templates of a frozen model: they are shared, so change a copy.
-  final package internal(set) var isFrozen = false
+  @exclusivity(unchecked) final package internal(set) var isFrozen = false
 
   public override init() {
     super.init()

@@ -91,7 +91,7 @@ nonisolated open class NSManagedObjectModel: NSObject, NSCopying, NSSecureCoding
       storedEntities = all
     }
   }
-  package internal(set) final var storedEntities: [NSEntityDescription] = []
+  @exclusivity(unchecked) package internal(set) final var storedEntities: [NSEntityDescription] = []
 
   open var entitiesByName: [String: NSEntityDescription] {
     frozenEntitiesByName

@@ -69,9 +69,8 @@ package struct FetchPlan: Sendable {
   package var limit: Int = 0
   package var offset: Int = 0
 
-  package init(entity: EntityLayout) { self.entity = entity }
-
-  package mutating func setPredicate(_ predicate: PredicateNode, shape: PredicateShape) {
+  package init(entity: EntityLayout, predicate: PredicateNode? = nil, shape: PredicateShape? = nil) {
+    self.entity = entity
     self.predicate = predicate
     self.shape = shape
   }

@@ -202,7 +202,7 @@ extension NSManagedObjectContext {
   final func fetchObjects(_ scope: ResolvedFetch, from parent: NSManagedObjectContext) throws
     -> [NSManagedObject]
   {
-    var request: FetchParameters = scope.request.withIDs()
+    let request: FetchParameters = scope.request.withIDs()
     request.resultType = .managedObjectResultType
     if !scope.pending.isEmpty || scope.residual != nil {
       request.limit = 0
@@ -228,7 +228,7 @@ extension NSManagedObjectContext {
 extension FetchParameters {
   /// The request with ids in place of objects, for use in another context.
   func withIDs() -> FetchParameters {
-    var request: FetchParameters = self
+    let request: FetchParameters = copy()
     request.predicate = predicate.map { given in
       makePredicate(given.predicateNode().mapConstants(FetchParameters.ids))
     }

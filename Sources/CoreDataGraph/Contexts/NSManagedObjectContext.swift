@@ -124,7 +124,7 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   ///
   /// See Apple's page
   /// [parent](https://developer.apple.com/documentation/coredata/nsmanagedobjectcontext/parent).
-  public final var parent: NSManagedObjectContext? {
+  @exclusivity(unchecked) public final var parent: NSManagedObjectContext? {
     willSet {
       if newValue === self { fatalError("A context can't be its own parent.") }
       if parent != nil || ownCoordinator != nil {
@@ -187,7 +187,7 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   public final var transactionAuthor: String?
   /// Whether deletions are propagated along relationships at the end of each event (default) or only by a
   /// save.
-  public final var propagatesDeletesAtEndOfEvent: Bool = true
+  @exclusivity(unchecked) public final var propagatesDeletesAtEndOfEvent: Bool = true
   /// Whether unchanged objects are retained as long as the context exists; default false: only the program's
   /// own references retain them.
   public final var retainsRegisteredObjects: Bool {

@@ -15,6 +15,17 @@ extension NSManagedObjectContext {
   public final func fetch<T>(_ request: NSFetchRequest<T>) throws -> [T] {
     requireQueue("fetch(_:) was called")
     let description = FetchParameters(request)
+    // Apart from the other results: looking up the metadata of `[T]` takes a part of a fetch of one object.
+    if description.resultType == .managedObjectResultType, !description.isGrouped,
+      let wanted = T.self as? NSManagedObject.Type
+    {
+      let objects: [NSManagedObject] = try withCocoaErrors {
+        let objects: [NSManagedObject] = try fetchObjects(description)
+        try requireClass(wanted, of: objects)
+        return objects
+      }
+      return unsafeBitCast(objects, to: [T].self)
+    }
     return try withCocoaErrors {
       if description.isGrouped, description.resultType != .dictionaryResultType {
         throw GraphError.unsupported(
@@ -22,7 +33,7 @@ extension NSManagedObjectContext {
           advice: "Set the request's resultType to .dictionaryResultType.")
       }
       switch description.resultType {
-      case .managedObjectResultType: return try typed(fetchObjects(description))
+      case .managedObjectResultType: return try cast(fetchObjects(description))
       case .managedObjectIDResultType: return try cast(fetchIDs(description))
       case .countResultType: return try cast([NSNumber(value: countMatches(description))])
       case .dictionaryResultType:
@@ -78,8 +89,9 @@ extension NSManagedObjectContext {
 
   private final func objects(_ scope: ResolvedFetch) throws -> [NSManagedObject] {
     var objects: [NSManagedObject] = []
-    _ = try scope.coordinator.call(scope.stores, for: scope.caller) { operations, store in
-      let found: [NSManagedObject] = try storedObjects(scope, operations, store)
+    for store in scope.stores {
+      let found: [NSManagedObject] = try storedObjects(
+        scope, try store.pinnedOperations(for: scope.caller), store)
       objects = objects.isEmpty ? found : objects + found
     }
     return try scope.finish(objects)
@@ -217,7 +229,7 @@ extension NSManagedObjectContext {
     -> [NSManagedObject]
   {
     guard let request = property.fetchRequest else { return [] }
-    var description = FetchParameters(request)
+    let description = FetchParameters(request)
     description.predicate = description.predicate?.withSubstitutionVariables([
       "FETCH_SOURCE": object, "FETCHED_PROPERTY": property,
     ])
@@ -226,10 +238,9 @@ extension NSManagedObjectContext {
 
   // MARK: Casting
 
-  /// Objects as `[T]`. One check for each entity instead of one for each object: casting a large array costs
-  /// more than the fetch.
-  private func typed<T>(_ objects: [NSManagedObject]) throws -> [T] {
-    guard let wanted = T.self as? NSManagedObject.Type else { return try cast(objects) }
+  /// Throws unless all objects are of a class. One check for each entity instead of one for each object:
+  /// casting a large array costs more than the fetch.
+  private func requireClass(_ wanted: NSManagedObject.Type, of objects: [NSManagedObject]) throws {
     var last: Int = -1
     var checked: Set<Int> = []
     for object in objects where object.runtime.index != last {
@@ -242,7 +253,6 @@ extension NSManagedObjectContext {
           advice: "Set the entity's class in the model, or fetch NSManagedObject.")
       }
     }
-    return unsafeBitCast(objects, to: [T].self)
   }
 
   private func cast<T>(_ values: [some Any]) throws -> [T] {

@@ -22,7 +22,7 @@ struct DictionaryFetch {
   private let order: [ProjectionOrder]?
 
   init(_ request: FetchParameters, context: NSManagedObjectContext) throws {
-    var stored: FetchParameters = request
+    let stored: FetchParameters = request.copy()
     stored.includesPendingChanges = false
     self.request = stored
     self.context = context
@@ -122,7 +122,7 @@ struct DictionaryFetch {
   func count() throws -> Int {
     let plan: ProjectionPlan = plan(rows: FetchPlan(entity: scope.runtime.layout))
     if try request.returnsDistinctResults || ProjectionShape(plan).isGrouped { return try run().count }
-    var rows: FetchParameters = request
+    let rows: FetchParameters = request.copy()
     rows.resultType = .managedObjectResultType
     rows.sortDescriptors = []
     return try context.countMatches(rows)
@@ -137,7 +137,7 @@ struct DictionaryFetch {
   /// another context.
   private func runOverObjects() throws -> [NSDictionary] {
     let reader: NSManagedObjectContext = try context.makeReader()
-    var rows: FetchParameters = request
+    let rows: FetchParameters = request.copy()
     rows.resultType = .managedObjectResultType
     (rows.limit, rows.offset, rows.propertiesToGroupBy, rows.havingPredicate) = (0, 0, [], nil)
     if order != nil || request.isGrouped { rows.sortDescriptors = [] }

@@ -5,32 +5,37 @@ import CoreDataStorage
 import Foundation
 
 /// A fetch request without its result type, as the graph uses it.
-struct FetchParameters {
-  var entity: NSEntityDescription?
-  var entityName: String?
-  var predicate: NSPredicate?
-  var sortDescriptors: [NSSortDescriptor]
-  var limit: Int
-  var offset: Int
-  var batchSize: Int
-  var resultType: NSFetchRequestResultType
-  var includesSubentities: Bool
-  var includesPropertyValues: Bool
-  var returnsObjectsAsFaults: Bool
-  var includesPendingChanges: Bool
-  var returnsDistinctResults: Bool
-  var refreshes: Bool
-  var propertiesToFetch: [Any]
-  var propertiesToGroupBy: [Any]
-  var havingPredicate: NSPredicate?
-  var prefetchedKeyPaths: [String]
-  var affectedStores: [NSPersistentStore]?
+///
+/// A class, because a structure of so many references is expensive to copy. It does not change once it is
+/// passed on: code that needs another one changes a `copy()`.
+final class FetchParameters {
+  let entity: NSEntityDescription?
+  /// Nil if there is an entity with a name.
+  let entityName: String?
+  let batchSize: Int
+  let includesSubentities: Bool
+  let includesPropertyValues: Bool
+  let returnsObjectsAsFaults: Bool
+  let returnsDistinctResults: Bool
+  let refreshes: Bool
+  let propertiesToFetch: [Any]
+  let prefetchedKeyPaths: [String]
+  let affectedStores: [NSPersistentStore]?
   /// The original request, for stores implemented by the program.
-  var origin: NSPersistentStoreRequest?
+  let origin: NSPersistentStoreRequest
+  // Only the code that makes a copy changes these, so there is no overlapping access.
+  @exclusivity(unchecked) var predicate: NSPredicate?
+  @exclusivity(unchecked) var sortDescriptors: [NSSortDescriptor]
+  @exclusivity(unchecked) var limit: Int
+  @exclusivity(unchecked) var offset: Int
+  @exclusivity(unchecked) var resultType: NSFetchRequestResultType
+  @exclusivity(unchecked) var includesPendingChanges: Bool
+  @exclusivity(unchecked) var propertiesToGroupBy: [Any]
+  @exclusivity(unchecked) var havingPredicate: NSPredicate?
 
   init<T>(_ request: NSFetchRequest<T>) {
     entity = request.entity
-    entityName = request.entityName
+    entityName = entity?.name == nil ? request.entityName : nil
     predicate = request.predicate
     sortDescriptors = request.sortDescriptors ?? []
     limit = request.fetchLimit
@@ -50,6 +55,31 @@ struct FetchParameters {
     affectedStores = request.affectedStoresStorage as? [NSPersistentStore]
     origin = request
   }
+
+  private init(_ other: FetchParameters) {
+    entity = other.entity
+    entityName = other.entityName
+    predicate = other.predicate
+    sortDescriptors = other.sortDescriptors
+    limit = other.limit
+    offset = other.offset
+    batchSize = other.batchSize
+    resultType = other.resultType
+    includesSubentities = other.includesSubentities
+    includesPropertyValues = other.includesPropertyValues
+    returnsObjectsAsFaults = other.returnsObjectsAsFaults
+    includesPendingChanges = other.includesPendingChanges
+    returnsDistinctResults = other.returnsDistinctResults
+    refreshes = other.refreshes
+    propertiesToFetch = other.propertiesToFetch
+    propertiesToGroupBy = other.propertiesToGroupBy
+    havingPredicate = other.havingPredicate
+    prefetchedKeyPaths = other.prefetchedKeyPaths
+    affectedStores = other.affectedStores
+    origin = other.origin
+  }
+
+  func copy() -> FetchParameters { FetchParameters(self) }
 }
 
 extension FetchParameters {
@@ -57,6 +87,7 @@ extension FetchParameters {
 
   /// The entity in a model: by name, since a request may carry the description of an equal model.
   func runtime(in model: ModelRuntime) throws -> EntityRuntime {
+    if let own = entity.flatMap(model.ownRuntime(of:)) { return own }
     let name: String? = entity?.name ?? entityName
     if let runtime = name.flatMap(model.runtime(named:)) { return runtime }
     throw GraphError.unknownEntity(name, model.layout.entities.map(\.name))
@@ -85,13 +116,10 @@ extension FetchParameters {
     _ runtime: EntityRuntime, predicate: PredicateNode?, shape: PredicateShape? = nil,
     store: NSPersistentStore
   ) throws -> FetchPlan {
-    var plan = FetchPlan(entity: runtime.layout)
+    let closed: PredicateNode? =
+      shape == nil ? predicate?.mapConstants { FetchParameters.close($0, store: store) } : predicate
+    var plan = FetchPlan(entity: runtime.layout, predicate: closed, shape: shape)
     plan.includesSubentities = includesSubentities
-    if let predicate, let shape {
-      plan.setPredicate(predicate, shape: shape)
-    } else {
-      plan.predicate = predicate?.mapConstants { FetchParameters.close($0, store: store) }
-    }
     return plan
   }
 

@@ -47,7 +47,7 @@ final class ResolvedFetch {
     self.context = context
     self.runtime = runtime
     self.coordinator = coordinator
-    stores = asked.filter { $0.holds(runtime) }
+    stores = asked.allSatisfy { $0.holds(runtime) } ? asked : asked.filter { $0.holds(runtime) }
     comparesExactly = coordinator.keepsExactDecimals
     let validated: ValidatedPredicate? = try request.validated(for: runtime, comparesExactly: comparesExactly)
     predicate = validated?.node

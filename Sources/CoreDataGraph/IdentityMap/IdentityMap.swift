@@ -22,8 +22,9 @@ final class IdentityMap: @unchecked Sendable {
   // is shared; `marks` is used on the context's queue.
 
   private let lock = Guarded(())
-  private var tables: [[Int64HashMap]] = []
-  private var newerRows: [Place: RowSlab] = [:]
+  // The lock excludes overlapping accesses.
+  @exclusivity(unchecked) private var tables: [[Int64HashMap]] = []
+  @exclusivity(unchecked) private var newerRows: [Place: RowSlab] = [:]
 
   private struct Place: Hashable {
     let ordinal: Int

@@ -48,6 +48,14 @@ final class ModelRuntime: @unchecked Sendable {
     layout.byName[name].map { entities[$0.index] }
   }
 
+  /// The runtime of one of the model's own entities; nil for an entity of another model.
+  func ownRuntime(of entity: NSEntityDescription) -> EntityRuntime? {
+    guard let made = entity.runtimeStorage.map({ unsafeDowncast($0, to: EntityRuntime.self) }),
+      made.modelSerial == UInt64(serial)
+    else { return nil }
+    return made
+  }
+
   // MARK: One per model
 
   private struct Weak { weak var runtime: ModelRuntime? }

@@ -69,6 +69,8 @@ class EngineStore: NSPersistentStore, StoreOperations, @unchecked Sendable {
 
   override func close() throws { try engine?.close() }
 
+  override var holdsEveryEntity: Bool { givenConfiguration == nil }
+
   // MARK: Properties
 
   override var type: String { Self.kind.type }

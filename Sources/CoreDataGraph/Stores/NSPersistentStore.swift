@@ -266,8 +266,12 @@ nonisolated open class NSPersistentStore: NSObject, @unchecked Sendable {
   /// False after the store was removed, or its coordinator was deallocated.
   final var isInCoordinator: Bool { persistentStoreCoordinator != nil }
 
+  /// Whether the store's configuration is known to hold every entity.
+  var holdsEveryEntity: Bool { false }
+
   /// Whether the store's configuration holds an entity.
   final func holds(_ runtime: EntityRuntime) -> Bool {
+    if holdsEveryEntity { return true }
     guard let entities = self.runtime.layout.model.entities(forConfigurationName: configurationName) else {
       return true
     }

@@ -123,7 +123,7 @@ import Testing
   @Test func `a store gets limit and offset only where it alone decides`() throws {
     let stack = try Stack(.sqlite)
     try stack.run { context in
-      var parameters: FetchParameters = request("Item", NSPredicate(format: "count == %d", 7))
+      let parameters: FetchParameters = request("Item", NSPredicate(format: "count == %d", 7))
       (parameters.limit, parameters.offset) = (3, 4)
       let alone: FetchPlan = try ResolvedFetch(parameters, context: context).plan(for: stack.store)
       #expect((alone.limit, alone.offset) == (3, 4))
@@ -160,7 +160,7 @@ import Testing
     (0, 0, [1, 2, 3, 4]), (0, 1, [2, 3, 4]), (2, 0, [1, 2]), (2, 3, [4]), (1, 9, []), (9, 0, [1, 2, 3, 4]),
   ])
   func `a page is what limit and offset leave`(_ limit: Int, _ offset: Int, _ expected: [Int]) {
-    var parameters: FetchParameters = request("Item")
+    let parameters: FetchParameters = request("Item")
     (parameters.limit, parameters.offset) = (limit, offset)
     #expect(parameters.page(of: [1, 2, 3, 4]) == expected)
   }
