@@ -59,7 +59,11 @@ package struct FetchPlan: Sendable {
   package var entity: EntityLayout
   /// Whether rows of sub-entities are included.
   package var includesSubentities: Bool = true
-  package var predicate: PredicateNode? { didSet { shape = nil } }
+  package var predicate: PredicateNode? {
+    get { storedPredicate }
+    set { (storedPredicate, shape) = (newValue, nil) }
+  }
+  private var storedPredicate: PredicateNode?
   /// The predicate's shape, if the code that made the plan had it. Computing it costs a walk over the
   /// predicate.
   package private(set) var shape: PredicateShape?
@@ -71,7 +75,7 @@ package struct FetchPlan: Sendable {
 
   package init(entity: EntityLayout, predicate: PredicateNode? = nil, shape: PredicateShape? = nil) {
     self.entity = entity
-    self.predicate = predicate
+    storedPredicate = predicate
     self.shape = shape
   }
 }

@@ -31,30 +31,57 @@ import Testing
   func `a format that is known gives what parsing gives`(_ given: Case) throws {
     let cache = FormatCache(capacity: 8)
     for arguments in given.arguments.isEmpty ? [[]] : given.arguments {
-      let found: PredicateNode = try cache.predicate(given.format, arguments)
+      let found: ParsedFormat = try cache.predicate(given.format, arguments)
       let parsed: PredicateNode = try Parser.parse(given.format, arguments)
-      #expect(found == parsed)
-      #expect(Printer.print(found) == Printer.print(parsed))
+      #expect(found.node == parsed)
+      #expect(Printer.print(found.node) == Printer.print(parsed))
+      if let shape = found.shape {
+        let walked: PredicateShape? = PredicateShape(parsed)
+        #expect(shape.key == walked?.key && shape.parameters == walked?.parameters)
+      }
     }
     #expect(cache.count == 1)
     #expect(cache.counts == FormatCache.Counts(hits: max(0, given.arguments.count - 1), misses: 1))
+  }
+
+  /// Whether arguments of the kinds that the first ones had give a shape without a walk over the predicate.
+  @Test(
+    arguments: [
+      ("number == %lld", [1 as Int64], true),
+      ("name == %@ AND (age > 3 OR NOT age IN %@)", ["a", [1, 2]], true),
+      ("2 == a OR %@ == b", [1.5], true), ("a BETWEEN {%@, %@}", [1, 2], false), ("a == %@ + 1", [1], false),
+      ("age IN %@", [Set([3])], false), ("a == 1", [], true),
+    ] as [(String, [any Sendable], Bool)])
+  func `a format's parameters are those of its shape`(
+    _ format: String, _ arguments: [any Sendable], _ isKnown: Bool
+  ) throws {
+    let cache = FormatCache(capacity: 8)
+    for _ in 1...2 {
+      let found: ParsedFormat = try cache.predicate(format, arguments)
+      #expect((found.shape != nil) == isKnown)
+      let walked: PredicateShape? = PredicateShape(found.node)
+      if isKnown { #expect(found.shape?.parameters == walked?.parameters) }
+      if isKnown { #expect(found.shape?.key == walked?.key) }
+    }
+    let made: NSPredicate = NSPredicate(format: format, argumentArray: arguments)
+    #expect(made.shapedStructure().shape?.key == PredicateShape(made.structureNode())?.key)
   }
 
   @Test func `a predicate or an expression among the arguments becomes part of the tree`() throws {
     let cache = FormatCache(capacity: 8)
     let inner: NSPredicate = NSPredicate(format: "b == 2")
     for argument in [inner, NSPredicate(format: "c == 3")] {
-      let found: PredicateNode = try cache.predicate("a == 1 AND %@", [argument])
+      let found: PredicateNode = try cache.predicate("a == 1 AND %@", [argument]).node
       #expect(try found == Parser.parse("a == 1 AND %@", [argument]))
     }
     _ = try cache.predicate("a == %@", [1])
     let path: NSExpression = NSExpression(forKeyPath: "b")
     let wrapped: Any = Optional(path) as Any
     for argument in [path, wrapped] as [Any] {
-      let found: PredicateNode = try cache.predicate("a == %@", [argument])
+      let found: PredicateNode = try cache.predicate("a == %@", [argument]).node
       #expect(try found == Parser.parse("a == b", []))
     }
-    #expect(try cache.predicate("a == %@", [2]) == Parser.parse("a == 2", []))
+    #expect(try cache.predicate("a == %@", [2]).node == Parser.parse("a == 2", []))
   }
 
   @Test func `mistakes are found in formats that are known, too`() throws {
@@ -77,7 +104,7 @@ import Testing
     let cache = FormatCache(capacity: 8)
     let formats: [String] = ["\u{E9} == %@", "e\u{301} == %@"]
     #expect(formats[0] == formats[1])
-    for format in formats { #expect(try cache.predicate(format, [1]) == Parser.parse(format, [1])) }
+    for format in formats { #expect(try cache.predicate(format, [1]).node == Parser.parse(format, [1])) }
     #expect(cache.count == 2)
   }
 
@@ -94,11 +121,11 @@ import Testing
   @Test func `formats that are used once are not kept`() throws {
     let cache = FormatCache(capacity: 8, firstUses: 16)
     for number in 1...30 {
-      #expect(try cache.predicate("a == \(number)", []) == Parser.parse("a == \(number)", []))
+      #expect(try cache.predicate("a == \(number)", []).node == Parser.parse("a == \(number)", []))
     }
     #expect(cache.count == 0)
     for number in 1...4 as ClosedRange<Int64> {
-      #expect(try cache.predicate("b == %lld", [number]) == Parser.parse("b == \(number)", []))
+      #expect(try cache.predicate("b == %lld", [number]).node == Parser.parse("b == \(number)", []))
     }
     #expect(cache.count == 1)
     #expect(cache.counts == FormatCache.Counts(hits: 2, misses: 32))

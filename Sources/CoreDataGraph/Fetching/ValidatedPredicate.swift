@@ -18,8 +18,9 @@ extension FetchParameters {
   /// several walks over the predicate, or one look-up for a predicate whose shape was validated before.
   func validated(for runtime: EntityRuntime, comparesExactly: Bool) throws -> ValidatedPredicate? {
     try checkEvaluationAllowed()
-    guard let given = predicate?.structureNode() else { return nil }
-    let shape: PredicateShape? = PredicateShape(given)
+    guard let (given, shape): (PredicateNode, PredicateShape?) = predicate?.shapedStructure() else {
+      return nil
+    }
     let verdict: Bool? = shape.flatMap { runtime.validatedShapes.verdict(on: $0) }
     if verdict == true { return ValidatedPredicate(node: given, shape: shape) }
     let errors: [PredicateProblem] = given.errors(for: runtime.layout.entity)

@@ -4,9 +4,17 @@ import Foundation
 ///
 /// A subclass of Foundation's `NSPredicate`, so it can be used wherever one is needed. Immutable.
 nonisolated open class NSComparisonPredicate: Foundation.NSPredicate, NSSecureCoding {
-  let node: ComparisonNode
+  /// The comparison as a predicate, which fetches use.
+  let tree: PredicateNode
+  /// The shape of `tree`, if the predicate was made with it.
+  let shape: PredicateShape?
   let permission: EvaluationPermission?
   private let program: any EvaluablePredicate
+
+  var node: ComparisonNode {
+    guard case .comparison(let node) = tree else { preconditionFailure("The tree is no comparison.") }
+    return node
+  }
 
   /// The left operand.
   open var leftExpression: NSExpression { part(node.left) }
@@ -28,13 +36,15 @@ nonisolated open class NSComparisonPredicate: Foundation.NSPredicate, NSSecureCo
     leftExpression: NSExpression, rightExpression: NSExpression, modifier: Modifier, type: Operator,
     options: Options = []
   ) {
-    node = ComparisonNode(
+    let node = ComparisonNode(
       left: leftExpression.expressionNode(), right: rightExpression.expressionNode(),
       modifier: ComparisonModifier(rawValue: modifier.rawValue) ?? .direct,
       comparison: ComparisonOperator(rawValue: type.rawValue) ?? .equalTo,
       options: ComparisonOptions(rawValue: options.rawValue))
     permission = .joining([leftExpression.permission, rightExpression.permission])
-    program = Evaluator.factory.predicate(.comparison(node))
+    tree = .comparison(node)
+    shape = nil
+    program = Evaluator.factory.predicate(tree)
     super.init(value: true)
   }
 
@@ -45,11 +55,13 @@ nonisolated open class NSComparisonPredicate: Foundation.NSPredicate, NSSecureCo
   /// An unknown selector is an error of the evaluation. A store does not evaluate such a predicate.
   public init(leftExpression: NSExpression, rightExpression: NSExpression, customSelector selector: Selector)
   {
-    node = ComparisonNode(
+    let node = ComparisonNode(
       left: leftExpression.expressionNode(), right: rightExpression.expressionNode(),
       comparison: .customSelector, selector: selector.description)
     permission = .joining([leftExpression.permission, rightExpression.permission])
-    program = Evaluator.factory.predicate(.comparison(node))
+    tree = .comparison(node)
+    shape = nil
+    program = Evaluator.factory.predicate(tree)
     super.init(value: true)
   }
 
@@ -60,19 +72,27 @@ nonisolated open class NSComparisonPredicate: Foundation.NSPredicate, NSSecureCo
     leftExpression: NSExpression, rightExpression: NSExpression, modifier: Modifier = .direct,
     comparison: @escaping PredicateFunctions.Comparison
   ) {
-    node = ComparisonNode(
+    let node = ComparisonNode(
       left: leftExpression.expressionNode(), right: rightExpression.expressionNode(),
       modifier: ComparisonModifier(rawValue: modifier.rawValue) ?? .direct, comparison: .customSelector,
       block: ComparisonBlock(comparison))
     permission = .joining([leftExpression.permission, rightExpression.permission])
-    program = Evaluator.factory.predicate(.comparison(node))
+    tree = .comparison(node)
+    shape = nil
+    program = Evaluator.factory.predicate(tree)
     super.init(value: true)
   }
 
-  package init(node: ComparisonNode, permission: EvaluationPermission? = nil) {
-    self.node = node
+  package convenience init(node: ComparisonNode, permission: EvaluationPermission? = nil) {
+    self.init(tree: .comparison(node), permission: permission)
+  }
+
+  /// `tree` must be a comparison.
+  init(tree: PredicateNode, permission: EvaluationPermission?, shape: PredicateShape? = nil) {
+    self.tree = tree
     self.permission = permission
-    program = Evaluator.factory.predicate(.comparison(node))
+    self.shape = shape
+    program = Evaluator.factory.predicate(tree)
     super.init(value: true)
   }
 
@@ -106,20 +126,21 @@ nonisolated open class NSComparisonPredicate: Foundation.NSPredicate, NSSecureCo
   public required init?(coder: NSCoder) {
     guard case .comparison(let node)? = CoderArchive.predicateNode(coder, className: "NSComparisonPredicate")
     else { return nil }
-    self.node = node
     permission = EvaluationPermission()
-    program = Evaluator.factory.predicate(.comparison(node))
+    tree = .comparison(node)
+    shape = nil
+    program = Evaluator.factory.predicate(tree)
     super.init(value: true)
   }
 
   /// Encodes the predicate as one member of something larger. The coder fails where ``archivedData()``
   /// throws.
   open func encode(with coder: NSCoder) {
-    CoderArchive.encode(.comparison(node), with: coder)
+    CoderArchive.encode(tree, with: coder)
   }
 
   /// The predicate as a format.
-  open override var predicateFormat: String { Printer.print(.comparison(node)) }
+  open override var predicateFormat: String { Printer.print(tree) }
   open override var description: String { predicateFormat }
 
   open override func copy(with zone: NSZone? = nil) -> Any { self }
@@ -127,13 +148,13 @@ nonisolated open class NSComparisonPredicate: Foundation.NSPredicate, NSSecureCo
   open override func isEqual(_ object: Any?) -> Bool {
     guard let other = object as? NSComparisonPredicate else { return false }
     if self === other { return true }
-    return StackGuard.run(levels: depth) { node == other.node }
+    return StackGuard.run(levels: depth) { tree == other.tree }
   }
 
-  open override var hash: Int { StackGuard.run(levels: depth) { node.hashValue } }
+  open override var hash: Int { StackGuard.run(levels: depth) { tree.hashValue } }
 
   /// Counted at each use: most comparisons never need it.
-  private var depth: Int { PredicateNode.comparison(node).depth }
+  private var depth: Int { tree.depth }
 }
 
 extension NSComparisonPredicate {

@@ -10,6 +10,8 @@ nonisolated open class NSCompoundPredicate: Foundation.NSPredicate, NSSecureCodi
   /// How they are joined.
   public let compoundPredicateType: LogicalType
   let node: PredicateNode
+  /// The shape of `node`, if the predicate was made with it; set before anything else uses the predicate.
+  @exclusivity(unchecked) final var shape: PredicateShape?
   let permission: EvaluationPermission?
   /// Kept, since building a predicate step by step reads it at every step.
   let depth: Int

@@ -52,14 +52,15 @@ extension PredicateParsing where Self: Foundation.NSPredicate {
   /// - Throws: ``PredicateError`` that names the position in the format, what was found there and what was
   ///   expected.
   public init(parsing format: String, arguments: [Any?] = []) throws {
-    let node: PredicateNode = try Parser.predicate(format, arguments: arguments)
-    let permission: EvaluationPermission? = .joining(values: arguments)
-    guard let predicate = Foundation.NSPredicate.makePredicate(node, permission: permission) as? Self else {
+    let parsed: ParsedFormat = try FormatCache.shared.predicate(format, arguments)
+    let permission: EvaluationPermission? = parsed.mayContainTrees ? .joining(values: arguments) : nil
+    let predicate: Foundation.NSPredicate = .makePredicate(parsed, permission: permission)
+    guard let typed = predicate as? Self else {
       throw PredicateError.unsupported(
-        "The format \"\(format)\" gives a \(type(of: Foundation.NSPredicate.makePredicate(node))), not a \(Self.self). "
+        "The format \"\(format)\" gives a \(type(of: predicate)), not a \(Self.self). "
           + "Ask NSPredicate to parse it.")
     }
-    self = predicate
+    self = typed
   }
 
   private static func parsed(_ format: String, _ arguments: [Any?]) -> Self {

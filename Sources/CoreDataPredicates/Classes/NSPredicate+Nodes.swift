@@ -8,7 +8,7 @@ extension Foundation.NSPredicate {
   package func predicateNode() -> PredicateNode {
     switch self {
     case let predicate as NSComparisonPredicate where type(of: predicate) == NSComparisonPredicate.self:
-      return .comparison(predicate.node)
+      return predicate.tree
     case let predicate as NSCompoundPredicate where type(of: predicate) == NSCompoundPredicate.self:
       return predicate.node
     case let predicate as Foundation.NSCompoundPredicate
@@ -36,13 +36,38 @@ extension Foundation.NSPredicate {
   /// ``NSCompoundPredicate`` counts as the class it extends, whatever it does in memory.
   package func structureNode() -> PredicateNode {
     switch self {
-    case let predicate as NSComparisonPredicate: .comparison(predicate.node)
+    case let predicate as NSComparisonPredicate: predicate.tree
     case let predicate as NSCompoundPredicate:
       StackGuard.run(levels: predicate.depth) {
         .compound(predicate.compoundPredicateType.kind, predicate.subpredicates.map { $0.structureNode() })
       }
     default: predicateNode()
     }
+  }
+
+  /// ``structureNode()`` with its shape; no shape for predicates that have none. Cost: a walk over the
+  /// predicate, unless a format that was parsed before gave it.
+  package func shapedStructure() -> (node: PredicateNode, shape: PredicateShape?) {
+    if let predicate = self as? NSComparisonPredicate {
+      return (predicate.tree, predicate.shape ?? PredicateShape(predicate.tree))
+    }
+    if let predicate = self as? NSCompoundPredicate, let shape = predicate.shape {
+      return (predicate.node, shape)
+    }
+    let node: PredicateNode = structureNode()
+    return (node, PredicateShape(node))
+  }
+
+  /// The predicate of a format.
+  static func makePredicate(
+    _ parsed: ParsedFormat, permission: EvaluationPermission?
+  ) -> Foundation.NSPredicate {
+    if case .comparison = parsed.node {
+      return NSComparisonPredicate(tree: parsed.node, permission: permission, shape: parsed.shape)
+    }
+    let predicate: Foundation.NSPredicate = makePredicate(parsed.node, permission: permission)
+    if let shape = parsed.shape { (predicate as? NSCompoundPredicate)?.shape = shape }
+    return predicate
   }
 
   /// The predicate for a tree, of the class that Apple's framework would use. `permission` is
@@ -59,7 +84,7 @@ extension Foundation.NSPredicate {
   ) -> Foundation.NSPredicate {
     switch node {
     case .constant(let value): Foundation.NSPredicate(value: value)
-    case .comparison(let node): NSComparisonPredicate(node: node, permission: permission())
+    case .comparison: NSComparisonPredicate(tree: node, permission: permission())
     case .compound(let kind, let members):
       NSCompoundPredicate(
         type: NSCompoundPredicate.LogicalType(rawValue: kind.rawValue) ?? .and,

@@ -1,5 +1,14 @@
 import Foundation
 
+/// The predicate of a format and its arguments.
+package struct ParsedFormat {
+  package let node: PredicateNode
+  /// The predicate's shape, if it is known without a walk over the predicate.
+  package var shape: PredicateShape?
+  /// Whether the arguments may be predicates or expressions.
+  package var mayContainTrees: Bool = true
+}
+
 /// Trees of formats that were parsed before, with places for the arguments.
 ///
 ///     "number == %lld"      number == ▢0        the tree is kept with a mark in the place of each argument
@@ -47,8 +56,10 @@ package final class FormatCache: @unchecked Sendable {
   /// The predicate of a format and its arguments.
   ///
   /// - Throws: ``PredicateError`` naming the position.
-  package func predicate(_ format: String, _ arguments: [Any?]) throws(PredicateError) -> PredicateNode {
-    guard format.utf8.count <= Self.longestFormat else { return try Parser.parse(format, arguments) }
+  package func predicate(_ format: String, _ arguments: [Any?]) throws(PredicateError) -> ParsedFormat {
+    guard format.utf8.count <= Self.longestFormat else {
+      return ParsedFormat(node: try Parser.parse(format, arguments))
+    }
     let key: LiteralText = .init(format)
     lock.lock()
     let known: FormatTemplate? = entries[key]
@@ -56,14 +67,14 @@ package final class FormatCache: @unchecked Sendable {
     let isFirstUse: Bool = known == nil && noteUse(key)
     lock.unlock()
     if let known {
-      if let node = known.filled(arguments) { return node }
+      if let found = known.filled(arguments) { return found }
     } else if !isFirstUse, !arguments.contains(where: { FormatTemplate.isTree(Parser.unwrapped($0)) }),
       let template = FormatTemplate(format, arguments)
     {
       keep(template, key)
-      if let node = template.filled(arguments) { return node }
+      if let made = template.filled(arguments) { return made }
     }
-    return try Parser.parse(format, arguments)
+    return ParsedFormat(node: try Parser.parse(format, arguments))
   }
 
   /// Notes a use of a format that is not kept, and returns whether it is the first. A note may have been
@@ -82,87 +93,6 @@ package final class FormatCache: @unchecked Sendable {
       // Emptied as a whole: few programs have more formats, and these pay one parse each.
       if entries.count >= capacity { entries.removeAll(keepingCapacity: true) }
       entries[key] = template
-    }
-  }
-}
-
-/// The position of an argument in a tree.
-struct ArgumentMark {
-  let box: ObjectBox
-  /// Its number among the arguments.
-  let number: Int
-  let specifier: Specifier
-}
-
-/// A parsed format with marks in the places of its arguments.
-private struct FormatTemplate {
-  private let node: PredicateNode
-  private let marks: [ArgumentMark]
-  private let keyPaths: [(number: Int, path: String)]
-
-  /// nil for formats that are no predicate with these arguments, that contain predicates or expressions as
-  /// arguments, or that nest deeply.
-  init?(_ format: String, _ arguments: [Any?]) {
-    guard let parsed = Parser.template(format, arguments), parsed.node.depth <= StackGuard.shallow else {
-      return nil
-    }
-    (node, marks, keyPaths) = parsed
-  }
-
-  /// nil if the arguments require parsing: too few, of other kinds, another key path, a predicate.
-  func filled(_ arguments: [Any?]) -> PredicateNode? {
-    for (number, path) in keyPaths {
-      guard number < arguments.count,
-        case .string(let given) = PredicateValue(normalizing: arguments[number]),
-        StringMatching.literallyEqual(given, path)
-      else {
-        return nil
-      }
-    }
-    var values: [PredicateValue] = []
-    values.reserveCapacity(marks.count)
-    for mark in marks {
-      guard mark.number < arguments.count, let value = Self.value(arguments[mark.number], mark.specifier)
-      else {
-        return nil
-      }
-      values.append(value)
-    }
-    return values.isEmpty ? node : fill(node, values)
-  }
-
-  private static func value(_ argument: Any?, _ specifier: Specifier) -> PredicateValue? {
-    let argument: Any? = Parser.unwrapped(argument)
-    if specifier != .object { return Parser.number(argument, specifier) }
-    return isTree(argument) ? nil : PredicateValue(constant: argument)
-  }
-
-  /// Whether an argument, not wrapped in an optional, becomes a part of the tree.
-  static func isTree(_ argument: Any?) -> Bool {
-    guard object(argument, as: NSObject.self) != nil else { return false }
-    return object(argument, as: Foundation.NSPredicate.self) != nil
-      || object(argument, as: NSExpression.self) != nil
-  }
-
-  private func fill(_ node: PredicateNode, _ values: [PredicateValue]) -> PredicateNode {
-    switch node {
-    case .constant, .block: return node
-    case .comparison(var comparison):
-      comparison.left = fill(comparison.left, values)
-      comparison.right = fill(comparison.right, values)
-      return .comparison(comparison)
-    case .compound(let kind, let members): return .compound(kind, members.map { fill($0, values) })
-    }
-  }
-
-  private func fill(_ node: ExpressionNode, _ values: [PredicateValue]) -> ExpressionNode {
-    switch node {
-    case .keyPath, .evaluatedObject, .variable: return node
-    case .constant(.object(let box)):
-      guard let place = marks.firstIndex(where: { $0.box === box }) else { return node }
-      return .constant(values[place])
-    case .constant: return node
-    default: return node.mapChildren({ fill($0, values) }, predicate: { fill($0, values) })
     }
   }
 }

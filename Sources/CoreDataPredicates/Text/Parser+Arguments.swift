@@ -47,7 +47,10 @@ extension Parser {
 
   /// The constant of an argument for a C specifier; nil if it does not fit.
   static func number(_ argument: Any?, _ specifier: Specifier) -> PredicateValue? {
-    let value: PredicateValue = .init(normalizing: argument)
+    fitted(PredicateValue(normalizing: argument), specifier)
+  }
+
+  static func fitted(_ value: PredicateValue, _ specifier: Specifier) -> PredicateValue? {
     switch (specifier, value) {
     case (.string, .string): return value
     case (.string, _): return nil

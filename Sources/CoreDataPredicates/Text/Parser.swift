@@ -52,7 +52,7 @@ package struct Parser {
   package static func predicate(_ format: String, arguments: [Any?] = []) throws(PredicateError)
     -> PredicateNode
   {
-    try FormatCache.shared.predicate(format, arguments)
+    try FormatCache.shared.predicate(format, arguments).node
   }
 
   /// Parses a predicate.

@@ -31,6 +31,12 @@ package struct PredicateShape: Sendable {
     key = ShapeKey(writer.bytes)
     parameters = writer.parameters
   }
+
+  /// A shape whose key is known.
+  init(_ key: ShapeKey, _ parameters: [PredicateValue]) {
+    self.key = key
+    self.parameters = parameters
+  }
 }
 
 /// The bytes of a shape. Equal bytes mean equal shapes.
@@ -125,7 +131,7 @@ extension ExpressionNode {
 }
 
 /// The description of a parameter in the bytes.
-private struct ShapeKind {
+struct ShapeKind: Equatable, Sendable {
   var kind: UInt8
   /// For a list: the power of two that its members are padded to; 0 for a single value.
   var length: UInt8 = 0
@@ -153,7 +159,8 @@ extension PredicateValue {
     }
   }
 
-  fileprivate var shapeKind: ShapeKind? {
+  /// nil for a value that can't be a parameter.
+  var shapeKind: ShapeKind? {
     switch self {
     case .array(let members): PredicateValue.listKind(members)
     case .set(let members): PredicateValue.listKind(members)

@@ -25,20 +25,12 @@ extension PredicateValue {
   // Type identity is tested before any cast: a cast between Swift and Foundation types bridges, is slow, and
   // succeeds where the language must not (every NSNumber "is" a Bool).
   private init(present value: Any) {
+    if let plain = Self.plain(value) {
+      self = plain
+      return
+    }
     let type: Any.Type = Swift.type(of: value)
-    if type == String.self {
-      self = .string(value as! String)
-    } else if type == Int.self {
-      self = .integer(Int64(value as! Int))
-    } else if type == Double.self {
-      self = .double(value as! Double)
-    } else if type == Bool.self {
-      self = .bool(value as! Bool)
-    } else if type == Date.self {
-      self = .date(value as! Date)
-    } else if type == Int64.self {
-      self = .integer(value as! Int64)
-    } else if type == PredicateValue.self {
+    if type == PredicateValue.self {
       self = value as! PredicateValue
     } else if type == AnyHashable.self {
       self.init(present: (value as! AnyHashable).base)
@@ -47,6 +39,21 @@ extension PredicateValue {
     } else {
       self.init(uncommon: value)
     }
+  }
+
+  /// The value of one of the usual Swift types; nil for any other.
+  static func plain(_ value: Any) -> PredicateValue? { plainValue(value) }
+
+  private static func plainValue<Value>(_ value: Value) -> PredicateValue? {
+    // A cast would search for conversions.
+    func same<Other>(_ type: Other.Type) -> Other { unsafeBitCast(value, to: type) }
+    if Value.self == String.self { return .string(same(String.self)) }
+    if Value.self == Int.self { return .integer(Int64(same(Int.self))) }
+    if Value.self == Int64.self { return .integer(same(Int64.self)) }
+    if Value.self == Double.self { return .double(same(Double.self)) }
+    if Value.self == Bool.self { return .bool(same(Bool.self)) }
+    if Value.self == Date.self { return .date(same(Date.self)) }
+    return nil
   }
 
   private init(object: AnyObject) {
