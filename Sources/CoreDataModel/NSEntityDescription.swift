@@ -47,7 +47,12 @@ nonisolated open class NSEntityDescription: NSObject, NSCopying, @unchecked Send
   package final internal(set) var model: NSManagedObjectModel?
 
   /// Data that the object graph derives from the entity once; guarded by a lock of the graph.
-  @exclusivity(unchecked) package final var runtimeStorage: AnyObject?
+  package final var runtimeStorage: AnyObject? {
+    get { storedRuntime }
+    set { storedRuntime = newValue }
+  }
+  // Apart, because another module that accesses a stored property checks exclusivity, for each new object.
+  @exclusivity(unchecked) private final var storedRuntime: AnyObject?
 
   // MARK: Hierarchy
 

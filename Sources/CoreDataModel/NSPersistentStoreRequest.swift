@@ -12,7 +12,7 @@ public enum NSPersistentStoreRequestType: UInt, Sendable {
 /// A request to a persistent store; subclasses define the kind.
 nonisolated open class NSPersistentStoreRequest: NSObject, NSCopying {
   /// The stores to ask, nil for all; typed where the store class is known.
-  @exclusivity(unchecked) package final var affectedStoresStorage: [AnyObject]?
+  package final var affectedStoresStorage: [AnyObject]?
 
   public override init() {
     super.init()

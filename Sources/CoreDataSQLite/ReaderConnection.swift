@@ -17,11 +17,18 @@ final class ReaderConnection: @unchecked Sendable {
   private let handle: OpaquePointer
   private let url: URL?
   @exclusivity(unchecked) private var prepared: [ObjectIdentifier: Prepared] = [:]
+  /// The statement that was run last, which is usually the next one, too.
+  @exclusivity(unchecked) private var last: Prepared?
 
-  private struct Prepared {
+  private final class Prepared {
     /// Retained, so that no other statement gets its identity.
     let kept: KeptStatement
-    let handle: OpaquePointer
+    let statement: RawStatement
+
+    init(_ kept: KeptStatement, _ statement: RawStatement) {
+      self.kept = kept
+      self.statement = statement
+    }
   }
 
   /// How many statements a connection keeps prepared.
@@ -40,13 +47,18 @@ final class ReaderConnection: @unchecked Sendable {
   /// Runs `body` with a prepared statement, which `body` resets. Throws `StoreError.fileChanged` if what was
   /// read is not the store's own contents.
   func run<T>(_ kept: KeptStatement, _ body: (RawStatement) throws -> T) throws -> T {
-    let result: T = try body(RawStatement(try prepare(kept), handle, url: url))
+    let known: Prepared? = last
+    let prepared: Prepared = if let known, known.kept === kept { known } else { try prepare(kept) }
+    let result: T = try body(prepared.statement)
     if let watch, !watch.isUpToDate(handle) { try queue.unsafeRead { try watch.check($0) } }
     return result
   }
 
-  private func prepare(_ kept: KeptStatement) throws -> OpaquePointer {
-    if let known = prepared[ObjectIdentifier(kept)] { return known.handle }
+  private func prepare(_ kept: KeptStatement) throws -> Prepared {
+    if let known = prepared[ObjectIdentifier(kept)] {
+      last = known
+      return known
+    }
     var made: OpaquePointer?
     let code: Int32 = sqlite3_prepare_v3(
       handle, kept.statement.sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &made, nil)
@@ -55,13 +67,15 @@ final class ReaderConnection: @unchecked Sendable {
     }
     // The statements in use are prepared again, each at the cost of one fetch.
     if prepared.count == Self.mostPrepared { finalizePrepared() }
-    prepared[ObjectIdentifier(kept)] = Prepared(kept: kept, handle: made)
-    return made
+    let new = Prepared(kept, RawStatement(made, handle, url: url))
+    prepared[ObjectIdentifier(kept)] = new
+    last = new
+    return new
   }
 
   private func finalizePrepared() {
-    for statement in prepared.values { sqlite3_finalize(statement.handle) }
-    prepared = [:]
+    for known in prepared.values { sqlite3_finalize(known.statement.handle) }
+    (prepared, last) = ([:], nil)
   }
 
   /// Closes the connection, which must not be in use.

@@ -201,8 +201,8 @@ final class RowReader: Sendable {
         }
       }
     }
-    if slab.count > 0 { slabs.append(slab) }
-    return (RowBatch(slabs: slabs), open)
+    if slab.count == 0 { return (RowBatch(slabs: slabs), open) }
+    return (RowBatch(slabs: slabs.isEmpty ? [slab] : slabs + [slab]), open)
   }
 
   /// A value that may be stored in a file; nil for NULL.

@@ -58,7 +58,7 @@ package struct FetchOrder: Sendable, Hashable {
 package struct FetchPlan: Sendable {
   package var entity: EntityLayout
   /// Whether rows of sub-entities are included.
-  package var includesSubentities: Bool = true
+  package var includesSubentities: Bool
   package var predicate: PredicateNode? {
     get { storedPredicate }
     set { (storedPredicate, shape) = (newValue, nil) }
@@ -68,15 +68,22 @@ package struct FetchPlan: Sendable {
   /// predicate.
   package private(set) var shape: PredicateShape?
   /// nil sorts before every value when ascending.
-  package var order: [FetchOrder] = []
+  package var order: [FetchOrder]
   /// 0: no limit.
-  package var limit: Int = 0
-  package var offset: Int = 0
+  package var limit: Int
+  package var offset: Int
 
-  package init(entity: EntityLayout, predicate: PredicateNode? = nil, shape: PredicateShape? = nil) {
+  package init(
+    entity: EntityLayout, includesSubentities: Bool = true, predicate: PredicateNode? = nil,
+    shape: PredicateShape? = nil, order: [FetchOrder] = [], limit: Int = 0, offset: Int = 0
+  ) {
     self.entity = entity
+    self.includesSubentities = includesSubentities
     storedPredicate = predicate
     self.shape = shape
+    self.order = order
+    self.limit = limit
+    self.offset = offset
   }
 }
 

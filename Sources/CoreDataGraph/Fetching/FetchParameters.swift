@@ -109,18 +109,17 @@ extension FetchParameters {
     return order
   }
 
-  /// The plan for one store, without order, limit and offset. Managed objects in the predicate become
-  /// references to its rows, classes the entities of their objects; a predicate with a known `shape` contains
-  /// none.
+  /// The plan for one store. Managed objects in the predicate become references to its rows, classes the
+  /// entities of their objects; a predicate with a known `shape` contains none.
   func plan(
     _ runtime: EntityRuntime, predicate: PredicateNode?, shape: PredicateShape? = nil,
-    store: NSPersistentStore
+    order: [FetchOrder] = [], limit: Int = 0, offset: Int = 0, store: NSPersistentStore
   ) throws -> FetchPlan {
     let closed: PredicateNode? =
       shape == nil ? predicate?.mapConstants { FetchParameters.close($0, store: store) } : predicate
-    var plan = FetchPlan(entity: runtime.layout, predicate: closed, shape: shape)
-    plan.includesSubentities = includesSubentities
-    return plan
+    return FetchPlan(
+      entity: runtime.layout, includesSubentities: includesSubentities, predicate: closed, shape: shape,
+      order: order, limit: limit, offset: offset)
   }
 
   static func close(_ value: PredicateValue, store: NSPersistentStore) -> PredicateValue {

@@ -106,15 +106,11 @@ final class ResolvedFetch {
   }
 
   func plan(for store: NSPersistentStore) throws -> FetchPlan {
-    var plan: FetchPlan = try request.plan(
+    let isWhole: Bool = !needsObjects
+    return try request.plan(
       runtime, predicate: residual.map(\.stored) ?? predicate, shape: residual == nil ? shape : nil,
+      order: order ?? [], limit: isWhole ? request.limit : 0, offset: isWhole ? request.offset : 0,
       store: store)
-    plan.order = order ?? []
-    if !needsObjects {
-      plan.limit = request.limit
-      plan.offset = request.offset
-    }
-    return plan
   }
 
   /// The same fetch without the parts that one of the stores can't evaluate; nil if they can evaluate all of

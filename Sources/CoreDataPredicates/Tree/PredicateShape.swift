@@ -43,7 +43,7 @@ package struct PredicateShape: Sendable {
 package struct ShapeKey: Hashable, Sendable {
   package let bytes: [UInt8]
   /// Computed once: a fetch looks its key up in several caches.
-  private let hashOfBytes: Int
+  package let hashOfBytes: Int
 
   package init(_ bytes: [UInt8]) {
     self.bytes = bytes

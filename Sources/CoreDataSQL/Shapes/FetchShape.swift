@@ -27,7 +27,7 @@ package struct FetchShape: Sendable {
     }
 
     package func hash(into hasher: inout Hasher) {
-      hasher.combine(predicate?.hashValue ?? 0)
+      hasher.combine(predicate?.hashOfBytes ?? 0)
       hasher.combine(Int(entity) << 8 | Int(flags))
       if !order.isEmpty { hasher.combine(order) }
     }
