@@ -1,3 +1,4 @@
+import CoreDataStorage
 import Foundation
 
 #if canImport(Glibc)

@@ -8,13 +8,7 @@ enum MetadataPlist {
 
   /// Throws `StoreError.unsupported` for a value that property lists can't hold, naming its key.
   static func write(_ values: [String: Any], url: URL) throws -> Data {
-    for (key, value) in values.sorted(by: { $0.key < $1.key }) {
-      guard PropertyListSerialization.propertyList(value, isValidFor: .binary) else {
-        throw StoreError.unsupported(
-          part: "metadata key '\(key)'", reason: "its value, a \(type(of: value)), is no property-list value",
-          advice: "use strings, numbers, dates, data, arrays and dictionaries with string keys")
-      }
-    }
+    try StoreMetadata.check(values)
     return try PropertyListSerialization.data(fromPropertyList: values, format: .binary, options: 0)
   }
 }

@@ -53,12 +53,12 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
   }
 
   private struct MetadataState {
-    var current: SQLiteMetadata
+    var current: StoreMetadata
     /// How often the metadata was set, and how many of these changes a save has written.
     var changes: Int = 0
     var written: Int = 0
 
-    init(_ metadata: SQLiteMetadata) {
+    init(_ metadata: StoreMetadata) {
       current = metadata
     }
 
@@ -198,7 +198,7 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
   /// What opening reads from the file.
   private struct Facts {
     var contents: OwnContents
-    var metadata: SQLiteMetadata
+    var metadata: StoreMetadata
     var schema: StoreSchema
     var hasHistory: Bool
     /// R-trees that no trigger of the file updates: those that triggers of the connection can update, and the
@@ -210,7 +210,7 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
     static func read(
       _ database: Database, url: URL, layout: ModelLayout, options: SQLiteOptions
     ) throws -> Facts {
-      let metadata: SQLiteMetadata = try SQLiteMetadata.read(database, url: url)
+      let metadata: StoreMetadata = try StoreMetadata.read(database, url: url)
       if options.checksModel {
         try ModelCheck.check(metadata, layout: layout, entityNames: options.entityNames, url: url) {
           try? ModelCache.read(database, url: url)
@@ -296,8 +296,8 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
 
   package func setMetadata(_ metadata: [String: Any]) throws {
     if let readOnlyReason { throw StoreError.readOnly(url: url, readOnlyReason) }
-    _ = try MetadataPlist.write(metadata.filter { $0.key != SQLiteMetadata.Key.uuid }, url: url)
-    try SQLiteMetadata.checkIdentifier(in: metadata, of: identifier)
+    _ = try MetadataPlist.write(metadata.filter { $0.key != StoreMetadata.Key.uuid }, url: url)
+    try StoreMetadata.checkIdentifier(in: metadata, of: identifier)
     lock.withLock { metadataState.set(metadata) }
   }
 
@@ -391,7 +391,7 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
     var plan: SavePlan = plan
     let files = ExternalDataChanges(external: external)
     do {
-      var metadata: (value: SQLiteMetadata, count: Int)?
+      var metadata: (value: StoreMetadata, count: Int)?
       let keys: NewKeys = try writing { database in
         metadata = lock.withLock {
           metadataState.isChanged ? (metadataState.current, metadataState.changes) : nil

@@ -26,7 +26,7 @@ package struct SQLiteKind: StoreEngineKind {
   }
 
   package func setMetadata(_ metadata: [String: Any], at url: URL, options: StoreOpeningOptions) throws {
-    try SQLiteMetadata.set(metadata, at: try file(url), options: SQLiteOptions(options))
+    try StoreMetadata.set(metadata, at: try file(url), options: SQLiteOptions(options))
   }
 
   package func destroy(at url: URL, options: StoreOpeningOptions) throws {
@@ -65,7 +65,7 @@ package struct SQLiteKind: StoreEngineKind {
       }
       let made: String = UUID().uuidString
       var metadata: [String: Any] = source.metadata
-      metadata[SQLiteMetadata.Key.uuid] = nil
+      metadata[StoreMetadata.Key.uuid] = nil
       try place.replace(with: file, as: StoreExchange.Identity(uuid: made, metadata: metadata))
       identifier = made
       return try open(at: url, layout: layout, options: options)

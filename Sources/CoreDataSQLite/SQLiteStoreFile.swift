@@ -56,7 +56,7 @@ package struct SQLiteStoreFile: @unchecked Sendable {
   }
 
   private static func read(_ database: Database, url: URL) throws -> SQLiteStoreFile {
-    let (metadata, problem) = try SQLiteMetadata.readLeniently(database, url: url)
+    let (metadata, problem) = try StoreMetadata.readLeniently(database, url: url)
     var model: NSManagedObjectModel?
     var modelProblem: String?
     do {
@@ -64,7 +64,7 @@ package struct SQLiteStoreFile: @unchecked Sendable {
     } catch let error as ModelCache.Problem {
       modelProblem = error.reason
     }
-    let versions: EntityVersions? = metadata.values[SQLiteMetadata.Key.hashes].map { _ in
+    let versions: EntityVersions? = metadata.values[StoreMetadata.Key.hashes].map { _ in
       EntityVersions(hashes: metadata.hashes, carried: model)
     }
     model?.record(versionHashes: metadata.hashes)
@@ -73,7 +73,7 @@ package struct SQLiteStoreFile: @unchecked Sendable {
     return SQLiteStoreFile(
       url: url, state: StoreFileState(url: url), uuid: metadata.uuid, metadata: metadata.published,
       versions: versions, metadataProblem: problem, model: model, modelProblem: modelProblem,
-      frameworkVersion: metadata.values[SQLiteMetadata.Key.framework] as? Int,
+      frameworkVersion: metadata.values[StoreMetadata.Key.framework] as? Int,
       hasHistory: inventory.hasHistory,
       entities: try counts(inventory, database, url: url))
   }

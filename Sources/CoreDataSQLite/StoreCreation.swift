@@ -68,7 +68,7 @@ enum StoreCreation {
   struct Contents {
     let model: NSManagedObjectModel
     let statements: [CompiledStatement]
-    let metadata: SQLiteMetadata
+    let metadata: StoreMetadata
 
     init(layout: ModelLayout, options: SQLiteOptions) throws {
       try layout.checkComposites(entityNames: options.entityNames)
@@ -76,7 +76,7 @@ enum StoreCreation {
       let creation = AppleCreation(try StoreSchema(layout: layout, entities: options.entityNames))
       let derived: [DerivedSlot] = try layout.derivedSlots(entityNames: options.entityNames)
       statements = creation.statements() + (try creation.triggers(derived)).map { CompiledStatement(sql: $0) }
-      metadata = SQLiteMetadata.fresh(model: layout.model, entityNames: options.entityNames)
+      metadata = StoreMetadata.freshSQLite(model: layout.model, entityNames: options.entityNames)
     }
   }
 

@@ -67,7 +67,7 @@ package struct StoreExchange {
   /// The names of the files that a store's rows refer to; none for a database without tables.
   private static func names(_ database: Database, url: URL) throws -> Set<String> {
     if try StoreCreation.isEmpty(database) { return [] }
-    _ = try SQLiteMetadata.readLeniently(database, url: url)
+    _ = try StoreMetadata.readLeniently(database, url: url)
     return try ExternalLeftovers.referredNames(database, url: url)
   }
 
@@ -96,7 +96,7 @@ package struct StoreExchange {
     }
 
     fileprivate func write(_ database: Database, url: URL) throws {
-      var stored: SQLiteMetadata = try SQLiteMetadata.read(database, url: url).replacing(with: metadata)
+      var stored: StoreMetadata = try StoreMetadata.read(database, url: url).replacing(with: metadata)
       stored.uuid = uuid
       try stored.write(database, url: url)
     }
@@ -182,7 +182,7 @@ package struct StoreExchange {
     for attempt in 0... {
       do {
         return try StoreSnapshot(of: source, options).read { database in
-          _ = try SQLiteMetadata.read(database, url: source)
+          _ = try StoreMetadata.read(database, url: source)
           let names: Set<String> = try ExternalLeftovers.referredNames(database, url: source)
           if !names.isEmpty, other.folder == external.folder {
             throw StoreError.invalidFile(

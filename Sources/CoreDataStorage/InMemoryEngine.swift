@@ -28,12 +28,12 @@ package final class InMemoryEngine: StoreEngine, @unchecked Sendable {
   /// store can keep.
   package init(
     layout: ModelLayout, identifier: String = UUID().uuidString, metadata: [String: Any] = [:],
-    isReadOnly: Bool = false
+    isReadOnly: Bool = false, hasOneKeySequence: Bool = false
   ) throws {
     self.layout = layout
     self.identifier = identifier
     readOnlyReason = isReadOnly ? .requested : nil
-    schema = try InMemorySchema(layout: layout)
+    schema = try InMemorySchema(layout: layout, hasOneKeySequence: hasOneKeySequence)
     state = InMemoryState(schema: schema)
     storedMetadata = metadata
   }
@@ -135,6 +135,32 @@ package final class InMemoryEngine: StoreEngine, @unchecked Sendable {
       return keys
     }
     return SaveOutcome(written: plan, keys: keys)
+  }
+
+  /// A save whose new state `write` writes to a file before it becomes the store's. Nothing changes if that
+  /// throws. Readers go on meanwhile; the caller lets nobody else write.
+  func save(_ plan: consuming SavePlan, writing write: (InMemoryState) throws -> Void) throws -> SaveOutcome {
+    var plan: SavePlan = plan
+    var next: InMemoryState = try snapshot()
+    try next.check(plan)
+    let keys = NewKeys(for: plan) { root, count in next.allocateKeys(root: root, count: count) }
+    plan.assignKeys(keys, of: layout)
+    next.apply(plan)
+    try write(next)
+    try lock.withLock {
+      if isClosed { throw StoreError.closed }
+      state = next
+    }
+    return SaveOutcome(written: plan, keys: keys)
+  }
+
+  /// Fills an empty store.
+  func load(_ plan: consuming SavePlan, highestKey: Int64) throws {
+    try lock.withLock {
+      try state.check(plan)
+      state.apply(plan)
+      state.useUp(keysTo: highestKey)
+    }
   }
 
   package func checkWritable() throws { try writing { _ in } }

@@ -51,6 +51,8 @@ final class InMemorySchema: Sendable {
   }
 
   let layout: ModelLayout
+  /// Whether the rows of all hierarchies are numbered in one sequence.
+  let hasOneKeySequence: Bool
   let links: [Link]
   let constraints: [Constraint]
   /// entity index → slot → the link of a to-many slot.
@@ -72,8 +74,9 @@ final class InMemorySchema: Sendable {
 
   /// Throws `StoreError.unsupportedModel` for a uniqueness constraint that names anything but stored values,
   /// and for a derived attribute with an expression that can't be derived.
-  init(layout: ModelLayout) throws {
+  init(layout: ModelLayout, hasOneKeySequence: Bool = false) throws {
     self.layout = layout
+    self.hasOneKeySequence = hasOneKeySequence
     try layout.checkNames()
     try layout.checkComposites()
     derived = try layout.derivedSlots()

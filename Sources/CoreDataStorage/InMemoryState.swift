@@ -37,6 +37,11 @@ struct InMemoryState: Sendable {
     return table(of: schema.layout.entities[entity]).row(id.key)
   }
 
+  private func anyRow(_ key: Int64) -> RowRef? {
+    for table in tables { if let found = table?.row(key) { return found } }
+    return nil
+  }
+
   /// The members of a to-many slot that have a row, in the relationship's order or by key.
   func members(of owner: RowID, slot: Int) -> [RowID] {
     guard let side = schema.sides[Int(owner.entity)][slot] else { return [] }
@@ -93,7 +98,7 @@ struct InMemoryState: Sendable {
     for insert in plan.inserts {
       insert.rows.forEach { new in
         // A key that is in use: allocated by another store, or used twice.
-        if let stored = row(new.id) {
+        if let stored = row(new.id) ?? (schema.hasOneKeySequence ? anyRow(new.key) : nil) {
           conflicts.append(RowConflict(id: new.id, expectedVersion: 0, stored: stored))
         }
       }
@@ -138,8 +143,19 @@ struct InMemoryState: Sendable {
 
   /// Allocates keys, which are never allocated again.
   mutating func allocateKeys(root: Int, count: Int) -> Int64 {
-    defer { nextKeys[root] += Int64(count) }
-    return nextKeys[root]
+    let sequence: Int = sequence(of: root)
+    defer { nextKeys[sequence] += Int64(count) }
+    return nextKeys[sequence]
+  }
+
+  private func sequence(of root: Int) -> Int { schema.hasOneKeySequence ? 0 : root }
+
+  /// The highest key that was allocated or is in use.
+  var highestKey: Int64 { (nextKeys.max() ?? 1) - 1 }
+
+  /// Keys up to this one are not allocated any more. For stores with one sequence.
+  mutating func useUp(keysTo highest: Int64) {
+    if !nextKeys.isEmpty, nextKeys[0] <= highest { nextKeys[0] = highest + 1 }
   }
 
   /// Applies rows first, because to-one words decide memberships; then pairs, then positions, and last the
@@ -163,11 +179,12 @@ struct InMemoryState: Sendable {
     for (root, rows) in copiesByRoot { tables[root]?.adopt(copiesOf: rows) }
     for insert in plan.inserts {
       let root: Int = insert.layout.rootIndex
+      let sequence: Int = sequence(of: root)
       for slab in insert.rows.slabs {
         for position in 0..<slab.count {
           let row: RowRef = slab.row(position)
           replace(nil, by: row)
-          if row.key >= nextKeys[root] { nextKeys[root] = row.key + 1 }
+          if row.key >= nextKeys[sequence] { nextKeys[sequence] = row.key + 1 }
         }
         tables[root]?.adopt(slab)
       }

@@ -120,6 +120,33 @@ package struct SavePlan: Sendable {
     return -Int64(newKeys[root])
   }
 
+  /// Gives all new rows provisional keys in place of their own, so that a store numbers them anew.
+  mutating func makeKeysProvisional(of model: ModelLayout) {
+    var map: [Int: [Int64: Int64]] = [:]
+    for (layout, batch) in inserts {
+      for slab in batch.slabs {
+        for position in 0..<slab.count {
+          let row: RowRef = slab.row(position)
+          let key: Int64 = provisionalKey(in: layout)
+          map[layout.rootIndex, default: [:]][row.key] = key
+          slab.setKey(row.base, to: key)
+        }
+      }
+    }
+    func new(_ key: Int64, _ root: Int) -> Int64 { map[root]?[key] ?? key }
+    for (layout, batch) in inserts {
+      let words: [ToOneWord] = model.toOneWords(of: layout)
+      batch.forEach { row in
+        for word in words where row.hasValue(word.word) {
+          row.slab.set(row.base, word: word.word, toInteger: new(row.integer(word.word), word.root))
+        }
+      }
+    }
+    for place in toMany.indices {
+      toMany[place].mapKeys { id in new(id.key, model.entities[Int(id.entity)].rootIndex) }
+    }
+  }
+
   /// Replaces the provisional keys by the allocated ones: in rows, in place, and in edits.
   package mutating func assignKeys(_ keys: NewKeys, of model: ModelLayout) {
     if keys.isEmpty { return }
@@ -157,17 +184,20 @@ extension ModelLayout {
 
 extension ToManyEdit {
   fileprivate mutating func assignKeys(_ keys: NewKeys, of model: ModelLayout) {
-    func assign(_ id: inout RowID) {
-      if id.key < 0 { id.key = keys.key(id.key, root: model.entities[Int(id.entity)].rootIndex) }
+    mapKeys { id in
+      id.key < 0 ? keys.key(id.key, root: model.entities[Int(id.entity)].rootIndex) : id.key
     }
-    func assign(_ ids: inout [RowID]) {
-      for place in ids.indices where ids[place].key < 0 { assign(&ids[place]) }
+  }
+
+  fileprivate mutating func mapKeys(_ new: (RowID) -> Int64) {
+    func map(_ ids: inout [RowID]) {
+      for place in ids.indices { ids[place].key = new(ids[place]) }
     }
-    assign(&owner)
-    assign(&added)
-    assign(&removed)
-    assign(&appended)
-    if ordering != nil { assign(&ordering!) }
+    owner.key = new(owner)
+    map(&added)
+    map(&removed)
+    map(&appended)
+    if ordering != nil { map(&ordering!) }
   }
 }
 

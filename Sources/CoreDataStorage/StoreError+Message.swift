@@ -61,11 +61,19 @@ extension StoreError {
       return ErrorMessage("The store\(path) is read-only: \(reason.text).", advice: reason.advice)
     case .inUse(let url):
       return ErrorMessage(
-        "The store \(url.path) can't be destroyed or replaced: another connection or process kept it locked for the whole "
-          + "waiting time.",
+        "The store \(url.path) can't be destroyed, replaced or written as a whole: another connection or process kept it "
+          + "locked for the whole waiting time.",
         advice:
           "Let it finish, or set a longer time (NSPersistentStoreTimeoutOption). NSPersistentStoreForceDestroyOption "
           + "takes a store that is to be destroyed from whoever uses it: what they save then is lost.")
+    case .file(let url, let operation, let code):
+      return ErrorMessage(
+        "The store \(url.path): \(operation) failed: \(String(cString: strerror(code))).",
+        advice: code == ENOSPC || code == EDQUOT
+          ? "The file is as it was before. Free some space and save again."
+          : code == ENOENT
+            ? "Check the path, or add the store where one may be created."
+            : "Check the permissions of the file and its folder.")
     case .historyKept(let url):
       return ErrorMessage(
         "The store \(url.path) can't be opened for writing: \(ReadOnlyReason.history.text).",

@@ -43,6 +43,8 @@ package enum StoreError: Error {
   case missingValue(url: URL, property: String?, row: RowID?, path: String, reason: String, folder: String)
   /// A store that was to be destroyed or replaced was locked by others.
   case inUse(url: URL)
+  /// The system refuses an operation on a file that is read and written as a whole.
+  case file(url: URL, operation: String, code: Int32)
   /// A feature of the model that this kind of store does not support.
   case unsupportedModel(entity: String, property: String?, reason: String)
   /// An error of the database, with the statement that caused it.

@@ -88,6 +88,13 @@ package protocol KeyAllocating {
   /// Allocates keys that no other row of the hierarchy has or will have; returns the first of them, and the
   /// others follow it.
   func allocateKeys(for root: EntityLayout, count: Int) throws -> Int64
+  /// Whether rows of all hierarchies are numbered in one sequence, so that no two rows of the store have the
+  /// same key.
+  var hasOneKeySequence: Bool { get }
+}
+
+extension KeyAllocating {
+  package var hasOneKeySequence: Bool { false }
 }
 
 /// Writes plans, each of them completely or not at all, also through a crash.

@@ -1,7 +1,9 @@
 import CoreDataModel
 import Foundation
 
-/// Copies all objects of one store into another, empty one of any kind, under the same keys and versions.
+/// Copies all objects of one store into another, empty one of any kind, under the same keys and versions. A
+/// store that numbers the rows of all hierarchies in one sequence gives them new keys, unless the source does
+/// so too.
 ///
 /// The whole store is in memory meanwhile: rows, values kept in files, members of relationships. The target
 /// gets one save.
@@ -30,6 +32,16 @@ package enum StoreTransfer {
       for slot in entity.slots.indices where entity.slots[slot].isToMany {
         plan.toMany += try edits(of: entity, slot, owners, source)
       }
+    }
+    if target.hasOneKeySequence, !source.hasOneKeySequence {
+      plan.makeKeysProvisional(of: source.layout)
+      _ = try target.save(plan)
+      return
+    }
+    if target.hasOneKeySequence {
+      // The one of any hierarchy.
+      let highest: Int64 = highestKeys.values.max() ?? 0
+      highestKeys = source.layout.entities.first.map { [$0.rootIndex: highest] } ?? [:]
     }
     for (root, highest) in highestKeys.sorted(by: { $0.key < $1.key }) {
       let layout: EntityLayout = source.layout.entities[root]

@@ -94,7 +94,7 @@ import Testing
   /// The same for `StoreError`.
   enum StoreErrorKind: String, CaseIterable, Sendable {
     case conflicts, uniqueness, unsupported, invalid, unknownKeyPath, invalidFile, incompatibleModel,
-      readOnly, historyKept, inUse
+      readOnly, historyKept, inUse, file
     case fileChanged, missingValue, unsupportedModel, database, closed
   }
 
@@ -110,6 +110,7 @@ import Testing
     case .readOnly: .readOnly
     case .historyKept: .historyKept
     case .inUse: .inUse
+    case .file: .file
     case .fileChanged: .fileChanged
     case .missingValue: .missingValue
     case .unsupportedModel: .unsupportedModel
@@ -149,6 +150,13 @@ import Testing
       }
     case .historyKept: return [(.historyKept(url: url), [file, "persistent history"])]
     case .inUse: return [(.inUse(url: url), [file, "NSPersistentStoreForceDestroyOption"])]
+    case .file:
+      return [ENOENT, ENOSPC, EACCES, EIO].map {
+        (
+          .file(url: url, operation: "reading it", code: $0),
+          [file, "reading it", String(cString: strerror($0))]
+        )
+      }
     case .fileChanged: return [(.fileChanged(url: url, path: file + "-wal"), [file + "-wal"])]
     case .missingValue:
       return [

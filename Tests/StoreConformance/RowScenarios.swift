@@ -58,9 +58,10 @@ extension StoreScenario {
     StoreScenario("an update writes its values, moves the version and leaves the rest") { world in
       let id: RowID = try world.insertOne("Item", ["title": "Milk", "priority": 3, "isDone": false])
       try world.update(id, ["title": "Oat milk", "priority": nil])
+      try expect(world.row(id).version, 2)
       try world.reopen()
       let row: RowRef = try world.row(id)
-      try expect(row.version, 2)
+      if world.keeps(.versions) { try expect(row.version, 2) }
       try expect(world.text(row, "title"), "Oat milk")
       try expect(world.fetch("title", of: "Item", where: "priority == nil AND isDone == NO"), ["Oat milk"])
     },
@@ -77,8 +78,9 @@ extension StoreScenario {
       let cat: RowID = try world.insertOne("Cat", ["name": "Tom"])
       let dog: RowID = try world.insertOne("Dog", ["name": "Rex"])
       let item: RowID = try world.insertOne("Item", [:])
+      try expect(dog.key, cat.key + 1)
+      if world.engine.hasOneKeySequence { return try expect(item.key, cat.key + 2) }
       try expect(cat.key, 1)
-      try expect(dog.key, 2)
       try expect(item.key, 1)
     },
     StoreScenario("rows are found by key in the hierarchy, missing keys left out") { world in

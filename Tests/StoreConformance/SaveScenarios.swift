@@ -101,9 +101,14 @@ extension StoreScenario {
       func ids(_ place: Int) -> [RowID] {
         outcome.written.inserts[place].rows.slabs.flatMap { slab in (0..<slab.count).map { slab.row($0).id } }
       }
-      try expect(ids(0).map(\.key), [old.key + 1, old.key + 2, old.key + 3])
-      try expect(ids(1).map(\.key), [3, 4])
-      try expect(outcome.keys.key(itemKeys[2], root: item.rootIndex), old.key + 3)
+      let first: Int64 = ids(0)[0].key
+      try expect(ids(0).map(\.key), [first, first + 1, first + 2])
+      try expect(ids(1)[1].key, ids(1)[0].key + 1)
+      if !world.engine.hasOneKeySequence {
+        try expect(first, old.key + 1)
+        try expect(ids(1)[0].key, 3)
+      }
+      try expect(outcome.keys.key(itemKeys[2], root: item.rootIndex), first + 2)
       try expect(outcome.keys.holds(old.key, root: item.rootIndex), false)
       try world.reopen()
       try expect(world.members(ids(2)[0], "items"), [old] + ids(0))
@@ -124,7 +129,7 @@ extension StoreScenario {
     },
     StoreScenario("keys handed out for good are not handed out again") { world in
       let first: Int64 = try world.engine.allocateKeys(for: world.entity("Item"), count: 5)
-      try world.reopen()
+      if world.keeps(.allocatedKeys) { try world.reopen() }
       let next: RowID = try world.insertOne("Item", [:])
       try expect(next.key >= first + 5, "key \(next.key) is after \(first) ... \(first + 4)")
     },

@@ -20,13 +20,26 @@ package struct StoreMaker {
   package var make: (ModelLayout) throws -> any TestedStore
   /// Closes the store and opens its file again; nil for stores that keep nothing.
   package var reopen: ((any TestedStore) throws -> any TestedStore)?
+  /// What is the same in a store that is opened again, beside its rows.
+  package var keeps: Keeps
+
+  package struct Keeps: OptionSet, Sendable {
+    package let rawValue: Int
+    package init(rawValue: Int) { self.rawValue = rawValue }
+
+    /// The versions of rows.
+    package static let versions = Keeps(rawValue: 1)
+    /// That keys were allocated that no row has.
+    package static let allocatedKeys = Keeps(rawValue: 2)
+  }
 
   package init(
-    make: @escaping (ModelLayout) throws -> any TestedStore,
+    keeps: Keeps = [.versions, .allocatedKeys], make: @escaping (ModelLayout) throws -> any TestedStore,
     reopen: ((any TestedStore) throws -> any TestedStore)? = nil
   ) {
     self.make = make
     self.reopen = reopen
+    self.keeps = keeps
   }
 }
 

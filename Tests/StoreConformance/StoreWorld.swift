@@ -10,6 +10,9 @@ package final class StoreWorld {
   package private(set) var engine: any TestedStore
   private let maker: StoreMaker
 
+  /// What a store that is opened again has kept, beside its rows.
+  func keeps(_ what: StoreMaker.Keeps) -> Bool { maker.reopen == nil || maker.keeps.contains(what) }
+
   package init(_ maker: StoreMaker) throws {
     self.maker = maker
     layout = ModelLayout(model: ShopModel.make())

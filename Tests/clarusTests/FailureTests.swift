@@ -25,7 +25,7 @@ import Testing
     Case(arguments: ["info", "DIR/plain.sqlite"], says: ["Z_METADATA"]),
     Case(arguments: ["info", "DIR/header"], says: ["header"]),
     Case(arguments: ["info", "DIR/truncated.sqlite"], says: ["truncated.sqlite"]),
-    Case(arguments: ["info", "DIR/store.xml"], says: ["XML store"]),
+    Case(arguments: ["info", "DIR/store.xml"], says: ["store.xml", "UUID"]),
     Case(arguments: ["info", "DIR/store.binary"], says: ["binary store"]),
     Case(arguments: ["info", "DIR/contents"], says: ["clarus model show"]),
     Case(arguments: ["fetch", "STORE", "Itm"], says: ["no entity \"Itm\"", "Did you mean \"Item\"?"]),
@@ -160,7 +160,7 @@ import Testing
     Case(arguments: ["model", "show", "DIR/missing.momd"], says: ["missing.momd"]),
     Case(arguments: ["model", "show", "DIR/text"], says: ["text"]),
     Case(arguments: ["model", "show", "DIR/broken.xcdatamodel"], says: ["contents"]),
-    Case(arguments: ["model", "hash", "DIR/store.xml"], says: ["XML store"]),
+    Case(arguments: ["model", "hash", "DIR/store.xml"], says: ["store.xml", "UUID"]),
     Case(arguments: ["info", "STORE", "--model", "DIR/missing.momd"], says: ["--model: ", "missing.momd"]),
     Case(
       arguments: ["info", "STORE", "--model", "DIR/Other.xcdatamodel"],

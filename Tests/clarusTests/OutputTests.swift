@@ -91,7 +91,8 @@ import Testing
   @Test(arguments: [
     ("SQLite format 3\0rest", FileContent.store("SQLite")), ("CoreData\0\0\0\u{1}", .binary),
     ("bplist00x", .propertyList),
-    ("<?xml version=\"1.0\"?><!DOCTYPE database SYSTEM \"x\"><database>", .xml), ("\u{FEFF}<database>", .xml),
+    ("<?xml version=\"1.0\"?><!DOCTYPE database SYSTEM \"x\"><database>", .store("XML")),
+    ("\u{FEFF}<database>", .store("XML")),
     ("<?xml?><model type=\"com.apple.IDECoreDataModeler.DataModel\"/>", .model),
     ("hello", .unknown("a text file")),
     ("<html>", .unknown("an XML file, but neither a Core Data store nor a model")),

@@ -159,7 +159,8 @@ extension StoreError {
   fileprivate var file: URL? {
     switch self {
     case .invalidFile(let url, _), .incompatibleModel(let url, _, _, _), .historyKept(let url),
-      .fileChanged(let url, _), .missingValue(let url, _, _, _, _, _), .inUse(let url):
+      .fileChanged(let url, _), .missingValue(let url, _, _, _, _, _), .inUse(let url),
+      .file(let url, _, _):
       url
     case .readOnly(let url, _), .database(_, _, _, let url): url
     case .conflicts, .uniqueness, .unsupported, .invalid, .unknownKeyPath, .unsupportedModel, .closed: nil
@@ -179,8 +180,25 @@ extension StoreError {
     case .unsupportedModel: NSPersistentStoreIncompatibleSchemaError
     case .database: NSSQLiteError
     case .inUse: NSPersistentStoreTimeoutError
+    case .file(_, let operation, let code): Self.fileCode(code, isReading: operation.hasPrefix("reading"))
     case .fileChanged, .missingValue, .closed: NSPersistentStoreOperationError
     }
+  }
+}
+
+extension StoreError {
+  /// Foundation's code for a system error.
+  private static func fileCode(_ code: Int32, isReading: Bool) -> Int {
+    let found: CocoaError.Code =
+      switch code {
+      case ENOENT: isReading ? .fileReadNoSuchFile : .fileNoSuchFile
+      case EEXIST: .fileWriteFileExists
+      case ENOSPC, EDQUOT: .fileWriteOutOfSpace
+      case EACCES, EPERM: isReading ? .fileReadNoPermission : .fileWriteNoPermission
+      case EROFS: .fileWriteVolumeReadOnly
+      default: isReading ? .fileReadUnknown : .fileWriteUnknown
+      }
+    return found.rawValue
   }
 }
 

@@ -186,6 +186,8 @@ class EngineStore: NSPersistentStore, StoreOperations, @unchecked Sendable {
     try engine.allocateKeys(for: root, count: count)
   }
 
+  final var hasOneKeySequence: Bool { engine.hasOneKeySequence }
+
   final func save(_ plan: consuming SavePlan) throws -> SaveOutcome { try engine.save(plan) }
   final func checkWritable() throws { try engine.checkWritable() }
   final func execute(_ plan: BatchPlan) throws -> BatchOutcome { try engine.execute(plan) }
@@ -238,6 +240,11 @@ class EngineStore: NSPersistentStore, StoreOperations, @unchecked Sendable {
 /// Stores in SQLite files.
 final class SQLiteStore: EngineStore, @unchecked Sendable {
   override class var kind: any StoreEngineKind { SQLiteKind() }
+}
+
+/// Stores in Apple's XML documents.
+final class XMLStore: EngineStore, @unchecked Sendable {
+  override class var kind: any StoreEngineKind { AtomicKind.xml }
 }
 
 /// Stores in memory.

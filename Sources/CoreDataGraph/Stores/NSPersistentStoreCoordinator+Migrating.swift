@@ -20,6 +20,10 @@ extension NSPersistentStoreCoordinator {
   /// migration loads all objects into memory, and so does that of a store with persistent history, which the
   /// new one does not have. Saves to the store wait meanwhile.
   ///
+  /// XML stores number the objects of all entities in one sequence. So a migration from a store of another
+  /// kind to one of these gives objects new numbers, and ids of the old store lead nowhere: objects of
+  /// contexts become invalid as after ``remove(_:)``, unsaved changes included. Save the contexts before.
+  ///
   /// Throws a `CocoaError` and leaves everything unchanged if the store is not one of this coordinator's, if
   /// there is a store at the URL already, and for errors of reading and writing.
   ///
@@ -42,12 +46,16 @@ extension NSPersistentStoreCoordinator {
           .run(type: storeType, url: storeURL, options: options)
         // Not earlier: a migration that fails leaves the store in its coordinator.
         old.willRemove(from: self)
-        exchange(old, for: new)
+        exchange(old, for: new, keepsKeys: !new.renumbers(old))
         old.persistentStoreCoordinator = nil
         return new
       }
     }
     new.didAdd(to: self)
+    if new.renumbers(old) {
+      for context in contexts.all { context.onQueue { $0.removeObjects(of: old) } }
+      try? old.close()
+    }
     // Contexts that are running may still be firing faults from it.
     let closing = ClosingStore(old)
     for context in contexts.all {
@@ -67,6 +75,13 @@ extension NSPersistentStoreCoordinator {
     type storeType: NSPersistentStore.StoreType
   ) throws -> NSPersistentStore {
     try migratePersistentStore(store, to: storeURL, options: options, withType: storeType.rawValue)
+  }
+}
+
+extension NSPersistentStore {
+  /// Whether objects of another store get new keys when they are copied to this one.
+  fileprivate func renumbers(_ other: NSPersistentStore) -> Bool {
+    (self as? EngineStore)?.hasOneKeySequence == true && (other as? EngineStore)?.hasOneKeySequence != true
   }
 }
 

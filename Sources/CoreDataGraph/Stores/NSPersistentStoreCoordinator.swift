@@ -183,11 +183,12 @@ nonisolated open class NSPersistentStoreCoordinator: NSObject, WorkQueueOwner, @
 
   // MARK: Migrated stores
 
-  /// Replaces a store by another one.
-  final func exchange(_ old: NSPersistentStore, for new: NSPersistentStore) {
+  /// Replaces a store by another one. Ids of the old one lead to the new one if that keeps the keys.
+  final func exchange(_ old: NSPersistentStore, for new: NSPersistentStore, keepsKeys: Bool) {
     storesLock.withLock {
       guard let place = stores.firstIndex(where: { $0 === old }) else { return }
       stores[place] = new
+      if !keepsKeys { return }
       exchanges.append(ExchangedStore(old: old, new: new))
       exchangeCount.store(exchanges.count, ordering: .releasing)
     }

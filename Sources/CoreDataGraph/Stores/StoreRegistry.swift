@@ -8,6 +8,7 @@ import Foundation
 package enum StoreRegistry {
   private static let classes = Guarded<[String: NSPersistentStore.Type]>([
     NSSQLiteStoreType: SQLiteStore.self, NSInMemoryStoreType: InMemoryStore.self,
+    NSXMLStoreType: XMLStore.self,
   ])
 
   static func register(_ storeClass: NSPersistentStore.Type?, for type: String) {
@@ -22,11 +23,11 @@ package enum StoreRegistry {
   /// The class for a type. Throws if none is registered.
   static func storeClass(_ type: String) throws -> NSPersistentStore.Type {
     if let found = find(type) { return found }
-    let isApples: Bool = type == NSXMLStoreType || type == NSBinaryStoreType
+    let isApples: Bool = type == NSBinaryStoreType
     throw GraphError.unsupported(
       "The store type '\(type)'",
-      advice: "Use NSSQLiteStoreType or NSInMemoryStoreType"
-        + (isApples ? "; XML and binary stores come later." : "."))
+      advice: "Use NSSQLiteStoreType, NSXMLStoreType or NSInMemoryStoreType"
+        + (isApples ? "; binary stores come later." : "."))
   }
 
   /// The type that a class was registered for.

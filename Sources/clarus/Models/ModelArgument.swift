@@ -79,7 +79,6 @@ enum ModelArgument {
     let content: FileContent = try FileContent.recognize(path)
     switch content {
     case .store: break
-    case .xml: throw CommandFailure("\(path): It is an XML store, and those carry no model.")
     case .binary: throw CommandFailure("\(path): It is a binary store, and those carry no model.")
     case .model, .propertyList, .unknown: return nil
     }

@@ -7,7 +7,6 @@ import Foundation
 enum FileContent: Equatable {
   /// A store of a supported kind; with its type.
   case store(String)
-  case xml
   case binary
   case model
   case propertyList
@@ -46,7 +45,6 @@ enum FileContent: Equatable {
     let text = String(decoding: head, as: UTF8.self)
     let start: String = text.drop { $0.isWhitespace || $0 == "\u{FEFF}" }.description
     if start.hasPrefix("<") {
-      if text.contains("<!DOCTYPE database") || text.contains("<database>") { return .xml }
       if text.contains("com.apple.IDECoreDataModeler.DataModel") { return .model }
       return .unknown("an XML file, but neither a Core Data store nor a model")
     }
@@ -62,10 +60,8 @@ enum FileContent: Equatable {
         throw CommandFailure("\(path): Stores of type \(type) can't be read here.")
       }
       return kind
-    case .xml:
-      throw CommandFailure("\(path): It is an XML store; only SQLite stores are supported so far.")
     case .binary:
-      throw CommandFailure("\(path): It is a binary store; only SQLite stores are supported so far.")
+      throw CommandFailure("\(path): It is a binary store; only SQLite and XML stores are supported so far.")
     case .model, .propertyList:
       throw CommandFailure("\(path): It is no store; for models use `clarus model show`.")
     case .unknown(let what): throw CommandFailure("\(path): It is no Core Data store but \(what).")

@@ -1,18 +1,17 @@
 import CoreDataModel
-import CoreDataStorage
 import Foundation
 
 /// Whether a store was written with a given model: compared entity by entity, by version hash, or by
 /// structure if Apple's hash can't be computed.
-enum ModelCheck {
+package enum ModelCheck {
   /// Throws `StoreError.incompatibleModel` with the entities that differ, those that the store lacks and
   /// those that the model lacks.
   ///
   /// `carried` returns the model that the store carries; it is called only if the hashes do not decide.
   /// Entities that can't be compared are accepted; their columns are checked anyway when the schema is
   /// matched.
-  static func check(
-    _ metadata: SQLiteMetadata, layout: ModelLayout, entityNames: Set<String>?, url: URL,
+  package static func check(
+    _ metadata: StoreMetadata, layout: ModelLayout, entityNames: Set<String>?, url: URL,
     carried: () -> NSManagedObjectModel?
   ) throws {
     var versions = EntityVersions(hashes: metadata.hashes, structures: [:])
@@ -37,7 +36,7 @@ enum ModelCheck {
   }
 
   /// The structure of the entities that the check accepted although hashes do not decide.
-  static func structures(_ metadata: SQLiteMetadata, layout: ModelLayout) -> [String: Data] {
+  package static func structures(_ metadata: StoreMetadata, layout: ModelLayout) -> [String: Data] {
     let versions = EntityVersions(hashes: metadata.hashes, structures: [:])
     var result: [String: Data] = [:]
     for entity in layout.entities where versions.fits(entity.entity) == nil {

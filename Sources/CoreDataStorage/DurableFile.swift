@@ -9,9 +9,9 @@ import Foundation
 #endif
 
 /// Writes files that are on the disk, not only in its cache, when a call returns.
-enum DurableFile {
+package enum DurableFile {
   /// Creates a new file; never replaces one.
-  static func write(_ bytes: UnsafeRawBufferPointer, to url: URL) throws {
+  package static func write(_ bytes: UnsafeRawBufferPointer, to url: URL) throws {
     let file: Int32 = open(url.path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
     guard file >= 0 else { throw failure("open") }
     defer { close(file) }
@@ -20,7 +20,7 @@ enum DurableFile {
   }
 
   /// Writes all of the bytes to an open file. They need not be on the disk when this returns.
-  static func write(_ bytes: UnsafeRawBufferPointer, _ file: Int32) throws {
+  package static func write(_ bytes: UnsafeRawBufferPointer, _ file: Int32) throws {
     var rest = bytes
     while !rest.isEmpty {
       let count: Int = systemWrite(file, rest.baseAddress!, rest.count)
@@ -33,14 +33,14 @@ enum DurableFile {
   }
 
   /// Makes the names of new files in a folder durable.
-  static func synchronize(folder: URL) throws {
+  package static func synchronize(folder: URL) throws {
     let file: Int32 = open(folder.path, O_RDONLY | O_CLOEXEC)
     guard file >= 0 else { throw failure("open") }
     defer { close(file) }
     guard fsync(file) == 0 else { throw failure("fsync") }
   }
 
-  static func failure(_ call: String) -> NSError {
+  package static func failure(_ call: String) -> NSError {
     let code: Int32 = errno
     return NSError(
       domain: NSPOSIXErrorDomain, code: Int(code),

@@ -1,0 +1,165 @@
+import CoreDataModel
+import Foundation
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// A store that is one file: read as a whole when it is opened, kept in memory, and written as a whole by
+/// each save.
+///
+/// Cost: opening and every save are linear in the whole store; reading is that of `InMemoryEngine`.
+package final class AtomicEngine: StoreEngine, @unchecked Sendable {
+  // Sendable: `stamp`, `metadataState` and `isClosed` are accessed under `lock` only; the rest is immutable.
+
+  package let layout: ModelLayout
+  package let identifier: String
+  package let readOnlyReason: ReadOnlyReason?
+  package var url: URL { file.url }
+  package var rowFreshness: RowFreshness { .alwaysInMemory }
+  package var hasOneKeySequence: Bool { true }
+
+  private let format: any AtomicStoreFormat
+  private let file: AtomicFile
+  private let memory: InMemoryEngine
+  /// Held by whoever writes. Readers of `memory` don't need it.
+  private let lock = NSLock()
+  private var stamp: FileStamp?
+  private var metadataState: (value: StoreMetadata, isChanged: Bool)
+  private var isClosed = false
+
+  // MARK: Opening
+
+  /// Opens a store, or creates it if there is none.
+  package init(
+    _ format: any AtomicStoreFormat, at url: URL, layout: ModelLayout, options: StoreOpeningOptions
+  ) throws {
+    self.format = format
+    self.layout = layout
+    file = AtomicFile(url, timeoutInSeconds: options.timeoutInSeconds)
+    memory = try InMemoryEngine(layout: layout, hasOneKeySequence: true)
+    try format.check(layout)
+    let mayWrite: Bool = !options.isReadOnly && file.isWritable
+    readOnlyReason = options.isReadOnly ? .requested : mayWrite ? nil : .permission
+    if let objection = file.objection { throw StoreError.invalidFile(url: url, reason: objection) }
+    let found: FileStamp? = file.stamp
+    if found == nil || (found?.size == 0 && mayWrite) {
+      guard options.createsIfMissing, !options.isReadOnly else { throw Self.missing(url) }
+      let fresh = StoreMetadata.fresh(
+        type: format.type, model: layout.model, entityNames: options.entityNames)
+      identifier = fresh.uuid
+      metadataState = (fresh, false)
+      try memory.load(SavePlan(), highestKey: format.firstKey - 1)
+      let empty = AtomicStoreContents(try memory.snapshot(), metadata: fresh)
+      stamp =
+        if let found { try file.replace(found) { try format.write(empty, to: $0) } } else {
+          try file.create { try format.write(empty, to: $0) }
+        }
+      return
+    }
+    let (bytes, stamp) = try file.read()
+    self.stamp = stamp
+    let loader = AtomicStoreLoader(layout: layout, entityNames: options.entityNames, url: url)
+    let content = AtomicStoreFile(bytes: bytes, url: url)
+    guard format.recognizes(bytes.prefix(4096)) else {
+      throw StoreError.invalidFile(url: url, reason: "It is no store of type \(format.type).")
+    }
+    if options.checksModel {
+      let metadata: StoreMetadata = try format.inspect(content).metadata
+      // A store without hashes is older than they are.
+      if !metadata.hashes.isEmpty {
+        try ModelCheck.check(metadata, layout: layout, entityNames: options.entityNames, url: url) { nil }
+      }
+    }
+    let header: AtomicStoreHeader = try format.read(content, into: loader)
+    identifier = header.metadata.uuid
+    metadataState = (header.metadata, false)
+    try memory.load(try loader.finish(), highestKey: header.highestKey)
+  }
+
+  private static func missing(_ url: URL) -> StoreError {
+    .file(url: url, operation: "reading it", code: ENOENT)
+  }
+
+  // MARK: Metadata
+
+  package var metadata: [String: Any] { lock.withLock { metadataState.value.published } }
+  package var hasUnsavedMetadata: Bool { lock.withLock { metadataState.isChanged } }
+
+  package func setMetadata(_ metadata: [String: Any]) throws {
+    if let readOnlyReason { throw StoreError.readOnly(url: file.url, readOnlyReason) }
+    try StoreMetadata.check(metadata.filter { $0.key != StoreMetadata.Key.uuid })
+    try StoreMetadata.checkIdentifier(in: metadata, of: identifier)
+    lock.withLock { metadataState = (metadataState.value.replacing(with: metadata), true) }
+  }
+
+  // MARK: Reading
+
+  package func fetch(_ plan: FetchPlan) throws -> RowBatch { try memory.fetch(plan) }
+  package func fetchIDs(_ plan: FetchPlan) throws -> [RowID] { try memory.fetchIDs(plan) }
+  package func count(_ plan: FetchPlan) throws -> Int { try memory.count(plan) }
+  package func fetch(_ plan: ProjectionPlan) throws -> ProjectedRows { try memory.fetch(plan) }
+  package func explain(_ plan: FetchPlan) throws -> ExplainedStatement? { try memory.explain(plan) }
+
+  package func rows(of layout: EntityLayout, keys: [Int64]) throws -> RowBatch {
+    try memory.rows(of: layout, keys: keys)
+  }
+
+  package func members(of layout: EntityLayout, slot: Int, owners: [RowID]) throws -> [[RowID]] {
+    try memory.members(of: layout, slot: slot, owners: owners)
+  }
+
+  package func members(of layout: EntityLayout, slot: Int, owner: RowID, among candidates: [RowID]) throws
+    -> [RowID]
+  {
+    try memory.members(of: layout, slot: slot, owner: owner, among: candidates)
+  }
+
+  // MARK: Saving
+
+  package func allocateKeys(for root: EntityLayout, count: Int) throws -> Int64 {
+    try writing { try memory.allocateKeys(for: root, count: count) }
+  }
+
+  package func save(_ plan: consuming SavePlan) throws -> SaveOutcome {
+    let plan: SavePlan = plan
+    return try writing {
+      if plan.isEmpty, plan.checks.isEmpty, plan.targets.isEmpty, !metadataState.isChanged {
+        return SaveOutcome(written: plan, keys: NewKeys(for: plan) { _, _ in 0 })
+      }
+      guard let stamp else { throw StoreError.closed }
+      return try memory.save(plan) { state in
+        if plan.isEmpty, !metadataState.isChanged { return }
+        let contents = AtomicStoreContents(state, metadata: metadataState.value)
+        self.stamp = try file.replace(stamp) { try format.write(contents, to: $0) }
+        metadataState.isChanged = false
+      }
+    }
+  }
+
+  /// Throws also if another program has replaced the file: what it wrote must not be lost.
+  package func checkWritable() throws {
+    try writing {
+      if file.stamp != stamp { throw StoreError.fileChanged(url: file.url, path: file.url.path) }
+    }
+  }
+
+  private func writing<Result>(_ body: () throws -> Result) throws -> Result {
+    if let readOnlyReason { throw StoreError.readOnly(url: file.url, readOnlyReason) }
+    return try lock.withLock {
+      if isClosed { throw StoreError.closed }
+      return try body()
+    }
+  }
+
+  package func close() throws {
+    try lock.withLock {
+      isClosed = true
+      try memory.close()
+    }
+  }
+}

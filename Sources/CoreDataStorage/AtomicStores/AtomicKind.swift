@@ -1,0 +1,110 @@
+import CoreDataModel
+import Foundation
+
+/// A kind of stores that are one file.
+package struct AtomicKind: StoreEngineKind {
+  private let format: any AtomicStoreFormat
+  package var type: String { format.type }
+  package let keepsFiles: Bool = true
+
+  package init(_ format: any AtomicStoreFormat) { self.format = format }
+
+  package static let xml = AtomicKind(XMLStoreFormat())
+
+  package func recognizes(_ head: Data) -> Bool { format.recognizes(head) }
+  package func namesNoFile(_ url: URL) -> Bool { false }
+
+  private func file(_ url: URL?, _ options: StoreOpeningOptions) throws -> AtomicFile {
+    guard let url, url.isFileURL else {
+      throw StoreError.unsupported(
+        part: "A store of type \(type)", reason: "it needs a file URL", advice: "Pass URL(fileURLWithPath:).")
+    }
+    return AtomicFile(url, timeoutInSeconds: options.timeoutInSeconds)
+  }
+
+  package func open(at url: URL?, layout: ModelLayout, options: StoreOpeningOptions) throws -> any StoreEngine
+  {
+    try AtomicEngine(format, at: try file(url, options).url, layout: layout, options: options)
+  }
+
+  private func content(_ url: URL, _ options: StoreOpeningOptions) throws -> (AtomicStoreFile, FileStamp) {
+    let (bytes, stamp) = try file(url, options).read()
+    let content = AtomicStoreFile(bytes: bytes, url: url)
+    guard format.recognizes(bytes.prefix(4096)) else {
+      throw content.damage("It is no store of type \(type).")
+    }
+    return (content, stamp)
+  }
+
+  package func inspect(_ url: URL, options: StoreOpeningOptions) throws -> StoreInspection {
+    let header: AtomicStoreHeader = try format.inspect(try content(url, options).0)
+    let metadata: StoreMetadata = header.metadata
+    var made = StoreInspection(type: type, uuid: metadata.uuid, metadata: metadata.published)
+    if !metadata.hashes.isEmpty { made.versions = EntityVersions(hashes: metadata.hashes, structures: [:]) }
+    made.modelProblem = "Stores of type \(type) carry no model."
+    made.frameworkVersion = metadata.values[StoreMetadata.Key.framework] as? Int
+    // The hashes tell the names as the model spells them.
+    let spellings: [String: String] = Dictionary(
+      metadata.hashes.keys.map { ($0.lowercased(), $0) }, uniquingKeysWith: { first, _ in first })
+    made.entities = header.counts.map { (spellings[$0.key.lowercased()] ?? $0.key, $0.value) }
+      .sorted { $0.0 < $1.0 }
+      .enumerated().map { number, entity in
+        StoreInspection.EntityCount(number: number + 1, name: entity.0, superNumber: 0, rows: entity.1)
+      }
+    return made
+  }
+
+  package func setMetadata(_ metadata: [String: Any], at url: URL, options: StoreOpeningOptions) throws {
+    if options.isReadOnly { throw StoreError.readOnly(url: url, .requested) }
+    let place: AtomicFile = try file(url, options)
+    guard place.isWritable else { throw StoreError.readOnly(url: url, .permission) }
+    let (content, stamp) = try content(url, options)
+    let current: StoreMetadata = try format.inspect(content).metadata
+    try StoreMetadata.check(metadata.filter { $0.key != StoreMetadata.Key.uuid })
+    try StoreMetadata.checkIdentifier(in: metadata, of: current.uuid)
+    let bytes: Data = try format.replacingMetadata(in: content, by: current.replacing(with: metadata))
+    _ = try place.replace(stamp) { output in try bytes.withUnsafeBytes(output) }
+  }
+
+  package func destroy(at url: URL, options: StoreOpeningOptions) throws {
+    let place: AtomicFile = try file(url, options)
+    guard let stamp = place.stamp else { return }
+    if stamp.size > 0 { _ = try content(url, options) }
+    try place.remove()
+  }
+
+  package func replace(at url: URL, with source: URL, options: StoreOpeningOptions) throws {
+    let place: AtomicFile = try file(url, options)
+    let (content, _) = try content(source, options)
+    if place.url.isSamePlace(as: source) { return }
+    _ = try format.inspect(content)
+    let write: ((UnsafeRawBufferPointer) throws -> Void) throws -> Void = { output in
+      try content.bytes.withUnsafeBytes(output)
+    }
+    guard let stamp = place.stamp else {
+      _ = try place.create(write)
+      return
+    }
+    if let objection = place.objection { throw StoreError.invalidFile(url: url, reason: objection) }
+    _ = try place.replace(stamp, write)
+  }
+
+  package func makeStore(
+    at url: URL, layout: ModelLayout, options: StoreOpeningOptions, copying source: (any StoreEngine)?,
+    transfer: (any StoreEngine) throws -> Void
+  ) throws -> any StoreEngine {
+    let place: AtomicFile = try file(url, options)
+    if let stamp = place.stamp, stamp.size > 0 {
+      throw StoreError.invalidFile(
+        url: url,
+        reason: place.objection ?? "There is a file already; destroy it first, or give another URL.")
+    }
+    let wasThere: Bool = place.stamp != nil
+    do {
+      return try filled(try open(at: url, layout: layout, options: options), by: transfer)
+    } catch {
+      if !wasThere { try? place.remove() }
+      throw error
+    }
+  }
+}

@@ -1,0 +1,174 @@
+import CoreDataModel
+import Foundation
+
+/// Collects the objects that a format reads from a file, and makes of them the plan of one save into an empty
+/// store.
+///
+/// A file holds both sides of a relationship. A to-one side is what it says; a list of members counts where no
+/// to-one side says the same, so a file in which the two disagree is read by the rule that
+/// SQLite stores follow.
+package final class AtomicStoreLoader {
+  package let layout: ModelLayout
+  private let url: URL
+  /// The entities of the file, as the store's configuration limits them; nil for all.
+  private let entityNames: Set<String>?
+  private var slabs: [[RowSlab]]
+  private var entities: [Int64: Int] = [:]
+  private var targets: [Target] = []
+  private var lists: [List] = []
+
+  private struct Target {
+    var owner: Place
+    var slot: Int
+    var key: Int64
+  }
+
+  private struct List {
+    var owner: Place
+    var slot: Int
+    var keys: [Int64]
+  }
+
+  /// An object that was read.
+  package struct Place {
+    let entity: Int
+    let key: Int64
+    fileprivate let slab: RowSlab
+    fileprivate let position: Int
+
+    fileprivate var base: UnsafeMutableRawPointer { slab.rows + position * slab.stride }
+  }
+
+  package init(layout: ModelLayout, entityNames: Set<String>?, url: URL) {
+    self.layout = layout
+    self.entityNames = entityNames
+    self.url = url
+    slabs = layout.entities.map { _ in [] }
+  }
+
+  private func damage(_ what: String) -> StoreError { .invalidFile(url: url, reason: what) }
+
+  // MARK: Objects
+
+  /// Begins an object. Throws if its key was used before, or its entity has no objects.
+  package func begin(_ entity: EntityLayout, key: Int64) throws -> Place {
+    if entity.isAbstract || !(entityNames?.contains(entity.name) ?? true) {
+      throw damage(
+        "It has an object \(key) of \(entity.name), which "
+          + (entity.isAbstract ? "is abstract." : "is not in the store's configuration."))
+    }
+    guard key > 0 else { throw damage("It has an object of \(entity.name) with the id \(key).") }
+    if let other = entities.updateValue(entity.index, forKey: key) {
+      throw damage(
+        "It has two objects with the id \(key), of \(layout.entities[other].name) and \(entity.name).")
+    }
+    if slabs[entity.index].last?.isFull ?? true {
+      slabs[entity.index].append(RowSlab(layout: entity, family: false, rowCapacity: 64))
+    }
+    let slab: RowSlab = slabs[entity.index][slabs[entity.index].count - 1]
+    _ = slab.appendRow(key: key, entity: entity.index, version: 1)
+    return Place(entity: entity.index, key: key, slab: slab, position: slab.count - 1)
+  }
+
+  /// Sets a number: an integer, a Boolean, a double, a float or a date, by the property's kind.
+  package func set(_ place: Place, word: Int, to value: UInt64) {
+    place.slab.set(place.base, word: word, to: value)
+  }
+
+  /// Sets text or bytes.
+  package func set(_ place: Place, word: Int, to bytes: UnsafeRawBufferPointer) {
+    let value: UInt64 = place.slab.appendTail(bytes.baseAddress, count: bytes.count)
+    place.slab.set(place.base, word: word, to: value)
+  }
+
+  /// Sets a relationship: the keys of its members, in order, or that of its one target. The objects may come
+  /// later.
+  package func set(_ place: Place, slot: Int, to keys: [Int64]) throws {
+    let described: PropertySlot = layout.entities[place.entity].slots[slot]
+    if described.isToMany {
+      if !keys.isEmpty { lists.append(List(owner: place, slot: slot, keys: keys)) }
+      return
+    }
+    if keys.count > 1 {
+      throw damage("\(name(place)) has \(keys.count) objects in '\(described.name)', which is to one.")
+    }
+    if let key = keys.first { targets.append(Target(owner: place, slot: slot, key: key)) }
+  }
+
+  private func name(_ place: Place) -> String { "The \(layout.entities[place.entity].name) \(place.key)" }
+
+  // MARK: The plan
+
+  /// All objects as new rows. Throws if a relationship names an object that is missing or of a wrong entity.
+  func finish() throws -> SavePlan {
+    for target in targets { try resolve(target) }
+    var plan = SavePlan()
+    for list in lists {
+      let slot: PropertySlot = layout.entities[list.owner.entity].slots[list.slot]
+      let members: [RowID] = try unique(list.keys).map { try self.target($0, of: list.owner, slot) }
+      let id = RowID(entity: list.owner.entity, key: list.owner.key)
+      let isOrdered: Bool = slot.relationship?.isOrdered == true
+      if let inverse = slot.inverseSlot, layout.entities[slot.destination ?? 0].slots[inverse].isToOne {
+        for member in members { try complete(member, inverse, with: id) }
+        if !isOrdered { continue }
+        plan.toMany.append(
+          ToManyEdit(owner: id, slot: list.slot, added: [], removed: [], ordering: members, appended: []))
+      } else {
+        plan.toMany.append(
+          ToManyEdit(
+            owner: id, slot: list.slot, added: members, removed: [], ordering: isOrdered ? members : nil,
+            appended: []))
+      }
+    }
+    for entity in layout.entities where !slabs[entity.index].isEmpty {
+      plan.inserts.append((entity, RowBatch(slabs: slabs[entity.index])))
+    }
+    return plan
+  }
+
+  private func unique(_ keys: [Int64]) -> [Int64] {
+    var seen: Set<Int64> = []
+    return keys.filter { seen.insert($0).inserted }
+  }
+
+  private func target(_ key: Int64, of owner: Place, _ slot: PropertySlot) throws -> RowID {
+    guard let entity = entities[key] else {
+      throw damage("\(name(owner)) has in '\(slot.name)' the object \(key), which is not in the file.")
+    }
+    guard let destination = slot.destination, layout.entities[destination].family.contains(entity) else {
+      throw damage(
+        "\(name(owner)) has in '\(slot.name)' the object \(key), which is a \(layout.entities[entity].name).")
+    }
+    return RowID(entity: entity, key: key)
+  }
+
+  private func resolve(_ target: Target) throws {
+    let slot: PropertySlot = layout.entities[target.owner.entity].slots[target.slot]
+    guard case .stored(.toOne, let word) = slot.role else { return }
+    let id: RowID = try self.target(target.key, of: target.owner, slot)
+    target.owner.slab.set(target.owner.base, word: word, toTarget: id)
+  }
+
+  /// Sets the to-one side of a listed member that has none.
+  private func complete(_ member: RowID, _ slot: Int, with owner: RowID) throws {
+    guard let place = placeByKey[member.key] else { return }
+    let entity: EntityLayout = layout.entities[place.entity]
+    guard entity.slots.indices.contains(slot), case .stored(.toOne, let word) = entity.slots[slot].role
+    else { return }
+    if RowLayout.hasValue(word, place.base) { return }
+    place.slab.set(place.base, word: word, toTarget: owner)
+  }
+
+  private lazy var placeByKey: [Int64: Place] = {
+    var found: [Int64: Place] = [:]
+    for (entity, list) in slabs.enumerated() {
+      for slab in list {
+        for position in 0..<slab.count {
+          let key: Int64 = slab.row(position).key
+          found[key] = Place(entity: entity, key: key, slab: slab, position: position)
+        }
+      }
+    }
+    return found
+  }()
+}

@@ -1,0 +1,220 @@
+import CoreDataModel
+import Foundation
+
+#if canImport(FoundationXML)
+  import FoundationXML
+#endif
+
+/// Reads the document of an XML store, object by object; without a loader only what precedes and counts
+/// them.
+final class XMLStoreReader: NSObject, XMLParserDelegate {
+  private let file: AtomicStoreFile
+  private let loader: AtomicStoreLoader?
+  private let names: XMLStoreNames?
+  private var uuid: String = ""
+  private var highestKey: Int64 = 0
+  private var metadata: [String: Any] = [:]
+  private var plist: XMLStorePlist.Builder?
+  private var counts: [String: Int] = [:]
+  private var failure: StoreError?
+  /// Foundation's parser does not report that a document ends early.
+  private var isFinished = false
+  private var path: [String] = []
+  private var text: [UInt8] = []
+  private var object: (place: AtomicStoreLoader.Place, names: XMLStoreNames.Entity)?
+  private var attribute: String?
+
+  init(_ file: AtomicStoreFile, loader: AtomicStoreLoader?) throws {
+    self.file = file
+    self.loader = loader
+    names = try loader.map { try XMLStoreNames($0.layout) }
+  }
+
+  func read() throws -> AtomicStoreHeader {
+    let parser = XMLParser(data: file.bytes)
+    parser.shouldResolveExternalEntities = false
+    parser.delegate = self
+    let isWhole: Bool = parser.parse()
+    if let failure { throw failure }
+    if !isWhole || !isFinished {
+      let reason: String =
+        parser.parserError.map { "\(($0 as NSError).localizedDescription)" } ?? "it ends early"
+      throw file.damage(
+        "Its XML is damaged at line \(parser.lineNumber) (\(reason)). Restore a copy of the file.")
+    }
+    guard UUID(uuidString: uuid) != nil else {
+      throw file.damage("Its <UUID> is '\(uuid)', which is no UUID.")
+    }
+    return AtomicStoreHeader(
+      metadata: StoreMetadata(type: "XML", uuid: uuid, values: metadata), highestKey: highestKey,
+      counts: counts)
+  }
+
+  private func fail(_ parser: XMLParser, _ error: any Error) {
+    guard failure == nil else { return }
+    failure = error as? StoreError ?? file.damage("\(error)")
+    parser.abortParsing()
+  }
+
+  private func fail(_ parser: XMLParser, _ what: String) {
+    fail(parser, file.damage("At line \(parser.lineNumber): \(what)"))
+  }
+
+  // MARK: Elements
+
+  func parser(
+    _ parser: XMLParser, didStartElement element: String, namespaceURI: String?, qualifiedName: String?,
+    attributes: [String: String]
+  ) {
+    guard failure == nil else { return }
+    path.append(element)
+    text.removeAll(keepingCapacity: true)
+    if plist != nil {
+      plist?.start(element)
+      return
+    }
+    switch path.count {
+    case 1 where element != "database": fail(parser, "The document is a <\(element)>, not a <database>.")
+    case 2 where element == "object": startObject(parser, attributes)
+    case 3 where path[1] == "object":
+      if element == "attribute" { attribute = attributes["name"] }
+      if element == "relationship" { startRelationship(parser, attributes) }
+    case 4 where element == "plist" && path[2] == "metadata": plist = XMLStorePlist.Builder()
+    default: break
+    }
+  }
+
+  func parser(_ parser: XMLParser, foundCharacters string: String) { text += Array(string.utf8) }
+
+  func parser(_ parser: XMLParser, foundCDATA block: Data) { text += Array(block) }
+
+  func parser(
+    _ parser: XMLParser, didEndElement element: String, namespaceURI: String?, qualifiedName: String?
+  ) {
+    guard failure == nil else { return }
+    defer { _ = path.popLast() }
+    if plist != nil {
+      if let wrong = plist?.end(element, String(decoding: text, as: UTF8.self)) {
+        return fail(parser, "The metadata can't be read: \(wrong).")
+      }
+      text.removeAll(keepingCapacity: true)
+      if element == "plist" {
+        metadata = plist?.value as? [String: Any] ?? [:]
+        plist = nil
+      }
+      return
+    }
+    var trimmed: String {
+      String(decoding: text, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+    }
+    switch (path.count, element) {
+    case (3, "version") where Int(trimmed) != XMLStoreFormat.version:
+      fail(parser, "The version of the format is \(trimmed), not \(XMLStoreFormat.version).")
+    case (3, "UUID"): uuid = trimmed
+    case (3, "nextObjectID"): highestKey = max(highestKey, Int64(trimmed) ?? 0)
+    case (3, "attribute"): endAttribute(parser)
+    case (2, "object"): object = nil
+    case (1, _): isFinished = true
+    default: break
+    }
+  }
+
+  // MARK: Objects
+
+  private func startObject(_ parser: XMLParser, _ attributes: [String: String]) {
+    let type: String = attributes["type"] ?? ""
+    guard let id = attributes["id"], let key = Self.key(id) else {
+      return fail(
+        parser, "An object '\(type)' has the id '\(attributes["id"] ?? "")'; z and a number were expected.")
+    }
+    counts[type, default: 0] += 1
+    highestKey = max(highestKey, key)
+    guard let loader, let names else { return }
+    guard let entity = names.entities[type.lowercased()] else {
+      return fail(parser, "The model has no entity '\(type)'.")
+    }
+    do {
+      object = (try loader.begin(entity.layout, key: key), entity)
+    } catch { fail(parser, error) }
+  }
+
+  private static func key(_ id: some StringProtocol) -> Int64? {
+    id.first == "z" || id.first == "Z" ? Int64(id.dropFirst()) : nil
+  }
+
+  private func endAttribute(_ parser: XMLParser) {
+    guard let loader, let object, let attribute else { return }
+    self.attribute = nil
+    let entity: EntityLayout = object.names.layout
+    guard let slot = object.names.slots[attribute.lowercased()] else {
+      return fail(parser, "\(entity.name) has no attribute '\(attribute)' in the model.")
+    }
+    switch entity.slots[slot].role {
+    case .stored(let kind, let word) where kind != .toOne:
+      if XMLStoreValue.set(text, kind, word, of: object.place, in: loader) { return }
+      let shown = String(decoding: text.prefix(60), as: UTF8.self)
+      fail(
+        parser,
+        "'\(shown)' is no value for \(entity.name).\(entity.slots[slot].name) (\(XMLStoreValue.typeName(kind)))."
+      )
+    case .transient: return
+    default: fail(parser, "\(entity.name).\(entity.slots[slot].name) is no attribute in the model.")
+    }
+  }
+
+  private func startRelationship(_ parser: XMLParser, _ attributes: [String: String]) {
+    guard let loader, let object else { return }
+    let name: String = attributes["name"] ?? ""
+    let entity: EntityLayout = object.names.layout
+    guard let slot = object.names.slots[name.lowercased()], entity.slots[slot].relationship != nil else {
+      return fail(parser, "\(entity.name) has no relationship '\(name)' in the model.")
+    }
+    var keys: [Int64] = []
+    for id in (attributes["idrefs"] ?? "").split(whereSeparator: \.isWhitespace) {
+      guard let key = Self.key(id) else {
+        return fail(parser, "\(entity.name).\(name) refers to '\(id)'; z and a number were expected.")
+      }
+      keys.append(key)
+    }
+    do { try loader.set(object.place, slot: slot, to: keys) } catch { fail(parser, error) }
+  }
+}
+
+/// The entities and properties of a model by the names that XML stores use, which have no case.
+struct XMLStoreNames {
+  struct Entity {
+    let layout: EntityLayout
+    let slots: [String: Int]
+  }
+
+  let entities: [String: Entity]
+
+  /// Throws `StoreError.unsupportedModel` for names that differ only in case, and for composite attributes,
+  /// which only SQLite stores have.
+  init(_ layout: ModelLayout) throws {
+    var entities: [String: Entity] = [:]
+    for entity in layout.entities {
+      var slots: [String: Int] = [:]
+      for (number, slot) in entity.slots.enumerated() {
+        func refusal(_ reason: String) -> StoreError {
+          .unsupportedModel(entity: entity.name, property: slot.name, reason: reason)
+        }
+        if slot.role == .composite {
+          throw refusal("XML stores have no composite attributes; use a SQLite store")
+        }
+        if slots.updateValue(number, forKey: slot.name.lowercased()) != nil {
+          throw refusal(
+            "another property has the same name in other case, which XML stores don't distinguish")
+        }
+      }
+      let known = entities.updateValue(
+        Entity(layout: entity, slots: slots), forKey: entity.name.lowercased())
+      if known != nil {
+        throw StoreError.unsupportedModel(
+          entity: entity.name, property: nil,
+          reason: "another entity has the same name in other case, which XML stores don't distinguish")
+      }
+    }
+    self.entities = entities
+  }
+}
