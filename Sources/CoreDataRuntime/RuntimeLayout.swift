@@ -6,7 +6,7 @@ import Foundation
 // | file            | reads                                             | without it                                         |
 // |-----------------|---------------------------------------------------|----------------------------------------------------|
 // | ClosureCode     | the address of a closure's code                   | sort descriptors of key paths sort in memory       |
-// | MethodPlace     | the methods in a class's metadata                 | every class's validation and reads by key are called |
+// | VTableEntry     | the methods in a class's metadata                 | every class's validation and reads by key are called |
 // | TypeSearch      | the records of types in programs and libraries    | models name classes with their module              |
 // | ObservationScope| how Observation records what is read              | every read is recorded                             |
 // | ArgumentList    | a C argument list, through C's own formatting     | formats take arrays of arguments only              |

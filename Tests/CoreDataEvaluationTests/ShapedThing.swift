@@ -32,8 +32,8 @@ class PlainThing: NSObject, KeyValueReadable {
 /// The same with a shape: scalars, text and things are read in place, everything else by key-value coding.
 ///
 /// Every object has a shape of its own, so that a test meets as many shapes as objects.
-final class ShapedThing: PlainThing, ShapedObject {
-  static let shapeFinder = ShapeFinder(
+final class ShapedThing: PlainThing, ObjectWithReaders {
+  static let readersFinder = ReadersFinder(
     number: { address in ShapedThing.at(address) { $0.number } },
     shape: { address in ShapedThing.at(address) { ThingShape($0) } })
 
@@ -86,7 +86,7 @@ final class BrokenText: NSObject {
   var text: String { String(decoding: bytes, as: UTF8.self) }
 }
 
-private struct ThingShape: ObjectShape {
+private struct ThingShape: ObjectReaders {
   private let kinds: [String: Kind]
 
   private enum Kind: Sendable {
@@ -119,7 +119,7 @@ private struct ThingShape: ObjectShape {
 
   var whole: @Sendable (Subject) -> Any { { subject in ShapedThing.at(subject.object) { $0 } } }
 
-  func property(_ key: String) -> ShapeProperty? {
+  func property(_ key: String) -> PropertyReader? {
     let read: PlainReader = { subject in ShapedThing.at(subject.object) { $0.plain(key) } }
     switch kinds[key] {
     // A key that is missing is nil for every object of the shape.

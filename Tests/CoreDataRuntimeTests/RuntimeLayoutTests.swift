@@ -35,14 +35,14 @@ import Testing
   final class Other: Base { override func first() -> Int { 4 } }
 
   @Test func `the place of a method is found, and every class counts as overriding it without`() {
-    let place = MethodPlace(in: Base.self, plain: Plain.self, overriding: Overriding.self, uses: true)
+    let place = VTableEntry(in: Base.self, plain: Plain.self, overriding: Overriding.self, uses: true)
     #expect(place.isKnown)
     #expect(place.isOverridden(by: Overriding.self))
     #expect(place.isOverridden(by: Below.self))
     #expect(!place.isOverridden(by: Other.self))
     #expect(!place.isOverridden(by: Plain.self))
     #expect(!place.isOverridden(by: Base.self))
-    let without = MethodPlace(in: Base.self, plain: Plain.self, overriding: Overriding.self, uses: false)
+    let without = VTableEntry(in: Base.self, plain: Plain.self, overriding: Overriding.self, uses: false)
     #expect(!without.isKnown)
     #expect(without.isOverridden(by: Plain.self))
     #expect(!without.isOverridden(by: Base.self))

@@ -6,7 +6,7 @@ typealias Test = @Sendable (EvaluationContext) throws -> Bool
 /// A predicate prepared for many evaluations: compiled to closures at the first evaluation, so that
 /// operators, options, key paths, patterns and lists are examined once and not for each object.
 ///
-/// Objects that have a shape (``ShapedObject``) get a separate compilation, in which keys are places:
+/// Objects that have a shape (``ObjectWithReaders``) get a separate compilation, in which keys are places:
 ///
 ///     type of the object ─▸ a finder? ─▸ number of the shape ─▸ test, compiled for it
 ///                            └ no: the general test, which reads by key-value coding
@@ -147,7 +147,7 @@ private struct ProgramSource: Sendable {
   }
 
   /// nil if the shape does not help.
-  func compile(for shape: any ObjectShape, _ reader: KeyedReader?) -> ShapeTest? {
+  func compile(for shape: any ObjectReaders, _ reader: KeyedReader?) -> ShapeTest? {
     let levels: Int = node.depth
     let test: ShapeTest? = StackGuard.run(levels: levels) {
       ShapeCompiler(shape, rules: rules, reader: reader).compile(node)
@@ -167,21 +167,21 @@ private final class GeneralTest: Sendable {
 private final class TypeEntry: Sendable {
   let type: ObjectIdentifier
   let reader: KeyedReader?
-  let finder: ShapeFinder?
+  let finder: ReadersFinder?
   private let shapes = InlineCache<ShapeEntry>()
 
   init(_ type: Any.Type) {
     self.type = ObjectIdentifier(type)
     reader = ReaderTable.shared.reader(for: type)
-    finder = (type as? any ShapedObject.Type)?.shapeFinder
+    finder = (type as? any ObjectWithReaders.Type)?.readersFinder
   }
 
-  func test(for subject: Subject, _ finder: ShapeFinder, _ source: ProgramSource) -> ShapeTest? {
+  func test(for subject: Subject, _ finder: ReadersFinder, _ source: ProgramSource) -> ShapeTest? {
     test(finder.number(subject.object), subject, finder, source)
   }
 
   func test(
-    _ number: UInt64, _ subject: Subject, _ finder: ShapeFinder, _ source: ProgramSource
+    _ number: UInt64, _ subject: Subject, _ finder: ReadersFinder, _ source: ProgramSource
   ) -> ShapeTest? {
     shapes.entry(
       where: { $0.number == number },

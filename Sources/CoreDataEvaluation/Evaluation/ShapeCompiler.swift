@@ -13,12 +13,12 @@ typealias ShapeOperand = @Sendable (Subject, inout ShapeFrame) throws -> Predica
 /// What a shape does not help with runs as it does for any object, and so does a comparison whose value turns
 /// out to be `elsewhere`. Both ways give the same results and errors.
 struct ShapeCompiler {
-  private let shape: any ObjectShape
+  private let shape: any ObjectReaders
   private let rules: EvaluationRules
   private let whole: @Sendable (Subject) -> Any
   private let reader: KeyedReader?
 
-  init(_ shape: any ObjectShape, rules: EvaluationRules, reader: KeyedReader?) {
+  init(_ shape: any ObjectReaders, rules: EvaluationRules, reader: KeyedReader?) {
     self.shape = shape
     self.rules = rules
     whole = shape.whole
@@ -126,7 +126,7 @@ struct ShapeCompiler {
 
   /// A path in two parts: to-one steps to the owner, and the steps from there through to-many relationships.
   private func split(_ path: KeyPathReader) -> (start: TargetReader, visit: Visitor)? {
-    var shape: any ObjectShape = self.shape
+    var shape: any ObjectReaders = self.shape
     var targets: [TargetReader] = []
     for (place, step) in path.steps.enumerated() {
       guard case .key(let key) = step, let property = Self.property(key, of: shape) else { return nil }
@@ -145,7 +145,7 @@ struct ShapeCompiler {
   /// Calls the body with the value of every member. Members of members come one after the other; a to-one
   /// step without a target is nil.
   private static func visitor(
-    _ steps: ArraySlice<KeyPathReader.Step>, from shape: any ObjectShape
+    _ steps: ArraySlice<KeyPathReader.Step>, from shape: any ObjectReaders
   ) -> Visitor? {
     guard case .key(let key)? = steps.first, let property = property(key, of: shape) else { return nil }
     let rest: ArraySlice<KeyPathReader.Step> = steps.dropFirst()
@@ -184,7 +184,7 @@ struct ShapeCompiler {
 
   /// To-one steps with a value at the end, or a to-many relationship and `@count`.
   private static func read(
-    _ steps: ArraySlice<KeyPathReader.Step>, from shape: any ObjectShape
+    _ steps: ArraySlice<KeyPathReader.Step>, from shape: any ObjectReaders
   ) -> PlainReader? {
     guard case .key(let key)? = steps.first, let property = property(key, of: shape) else { return nil }
     let rest: ArraySlice<KeyPathReader.Step> = steps.dropFirst()
@@ -207,7 +207,7 @@ struct ShapeCompiler {
   }
 
   /// `self` is the object itself, even if a property has that name.
-  private static func property(_ key: String, of shape: any ObjectShape) -> ShapeProperty? {
+  private static func property(_ key: String, of shape: any ObjectReaders) -> PropertyReader? {
     key == "self" ? nil : shape.property(key)
   }
 

@@ -16,7 +16,7 @@ extension NSManagedObject {
 
   /// An attribute's value as a save would keep it.
   final func storedSlotValue(_ slot: Int) -> SlotValue {
-    guard runtime.brief[slot].role == .composite else { return keptValue(slot, slotValue(slot)) }
+    guard runtime.compactSlots[slot].role == .composite else { return keptValue(slot, slotValue(slot)) }
     fireFault(slot)
     if case .object(let object)? = state?.values[slot], object is ForeignValue { return .object(object) }
     return makeDictionary(slot, of: storedSlotValue).map { .object(Box<Any>($0)) } ?? .null
@@ -27,7 +27,7 @@ extension NSManagedObject {
     var result: [String: Any] = [:]
     for element in runtime.layout.slots[slot].elements {
       let described: PropertySlot = runtime.layout.slots[element]
-      let kind: ColumnKind = runtime.brief[element].kind
+      let kind: ColumnKind = runtime.compactSlots[element].kind
       result[described.property.name] = value(element).attributeValue(kind: kind)
     }
     return result.isEmpty ? nil : result
@@ -37,13 +37,13 @@ extension NSManagedObject {
   /// Observers of the attribute are notified once.
   final func setAttribute(_ slot: Int, _ value: Any?) {
     let property: Int = runtime.layout.property(of: slot)
-    guard runtime.brief[property].role == .composite else {
+    guard runtime.compactSlots[property].role == .composite else {
       setSlot(slot, makeSlotValue(value, slot: slot))
       return
     }
     fireFault(slot, .write)
     let parts: [(slot: Int, value: SlotValue)] =
-      runtime.brief[slot].role == .composite
+      runtime.compactSlots[slot].role == .composite
       ? splitComposite(slot, value) : [(slot, makeSlotValue(value, slot: slot))]
     withObservers(of: property) {
       let state: ObjectState = ensureState()
@@ -67,7 +67,7 @@ extension NSManagedObject {
     return [(slot, .unset)]
       + runtime.layout.slots[slot].elements.flatMap { element in
         let part: Any? = entries[runtime.layout.slots[element].property.name]
-        return runtime.brief[element].role == .composite
+        return runtime.compactSlots[element].role == .composite
           ? splitComposite(element, part) : [(element, makeSlotValue(part, slot: element))]
       }
   }

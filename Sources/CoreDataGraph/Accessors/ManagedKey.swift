@@ -31,7 +31,7 @@ public final class ManagedKey: Sendable, ExpressibleByStringLiteral {
 
   /// The slot, for an accessor of this shape, which is checked when the slot is looked up.
   @inline(__always)
-  final func slot(in runtime: EntityRuntime, _ shape: @autoclosure () -> AccessorShape) -> Int {
+  final func slot(in runtime: EntityRuntime, _ shape: @autoclosure () -> AccessorType) -> Int {
     let known: UInt64 = cache.load(ordering: .relaxed)
     let index: UInt64 = UInt64(runtime.index)
     if known >> 40 == runtime.modelSerial, index &- (known >> 26 & 0x3FFF) <= known >> 12 & 0x3FFF {
@@ -41,7 +41,7 @@ public final class ManagedKey: Sendable, ExpressibleByStringLiteral {
   }
 
   @inline(never)
-  private func lookUp(in runtime: EntityRuntime, _ shape: AccessorShape) -> Int {
+  private func lookUp(in runtime: EntityRuntime, _ shape: AccessorType) -> Int {
     // Values written to a recording instance are never read.
     if runtime.recorder != nil { return 0 }
     guard let slot = runtime.layout.slotByName[name] else {

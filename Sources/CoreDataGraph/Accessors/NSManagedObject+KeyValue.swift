@@ -92,7 +92,7 @@ extension NSManagedObject: KeyValueReadable, ModelledObject {
   /// Whether a key is a property that stores keep, as opposed to one that only objects have.
   final func isStored(_ key: String) -> Bool {
     guard let slot = runtime.layout.slotByName[key] else { return false }
-    return runtime.brief[slot].role != .transient
+    return runtime.compactSlots[slot].role != .transient
   }
 
   /// The result of the class's own accessor; nil if there is none, or if it is already running.

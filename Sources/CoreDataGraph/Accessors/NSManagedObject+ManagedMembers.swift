@@ -59,11 +59,11 @@ extension NSManagedObject {
   private final func members<Member: NSManagedObject>(
     _ key: ManagedKey, _ type: Member.Type, isOrdered: Bool
   ) -> [Member] {
-    let shape: AccessorShape = .toMany(Member.self, isOrdered: isOrdered)
+    let shape: AccessorType = .toMany(Member.self, isOrdered: isOrdered)
     if needsSlowAccess, let recorder = recorderOrSlowAccess(key, shape) { return recorder.members(key.name) }
     let slot: Int = key.slot(in: runtime, shape)
     // The value of a fetched property is the result of its request.
-    if runtime.brief[slot].role == .other { return objectValue(slot) as? [Member] ?? [] }
+    if runtime.compactSlots[slot].role == .other { return objectValue(slot) as? [Member] ?? [] }
     return members(slot).map { member in
       if let typed = member as? Member { return typed }
       refuse(member, key, Member.self)

@@ -19,7 +19,9 @@ extension NSManagedObject {
       default: return nil
       }
     }
-    guard rowBase != nil, runtime.brief[slot].form == .string else { return attributeValue(slot) as? String }
+    guard rowBase != nil, runtime.compactSlots[slot].form == .string else {
+      return attributeValue(slot) as? String
+    }
     guard let place = rowWord(slot), let bytes = tailBytes(place) else { return nil }
     return String(decoding: bytes, as: UTF8.self)
   }
@@ -192,7 +194,7 @@ extension NSManagedObject {
   }
 
   private final func anything<Value>(_ key: ManagedKey) -> Value? {
-    let shape = AccessorShape(of: Value.self)
+    let shape = AccessorType(of: Value.self)
     if needsSlowAccess, let recorder = recorderOrSlowAccess(key, shape) { return recorder.anything(key.name) }
     let value: Any? = objectValue(key.slot(in: runtime, shape))
     return value as? Value ?? (value as? NSOrderedSet)?.array as? Value
@@ -200,6 +202,6 @@ extension NSManagedObject {
 
   @_disfavoredOverload
   public final func setManagedValue<Value>(_ value: Value?, _ key: ManagedKey) {
-    setObjectValue(value, key.slot(in: runtime, AccessorShape(of: Value.self)))
+    setObjectValue(value, key.slot(in: runtime, AccessorType(of: Value.self)))
   }
 }

@@ -3,13 +3,13 @@ import Foundation
 
 // Accessors of numbers, Booleans and dates, which are called most often. A value is read from its word in the
 // row, or from the object's own slot, and no step allocates. The type is checked against the attribute when a
-// key looks its slot up, see `AccessorShape`.
+// key looks its slot up, see `AccessorType`.
 
 extension NSManagedObject {
   /// The word of a slot in the row; nil if there is none. Read in place, without retaining the slab.
   @inline(__always)
   final func rowWord(_ slot: Int) -> UInt64? {
-    let word: Int = Int(runtime.brief[slot].word)
+    let word: Int = Int(runtime.compactSlots[slot].word)
     guard word >= 0, let base = rowBase else { return nil }
     return RowLayout.value(word, base, headerSize: runtime.headerSize)
   }
@@ -89,7 +89,7 @@ extension NSManagedObject {
       default: return nil
       }
     }
-    guard runtime.brief[slot].form == .integer, rowBase != nil else {
+    guard runtime.compactSlots[slot].form == .integer, rowBase != nil else {
       return (attributeValue(slot) as? NSNumber)?.int64Value
     }
     return rowWord(slot).map { Int64(bitPattern: $0) }
@@ -115,7 +115,7 @@ extension NSManagedObject {
       default: return nil
       }
     }
-    guard runtime.brief[slot].isFloatingPoint, rowBase != nil else { return boxedDouble(slot) }
+    guard runtime.compactSlots[slot].isFloatingPoint, rowBase != nil else { return boxedDouble(slot) }
     return rowWord(slot).map { Double(bitPattern: $0) }
   }
 
@@ -240,7 +240,7 @@ extension NSManagedObject {
     if runtime.accepts(value, slot) { return setSlot(slot, value) }
     // A typed accessor over an attribute of another type converts through key-value coding. A transient
     // attribute keeps the value as it was set.
-    let given: ColumnKind = runtime.brief[slot].role == .transient ? kind : .int64
+    let given: ColumnKind = runtime.compactSlots[slot].role == .transient ? kind : .int64
     setSlot(slot, makeSlotValue(value.attributeValue(kind: given), slot: slot))
   }
 }
@@ -251,9 +251,9 @@ extension EntityRuntime {
   final func accepts(_ value: SlotValue, _ slot: Int) -> Bool {
     switch value {
     case .null, .unset: return true
-    case .integer: return brief[slot].form == .integer
-    case .double: return brief[slot].form == .double
-    case .string: return brief[slot].form == .string
+    case .integer: return compactSlots[slot].form == .integer
+    case .double: return compactSlots[slot].form == .double
+    case .string: return compactSlots[slot].form == .string
     case .object: return false
     }
   }

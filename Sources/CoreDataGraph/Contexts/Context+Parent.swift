@@ -269,7 +269,7 @@ extension NSManagedObjectContext {
     guard let state = object.state else { return pushed }
     var changed: SlotSet =
       isNew ? SlotSet(0..<object.runtime.slotCount) : object.persistentChanges(values)
-    for slot in state.changed.members where object.runtime.brief[slot].role == .transient {
+    for slot in state.changed.members where object.runtime.compactSlots[slot].role == .transient {
       changed.insert(slot)
     }
     for number in changed.members {

@@ -43,7 +43,7 @@ struct DictionaryColumn {
   /// column for each element.
   static func make(_ property: Any, in runtime: EntityRuntime, of list: String) throws -> [DictionaryColumn] {
     let name: String? = property as? String ?? (property as? NSCompositeAttributeDescription)?.name
-    if let name, let slot = runtime.layout.slotByName[name], runtime.brief[slot].role == .composite {
+    if let name, let slot = runtime.layout.slotByName[name], runtime.compactSlots[slot].role == .composite {
       return runtime.layout.storedSlots(of: slot).map { element(of: $0, in: runtime) }
     }
     return [try makeOne(property, in: runtime, of: list)]

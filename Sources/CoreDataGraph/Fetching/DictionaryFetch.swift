@@ -121,7 +121,7 @@ struct DictionaryFetch {
   /// The number of dictionaries; without creating them if each represents a row.
   func count() throws -> Int {
     let plan: ProjectionPlan = plan(rows: FetchPlan(entity: scope.runtime.layout))
-    if try request.returnsDistinctResults || ProjectionShape(plan).isGrouped { return try run().count }
+    if try request.returnsDistinctResults || DividedProjection(plan).isGrouped { return try run().count }
     let rows: FetchParameters = request.copy()
     rows.resultType = .managedObjectResultType
     rows.sortDescriptors = []

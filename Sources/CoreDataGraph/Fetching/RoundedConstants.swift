@@ -112,7 +112,7 @@ private struct RoundedConstants {
     while true {
       if let number = entity.layout.slotByName[String(rest)] {
         let destination: Int? = entity.layout.slots[number].destination
-        return (destination.map { entity.model.entities[$0] }, entity.brief[number].isRounded)
+        return (destination.map { entity.model.entities[$0] }, entity.compactSlots[number].isRounded)
       }
       guard let point = rest.firstIndex(of: ".") else { return (rest == "self" ? entity : nil, false) }
       let name: Substring = rest[..<point]

@@ -139,7 +139,7 @@ extension NSManagedObject {
     if isSame { return }
     let property: Int = runtime.layout.property(of: slot)
     func valueBefore(_ slot: Int) -> SlotValue {
-      guard runtime.brief[slot].role == .composite else { return values[slot] ?? slotValue(slot) }
+      guard runtime.compactSlots[slot].role == .composite else { return values[slot] ?? slotValue(slot) }
       return makeDictionary(slot, of: valueBefore).map { .object(Box<Any>($0)) } ?? .null
     }
     let value: Any? =

@@ -73,7 +73,9 @@ extension NSManagedObject {
     {
       return NSNumber(value: number)
     }
-    if runtime.brief[slot].role == .transient, let answer = customValue(runtime.layout.slots[slot].name) {
+    if runtime.compactSlots[slot].role == .transient,
+      let answer = customValue(runtime.layout.slots[slot].name)
+    {
       return answer.value
     }
     return objectValue(slot)
@@ -98,7 +100,7 @@ extension NSManagedObject {
     var failures: [any Error] = []
     let isNew: Bool = flags.contains(.inserted)
     for slot in 0..<runtime.slotCount {
-      let brief: CompactSlot = runtime.brief[slot]
+      let brief: CompactSlot = runtime.compactSlots[slot]
       if brief.isElement { continue }
       if brief.role == .composite {
         if isNew || isTouched(slot) {
@@ -175,7 +177,7 @@ extension NSManagedObject {
     checkAttribute(slot, value, &failures)
     guard case .object(let object) = value, !(object is ForeignValue) else { return }
     for element in runtime.layout.slots[slot].elements {
-      if runtime.brief[element].role == .composite {
+      if runtime.compactSlots[element].role == .composite {
         checkComposite(element, &failures)
       } else {
         checkAttribute(element, slotValue(element), &failures)

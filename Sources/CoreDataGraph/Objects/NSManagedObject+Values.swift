@@ -22,7 +22,7 @@ extension NSManagedObject {
   /// For the slow path of accessors, only if `needsSlowAccess`: returns the recorder if the object is a
   /// recording instance; otherwise fires the fault, and the accessor continues.
   @inline(never)
-  final func recorderOrSlowAccess(_ key: ManagedKey, _ shape: @autoclosure () -> AccessorShape)
+  final func recorderOrSlowAccess(_ key: ManagedKey, _ shape: @autoclosure () -> AccessorType)
     -> KeyPathRecorder?
   {
     if let recorder = runtime.recorder { return recorder }
@@ -102,7 +102,7 @@ extension NSManagedObject {
   /// The value of an attribute slot. Decodes from the row unless the slot was set.
   final func slotValue(_ slot: Int) -> SlotValue {
     fireFault(slot)
-    if runtime.brief[slot].role == .composite { return compositeValue(slot) }
+    if runtime.compactSlots[slot].role == .composite { return compositeValue(slot) }
     if let state {
       let value: SlotValue = state.values[slot]
       if !value.isUnset { return value }
@@ -126,7 +126,7 @@ extension NSManagedObject {
   /// Decodes a transformable attribute for readers that can throw errors that otherwise stop the program: a
   /// value that its transformer can't read, or a transformer that is not registered.
   final func checkTransformed(_ slot: Int) throws {
-    if runtime.brief[slot].role == .composite {
+    if runtime.compactSlots[slot].role == .composite {
       for element in runtime.layout.slots[slot].elements { try checkTransformed(element) }
       return
     }
@@ -146,7 +146,7 @@ extension NSManagedObject {
 
   /// The committed value of a stored attribute slot.
   final func committedSlotValue(_ slot: Int) -> SlotValue {
-    if runtime.brief[slot].role == .composite {
+    if runtime.compactSlots[slot].role == .composite {
       return makeDictionary(slot, of: committedSlotValue).map { .object(Box<Any>($0)) } ?? .null
     }
     if let base = state?.base?[slot], !base.isUnset { return base }
@@ -157,7 +157,7 @@ extension NSManagedObject {
 
   /// The attribute as key-value coding returns it and a fetch compares it: the value that a save would keep.
   final func attributeValue(_ slot: Int) -> Any? {
-    let mayRound: Bool = runtime.brief[slot].isRounded || runtime.brief[slot].role == .composite
+    let mayRound: Bool = runtime.compactSlots[slot].isRounded || runtime.compactSlots[slot].role == .composite
     let value: SlotValue =
       mayRound && ThreadLocalState.ofThisThread.readsPersistedValues ? storedSlotValue(slot) : slotValue(slot)
     switch runtime.layout.slots[slot].role {
@@ -226,7 +226,7 @@ extension NSManagedObject {
   }
 
   final func differsFromRow(_ slot: Int, _ state: ObjectState, _ values: TransformedValues? = nil) -> Bool {
-    if runtime.brief[slot].kind == .transformable, runtime.brief[slot].role == .attribute,
+    if runtime.compactSlots[slot].kind == .transformable, runtime.compactSlots[slot].role == .attribute,
       case .object = state.values[slot]
     {
       if let values { return (try? values.find(self, slot).isChanged) ?? true }
@@ -253,7 +253,7 @@ extension NSManagedObject {
       case .null: return row?.hasValue(word) ?? false
       case .object(let object):
         guard let row, row.hasValue(word) else { return true }
-        if runtime.brief[slot].isRounded, !keepsExactDecimals,
+        if runtime.compactSlots[slot].isRounded, !keepsExactDecimals,
           row.holdsRounded(object, word: word)
         {
           return false

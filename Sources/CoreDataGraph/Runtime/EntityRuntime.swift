@@ -31,7 +31,7 @@ final class ModelRuntime: @unchecked Sendable {
     entities = layout.entities.map { EntityRuntime(model: self, layout: $0) }
     hasAccessors = entities.contains { $0.accessors != nil || $0.overridesValueForKey }
     hasRoundedDecimals = entities.contains { entity in
-      (0..<entity.slotCount).contains { entity.brief[$0].isRounded }
+      (0..<entity.slotCount).contains { entity.compactSlots[$0].isRounded }
     }
     for runtime in entities {
       byClass[ObjectIdentifier(runtime.objectClass), default: []].append(runtime)
@@ -261,7 +261,7 @@ final class EntityRuntime: @unchecked Sendable {
   /// The slots of a new object: default values, null, and nothing for relationships.
   let template: [SlotValue]
   /// For each slot the data that the hot paths need, without a reference to retain.
-  let brief: UnsafeMutablePointer<CompactSlot>
+  let compactSlots: UnsafeMutablePointer<CompactSlot>
   let slotCount: Int
   let headerSize: Int
   /// Slots of relationships, stored or not.
@@ -298,9 +298,9 @@ final class EntityRuntime: @unchecked Sendable {
       }
     }
     slotCount = layout.slots.count
-    brief = .allocate(capacity: max(1, layout.slots.count))
+    compactSlots = .allocate(capacity: max(1, layout.slots.count))
     for (number, slot) in layout.slots.enumerated() {
-      (brief + number).initialize(to: CompactSlot(slot))
+      (compactSlots + number).initialize(to: CompactSlot(slot))
     }
     relationshipSlots = layout.slots.indices.filter { layout.slots[$0].relationship != nil }
     oneToOneSlots = layout.slots.indices.compactMap { number in
@@ -320,7 +320,7 @@ final class EntityRuntime: @unchecked Sendable {
     }
   }
 
-  deinit { brief.deallocate() }
+  deinit { compactSlots.deallocate() }
 
   /// Whether the class of this entity, or of one of its sub-entities, has an accessor of its own for a key,
   /// or overrides `value(forKey:)`.

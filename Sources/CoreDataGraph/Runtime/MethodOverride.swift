@@ -21,11 +21,11 @@ struct MethodOverride {
     override func value(forKey key: String) -> Any? { super.value(forKey: key) }
   }
 
-  let place: MethodPlace
+  let place: VTableEntry
 
   /// A class with only the override to look for.
   private init(_ type: NSManagedObject.Type) {
-    place = MethodPlace(in: NSManagedObject.self, plain: Plain.self, overriding: type)
+    place = VTableEntry(in: NSManagedObject.self, plain: Plain.self, overriding: type)
   }
 
   /// Whether a class, or one between it and `NSManagedObject`, overrides the method. True if that can't be

@@ -62,7 +62,7 @@ extension NSManagedObject {
 
   /// The value that stores keep of a slot's value.
   final func keptValue(_ slot: Int, _ value: SlotValue) -> SlotValue {
-    runtime.brief[slot].isRounded && !keepsExactDecimals ? value.rounded : value
+    runtime.compactSlots[slot].isRounded && !keepsExactDecimals ? value.rounded : value
   }
 }
 

@@ -145,7 +145,7 @@ struct SavePlanner {
     let runtime: EntityRuntime = object.runtime
     let state: ObjectState? = object.state
     for number in 0..<runtime.slotCount {
-      let brief: CompactSlot = runtime.brief[number]
+      let brief: CompactSlot = runtime.compactSlots[number]
       guard brief.word >= 0 else { continue }
       let (kind, word): (ColumnKind, Int) = (brief.kind, Int(brief.word))
       let value: SlotValue = state?.values[number] ?? .unset
@@ -251,7 +251,7 @@ struct SavePlanner {
 
   private mutating func planEdits(of object: NSManagedObject, _ joined: inout Set<JoinedPair>) throws {
     guard let state = object.state else { return }
-    for slot in object.runtime.relationshipSlots where object.runtime.brief[slot].role == .toMany {
+    for slot in object.runtime.relationshipSlots where object.runtime.compactSlots[slot].role == .toMany {
       guard let many = state.toMany(slot), many.isChanged,
         let relationship = object.runtime.layout.slots[slot].relationship
       else { continue }

@@ -7,7 +7,7 @@ struct FetchDraft {
   let schema: StoreSchema
   let frame: SelectFrame
   /// The rows fetched.
-  let root: ObjectPlace
+  let root: JoinedObject
   var columns: [SQLExpression] = []
   var condition: SQLExpression = .truth(true)
   var order: [SQLOrderTerm] = []
@@ -26,6 +26,6 @@ struct FetchDraft {
     frame = SelectFrame(aliases: AliasSource())
     let alias: String = frame.aliases.make()
     frame.source = .table(table.name, alias: alias)
-    root = ObjectPlace(entity: plan.entity.index, table: table, alias: alias, frame: frame)
+    root = JoinedObject(entity: plan.entity.index, table: table, alias: alias, frame: frame)
   }
 }

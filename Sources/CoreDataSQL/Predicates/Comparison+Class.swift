@@ -28,7 +28,7 @@ extension PredicateCompiler {
     return true
   }
 
-  private func narrowed(_ place: ObjectPlace, to family: EntityFamily) -> ObjectPlace {
+  private func narrowed(_ place: JoinedObject, to family: EntityFamily) -> JoinedObject {
     let possible: ClosedRange<Int> = schema.layout.entities[place.entity].family
     let wanted: [Int] = possible.filter(family.entities.contains)
     // The nearest entity that is an ancestor of all of them, or one of them.
@@ -36,7 +36,7 @@ extension PredicateCompiler {
       wanted.allSatisfy(schema.layout.entities[entity].family.contains)
     }
     guard let common, !wanted.isEmpty else { return place }
-    return ObjectPlace(place, narrowedTo: common)
+    return JoinedObject(place, narrowedTo: common)
   }
 }
 

@@ -102,17 +102,17 @@ extension Comparison {
       "CAST the text to NSDecimalNumber")
   }
 
-  private func isMissing(_ place: ObjectPlace) -> SQLExpression {
+  private func isMissing(_ place: JoinedObject) -> SQLExpression {
     place.canBeMissing ? .isNull(place.key) : .truth(false)
   }
 
-  private func equality(_ place: ObjectPlace, _ constant: PredicateValue) -> SQLExpression {
+  private func equality(_ place: JoinedObject, _ constant: PredicateValue) -> SQLExpression {
     if constant.isNull { return isMissing(place) }
     guard let key = key(of: constant, as: place) else { return .truth(false) }
     return .binary(.equal, place.key, .bound(.integer(key)))
   }
 
-  private func equality(_ left: ObjectPlace, _ right: ObjectPlace) -> SQLExpression {
+  private func equality(_ left: JoinedObject, _ right: JoinedObject) -> SQLExpression {
     guard isSameHierarchy(left.entity, right.entity) else {
       return .conjunction([isMissing(left), isMissing(right)])
     }
@@ -121,7 +121,7 @@ extension Comparison {
   }
 
   /// `entity == …`: just this entity, no ancestor or descendant.
-  private func entityEquality(_ place: ObjectPlace, _ constant: PredicateValue) -> SQLExpression {
+  private func entityEquality(_ place: JoinedObject, _ constant: PredicateValue) -> SQLExpression {
     if constant.isNull { return isMissing(place) }
     guard case .object(let box) = constant, let entity = box.value as? NSEntityDescription,
       let layout = entity.name.flatMap({ schema.layout.byName[$0] }),
@@ -138,7 +138,7 @@ extension Comparison {
 
   /// The key of an object constant; nil if it can't be the object at this place: not an object, unsaved, of
   /// another store or of another hierarchy.
-  func key(of constant: PredicateValue, as place: ObjectPlace) -> Int64? {
+  func key(of constant: PredicateValue, as place: JoinedObject) -> Int64? {
     guard case .object(let box) = constant, let id = (box.value as? ObjectReference)?.id,
       schema.layout.entities.indices.contains(Int(id.entity)), isSameHierarchy(Int(id.entity), place.entity)
     else { return nil }

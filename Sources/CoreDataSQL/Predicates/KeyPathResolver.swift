@@ -77,7 +77,7 @@ struct KeyPathResolver {
     }
   }
 
-  private func step(_ name: String, from place: ObjectPlace, _ text: String) throws -> Operand {
+  private func step(_ name: String, from place: JoinedObject, _ text: String) throws -> Operand {
     let entity: EntityLayout = schema.layout.entities[place.entity]
     guard let slot = entity.slotByName[name] else {
       if isIdentity(name) { return .object(place) }
@@ -99,7 +99,7 @@ struct KeyPathResolver {
   }
 
   /// The members of a relationship, in a new frame.
-  private func members(_ slot: Int, of place: ObjectPlace, _ text: String) throws -> Members {
+  private func members(_ slot: Int, of place: JoinedObject, _ text: String) throws -> Members {
     let frame = SelectFrame(aliases: place.frame.aliases)
     let entered: EnteredMembers = try enter(slot, of: place, in: frame, path: text)
     let isOrdered: Bool =
@@ -158,12 +158,12 @@ struct KeyPathResolver {
   }
 
   private func target(
-    of place: ObjectPlace, slot: Int, columns: ToOneColumns, destination: Int
-  ) throws -> ObjectPlace {
+    of place: JoinedObject, slot: Int, columns: ToOneColumns, destination: Int
+  ) throws -> JoinedObject {
     let owner: String? = place.alias
     let table: TableSchema = try schema.table(of: destination)
     return place.frame.step(from: place, slot: slot) {
-      ObjectPlace(
+      JoinedObject(
         entity: destination, table: table, key: .column(owner, columns.key), canBeMissing: true,
         joinKind: .left, frame: place.frame)
     }
@@ -195,7 +195,7 @@ struct KeyPathResolver {
   }
 
   /// The only key of an entity that SQL supports is its name.
-  private func entityKey(_ name: String, of place: ObjectPlace, _ text: String) throws -> Operand {
+  private func entityKey(_ name: String, of place: JoinedObject, _ text: String) throws -> Operand {
     guard name == "name" else {
       throw StoreError.unsupported(
         part: text, reason: "of an object's entity a database knows the name only",

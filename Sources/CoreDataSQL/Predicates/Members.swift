@@ -98,7 +98,7 @@ struct Members {
     switch element {
     case .object(let place):
       member = .object(
-        ObjectPlace(
+        JoinedObject(
           entity: place.entity, table: place.table, key: column, canBeMissing: place.canBeMissing,
           joinKind: place.canBeMissing ? .left : .inner, frame: frame))
     case .value(_, let type): member = .value(column, type)
@@ -111,7 +111,7 @@ struct Members {
 /// A to-many relationship that was joined: the member as a place, the condition that relates it to its owner,
 /// and its position among the members.
 struct EnteredMembers {
-  var member: ObjectPlace
+  var member: JoinedObject
   /// Becomes part of the `WHERE` of the select that has the members as its source.
   var link: SQLExpression
   /// For an ordered relationship.
@@ -128,7 +128,7 @@ extension KeyPathResolver {
   ///
   /// With a `.left` join, rows without members stay, with a missing member.
   func enter(
-    _ slot: Int, of place: ObjectPlace, in frame: SelectFrame, joining kind: SQLJoin.Kind = .inner,
+    _ slot: Int, of place: JoinedObject, in frame: SelectFrame, joining kind: SQLJoin.Kind = .inner,
     path: String
   ) throws -> EnteredMembers {
     let owner: EntityLayout = schema.layout.entities[place.entity]
@@ -147,7 +147,7 @@ extension KeyPathResolver {
         .binary(.equal, .column(alias, members.key), place.key)
       }
       return EnteredMembers(
-        member: ObjectPlace(
+        member: JoinedObject(
           entity: destination, table: table, alias: alias, canBeMissing: kind == .left, frame: frame),
         link: link, order: members.order.map { .column(alias, $0) })
     case .joinTable(let members) where members.isReflexive:
@@ -155,14 +155,14 @@ extension KeyPathResolver {
         reflexive(members, member: .column(alias, table.key), owner: place.key, aliases: frame.aliases)
       }
       return EnteredMembers(
-        member: ObjectPlace(
+        member: JoinedObject(
           entity: destination, table: table, alias: alias, canBeMissing: kind == .left, frame: frame),
         link: link)
     case .joinTable(let members):
       let (alias, link) = add(members.table, to: frame, kind) { alias in
         .binary(.equal, .column(alias, members.owner), place.key)
       }
-      let member = ObjectPlace(
+      let member = JoinedObject(
         entity: destination, table: table, key: .column(alias, members.member),
         canBeMissing: kind == .left, joinKind: kind, frame: frame)
       return EnteredMembers(

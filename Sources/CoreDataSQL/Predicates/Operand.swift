@@ -93,9 +93,9 @@ package enum ValueType: Sendable, Hashable {
 indirect enum Operand {
   case constant(PredicateValue)
   case value(SQLExpression, ValueType)
-  case object(ObjectPlace)
+  case object(JoinedObject)
   /// The entity description of an object.
-  case entity(ObjectPlace)
+  case entity(JoinedObject)
   /// The members of a to-many path or of a subquery, or their values.
   case members(Members)
   /// `{a, b}` with parts that are not constant.

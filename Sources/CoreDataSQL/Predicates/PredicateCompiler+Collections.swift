@@ -173,7 +173,7 @@ extension PredicateCompiler {
     switch members.element {
     case .object(let member):
       .object(
-        ObjectPlace(
+        JoinedObject(
           entity: member.entity, table: member.table, key: value, canBeMissing: true, joinKind: .left,
           frame: members.outer))
     case .value(_, let type): .value(value, type)

@@ -21,7 +21,7 @@ extension ProjectionDraft {
     }
   }
 
-  private func total(_ aggregate: RowAggregate, of place: ObjectPlace) throws -> ProjectionValue {
+  private func total(_ aggregate: RowAggregate, of place: JoinedObject) throws -> ProjectionValue {
     guard aggregate.function == .count || aggregate.function == .members else {
       throw unsupported(aggregate, "objects can only be counted", "name an attribute of them")
     }

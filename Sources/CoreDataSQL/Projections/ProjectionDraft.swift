@@ -9,7 +9,7 @@ import CoreDataStorage
 ///     order, limit       of the result's rows
 struct ProjectionDraft {
   let plan: ProjectionPlan
-  let shape: ProjectionShape
+  let shape: DividedProjection
   let compiler: PredicateCompiler
   private var rows: FetchDraft
   private var scope: PredicateScope
@@ -22,13 +22,13 @@ struct ProjectionDraft {
 
   init(resolving plan: ProjectionPlan, in schema: StoreSchema) throws {
     self.plan = plan
-    shape = try ProjectionShape(plan)
+    shape = try DividedProjection(plan)
     compiler = PredicateCompiler(schema: schema)
     rows = try FetchDraft(resolving: plan.rows, in: schema)
     scope = PredicateScope(object: rows.root)
   }
 
-  var root: ObjectPlace { rows.root }
+  var root: JoinedObject { rows.root }
 
   /// See ``ProjectionStatement/leavesDuplicates``.
   var leavesDuplicates: Bool {
@@ -49,9 +49,9 @@ struct ProjectionDraft {
       return value
     }
     totals = try shape.aggregates.map { try total($0, scope) }
-    for (number, key) in keys.enumerated() { scope.values[ProjectionShape.key(number)] = key.operand }
+    for (number, key) in keys.enumerated() { scope.values[DividedProjection.key(number)] = key.operand }
     for (number, total) in totals.enumerated() {
-      scope.values[ProjectionShape.aggregate(number)] = total.operand
+      scope.values[DividedProjection.aggregate(number)] = total.operand
     }
     having = try shape.having.map { try compiler.condition($0, scope) } ?? .truth(true)
   }
@@ -138,7 +138,7 @@ struct ProjectionDraft {
   }
 
   /// The column of a plain path to an attribute.
-  func storedColumn(_ expression: ExpressionNode) throws -> (AttributeColumn, ObjectPlace)? {
+  func storedColumn(_ expression: ExpressionNode) throws -> (AttributeColumn, JoinedObject)? {
     guard case .keyPath(let path) = expression, !path.contains("@") else { return nil }
     let paths: KeyPathResolver = compiler.paths
     let components: [String] = joinElements(KeyPathResolver.components(path), paths.schema.layout)
@@ -190,7 +190,7 @@ struct ProjectionDraft {
     }
   }
 
-  private func object(_ place: ObjectPlace) -> ProjectionValue {
+  private func object(_ place: JoinedObject) -> ProjectionValue {
     let varies: Bool = compiler.schema.layout.entities[place.entity].hasSubentities
     return ProjectionValue(
       columns: varies ? [place.key, place.entityNumber] : [place.key], kind: .toOne,

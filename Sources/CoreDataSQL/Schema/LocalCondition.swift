@@ -13,7 +13,7 @@ enum LocalCondition {
     guard let table = try? schema.table(of: entity.index) else { return nil }
     let frame = SelectFrame(aliases: AliasSource())
     frame.source = .table(table.name, alias: nil)
-    let root = ObjectPlace(entity: entity.index, table: table, alias: nil, frame: frame)
+    let root = JoinedObject(entity: entity.index, table: table, alias: nil, frame: frame)
     let condition: SQLExpression? = try? PredicateCompiler(schema: schema)
       .condition(predicate.predicateNode(), PredicateScope(object: root))
     guard let condition, frame.joins.isEmpty, condition.isLocal else { return nil }

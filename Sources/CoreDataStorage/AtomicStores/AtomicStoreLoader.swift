@@ -4,9 +4,8 @@ import Foundation
 /// Collects the objects that a format reads from a file, and makes of them the plan of one save into an empty
 /// store.
 ///
-/// A file holds both sides of a relationship. A to-one side is what it says; a list of members counts where no
-/// to-one side says the same, so a file in which the two disagree is read by the rule that
-/// SQLite stores follow.
+/// A file holds both sides of a relationship. Where they disagree a to-one side prevails over a list of
+/// members, as it does in SQLite stores, which have no such list; a listed member without a target gets one.
 package final class AtomicStoreLoader {
   package let layout: ModelLayout
   private let url: URL

@@ -22,7 +22,7 @@ extension InMemoryEngine {
   package func explain(_ plan: ProjectionPlan) throws -> ExplainedStatement? {
     let state: InMemoryState = try snapshot()
     try ProjectionCheck(plan, state.schema.layout).run()
-    _ = try ProjectionShape(plan)
+    _ = try DividedProjection(plan)
     return nil
   }
 }

@@ -8,13 +8,13 @@ import Foundation
 /// Cost: linear in the rows; a group holds one running value for each function, not its rows.
 package struct ProjectionEvaluation {
   private let plan: ProjectionPlan
-  private let shape: ProjectionShape
+  private let shape: DividedProjection
   private let columns: [ExpressionProgram]
   private let order: [(expression: ExpressionProgram, term: ProjectionOrder)]
 
   /// Throws `StoreError` for a plan without meaning.
   package init(_ plan: ProjectionPlan) throws {
-    let shape = try ProjectionShape(plan)
+    let shape = try DividedProjection(plan)
     self.plan = plan
     self.shape = shape
     columns = shape.columns.map { ExpressionProgram($0) }
@@ -87,9 +87,9 @@ package struct ProjectionEvaluation {
     var lines: [Line] = []
     for group in groups {
       var variables: [String: Any] = [:]
-      for (number, key) in group.keys.enumerated() { variables[ProjectionShape.key(number)] = key }
+      for (number, key) in group.keys.enumerated() { variables[DividedProjection.key(number)] = key }
       for (number, total) in group.totals.enumerated() {
-        variables[ProjectionShape.aggregate(number)] = try total.value()
+        variables[DividedProjection.aggregate(number)] = try total.value()
       }
       if let having, try !having.evaluate(nil, variables: variables) { continue }
       lines.append(

@@ -29,7 +29,9 @@ struct XMLStoreTests {
   func `every value comes back as it was saved`(_ place: Int) throws {
     let folder = try TemporaryFolder()
     let text: String = Self.texts[place]
-    let doubles: [Double] = [0, -0.0, 0.1, 1e300, -.leastNonzeroMagnitude, .infinity, 1e15, 123456789.123456789, -2]
+    let doubles: [Double] = [
+      0, -0.0, 0.1, 1e300, -.leastNonzeroMagnitude, .infinity, 1e15, 123456789.123456789, -2,
+    ]
     let values: [String: Any] = [
       "i16": Int16.min, "i32": Int32.max, "i64": Int64.min + Int64(place), "flag": place % 2 == 0,
       "double": doubles[place % doubles.count], "float": Float(doubles[place % 3]),

@@ -12,7 +12,7 @@ import CoreDataPredicates
 ///               columns       $group 0 | $aggregate 0 / $aggregate 1
 ///
 /// The variables' names contain a space, which no predicate format can contain.
-package struct ProjectionShape: Sendable {
+package struct DividedProjection: Sendable {
   package let isGrouped: Bool
   package let keys: [ExpressionNode]
   package let aggregates: [RowAggregate]
@@ -57,12 +57,12 @@ package struct ProjectionShape: Sendable {
 
   /// The index of the group key that a column of the shape consists of; nil if it is not just a key.
   package func keyNumber(_ column: ExpressionNode) -> Int? {
-    keys.indices.first { column == .variable(ProjectionShape.key($0)) }
+    keys.indices.first { column == .variable(DividedProjection.key($0)) }
   }
 
   /// The index of the aggregate that a column of the shape consists of; nil if it is not just an aggregate.
   package func aggregateNumber(_ column: ExpressionNode) -> Int? {
-    aggregates.indices.first { column == .variable(ProjectionShape.aggregate($0)) }
+    aggregates.indices.first { column == .variable(DividedProjection.aggregate($0)) }
   }
 }
 
@@ -72,7 +72,7 @@ private struct Grouping {
   var aggregates: [RowAggregate] = []
 
   mutating func rewrite(_ expression: ExpressionNode) throws -> ExpressionNode {
-    if let number = keys.firstIndex(of: expression) { return .variable(ProjectionShape.key(number)) }
+    if let number = keys.firstIndex(of: expression) { return .variable(DividedProjection.key(number)) }
     if let aggregate = RowAggregate(expression) { return .variable(try name(aggregate, expression)) }
     switch expression {
     case .keyPath, .evaluatedObject, .path, .dynamicPath, .subquery, .fetch, .anyKey, .block:
@@ -111,8 +111,8 @@ private struct Grouping {
         part: Printer.print(expression), reason: "a function over rows stands within another",
         advice: "Fetch the inner one and compute the outer from the dictionaries.")
     }
-    if let known = aggregates.firstIndex(of: aggregate) { return ProjectionShape.aggregate(known) }
+    if let known = aggregates.firstIndex(of: aggregate) { return DividedProjection.aggregate(known) }
     aggregates.append(aggregate)
-    return ProjectionShape.aggregate(aggregates.count - 1)
+    return DividedProjection.aggregate(aggregates.count - 1)
   }
 }

@@ -8,14 +8,14 @@ import Foundation
 /// A reader does what the typed accessors of `ManagedKey` do. It makes the evaluator use key-value coding in
 /// the same cases as they would: for values that are not scalars, for values of a wrong type, for objects
 /// without a row, and for keys with an accessor of the class.
-struct EntityShape: ObjectShape {
+struct EntityReaders: ObjectReaders {
   private let runtime: EntityRuntime
 
   init(_ runtime: EntityRuntime) { self.runtime = runtime }
 
   let whole: @Sendable (Subject) -> Any = { NSManagedObject.of($0) { $0 } }
 
-  func property(_ key: String) -> ShapeProperty? {
+  func property(_ key: String) -> PropertyReader? {
     guard let number = runtime.layout.slotByName[key], !runtime.isCustom(key) else { return nil }
     let slot: PropertySlot = runtime.layout.slots[number]
     switch slot.role {
@@ -109,8 +109,8 @@ struct EntityShape: ObjectShape {
 
   // MARK: Relationships
 
-  private func destination(of slot: PropertySlot) -> EntityShape? {
-    slot.destination.map { EntityShape(runtime.model.entities[$0]) }
+  private func destination(of slot: PropertySlot) -> EntityReaders? {
+    slot.destination.map { EntityReaders(runtime.model.entities[$0]) }
   }
 
   private func object(_ slot: Int) -> PlainReader {
@@ -123,7 +123,7 @@ struct EntityShape: ObjectShape {
   }
 
   /// Once read, an object's target is kept in its slots.
-  private func target(_ slot: Int, _ shape: EntityShape) -> TargetReader {
+  private func target(_ slot: Int, _ shape: EntityReaders) -> TargetReader {
     let fits: Fit = shape.fit
     return { subject in
       NSManagedObject.of(subject) { object in
@@ -134,7 +134,7 @@ struct EntityShape: ObjectShape {
     }
   }
 
-  private func members(_ slot: Int, _ shape: EntityShape) -> MemberReader {
+  private func members(_ slot: Int, _ shape: EntityReaders) -> MemberReader {
     let fits: Fit = shape.fit
     return { subject, body in
       try NSManagedObject.of(subject) { object in
@@ -171,14 +171,14 @@ struct EntityShape: ObjectShape {
   private var fit: Fit { Fit(serial: runtime.modelSerial, family: runtime.layout.family) }
 }
 
-extension NSManagedObject: ShapedObject {
-  package static var shapeFinder: ShapeFinder { finder }
+extension NSManagedObject: ObjectWithReaders {
+  package static var readersFinder: ReadersFinder { finder }
 
-  private static let finder = ShapeFinder(
+  private static let finder = ReadersFinder(
     number: { address in
       NSManagedObject.of(address) { $0.runtime.modelSerial << 32 | UInt64($0.runtime.index) }
     },
-    shape: { address in NSManagedObject.of(address) { EntityShape($0.runtime) } })
+    shape: { address in NSManagedObject.of(address) { EntityReaders($0.runtime) } })
 }
 
 extension NSManagedObject {

@@ -17,7 +17,7 @@ final class SelectFrame {
   let aliases: AliasSource
   var source: SQLSource?
   private(set) var joins: [SQLJoin] = []
-  private var steps: [StepKey: ObjectPlace] = [:]
+  private var steps: [StepKey: JoinedObject] = [:]
 
   private struct StepKey: Hashable {
     let alias: String?
@@ -35,10 +35,10 @@ final class SelectFrame {
   }
 
   /// The target of a to-one step; the same place for every use of the step.
-  func step(from place: ObjectPlace, slot: Int, make: () -> ObjectPlace) -> ObjectPlace {
+  func step(from place: JoinedObject, slot: Int, make: () -> JoinedObject) -> JoinedObject {
     let key = StepKey(alias: place.alias, entity: place.entity, slot: slot)
     if let known = steps[key] { return known }
-    let place: ObjectPlace = make()
+    let place: JoinedObject = make()
     steps[key] = place
     return place
   }
@@ -55,7 +55,7 @@ final class SelectFrame {
 
 /// An object in a predicate: the row being tested, the target of a to-one path, a member of a to-many. Its
 /// table is joined only if one of its columns is needed; often the key in the neighbour's column is enough.
-final class ObjectPlace {
+final class JoinedObject {
   /// The declared entity's index.
   let entity: Int
   let table: TableSchema
@@ -71,7 +71,7 @@ final class ObjectPlace {
     case joined(String?)
     case pending
     /// The same object, treated as one of a sub-entity.
-    case same(ObjectPlace)
+    case same(JoinedObject)
   }
 
   /// A place whose table is already in the frame. Without alias, the table is the only one of its statement.
@@ -102,7 +102,7 @@ final class ObjectPlace {
   }
 
   /// The same object as one of a sub-entity, whose properties are in the same table.
-  init(_ place: ObjectPlace, narrowedTo entity: Int) {
+  init(_ place: JoinedObject, narrowedTo entity: Int) {
     self.entity = entity
     table = place.table
     key = place.key
@@ -138,11 +138,11 @@ final class ObjectPlace {
 /// What the names of a predicate refer to: `SELF`, and the variables, which are members of enclosing
 /// subqueries or represent values compiled before (keys and aggregates of a group).
 struct PredicateScope {
-  var object: ObjectPlace
+  var object: JoinedObject
   var values: [String: Operand] = [:]
 }
 
-extension ObjectPlace {
+extension JoinedObject {
   /// The term that gives rows with equal values the order of their insertion. There is none if an index may
   /// serve the order read backwards: it then returns equal rows backwards too, as Apple's framework does, and
   /// another term would require sorting.

@@ -7,7 +7,7 @@ import Foundation
 // (Decisions/0043).
 
 /// The declared type of an accessor in a class.
-enum AccessorShape {
+enum AccessorType {
   /// A value of a type, without optionals.
   case value(Any.Type)
   case toOne(NSManagedObject.Type)
@@ -19,7 +19,7 @@ enum AccessorShape {
 
 extension EntityRuntime {
   /// Stops unless an accessor of this shape returns a slot's values unchanged.
-  func requireFit(_ shape: AccessorShape, _ slot: Int) {
+  func requireFit(_ shape: AccessorType, _ slot: Int) {
     let described: PropertySlot = layout.slots[slot]
     if described.fits(shape, in: model) { return }
     let fitting: [String] = layout.slots.filter { !$0.isElement }.sorted { $0.name < $1.name }.map {
@@ -34,7 +34,7 @@ extension EntityRuntime {
   }
 }
 
-extension AccessorShape {
+extension AccessorType {
   /// The shape of an accessor of any type.
   init(of type: Any.Type) {
     switch KeyPathSamples.unwrapped(type) {
@@ -59,7 +59,7 @@ extension AccessorShape {
 }
 
 extension PropertySlot {
-  fileprivate func fits(_ shape: AccessorShape, in model: ModelRuntime) -> Bool {
+  fileprivate func fits(_ shape: AccessorType, in model: ModelRuntime) -> Bool {
     switch shape {
     case .any: return true
     case .value(let type):

@@ -8,7 +8,7 @@
 //     Overriding        … | init ᶜ | isEqual | validateValue ᶜ | …        ← the one place with base = plain ≠ overriding
 
 /// The place of one method in the metadata of a class and of those below it.
-package struct MethodPlace: Sendable {
+package struct VTableEntry: Sendable {
   private let base: AnyClass
   private let place: Int?
 

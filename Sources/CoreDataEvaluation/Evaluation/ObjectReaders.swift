@@ -81,37 +81,37 @@ package enum ShapeTarget {
 }
 
 /// How a key's values are read.
-package enum ShapeProperty {
+package enum PropertyReader {
   case value(PlainReader)
   /// A relationship to one object of the shape named last.
-  case toOne(value: PlainReader, target: TargetReader, any ObjectShape)
+  case toOne(value: PlainReader, target: TargetReader, any ObjectReaders)
   /// A relationship to objects of the shape named last.
-  case toMany(members: MemberReader, count: PlainReader, any ObjectShape)
+  case toMany(members: MemberReader, count: PlainReader, any ObjectReaders)
 }
 
 /// The layout of all objects of one kind. Used while a predicate is compiled for them, and not kept.
-package protocol ObjectShape: Sendable {
+package protocol ObjectReaders: Sendable {
   /// How to read a key; nil if only key-value coding can. The readers fit all subjects of the shape.
-  func property(_ key: String) -> ShapeProperty?
+  func property(_ key: String) -> PropertyReader?
 
   /// The subject as key-value coding reads it.
   var whole: @Sendable (Subject) -> Any { get }
 }
 
 /// An object whose class has a shape.
-package protocol ShapedObject: AnyObject, KeyValueReadable {
-  static var shapeFinder: ShapeFinder { get }
+package protocol ObjectWithReaders: AnyObject, KeyValueReadable {
+  static var readersFinder: ReadersFinder { get }
 }
 
 /// Finds the shape of objects of one class.
-package struct ShapeFinder: Sendable {
+package struct ReadersFinder: Sendable {
   /// Distinguishes shapes; a number is never reused in the process.
   let number: @Sendable (UnsafeRawPointer) -> UInt64
-  let shape: @Sendable (UnsafeRawPointer) -> any ObjectShape
+  let shape: @Sendable (UnsafeRawPointer) -> any ObjectReaders
 
   package init(
     number: @escaping @Sendable (UnsafeRawPointer) -> UInt64,
-    shape: @escaping @Sendable (UnsafeRawPointer) -> any ObjectShape
+    shape: @escaping @Sendable (UnsafeRawPointer) -> any ObjectReaders
   ) {
     self.number = number
     self.shape = shape
