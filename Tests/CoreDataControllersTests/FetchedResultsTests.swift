@@ -389,4 +389,65 @@ struct FetchedResultsTests {
       #expect(left == 0)
     }
   }
+
+  @Test(arguments: StoreKind.allCases, ["SELF == %@", "SELF IN %@", "category == %@", "objectID == %@"])
+  func `an object that a predicate names by its id stays in the results when it changes`(
+    kind: StoreKind, format: String
+  ) throws {
+    let stack = try Stack(kind)
+    let ids: [NSManagedObjectID] = try stack.run { context in
+      let item: Item = context.item("a", context.category("c"))
+      try context.save()
+      return [item.objectID, try #require(item.category?.objectID)]
+    }
+    try stack.run { context in
+      let id: NSManagedObjectID = ids[format.hasPrefix("category") ? 1 : 0]
+      let constant: Any = format.contains("IN") ? [id] : id
+      let request: NSFetchRequest<Item> = context.request(
+        Item.self, "Item", NSPredicate(format: format, argumentArray: [constant]), sort: ["title"])
+      let results = NSFetchedResultsController(
+        fetchRequest: request, managedObjectContext: context, sectionNameKeyPath: nil, cacheName: nil)
+      let listener = Listener()
+      results.delegate = listener
+      try results.performFetch()
+      let item: Item = try #require(results.fetchedObjects?.first)
+      item.price = 3
+      context.processPendingChanges()
+      #expect(results.fetchedObjects == [item])
+      #expect(listener.journal == ["will", "update a 0.0 0.0", "did"])
+    }
+  }
+
+  @Test func `a section is the same object as long as there is one of its name`() throws {
+    let stack = try Stack(.inMemory)
+    try stack.run { context in
+      let categories: [Category] = ["a", "b", "c"].map { context.category($0) }
+      let items: [Item] = categories.map { context.item($0.name, $0) }
+      try context.save()
+      final class Sections: NSFetchedResultsControllerDelegate {
+        var told: [String: any NSFetchedResultsSectionInfo] = [:]
+        func controller(
+          _ controller: NSFetchedResultsController<any NSFetchRequestResult>,
+          didChange sectionInfo: any NSFetchedResultsSectionInfo, atSectionIndex sectionIndex: Int,
+          for type: NSFetchedResultsChangeType
+        ) { told[sectionInfo.name] = sectionInfo }
+      }
+      let delegate = Sections()
+      let results = NSFetchedResultsController(
+        fetchRequest: context.request(Item.self, "Item", nil, sort: ["category.name"]),
+        managedObjectContext: context, sectionNameKeyPath: "category.name", cacheName: nil)
+      results.delegate = delegate
+      try results.performFetch()
+      let before: [any NSFetchedResultsSectionInfo] = try #require(results.sections)
+      #expect(before[0] === results.sections?[0])
+      items[0].category = categories[1]
+      context.item("d").category = context.category("d")
+      context.processPendingChanges()
+      let after: [any NSFetchedResultsSectionInfo] = try #require(results.sections)
+      #expect(after.map(\.name) == ["b", "c", "d"])
+      #expect(after[0] === before[1] && after[1] === before[2])
+      #expect(before[1].numberOfObjects == 2 && before[0].numberOfObjects == 0)
+      #expect(delegate.told["a"] === before[0] && delegate.told["d"] === after[2])
+    }
+  }
 }

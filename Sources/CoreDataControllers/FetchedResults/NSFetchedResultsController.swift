@@ -127,7 +127,7 @@ nonisolated open class NSFetchedResultsController<ResultType: NSFetchRequestResu
 
   /// The sections; one without a section key path, nil before the first fetch.
   public final var sections: [any NSFetchedResultsSectionInfo]? {
-    tracker.list.map { list in list.sections.indices.map { ResultSection(list, $0, tracker) } }
+    tracker.sections
   }
 
   /// The title of a section in an index: the delegate's, or the name's first letter in upper case.

@@ -13,7 +13,10 @@ public enum NSFetchedResultsChangeType: UInt, Sendable {
 }
 
 /// A section of a ``NSFetchedResultsController``: neighbouring objects with the same section name.
-public protocol NSFetchedResultsSectionInfo {
+///
+/// It is the same object as long as there is a section of the name, and shows the present contents. A section
+/// that was deleted has no objects.
+public protocol NSFetchedResultsSectionInfo: AnyObject {
   /// The value of the section key path, as text; empty without one.
   var name: String { get }
   /// The name's first letter, in upper case, unless the delegate has another title.

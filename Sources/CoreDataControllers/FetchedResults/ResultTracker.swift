@@ -16,6 +16,8 @@ final class ResultTracker {
   /// The version of the list, so that data derived from an older list can be recognised.
   private(set) var version: Int = 0
   private var positions: [ObjectIdentifier: Int]?
+  /// The sections of `list` as programs see them; nil until one asks.
+  private var sectionInfos: [ResultSection]?
   private var observer: (any NSObjectProtocol)?
 
   // As of the last fetch: a request changed later must be performed again.
@@ -51,6 +53,34 @@ final class ResultTracker {
     self.list = list
     positions = nil
     version += 1
+    updateSections()
+  }
+
+  /// The sections, each the same object as long as there is a section of its name.
+  var sections: [ResultSection]? {
+    guard let list else { return nil }
+    if let sectionInfos { return sectionInfos }
+    let made: [ResultSection] = list.sections.indices.map { ResultSection(list, $0, self) }
+    sectionInfos = made
+    return made
+  }
+
+  private func updateSections() {
+    guard let former = sectionInfos else { return }
+    guard let list else {
+      sectionInfos = nil
+      return
+    }
+    var known: [LiteralText: ResultSection] = [:]
+    for section in former { known[LiteralText(section.name)] = section }
+    sectionInfos = list.sections.indices.map { number in
+      guard let section = known.removeValue(forKey: LiteralText(list.sections[number].name)) else {
+        return ResultSection(list, number, self)
+      }
+      section.set(list, number)
+      return section
+    }
+    for section in known.values { section.empty() }
   }
 
   /// The position of an object, nil if it is none of the results.
@@ -97,8 +127,9 @@ final class ResultTracker {
       let changes = ResultChanges(from: list, to: next, changed: touched)
       if changes.isEmpty { return }
       delegate.controllerWillChangeContent(controller)
+      let former: [ResultSection] = sections ?? []
       set(next)
-      tell(delegate, controller, changes, from: list, to: next)
+      tell(delegate, controller, changes, from: list, former, to: next)
       delegate.controllerDidChangeContent(controller)
     } catch {
       // A value without order, or an unknown key: a fetch would have thrown this. Here nothing can catch an
@@ -130,8 +161,11 @@ final class ResultTracker {
     let candidates: [NSManagedObject] = touched.filter { !deleted.contains($0) && !$0.isDeleted }
       .map { ($0, position(of: $0) ?? .max, $0.objectID.uriRepresentation().absoluteString) }
       .sorted { ($0.1, $0.2) < ($1.1, $1.2) }.map(\.0)
+    let test: FetchTest? = entity.flatMap { entity in
+      predicate.map { FetchTest($0, of: entity, in: context) }
+    }
     for object in candidates {
-      if let predicate, try !PersistedValueReading.holds(predicate, of: entity, for: object) { continue }
+      if let test, try !test.holds(object) { continue }
       result.insert(object, at: try place(for: object, in: result))
     }
     return result
@@ -160,16 +194,14 @@ final class ResultTracker {
   private func tell(
     _ delegate: any NSFetchedResultsControllerDelegate,
     _ controller: NSFetchedResultsController<any NSFetchRequestResult>, _ changes: ResultChanges,
-    from old: ResultList, to new: ResultList
+    from old: ResultList, _ former: [ResultSection], to new: ResultList
   ) {
     for number in changes.deletedSections {
-      delegate.controller(
-        controller, didChange: ResultSection(emptied: old, number, self), atSectionIndex: number, for: .delete
-      )
+      delegate.controller(controller, didChange: former[number], atSectionIndex: number, for: .delete)
     }
     for number in changes.insertedSections {
-      delegate.controller(
-        controller, didChange: ResultSection(new, number, self), atSectionIndex: number, for: .insert)
+      guard let section = sections?[number] else { continue }
+      delegate.controller(controller, didChange: section, atSectionIndex: number, for: .insert)
     }
     var steps: [CollectionDifference<NSManagedObjectID>.Change] = []
     for change in changes.objects {
@@ -192,11 +224,12 @@ final class ResultTracker {
   }
 }
 
-/// A section as programs see it: its contents at the time of the call.
-struct ResultSection: NSFetchedResultsSectionInfo {
-  private let list: ResultList
-  private let section: ResultList.Section
-  private let tracker: ResultTracker
+/// A section as programs see it: its present contents. One that was deleted has a name, and no objects, since
+/// they are deleted or in other sections.
+final class ResultSection: NSFetchedResultsSectionInfo {
+  private var list: ResultList
+  private var section: ResultList.Section
+  private weak var tracker: ResultTracker?
 
   init(_ list: ResultList, _ number: Int, _ tracker: ResultTracker) {
     self.list = list
@@ -204,16 +237,19 @@ struct ResultSection: NSFetchedResultsSectionInfo {
     self.tracker = tracker
   }
 
-  /// A deleted section: it has a name, and no objects, since they are deleted or in other sections.
-  init(emptied list: ResultList, _ number: Int, _ tracker: ResultTracker) {
+  fileprivate func set(_ list: ResultList, _ number: Int) {
     self.list = list
-    let old: ResultList.Section = list.sections[number]
-    section = ResultList.Section(name: old.name, range: old.range.lowerBound..<old.range.lowerBound)
-    self.tracker = tracker
+    section = list.sections[number]
+  }
+
+  fileprivate func empty() {
+    section.range = section.range.lowerBound..<section.range.lowerBound
   }
 
   var name: String { section.name }
-  var indexTitle: String? { tracker.indexTitle(section.name) }
+  var indexTitle: String? {
+    tracker.map { $0.indexTitle(section.name) } ?? SectionName.indexTitle(section.name)
+  }
   var numberOfObjects: Int { section.range.count }
   var objects: [Any]? { Array(list.objects[section.range]) }
 }

@@ -10,27 +10,39 @@ import Foundation
 // every object and uses accessors.
 
 /// Reads properties by name directly from slots, without accessors.
-package enum PersistedValueReading {
-  package static func run<Result>(_ body: () throws -> Result) rethrows -> Result {
+enum PersistedValueReading {
+  static func run<Result>(_ body: () throws -> Result) rethrows -> Result {
     let notes: ThreadLocalState = .ofThisThread
     let before: Bool = notes.readsPersistedValues
     notes.readsPersistedValues = true
     defer { notes.readsPersistedValues = before }
     return try body()
   }
+}
 
-  /// Whether a fetch of the predicate, for objects of an entity, would find the object.
-  package static func holds(
-    _ predicate: NSPredicate, of entity: NSEntityDescription?, for object: NSManagedObject
-  ) throws -> Bool {
-    guard object.runtime.model.readsMayDiffer else { return try predicate.evaluateThrowing(with: object) }
-    let node: PredicateNode = predicate.structureNode()
-    guard node.firstProgramCode == nil else { return try predicate.evaluateThrowing(with: object) }
-    guard object.runtime.model.hasRoundedDecimals, !object.keepsExactDecimals, node.hasRoundedConstants,
-      let runtime = entity?.name.flatMap(object.runtime.model.runtime(named:))
-    else { return try run { try predicate.evaluateThrowing(with: object) } }
-    let program = PredicateProgram(node.comparingRounded(from: runtime))
-    return try run { try program.evaluate(object) }
+/// Whether a fetch of a predicate would find objects of a context, with their unsaved changes.
+package struct FetchTest {
+  private let exact: PersistedValueTest
+  /// For objects of stores that round decimals; nil if that makes no difference.
+  private let rounded: PersistedValueTest?
+
+  /// For objects of an entity. Ids and objects of other contexts in the predicate mean the context's own.
+  package init(_ predicate: NSPredicate, of entity: NSEntityDescription, in context: NSManagedObjectContext) {
+    let model: ModelRuntime? = context.persistentStoreCoordinator?.runtime
+    let readsMayDiffer: Bool = model?.readsMayDiffer ?? false
+    let node: PredicateNode = FetchParameters.bind(
+      predicate.structureNode(), to: context, namesIDs: model?.hasObjectIDs != true)
+    exact = PersistedValueTest(node, readsMayDiffer: readsMayDiffer)
+    let runtime: EntityRuntime? = entity.name.flatMap { model?.runtime(named: $0) }
+    rounded =
+      if let runtime, model?.hasRoundedDecimals == true, node.hasRoundedConstants {
+        PersistedValueTest(node.comparingRounded(from: runtime), readsMayDiffer: readsMayDiffer)
+      } else { nil }
+  }
+
+  package func holds(_ object: NSManagedObject) throws -> Bool {
+    if let rounded, !object.keepsExactDecimals { return try rounded.evaluate(object) }
+    return try exact.evaluate(object)
   }
 }
 
