@@ -46,6 +46,9 @@ final class ModelXMLParser: NSObject, XMLParserDelegate {
       throw ModelFileError(file: file, reason: "The file is empty; restore it from version control.")
     }
     let reader = ModelXMLParser(file: file)
+    if !XMLBytes.isUTF8(data), let line = XMLBytes.lineOfDamage(data) {
+      throw reader.malformed(line: line, NSError(domain: "libxml2", code: 81))
+    }
     let parser = XMLParser(data: data)
     parser.shouldResolveExternalEntities = false
     parser.delegate = reader

@@ -17,7 +17,6 @@ final class XMLStoreReader: NSObject, XMLParserDelegate {
   private var plist: XMLStorePlist.Builder?
   private var counts: [String: Int] = [:]
   private var failure: StoreError?
-  /// Foundation's parser does not report that a document ends early.
   private var isFinished = false
   private var path: [String] = []
   private var text: [UInt8] = []
@@ -31,16 +30,16 @@ final class XMLStoreReader: NSObject, XMLParserDelegate {
   }
 
   func read() throws -> AtomicStoreHeader {
+    if !XMLBytes.isUTF8(file.bytes), let line = XMLBytes.lineOfDamage(file.bytes) {
+      throw file.damage("It has bytes that are not UTF-8, at line \(line). Restore a copy of the file.")
+    }
     let parser = XMLParser(data: file.bytes)
     parser.shouldResolveExternalEntities = false
     parser.delegate = self
     let isWhole: Bool = parser.parse()
     if let failure { throw failure }
     if !isWhole || !isFinished {
-      let reason: String =
-        parser.parserError.map { "\(($0 as NSError).localizedDescription)" } ?? "it ends early"
-      throw file.damage(
-        "Its XML is damaged at line \(parser.lineNumber) (\(reason)). Restore a copy of the file.")
+      throw file.damage("Its XML is damaged: it ends early. Restore a copy of the file.")
     }
     guard UUID(uuidString: uuid) != nil else {
       throw file.damage("Its <UUID> is '\(uuid)', which is no UUID.")
@@ -58,6 +57,16 @@ final class XMLStoreReader: NSObject, XMLParserDelegate {
 
   private func fail(_ parser: XMLParser, _ what: String) {
     fail(parser, file.damage("At line \(parser.lineNumber): \(what)"))
+  }
+
+  /// The first error decides: Foundation on Linux parses on after it, and may even report success.
+  func parser(_ parser: XMLParser, parseErrorOccurred parseError: any Error) {
+    let code: Int = (parseError as NSError).code
+    fail(
+      parser,
+      file.damage(
+        "Its XML is damaged at line \(parser.lineNumber) (error \(code) of libxml2). Restore a copy of the file."
+      ))
   }
 
   // MARK: Elements
