@@ -10,7 +10,12 @@ enum Connections {
     configuration.foreignKeysEnabled = false
     configuration.busyMode = .timeout(busyTimeout(options))
     configuration.label = "Clarus \(url.lastPathComponent)"
-    configuration.maximumReaderCount = max(4, ProcessInfo.processInfo.activeProcessorCount)
+    guard options.connectionLimit > 0 else {
+      throw StoreError.unsupported(
+        part: "NSPersistentStoreConnectionPoolMaxSizeKey", reason: "it is \(options.connectionLimit)",
+        advice: "set 1 or more connections, or leave it out")
+    }
+    configuration.maximumReaderCount = options.connectionLimit
     configuration.prepareDatabase { database in
       SQLFunctions.register(on: database)
       SQLAggregates.register(on: database)
@@ -46,6 +51,21 @@ enum Connections {
         // SQLite's busy handler does not apply here.
         Thread.sleep(forTimeInterval: 0.02)
       }
+    }
+  }
+
+  /// The work that options request for each opening. Others may have the file open; each statement waits
+  /// until they hold no lock.
+  static func maintain(_ options: SQLiteOptions, on queue: DatabaseQueue) throws {
+    guard options.compacts || options.analyzes else { return }
+    try queue.writeWithoutTransaction { database in
+      if options.compacts {
+        try database.execute(sql: "VACUUM")
+        // With a log the new pages are in it, and the file has its old size until they are moved. Readers of
+        // earlier states may prevent that; the next checkpoint does it then.
+        _ = try Row.fetchAll(database, sql: "PRAGMA wal_checkpoint(TRUNCATE)")
+      }
+      if options.analyzes { try database.execute(sql: "ANALYZE") }
     }
   }
 

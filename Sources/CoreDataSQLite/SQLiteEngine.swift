@@ -147,6 +147,7 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
           try Connections.setJournalMode(mode, options, on: queue)
         }
         let hasLog: Bool = try Connections.prepareLog(options, on: queue)
+        try Connections.maintain(options, on: queue)
         let pool = try ConnectionPool(
           queue, url: url, contents: facts.contents, readers: hasLog ? configuration : nil)
         try guardTrees(facts.guardedTrees, queue)

@@ -18,6 +18,12 @@ package struct SQLiteOptions: Sendable {
   package var missingExternalData: MissingExternalData = .isError
   /// `NSPersistentHistoryTrackingKey`: the program requests persistent history (Decisions/0036).
   package var tracksHistory: Bool = false
+  /// Rebuild the file when it is opened to be written.
+  package var compacts: Bool = false
+  /// Collect statistics for the choice of indexes when the file is opened to be written.
+  package var analyzes: Bool = false
+  /// How many connections read at the same time, beside one that writes.
+  package var connectionLimit: Int = max(4, ProcessInfo.processInfo.activeProcessorCount)
   /// Whether a store whose hashes differ from the model's is refused. Only a migration turns it off.
   package var checksModel: Bool = true
   /// How many shapes of fetches keep their statements.
@@ -42,6 +48,9 @@ package struct SQLiteOptions: Sendable {
     pragmas = options.pragmas
     if let timeout = options.timeoutInSeconds { busyTimeoutInSeconds = timeout }
     entityNames = options.entityNames
+    compacts = options.compacts
+    analyzes = options.analyzes
+    if let limit = options.connectionLimit { connectionLimit = limit }
     missingExternalData = options.readsMissingFilesAsNil ? .isNil : .isError
     tracksHistory = options.tracksHistory
     checksModel = options.checksModel

@@ -26,6 +26,11 @@ package protocol StoreEngineKind: Sendable {
   func destroy(at url: URL, options: StoreOpeningOptions) throws
   /// Replaces the contents of a store by those of another one of the same kind.
   func replace(at url: URL, with source: URL, options: StoreOpeningOptions) throws
+  /// The engine of an open store that is at another URL from now on: the store that is there, which must have
+  /// the same UUID, or, for stores that are written as wholes, the same contents, which the next save writes
+  /// there. The former engine stays open unless it is the result.
+  func move(_ engine: any StoreEngine, to url: URL, layout: ModelLayout, options: StoreOpeningOptions) throws
+    -> any StoreEngine
   /// Creates a store at a place where there is none, with the contents of another one of any kind: in a way
   /// of the kind's own, or by opening an empty store and calling `transfer`. Leaves nothing behind if it
   /// throws. `source` is nil for a store that is no engine.
@@ -55,6 +60,20 @@ extension StoreEngineKind {
   package func destroy(at url: URL, options: StoreOpeningOptions) throws {}
   package func replace(at url: URL, with source: URL, options: StoreOpeningOptions) throws {
     throw noFile(url)
+  }
+
+  package func move(
+    _ engine: any StoreEngine, to url: URL, layout: ModelLayout, options: StoreOpeningOptions
+  ) throws -> any StoreEngine {
+    var options: StoreOpeningOptions = options
+    options.createsIfMissing = false
+    let found: any StoreEngine = try open(at: url, layout: layout, options: options)
+    if found.identifier == engine.identifier { return found }
+    try? found.close()
+    throw StoreError.invalidFile(
+      url: url,
+      reason: "It is another store: its UUID is \(found.identifier), not \(engine.identifier). Add it with "
+        + "addPersistentStore, or copy the store there first.")
   }
 
   package func makeStore(

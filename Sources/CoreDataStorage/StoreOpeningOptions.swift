@@ -15,6 +15,13 @@ package struct StoreOpeningOptions: Sendable {
   package var timeoutInSeconds: Double?
   /// `NSSQLitePragmasOption`.
   package var pragmas: [String: String] = [:]
+  /// `NSSQLiteManualVacuumOption`: rebuild the file when it is opened, without the space of deleted rows.
+  package var compacts: Bool = false
+  /// `NSSQLiteAnalyzeOption`: collect statistics for the choice of indexes when the store is opened.
+  package var analyzes: Bool = false
+  /// `NSPersistentStoreConnectionPoolMaxSizeKey`: how many connections read at the same time; nil for the
+  /// kind's default.
+  package var connectionLimit: Int?
   /// The names of the entities that the store holds, for a store of one configuration; nil for all.
   package var entityNames: Set<String>?
   /// `NSPersistentStoreForceDestroyOption`.

@@ -7,9 +7,14 @@ import Foundation
 /// A store whose rows are in an engine: the only class of the graph that uses engines and the row cache. Its
 /// subclasses define the kind.
 class EngineStore: NSPersistentStore, StoreOperations, @unchecked Sendable {
-  // Sendable: `engine` and `rowCache` are set while the store is loaded, before any other code uses it.
+  // Sendable: `rowCache` is set while the store is loaded, before any other code uses it.
 
-  private final var engine: (any StoreEngine)!
+  /// nil until the store is loaded; another one after the store was moved.
+  private final let loaded = Guarded<(any StoreEngine)?>(nil)
+  private final var engine: any StoreEngine {
+    guard let engine = loaded.withLock({ $0 }) else { preconditionFailure("\(self) is not loaded") }
+    return engine
+  }
   /// The rows that objects of any context hold; nil if the engine has all rows in memory.
   final private(set) var rowCache: RowCache?
 
@@ -36,7 +41,7 @@ class EngineStore: NSPersistentStore, StoreOperations, @unchecked Sendable {
   }
 
   private func adopt(_ engine: any StoreEngine) {
-    self.engine = engine
+    loaded.withLock { $0 = engine }
     if engine.rowFreshness == .alwaysInMemory { return }
     let cache = RowCache(layout: layout)
     rowCache = cache
@@ -67,14 +72,25 @@ class EngineStore: NSPersistentStore, StoreOperations, @unchecked Sendable {
     return made
   }
 
-  override func close() throws { try engine?.close() }
+  override func close() throws { try loaded.withLock { $0 }?.close() }
+
+  override func move(to place: URL) throws {
+    guard Self.kind.keepsFiles else { return try super.move(to: place) }
+    let former: any StoreEngine = engine
+    let new: any StoreEngine = try Self.kind.move(former, to: place, layout: layout, options: storeOptions)
+    if new.hasUnsavedMetadata == false, former.hasUnsavedMetadata { try new.setMetadata(former.metadata) }
+    loaded.withLock { $0 = new }
+    url = place
+    // Calls that have the former one end before it is closed.
+    if former !== new { try former.close() }
+  }
 
   override var holdsEveryEntity: Bool { givenConfiguration == nil }
 
   // MARK: Properties
 
   override var type: String { Self.kind.type }
-  override var uuid: String { engine?.identifier ?? "" }
+  override var uuid: String { loaded.withLock { $0 }?.identifier ?? "" }
   override var isReadOnly: Bool { engine.isReadOnly }
   override var readOnlyReason: ReadOnlyReason? { engine.readOnlyReason }
   override var hasUnsavedMetadata: Bool { engine.hasUnsavedMetadata }

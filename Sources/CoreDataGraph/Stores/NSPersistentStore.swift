@@ -201,6 +201,9 @@ nonisolated open class NSPersistentStore: NSObject, @unchecked Sendable {
   /// Releases the store's resources. Later operations fail with an explained error.
   func close() throws {}
 
+  /// Uses another place from now on. Throws, with nothing changed, if the class can't.
+  func move(to place: URL) throws { url = place }
+
   /// Runs `body` with operations that read the store at one moment, whatever is written meanwhile; and
   /// whether they allocate keys.
   func withOneState(

@@ -200,6 +200,38 @@ nonisolated open class NSPersistentStoreCoordinator: NSObject, WorkQueueOwner, @
     return storesLock.withLock { Array(exchanges.dropFirst(count)) }
   }
 
+  /// Moves a store to another URL, see ``setURL(_:for:)``, and throws the reason if that fails. An addition
+  /// of Clarus.
+  ///
+  /// Throws a `CocoaError`, with nothing changed: 134060 if the store is not in this coordinator, or if there
+  /// is a file where the next save would create one; 134000, 134080 or 260 if there is no such SQLite store.
+  public final func move(_ store: NSPersistentStore, to url: URL) throws {
+    guard persistentStores.contains(where: { $0 === store }) else {
+      throw GraphError.unsupported(
+        "Moving the store \(store.url?.path ?? store.uuid)", advice: "It is not in this coordinator."
+      ).asCocoaError
+    }
+    try withCocoaErrors(url) { try store.move(to: url) }
+  }
+
+  /// Changes where a store is; false, with nothing changed, if that can't be (``move(_:to:)`` throws the
+  /// reason).
+  ///
+  /// The next save of an XML store, or of another one that is written as a whole, creates a file there, also
+  /// if nothing else changed; the former file stays as it is. For a SQLite store, the file must be there
+  /// already and have the same UUID (a copy, or the file itself after a move): the store opens it and closes
+  /// the former one. Objects keep their values until they are refreshed. For a store class of the program,
+  /// sets its `url`.
+  ///
+  /// See Apple's page
+  /// [setURL(_:for:)](https://developer.apple.com/documentation/coredata/nspersistentstorecoordinator/seturl(_:for:)).
+  public final func setURL(_ url: URL, for store: NSPersistentStore) -> Bool {
+    do {
+      try move(store, to: url)
+      return true
+    } catch { return false }
+  }
+
   // MARK: Metadata
 
   public final func metadata(for store: NSPersistentStore) -> [String: Any] { store.metadata }
@@ -226,6 +258,29 @@ nonisolated open class NSPersistentStoreCoordinator: NSObject, WorkQueueOwner, @
     type storeType: NSPersistentStore.StoreType, at url: URL, options: [AnyHashable: Any]? = nil
   ) throws -> [String: Any] {
     try metadataForPersistentStore(ofType: storeType.rawValue, at: url, options: options)
+  }
+
+  /// The metadata of a store file; of any kind of file that Clarus knows if the type is nil.
+  @_disfavoredOverload
+  @available(*, deprecated, message: "Use metadataForPersistentStore(ofType:at:options:).")
+  public class func metadataForPersistentStore(ofType storeType: String?, at url: URL) throws
+    -> [String: Any]
+  {
+    try metadataForPersistentStore(ofType: try knownType(storeType, at: url), at: url, options: nil)
+  }
+
+  /// Sets the program's metadata of a store file; of any kind of file that Clarus knows if the type is nil.
+  @_disfavoredOverload
+  @available(*, deprecated, message: "Use setMetadata(_:forPersistentStoreOfType:at:options:).")
+  public class func setMetadata(
+    _ metadata: [String: Any]?, forPersistentStoreOfType storeType: String?, at url: URL
+  ) throws {
+    try setMetadata(
+      metadata, forPersistentStoreOfType: try knownType(storeType, at: url), at: url, options: nil)
+  }
+
+  private class func knownType(_ given: String?, at url: URL) throws -> String {
+    try given ?? withCocoaErrors(url) { try StoreRegistry.inspect(url).type }
   }
 
   /// Sets the program's metadata of a store file, without opening it as a store; nil for none. The keys that

@@ -26,7 +26,9 @@ nonisolated open class NSPersistentStoreDescription: NSObject, NSCopying {
 
   /// The folder that must exist before the store is created; nil if none is needed.
   package var folderOfNewStore: URL? {
-    guard let url, !isReadOnly, StoreRegistry.needsFolder(type, at: url) else { return nil }
+    guard let url, !isReadOnly, createsStoreIfMissing, StoreRegistry.needsFolder(type, at: url) else {
+      return nil
+    }
     return url.deletingLastPathComponent()
   }
 
@@ -35,6 +37,14 @@ nonisolated open class NSPersistentStoreDescription: NSObject, NSCopying {
   open var isReadOnly: Bool {
     get { (options[NSReadOnlyPersistentStoreOption] as? NSNumber)?.boolValue ?? false }
     set { options[NSReadOnlyPersistentStoreOption] = NSNumber(value: newValue) }
+  }
+
+  /// Whether adding the store creates one if there is none at the URL; true unless set. If false, that is an
+  /// error which names the file: for tools, and for programs whose data must be there. An addition of Clarus;
+  /// Apple's framework always creates.
+  open var createsStoreIfMissing: Bool {
+    get { (options[CreatesStoreIfMissingOption] as? NSNumber)?.boolValue ?? true }
+    set { options[CreatesStoreIfMissingOption] = NSNumber(value: newValue) }
   }
 
   /// Seconds to wait for a locked store; 240 unless set, as Apple's.

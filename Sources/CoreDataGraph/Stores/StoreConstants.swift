@@ -25,6 +25,29 @@ public let NSPersistentStoreOSCompatibility: String = "NSPersistentStoreOSCompat
 public let NSReadOnlyPersistentStoreOption: String = "NSReadOnlyPersistentStoreOption"
 /// Option: a dictionary of SQLite pragmas.
 public let NSSQLitePragmasOption: String = "NSSQLitePragmasOption"
+/// Option: a number, true to rebuild a SQLite file when it is added, so that it gives back the space of
+/// deleted rows and its pages are in order. Costs reading and writing all of it, and the same space once more
+/// on the disk meanwhile. Throws if there is no such space, or if others keep the store locked. Stores that
+/// are read-only or in memory are left as they are.
+///
+/// See Apple's page
+/// [NSSQLiteManualVacuumOption](https://developer.apple.com/documentation/coredata/nssqlitemanualvacuumoption).
+public let NSSQLiteManualVacuumOption: String = "NSSQLiteManualVacuumOption"
+/// Option: a number, true to collect statistics about a SQLite store's indexes when it is added, which the
+/// database uses to choose among them. Costs reading all indexes.
+///
+/// See Apple's page
+/// [NSSQLiteAnalyzeOption](https://developer.apple.com/documentation/coredata/nssqliteanalyzeoption).
+public let NSSQLiteAnalyzeOption: String = "NSSQLiteAnalyzeOption"
+/// Option: a number, how many connections read a SQLite store at the same time, beside the one that writes.
+/// Unless set, as many as the machine has processors, and at least four; each is opened when it is needed.
+///
+/// See Apple's page
+/// [NSPersistentStoreConnectionPoolMaxSizeKey](https://developer.apple.com/documentation/coredata/nspersistentstoreconnectionpoolmaxsizekey).
+public let NSPersistentStoreConnectionPoolMaxSizeKey: String = "NSPersistentStoreConnectionPoolMaxSize"
+/// Option: a number, false to throw when there is no store at the URL instead of creating one. An addition of
+/// Clarus; Apple's framework ignores it. See ``NSPersistentStoreDescription/createsStoreIfMissing``.
+public let CreatesStoreIfMissingOption: String = "CreatesStoreIfMissingOption"
 /// Option: post `NSPersistentStoreRemoteChange` when another process has saved. That notification is not
 /// implemented yet: the option is accepted, and a message on standard error, once for each store, states that
 /// nothing is posted.

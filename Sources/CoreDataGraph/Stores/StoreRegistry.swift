@@ -87,6 +87,10 @@ extension StoreOpeningOptions {
     checksModel = flag(NSIgnorePersistentStoreVersioningOption) != true
     tracksHistory = flag(NSPersistentHistoryTrackingKey) ?? false
     isForced = flag(NSPersistentStoreForceDestroyOption) ?? false
+    createsIfMissing = flag(CreatesStoreIfMissingOption) ?? true
+    compacts = flag(NSSQLiteManualVacuumOption) ?? false
+    analyzes = flag(NSSQLiteAnalyzeOption) ?? false
+    connectionLimit = (options[NSPersistentStoreConnectionPoolMaxSizeKey] as? NSNumber)?.intValue
     timeoutInSeconds = (options[NSPersistentStoreTimeoutOption] as? NSNumber)?.doubleValue
     if let given = options[NSSQLitePragmasOption] as? [String: Any] { pragmas = given.mapValues { "\($0)" } }
   }

@@ -14,20 +14,22 @@ import Foundation
 ///
 /// Cost: opening and every save are linear in the whole store; reading is that of `InMemoryEngine`.
 package final class AtomicEngine: StoreEngine, @unchecked Sendable {
-  // Sendable: `stamp`, `metadataState` and `isClosed` are accessed under `lock` only; the rest is immutable.
+  // Sendable: `file`, `stamp`, `metadataState` and `isClosed` are accessed under `lock` only; the rest is
+  // immutable.
 
   package let layout: ModelLayout
   package let identifier: String
   package let readOnlyReason: ReadOnlyReason?
-  package var url: URL { file.url }
+  package var url: URL { lock.withLock { file.url } }
   package var rowFreshness: RowFreshness { .alwaysInMemory }
   package var hasOneKeySequence: Bool { true }
 
   private let format: any AtomicStoreFormat
-  private let file: AtomicFile
+  private var file: AtomicFile
   private let memory: InMemoryEngine
   /// Held by whoever writes. Readers of `memory` don't need it.
   private let lock = NSLock()
+  /// nil until a save has created the file at the place that the store was moved to.
   private var stamp: FileStamp?
   private var metadataState: (value: StoreMetadata, isChanged: Bool)
   private var isClosed = false
@@ -91,7 +93,7 @@ package final class AtomicEngine: StoreEngine, @unchecked Sendable {
   package var hasUnsavedMetadata: Bool { lock.withLock { metadataState.isChanged } }
 
   package func setMetadata(_ metadata: [String: Any]) throws {
-    if let readOnlyReason { throw StoreError.readOnly(url: file.url, readOnlyReason) }
+    if let readOnlyReason { throw StoreError.readOnly(url: url, readOnlyReason) }
     try StoreMetadata.check(metadata.filter { $0.key != StoreMetadata.Key.uuid })
     try StoreMetadata.checkIdentifier(in: metadata, of: identifier)
     lock.withLock { metadataState = (metadataState.value.replacing(with: metadata), true) }
@@ -131,11 +133,13 @@ package final class AtomicEngine: StoreEngine, @unchecked Sendable {
       if plan.isEmpty, plan.checks.isEmpty, plan.targets.isEmpty, !metadataState.isChanged {
         return SaveOutcome(written: plan, keys: NewKeys(for: plan) { _, _ in 0 })
       }
-      guard let stamp else { throw StoreError.closed }
       return try memory.save(plan) { state in
         if plan.isEmpty, !metadataState.isChanged { return }
         let contents = AtomicStoreContents(state, metadata: metadataState.value)
-        self.stamp = try file.replace(stamp) { try format.write(contents, to: $0) }
+        stamp =
+          if let stamp { try file.replace(stamp) { try format.write(contents, to: $0) } } else {
+            try file.create { try format.write(contents, to: $0) }
+          }
         metadataState.isChanged = false
       }
     }
@@ -148,8 +152,30 @@ package final class AtomicEngine: StoreEngine, @unchecked Sendable {
     }
   }
 
+  /// Makes the next save write the whole store to another file, which that save creates. The former one stays
+  /// as it is.
+  func move(to new: AtomicFile) throws {
+    try writing {
+      if new.url.isSamePlace(as: file.url) {
+        file = new
+        return
+      }
+      if new.stamp != nil {
+        throw StoreError.invalidFile(
+          url: new.url,
+          reason:
+            "There is a file already, which the next save would replace. Remove it, or take another name."
+        )
+      }
+      guard new.isWritable else {
+        throw StoreError.file(url: new.url, operation: "creating it", code: EACCES)
+      }
+      (file, stamp, metadataState.isChanged) = (new, nil, true)
+    }
+  }
+
   private func writing<Result>(_ body: () throws -> Result) throws -> Result {
-    if let readOnlyReason { throw StoreError.readOnly(url: file.url, readOnlyReason) }
+    if let readOnlyReason { throw StoreError.readOnly(url: url, readOnlyReason) }
     return try lock.withLock {
       if isClosed { throw StoreError.closed }
       return try body()

@@ -89,6 +89,14 @@ package struct AtomicKind: StoreEngineKind {
     _ = try place.replace(stamp, write)
   }
 
+  package func move(
+    _ engine: any StoreEngine, to url: URL, layout: ModelLayout, options: StoreOpeningOptions
+  ) throws -> any StoreEngine {
+    guard let engine = engine as? AtomicEngine else { preconditionFailure("an engine of another kind") }
+    try engine.move(to: try file(url, options))
+    return engine
+  }
+
   package func makeStore(
     at url: URL, layout: ModelLayout, options: StoreOpeningOptions, copying source: (any StoreEngine)?,
     transfer: (any StoreEngine) throws -> Void

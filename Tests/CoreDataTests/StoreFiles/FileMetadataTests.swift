@@ -12,6 +12,43 @@ struct FileMetadataTests {
     try NSPersistentStoreCoordinator.metadataForPersistentStore(ofType: NSSQLiteStoreType, at: url)
   }
 
+  /// The spellings without options, which are deprecated: called by a requirement, which is not.
+  private protocol OlderSpelling {
+    static func read(_ type: String?, _ url: URL) throws -> [String: Any]
+    static func set(_ metadata: [String: Any]?, _ type: String?, _ url: URL) throws
+  }
+
+  private enum Older: OlderSpelling {
+    @available(*, deprecated)
+    static func read(_ type: String?, _ url: URL) throws -> [String: Any] {
+      try NSPersistentStoreCoordinator.metadataForPersistentStore(ofType: type, at: url)
+    }
+
+    @available(*, deprecated)
+    static func set(_ metadata: [String: Any]?, _ type: String?, _ url: URL) throws {
+      try NSPersistentStoreCoordinator.setMetadata(metadata, forPersistentStoreOfType: type, at: url)
+    }
+  }
+
+  @Test(arguments: [NSSQLiteStoreType, NSXMLStoreType], [true, false])
+  func `without a type the file tells it`(type: String, isNamed: Bool) throws {
+    let folder = try TemporaryFolder()
+    let url: URL = folder.file("a.store")
+    let coordinator = NSPersistentStoreCoordinator(managedObjectModel: World.shared)
+    let store: NSPersistentStore = try coordinator.addPersistentStore(
+      ofType: type, configurationName: nil, at: url)
+    try coordinator.remove(store)
+    let older: any OlderSpelling.Type = Older.self
+    let given: String? = isNamed ? type : nil
+    try older.set(["Author": "me"], given, url)
+    let metadata: [String: Any] = try older.read(given, url)
+    #expect(metadata["Author"] as? String == "me" && metadata[NSStoreTypeKey] as? String == type)
+    let text: URL = folder.file("text")
+    try Data("Hello".utf8).write(to: text)
+    let error: NSError? = errorThrown { try older.set([:], given, text) } as NSError?
+    #expect(error?.domain == NSCocoaErrorDomain && error?.localizedDescription.contains(text.path) == true)
+  }
+
   @Test(arguments: StoreSetting.files, [true, false])
   func `the program's part is set and the file's stays`(setting: StoreSetting, isModern: Bool) throws {
     let stack = try Stack(setting: setting)
