@@ -22,7 +22,7 @@ FRESH := --disable-build-manifest-caching
 SOURCES := Package.swift Sources Tests \
   $(wildcard Benchmarks/Package.swift Benchmarks/Sources) \
   $(wildcard Fuzz/Package.swift Fuzz/Sources/FuzzTargets Fuzz/Sources/FuzzSQL Fuzz/Sources/fuzz-*) \
-  $(wildcard Examples/ToDo/Package.swift Examples/ToDo/Sources)
+  $(wildcard Examples/*/Package.swift Examples/*/Sources)
 
 help:
 	@sed -n 's/^# \(make .*\)/\1/p' Makefile

@@ -1,13 +1,30 @@
 import CoreDataModel
 import Foundation
 
+/// How the model that a store was written with differs from the one that it is opened with.
+package struct ModelMismatch: Sendable {
+  /// The entities of both whose hashes differ.
+  package var differing: [String]
+  /// Those that only the model has.
+  package var missing: [String]
+  /// Those that only the store has.
+  package var unknown: [String]
+  /// The differences property by property, as far as the store carries its model.
+  package var details: [String]
+
+  package init(differing: [String], missing: [String], unknown: [String], details: [String] = []) {
+    (self.differing, self.missing, self.unknown, self.details) = (differing, missing, unknown, details)
+  }
+}
+
 /// Whether a store was written with a given model: compared entity by entity, by version hash, or by
 /// structure if Apple's hash can't be computed.
 package enum ModelCheck {
   /// Throws `StoreError.incompatibleModel` with the entities that differ, those that the store lacks and
   /// those that the model lacks.
   ///
-  /// `carried` returns the model that the store carries; it is called only if the hashes do not decide.
+  /// `carried` returns the model that the store carries; it is called only if the hashes do not decide, and
+  /// for the words of the error.
   /// Entities that can't be compared are accepted; their columns are checked anyway when the schema is
   /// matched.
   package static func check(
@@ -31,8 +48,17 @@ package enum ModelCheck {
     }
     let unknown: [String] = versions.hashes.keys.filter { !seen.contains($0) }.sorted()
     if differing.isEmpty && missing.isEmpty && unknown.isEmpty { return }
-    throw StoreError.incompatibleModel(
-      url: url, differing: differing.sorted(), missing: missing.sorted(), unknown: unknown)
+    var mismatch = ModelMismatch(
+      differing: differing.sorted(), missing: missing.sorted(), unknown: unknown)
+    if !differing.isEmpty, let model = carried() {
+      mismatch.details = mismatch.differing.flatMap { name -> [String] in
+        guard let store = model.entitiesByName[name], let own = layout.model.entitiesByName[name] else {
+          return []
+        }
+        return VersionDifferences.list(store: store, model: own)
+      }
+    }
+    throw StoreError.incompatibleModel(url: url, mismatch)
   }
 
   /// The structure of the entities that the check accepted although hashes do not decide.

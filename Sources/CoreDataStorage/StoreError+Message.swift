@@ -48,10 +48,10 @@ extension StoreError {
       return ErrorMessage("keypath \(path) not found in entity \(entity).", advice: advice)
     case .invalidFile(let url, let reason):
       return ErrorMessage("\(url.path) can't be opened as a store: \(reason)")
-    case .incompatibleModel(let url, let differing, let missing, let unknown):
+    case .incompatibleModel(let url, let mismatch):
       return ErrorMessage(
         "The model used to open the store \(url.path) is incompatible with the one used to create it "
-          + "(entities \(StoreError.difference(differing, missing, unknown))).",
+          + "(entities \(mismatch.entities)).\(mismatch.shownDetails)",
         advice:
           "Open it with the model version it was written with; cachedModelForPersistentStore(at:options:) gives the one "
           + "that it carries. NSMigratePersistentStoresAutomaticallyOption does not help: migration to another model is not there "
@@ -103,14 +103,6 @@ extension StoreError {
     }
   }
 
-  private static func difference(_ differing: [String], _ missing: [String], _ unknown: [String]) -> String {
-    let parts: [(String, [String])] = [
-      ("different", differing), ("only in the model", missing), ("only in the store", unknown),
-    ]
-    return parts.filter { !$0.1.isEmpty }
-      .map { "\($0.0): \($0.1.sorted().joined(separator: ", "))" }.joined(separator: "; ")
-  }
-
   /// Advice for an error of SQLite, for the primary result codes where the user can do something
   /// (https://www.sqlite.org/rescode.html).
   private static func advice(forSQLite code: Int32) -> String? {
@@ -129,5 +121,23 @@ extension StoreError {
       "A value is larger than SQLite's limit of 1,000,000,000 bytes."
     default: nil
     }
+  }
+}
+
+extension ModelMismatch {
+  fileprivate var entities: String {
+    let parts: [(String, [String])] = [
+      ("different", differing), ("only in the model", missing), ("only in the store", unknown),
+    ]
+    return parts.filter { !$0.1.isEmpty }
+      .map { "\($0.0): \($0.1.sorted().joined(separator: ", "))" }.joined(separator: "; ")
+  }
+
+  /// As many differences as a person reads.
+  fileprivate var shownDetails: String {
+    if details.isEmpty { return "" }
+    let shown: [String] = Array(details.prefix(10))
+    let rest: String = details.count > shown.count ? "; and \(details.count - shown.count) more" : ""
+    return " \(shown.joined(separator: "; "))\(rest)."
   }
 }

@@ -31,8 +31,8 @@ package enum StoreError: Error {
   case unknownKeyPath(String, entity: String, advice: String)
   /// The file is not a store of this kind, or is damaged.
   case invalidFile(url: URL, reason: String)
-  /// The store was made with another model: entities that differ, are missing, or are unknown to the model.
-  case incompatibleModel(url: URL, differing: [String], missing: [String], unknown: [String])
+  /// The store was made with another model.
+  case incompatibleModel(url: URL, ModelMismatch)
   case readOnly(url: URL?, ReadOnlyReason)
   /// A store that keeps persistent history can't be opened for writing with history.
   case historyKept(url: URL)

@@ -111,10 +111,12 @@ struct OpeningTests {
           url: url, layout: ModelLayout(model: other.copy() as! NSManagedObjectModel),
           options: SQLiteOptions(isReadOnly: readOnly))
         Issue.record("it was opened")
-      } catch StoreError.incompatibleModel(_, let differing, let missing, let unknown) {
-        #expect(differing == ["Owner"])
-        #expect(missing == ["New"])
-        #expect(unknown == ["Kinds"])
+      } catch StoreError.incompatibleModel(_, let mismatch) {
+        #expect(mismatch.differing == ["Owner"])
+        #expect(mismatch.missing == ["New"])
+        #expect(mismatch.unknown == ["Kinds"])
+        #expect(
+          mismatch.details == ["Owner.age is only in the model", "Owner.gifts is only in the store"])
       }
     }
   }

@@ -140,8 +140,14 @@ import Testing
     case .incompatibleModel:
       return [
         (
-          .incompatibleModel(url: url, differing: ["A"], missing: ["B"], unknown: []),
-          [file, "different: A", "only in the model: B", "NSMigratePersistentStoresAutomaticallyOption"]
+          .incompatibleModel(
+            url: url,
+            ModelMismatch(differing: ["A"], missing: ["B"], unknown: [], details: ["A.x is red in the store"])
+          ),
+          [
+            file, "different: A", "A.x is red in the store", "only in the model: B",
+            "NSMigratePersistentStoresAutomaticallyOption",
+          ]
         )
       ]
     case .readOnly:
