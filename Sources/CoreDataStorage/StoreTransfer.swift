@@ -2,42 +2,77 @@ import CoreDataModel
 import Foundation
 
 /// Copies all objects of one store into another, empty one of any kind, under the same keys and versions. A
-/// store that numbers the rows of all hierarchies in one sequence gives them new keys, unless the source does
-/// so too.
+/// store that numbers the rows of all hierarchies in one sequence gives them new keys, in the order of
+/// entities and keys, unless the source does so too.
 ///
-/// The whole store is in memory meanwhile: rows, values kept in files, members of relationships. The target
-/// gets one save.
-package enum StoreTransfer {
+/// The target gets one save, for which the whole store is in memory: rows, values kept in files, members of
+/// relationships. With `rowsPerSave` it gets many, each with one page of rows, unless it numbers rows in one
+/// sequence, because such a store is written as a whole by each save. What a target holds after an error is
+/// then a part: whoever calls removes it.
+package struct StoreTransfer {
+  /// The entities that the stores hold.
+  private let entities: [EntityLayout]
+  private let source: any StoreOperations
+  private let target: any StoreOperations
+  /// Whether the source can't allocate keys.
+  private let isReadOnly: Bool
+  private let note: (_ rows: Int) throws -> Void
+
   /// The number of owners whose members are read at a time.
   private static let ownersAtATime: Int = 400
 
-  /// `entities` are those that the stores hold; `isReadOnly`: whether the source can't allocate keys. Throws
-  /// what the stores throw.
+  /// `note` is called with the number of rows copied since the last call; an error it throws ends the
+  /// transfer.
   package static func copy(
     _ entities: [EntityLayout], from source: any StoreOperations, isReadOnly: Bool,
-    to target: any StoreOperations
+    to target: any StoreOperations, rowsPerSave: Int? = nil, note: (_ rows: Int) throws -> Void = { _ in }
   ) throws {
+    try withoutActuallyEscaping(note) { note in
+      let transfer = StoreTransfer(
+        entities: entities.filter { !$0.isAbstract }, source: source, target: target, isReadOnly: isReadOnly,
+        note: note)
+      if let rowsPerSave, !target.hasOneKeySequence {
+        try transfer.copyInParts(of: rowsPerSave)
+      } else {
+        try transfer.copyAtOnce()
+      }
+    }
+  }
+
+  // MARK: One save
+
+  private func copyAtOnce() throws {
     var plan = SavePlan()
     var highestKeys: [Int: Int64] = [:]
-    for entity in entities where !entity.isAbstract {
+    for entity in entities {
       var fetch = FetchPlan(entity: entity)
       fetch.includesSubentities = false
-      let rows: RowBatch = copies(of: try source.fetch(fetch), entity)
-      if rows.isEmpty { continue }
-      var owners: [RowID] = []
-      rows.forEach { owners.append($0.id) }
-      let highest: Int64 = owners.reduce(0) { max($0, $1.key) }
-      highestKeys[entity.rootIndex] = max(highestKeys[entity.rootIndex] ?? 0, highest)
-      plan.inserts.append((entity, rows))
+      var found: [RowRef] = []
+      try source.fetch(fetch).forEach { found.append($0) }
+      if found.isEmpty { continue }
+      found.sort { $0.key < $1.key }
+      plan.inserts.append((entity, Self.copies(of: found, entity)))
+      let owners: [RowID] = found.map(\.id)
+      highestKeys[entity.rootIndex] = max(highestKeys[entity.rootIndex] ?? 0, owners.last?.key ?? 0)
       for slot in entity.slots.indices where entity.slots[slot].isToMany {
-        plan.toMany += try edits(of: entity, slot, owners, source)
+        for start in stride(from: 0, to: owners.count, by: Self.ownersAtATime) {
+          plan.toMany += try edits(
+            of: entity, slot, Array(owners[start..<min(start + Self.ownersAtATime, owners.count)]))
+        }
       }
+      try note(found.count)
     }
     if target.hasOneKeySequence, !source.hasOneKeySequence {
       plan.makeKeysProvisional(of: source.layout)
       _ = try target.save(plan)
       return
     }
+    try allocate(highestKeys)
+    _ = try target.save(plan)
+  }
+
+  private func allocate(_ highestKeys: [Int: Int64]) throws {
+    var highestKeys: [Int: Int64] = highestKeys
     if target.hasOneKeySequence {
       // The one of any hierarchy.
       let highest: Int64 = highestKeys.values.max() ?? 0
@@ -50,13 +85,12 @@ package enum StoreTransfer {
         isReadOnly ? highest : max(highest, try source.allocateKeys(for: layout, count: 1))
       _ = try target.allocateKeys(for: layout, count: Int(last))
     }
-    _ = try target.save(plan)
   }
 
   /// A plan's slabs belong to it; those of a read may be shared.
-  private static func copies(of rows: RowBatch, _ entity: EntityLayout) -> RowBatch {
+  private static func copies(of rows: [RowRef], _ entity: EntityLayout) -> RowBatch {
     var result = RowBatch()
-    rows.forEach { row in
+    for row in rows {
       if result.slabs.last?.isFull ?? true {
         result.slabs.append(RowSlab(layout: entity, family: false, rowCapacity: 64))
       }
@@ -65,28 +99,72 @@ package enum StoreTransfer {
     return result
   }
 
+  // MARK: Many saves
+
+  private func copyInParts(of rowsPerSave: Int) throws {
+    let scans: [RowScan] = try entities.map { try RowScan($0, in: source) }
+    var highestKeys: [Int: Int64] = [:]
+    for scan in scans {
+      guard let highest = scan.keys.last else { continue }
+      highestKeys[scan.entity.rootIndex] = max(highestKeys[scan.entity.rootIndex] ?? 0, highest)
+    }
+    try allocate(highestKeys)
+    for scan in scans {
+      try scan.forEachPage(of: rowsPerSave) { page in
+        var plan = SavePlan()
+        plan.inserts = [(scan.entity, Self.copies(of: try scan.rows(page), scan.entity))]
+        _ = try target.save(plan)
+        try note(page.count)
+      }
+    }
+    // Pairs refer to rows of both sides, and an order to all pairs.
+    try saveEdits(of: scans) { edit in
+      edit.added.isEmpty
+        ? nil : ToManyEdit(owner: edit.owner, slot: edit.slot, added: edit.added, removed: [], appended: [])
+    }
+    try saveEdits(of: scans) { edit in
+      guard let ordering = edit.ordering else { return nil }
+      return ToManyEdit(owner: edit.owner, slot: edit.slot, added: [], removed: [], ordering: ordering)
+    }
+  }
+
+  private func saveEdits(of scans: [RowScan], _ part: (ToManyEdit) -> ToManyEdit?) throws {
+    for scan in scans {
+      for slot in scan.entity.slots.indices where isNeeded(scan.entity.slots[slot]) {
+        try scan.forEachPage(of: Self.ownersAtATime) { page in
+          var plan = SavePlan()
+          plan.toMany = try edits(of: scan.entity, slot, scan.ids(page)).compactMap(part)
+          if !plan.toMany.isEmpty { _ = try target.save(plan) }
+          try note(0)
+        }
+      }
+    }
+  }
+
+  // MARK: Relationships
+
+  /// Whether a relationship has data that is not in the rows.
+  private func isNeeded(_ slot: PropertySlot) -> Bool {
+    guard let relationship = slot.relationship, slot.role == .toMany else { return false }
+    let inverseIsToOne: Bool = relationship.inverseRelationship.map { !$0.isToMany } ?? false
+    return !inverseIsToOne || relationship.isOrdered
+  }
+
   /// The data of a relationship that is not in the rows.
-  private static func edits(
-    of entity: EntityLayout, _ slot: Int, _ owners: [RowID], _ source: any StoreOperations
-  ) throws -> [ToManyEdit] {
-    guard let relationship = entity.slots[slot].relationship else { return [] }
+  private func edits(of entity: EntityLayout, _ slot: Int, _ owners: [RowID]) throws -> [ToManyEdit] {
+    guard isNeeded(entity.slots[slot]), let relationship = entity.slots[slot].relationship else { return [] }
     let inverse: NSRelationshipDescription? = relationship.inverseRelationship
     let inverseIsToOne: Bool = inverse.map { !$0.isToMany } ?? false
-    if inverseIsToOne, !relationship.isOrdered { return [] }
     var edits: [ToManyEdit] = []
-    for start in stride(from: 0, to: owners.count, by: ownersAtATime) {
-      let some = Array(owners[start..<min(start + ownersAtATime, owners.count)])
-      for (owner, members) in zip(some, try source.members(of: entity, slot: slot, owners: some))
-      where !members.isEmpty {
-        let added: [RowID] =
-          inverseIsToOne
-          ? [] : members.filter { isRecorded(by: relationship, of: inverse, owner: owner, member: $0) }
-        let ordering: [RowID]? = relationship.isOrdered ? members : nil
-        if added.isEmpty, ordering == nil { continue }
-        edits.append(
-          ToManyEdit(
-            owner: owner, slot: slot, added: added, removed: [], ordering: ordering, appended: []))
-      }
+    for (owner, members) in zip(owners, try source.members(of: entity, slot: slot, owners: owners))
+    where !members.isEmpty {
+      let added: [RowID] =
+        inverseIsToOne
+        ? [] : members.filter { Self.isRecorded(by: relationship, of: inverse, owner: owner, member: $0) }
+      let ordering: [RowID]? = relationship.isOrdered ? members : nil
+      if added.isEmpty, ordering == nil { continue }
+      edits.append(
+        ToManyEdit(owner: owner, slot: slot, added: added, removed: [], ordering: ordering, appended: []))
     }
     return edits
   }

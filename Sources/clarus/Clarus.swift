@@ -8,20 +8,25 @@ struct Clarus: ParsableCommand {
     commandName: "clarus",
     abstract: "Looks into Core Data stores and models.",
     discussion: """
-      Reads stores and models written by Apple's Core Data or by Clarus. Nothing is ever written: a store, its journal and \
-      its folder stay byte for byte as they are.
+      Reads stores and models written by Apple's Core Data or by Clarus. A store that is read, its journal and its folder \
+      stay byte for byte as they are; what is made is a new file, complete or not there at all.
 
       EXAMPLES
         clarus info Shop.sqlite                       what is in a store
         clarus fetch Shop.sqlite Item --where 'price > 10' --sort name --limit 5
         clarus show Shop.sqlite Item/p42              one object with its relationships
+        clarus convert Shop.sqlite Shop.xml --verify  a store of another kind with the same contents
+        clarus diff Shop.sqlite Backup.sqlite         what two stores disagree in
         clarus model show Shop.xcdatamodeld           what is in a model
         clarus info Shop.sqlite --json | jq '.entities[].count'
 
       EXIT STATUS
-        0 done, 1 failed (one line on standard error says why), 2 wrong usage
+        0 done, 1 failed (one line on standard error says why), 2 wrong usage; `diff`: 0 equal, 1 different, 2 trouble
       """,
-    subcommands: [InfoCommand.self, FetchCommand.self, ShowCommand.self, ModelCommand.self])
+    subcommands: [
+      InfoCommand.self, FetchCommand.self, ShowCommand.self, ConvertCommand.self, DiffCommand.self,
+      ModelCommand.self,
+    ])
 
   /// Runs a command and ends the process with the documented exit status.
   static func main() {
@@ -33,6 +38,9 @@ struct Clarus: ParsableCommand {
       Foundation.exit(0)
     } catch is OutputClosed {
       Foundation.exit(0)
+    } catch let code as ExitCode {
+      // The command has said all.
+      Foundation.exit(code.rawValue)
     } catch {
       finish(after: error)
     }
@@ -53,6 +61,6 @@ struct Clarus: ParsableCommand {
       Foundation.exit(2)
     }
     writeToStandardError("clarus: " + ErrorText.line(for: error))
-    Foundation.exit(1)
+    Foundation.exit((error as? CommandFailure)?.status ?? 1)
   }
 }

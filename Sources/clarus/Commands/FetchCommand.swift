@@ -130,7 +130,7 @@ struct FetchCommand: ParsableCommand {
       let wanted: [RowID] = try naming("--id") {
         try idTexts.compactMap(ObjectIDText.init).map { try ids.row($0, of: entity) }
       }
-      conditions.append(ObjectIDs.isAmong(wanted))
+      conditions.append(ObjectReference.isAmong(wanted))
       plan.predicate = conditions[0]
       let present: Set<Int64> = Set(try engine.fetchIDs(plan).map(\.key))
       let missing: [String] = zip(idTexts, wanted).filter { !present.contains($1.key) }.map(\.0)

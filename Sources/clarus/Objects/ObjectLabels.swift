@@ -33,7 +33,7 @@ struct ObjectLabels {
       let entity: EntityLayout = engine.layout.entities[Int(index)]
       guard let name = Self.attribute(of: entity) else { continue }
       var rows = FetchPlan(entity: entity)
-      rows.predicate = ObjectIDs.isAmong(ids)
+      rows.predicate = ObjectReference.isAmong(ids)
       let plan = ProjectionPlan(
         rows: rows,
         columns: [

@@ -33,13 +33,13 @@ struct ObjectReport {
   /// nil: there is no such row. `id` may name a superentity.
   init?(_ id: RowID, engine: any StoreEngine, mostMembers: Int) throws {
     var plan = FetchPlan(entity: engine.layout.entities[Int(id.entity)])
-    plan.predicate = ObjectIDs.isAmong([id])
+    plan.predicate = ObjectReference.isAmong([id])
     guard let found = try engine.fetchIDs(plan).first else { return nil }
     self.id = found
     entity = engine.layout.entities[Int(found.entity)]
     ids = ObjectIDs(layout: engine.layout, storeUUID: engine.identifier)
     plan = FetchPlan(entity: entity)
-    plan.predicate = ObjectIDs.isAmong([found])
+    plan.predicate = ObjectReference.isAmong([found])
     let slots: [PropertySlot] = entity.slots.filter { slot in
       if case .stored = slot.role { true } else { false }
     }

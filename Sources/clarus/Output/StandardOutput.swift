@@ -52,7 +52,13 @@ struct OutputClosed: Error {}
 /// Why a command failed, in one line of text.
 struct CommandFailure: Error {
   let line: String
-  init(_ line: String) { self.line = line }
+  /// The exit status.
+  let status: Int32
+
+  init(_ line: String, status: Int32 = 1) {
+    self.line = line
+    self.status = status
+  }
 }
 
 private func systemWrite(_ descriptor: Int32, _ bytes: UnsafeRawPointer, _ count: Int) -> Int {

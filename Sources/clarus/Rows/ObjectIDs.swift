@@ -76,10 +76,4 @@ struct ObjectIDs {
 
   /// The reference to a row in a plan.
   static func reference(_ id: RowID) -> PredicateValue { .object(ObjectBox(ObjectReference(id: id))) }
-
-  /// `SELF IN` these rows.
-  static func isAmong(_ ids: some Sequence<RowID>) -> PredicateNode {
-    .comparison(
-      ComparisonNode(left: .evaluatedObject, right: .constant(.array(ids.map(reference))), comparison: .in))
-  }
 }

@@ -55,7 +55,7 @@ struct RowPages {
   private func plan(_ columns: [OutputColumn], _ ids: [RowID], _ entity: EntityLayout) -> ProjectionPlan {
     var rows = FetchPlan(entity: entity)
     rows.includesSubentities = false
-    rows.predicate = ObjectIDs.isAmong(ids)
+    rows.predicate = ObjectReference.isAmong(ids)
     let read: [ProjectionColumn] = columns.map { column in
       let expression: ExpressionNode =
         switch column.ends[entity.index] {

@@ -6,7 +6,7 @@ import Foundation
 /// A store file with the model that fits it.
 struct OpenStore {
   let path: String
-  private let kind: any StoreEngineKind
+  let kind: any StoreEngineKind
   let file: StoreInspection
   /// nil for a store that carries no model, if none was given.
   let model: ChosenModel?
@@ -50,13 +50,13 @@ struct OpenStore {
     return entity
   }
 
-  /// The engine, which is read-only. A value whose external file is missing reads as nil.
-  func open() throws -> any StoreEngine {
+  /// The engine, which is read-only. A value whose external file is missing reads as nil, or is an error.
+  func open(readsMissingFilesAsNil: Bool = true) throws -> any StoreEngine {
     guard let model else { throw CommandFailure("\(path): There is no model to read it by.") }
     var options = StoreOpeningOptions(isReadOnly: true)
     options.createsIfMissing = false
     options.timeoutInSeconds = Self.busyTimeoutInSeconds
-    options.readsMissingFilesAsNil = true
+    options.readsMissingFilesAsNil = readsMissingFilesAsNil
     options.entityNames = model.entityNames
     // The model was checked when it was chosen.
     options.checksModel = false

@@ -1,0 +1,85 @@
+import Foundation
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// A new store whose files appear at their place when they are complete: the store is made in a hidden folder
+/// beside the place, under its own name, so that files beside it keep the names by which it finds them. The
+/// store's file moves last and never replaces another.
+///
+/// A process that is killed leaves the hidden folder, and nothing at the place.
+package struct StagedStore {
+  /// The place that the store gets.
+  package let url: URL
+  private let folder: URL
+
+  /// Where the store is made and examined.
+  package var temporary: URL { folder.appendingPathComponent(url.lastPathComponent) }
+
+  /// Throws `StoreError.file` or `.invalidFile` if there is something at the place already, or if its folder
+  /// can't be written.
+  package init(at url: URL) throws {
+    self.url = url
+    let parent: URL = url.deletingLastPathComponent()
+    folder = parent.appendingPathComponent(
+      ".\(url.lastPathComponent).new-\(UUID().uuidString)", isDirectory: true)
+    var info = stat()
+    if lstat(url.path, &info) == 0 {
+      throw StoreError.invalidFile(
+        url: url, reason: "There is something already. Give another name, or remove it first.")
+    }
+    guard mkdir(folder.path, 0o700) == 0 else {
+      throw StoreError.file(url: url, operation: "creating it", code: errno)
+    }
+  }
+
+  /// Moves all files to the place. The store must be closed. If it throws, nothing is there.
+  package func publish() throws {
+    let parent: URL = url.deletingLastPathComponent()
+    let names: [String] = try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
+    guard names.contains(url.lastPathComponent) else {
+      throw StoreError.file(url: url, operation: "creating it", code: ENOENT)
+    }
+    var moved: [String] = []
+    do {
+      for name in names where name != url.lastPathComponent {
+        let place: String = parent.appendingPathComponent(name).path
+        var info = stat()
+        if lstat(place, &info) == 0 {
+          throw StoreError.invalidFile(
+            url: url,
+            reason:
+              "Its files would lie beside those of another store, in \(place). Give a name that differs before its "
+              + "ending, or another folder.")
+        }
+        guard rename(folder.appendingPathComponent(name).path, place) == 0 else { throw failure() }
+        moved.append(name)
+      }
+      // Unlike a rename, a link never replaces a file. Some file systems have no links.
+      if link(temporary.path, url.path) != 0 {
+        let code: Int32 = errno
+        var info = stat()
+        guard code != EEXIST, lstat(url.path, &info) != 0, rename(temporary.path, url.path) == 0 else {
+          throw StoreError.file(url: url, operation: "creating it", code: code)
+        }
+      }
+    } catch {
+      for name in moved {
+        rename(parent.appendingPathComponent(name).path, folder.appendingPathComponent(name).path)
+      }
+      throw error
+    }
+    try? DurableFile.synchronize(folder: parent)
+    discard()
+  }
+
+  private func failure() -> StoreError { .file(url: url, operation: "creating it", code: errno) }
+
+  /// Removes what is left of the hidden folder.
+  package func discard() { try? FileManager.default.removeItem(at: folder) }
+}

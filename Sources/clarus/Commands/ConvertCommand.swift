@@ -1,0 +1,135 @@
+import ArgumentParser
+import CoreDataModel
+import CoreDataStorage
+import Foundation
+
+/// `clarus convert`: a new store of any kind with the same contents.
+struct ConvertCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "convert",
+    abstract: "Makes a new store, of the same kind or another, with a store's contents.",
+    discussion: """
+      Rows, relationships with their order, values kept in files and the program's metadata are copied; the new store has a \
+      UUID of its own. The store itself stays as it is. The new one appears when it is complete, and verified if that is wanted; \
+      after an error, or Ctrl-C, there is none.
+
+      The kind is that of --to, else what the ending of OUT names, else the store's own: \
+      \(NewStoreKind.names.joined(separator: ", ")). Kinds that number objects of all entities in one sequence give objects new \
+      numbers. Persistent history is not copied.
+
+      EXAMPLES
+        clarus convert Shop.sqlite Shop.xml
+        clarus convert Shop.xml Shop.db --to sqlite --model Shop.momd --verify
+        clarus convert Shop.sqlite Copy.sqlite --verify --json
+
+      JSON
+        { "from": {"path", "type", "uuid"}, "to": {"path", "type", "uuid"}, "renumbered",
+          "entities": [{"name", "count"}],
+          "verified": {"objects", "values", "relationships"} or null }
+      """)
+
+  @OptionGroup var options: StoreOptions
+
+  @Argument(help: "The file to make. There must be none yet.", completion: .file())
+  var out: String
+
+  @Option(name: .long, help: ArgumentHelp("The kind of the new store.", valueName: "kind"))
+  var to: String?
+
+  @Flag(
+    name: .long,
+    help: "Read the new store again and compare each value and relationship before it is put in place.")
+  var verify = false
+
+  @OptionGroup var formatting: FormatOptions<ReportFormat>
+
+  func run() throws {
+    let store = try OpenStore(path: options.store, modelPath: options.model, needsModel: true)
+    let kind: any StoreEngineKind = try NewStoreKind.choose(to, path: out, source: store.kind)
+    Interruption.watch()
+    let engine: any StoreEngine = try store.open(readsMissingFilesAsNil: false)
+    defer { try? engine.close() }
+    let entityNames: Set<String>? = store.model?.entityNames
+    let counts: [(name: String, count: Int)] = try EntityCounts.own(of: engine, among: entityNames)
+    let total: Int = counts.reduce(0) { $0 + $1.count }
+    let progress = ProgressLine()
+    progress.begin("Copying", total: total)
+    var step: StoreConversion.Step = .copying
+    let conversion = StoreConversion(of: engine, entityNames: entityNames) { now, rows in
+      if now != step { progress.begin("Verifying", total: total) }
+      step = now
+      try progress.advance(by: rows)
+    }
+    let outcome: StoreConversion.Outcome = try conversion.run(
+      to: URL(fileURLWithPath: out), kind: kind, verifies: verify)
+    progress.end()
+    guard outcome.isEqual else { throw difference(outcome, engine) }
+    let report = ConversionReport(
+      store: store, out: out, type: kind.type, outcome: outcome, counts: counts)
+    let output = StandardOutput()
+    if formatting.isJSON {
+      try output.writeLine(report.json.pretty)
+    } else {
+      try report.write(to: output)
+    }
+    try output.flush()
+  }
+
+  private func difference(_ outcome: StoreConversion.Outcome, _ engine: any StoreEngine) -> CommandFailure {
+    let text = DifferenceText(left: engine, right: engine)
+    let what: String =
+      outcome.differences.first.map { text.lines($0).joined(separator: " ") } ?? "its metadata"
+    return CommandFailure(
+      "\(out): The new store differs from \(options.store), and was discarded: "
+        + "\(Counted.text(outcome.verified?.differences ?? 0, "object", "objects")), first \(what). Has another program "
+        + "changed the store meanwhile? Then try again.")
+  }
+}
+
+/// What `clarus convert` prints.
+private struct ConversionReport {
+  let store: OpenStore
+  let out: String
+  let type: String
+  let outcome: StoreConversion.Outcome
+  let counts: [(name: String, count: Int)]
+
+  var json: JSONText {
+    .object([
+      ("from", place(store.path, store.file.type, store.file.uuid)),
+      ("to", place(out, type, outcome.identifier)), ("renumbered", .bool(outcome.isRenumbered)),
+      ("entities", EntityCounts.json(counts)), ("verified", verified),
+    ])
+  }
+
+  private func place(_ path: String, _ type: String, _ uuid: String) -> JSONText {
+    .object([("path", .string(path)), ("type", .string(type)), ("uuid", .string(uuid))])
+  }
+
+  private var verified: JSONText {
+    guard let summary = outcome.verified else { return .null }
+    return .object([
+      ("objects", .integer(Int64(summary.objects))), ("values", .integer(Int64(summary.values))),
+      ("relationships", .integer(Int64(summary.relationships))),
+    ])
+  }
+
+  func write(to output: StandardOutput) throws {
+    let rows: Int = counts.reduce(0) { $0 + $1.count }
+    try output.writeLine(
+      DisplayWidth.escaped(
+        "\(out): \(type) store with \(Counted.text(counts.count, "entity", "entities")), "
+          + "\(Counted.text(rows, "row", "rows"))"))
+    if outcome.isRenumbered {
+      try output.writeLine(
+        "Objects have new numbers: this kind numbers those of all entities in one sequence.")
+    }
+    if store.file.hasHistory { try output.writeLine("The store's persistent history was not copied.") }
+    if let summary = outcome.verified {
+      try output.writeLine(
+        "Verified: \(Counted.text(summary.objects, "object", "objects")), "
+          + "\(Counted.text(summary.values, "value", "values")), "
+          + "\(Counted.text(summary.relationships, "to-many relationship", "to-many relationships"))")
+    }
+  }
+}

@@ -1,0 +1,25 @@
+import CoreDataGraph
+import CoreDataPredicates
+import CoreDataStorage
+import Foundation
+
+/// The kind of a store to be made.
+enum NewStoreKind {
+  /// The names that `--to` accepts.
+  static var names: [String] { StoreRegistry.fileKinds.map { $0.type.lowercased() } }
+
+  /// The kind with that name; without a name the one that the file's ending names, or else the source's.
+  static func choose(_ name: String?, path: String, source: any StoreEngineKind) throws -> any StoreEngineKind
+  {
+    let kinds: [any StoreEngineKind] = StoreRegistry.fileKinds
+    guard let name else {
+      let ending: String = URL(fileURLWithPath: path).pathExtension.lowercased()
+      return kinds.first { $0.type.lowercased() == ending } ?? source
+    }
+    guard let kind = kinds.first(where: { $0.type.lowercased() == name.lowercased() }) else {
+      throw CommandFailure(
+        "--to: There is no kind \"\(name)\". \(NearestNames.advice(for: name, among: names))")
+    }
+    return kind
+  }
+}
