@@ -47,7 +47,8 @@ let package: Package = Package(
       name: "CoreDataModelChecking",
       dependencies: ["CoreDataEvaluation", "CoreDataModel", "CoreDataPredicates"]),
     .target(
-      name: "CoreDataStorage", dependencies: ["CoreDataEvaluation", "CoreDataModel", "CoreDataPredicates"]),
+      name: "CoreDataStorage",
+      dependencies: ["CoreDataArchives", "CoreDataEvaluation", "CoreDataModel", "CoreDataPredicates"]),
     .target(
       name: "CoreDataSQL",
       dependencies: ["CoreDataStorage", "CoreDataEvaluation", "CoreDataModel", "CoreDataPredicates"]),
@@ -153,7 +154,8 @@ let package: Package = Package(
     .testTarget(
       name: "CoreDataTests",
       dependencies: coreData + [
-        "PredicateVectors", "StackSupport", "TestSupport", "CoreDataSQL", "CoreDataSQLite",
+        "PredicateVectors", "StackSupport", "TestSupport", "CoreDataArchives", "CoreDataSQL",
+        "CoreDataSQLite",
         "CoreDataStorage",
         .product(name: "GRDB", package: "GRDB.swift"),
         .product(name: "GRDBSQLite", package: "GRDB.swift"),

@@ -49,11 +49,15 @@ extension KeyedArchive {
   }
 
   /// An archive of these objects, whose root is one of them.
-  package static func data(objects: [PlistNode], root: PlistNode) -> Data {
+  package static func data(objects: [PlistNode], root: PlistNode, name: String = "root") -> Data {
+    KeyedArchive(objects: objects, top: [name: root]).data
+  }
+
+  package var data: Data {
     BinaryPlistWriter.write(
       .dictionary([
         "$version": .integer(100_000), "$archiver": .string("NSKeyedArchiver"),
-        "$top": .dictionary(["root": root]), "$objects": .array(objects),
+        "$top": .dictionary(top), "$objects": .array(objects),
       ]))
   }
 

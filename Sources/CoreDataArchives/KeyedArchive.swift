@@ -28,6 +28,11 @@ package struct KeyedArchive {
 
   package init(_ data: Data) throws { try self.init(PlistNode.read(data)) }
 
+  init(objects: [PlistNode], top: [String: PlistNode]) {
+    self.objects = objects
+    self.top = top
+  }
+
   /// Throws for a property list that is no archive.
   package init(_ root: PlistNode) throws {
     guard case .dictionary(let content) = root, case .array(let objects) = content["$objects"],

@@ -194,7 +194,11 @@ package struct KeyedArchiveWriter {
       ])
   }
 
-  package func data(root: PlistNode) -> Data {
-    KeyedArchive.data(objects: objects, root: root)
+  package func archive(root: PlistNode) -> KeyedArchive {
+    KeyedArchive(objects: objects, top: ["root": root])
+  }
+
+  package func data(root: PlistNode, name: String = "root") -> Data {
+    KeyedArchive.data(objects: objects, root: root, name: name)
   }
 }

@@ -68,3 +68,19 @@ nonisolated open class NSAttributeDescription: NSPropertyDescription, @unchecked
     other.usesScalarValueType = usesScalarValueType
   }
 }
+
+extension NSAttributeDescription {
+  /// Names of value transformers that denote the default, keyed archives. Some existing models contain the
+  /// constants' names in place of their values.
+  package static let archivingTransformers: Set<String> = [
+    "NSKeyedUnarchiveFromData", "NSKeyedUnarchiveFromDataTransformerName",
+    "NSSecureUnarchiveFromDataTransformerName",
+  ]
+
+  /// Whether a transformable attribute's value is kept as a keyed archive, as far as its transformer's name
+  /// tells.
+  package var isTransformedToArchive: Bool {
+    guard let name = valueTransformerName, !name.isEmpty else { return true }
+    return name == "NSSecureUnarchiveFromData" || Self.archivingTransformers.contains(name)
+  }
+}

@@ -29,5 +29,9 @@ package struct StoreOpeningOptions: Sendable {
   /// Whether a value whose file is missing reads as nil, for examining copies, or is an error.
   package var readsMissingFilesAsNil: Bool = false
 
+  /// `NSBinaryStoreSecureDecodingClasses`, with those of property lists: the classes that objects in the
+  /// file may have; nil for all, since none of them is made.
+  package var valueClasses: [AnyClass]?
+
   package init(isReadOnly: Bool = false) { self.isReadOnly = isReadOnly }
 }

@@ -13,8 +13,14 @@ import Testing
     try scenario.run(on: Self.maker(folder, .xml))
   }
 
+  @Test(arguments: StoreScenario.all)
+  func `a binary store behaves as every store does`(scenario: StoreScenario) throws {
+    let folder = try TemporaryFolder()
+    try scenario.run(on: Self.maker(folder, .binary))
+  }
+
   private static func maker(_ folder: TemporaryFolder, _ kind: AtomicKind) -> StoreMaker {
-    // XML documents have no place for versions; what was allocated is written with the next save.
+    // The files have no place for versions; what was allocated is written with the next save.
     StoreMaker(
       keeps: [],
       make: { layout in

@@ -26,7 +26,7 @@ import Testing
     Case(arguments: ["info", "DIR/header"], says: ["header"]),
     Case(arguments: ["info", "DIR/truncated.sqlite"], says: ["truncated.sqlite"]),
     Case(arguments: ["info", "DIR/store.xml"], says: ["store.xml", "UUID"]),
-    Case(arguments: ["info", "DIR/store.binary"], says: ["binary store"]),
+    Case(arguments: ["info", "DIR/store.binary"], says: ["store.binary", "ends within its header"]),
     Case(arguments: ["info", "DIR/contents"], says: ["clarus model show"]),
     Case(arguments: ["fetch", "STORE", "Itm"], says: ["no entity \"Itm\"", "Did you mean \"Item\"?"]),
     Case(

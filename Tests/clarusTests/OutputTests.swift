@@ -89,7 +89,7 @@ import Testing
   }
 
   @Test(arguments: [
-    ("SQLite format 3\0rest", FileContent.store("SQLite")), ("CoreData\0\0\0\u{1}", .binary),
+    ("SQLite format 3\0rest", FileContent.store("SQLite")), ("CoreData\0\0\0\u{1}", .store("Binary")),
     ("bplist00x", .propertyList),
     ("<?xml version=\"1.0\"?><!DOCTYPE database SYSTEM \"x\"><database>", .store("XML")),
     ("\u{FEFF}<database>", .store("XML")),

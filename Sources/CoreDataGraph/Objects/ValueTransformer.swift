@@ -178,18 +178,13 @@ enum Transformation {
       ? transformer.transformedValue(data) : transformer.reverseTransformedValue(data)
   }
 
-  /// Names that denote keyed archives. Some existing models contain the constants' names in place of their
-  /// values.
-  private static let archiving: Set<String> = [
-    "NSKeyedUnarchiveFromData", "NSKeyedUnarchiveFromDataTransformerName",
-    "NSSecureUnarchiveFromDataTransformerName",
-  ]
-
   /// The attribute's transformer; nil for the default, a secure keyed archive.
   private static func transformer(
     _ attribute: NSAttributeDescription?, _ label: String
   ) throws -> ValueTransformer? {
-    guard let name = attribute?.valueTransformerName, !name.isEmpty, !archiving.contains(name) else {
+    guard let name = attribute?.valueTransformerName, !name.isEmpty,
+      !NSAttributeDescription.archivingTransformers.contains(name)
+    else {
       return nil
     }
     guard let transformer = ValueTransformer.named(NSValueTransformerName(name)) else {

@@ -263,6 +263,11 @@ final class XMLStore: EngineStore, @unchecked Sendable {
   override class var kind: any StoreEngineKind { AtomicKind.xml }
 }
 
+/// Stores in Apple's binary files.
+final class BinaryStore: EngineStore, @unchecked Sendable {
+  override class var kind: any StoreEngineKind { AtomicKind.binary }
+}
+
 /// Stores in memory.
 final class InMemoryStore: EngineStore, @unchecked Sendable {
   override class var kind: any StoreEngineKind { InMemoryKind() }

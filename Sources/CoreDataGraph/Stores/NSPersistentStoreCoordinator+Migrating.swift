@@ -20,7 +20,7 @@ extension NSPersistentStoreCoordinator {
   /// migration loads all objects into memory, and so does that of a store with persistent history, which the
   /// new one does not have. Saves to the store wait meanwhile.
   ///
-  /// XML stores number the objects of all entities in one sequence. So a migration from a store of another
+  /// XML and binary stores number the objects of all entities in one sequence. So a migration from a store of another
   /// kind to one of these gives objects new numbers, and ids of the old store lead nowhere: objects of
   /// contexts become invalid as after ``remove(_:)``, unsaved changes included. Save the contexts before.
   ///

@@ -67,6 +67,25 @@ public let NSMigratePersistentStoresAutomaticallyOption: String =
 public let NSInferMappingModelAutomaticallyOption: String = "NSInferMappingModelAutomaticallyOption"
 /// Option: open without comparing version hashes.
 public let NSIgnorePersistentStoreVersioningOption: String = "NSIgnorePersistentStoreVersioningOption"
+/// Option of binary stores: the classes, beside those of property lists, that values of transformable
+/// attributes may have in the file; an `NSSet` or an array of classes. A file with an object of another class
+/// is refused with an error that names it. Without the option the attributes' value transformers decide, each
+/// when its value is read.
+///
+/// Opening a store never makes an instance of a class from the file: values of attributes are read by their
+/// type, and the objects of transformable attributes are left to their transformers, as in SQLite stores.
+///
+/// See Apple's page
+/// [NSBinaryStoreSecureDecodingClasses](https://developer.apple.com/documentation/coredata/nsbinarystoresecuredecodingclasses).
+public let NSBinaryStoreSecureDecodingClasses: String = "NSBinaryStoreSecureDecodingClasses"
+/// Option of binary stores: a number, true to accept any class in the file, so that
+/// ``NSBinaryStoreSecureDecodingClasses`` has no effect. Nothing becomes insecure by it: value transformers
+/// still make instances only of the classes that they allow.
+///
+/// See Apple's page
+/// [NSBinaryStoreInsecureDecodingCompatibilityOption](https://developer.apple.com/documentation/coredata/nsbinarystoreinsecuredecodingcompatibilityoption).
+public let NSBinaryStoreInsecureDecodingCompatibilityOption: String =
+  "NSBinaryStoreInsecureDecodingCompatibilityOption"
 /// Option: keep persistent history. History is not implemented yet: a store without history is opened and
 /// keeps none, which is stated once on standard error; a store that keeps history is refused for writing,
 /// because its history would have gaps. Without the option such a store is opened read-only, as Apple's

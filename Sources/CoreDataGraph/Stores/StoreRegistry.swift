@@ -8,7 +8,7 @@ import Foundation
 package enum StoreRegistry {
   private static let classes = Guarded<[String: NSPersistentStore.Type]>([
     NSSQLiteStoreType: SQLiteStore.self, NSInMemoryStoreType: InMemoryStore.self,
-    NSXMLStoreType: XMLStore.self,
+    NSXMLStoreType: XMLStore.self, NSBinaryStoreType: BinaryStore.self,
   ])
 
   static func register(_ storeClass: NSPersistentStore.Type?, for type: String) {
@@ -23,11 +23,9 @@ package enum StoreRegistry {
   /// The class for a type. Throws if none is registered.
   static func storeClass(_ type: String) throws -> NSPersistentStore.Type {
     if let found = find(type) { return found }
-    let isApples: Bool = type == NSBinaryStoreType
     throw GraphError.unsupported(
       "The store type '\(type)'",
-      advice: "Use NSSQLiteStoreType, NSXMLStoreType or NSInMemoryStoreType"
-        + (isApples ? "; binary stores come later." : "."))
+      advice: "Use NSSQLiteStoreType, NSXMLStoreType, NSBinaryStoreType or NSInMemoryStoreType.")
   }
 
   /// The type that a class was registered for.
@@ -92,6 +90,25 @@ extension StoreOpeningOptions {
     analyzes = flag(NSSQLiteAnalyzeOption) ?? false
     connectionLimit = (options[NSPersistentStoreConnectionPoolMaxSizeKey] as? NSNumber)?.intValue
     timeoutInSeconds = (options[NSPersistentStoreTimeoutOption] as? NSNumber)?.doubleValue
+    valueClasses = BinaryStoreClasses.allowed(by: options)
     if let given = options[NSSQLitePragmasOption] as? [String: Any] { pragmas = given.mapValues { "\($0)" } }
+  }
+}
+
+/// The classes that a binary store's file may have in the values of transformable attributes.
+enum BinaryStoreClasses {
+  /// Those of the option and of property lists; nil without the option.
+  static func allowed(by options: [AnyHashable: Any]) -> [AnyClass]? {
+    if (options[NSBinaryStoreInsecureDecodingCompatibilityOption] as? NSNumber)?.boolValue == true {
+      return nil
+    }
+    let given: [Any]
+    switch options[NSBinaryStoreSecureDecodingClasses] {
+    case nil: return nil
+    case let classes as [Any]: given = classes
+    case let classes as NSSet: given = classes.allObjects
+    case let one?: given = [one]
+    }
+    return NSSecureUnarchiveFromDataTransformer.allowedTopLevelClasses + given.compactMap { $0 as? AnyClass }
   }
 }

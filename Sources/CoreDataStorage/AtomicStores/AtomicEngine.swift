@@ -65,13 +65,13 @@ package final class AtomicEngine: StoreEngine, @unchecked Sendable {
     }
     let (bytes, stamp) = try file.read()
     self.stamp = stamp
-    let loader = AtomicStoreLoader(layout: layout, entityNames: options.entityNames, url: url)
+    let loader = AtomicStoreLoader(layout: layout, options: options, url: url)
     let content = AtomicStoreFile(bytes: bytes, url: url)
     guard format.recognizes(bytes.prefix(4096)) else {
       throw StoreError.invalidFile(url: url, reason: "It is no store of type \(format.type).")
     }
     if options.checksModel {
-      let metadata: StoreMetadata = try format.inspect(content).metadata
+      let metadata: StoreMetadata = try format.metadata(of: content)
       // A store without hashes is older than they are.
       if !metadata.hashes.isEmpty {
         try ModelCheck.check(metadata, layout: layout, entityNames: options.entityNames, url: url) { nil }

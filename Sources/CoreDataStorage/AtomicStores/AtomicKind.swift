@@ -10,6 +10,7 @@ package struct AtomicKind: StoreEngineKind {
   package init(_ format: any AtomicStoreFormat) { self.format = format }
 
   package static let xml = AtomicKind(XMLStoreFormat())
+  package static let binary = AtomicKind(BinaryStoreFormat())
 
   package func recognizes(_ head: Data) -> Bool { format.recognizes(head) }
   package func namesNoFile(_ url: URL) -> Bool { false }
@@ -59,7 +60,7 @@ package struct AtomicKind: StoreEngineKind {
     let place: AtomicFile = try file(url, options)
     guard place.isWritable else { throw StoreError.readOnly(url: url, .permission) }
     let (content, stamp) = try content(url, options)
-    let current: StoreMetadata = try format.inspect(content).metadata
+    let current: StoreMetadata = try format.metadata(of: content)
     try StoreMetadata.check(metadata.filter { $0.key != StoreMetadata.Key.uuid })
     try StoreMetadata.checkIdentifier(in: metadata, of: current.uuid)
     let bytes: Data = try format.replacingMetadata(in: content, by: current.replacing(with: metadata))

@@ -12,6 +12,8 @@ package protocol AtomicStoreFormat: Sendable {
   func recognizes(_ head: Data) -> Bool
   /// Throws `StoreError.unsupportedModel` for a model that the format can't keep.
   func check(_ layout: ModelLayout) throws
+  /// Reads the metadata, and nothing behind it. Throws `StoreError.invalidFile`.
+  func metadata(of file: AtomicStoreFile) throws -> StoreMetadata
   /// Reads what a file says about itself, without a model. Throws `StoreError.invalidFile`.
   func inspect(_ file: AtomicStoreFile) throws -> AtomicStoreHeader
   /// Reads all objects. Throws `StoreError.invalidFile` that says where and what is wrong.

@@ -11,6 +11,10 @@ package final class AtomicStoreLoader {
   private let url: URL
   /// The entities of the file, as the store's configuration limits them; nil for all.
   private let entityNames: Set<String>?
+  /// The classes that objects in transformable values may have; nil if their transformers decide.
+  let valueClasses: [AnyClass]?
+  /// Keys above this one are damage; allocating more after it must not overflow.
+  static let highestKey: Int64 = 1 << 62
   private var slabs: [[RowSlab]]
   private var entities: [Int64: Int] = [:]
   private var targets: [Target] = []
@@ -38,9 +42,10 @@ package final class AtomicStoreLoader {
     fileprivate var base: UnsafeMutableRawPointer { slab.rows + position * slab.stride }
   }
 
-  package init(layout: ModelLayout, entityNames: Set<String>?, url: URL) {
+  package init(layout: ModelLayout, options: StoreOpeningOptions, url: URL) {
     self.layout = layout
-    self.entityNames = entityNames
+    entityNames = options.entityNames
+    valueClasses = options.valueClasses
     self.url = url
     slabs = layout.entities.map { _ in [] }
   }
@@ -56,7 +61,9 @@ package final class AtomicStoreLoader {
         "It has an object \(key) of \(entity.name), which "
           + (entity.isAbstract ? "is abstract." : "is not in the store's configuration."))
     }
-    guard key > 0 else { throw damage("It has an object of \(entity.name) with the id \(key).") }
+    guard key > 0, key <= Self.highestKey else {
+      throw damage("It has an object of \(entity.name) with the id \(key).")
+    }
     if let other = entities.updateValue(entity.index, forKey: key) {
       throw damage(
         "It has two objects with the id \(key), of \(layout.entities[other].name) and \(entity.name).")

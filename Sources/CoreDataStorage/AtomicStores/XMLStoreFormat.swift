@@ -30,6 +30,10 @@ package struct XMLStoreFormat: AtomicStoreFormat {
 
   package func check(_ layout: ModelLayout) throws { _ = try XMLStoreNames(layout) }
 
+  package func metadata(of file: AtomicStoreFile) throws -> StoreMetadata {
+    try XMLStoreReader(file, loader: nil, readsOnlyInfo: true).read().metadata
+  }
+
   package func inspect(_ file: AtomicStoreFile) throws -> AtomicStoreHeader {
     try XMLStoreReader(file, loader: nil).read()
   }

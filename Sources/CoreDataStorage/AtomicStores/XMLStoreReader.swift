@@ -18,13 +18,16 @@ final class XMLStoreReader: NSObject, XMLParserDelegate {
   private var counts: [String: Int] = [:]
   private var failure: StoreError?
   private var isFinished = false
+  /// Whether only what precedes the objects is read.
+  private let readsOnlyInfo: Bool
   private var path: [String] = []
   private var text: [UInt8] = []
   private var object: (place: AtomicStoreLoader.Place, names: XMLStoreNames.Entity)?
   private var attribute: String?
 
-  init(_ file: AtomicStoreFile, loader: AtomicStoreLoader?) throws {
+  init(_ file: AtomicStoreFile, loader: AtomicStoreLoader?, readsOnlyInfo: Bool = false) throws {
     self.file = file
+    self.readsOnlyInfo = readsOnlyInfo
     self.loader = loader
     names = try loader.map { try XMLStoreNames($0.layout) }
   }
@@ -38,7 +41,7 @@ final class XMLStoreReader: NSObject, XMLParserDelegate {
     parser.delegate = self
     let isWhole: Bool = parser.parse()
     if let failure { throw failure }
-    if !isWhole || !isFinished {
+    if !isFinished || (!isWhole && !readsOnlyInfo) {
       throw file.damage("Its XML is damaged: it ends early. Restore a copy of the file.")
     }
     guard UUID(uuidString: uuid) != nil else {
@@ -50,7 +53,7 @@ final class XMLStoreReader: NSObject, XMLParserDelegate {
   }
 
   private func fail(_ parser: XMLParser, _ error: any Error) {
-    guard failure == nil else { return }
+    if failure != nil || (readsOnlyInfo && isFinished) { return }
     failure = error as? StoreError ?? file.damage("\(error)")
     parser.abortParsing()
   }
@@ -123,6 +126,9 @@ final class XMLStoreReader: NSObject, XMLParserDelegate {
     case (3, "nextObjectID"): highestKey = max(highestKey, Int64(trimmed) ?? 0)
     case (3, "attribute"): endAttribute(parser)
     case (2, "object"): object = nil
+    case (2, "databaseInfo") where readsOnlyInfo:
+      isFinished = true
+      parser.abortParsing()
     case (1, _): isFinished = true
     default: break
     }

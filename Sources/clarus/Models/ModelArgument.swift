@@ -79,7 +79,6 @@ enum ModelArgument {
     let content: FileContent = try FileContent.recognize(path)
     switch content {
     case .store: break
-    case .binary: throw CommandFailure("\(path): It is a binary store, and those carry no model.")
     case .model, .propertyList, .unknown: return nil
     }
     let file: StoreInspection = try OpenStore.inspect(path, try content.storeKind(at: path))

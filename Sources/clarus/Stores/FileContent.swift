@@ -7,7 +7,6 @@ import Foundation
 enum FileContent: Equatable {
   /// A store of a supported kind; with its type.
   case store(String)
-  case binary
   case model
   case propertyList
   case unknown(String)
@@ -39,7 +38,6 @@ enum FileContent: Equatable {
   /// Recognises the kind by the first bytes of a file.
   static func recognize(_ head: Data) -> FileContent {
     if let kind = StoreRegistry.kind(ofFileThatBegins: head) { return .store(kind.type) }
-    if head.starts(with: Data("CoreData".utf8)) { return .binary }
     if head.starts(with: Data("bplist".utf8)) { return .propertyList }
     // Byte order marks and the declaration come before the root element.
     let text = String(decoding: head, as: UTF8.self)
@@ -60,8 +58,6 @@ enum FileContent: Equatable {
         throw CommandFailure("\(path): Stores of type \(type) can't be read here.")
       }
       return kind
-    case .binary:
-      throw CommandFailure("\(path): It is a binary store; only SQLite and XML stores are supported so far.")
     case .model, .propertyList:
       throw CommandFailure("\(path): It is no store; for models use `clarus model show`.")
     case .unknown(let what): throw CommandFailure("\(path): It is no Core Data store but \(what).")

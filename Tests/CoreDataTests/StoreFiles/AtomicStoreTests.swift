@@ -4,49 +4,54 @@ import StackSupport
 import TestSupport
 import Testing
 
-/// XML stores in files, as programs use them.
+/// Stores that are one file, as programs use them.
 @Suite
-struct XMLStoreTests {
+struct AtomicStoreTests {
+  private static let types: [String] = [NSXMLStoreType, NSBinaryStoreType]
+
   private static func open(
-    _ url: URL, model: NSManagedObjectModel = World.shared, options: [AnyHashable: Any]? = nil
+    _ url: URL, _ type: String, model: NSManagedObjectModel = World.shared,
+    options: [AnyHashable: Any]? = nil
   ) throws -> NSManagedObjectContext {
     let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
-    try coordinator.addPersistentStore(
-      ofType: NSXMLStoreType, configurationName: nil, at: url, options: options)
+    try coordinator.addPersistentStore(ofType: type, configurationName: nil, at: url, options: options)
     let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
     context.persistentStoreCoordinator = coordinator
     return context
   }
 
-  /// One object of every kind of value, with texts that XML can't hold as they stand.
+  /// Texts that a file can't hold as they stand.
   private static let texts: [String] = [
     "", "plain", "a <b> & \"c\" 'd'", "back\\slash \\u3c00", "tab\tline\nreturn\r end ",
     "\u{0}\u{1}\u{1F}\u{7F}",
-    "\u{FFFE}\u{FFFF}\u{FFFD}", "日本 e\u{301} é 🧀👩‍👩‍👧", "]]>", "  spaces  ", "<!-- no -->", "&amp;",
+    "\u{FFFE}\u{FFFF}\u{FFFD}", "日本 e\u{301} é 🧀👩‍👩‍👧", "]]>", "  spaces  ", "<!-- no -->", "&amp;", "$null",
   ]
 
-  @Test(arguments: texts.indices)
-  func `every value comes back as it was saved`(_ place: Int) throws {
+  @Test(arguments: types, texts.indices)
+  func `every value comes back as it was saved`(type: String, place: Int) throws {
     let folder = try TemporaryFolder()
     let text: String = Self.texts[place]
     let doubles: [Double] = [
       0, -0.0, 0.1, 1e300, -.leastNonzeroMagnitude, .infinity, 1e15, 123456789.123456789, -2,
     ]
+    // Foundation's own archives keep no such text.
+    let archived: String = text == "$null" ? "" : text
     let values: [String: Any] = [
       "i16": Int16.min, "i32": Int32.max, "i64": Int64.min + Int64(place), "flag": place % 2 == 0,
       "double": doubles[place % doubles.count], "float": Float(doubles[place % 3]),
       "date": Date(timeIntervalSinceReferenceDate: doubles[place % 5] / 3),
       "decimal": NSDecimalNumber(string: "-0.\(place)5"), "text": text,
       "uri": URL(string: "https://a.invalid/?b=\(place)&c=%3C")!, "uuid": UUID(),
-      "bytes": Data((0..<place * 40).map { UInt8($0 % 256) }), "thing": ["k": [text, place]] as NSDictionary,
+      "bytes": Data((0..<place * 40).map { UInt8($0 % 256) }),
+      "thing": ["k": [archived, place]] as NSDictionary,
     ]
-    let first: NSManagedObjectContext = try Self.open(folder.file("a.xml"))
+    let first: NSManagedObjectContext = try Self.open(folder.file("a.store"), type)
     try first.performAndWait {
       _ = first.make("Kinds", values)
       _ = first.make("Kinds")
       try first.save()
     }
-    let second: NSManagedObjectContext = try Self.open(folder.file("a.xml"))
+    let second: NSManagedObjectContext = try Self.open(folder.file("a.store"), type)
     try second.performAndWait {
       let all: [NSManagedObject] = try second.all(NSManagedObject.self, "Kinds")
       #expect(all.count == 2)
@@ -62,9 +67,10 @@ struct XMLStoreTests {
     }
   }
 
-  @Test func `relationships of every kind come back, ordered ones in their order`() throws {
+  @Test(arguments: types)
+  func `relationships of every kind come back, ordered ones in their order`(type: String) throws {
     let folder = try TemporaryFolder()
-    let first: NSManagedObjectContext = try Self.open(folder.file("a.xml"))
+    let first: NSManagedObjectContext = try Self.open(folder.file("a.store"), type)
     func graph(_ context: NSManagedObjectContext) throws -> [String] {
       func name(_ object: NSManagedObject) -> String {
         (object.value(forKey: object.entity.attributesByName["title"] == nil ? "name" : "title") as? String)
@@ -102,23 +108,25 @@ struct XMLStoreTests {
       try first.save()
       return try graph(first)
     }
-    let second: NSManagedObjectContext = try Self.open(folder.file("a.xml"))
+    let second: NSManagedObjectContext = try Self.open(folder.file("a.store"), type)
     let after: [String] = try second.performAndWait { try graph(second) }
     #expect(after == before)
     #expect(after.count == 20)
   }
 
-  @Test func `a URI names the same object when the file is opened again`() throws {
+  @Test(arguments: types)
+  func `a URI names the same object when the file is opened again`(type: String) throws {
     let folder = try TemporaryFolder()
-    let first: NSManagedObjectContext = try Self.open(folder.file("a.xml"))
-    let uris: [URL] = try first.performAndWait {
-      let objects: [NSManagedObject] = [first.item("a"), first.category("b"), Tag(context: first)]
-      try first.save()
+    let context: NSManagedObjectContext = try Self.open(folder.file("a.store"), type)
+    let uris: [URL] = try context.performAndWait {
+      let objects: [NSManagedObject] = [context.item("a"), context.category("b"), Tag(context: context)]
+      try context.save()
       return objects.map { $0.objectID.uriRepresentation() }
     }
     // One sequence serves all entities.
-    #expect(Set(uris.map(\.lastPathComponent)) == ["p102", "p103", "p104"])
-    let second: NSManagedObjectContext = try Self.open(folder.file("a.xml"))
+    let first: Int = type == NSXMLStoreType ? 102 : 1
+    #expect(Set(uris.map(\.lastPathComponent)) == Set((first...first + 2).map { "p\($0)" }))
+    let second: NSManagedObjectContext = try Self.open(folder.file("a.store"), type)
     let coordinator = try #require(second.persistentStoreCoordinator)
     try second.performAndWait {
       let ids: [NSManagedObjectID] = uris.compactMap { coordinator.managedObjectID(forURIRepresentation: $0) }
@@ -129,15 +137,16 @@ struct XMLStoreTests {
       try second.save()
       let new: Item = second.item("new")
       try second.save()
-      #expect(new.objectID.uriRepresentation().lastPathComponent == "p105")
+      #expect(new.objectID.uriRepresentation().lastPathComponent == "p\(first + 3)")
     }
   }
 
-  @Test func `of two that save one file the second is told, and nothing is lost`() throws {
+  @Test(arguments: types)
+  func `of two that save one file the second is told, and nothing is lost`(type: String) throws {
     let folder = try TemporaryFolder()
-    let url: URL = folder.file("a.xml")
-    let first: NSManagedObjectContext = try Self.open(url)
-    let second: NSManagedObjectContext = try Self.open(url)
+    let url: URL = folder.file("a.store")
+    let first: NSManagedObjectContext = try Self.open(url, type)
+    let second: NSManagedObjectContext = try Self.open(url, type)
     try first.performAndWait {
       _ = first.item("first")
       try first.save()
@@ -149,19 +158,20 @@ struct XMLStoreTests {
     #expect(error?.code == NSPersistentStoreOperationError)
     #expect(error?.localizedDescription.contains(url.path) == true)
     second.performAndWait { #expect(second.hasChanges) }
-    let third: NSManagedObjectContext = try Self.open(url)
+    let third: NSManagedObjectContext = try Self.open(url, type)
     #expect(try third.performAndWait { try third.all(Item.self, "Item").map(\.title) } == ["first"])
-    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path) == ["a.xml"])
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path) == ["a.store"])
   }
 
-  @Test func `metadata is kept, and read and set without opening the store`() throws {
+  @Test(arguments: types)
+  func `metadata is kept, and read and set without opening the store`(type: String) throws {
     let folder = try TemporaryFolder()
-    let url: URL = folder.file("a.xml")
+    let url: URL = folder.file("a.store")
     let mine: [String: Any] = [
       "text": "<a> & b", "number": 5, "real": 0.25, "flag": true, "data": Data([0, 255]),
       "list": ["x", ["y": "z\n"]] as [Any], "date": Date(timeIntervalSinceReferenceDate: 1000),
     ]
-    let context: NSManagedObjectContext = try Self.open(url)
+    let context: NSManagedObjectContext = try Self.open(url, type)
     let store: NSPersistentStore = try #require(context.persistentStoreCoordinator?.persistentStores.first)
     context.persistentStoreCoordinator?.setMetadata(mine, for: store)
     try context.performAndWait {
@@ -170,41 +180,49 @@ struct XMLStoreTests {
     }
     func check(_ metadata: [String: Any], _ more: String? = nil) {
       for (key, value) in mine { #expect((metadata[key] as? NSObject) == (value as! NSObject), "\(key)") }
-      #expect(metadata[NSStoreTypeKey] as? String == NSXMLStoreType)
+      #expect(metadata[NSStoreTypeKey] as? String == type)
       #expect(metadata[NSStoreUUIDKey] as? String == store.identifier)
       #expect(metadata["more"] as? String == more)
       #expect(World.shared.isConfiguration(withName: nil, compatibleWithStoreMetadata: metadata))
     }
-    check(try NSPersistentStoreCoordinator.metadataForPersistentStore(ofType: NSXMLStoreType, at: url))
+    check(try NSPersistentStoreCoordinator.metadataForPersistentStore(ofType: type, at: url))
     try context.persistentStoreCoordinator?.remove(store)
     try NSPersistentStoreCoordinator.setMetadata(
-      mine.merging(["more": "m"]) { $1 }, forPersistentStoreOfType: NSXMLStoreType, at: url)
-    check(try NSPersistentStoreCoordinator.metadataForPersistentStore(ofType: NSXMLStoreType, at: url), "m")
-    let again: NSManagedObjectContext = try Self.open(url)
+      mine.merging(["more": "m"]) { $1 }, forPersistentStoreOfType: type, at: url)
+    check(try NSPersistentStoreCoordinator.metadataForPersistentStore(ofType: type, at: url), "m")
+    let again: NSManagedObjectContext = try Self.open(url, type)
     #expect(try again.performAndWait { try again.all(Item.self, "Item").map(\.title) } == ["a"])
   }
 
-  @Test func `a store of another model is refused with the entities that differ`() throws {
+  @Test(arguments: types)
+  func `a store of another model is refused with the entities that differ`(type: String) throws {
     let folder = try TemporaryFolder()
-    _ = try Self.open(folder.file("a.xml"))
+    _ = try Self.open(folder.file("a.store"), type)
     let model: NSManagedObjectModel = World.model()
     model.entitiesByName["Tag"]?.properties.append(World.attribute("more", .stringAttributeType))
-    let error: NSError? = errorThrown { _ = try Self.open(folder.file("a.xml"), model: model) }
+    let error: NSError? = errorThrown { _ = try Self.open(folder.file("a.store"), type, model: model) }
     #expect(error?.code == NSPersistentStoreIncompatibleVersionHashError)
     #expect(error?.localizedDescription.contains("Tag") == true)
   }
 
-  @Test func `SQLite becomes XML and XML SQLite, with every object`() throws {
+  @Test func `SQLite becomes XML, XML binary and binary SQLite, with every object`() throws {
     let stack = try Stack(.sqlite)
     try stack.run { context in
       let category: Category = context.category("c")
       for title in ["a", "b"] { context.item(title, category).tags = [Tag(context: context)] }
       try context.save()
     }
-    let url: URL = stack.folder.file("a.xml")
-    let xml: NSPersistentStore = try stack.coordinator.migratePersistentStore(
-      stack.store, to: url, withType: NSXMLStoreType)
+    var store: NSPersistentStore = try stack.coordinator.migratePersistentStore(
+      stack.store, to: stack.folder.file("a.xml"), withType: NSXMLStoreType)
     #expect(try stack.titles() == ["a", "b"])
+    let ids: [NSManagedObjectID] = try stack.elsewhere { try $0.all(Item.self, "Item").map(\.objectID) }
+    store = try stack.coordinator.migratePersistentStore(
+      store, to: stack.folder.file("a.binary"), withType: NSBinaryStoreType)
+    // Both have one sequence of numbers.
+    let uris: [String] = try stack.elsewhere { context in
+      try context.all(Item.self, "Item").map { $0.objectID.uriRepresentation().lastPathComponent }
+    }
+    #expect(Set(uris) == Set(ids.map { $0.uriRepresentation().lastPathComponent }))
     try stack.elsewhere { context in
       let category: Category = try #require(try context.all(Category.self, "Category").first)
       #expect(category.items.count == 2 && category.items.allSatisfy { $0.tags.count == 1 })
@@ -212,47 +230,49 @@ struct XMLStoreTests {
       try context.save()
     }
     _ = try stack.coordinator.migratePersistentStore(
-      xml, to: stack.folder.file("b.sqlite"), withType: NSSQLiteStoreType)
+      store, to: stack.folder.file("b.sqlite"), withType: NSSQLiteStoreType)
     #expect(try stack.titles() == ["A", "b"])
     #expect(try stack.count("Tag") == 2)
   }
 
-  @Test func `read-only, destroyed, replaced and missing stores`() throws {
+  @Test(arguments: types)
+  func `read-only, destroyed, replaced and missing stores`(type: String) throws {
     let folder = try TemporaryFolder()
-    let (url, copy): (URL, URL) = (folder.file("a.xml"), folder.file("b.xml"))
-    let context: NSManagedObjectContext = try Self.open(url)
+    let (url, copy): (URL, URL) = (folder.file("a.store"), folder.file("b.store"))
+    let context: NSManagedObjectContext = try Self.open(url, type)
     let coordinator = try #require(context.persistentStoreCoordinator)
     try context.performAndWait {
       _ = context.item("a")
       try context.save()
     }
     let readOnly: NSManagedObjectContext = try Self.open(
-      url, options: [NSReadOnlyPersistentStoreOption: true])
+      url, type, options: [NSReadOnlyPersistentStoreOption: true])
     readOnly.performAndWait {
       _ = readOnly.item("b")
       #expect(codeThrown { try readOnly.save() } == CocoaError.Code.fileWriteNoPermission.rawValue)
     }
     try coordinator.replacePersistentStore(
-      at: copy, withPersistentStoreFrom: url, ofType: NSXMLStoreType)
-    let second: NSManagedObjectContext = try Self.open(copy)
+      at: copy, withPersistentStoreFrom: url, ofType: type)
+    let second: NSManagedObjectContext = try Self.open(copy, type)
     #expect(try second.performAndWait { try second.all(Item.self, "Item").map(\.title) } == ["a"])
-    try coordinator.destroyPersistentStore(at: copy, ofType: NSXMLStoreType)
+    try coordinator.destroyPersistentStore(at: copy, ofType: type)
     #expect(!FileManager.default.fileExists(atPath: copy.path))
     second.performAndWait {
       _ = second.item("b")
       #expect(codeThrown { try second.save() } == NSPersistentStoreOperationError)
     }
     #expect(
-      codeThrown { _ = try Self.open(copy, options: [NSReadOnlyPersistentStoreOption: true]) }
+      codeThrown { _ = try Self.open(copy, type, options: [NSReadOnlyPersistentStoreOption: true]) }
         == CocoaError.Code.fileReadNoSuchFile.rawValue)
-    try coordinator.destroyPersistentStore(at: url, ofType: NSXMLStoreType)
+    try coordinator.destroyPersistentStore(at: url, ofType: type)
     #expect(coordinator.persistentStores.isEmpty)
   }
 
-  @Test func `damaged files are errors that tell the place`() throws {
+  @Test func `damaged documents are errors that tell the place`() throws {
     let folder = try TemporaryFolder()
-    let url: URL = folder.file("a.xml")
-    let context: NSManagedObjectContext = try Self.open(url)
+    let url: URL = folder.file("a.store")
+    let type: String = NSXMLStoreType
+    let context: NSManagedObjectContext = try Self.open(url, type)
     try context.performAndWait {
       for title in ["a", "b"] {
         let item: Item = context.item(title)
@@ -274,7 +294,7 @@ struct XMLStoreTests {
       let damaged: String = whole.replacingOccurrences(of: what, with: with)
       #expect(damaged != whole, "\(what)")
       try damaged.write(to: folder.file("d.xml"), atomically: true, encoding: .utf8)
-      let error: NSError? = errorThrown { _ = try Self.open(folder.file("d.xml")) }
+      let error: NSError? = errorThrown { _ = try Self.open(folder.file("d.xml"), type) }
       #expect(error?.localizedDescription.contains(words) == true, "\(what): \(String(describing: error))")
     }
   }
