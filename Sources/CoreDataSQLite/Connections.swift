@@ -16,7 +16,10 @@ enum Connections {
         advice: "set 1 or more connections, or leave it out")
     }
     configuration.maximumReaderCount = options.connectionLimit
+    let salvages: Bool = options.salvages
     configuration.prepareDatabase { database in
+      // With it SQLite opens a file whose last pages are missing.
+      if salvages { try database.execute(sql: "PRAGMA writable_schema = 1") }
       SQLFunctions.register(on: database)
       SQLAggregates.register(on: database)
       for pragma in pragmas where !database.configuration.readonly || harmless.contains(pragma.name) {

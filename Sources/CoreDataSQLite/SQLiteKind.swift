@@ -21,7 +21,8 @@ package struct SQLiteKind: StoreEngineKind {
 
   package func inspect(_ url: URL, options: StoreOpeningOptions) throws -> StoreInspection {
     try SQLiteStoreFile.inspect(
-      url: try file(url), busyTimeoutInSeconds: SQLiteOptions(options).busyTimeoutInSeconds
+      url: try file(url), busyTimeoutInSeconds: SQLiteOptions(options).busyTimeoutInSeconds,
+      salvages: options.salvages
     ).inspection
   }
 

@@ -31,6 +31,9 @@ package struct SQLiteOptions: Sendable {
   /// 0 for none; 1 statements and times, 2 bound values too, 3 the database's plans too.
   package var debugLevel: Int = SQLDebug.levelFromEnvironment
 
+  /// Whether a file is read although its size and its header disagree, as those of a file that was cut off do.
+  package var salvages: Bool = false
+
   package enum MissingExternalData: Sendable {
     /// Reading the row throws, naming the file.
     case isError
@@ -54,5 +57,6 @@ package struct SQLiteOptions: Sendable {
     missingExternalData = options.readsMissingFilesAsNil ? .isNil : .isError
     tracksHistory = options.tracksHistory
     checksModel = options.checksModel
+    salvages = options.salvages && options.isReadOnly
   }
 }

@@ -37,9 +37,10 @@ package struct SQLiteStoreFile: @unchecked Sendable {
   /// Examines a file. Throws `StoreError.invalidFile` for a file that is no Core Data SQLite store, with the
   /// reason.
   ///
-  /// `busyTimeoutInSeconds`: how long to wait for another process's lock.
+  /// `busyTimeoutInSeconds`: how long to wait for another process's lock. `salvages`: whether the counts and
+  /// the model of a damaged file may be missing.
   package static func inspect(
-    url: URL, busyTimeoutInSeconds: Double = SQLiteOptions().busyTimeoutInSeconds
+    url: URL, busyTimeoutInSeconds: Double = SQLiteOptions().busyTimeoutInSeconds, salvages: Bool = false
   ) throws -> SQLiteStoreFile {
     guard url.isFileURL else {
       throw StoreError.invalidFile(url: url, reason: "A SQLite store needs a file URL.")
@@ -50,12 +51,13 @@ package struct SQLiteStoreFile: @unchecked Sendable {
     }
     var options = SQLiteOptions(isReadOnly: true)
     options.busyTimeoutInSeconds = busyTimeoutInSeconds
+    options.salvages = salvages
     let access = ReadOnlyAccess(url: url, configuration: try Connections.configuration(options, url: url))
     defer { try? access.close() }
-    return try access.read { try read($0, url: url) }
+    return try access.read { try read($0, url: url, salvages) }
   }
 
-  private static func read(_ database: Database, url: URL) throws -> SQLiteStoreFile {
+  private static func read(_ database: Database, url: URL, _ salvages: Bool) throws -> SQLiteStoreFile {
     let (metadata, problem) = try StoreMetadata.readLeniently(database, url: url)
     var model: NSManagedObjectModel?
     var modelProblem: String?
@@ -63,6 +65,8 @@ package struct SQLiteStoreFile: @unchecked Sendable {
       model = try ModelCache.read(database, url: url)
     } catch let error as ModelCache.Problem {
       modelProblem = error.reason
+    } catch let error as StoreError where salvages {
+      modelProblem = error.message().description
     }
     let versions: EntityVersions? = metadata.values[StoreMetadata.Key.hashes].map { _ in
       EntityVersions(hashes: metadata.hashes, carried: model)
@@ -75,7 +79,8 @@ package struct SQLiteStoreFile: @unchecked Sendable {
       versions: versions, metadataProblem: problem, model: model, modelProblem: modelProblem,
       frameworkVersion: metadata.values[StoreMetadata.Key.framework] as? Int,
       hasHistory: inventory.hasHistory,
-      entities: try counts(inventory, database, url: url))
+      entities: salvages
+        ? (try? counts(inventory, database, url: url)) ?? [] : try counts(inventory, database, url: url))
   }
 
   /// The root of each entity's hierarchy, by number.

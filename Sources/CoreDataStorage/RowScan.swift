@@ -24,6 +24,13 @@ package struct RowScan {
     keys = try source.fetchIDs(plan).map(\.key).sorted()
   }
 
+  /// Rows whose keys are known.
+  package init(_ entity: EntityLayout, keys: [Int64], in source: any StoreOperations) {
+    self.entity = entity
+    self.keys = keys
+    self.source = source
+  }
+
   package var count: Int { keys.count }
 
   package func id(_ place: Int) -> RowID { RowID(entity: entity.index, key: keys[place]) }

@@ -54,10 +54,13 @@ package protocol StoreClosing {
 /// | ``PlanSaving`` | one save, one transaction; slots for other plans |
 /// | ``StoreDescribing`` | identity, metadata, why it is read-only |
 /// | ``StoreSnapshotting``, ``StoreClosing`` | earlier states, closing |
+/// | ``StoreExamining`` | what is wrong with the file, and what can be read of it all the same |
 ///
 /// The graph calls engines through one class of stores, `EngineStore`; a new engine needs a
 /// ``StoreEngineKind`` and a line in the graph's registry.
-package protocol StoreEngine: StoreOperations, StoreDescribing, StoreSnapshotting, StoreClosing {
+package protocol StoreEngine: StoreOperations, StoreDescribing, StoreSnapshotting, StoreExamining,
+  StoreClosing
+{
   /// How rows that were read are cached between contexts.
   var rowFreshness: RowFreshness { get }
   /// Calls `listener` with rows that others have changed, from any thread, until the engine is closed. Called

@@ -33,5 +33,8 @@ package struct StoreOpeningOptions: Sendable {
   /// file may have; nil for all, since none of them is made.
   package var valueClasses: [AnyClass]?
 
+  /// Whether as much as possible is to be read from a damaged file. Only with `isReadOnly`.
+  package var salvages: Bool = false
+
   package init(isReadOnly: Bool = false) { self.isReadOnly = isReadOnly }
 }

@@ -118,19 +118,13 @@ package struct StoreTransfer {
       }
     }
     // Pairs refer to rows of both sides, and an order to all pairs.
-    try saveEdits(of: scans) { edit in
-      edit.added.isEmpty
-        ? nil : ToManyEdit(owner: edit.owner, slot: edit.slot, added: edit.added, removed: [], appended: [])
-    }
-    try saveEdits(of: scans) { edit in
-      guard let ordering = edit.ordering else { return nil }
-      return ToManyEdit(owner: edit.owner, slot: edit.slot, added: [], removed: [], ordering: ordering)
-    }
+    try saveEdits(of: scans, \.membership)
+    try saveEdits(of: scans, \.order)
   }
 
   private func saveEdits(of scans: [RowScan], _ part: (ToManyEdit) -> ToManyEdit?) throws {
     for scan in scans {
-      for slot in scan.entity.slots.indices where isNeeded(scan.entity.slots[slot]) {
+      for slot in scan.entity.slots.indices where Self.isNeeded(scan.entity.slots[slot]) {
         try scan.forEachPage(of: Self.ownersAtATime) { page in
           var plan = SavePlan()
           plan.toMany = try edits(of: scan.entity, slot, scan.ids(page)).compactMap(part)
@@ -144,7 +138,7 @@ package struct StoreTransfer {
   // MARK: Relationships
 
   /// Whether a relationship has data that is not in the rows.
-  private func isNeeded(_ slot: PropertySlot) -> Bool {
+  static func isNeeded(_ slot: PropertySlot) -> Bool {
     guard let relationship = slot.relationship, slot.role == .toMany else { return false }
     let inverseIsToOne: Bool = relationship.inverseRelationship.map { !$0.isToMany } ?? false
     return !inverseIsToOne || relationship.isOrdered
@@ -152,12 +146,20 @@ package struct StoreTransfer {
 
   /// The data of a relationship that is not in the rows.
   private func edits(of entity: EntityLayout, _ slot: Int, _ owners: [RowID]) throws -> [ToManyEdit] {
-    guard isNeeded(entity.slots[slot]), let relationship = entity.slots[slot].relationship else { return [] }
+    guard Self.isNeeded(entity.slots[slot]) else { return [] }
+    return Self.edits(
+      of: entity, slot, owners, try source.members(of: entity, slot: slot, owners: owners))
+  }
+
+  /// The same for members that were read.
+  static func edits(of entity: EntityLayout, _ slot: Int, _ owners: [RowID], _ lists: [[RowID]])
+    -> [ToManyEdit]
+  {
+    guard let relationship = entity.slots[slot].relationship else { return [] }
     let inverse: NSRelationshipDescription? = relationship.inverseRelationship
     let inverseIsToOne: Bool = inverse.map { !$0.isToMany } ?? false
     var edits: [ToManyEdit] = []
-    for (owner, members) in zip(owners, try source.members(of: entity, slot: slot, owners: owners))
-    where !members.isEmpty {
+    for (owner, members) in zip(owners, lists) where !members.isEmpty {
       let added: [RowID] =
         inverseIsToOne
         ? [] : members.filter { Self.isRecorded(by: relationship, of: inverse, owner: owner, member: $0) }

@@ -15,6 +15,7 @@ struct Clarus: ParsableCommand {
         clarus info Shop.sqlite                       what is in a store
         clarus fetch Shop.sqlite Item --where 'price > 10' --sort name --limit 5
         clarus show Shop.sqlite Item/p42              one object with its relationships
+        clarus check Shop.sqlite                      what is wrong with a store
         clarus convert Shop.sqlite Shop.xml --verify  a store of another kind with the same contents
         clarus diff Shop.sqlite Backup.sqlite         what two stores disagree in
         clarus model show Shop.xcdatamodeld           what is in a model
@@ -24,7 +25,8 @@ struct Clarus: ParsableCommand {
         0 done, 1 failed (one line on standard error says why), 2 wrong usage; `diff`: 0 equal, 1 different, 2 trouble
       """,
     subcommands: [
-      InfoCommand.self, FetchCommand.self, ShowCommand.self, ConvertCommand.self, DiffCommand.self,
+      InfoCommand.self, FetchCommand.self, ShowCommand.self, CheckCommand.self, ConvertCommand.self,
+      DiffCommand.self,
       ModelCommand.self,
     ])
 

@@ -118,12 +118,16 @@ package enum AppleBookkeeping {
   package static func fileReferences(in column: String, of table: String, tag: UInt8) -> String {
     let value: SQLExpression = .column(nil, column)
     var select = SelectStatement(columns: [value], source: .table(table, alias: nil))
-    select.condition = .all([
+    select.condition = isFileReference(value, tag: tag)
+    return SQLRenderer.inlineText(.select(select), dialect: SQLiteDialect())
+  }
+
+  static func isFileReference(_ value: SQLExpression, tag: UInt8) -> SQLExpression {
+    .all([
       .inList(.builtin("length", [value]), [.integer(37), .integer(38)]),
       .binary(
         .equal, .builtin("substr", [value, .integer(1), .integer(1)]), .bound(.blob(Data([tag])))),
     ])
-    return SQLRenderer.inlineText(.select(select), dialect: SQLiteDialect())
   }
 
   // MARK: Pieces

@@ -102,7 +102,7 @@ package struct StoreConversion {
   }
 
   /// The program's part of a store's metadata.
-  private static func ownMetadata(_ metadata: [String: Any]) -> [String: Any] {
+  static func ownMetadata(_ metadata: [String: Any]) -> [String: Any] {
     let others: [String] =
       StoreMetadata.Key.ofTheFile + [StoreMetadata.Key.uuid, EntityVersions.structuresKey]
     return metadata.filter { !others.contains($0.key) }

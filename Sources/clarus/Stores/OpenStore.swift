@@ -10,16 +10,20 @@ struct OpenStore {
   let file: StoreInspection
   /// nil for a store that carries no model, if none was given.
   let model: ChosenModel?
+  private let salvages: Bool
 
   /// A user waits for the result, so a store that another process keeps locked soon is an error.
   static let busyTimeoutInSeconds: Double = 5
 
   /// Examines a store. With `needsModel`, a store without a model is a failure that tells the user what to
   /// do.
-  init(path: String, modelPath: String?, needsModel: Bool) throws {
+  ///
+  /// With `salvages`, as much as possible is read of a damaged file.
+  init(path: String, modelPath: String?, needsModel: Bool, salvages: Bool = false) throws {
     self.path = path
+    self.salvages = salvages
     kind = try FileContent.recognize(path).storeKind(at: path)
-    let file: StoreInspection = try Self.inspect(path, kind)
+    let file: StoreInspection = try Self.inspect(path, kind, salvages: salvages)
     self.file = file
     model =
       modelPath == nil
@@ -34,8 +38,11 @@ struct OpenStore {
   }
 
   /// The metadata and contents of a store that can be read without its model.
-  static func inspect(_ path: String, _ kind: any StoreEngineKind) throws -> StoreInspection {
+  static func inspect(_ path: String, _ kind: any StoreEngineKind, salvages: Bool = false) throws
+    -> StoreInspection
+  {
     var options = StoreOpeningOptions(isReadOnly: true)
+    options.salvages = salvages
     options.timeoutInSeconds = busyTimeoutInSeconds
     return try kind.inspect(URL(fileURLWithPath: path), options: options)
   }
@@ -58,6 +65,7 @@ struct OpenStore {
     options.timeoutInSeconds = Self.busyTimeoutInSeconds
     options.readsMissingFilesAsNil = readsMissingFilesAsNil
     options.entityNames = model.entityNames
+    options.salvages = salvages
     // The model was checked when it was chosen.
     options.checksModel = false
     return try kind.open(

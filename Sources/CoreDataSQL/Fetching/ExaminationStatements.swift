@@ -1,0 +1,91 @@
+import CoreDataStorage
+import Foundation
+
+/// The statements that examine a store's tables for what no fetch shows.
+package struct ExaminationStatements: Sendable {
+  private let schema: StoreSchema
+  private let dialect: any SQLDialect
+
+  package init(_ schema: StoreSchema, dialect: any SQLDialect = SQLiteDialect()) {
+    self.schema = schema
+    self.dialect = dialect
+  }
+
+  private func text(_ select: SelectStatement) -> String {
+    SQLRenderer.inlineText(.select(select), dialect: dialect)
+  }
+
+  /// The highest key in use.
+  package func highestKey(in table: TableSchema) -> String {
+    text(
+      SelectStatement(
+        columns: [.builtin("max", [.column(nil, table.key)])], source: .table(table.name, alias: nil)))
+  }
+
+  /// (key, most): keys after a key, in ascending order, with their entity numbers.
+  package func keys(after key: Int64, in table: TableSchema, limit: Int) -> String {
+    var select = SelectStatement(
+      columns: [.column(nil, table.key), table.entityNumber(nil)], source: .table(table.name, alias: nil))
+    select.condition = .binary(.greater, .column(nil, table.key), .integer(key))
+    select.order = [SQLOrderTerm(.column(nil, table.key), ascending: true)]
+    select.limit = .integer(Int64(limit))
+    return text(select)
+  }
+
+  /// Keys of rows whose entity is none of the table's; nil if all rows are of one entity.
+  package func strangeRows(in table: TableSchema) -> String? {
+    guard let column = table.entity else { return nil }
+    let numbers: [SQLExpression] = schema.layout.entities[table.root].family
+      .map { .integer(Int64(schema.entityNumber(of: $0))) }
+    var select = SelectStatement(columns: [.column(nil, table.key)], source: .table(table.name, alias: nil))
+    select.condition = .isNotTrue(.inList(.column(nil, column), numbers))
+    return text(select)
+  }
+
+  /// Pairs of which an object is missing: the keys of the owner and of the target.
+  package func danglingPairs(in join: JoinTable) -> String? {
+    let slot: PropertySlot = schema.layout.entities[join.entity].slots[join.slot]
+    guard let destination = slot.destination, let owners = try? schema.table(of: join.entity),
+      let targets = try? schema.table(of: destination)
+    else { return nil }
+    func isMissing(_ column: String, _ table: TableSchema) -> SQLExpression {
+      var rows = SelectStatement(columns: [.integer(1)], source: .table(table.name, alias: "t"))
+      rows.condition = .binary(.equal, .column("t", table.key), .column("j", column))
+      return .exists(rows, isNegated: true)
+    }
+    var select = SelectStatement(
+      columns: [.column("j", join.ownerKey), .column("j", join.targetKey)],
+      source: .table(join.name, alias: "j"))
+    select.condition = .any([isMissing(join.ownerKey, owners), isMissing(join.targetKey, targets)])
+    return text(select)
+  }
+
+  /// Owners of an ordered relationship some of whose members have no place, or share one; nil for a
+  /// relationship without an order.
+  package func unorderedOwners(_ storage: ToManyStorage) -> [String] {
+    let (table, owner, order): (String, String, String?) =
+      switch storage {
+      case .foreignKey(let members): (members.table, members.key, members.order)
+      case .joinTable(let members): (members.table, members.owner, members.order)
+      }
+    guard let order else { return [] }
+    var none = SelectStatement(columns: [.column(nil, owner)], source: .table(table, alias: nil))
+    none.isDistinct = true
+    none.condition = .all([.isNotNull(.column(nil, owner)), .isNull(.column(nil, order))])
+    var shared = SelectStatement(columns: [.column(nil, owner)], source: .table(table, alias: nil))
+    shared.condition = .all([.isNotNull(.column(nil, owner)), .isNotNull(.column(nil, order))])
+    shared.groups = [.column(nil, owner), .column(nil, order)]
+    shared.having = .binary(.greater, .countRows, .integer(1))
+    return [text(none), text(shared)]
+  }
+
+  /// Keys of rows with values of a column that have the form of a file's name, and these values.
+  package func fileReferences(in column: String, of table: TableSchema, tag: UInt8) -> String {
+    let value: SQLExpression = .column(nil, column)
+    var select = SelectStatement(
+      columns: [.column(nil, table.key), table.entityNumber(nil), value],
+      source: .table(table.name, alias: nil))
+    select.condition = AppleBookkeeping.isFileReference(value, tag: tag)
+    return text(select)
+  }
+}

@@ -1,0 +1,232 @@
+import CoreDataModel
+import CoreDataSQL
+import CoreDataStorage
+import Foundation
+import GRDB
+
+/// What a SQLite file says about its own soundness.
+extension SQLiteEngine {
+  package func ownProblems() throws -> [StoreProblem] {
+    var (problems, references): (StoreProblems, [FileReference]) = try read { database in
+      var problems = StoreProblems()
+      try findDamage(database, &problems)
+      let statements = ExaminationStatements(schema)
+      try checkCounters(statements, database, &problems)
+      try checkRows(statements, database, &problems)
+      try checkPairs(statements, database, &problems)
+      try checkOrders(statements, database, &problems)
+      return (problems, try fileReferences(statements, database))
+    }
+    checkFiles(references, &problems)
+    try findOrphans(&problems)
+    return problems.all
+  }
+
+  /// The first column of all rows.
+  private func integers(_ sql: String, _ database: Database) throws -> [Int64] {
+    let statement = try RawStatement(database, sql, url: url)
+    defer { statement.reset() }
+    var values: [Int64] = []
+    while try statement.step() { values.append(statement.integer(0)) }
+    return values
+  }
+
+  private func findDamage(_ database: Database, _ problems: inout StoreProblems) throws {
+    let check = try RawStatement(database, "PRAGMA integrity_check(20)", url: url)
+    defer { check.reset() }
+    while try check.step() {
+      guard let line = check.text(0), line != "ok" else { continue }
+      problems.add(StoreProblem(.damage, "The database is damaged: \(line)."))
+    }
+  }
+
+  // MARK: Counters and rows
+
+  private func checkCounters(
+    _ statements: ExaminationStatements, _ database: Database, _ problems: inout StoreProblems
+  ) throws {
+    let counters: [Int: Int64] = Dictionary(
+      try StoreInventory.entityRows(database, url: url).map { ($0.number, $0.maxKey) },
+      uniquingKeysWith: { first, _ in first })
+    for table in schema.tables {
+      let highest: Int64 = try integers(statements.highestKey(in: table), database).first ?? 0
+      let counter: Int64 = counters[table.rootNumber] ?? 0
+      if counter >= highest { continue }
+      let entity: String = layout.entities[table.root].name
+      problems.add(
+        StoreProblem(
+          .keys, entity: entity,
+          "The counter of keys of \(entity) is \(counter), and there is a row with the key \(highest)."))
+    }
+  }
+
+  private func checkRows(
+    _ statements: ExaminationStatements, _ database: Database, _ problems: inout StoreProblems
+  ) throws {
+    for table in schema.tables {
+      guard let sql = statements.strangeRows(in: table) else { continue }
+      let keys: [Int64] = try integers(sql, database)
+      if keys.isEmpty { continue }
+      let entity: String = layout.entities[table.root].name
+      let some: String = keys.prefix(StoreProblem.objectsKept).map(String.init).joined(separator: ", ")
+      problems.add(
+        StoreProblem(
+          .entity, entity: entity, count: keys.count,
+          "Rows in the table of \(entity) have the number of no entity of the hierarchy, so no fetch shows them (keys \(some))."
+        ))
+    }
+  }
+
+  private func checkPairs(
+    _ statements: ExaminationStatements, _ database: Database, _ problems: inout StoreProblems
+  ) throws {
+    for join in schema.joinTables {
+      guard let sql = statements.danglingPairs(in: join) else { continue }
+      let keys: [Int64] = try integers(sql, database)
+      if keys.isEmpty { continue }
+      let entity: EntityLayout = layout.entities[join.entity]
+      let name: String = entity.slots[join.slot].name
+      problems.add(
+        StoreProblem(
+          .dangling, entity: entity.name, property: name, count: keys.count,
+          objects: keys.prefix(StoreProblem.objectsKept).map { RowID(entity: entity.index, key: $0) },
+          "\(entity.name).\(name) has pairs of which one object does not exist."))
+    }
+  }
+
+  private func checkOrders(
+    _ statements: ExaminationStatements, _ database: Database, _ problems: inout StoreProblems
+  ) throws {
+    for entity in layout.entities where schema.tablePosition[entity.index] != nil {
+      for (number, slot) in entity.slots.enumerated() where slot.declaringEntity == entity.index {
+        guard case .toMany(let storage) = schema.storage(of: entity.index, slot: number) else { continue }
+        var owners: Set<Int64> = []
+        for sql in statements.unorderedOwners(storage) {
+          owners.formUnion(try integers(sql, database))
+        }
+        if owners.isEmpty { continue }
+        problems.add(
+          StoreProblem(
+            .order, entity: entity.name, property: slot.name, count: owners.count,
+            objects: owners.sorted().prefix(StoreProblem.objectsKept)
+              .map { RowID(entity: entity.index, key: $0) },
+            "\(entity.name).\(slot.name) is ordered, and some members have no place, or share one."))
+      }
+    }
+  }
+
+  // MARK: Files of values
+
+  private struct FileReference {
+    var row: RowID
+    var entity: String
+    var property: String
+    var file: String
+  }
+
+  private func fileReferences(
+    _ statements: ExaminationStatements, _ database: Database
+  ) throws -> [FileReference] {
+    var references: [FileReference] = []
+    for entity in layout.entities where schema.tablePosition[entity.index] != nil {
+      for (number, slot) in entity.slots.enumerated() where slot.declaringEntity == entity.index {
+        guard case .attribute(let column) = schema.storage(of: entity.index, slot: number), column.isTagged
+        else { continue }
+        let sql: String = statements.fileReferences(
+          in: column.name, of: try schema.table(of: entity.index), tag: ExternalData.fileTag)
+        let rows = try RawStatement(database, sql, url: url)
+        defer { rows.reset() }
+        while try rows.step() {
+          guard let value = rows.data(2), let name = value.withUnsafeBytes({ ExternalData.fileName($0) })
+          else { continue }
+          let index: Int = schema.entityIndex(ofNumber: Int(rows.integer(1))) ?? entity.index
+          references.append(
+            FileReference(
+              row: RowID(entity: index, key: rows.integer(0)), entity: entity.name, property: slot.name,
+              file: name))
+        }
+      }
+    }
+    return references
+  }
+
+  private func checkFiles(_ references: [FileReference], _ problems: inout StoreProblems) {
+    for reference in references {
+      let path: String = external.file(reference.file).path
+      let stamp = FileStamp(path: path)
+      let reason: String =
+        if let stamp {
+          stamp.kind.objection ?? (stamp.size == 0 ? "It is empty, so it was cut off." : "")
+        } else {
+          "There is no such file."
+        }
+      if reason.isEmpty { continue }
+      problems.add(
+        StoreProblem(
+          .missingFile, entity: reference.entity, property: reference.property, objects: [reference.row],
+          "\(reference.entity).\(reference.property) has its value in a file of "
+            + "\(external.support.lastPathComponent), which can't be read: \(reason)"))
+    }
+  }
+
+  private func findOrphans(_ problems: inout StoreProblems) throws {
+    let names: [String] =
+      ((try? FileManager.default.contentsOfDirectory(atPath: external.folder.path)) ?? [])
+      .filter(ExternalData.isFileName)
+    if names.isEmpty { return }
+    let own: Set<String> = try read { try ExternalLeftovers.referredNames($0, url: url) }
+    // Files that may belong to a store beside it are nobody's problem.
+    guard let others = SharedFolder(of: external).referredNames() else { return }
+    let orphans: [String] = names.filter { !own.contains($0) && !others.contains($0) }.sorted()
+    if orphans.isEmpty { return }
+    let some: String = orphans.prefix(StoreProblem.objectsKept).joined(separator: ", ")
+    problems.add(
+      StoreProblem(
+        .orphanedFile, count: orphans.count,
+        "Files in \(external.support.lastPathComponent) belong to no row: \(some)."))
+  }
+
+  // MARK: Damaged files
+
+  /// Reads keys page by page of the database; behind a damaged one it goes on at the next key that can be
+  /// found.
+  package func readableKeys(of entity: EntityLayout) throws -> [Int64] {
+    let table: TableSchema = try schema.table(of: entity.index)
+    let statements = ExaminationStatements(schema)
+    let number: Int = schema.entityNumber(of: entity.index)
+    let highest: Int64 =
+      try read { try StoreInventory.entityRows($0, url: url) }
+      .first { $0.number == table.rootNumber }.map(\.maxKey) ?? Int64(Int32.max)
+    var keys: [Int64] = []
+    var last: Int64 = 0
+    var step: Int64 = 0
+    while true {
+      do {
+        let rows: [(Int64, Int64)] = try read { database in
+          let statement = try RawStatement(
+            database, statements.keys(after: last, in: table, limit: step == 0 ? 500 : 1), url: url)
+          defer { statement.reset() }
+          var rows: [(Int64, Int64)] = []
+          while try statement.step() { rows.append((statement.integer(0), statement.integer(1))) }
+          return rows
+        }
+        if rows.isEmpty { break }
+        keys += rows.filter { Int($0.1) == number || table.entity == nil }.map(\.0)
+        last = rows[rows.count - 1].0
+        step = 0
+      } catch is StoreError {
+        if step == 0 {
+          // The page is read again row by row, up to the row that fails.
+          step = 1
+          continue
+        }
+        let (next, isOver) = last.addingReportingOverflow(step)
+        if isOver || next > highest { break }
+        last = next
+        // Small enough to lose few rows behind the damage, large enough to come to the end.
+        step = min(step * 2, max(32, (highest - last) / 2000))
+      }
+    }
+    return keys
+  }
+}

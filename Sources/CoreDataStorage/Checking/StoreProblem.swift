@@ -1,0 +1,93 @@
+import Foundation
+
+/// Something wrong with a store, of one kind at one place of the model.
+package struct StoreProblem: Sendable, Equatable {
+  package enum Kind: String, Sendable, CaseIterable {
+    /// The file is damaged.
+    case damage
+    /// The store was written with another model.
+    case model
+    /// Rows of entities that the model does not have.
+    case entity
+    /// A relationship names an object that is not there, or of a wrong entity.
+    case dangling
+    /// The two sides of a relationship disagree.
+    case inverse
+    /// The members of an ordered relationship have no order, or equal places.
+    case order
+    /// A required property is nil, or a relationship has too few or too many members.
+    case required
+    /// The counter of keys is behind the keys in use.
+    case keys
+    /// The file of a value can't be read.
+    case missingFile
+    /// A file of a value that no row refers to.
+    case orphanedFile
+
+    /// Whether nothing is lost or wrong because of it.
+    package var isWarning: Bool { self == .orphanedFile || self == .keys || self == .order }
+  }
+
+  package var kind: Kind
+  package var entity: String?
+  package var property: String?
+  /// How often it was found.
+  package var count: Int
+  /// The first objects, or the owners of the first relationships, with the problem.
+  package var objects: [RowID]
+  /// One sentence.
+  package var message: String
+
+  package static let objectsKept: Int = 5
+
+  package init(
+    _ kind: Kind, entity: String? = nil, property: String? = nil, count: Int = 1, objects: [RowID] = [],
+    _ message: String
+  ) {
+    self.kind = kind
+    self.entity = entity
+    self.property = property
+    self.count = count
+    self.objects = objects
+    self.message = message
+  }
+}
+
+/// Collects problems: those of one kind at one place are one.
+package struct StoreProblems {
+  package private(set) var all: [StoreProblem] = []
+  private var places: [String: Int] = [:]
+
+  package init() {}
+
+  package mutating func add(_ problem: StoreProblem) {
+    let name: String = "\(problem.kind) \(problem.entity ?? "").\(problem.property ?? "") \(problem.message)"
+    guard let place = places[name] else {
+      places[name] = all.count
+      all.append(problem)
+      return
+    }
+    all[place].count += problem.count
+    let room: Int = max(0, StoreProblem.objectsKept - all[place].objects.count)
+    all[place].objects += problem.objects.prefix(room)
+  }
+}
+
+/// What a kind of store can find wrong with its own file, beyond rows and relationships.
+package protocol StoreExamining {
+  /// Examines the file: its integrity, its counters, the order of relationships, files of values. Throws only
+  /// if that is impossible. Cost: reads the whole file.
+  func ownProblems() throws -> [StoreProblem]
+  /// The keys of an entity's own rows as far as they can be read from a damaged file, in ascending order.
+  func readableKeys(of entity: EntityLayout) throws -> [Int64]
+}
+
+extension StoreExamining {
+  package func ownProblems() throws -> [StoreProblem] { [] }
+}
+
+extension StoreExamining where Self: StoreOperations {
+  package func readableKeys(of entity: EntityLayout) throws -> [Int64] {
+    try RowScan(entity, in: self).keys
+  }
+}

@@ -1,0 +1,267 @@
+import CoreDataModel
+import Foundation
+
+/// Copies what can be read of a store into a new one, and mends what is wrong with it: references to objects
+/// that are not there become nil, one-to-one relationships that only one side knows are completed, and rows
+/// that can't be read are left out.
+package final class StoreRepair {
+  package struct Outcome {
+    package struct Entity {
+      package var name: String
+      package var saved: Int = 0
+      /// Keys of rows that were found and could not be read, or not be written.
+      package var lost: [Int64] = []
+    }
+
+    package var entities: [Entity] = []
+    /// What was changed, counted as problems are.
+    package var changes: [StoreProblem] = []
+  }
+
+  private let source: any StoreEngine
+  private let entityNames: Set<String>?
+  private let entities: [EntityLayout]
+  private let note: (_ objects: Int) throws -> Void
+  private var outcome = Outcome()
+  private var changes = StoreProblems()
+  private var directory = ObjectDirectory([])
+  /// To-one relationships that are to be set, by the object's id without its entity: root and key.
+  private var completions: [RowID: [(word: Int, target: RowID)]] = [:]
+
+  private static let pageSize: Int = 500
+
+  /// `source` was opened to salvage, with values in missing files as nil.
+  package init(
+    of source: any StoreEngine, entityNames: Set<String>?,
+    note: @escaping (_ objects: Int) throws -> Void = { _ in }
+  ) {
+    self.source = source
+    self.entityNames = entityNames
+    entities = source.layout.entities.filter { !$0.isAbstract && entityNames?.contains($0.name) ?? true }
+    self.note = note
+  }
+
+  /// Makes a store of a kind at a place where there is nothing. After an error nothing is left there.
+  package func run(to url: URL, kind: any StoreEngineKind) throws -> Outcome {
+    let staged = try StagedStore(at: url)
+    defer { staged.discard() }
+    var options = StoreOpeningOptions()
+    options.entityNames = entityNames
+    options.checksModel = false
+    let target: any StoreEngine = try kind.open(
+      at: staged.temporary, layout: source.layout, options: options)
+    do {
+      try fill(target)
+      try target.setMetadata(StoreConversion.ownMetadata(source.metadata))
+      _ = try target.save(SavePlan())
+      try target.close()
+    } catch {
+      try? target.close()
+      throw error
+    }
+    try note(0)
+    try staged.publish()
+    outcome.changes = changes.all
+    return outcome
+  }
+
+  private func fill(_ target: any StoreEngine) throws {
+    outcome.entities = entities.map { Outcome.Entity(name: $0.name) }
+    var readable: [[Int64]] = []
+    for (place, entity) in entities.enumerated() {
+      var keys: [Int64] = []
+      try forEachPage(try source.readableKeys(of: entity)) { page in
+        let found: [RowRef] = rows(page, entity)
+        keys += found.map(\.key)
+        if found.count < page.count {
+          outcome.entities[place].lost += Set(page).subtracting(found.map(\.key)).sorted()
+        }
+        try note(0)
+      }
+      readable.append(keys)
+    }
+    directory = ObjectDirectory(zip(entities, readable).map { RowScan($0, keys: $1, in: source) })
+    for (entity, keys) in zip(entities, readable) { planCompletions(of: entity, keys) }
+    let writer = RepairWriter(target, source)
+    try writer.allocate(zip(entities, readable).map { ($0.rootIndex, $1.last ?? 0) })
+    for (place, entity) in entities.enumerated() {
+      try forEachPage(readable[place]) { page in
+        let lost: [Int64] = try writer.insert(mended(rows(page, entity), entity), entity)
+        outcome.entities[place].lost += lost
+        outcome.entities[place].saved += page.count - lost.count
+        try note(page.count)
+      }
+    }
+    for (entity, keys) in zip(entities, readable) {
+      for slot in entity.slots.indices where StoreTransfer.isNeeded(entity.slots[slot]) {
+        try forEachPage(keys) { page in
+          let owners: [RowID] = page.map { RowID(entity: entity.index, key: $0) }
+          writer.add(StoreTransfer.edits(of: entity, slot, owners, members(owners, entity, slot)))
+          try note(0)
+        }
+      }
+    }
+    try writer.finish()
+  }
+
+  private func forEachPage(_ keys: [Int64], _ body: ([Int64]) throws -> Void) rethrows {
+    for start in stride(from: 0, to: keys.count, by: Self.pageSize) {
+      try body(Array(keys[start..<min(start + Self.pageSize, keys.count)]))
+    }
+  }
+
+  // MARK: Reading
+
+  /// The rows that can be read, in the order of their keys.
+  private func rows(_ keys: [Int64], _ entity: EntityLayout) -> [RowRef] {
+    rows(ofFamily: entity, keys).filter { $0.entity == entity.index }
+  }
+
+  private func rows(ofFamily entity: EntityLayout, _ keys: [Int64]) -> [RowRef] {
+    if keys.isEmpty { return [] }
+    var rows: [RowRef] = []
+    func append(_ batch: RowBatch) { batch.forEach { rows.append($0) } }
+    if let batch = try? source.rows(of: entity, keys: keys) {
+      append(batch)
+    } else {
+      for key in keys {
+        if let batch = try? source.rows(of: entity, keys: [key]) { append(batch) }
+      }
+    }
+    return rows.sorted { $0.key < $1.key }
+  }
+
+  /// Members that are there; none for a relationship that can't be read.
+  private func members(_ owners: [RowID], _ entity: EntityLayout, _ slot: Int) -> [[RowID]] {
+    let described: PropertySlot = entity.slots[slot]
+    guard let destination = described.destination.map({ source.layout.entities[$0] }) else { return [] }
+    let lists: [[RowID]] =
+      (try? source.members(of: entity, slot: slot, owners: owners))
+      ?? owners.map { owner in
+        if let list = try? source.members(of: entity, slot: slot, owners: [owner]).first { return list }
+        note(.damage, entity, described, owner, "could not be read, and is empty.")
+        return []
+      }
+    return zip(owners, lists).map { owner, list in
+      var seen: Set<Int64> = []
+      return list.compactMap { member in
+        guard case .found(let id) = directory.find(member.key, expected: destination) else {
+          note(.dangling, entity, described, owner, "named an object that is not there.")
+          return nil
+        }
+        return seen.insert(id.key).inserted ? id : nil
+      }
+    }
+  }
+
+  private func note(
+    _ kind: StoreProblem.Kind, _ entity: EntityLayout, _ slot: PropertySlot, _ id: RowID, _ text: String
+  ) {
+    changes.add(
+      StoreProblem(
+        kind, entity: entity.name, property: slot.name, objects: [id], "\(entity.name).\(slot.name) \(text)"))
+  }
+
+  // MARK: Mending
+
+  private enum Partner {
+    case agrees
+    /// The other side is nil.
+    case none
+    case another
+  }
+
+  /// A one-to-one relationship of which one side is nil is completed, unless two objects name that side.
+  private func planCompletions(of entity: EntityLayout, _ keys: [Int64]) {
+    for slot in entity.slots {
+      guard case .stored(.toOne, let word) = slot.role, let back = inverse(slot) else { continue }
+      forEachPage(keys) { page in
+        let sound: [(RowRef, RowID)] = rows(page, entity).compactMap { row in
+          target(row, word, slot).map { (row, $0) }
+        }
+        let partners: [Int64: Int64?] = self.partners(sound.map(\.1), back)
+        for (row, target) in sound where partners[target.key] == .some(nil) {
+          let place = RowID(entity: back.entity.rootIndex, key: target.key)
+          if completions[place]?.contains(where: { $0.word == back.word }) ?? false { continue }
+          completions[place, default: []].append((back.word, row.id))
+          note(
+            .inverse, back.entity, back.slot, target,
+            "was nil although its object names this one, and was set to it.")
+        }
+      }
+    }
+  }
+
+  /// The inverse of a one-to-one relationship.
+  private func inverse(_ slot: PropertySlot) -> (entity: EntityLayout, slot: PropertySlot, word: Int)? {
+    guard let destination = slot.destination.map({ source.layout.entities[$0] }),
+      let inverse = slot.inverseSlot, case .stored(.toOne, let word) = destination.slots[inverse].role
+    else { return nil }
+    return (destination, destination.slots[inverse], word)
+  }
+
+  private func target(_ row: RowRef, _ word: Int, _ slot: PropertySlot) -> RowID? {
+    guard row.hasValue(word), let destination = slot.destination,
+      case .found(let id) = directory.find(
+        row.target(word).key, expected: source.layout.entities[destination])
+    else { return nil }
+    return id
+  }
+
+  /// What objects name in turn; nil for nothing.
+  private func partners(
+    _ targets: [RowID], _ back: (entity: EntityLayout, slot: PropertySlot, word: Int)
+  ) -> [Int64: Int64?] {
+    var partners: [Int64: Int64?] = [:]
+    for row in rows(ofFamily: back.entity, Array(Set(targets.map(\.key)))) {
+      partners[row.key] = .some(target(row, back.word, back.slot)?.key)
+    }
+    return partners
+  }
+
+  /// Copies of rows, without references to what is not there.
+  private func mended(_ rows: [RowRef], _ entity: EntityLayout) -> RowBatch {
+    var batch = RowBatch()
+    let cleared: [Int: Set<Int64>] = disagreements(rows, entity)
+    for row in rows {
+      if batch.slabs.last?.isFull ?? true {
+        batch.slabs.append(RowSlab(layout: entity, family: false, rowCapacity: 64))
+      }
+      let slab: RowSlab = batch.slabs[batch.slabs.count - 1]
+      let copy: UnsafeMutableRawPointer = slab.appendCopy(of: row, layout: entity)
+      for slot in entity.slots {
+        guard case .stored(.toOne, let word) = slot.role, row.hasValue(word) else { continue }
+        if let target = target(row, word, slot) {
+          slab.set(copy, word: word, toTarget: target)
+          if cleared[word]?.contains(row.key) ?? false {
+            slab.clear(copy, word: word)
+            note(.inverse, entity, slot, row.id, "named an object that names another one, and became nil.")
+          }
+        } else {
+          slab.clear(copy, word: word)
+          note(.dangling, entity, slot, row.id, "named an object that is not there, and became nil.")
+        }
+      }
+      for (word, target) in completions[RowID(entity: entity.rootIndex, key: row.key)] ?? [] {
+        slab.set(copy, word: word, toTarget: target)
+      }
+    }
+    return batch
+  }
+
+  /// By word: the keys of objects that name one that names another.
+  private func disagreements(_ rows: [RowRef], _ entity: EntityLayout) -> [Int: Set<Int64>] {
+    var result: [Int: Set<Int64>] = [:]
+    for slot in entity.slots {
+      guard case .stored(.toOne, let word) = slot.role, let back = inverse(slot) else { continue }
+      let sound: [(RowRef, RowID)] = rows.compactMap { row in target(row, word, slot).map { (row, $0) } }
+      let partners: [Int64: Int64?] = self.partners(sound.map(\.1), back)
+      for (row, target) in sound {
+        let completed: Int64? = completions[RowID(entity: back.entity.rootIndex, key: target.key)]?
+          .first { $0.word == back.word }?.target.key
+        if (partners[target.key] ?? nil) ?? completed != row.key { result[word, default: []].insert(row.key) }
+      }
+    }
+    return result
+  }
+}

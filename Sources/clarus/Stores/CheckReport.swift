@@ -1,0 +1,139 @@
+import CoreDataStorage
+import Foundation
+
+/// What `clarus check` prints.
+struct CheckReport {
+  let path: String
+  /// nil for a store that can't be opened.
+  let store: OpenStore?
+  let ids: ObjectIDs?
+  let counts: [(name: String, count: Int)]
+  let problems: [StoreProblem]
+
+  var isSound: Bool { problems.allSatisfy(\.kind.isWarning) }
+
+  var json: JSONText {
+    .object([
+      (
+        "store",
+        .object([
+          ("path", .string(path)), ("type", .optional(store?.file.type)),
+          ("uuid", .optional(store?.file.uuid)),
+        ])
+      ),
+      ("entities", EntityCounts.json(counts)), ("sound", .bool(isSound)),
+      ("problems", ProblemText(ids: ids).json(problems)),
+    ])
+  }
+
+  func write(to output: StandardOutput) throws {
+    for problem in problems { try output.writeLine(ProblemText(ids: ids).line(problem)) }
+    let rows: Int = counts.reduce(0) { $0 + $1.count }
+    let examined: String =
+      store == nil
+      ? ""
+      : " in \(Counted.text(counts.count, "entity", "entities")) with \(Counted.text(rows, "row", "rows"))"
+    let errors: Int = problems.count { !$0.kind.isWarning }
+    let warnings: Int = problems.count - errors
+    let found: String =
+      problems.isEmpty
+      ? "Nothing is wrong"
+      : [
+        errors > 0 ? Counted.text(errors, "problem", "problems") : nil,
+        warnings > 0 ? Counted.text(warnings, "warning", "warnings") : nil,
+      ].compactMap { $0 }.joined(separator: " and ")
+    try output.writeLine(found + examined + ".")
+  }
+}
+
+/// What `clarus check --repair` prints.
+struct RepairReport {
+  let store: OpenStore
+  let out: String
+  let type: String
+  let outcome: StoreRepair.Outcome
+  let problems: [StoreProblem]
+  let ids: ObjectIDs
+
+  private var lost: Int { outcome.entities.reduce(0) { $0 + $1.lost.count } }
+  private var saved: Int { outcome.entities.reduce(0) { $0 + $1.saved } }
+  /// Rows that the file counts and that nobody finds any more are not known; damage is then the reason.
+  var isComplete: Bool {
+    lost == 0 && outcome.changes.isEmpty && !problems.contains { $0.kind == .damage }
+  }
+
+  var json: JSONText {
+    .object([
+      (
+        "store",
+        .object([
+          ("path", .string(store.path)), ("type", .string(store.file.type)),
+          ("uuid", .string(store.file.uuid)),
+        ])
+      ),
+      ("to", .object([("path", .string(out)), ("type", .string(type))])),
+      (
+        "entities",
+        .array(
+          outcome.entities.map { entity in
+            .object([
+              ("name", .string(entity.name)), ("saved", .integer(Int64(entity.saved))),
+              ("lost", .array(entity.lost.map { .integer($0) })),
+            ])
+          })
+      ),
+      ("changes", ProblemText(ids: ids).json(outcome.changes)),
+      ("problems", ProblemText(ids: ids).json(problems)), ("complete", .bool(isComplete)),
+    ])
+  }
+
+  func write(to output: StandardOutput) throws {
+    let text = ProblemText(ids: ids)
+    for problem in problems + outcome.changes { try output.writeLine(text.line(problem)) }
+    var table = TextTable([
+      .init(title: "Entity"), .init(title: "Saved", alignment: .right),
+      .init(title: "Lost", alignment: .right),
+    ])
+    for entity in outcome.entities {
+      try table.add([entity.name, String(entity.saved), String(entity.lost.count)], to: output)
+    }
+    try table.finish(output)
+    try output.writeLine(
+      DisplayWidth.escaped("\(out): \(type) store with \(Counted.text(saved, "row", "rows"))")
+        + (isComplete ? "; nothing was lost." : "."))
+  }
+}
+
+/// Problems of stores in words and as JSON.
+struct ProblemText {
+  /// nil for a store that has no model.
+  let ids: ObjectIDs?
+
+  private func short(_ problem: StoreProblem) -> [String] {
+    problem.objects.prefix(StoreProblem.objectsKept).map { ids?.short($0) ?? String($0.key) }
+  }
+
+  /// `error: Item.owner names an object that does not exist. 12 times: Item/p1, Item/p2, …`
+  func line(_ problem: StoreProblem) -> String {
+    var line: String = "\(problem.kind.isWarning ? "warning" : "error"): \(problem.message)"
+    let objects: [String] = short(problem)
+    if !objects.isEmpty {
+      let list: String = objects.joined(separator: ", ") + (problem.count > objects.count ? ", …" : "")
+      line += problem.count > 1 ? " \(problem.count) times: \(list)" : " \(list)"
+    }
+    return ErrorText.oneLine(line)
+  }
+
+  func json(_ problems: [StoreProblem]) -> JSONText {
+    .array(
+      problems.map { problem in
+        .object([
+          ("kind", .string(problem.kind.rawValue)),
+          ("severity", .string(problem.kind.isWarning ? "warning" : "error")),
+          ("entity", .optional(problem.entity)), ("property", .optional(problem.property)),
+          ("count", .integer(Int64(problem.count))), ("objects", .strings(short(problem))),
+          ("message", .string(problem.message)),
+        ])
+      })
+  }
+}
