@@ -25,6 +25,8 @@ let package: Package = Package(
     // For tools that read and compare models: neither the evaluator nor SQL (Decisions/0065).
     .library(name: "CoreDataModel", targets: ["CoreDataModel", "CoreDataPredicates"]),
     .library(name: "EasyFetch", targets: ["EasyFetch"]),
+    // What every store does, for the tests of a program's own store.
+    .library(name: "CoreDataStoreTests", targets: ["CoreDataStoreTests"]),
     .executable(name: "clarus", targets: ["clarus"]),
   ],
   dependencies: [
@@ -79,6 +81,8 @@ let package: Package = Package(
       ]),
     // A client like any other: it has access to public declarations only (Decisions/0042).
     .target(name: "EasyFetch", dependencies: coreData, packageAccess: false),
+    // A client too; it imports no test framework.
+    .target(name: "CoreDataStoreTests", dependencies: coreData, packageAccess: false),
     .executableTarget(
       name: "clarus",
       dependencies: [
@@ -160,6 +164,9 @@ let package: Package = Package(
         .product(name: "GRDB", package: "GRDB.swift"),
         .product(name: "GRDBSQLite", package: "GRDB.swift"),
       ]),
+    // Programs' own stores, as clients of the public interface.
+    .testTarget(
+      name: "ProgramStoresTests", dependencies: coreData + ["CoreDataStoreTests"], packageAccess: false),
     .testTarget(name: "EasyFetchTests", dependencies: coreData + ["EasyFetch"], packageAccess: false),
     // The code of the pages in Documentation; a client like any other.
     .testTarget(name: "DocumentationTests", dependencies: coreData),

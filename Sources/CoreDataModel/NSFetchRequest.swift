@@ -161,6 +161,8 @@ package protocol AnyFetchRequest: NSPersistentStoreRequest {
   var havingPredicate: NSPredicate? { get set }
   var relationshipKeyPathsForPrefetching: [String]? { get set }
   var shouldRefreshRefetchedObjects: Bool { get set }
+  /// Copies all properties to another request.
+  func copyContents(into other: any AnyFetchRequest)
 }
 
 extension NSFetchRequest: AnyFetchRequest {}

@@ -154,8 +154,13 @@ package final class InMemoryEngine: StoreEngine, @unchecked Sendable {
     return SaveOutcome(written: plan, keys: keys)
   }
 
+  /// The same for code that needs not the new state but the plan that led to it.
+  package func save(_ plan: consuming SavePlan, before commit: () throws -> Void) throws -> SaveOutcome {
+    try save(plan, writing: { (_: InMemoryState) in try commit() })
+  }
+
   /// Fills an empty store.
-  func load(_ plan: consuming SavePlan, highestKey: Int64) throws {
+  package func load(_ plan: consuming SavePlan, highestKey: Int64) throws {
     try lock.withLock {
       try state.check(plan)
       state.apply(plan)

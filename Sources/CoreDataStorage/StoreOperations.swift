@@ -4,6 +4,9 @@ import Foundation
 
 /// Fetches, counts, projections, and rows by key.
 package protocol RowReading {
+  /// Whether fetches return rows at the cost of ids. If not, the graph fetches ids, and reads a row when it
+  /// is needed.
+  var fetchesRows: Bool { get }
   /// Rows in the plan's order. Throws `StoreError.missingValue` if a value is kept in a file that can't be
   /// read.
   func fetch(_ plan: FetchPlan) throws -> RowBatch
@@ -32,6 +35,8 @@ package protocol RowReading {
 }
 
 extension RowReading {
+  package var fetchesRows: Bool { true }
+
   package func fetchIDs(_ plan: FetchPlan) throws -> [RowID] {
     var ids: [RowID] = []
     try fetch(plan).forEach { ids.append($0.id) }

@@ -144,6 +144,7 @@ extension NSManagedObjectContext {
   /// end of the next one, so that an observer that always saves can't cause endless notifications.
   final func endEvent() {
     requireQueue("processPendingChanges() was called")
+    if identityMap.observesRegistration { identityMap.registrations.post() }
     guard work.canEndEvent else { return }
     if work.hasPendingPropagation, propagatesDeletesAtEndOfEvent || work.isSaving { propagateDeletes() }
     postEndedEvents()

@@ -17,7 +17,17 @@ extension NSManagedObjectContext {
       )
       .asCocoaError
     }
-    guard let request = request as? any ContextRequest else { throw Self.refusal(of: request) }
+    guard let request = request as? any ContextRequest else {
+      guard let coordinator = persistentStoreCoordinator else { throw GraphError.noCoordinator.asCocoaError }
+      let answers: [Any] = try coordinator.answers(to: request, for: self)
+      guard answers.count == 1, let result = answers[0] as? NSPersistentStoreResult else {
+        throw GraphError.unsupportedRequest(
+          "a request of the class \(type(of: request)), for which the stores returned no result object,",
+          advice: "Execute it with the coordinator, or return an NSPersistentStoreResult from the one store."
+        ).asCocoaError
+      }
+      return result
+    }
     return try request.run(in: self)
   }
 
@@ -35,8 +45,8 @@ extension NSPersistentStoreCoordinator {
   /// A fetch returns an array of its result type, from stored rows: unsaved changes don't count. A save
   /// request writes the objects it names, all or nothing in each store, and returns an empty array; it calls
   /// no methods of objects, validates nothing and posts nothing: a context's
-  /// ``NSManagedObjectContext/save()`` does this around it. Requests of the program's own classes would
-  /// return arrays of arrays, one for each store; no store executes them yet.
+  /// ``NSManagedObjectContext/save()`` does this around it. Requests of the program's own classes go to the
+  /// stores that derive from ``NSIncrementalStore``; the result is an array of what each of them returned.
   ///
   /// Throws what ``NSManagedObjectContext/fetch(_:)`` and ``NSManagedObjectContext/save()`` throw, and 134091
   /// for other requests.
@@ -55,9 +65,24 @@ extension NSPersistentStoreCoordinator {
         return []
       }
       guard let request = request as? any ContextRequest else {
-        throw NSManagedObjectContext.refusal(of: request)
+        return try answers(to: request, for: context)
       }
       return try request.results(in: context)
+    }
+  }
+
+  /// What the stores that programs implement return for a request of the program's own class. Throws if there
+  /// is no such store.
+  fileprivate final func answers(to request: NSPersistentStoreRequest, for context: NSManagedObjectContext)
+    throws -> [Any]
+  {
+    let stores: [NSIncrementalStore] = (request.affectedStores ?? persistentStores).compactMap {
+      $0 as? NSIncrementalStore
+    }
+    if stores.isEmpty { throw NSManagedObjectContext.refusal(of: request) }
+    return try stores.map { store in
+      context.identityMap.registrations.post()
+      return try store.execute(request, with: context)
     }
   }
 }

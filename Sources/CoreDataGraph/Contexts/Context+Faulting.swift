@@ -14,6 +14,7 @@ extension NSManagedObjectContext {
     if let known = identityMap.object(store: store.ordinal, root: root, key: id.key) { return known }
     let made: NSManagedObject = makeFault(runtime, key: id.key, store: store)
     identityMap.insert(made, store: store.ordinal, root: root, key: id.key)
+    if store.observesRegistration { identityMap.noteRegistration(of: made) }
     return made
   }
 
@@ -91,6 +92,7 @@ extension NSManagedObjectContext {
   ) -> [NSManagedObject] {
     var result: [NSManagedObject] = []
     result.reserveCapacity(ids.count)
+    let pageSize: Int = store.readsOneByOne ? 1 : pageSize
     var start: Int = 0
     while start < ids.count {
       let end: Int = min(ids.count, start + max(1, pageSize))
@@ -274,6 +276,8 @@ extension NSManagedObjectContext {
       try reload(object)
       if object.row?.version != old { try repeatPropagation(refreshed: object) }
     } catch {
+      // The object keeps what was read before.
+      if let store = object.store, store.readsOneByOne { return store.report(error, object.objectID) }
       fatalError("CoreData could not refresh '\(object.objectID)': \(error)")
     }
     noteEvent(.eventRefreshed, of: object)

@@ -81,6 +81,7 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
 
   deinit {
     undoState.stopObserving()
+    let kept: [NSManagedObject] = identityMap.observesRegistration ? identityMap.allObjects : []
     // Changes of stored objects are lost with the context: reading them later reports that
     // (`requireContext`). Objects that were never stored have no other values than their own, and keep them.
     for object in identityMap.allObjects {
@@ -92,6 +93,7 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
       object.state = nil
     }
     undoState.releaseSavedDeletions()
+    if identityMap.observesRegistration { identityMap.registrations.postEnd(of: kept) }
   }
 
   // MARK: Configuration

@@ -106,12 +106,26 @@ extension NSManagedObjectContext {
       return try scope.matches(
         objects(for: try operations.fetch(plan), store: store, refresh: scope.request.refreshes), store)
     }
-    if scope.request.batchSize > 0 || !scope.request.includesPropertyValues {
-      return objects(
+    if scope.request.batchSize > 0 || !scope.request.includesPropertyValues || !operations.fetchesRows {
+      let found: [NSManagedObject] = objects(
         for: try operations.fetchIDs(plan), store: store, layout: scope.runtime.layout,
         pageSize: max(1, scope.request.batchSize))
+      if !operations.fetchesRows, scope.request.refreshes {
+        try readAgain(found.filter { !$0.isFault }, scope.runtime.layout, operations, store)
+      }
+      return found
     }
     return objects(for: try operations.fetch(plan), store: store, refresh: scope.request.refreshes)
+  }
+
+  /// Replaces the rows of objects by those that the store has now.
+  private final func readAgain(
+    _ objects: [NSManagedObject], _ layout: EntityLayout, _ operations: any StoreOperations,
+    _ store: NSPersistentStore
+  ) throws {
+    if objects.isEmpty { return }
+    let rows: RowBatch = try operations.rows(of: layout, keys: objects.map(\.key))
+    _ = self.objects(for: rows, store: store, refresh: true)
   }
 
   /// The first objects that match the residual predicate: reads page after page until there are enough.

@@ -101,6 +101,11 @@ struct DictionaryFetch {
   }
 
   func run() throws -> [NSDictionary] {
+    if scope.stores.count == 1,
+      let operations = try scope.stores[0].operations(for: scope.caller) as? IncrementalOperations
+    {
+      return try operations.dictionaries(scope.plan(for: scope.stores[0]))
+    }
     if scope.stores.count == 1, order != nil || request.isGrouped {
       let store: NSPersistentStore = scope.stores[0]
       let table: ProjectedRows

@@ -33,6 +33,10 @@ final class IdentityMap: @unchecked Sendable {
   }
   /// Set by the context's init, cleared by its deinit.
   weak var context: NSManagedObjectContext?
+  /// What stores that observe registration are to be told.
+  let registrations = Registrations()
+  /// Whether there was an object of such a store. Set under `lock`, on the context's queue.
+  @exclusivity(unchecked) private(set) var observesRegistration = false
   /// The flags of every object of the context.
   var marks: ObjectFlags = ConcurrencyDebug.chosen == .off ? [] : .confined
 
@@ -71,7 +75,17 @@ final class IdentityMap: @unchecked Sendable {
       if removed != nil, !newerRows.isEmpty {
         newerRows[Place(ordinal: ordinal, root: root, key: key)] = nil
       }
+      if observesRegistration, removed != nil, let store = object.store, store.observesRegistration {
+        registrations.add(object, in: store, isRegistered: false)
+      }
     }
+  }
+
+  /// Notes that an object of a store that observes registration has come into the context.
+  func noteRegistration(of object: NSManagedObject) {
+    guard let store = object.store else { return }
+    lock.withLock { _ in observesRegistration = true }
+    registrations.add(object, in: store, isRegistered: true)
   }
 
   /// Moves new objects from their temporary keys to those that a save has assigned, under one lock.
@@ -85,6 +99,10 @@ final class IdentityMap: @unchecked Sendable {
         object.key = keys[place]
         object.cachedID = nil
         tables[store.ordinal][root].insert(object.key, IdentityMap.payload(of: object))
+        if store.observesRegistration {
+          observesRegistration = true
+          registrations.add(object, in: store, isRegistered: true)
+        }
       }
     }
   }

@@ -39,15 +39,18 @@ nonisolated open class NSManagedObjectID: NSObject, NSCopying, NSFetchRequestRes
   /// Whether the object has no row yet.
   public final var isTemporaryID: Bool { key < 0 }
 
-  /// `x-coredata://<store UUID>/<entity>/p<key>`; `x-coredata:///<entity>/t<number>` for a temporary id.
+  /// `x-coredata://<store UUID>/<entity>/p<key>`; `x-coredata:///<entity>/t<number>` for a temporary id. In
+  /// stores that programs implement the reference object stands in place of the key.
   ///
   /// Keep URIs of permanent ids only; ``NSPersistentStoreCoordinator/managedObjectID(forURIRepresentation:)``
   /// converts them back.
   public final func uriRepresentation() -> URL {
     var parts = URLComponents()
     parts.scheme = "x-coredata"
-    parts.host = storeIdentifier ?? ""
-    parts.path = "/\(runtime.layout.name)/" + (key < 0 ? "t\(-key)" : "p\(key)")
+    parts.host = storeIdentifier.flatMap { $0.isEmpty ? store?.uuid : $0 } ?? ""
+    let component: String = key < 0 ? "t\(-key)" : store?.uriComponent(of: key) ?? "p\(key)"
+    parts.path = "/\(runtime.layout.name)/"
+    parts.percentEncodedPath += component
     guard let url = parts.url else {
       preconditionFailure("The entity name '\(runtime.layout.name)' can't stand in a URI.")
     }
@@ -59,7 +62,8 @@ nonisolated open class NSManagedObjectID: NSObject, NSCopying, NSFetchRequestRes
   open override func isEqual(_ object: Any?) -> Bool {
     guard let other = object as? NSManagedObjectID else { return false }
     if self === other { return true }
-    return key == other.key && storeIdentifier == other.storeIdentifier
+    return key == other.key
+      && (storeIdentifier == other.storeIdentifier || (key > 0 && store != nil && store === other.store))
       && runtime.model.layout.entities[runtime.layout.rootIndex].name
         == other.runtime.model.layout.entities[other.runtime.layout.rootIndex].name
   }

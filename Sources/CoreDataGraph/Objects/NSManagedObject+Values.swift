@@ -42,7 +42,7 @@ extension NSManagedObject {
 
   private final func fulfill(_ slot: Int) {
     do {
-      try fulfillFault(slot)
+      try fulfillFault(slot, mayThrow: false)
     } catch {
       fatalError(
         """
@@ -52,8 +52,10 @@ extension NSManagedObject {
     }
   }
 
-  /// Loads the values. `slot`: the slot of the property that is being accessed, if there is one.
-  final func fulfillFault(_ slot: Int = -1) throws {
+  /// Loads the values. `slot`: the slot of the property that is being accessed, if there is one. `mayThrow`:
+  /// whether the caller passes errors on to the program; if not, a row that a program's store could not read
+  /// counts as one that no longer exists, as in Apple's framework.
+  final func fulfillFault(_ slot: Int = -1, mayThrow: Bool = true) throws {
     guard flags.contains(.fault) else { return }
     if flags.contains(.inserted), row == nil, state != nil {
       // A new object that was refreshed: its values are the entity's default ones, which are already set.
@@ -67,12 +69,19 @@ extension NSManagedObject {
         insertFlags(.inaccessible)
         return
       }
-      try context.loadRow(of: self)
+      var failure: (any Error)?
+      do {
+        try context.loadRow(of: self)
+      } catch {
+        guard !mayThrow, let store, store.readsOneByOne else { throw error }
+        store.report(error, objectID)
+        failure = error
+      }
       if !hasSource {
         let property: NSPropertyDescription? =
           slot < 0 ? nil : entity.propertiesByName[runtime.layout.slots[slot].name]
         guard context.shouldHandleInaccessibleFault(self, for: objectID, triggeredByProperty: property) else {
-          throw GraphError.referentialIntegrity(objectID)
+          throw failure ?? GraphError.referentialIntegrity(objectID)
         }
         removeFlags(.fault)
         insertFlags(.inaccessible)

@@ -120,7 +120,7 @@ extension NSManagedObject {
       many.load([])
       return many.members ?? ObjectList()
     }
-    load(slot, reading(slot) { try context.loadMembers(of: self, slot: slot) })
+    load(slot, reading(slot, else: []) { try context.loadMembers(of: self, slot: slot) })
     return many.members ?? ObjectList()
   }
 
@@ -134,7 +134,7 @@ extension NSManagedObject {
       let context = identityMap?.context
     else { return list }
     // Changes of the order are not recorded with the members.
-    let stored: [NSManagedObject] = reading(slot) { try context.loadMembers(of: self, slot: slot) }
+    let stored: [NSManagedObject] = reading(slot, else: []) { try context.loadMembers(of: self, slot: slot) }
     return ObjectList(stored.filter { list.indexes($0) } + list.objects)
   }
 
@@ -174,7 +174,7 @@ extension NSManagedObject {
     guard !asked.isEmpty, !flags.contains(.inserted), case .toMany = runtime.layout.slots[slot].role,
       let context = identityMap?.context
     else { return [] }
-    return reading(slot) { try context.storedMembers(of: self, slot: slot, among: asked) }
+    return reading(slot, else: []) { try context.storedMembers(of: self, slot: slot, among: asked) }
   }
 
   /// The store may have other members by now: they are read again at the next access. Additions and removals
@@ -189,11 +189,21 @@ extension NSManagedObject {
     many.leaveOut(doneIn: &stored)
   }
 
-  /// Reading a relationship can't throw.
-  private final func reading<Result>(_ slot: Int, _ body: () throws -> Result) -> Result {
+  /// Reading a relationship can't throw. `nothing`: the result where a program's store could not read it, and
+  /// the context treats such objects as deleted.
+  private final func reading<Result>(_ slot: Int, else nothing: Result, _ body: () throws -> Result)
+    -> Result
+  {
     do {
       return try body()
     } catch {
+      if let store, store.readsOneByOne, let context = identityMap?.context,
+        context.shouldHandleInaccessibleFault(
+          self, for: objectID, triggeredByProperty: runtime.layout.slots[slot].property)
+      {
+        store.report(error, objectID)
+        return nothing
+      }
       fatalError(
         """
         CoreData could not load \(runtime.layout.name).\(runtime.layout.slots[slot].name) of '\(objectID)': \(error)
@@ -232,7 +242,9 @@ extension NSManagedObject {
       let destination = runtime.layout.slots[slot].destination,
       case .toMany = runtime.layout.slots[slot].role
     else { return nil }
-    let ids: [RowID] = reading(slot) { try context.storedMemberIDs(of: self, slot: slot, in: store) }
+    let ids: [RowID] = reading(slot, else: []) {
+      try context.storedMemberIDs(of: self, slot: slot, in: store)
+    }
     let root: Int = store.runtime.layout.entities[destination].rootIndex
     return (ids, ids.compactMap { context.identityMap.object(store: store.ordinal, root: root, key: $0.key) })
   }
@@ -287,7 +299,7 @@ extension NSManagedObject {
       return nil
     }
     let leftOut = Set(many.removed.map { RowID(entity: $0.runtime.index, key: $0.key) })
-    let next: RowID? = reading(slot) {
+    let next: RowID? = reading(slot, else: nil) {
       try store.pinnedOperations(for: StoreCaller(context)).member(
         of: runtime.layout, slot: slot, owner: RowID(entity: runtime.index, key: key),
         after: RowID(entity: object.runtime.index, key: object.key), leftOut: leftOut)

@@ -92,6 +92,10 @@ extension NSManagedObjectContext {
     _ changes: PendingChanges, _ values: TransformedValues, to coordinator: NSPersistentStoreCoordinator
   ) throws -> [StoreChanges] {
     var parts: [StoreChanges] = try StoreChanges.split(changes, context: self, coordinator: coordinator)
+    // Stores that programs implement save objects whose ids are permanent.
+    for part in parts where part.store.referenceMap != nil {
+      try makePermanent(part.inserted.filter { $0.key < 0 }, in: part.store)
+    }
     // Metadata is written with the rows of its store. If there are none it is written last, so that it is
     // true for the rows.
     let others: [NSPersistentStore] = coordinator.storesWithUnsavedMetadata(besides: parts)
@@ -188,20 +192,31 @@ extension NSManagedObjectContext {
     guard let coordinator = persistentStoreCoordinator else { throw GraphError.noCoordinator.asCocoaError }
     try withCocoaErrors {
       try obtainParentsIDs(for: objects.filter { $0.key < 0 && !$0.isInserted })
-      for object in objects where object.key < 0 && object.identityMap === identityMap {
+      var groups: [(store: NSPersistentStore, objects: [NSManagedObject])] = []
+      var seen: Set<ObjectIdentifier> = []
+      for object in objects
+      where object.key < 0 && object.identityMap === identityMap
+        && seen.insert(ObjectIdentifier(object)).inserted
+      {
         let store: NSPersistentStore = try StoreChanges.store(
           for: object, context: self, coordinator: coordinator)
-        let root: EntityLayout = store.runtime.layout.entities[object.runtime.layout.rootIndex]
-        let key: Int64 = try coordinator.allocateKey(for: root, in: store, for: self)
-        let ids: [Int64: NSManagedObjectID] = newIDs(of: [object], keys: [key], store: store)
-        identityMap.remove(object, store: 0, root: root.index, key: object.key)
-        object.store = store
-        object.key = key
-        object.cachedID = nil
-        identityMap.insert(object, store: store.ordinal, root: root.index, key: key)
-        propagatePermanentIDs(ids)
+        if let known = groups.firstIndex(where: { $0.store === store }) {
+          groups[known].objects.append(object)
+        } else {
+          groups.append((store, [object]))
+        }
       }
+      for group in groups { try makePermanent(group.objects, in: group.store) }
     }
+  }
+
+  /// Gives new objects of one store their permanent ids; they stay unsaved.
+  private func makePermanent(_ objects: [NSManagedObject], in store: NSPersistentStore) throws {
+    if objects.isEmpty { return }
+    let keys: [Int64] = try store.permanentKeys(for: objects, in: self)
+    let ids: [Int64: NSManagedObjectID] = newIDs(of: objects, keys: keys, store: store)
+    identityMap.makePermanent(objects, keys: keys, store: store)
+    propagatePermanentIDs(ids)
   }
 }
 

@@ -15,12 +15,14 @@ struct StoreChanges {
 
   init(store: NSPersistentStore) { self.store = store }
 
-  /// The saving context; with a request for stores that need one.
+  /// The saving context; with a request for stores that need one. Its sets are nil if they are empty: all of
+  /// them, if only metadata is saved.
   func caller(_ context: NSManagedObjectContext) -> StoreCaller {
     guard store.needsRequests else { return StoreCaller(context) }
+    func set(_ objects: [NSManagedObject]) -> Set<NSManagedObject>? { objects.isEmpty ? nil : Set(objects) }
     let request = NSSaveChangesRequest(
-      inserted: Set(inserted), updated: Set(updated), deleted: Set(deleted),
-      locked: Set(context.work.lockChecked.filter { $0.store === store }))
+      inserted: set(inserted), updated: set(updated), deleted: set(deleted),
+      locked: set(context.work.lockChecked.filter { $0.store === store }))
     return StoreCaller(context, request)
   }
 

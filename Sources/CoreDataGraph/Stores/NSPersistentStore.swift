@@ -14,8 +14,9 @@ import Synchronization
 /// See Apple's page
 /// [NSPersistentStore](https://developer.apple.com/documentation/coredata/nspersistentstore).
 nonisolated open class NSPersistentStore: NSObject, @unchecked Sendable {
-  // Sendable: `facts` and `refusedMetadata` are guarded; the coordinator is a weak reference;
-  // `registeredType` is set once, before any other code uses the store; everything else is immutable.
+  // Sendable: `facts`, `reportedErrors` and `refusedMetadata` are guarded; the coordinator is a weak
+  // reference; `registeredType` is set once, before any other code uses the store; everything else is
+  // immutable.
 
   final let runtime: ModelRuntime
   /// Distinguishes the stores of a process in identity maps; 0 means no store.
@@ -32,6 +33,10 @@ nonisolated open class NSPersistentStore: NSObject, @unchecked Sendable {
   private final let givenOptions: [AnyHashable: Any]?
   /// The type under which the store's class was registered.
   final var registeredType: String = ""
+  /// Whether the store is told which objects contexts use.
+  final let observesRegistration: Bool
+  /// The errors of a program's store that were written to standard error.
+  final let reportedErrors = Guarded<Set<String>>([])
   /// The error of the metadata that was set last: the setter can't throw.
   final let refusedMetadata = Guarded<StoreError?>(nil)
 
@@ -39,6 +44,8 @@ nonisolated open class NSPersistentStore: NSObject, @unchecked Sendable {
     var url: URL?
     var identifier: String = ""
     var metadata: [String: Any] = [:]
+    /// Whether metadata was set that no save has written yet, in a store of the program.
+    var wasMetadataSet = false
   }
   private final let facts: Guarded<Facts>
 
@@ -68,6 +75,7 @@ nonisolated open class NSPersistentStore: NSObject, @unchecked Sendable {
     givenConfiguration = name
     givenOptions = options
     keepsExactDecimals = ExactDecimals.isRequested(options?[ClarusExactDecimalsKey])
+    observesRegistration = Self.observesRegistration
     facts = Guarded(Facts(url: url))
     super.init()
     persistentStoreCoordinator = root
@@ -105,6 +113,7 @@ nonisolated open class NSPersistentStore: NSObject, @unchecked Sendable {
       facts.withLock {
         $0.identifier = newValue ?? ""
         $0.metadata[NSStoreUUIDKey] = newValue
+        $0.wasMetadataSet = true
       }
     }
   }
@@ -127,6 +136,7 @@ nonisolated open class NSPersistentStore: NSObject, @unchecked Sendable {
     set {
       facts.withLock {
         $0.metadata = newValue ?? [:]
+        $0.wasMetadataSet = true
         if let uuid = newValue?[NSStoreUUIDKey] as? String { $0.identifier = uuid }
       }
     }
@@ -180,7 +190,9 @@ nonisolated open class NSPersistentStore: NSObject, @unchecked Sendable {
   func operations(for caller: StoreCaller) throws -> any StoreOperations {
     throw GraphError.unsupported(
       "Reading and saving with a store of the class \(Swift.type(of: self))",
-      advice: "A class directly below NSPersistentStore has no rows; use a built-in store type.")
+      advice:
+        "Derive it from NSIncrementalStore or NSAtomicStore: a class directly below NSPersistentStore has no rows."
+    )
   }
 
   /// A state of the store that contexts can read while others write; nil if it keeps none.
@@ -215,6 +227,30 @@ nonisolated open class NSPersistentStore: NSObject, @unchecked Sendable {
   /// Whether the store needs the request of each call, which costs sets of objects in a save.
   var needsRequests: Bool { true }
 
+  // MARK: For stores that programs implement
+
+  /// Whether stores of this class are told which objects contexts use.
+  class var observesRegistration: Bool { false }
+  /// The reference objects by which a store of the program names its objects; nil if rows have no names.
+  var referenceMap: ReferenceMap? { nil }
+  /// Whether each fault is filled by a call of its own, and only when it fires. Such a call may fail, because
+  /// of a network for instance: where nothing can be thrown the object then is inaccessible.
+  var readsOneByOne: Bool { false }
+  /// Called after the metadata was loaded: loads what the store's class keeps in memory.
+  func completeLoading() throws {}
+  /// The permanent keys of new objects, in their order, before a save. Called for stores that have a
+  /// ``referenceMap``.
+  func permanentKeys(for objects: [NSManagedObject], in context: NSManagedObjectContext) throws -> [Int64] {
+    let operations: any StoreOperations = try operations(for: StoreCaller(context))
+    return try objects.map { object in
+      try operations.allocateKeys(
+        for: runtime.layout.entities[object.runtime.layout.rootIndex], count: 1)
+    }
+  }
+  /// Whether metadata was set since it was last saved, or loaded.
+  final var wasMetadataSet: Bool { facts.withLock { $0.wasMetadataSet } }
+  final func noteMetadataSaved() { facts.withLock { $0.wasMetadataSet = false } }
+
   /// The same as the open method, for classes that take options.
   class func setMetadata(_ metadata: [String: Any]?, at url: URL, options: StoreOpeningOptions) throws {
     try setMetadata(metadata, forPersistentStoreAt: url)
@@ -237,7 +273,7 @@ nonisolated open class NSPersistentStore: NSObject, @unchecked Sendable {
   }
   /// Opens a store that was created at an empty place, with the contents of another store of any class.
   func load(copying migration: StoreMigration) throws {
-    try load()
+    try open()
     do {
       // Before the rows, whose save writes it.
       metadata = migration.metadata.merging(metadata) { $1 }
@@ -251,8 +287,9 @@ nonisolated open class NSPersistentStore: NSObject, @unchecked Sendable {
   // MARK: Configuration
 
   /// Opens the store and checks its metadata.
-  final func load() throws {
+  final func open() throws {
     try loadMetadata()
+    try completeLoading()
     // A class may override these properties with storage of its own.
     if uuid.isEmpty {
       let own: [String?] = [identifier, metadata?[NSStoreUUIDKey] as? String]

@@ -68,13 +68,6 @@ extension NSPersistentStoreCoordinator {
       throw SaveErrors.error(for: refusal, store: store, context: context)
     }
   }
-
-  /// A permanent key for an object that is not saved yet.
-  final func allocateKey(
-    for root: EntityLayout, in store: NSPersistentStore, for context: NSManagedObjectContext
-  ) throws -> Int64 {
-    try store.operations(for: StoreCaller(context)).allocateKeys(for: root, count: 1)
-  }
 }
 
 /// A store has refused its part of a save; those before it are saved.

@@ -62,7 +62,7 @@ nonisolated open class NSPersistentStoreCoordinator: NSObject, WorkQueueOwner, @
     let store: NSPersistentStore = try withCocoaErrors(storeURL) {
       let store: NSPersistentStore = try makeStore(
         type: storeType, configuration: configuration, url: storeURL, options: options)
-      try store.load()
+      try store.open()
       return store
     }
     let twin: NSPersistentStore? = storesLock.withLock {
@@ -334,8 +334,8 @@ nonisolated open class NSPersistentStoreCoordinator: NSObject, WorkQueueOwner, @
     let parts: [Substring] = url.path(percentEncoded: true).split(
       separator: "/", omittingEmptySubsequences: false)
     guard parts.count == 3, parts[0].isEmpty, let name = parts[1].removingPercentEncoding,
-      let runtime = runtime.runtime(named: name), let key = Int64(parts[2].dropFirst()), key > 0,
-      parts[2] == "p\(key)", url.query == nil, url.fragment == nil, url.user == nil, url.port == nil
+      let runtime = runtime.runtime(named: name), url.query == nil, url.fragment == nil, url.user == nil,
+      url.port == nil, let key = store.key(uriComponent: parts[2], entity: runtime.index)
     else { return nil }
     return NSManagedObjectID(runtime: runtime, key: key, store: store)
   }

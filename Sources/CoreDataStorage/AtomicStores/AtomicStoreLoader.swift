@@ -106,7 +106,7 @@ package final class AtomicStoreLoader {
   // MARK: The plan
 
   /// All objects as new rows. Throws if a relationship names an object that is missing or of a wrong entity.
-  func finish() throws -> SavePlan {
+  package func finish() throws -> SavePlan {
     for target in targets { try resolve(target) }
     var plan = SavePlan()
     for list in lists {

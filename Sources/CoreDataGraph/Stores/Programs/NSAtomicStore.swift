@@ -1,0 +1,193 @@
+import CoreDataModel
+import CoreDataPredicates
+import CoreDataStorage
+import Foundation
+
+/// The superclass of stores that are read as a whole when they are opened, and written as a whole by each
+/// save: a file in a format of the program's own.
+///
+/// A subclass overrides ``load()``, which adds a node for each object, and ``save()``, which writes
+/// ``cacheNodes()`` and ``NSPersistentStore/metadata``. Nodes are named by *reference objects*: strings,
+/// numbers, UUIDs, any hashable values. The methods for new, changed and deleted objects
+/// (``newReferenceObject(for:)``, ``newCacheNode(for:)``, ``updateCacheNode(_:from:)``,
+/// ``willRemoveCacheNodes(_:)``) have implementations that keep the values in the nodes.
+///
+/// Fetches, relationships, uniqueness constraints and conflicts are the framework's work: the objects are in
+/// memory, as in an in-memory store. One save at a time calls the methods, on the queue of its context;
+/// errors that ``load()`` and ``save()`` throw reach the caller unchanged.
+///
+/// The page `stores-of-your-own.md` of the documentation lists the calls in their order. See Apple's page
+/// [NSAtomicStore](https://developer.apple.com/documentation/coredata/nsatomicstore).
+nonisolated open class NSAtomicStore: NSPersistentStore, @unchecked Sendable {
+  // Sendable: `references`, `nodes` and `loaded` are guarded.
+
+  final let references = ReferenceMap()
+  final let nodes = CacheNodes()
+  private final let loaded = Guarded<InMemoryEngine?>(nil)
+
+  public override init(
+    persistentStoreCoordinator coordinator: NSPersistentStoreCoordinator?, configurationName: String?,
+    at url: URL, options: [AnyHashable: Any]? = nil
+  ) {
+    super.init(
+      persistentStoreCoordinator: coordinator, configurationName: configurationName, at: url, options: options
+    )
+  }
+
+  // MARK: To override
+
+  /// Sets the metadata, if ``load()`` does not do so. Does nothing unless it is overridden: a store without a
+  /// UUID in its metadata gets one after ``load()``.
+  open override func loadMetadata() throws {}
+
+  /// Reads the store: makes a node for each object and adds it (``addCacheNodes(_:)``). A place that is empty
+  /// is a new store. Override it; throw if the store can't be read. It is then not added.
+  open func load() throws {
+    throw StoreAnswer(self, "load()").missing("Override it, and add a node for each object there.")
+  }
+
+  /// Writes ``cacheNodes()`` and the metadata. Called at the end of each save, after the nodes of new,
+  /// changed and deleted objects are up to date. Override it; if it throws, the context's save fails and
+  /// keeps its changes, and the nodes are again those from before.
+  open func save() throws {
+    throw StoreAnswer(self, "save()").missing("Override it, and write cacheNodes() and metadata there.")
+  }
+
+  /// Returns a node for a new object, which has its permanent id. The framework adds it.
+  ///
+  /// The default one has the values of all attributes, and the ids of related objects.
+  open func newCacheNode(for managedObject: NSManagedObject) -> NSAtomicStoreCacheNode {
+    let node = NSAtomicStoreCacheNode(objectID: managedObject.objectID)
+    Self.fill(node, from: managedObject)
+    return node
+  }
+
+  /// Updates the node of a changed object. The default implementation sets all values anew.
+  open func updateCacheNode(_ node: NSAtomicStoreCacheNode, from managedObject: NSManagedObject) {
+    Self.fill(node, from: managedObject)
+  }
+
+  /// Called before the nodes of deleted objects are removed. Does nothing unless it is overridden.
+  open func willRemoveCacheNodes(_ cacheNodes: Set<NSAtomicStoreCacheNode>) {}
+
+  /// Returns the reference object for a new object: one that no other object of its entity has or had. A UUID
+  /// as text unless it is overridden.
+  open func newReferenceObject(for managedObject: NSManagedObject) -> Any { UUID().uuidString }
+
+  // MARK: To call
+
+  /// The nodes of all objects.
+  open func cacheNodes() -> Set<NSAtomicStoreCacheNode> { Set(nodes.all) }
+
+  /// Adds nodes while the store is loaded. A node that has the id of another one replaces it.
+  open func addCacheNodes(_ cacheNodes: Set<NSAtomicStoreCacheNode>) {
+    for node in cacheNodes { nodes.add(node) }
+  }
+
+  /// The node of an object; nil if there is none.
+  open func cacheNode(for objectID: NSManagedObjectID) -> NSAtomicStoreCacheNode? {
+    objectID.store === self ? nodes[objectID.key] : nil
+  }
+
+  /// The id of the object that a reference object names: the same entity and equal reference objects give
+  /// equal ids. Stops for an entity that the coordinator's model does not have.
+  open func objectID(for entity: NSEntityDescription, withReferenceObject data: Any) -> NSManagedObjectID {
+    makeID(for: entity, reference: data, references)
+  }
+
+  /// The reference object of an id of this store. Stops for an id of another store.
+  open func referenceObject(for objectID: NSManagedObjectID) -> Any { reference(of: objectID, references) }
+
+  // MARK: For the graph
+
+  final override var referenceMap: ReferenceMap? { references }
+  final override var hasUnsavedMetadata: Bool { wasMetadataSet }
+
+  final override func completeLoading() throws {
+    let memory = try InMemoryEngine(layout: runtime.layout, hasOneKeySequence: true)
+    try load()
+    if uuid.isEmpty, (metadata?[NSStoreUUIDKey] as? String)?.isEmpty ?? true {
+      identifier = UUID().uuidString
+    }
+    try completeMetadata()
+    try memory.load(try NodeLoader(self).plan(), highestKey: references.lastKey)
+    loaded.withLock { $0 = memory }
+  }
+
+  final override func operations(for caller: StoreCaller) throws -> any StoreOperations {
+    guard isInCoordinator, let memory = loaded.withLock({ $0 }) else { throw StoreError.closed }
+    return AtomicOperations(self, caller, memory)
+  }
+
+  final override func close() throws { try loaded.withLock { $0 }?.close() }
+
+  final override func permanentKeys(for objects: [NSManagedObject], in context: NSManagedObjectContext) throws
+    -> [Int64]
+  {
+    var keys: [Int64] = []
+    var seen: Set<Int64> = []
+    for object in objects {
+      let key: Int64 = try self.key(of: object)
+      let root: Int = object.runtime.layout.rootIndex
+      let known: NSManagedObject? = context.identityMap.object(store: ordinal, root: root, key: key)
+      if known != nil || nodes[key] != nil || !seen.insert(key).inserted {
+        let reference: String = references[key].map { entry in "\(entry.reference)" } ?? ""
+        throw StoreAnswer(self, "newReferenceObject(for:)", entity: object.entity.name).wrong(
+          "'\(reference)', which names another object",
+          expected: "a value that no other object has or had")
+      }
+      keys.append(key)
+    }
+    return keys
+  }
+
+  private final func key(of object: NSManagedObject) throws -> Int64 {
+    let reference: Any = newReferenceObject(for: object)
+    guard ReferenceKey(reference) != nil else {
+      throw StoreAnswer(self, "newReferenceObject(for:)", entity: object.entity.name).wrong(
+        "a \(Swift.type(of: reference)), which is not hashable",
+        expected: "a string, a number, a UUID or another hashable value")
+    }
+    return references.key(of: reference, entity: object.runtime.index)
+  }
+
+  private static func fill(_ node: NSAtomicStoreCacheNode, from object: NSManagedObject) {
+    for slot in object.runtime.layout.slots where !slot.isElement && slot.role != .transient {
+      switch slot.property {
+      case let relationship as NSRelationshipDescription:
+        let ids: [NSManagedObjectID] = object.objectIDs(forRelationshipNamed: relationship.name)
+        let value: Any? =
+          if !relationship.isToMany { ids.first } else if relationship.isOrdered { ids } else { Set(ids) }
+        node.setValue(value, forKey: relationship.name)
+      case is NSAttributeDescription:
+        node.setValue(object.value(forKey: slot.name), forKey: slot.name)
+      default: continue
+      }
+    }
+  }
+}
+
+/// The nodes of an atomic store, by the keys of their ids.
+final class CacheNodes: Sendable {
+  private let nodes = Guarded<[Int64: NSAtomicStoreCacheNode]>([:])
+
+  var all: [NSAtomicStoreCacheNode] { nodes.withLock { Array($0.values) } }
+  subscript(key: Int64) -> NSAtomicStoreCacheNode? { nodes.withLock { $0[key] } }
+
+  func add(_ node: NSAtomicStoreCacheNode) {
+    let key: Int64 = node.objectID.key
+    nodes.withLock { $0[key] = node }
+  }
+
+  func remove(_ keys: some Sequence<Int64>) {
+    nodes.withLock { nodes in
+      for key in keys { nodes[key] = nil }
+    }
+  }
+
+  /// All nodes, to be restored if a save fails.
+  var state: [Int64: NSAtomicStoreCacheNode] {
+    get { nodes.withLock { $0 } }
+    set { nodes.withLock { $0 = newValue } }
+  }
+}

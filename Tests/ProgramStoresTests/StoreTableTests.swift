@@ -1,0 +1,35 @@
+import CoreData
+import CoreDataStoreTests
+import Foundation
+import Testing
+
+/// What every store does, over every kind of store: a table.
+struct StoreTableTests {
+  enum Kind: String, CaseIterable, CustomTestStringConvertible {
+    case sqlite, sqliteInMemory, inMemory, xml, records, list
+
+    var testDescription: String { rawValue }
+
+    var store: StoreUnderTest {
+      switch self {
+      case .sqlite: StoreUnderTest(type: NSSQLiteStoreType)
+      case .sqliteInMemory:
+        StoreUnderTest(
+          type: NSSQLiteStoreType, features: .all.subtracting(.persistence),
+          at: { _ in URL(fileURLWithPath: "/dev/null") })
+      case .inMemory: StoreUnderTest(type: NSInMemoryStoreType, features: .all.subtracting(.persistence))
+      case .xml: StoreUnderTest(type: NSXMLStoreType)
+      case .records:
+        StoreUnderTest(
+          RecordStore.self, type: RecordStore.storeType,
+          features: .all.subtracting([.dictionaries, .uniqueness]))
+      case .list: StoreUnderTest(ListStore.self, type: ListStore.storeType)
+      }
+    }
+  }
+
+  @Test(arguments: StoreTest.all, Kind.allCases)
+  func `every kind of store behaves alike`(test: StoreTest, kind: Kind) throws {
+    try test.run(on: kind.store)
+  }
+}
