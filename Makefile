@@ -1,4 +1,5 @@
 # make demo     the main job, start to end, on a fresh folder
+# make examples programs' own stores: a folder of CSV files, a web service; each is checked by CoreDataStoreTests
 # make test     every test (debug); MODULE=CoreDataGraph for those of one module, which builds what they need and no more
 # make soak     the same with the slow suites, and without the check for off-queue access, as in release builds; then make threads
 # make threads  tests of code that runs on several threads, under ThreadSanitizer
@@ -12,7 +13,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test soak threads bench compat fuzz lint format clean stores
+.PHONY: help setup demo examples test soak threads bench compat fuzz lint format clean stores
 
 SWIFT ?= swift
 # SwiftPM keeps its plan of a build until the root package changes; without this option packages that depend
@@ -32,6 +33,10 @@ setup:
 
 demo: setup
 	@SWIFT="$(SWIFT)" scripts/demo
+
+examples: setup
+	$(SWIFT) run --package-path Examples/CSVStore --scratch-path .build-demo $(FRESH) csv-store
+	$(SWIFT) run --package-path Examples/WebStore --scratch-path .build-demo $(FRESH) web-store
 
 test: setup
 ifdef MODULE

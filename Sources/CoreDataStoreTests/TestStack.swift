@@ -68,6 +68,15 @@ final class TestStack: @unchecked Sendable {
     }
   }
 
+  /// Runs a block in a new context; then once more, in a store that was added again, if that has the same
+  /// objects.
+  func runTwice(_ body: (NSManagedObjectContext) throws -> Void) throws {
+    try run(body)
+    guard store.features.contains(.persistence) else { return }
+    try reopen()
+    try run(body)
+  }
+
   /// The titles of the stored books, in the order of a fetch.
   func titles(where format: String? = nil, _ arguments: [Any] = [], sort: [String] = ["title"]) throws
     -> [String]

@@ -17,7 +17,7 @@ extension StoreTest {
     [
       StoreTest("a value of each kind of attribute is kept") { stack in
         try stack.save { $0.make("Book", book) }
-        try stack.run { context in
+        try stack.runTwice { context in
           let object: NSManagedObject = try context.one("Book")
           for (key, value) in book.sorted(by: { $0.key < $1.key }) {
             let stored = try require(object.value(forKey: key) as? NSObject, "value of \(key)")
@@ -28,7 +28,7 @@ extension StoreTest {
       },
       StoreTest("values that are nil stay nil") { stack in
         try stack.save { _ = $0.make("Book") }
-        try stack.run { context in
+        try stack.runTwice { context in
           let object: NSManagedObject = try context.one("Book")
           for key in book.keys.sorted() {
             try expect(object.value(forKey: key) == nil, "\(key) is nil")
@@ -44,7 +44,7 @@ extension StoreTest {
           for number in numbers { _ = context.make("Tag", ["name": "\(number)"]) }
           _ = context.make("Shelf", ["label": "empty"])
         }
-        try stack.run { context in
+        try stack.runTwice { context in
           let found: [[UInt8]] = try context.objects("Book").map { Array($0.text("title").utf8) }
           try expect(Set(found), Set(texts.map { Array($0.utf8) }), "the bytes of the titles")
         }
@@ -62,7 +62,7 @@ extension StoreTest {
               ])
           }
         }
-        try stack.run { context in
+        try stack.runTwice { context in
           let books: [NSManagedObject] = try context.objects("Book")
           try expect(Set(books.compactMap { $0.value(forKey: "sold") as? Int64 }), Set(numbers))
           try expect(
@@ -76,7 +76,7 @@ extension StoreTest {
       },
       StoreTest("a transformable attribute is kept", needs: .transformables) { stack in
         try stack.save { _ = $0.make("Book", ["keywords": ["sea", "theatre"] as NSArray]) }
-        try stack.run { context in
+        try stack.runTwice { context in
           let words: [String]? = try context.one("Book").value(forKey: "keywords") as? [String]
           try expect(words ?? [], ["sea", "theatre"])
         }

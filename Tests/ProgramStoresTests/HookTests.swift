@@ -162,7 +162,8 @@ import Testing
     context.performAndWait { context.reset() }
     #expect(registrations() == ["unregister record 1"])
     // What is released before anybody is told was not in use.
-    try context.performAndWait { #expect(try context.fetch(books).count == kept.count) }
+    let count: Int = try context.performAndWait { try context.fetch(books).count }
+    #expect(count == kept.count)
     #expect(registrations() == [])
   }
 

@@ -13,6 +13,9 @@ final class IncrementalOperations: StoreOperations, @unchecked Sendable {
   let store: NSIncrementalStore
   let caller: StoreCaller
   private let cache: RowCache
+  /// The objects that the store has returned, with the rows that it may have read for them: alive until the
+  /// context has its own references.
+  private var returned: [Any] = []
 
   init(_ store: NSIncrementalStore, _ caller: StoreCaller, _ cache: RowCache) {
     self.store = store
@@ -37,6 +40,7 @@ final class IncrementalOperations: StoreOperations, @unchecked Sendable {
     guard let members = Self.array(result) else {
       throw answer.wrong("\(Swift.type(of: result))", expected: "an array of managed objects or their ids")
     }
+    returned = members
     let family: ClosedRange<Int> =
       plan.includesSubentities ? plan.entity.family : plan.entity.index...plan.entity.index
     return try members.map { member in
