@@ -33,7 +33,7 @@ class EngineStore: NSPersistentStore, StoreOperations, @unchecked Sendable {
     let engine: any StoreEngine = try Self.kind.makeStore(
       at: url, layout: layout, options: storeOptions, copying: (migration.source as? EngineStore)?.engine
     ) { target in
-      try migration.transfer(to: target)
+      try migration.transfer(to: target, inParts: true)
       try target.setMetadata(migration.metadata)
       _ = try target.save(SavePlan())
     }

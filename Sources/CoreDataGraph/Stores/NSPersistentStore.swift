@@ -277,7 +277,7 @@ nonisolated open class NSPersistentStore: NSObject, @unchecked Sendable {
     do {
       // Before the rows, whose save writes it.
       metadata = migration.metadata.merging(metadata) { $1 }
-      try migration.transfer(to: try operations(for: migration.caller))
+      try migration.transfer(to: try operations(for: migration.caller), inParts: false)
     } catch {
       try? close()
       throw error

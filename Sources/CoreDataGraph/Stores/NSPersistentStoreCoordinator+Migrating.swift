@@ -17,8 +17,12 @@ extension NSPersistentStoreCoordinator {
   /// Between SQLite files the database is copied as a whole, through a temporary file in which it gets its
   /// UUID; a mere copy costs half with
   /// ``replacePersistentStore(at:destinationOptions:withPersistentStoreFrom:sourceOptions:type:)``. Any other
-  /// migration loads all objects into memory, and so does that of a store with persistent history, which the
-  /// new one does not have. Saves to the store wait meanwhile.
+  /// migration copies object by object, and so does that of a store with persistent history, which the new
+  /// one does not have; if the new store is written as a whole, all objects are in memory. Saves to the store
+  /// wait meanwhile.
+  ///
+  /// A migration reports to the thread's current `Progress`. Cancelling that ends it with
+  /// `CocoaError.userCancelled`, and everything is as before; the copying of a file is not interrupted.
   ///
   /// XML and binary stores number the objects of all entities in one sequence. So a migration from a store of another
   /// kind to one of these gives objects new numbers, and ids of the old store lead nowhere: objects of

@@ -9,6 +9,12 @@ struct StoreMigration {
   let coordinator: NSPersistentStoreCoordinator
   /// A separate context, for stores that need the calling context.
   let caller: StoreCaller
+  /// One unit for each row and one for the file; a child of the thread's current progress.
+  private let progress = Progress(totalUnitCount: 1)
+
+  /// How many rows a store that is written in parts gets at a time, so that memory does not grow with the
+  /// store.
+  private static let rowsPerSave: Int = 2000
 
   init(source: NSPersistentStore, coordinator: NSPersistentStoreCoordinator) {
     self.source = source
@@ -20,10 +26,16 @@ struct StoreMigration {
 
   /// The new store, opened and not in a coordinator's list yet. If it throws, nothing is left behind.
   func run(type: String, url: URL, options: [AnyHashable: Any]?) throws -> NSPersistentStore {
+    try throwIfCancelled()
     let new: NSPersistentStore = try coordinator.makeStore(
       type: type, configuration: source.givenConfiguration, url: url, options: options)
     try new.load(copying: self)
+    progress.completedUnitCount = progress.totalUnitCount
     return new
+  }
+
+  private func throwIfCancelled() throws {
+    if progress.isCancelled { throw CocoaError(.userCancelled) }
   }
 
   /// The program's metadata of the source.
@@ -33,11 +45,24 @@ struct StoreMigration {
     return metadata
   }
 
-  /// Copies all objects to an empty store.
-  func transfer(to target: any StoreOperations) throws {
+  /// Copies all objects to an empty store; in parts if whoever calls removes the store after an error. Throws
+  /// `CocoaError.userCancelled` after its progress was cancelled.
+  func transfer(to target: any StoreOperations, inParts: Bool) throws {
     let entities: [EntityLayout] = source.runtime.entities.filter(source.holds).map(\.layout)
     try source.withOneState(for: caller) { state, allocatesKeys in
-      try StoreTransfer.copy(entities, from: state, isReadOnly: !allocatesKeys, to: target)
+      let counts: [Int] = try entities.filter { !$0.isAbstract }.map { entity in
+        var plan = FetchPlan(entity: entity)
+        plan.includesSubentities = false
+        return try state.count(plan)
+      }
+      progress.totalUnitCount = Int64(counts.reduce(1, +))
+      try StoreTransfer.copy(
+        entities, from: state, isReadOnly: !allocatesKeys, to: target,
+        rowsPerSave: inParts ? Self.rowsPerSave : nil
+      ) { rows in
+        progress.completedUnitCount += Int64(rows)
+        try throwIfCancelled()
+      }
     }
   }
 }

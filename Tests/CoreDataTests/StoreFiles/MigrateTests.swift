@@ -481,4 +481,37 @@ struct MigrateTests {
     #expect(info?[NSRemovedPersistentStoresKey] as? [NSPersistentStore] == [stack.store])
     #expect(stack.store.persistentStoreCoordinator == nil)
   }
+
+  // MARK: Progress
+
+  @Test(arguments: [NSXMLStoreType, NSSQLiteStoreType], [NSInMemoryStoreType, NSSQLiteStoreType])
+  func `a migration reports its progress`(target: String, source: String) throws {
+    let folder = try TemporaryFolder()
+    let coordinator = NSPersistentStoreCoordinator(managedObjectModel: World.shared)
+    let store: NSPersistentStore = try coordinator.addPersistentStore(
+      ofType: source, configurationName: nil,
+      at: source == NSSQLiteStoreType ? folder.file("a.sqlite") : nil)
+    let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+    context.persistentStoreCoordinator = coordinator
+    try context.performAndWait {
+      for number in 0..<5000 { _ = context.item("\(number)") }
+      try context.save()
+    }
+    func migrate(_ progress: Progress, to url: URL) throws -> NSPersistentStore {
+      progress.becomeCurrent(withPendingUnitCount: 10)
+      defer { progress.resignCurrent() }
+      return try coordinator.migratePersistentStore(store, to: url, withType: target)
+    }
+    let cancelled = Progress(totalUnitCount: 10)
+    cancelled.cancel()
+    let url: URL = folder.file("b.store")
+    let error: NSError? = errorThrown { _ = try migrate(cancelled, to: url) } as NSError?
+    #expect(error?.domain == NSCocoaErrorDomain && error?.code == CocoaError.userCancelled.rawValue)
+    #expect(coordinator.persistentStores == [store] && store.persistentStoreCoordinator === coordinator)
+    #expect(!FileManager.default.fileExists(atPath: url.path))
+    let progress = Progress(totalUnitCount: 10)
+    _ = try migrate(progress, to: url)
+    #expect(progress.fractionCompleted == 1)
+    #expect(try context.performAndWait { try context.count(for: context.request(Item.self, "Item")) } == 5000)
+  }
 }
