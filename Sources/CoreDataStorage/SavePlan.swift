@@ -120,7 +120,8 @@ package struct SavePlan: Sendable {
     return -Int64(newKeys[root])
   }
 
-  /// Gives all new rows provisional keys in place of their own, so that a store numbers them anew.
+  /// Gives all new rows provisional keys in place of their own, so that a store numbers them anew. References
+  /// to objects that are not among the rows are left out: their keys would be those of others.
   mutating func makeKeysProvisional(of model: ModelLayout) {
     var map: [Int: [Int64: Int64]] = [:]
     for (layout, batch) in inserts {
@@ -133,12 +134,16 @@ package struct SavePlan: Sendable {
         }
       }
     }
-    func new(_ key: Int64, _ root: Int) -> Int64 { map[root]?[key] ?? key }
+    func new(_ key: Int64, _ root: Int) -> Int64? { map[root]?[key] }
     for (layout, batch) in inserts {
       let words: [ToOneWord] = model.toOneWords(of: layout)
       batch.forEach { row in
         for word in words where row.hasValue(word.word) {
-          row.slab.set(row.base, word: word.word, toInteger: new(row.integer(word.word), word.root))
+          if let key = new(row.integer(word.word), word.root) {
+            row.slab.set(row.base, word: word.word, toInteger: key)
+          } else {
+            row.slab.clear(row.base, word: word.word)
+          }
         }
       }
     }
@@ -189,15 +194,16 @@ extension ToManyEdit {
     }
   }
 
-  fileprivate mutating func mapKeys(_ new: (RowID) -> Int64) {
-    func map(_ ids: inout [RowID]) {
-      for place in ids.indices { ids[place].key = new(ids[place]) }
+  /// Members without a new key are left out.
+  fileprivate mutating func mapKeys(_ new: (RowID) -> Int64?) {
+    func map(_ ids: [RowID]) -> [RowID] {
+      ids.compactMap { id in new(id).map { RowID(entity: Int(id.entity), key: $0) } }
     }
-    owner.key = new(owner)
-    map(&added)
-    map(&removed)
-    map(&appended)
-    if ordering != nil { map(&ordering!) }
+    owner.key = new(owner) ?? owner.key
+    added = map(added)
+    removed = map(removed)
+    appended = map(appended)
+    ordering = ordering.map(map)
   }
 }
 

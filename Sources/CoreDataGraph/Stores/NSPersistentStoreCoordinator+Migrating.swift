@@ -24,9 +24,9 @@ extension NSPersistentStoreCoordinator {
   /// A migration reports to the thread's current `Progress`. Cancelling that ends it with
   /// `CocoaError.userCancelled`, and everything is as before; the copying of a file is not interrupted.
   ///
-  /// XML and binary stores number the objects of all entities in one sequence. So a migration from a store of another
-  /// kind to one of these gives objects new numbers, and ids of the old store lead nowhere: objects of
-  /// contexts become invalid as after ``remove(_:)``, unsaved changes included. Save the contexts before.
+  /// XML and binary stores number the objects of all entities in one sequence. So a migration from a store of
+  /// another kind to one of these gives objects new numbers, and ids of the old store lead nowhere: objects
+  /// of contexts become invalid as after ``remove(_:)``, unsaved changes included. Save the contexts before.
   ///
   /// Throws a `CocoaError` and leaves everything unchanged if the store is not one of this coordinator's, if
   /// there is a store at the URL already, and for errors of reading and writing.

@@ -49,7 +49,7 @@ final class ModelXMLParser: NSObject, XMLParserDelegate {
     if !XMLBytes.isUTF8(data), let line = XMLBytes.lineOfDamage(data) {
       throw reader.malformed(line: line, NSError(domain: "libxml2", code: 81))
     }
-    let parser = XMLParser(data: data)
+    let parser: XMLParser = XMLBytes.parser(of: data)
     parser.shouldResolveExternalEntities = false
     parser.delegate = reader
     let succeeded = parser.parse()

@@ -80,7 +80,9 @@ package final class AtomicEngine: StoreEngine, @unchecked Sendable {
     let header: AtomicStoreHeader = try format.read(content, into: loader)
     identifier = header.metadata.uuid
     metadataState = (header.metadata, false)
-    try memory.load(try loader.finish(), highestKey: header.highestKey)
+    let plan: SavePlan = try loader.finish()
+    // The key of a missing object is no other object's, either.
+    try memory.load(plan, highestKey: max(header.highestKey, loader.highestTarget))
   }
 
   private static func missing(_ url: URL) -> StoreError {

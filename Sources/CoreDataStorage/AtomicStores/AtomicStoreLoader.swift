@@ -6,6 +6,10 @@ import Foundation
 ///
 /// A file holds both sides of a relationship. Where they disagree a to-one side prevails over a list of
 /// members, as it does in SQLite stores, which have no such list; a listed member without a target gets one.
+///
+/// A reference to an object that is not in the file is legal: a relationship without an inverse, or with the
+/// no-action rule, leaves it behind when the object is deleted. A to-one side keeps it, as SQLite stores do;
+/// a list of members leaves it out.
 package final class AtomicStoreLoader {
   package let layout: ModelLayout
   private let url: URL
@@ -15,6 +19,8 @@ package final class AtomicStoreLoader {
   let valueClasses: [AnyClass]?
   /// Keys above this one are damage; allocating more after it must not overflow.
   static let highestKey: Int64 = 1 << 62
+  /// The highest key of an object that is referred to, and may be missing.
+  private(set) var highestTarget: Int64 = 0
   private var slabs: [[RowSlab]]
   private var entities: [Int64: Int] = [:]
   private var targets: [Target] = []
@@ -105,13 +111,14 @@ package final class AtomicStoreLoader {
 
   // MARK: The plan
 
-  /// All objects as new rows. Throws if a relationship names an object that is missing or of a wrong entity.
+  /// All objects as new rows. Throws if a relationship names an object of a wrong entity.
   package func finish() throws -> SavePlan {
     for target in targets { try resolve(target) }
     var plan = SavePlan()
     for list in lists {
       let slot: PropertySlot = layout.entities[list.owner.entity].slots[list.slot]
       let members: [RowID] = try unique(list.keys).map { try self.target($0, of: list.owner, slot) }
+        .filter { entities[$0.key] != nil }
       let id = RowID(entity: list.owner.entity, key: list.owner.key)
       let isOrdered: Bool = slot.relationship?.isOrdered == true
       if let inverse = slot.inverseSlot, layout.entities[slot.destination ?? 0].slots[inverse].isToOne {
@@ -138,10 +145,14 @@ package final class AtomicStoreLoader {
   }
 
   private func target(_ key: Int64, of owner: Place, _ slot: PropertySlot) throws -> RowID {
-    guard let entity = entities[key] else {
-      throw damage("\(name(owner)) has in '\(slot.name)' the object \(key), which is not in the file.")
+    guard key > 0, key <= Self.highestKey, let destination = slot.destination else {
+      throw damage("\(name(owner)) has in '\(slot.name)' an object with the id \(key).")
     }
-    guard let destination = slot.destination, layout.entities[destination].family.contains(entity) else {
+    guard let entity = entities[key] else {
+      highestTarget = max(highestTarget, key)
+      return RowID(entity: destination, key: key)
+    }
+    guard layout.entities[destination].family.contains(entity) else {
       throw damage(
         "\(name(owner)) has in '\(slot.name)' the object \(key), which is a \(layout.entities[entity].name).")
     }

@@ -68,7 +68,7 @@ package struct XMLStoreFormat: AtomicStoreFormat {
     var text: [UInt8] = Array(try header(contents).utf8)
     let names: [EntityNames] = contents.layout.entities.map(EntityNames.init)
     for row in contents.objects {
-      append(row, names[row.entity], contents, to: &text)
+      try append(row, names[row.entity], contents, to: &text)
       if text.count < 1 << 20 { continue }
       try text.withUnsafeBytes(output)
       text.removeAll(keepingCapacity: true)
@@ -140,7 +140,7 @@ package struct XMLStoreFormat: AtomicStoreFormat {
 
   private func append(
     _ row: RowRef, _ names: EntityNames, _ contents: AtomicStoreContents, to text: inout [UInt8]
-  ) {
+  ) throws {
     text += Array("\(names.start)\(row.key)\">\n".utf8)
     for (word, kind, start) in names.attributes where row.hasValue(word) {
       text += Array(start.utf8)
@@ -157,7 +157,14 @@ package struct XMLStoreFormat: AtomicStoreFormat {
         keys = contents.members(of: row, slot: slot)
       }
       if !keys.isEmpty {
-        text += Array(" idrefs=\"\(keys.map { "z\($0)" }.joined(separator: " "))\"".utf8)
+        let list: [UInt8] = Array(keys.map { "z\($0)" }.joined(separator: " ").utf8)
+        if list.count > XMLBytes.longestAttribute {
+          let entity: String = contents.layout.entities[row.entity].name
+          throw StoreError.unsupported(
+            part: "\(entity).\(slots[slot].name) of the object \(row.key) with \(keys.count) members",
+            reason: "an XML document can't hold a list of that length", advice: "use a SQLite store")
+        }
+        text += Array(" idrefs=\"".utf8) + list + Array("\"".utf8)
       }
       text += Array("></relationship>\n".utf8)
     }

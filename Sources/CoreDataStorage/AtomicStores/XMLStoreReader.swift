@@ -36,7 +36,7 @@ final class XMLStoreReader: NSObject, XMLParserDelegate {
     if !XMLBytes.isUTF8(file.bytes), let line = XMLBytes.lineOfDamage(file.bytes) {
       throw file.damage("It has bytes that are not UTF-8, at line \(line). Restore a copy of the file.")
     }
-    let parser = XMLParser(data: file.bytes)
+    let parser: XMLParser = XMLBytes.parser(of: file.bytes)
     parser.shouldResolveExternalEntities = false
     parser.delegate = self
     let isWhole: Bool = parser.parse()

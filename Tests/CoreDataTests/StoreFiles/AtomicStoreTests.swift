@@ -289,7 +289,7 @@ struct AtomicStoreTests {
       ("name=\"tags\"", "name=\"togs\"", "no relationship 'togs'"), ("</database>", "", "damaged"),
       ("type=\"double\">2", "type=\"double\">x", "no value for Item.price"),
       ("<database>", "<datebase>", "<datebase>"), ("134481920", "7", "version"),
-      ("idrefs=\"z", "idrefs=\"z9", "not in the file"),
+      ("idrefs=\"z", "idrefs=\"z-9", "an object with the id -9"),
     ] {
       let damaged: String = whole.replacingOccurrences(of: what, with: with)
       #expect(damaged != whole, "\(what)")
