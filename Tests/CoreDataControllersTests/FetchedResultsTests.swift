@@ -108,7 +108,7 @@ struct FetchedResultsTests {
     (controller.sections ?? []).map { ($0.objects ?? []).compactMap { ($0 as? Item)?.objectID } }
   }
 
-  @Test(arguments: StoreKind.allCases)
+  @Test(arguments: StoreKind.every)
   func `results come in sections, and are found by place and by object`(kind: StoreKind) throws {
     let stack = try Stack(kind)
     try stack.run { context in
@@ -145,7 +145,7 @@ struct FetchedResultsTests {
   }
 
   /// Seen with PeakCoreData's tests: all ten objects of an unsaved context were told as changed.
-  @Test(arguments: StoreKind.allCases)
+  @Test(arguments: StoreKind.every)
   func `new objects that a controller has found are no changes of its results`(kind: StoreKind) throws {
     let stack = try Stack(kind)
     try stack.run { context in
@@ -207,7 +207,7 @@ struct FetchedResultsTests {
     }
   }
 
-  @Test(.rule("CTRL-3", "NSFetchedResultsControllerDelegate"), arguments: StoreKind.allCases)
+  @Test(.rule("CTRL-3", "NSFetchedResultsControllerDelegate"), arguments: StoreKind.every)
   func `the delegate hears sections first, then objects, in old and new places`(kind: StoreKind) throws {
     let stack = try Stack(kind)
     try stack.run { context in
@@ -335,7 +335,7 @@ struct FetchedResultsTests {
   }
 
   // Finding B4, OBS-5.
-  @Test(arguments: StoreKind.allCases)
+  @Test(arguments: StoreKind.every)
   func `new objects that were fetched and deleted in one event leave the list, and are told of`(
     kind: StoreKind
   ) throws {
@@ -372,7 +372,7 @@ struct FetchedResultsTests {
     }
   }
 
-  @Test(arguments: StoreKind.allCases)
+  @Test(arguments: StoreKind.every)
   func `new objects that were only counted are told of when they are deleted in the same event`(
     kind: StoreKind
   ) throws {
@@ -390,7 +390,7 @@ struct FetchedResultsTests {
     }
   }
 
-  @Test(arguments: StoreKind.allCases, ["SELF == %@", "SELF IN %@", "category == %@", "objectID == %@"])
+  @Test(arguments: StoreKind.every, ["SELF == %@", "SELF IN %@", "category == %@", "objectID == %@"])
   func `an object that a predicate names by its id stays in the results when it changes`(
     kind: StoreKind, format: String
   ) throws {

@@ -47,7 +47,7 @@ struct DecimalAgreementTests {
   private static func open(_ kind: StoreKind, _ folder: TemporaryFolder) throws -> NSManagedObjectContext {
     let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model())
     try coordinator.addPersistentStore(
-      ofType: kind.type, configurationName: nil, at: kind == .sqlite ? folder.file("Coins.sqlite") : nil,
+      ofType: kind.type, configurationName: nil, at: kind.url("Coins", in: folder),
       options: nil)
     let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
     context.persistentStoreCoordinator = coordinator

@@ -36,7 +36,7 @@ struct DecimalPrecisionTests {
   ) throws -> NSManagedObjectContext {
     let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model(exactness))
     try coordinator.addPersistentStore(
-      ofType: kind.type, configurationName: nil, at: kind == .sqlite ? folder.file("Amounts.sqlite") : nil,
+      ofType: kind.type, configurationName: nil, at: kind.url("Amounts", in: folder),
       options: exactness == .store ? [ClarusExactDecimalsKey: true] : nil)
     let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
     context.persistentStoreCoordinator = coordinator
@@ -96,7 +96,7 @@ struct DecimalPrecisionTests {
 
   // MARK: What is kept
 
-  @Test(arguments: StoreKind.allCases, Exactness.allCases)
+  @Test(arguments: StoreKind.every, Exactness.allCases)
   func `a saved object has what the store has, and a refetch gives the same`(
     kind: StoreKind, exactness: Exactness
   ) throws {
@@ -139,7 +139,7 @@ struct DecimalPrecisionTests {
     }
   }
 
-  @Test(arguments: StoreKind.allCases)
+  @Test(arguments: StoreKind.every)
   func `rounding alone is no change`(kind: StoreKind) throws {
     let folder = try TemporaryFolder()
     let context: NSManagedObjectContext = try Self.open(kind, .none, folder)
@@ -172,7 +172,7 @@ struct DecimalPrecisionTests {
     let folder = try TemporaryFolder()
     let numbers: [Decimal] = Self.numbers(Self.seed, count: 60)
     var answers: [[String]] = []
-    for kind in StoreKind.allCases {
+    for kind in StoreKind.every {
       let context: NSManagedObjectContext = try Self.open(kind, exactness, folder)
       var lines: [String] = []
       try context.performAndWait {
@@ -223,7 +223,7 @@ struct DecimalPrecisionTests {
       return Decimal(string: "\(digits.joined())e-\(Int.random(in: 0...12, using: &random))")!
     }
     var answers: [[String]] = []
-    for kind in StoreKind.allCases {
+    for kind in StoreKind.every {
       let context: NSManagedObjectContext = try Self.open(kind, exactness, try TemporaryFolder())
       try context.performAndWait {
         _ = try Self.fill(context, numbers)
@@ -250,7 +250,7 @@ struct DecimalPrecisionTests {
     #expect(answers[0].count == 4)
   }
 
-  @Test(arguments: StoreKind.allCases)
+  @Test(arguments: StoreKind.every)
   func `an unsaved number is found by what was set, and so it is when it was saved`(kind: StoreKind) throws {
     let folder = try TemporaryFolder()
     let context: NSManagedObjectContext = try Self.open(kind, .none, folder)

@@ -33,7 +33,7 @@ struct SeveralStoresTests {
     for name in ["Music", "Rest"] {
       try coordinator.addPersistentStore(
         ofType: kind.type, configurationName: configured ? name : nil,
-        at: kind == .sqlite ? folder.file("\(name).sqlite") : nil)
+        at: kind.url("\(name)", in: folder))
     }
     let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
     context.persistentStoreCoordinator = coordinator
@@ -42,7 +42,7 @@ struct SeveralStoresTests {
 
   @Test(
     .rule("STORE-2", "NSManagedObjectContext.assign(_:to:)"),
-    .rule("FETCH-16", "NSFetchRequest.affectedStores"), arguments: StoreKind.allCases)
+    .rule("FETCH-16", "NSFetchRequest.affectedStores"), arguments: StoreKind.every)
   func `objects go where their configuration or assign says`(kind: StoreKind) throws {
     let (_, coordinator, context) = try pair(kind, configured: true)
     let stores: [NSPersistentStore] = coordinator.persistentStores
@@ -81,7 +81,7 @@ struct SeveralStoresTests {
     }
   }
 
-  @Test(.rule("REL-10", "NSManagedObjectExternalRelationshipError"), arguments: StoreKind.allCases, [0, 1])
+  @Test(.rule("REL-10", "NSManagedObjectExternalRelationshipError"), arguments: StoreKind.every, [0, 1])
   func `a relationship across stores is refused before anything is written`(kind: StoreKind, first: Int)
     throws
   {
@@ -115,7 +115,7 @@ struct SeveralStoresTests {
     }
   }
 
-  @Test(arguments: StoreKind.allCases)
+  @Test(arguments: StoreKind.every)
   func `so is one across configurations`(kind: StoreKind) throws {
     let (_, _, context) = try pair(kind, configured: true)
     try context.performAndWait {
@@ -129,7 +129,7 @@ struct SeveralStoresTests {
 
   @Test(
     .rule("STORE-3", "NSPersistentStoreIncompleteSaveError", "stores are saved one by one"),
-    arguments: StoreKind.allCases)
+    arguments: StoreKind.every)
   func `when the second store refuses, the first's part is saved and not written twice`(kind: StoreKind)
     throws
   {
@@ -163,7 +163,7 @@ struct SeveralStoresTests {
 
   // The policy settles conflicts with every store, not with the first alone.
   @Test(
-    arguments: StoreKind.allCases, [NSMergePolicy.mergeByPropertyObjectTrump, .mergeByPropertyStoreTrump])
+    arguments: StoreKind.every, [NSMergePolicy.mergeByPropertyObjectTrump, .mergeByPropertyStoreTrump])
   func `conflicts in a later store are settled, and the save is told of once`(
     kind: StoreKind, policy: NSMergePolicy
   ) throws {
@@ -222,7 +222,7 @@ struct SeveralStoresTests {
     }
   }
 
-  @Test(arguments: StoreKind.allCases)
+  @Test(arguments: StoreKind.every)
   func `what the policy refuses in a later store says that the first was saved`(kind: StoreKind) throws {
     let (_, coordinator, context) = try pair(kind, configured: false)
     let stores: [NSPersistentStore] = coordinator.persistentStores
@@ -369,7 +369,7 @@ struct SeveralStoresTests {
     }
   }
 
-  @Test(arguments: StoreKind.allCases)
+  @Test(arguments: StoreKind.every)
   func `no store for an entity is an error that names it`(kind: StoreKind) throws {
     let folder = try TemporaryFolder()
     let model: NSManagedObjectModel = World.model()
@@ -383,7 +383,7 @@ struct SeveralStoresTests {
       let item: Item = context.item("a")
       #expect(codeThrown { try context.save() } == NSPersistentStoreOperationError)
       try coordinator.addPersistentStore(
-        ofType: kind.type, configurationName: "Music", at: kind == .sqlite ? folder.file("m.sqlite") : nil)
+        ofType: kind.type, configurationName: "Music", at: kind.url("m", in: folder))
       let error: NSError = try #require(errorThrown { try context.save() })
       #expect(error.localizedDescription.contains("Item"))
       #expect(item.isInserted)

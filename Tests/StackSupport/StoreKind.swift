@@ -7,10 +7,37 @@ import Testing
 
 /// The store kinds that the behaviour suite runs over.
 public enum StoreKind: String, CaseIterable, Sendable, CustomTestStringConvertible {
-  case sqlite, inMemory
+  case sqlite, inMemory, xml, binary
+
+  /// Those of the suites that run over stores of any kind: all of them in a soak, else the two that differ
+  /// most. Stores that are one file are the store in memory with a format.
+  public static let allCases: [StoreKind] = Soak.isOn ? every : [.sqlite, .inMemory]
+  /// For the suites in which a format could make a difference.
+  public static let every: [StoreKind] = [.sqlite, .inMemory, .xml, .binary]
+  /// Those that keep composite attributes.
+  public static let composite: [StoreKind] = [.sqlite, .inMemory]
 
   public var testDescription: String { rawValue }
-  public var type: String { self == .sqlite ? NSSQLiteStoreType : NSInMemoryStoreType }
+
+  public var type: String {
+    switch self {
+    case .sqlite: NSSQLiteStoreType
+    case .inMemory: NSInMemoryStoreType
+    case .xml: NSXMLStoreType
+    case .binary: NSBinaryStoreType
+    }
+  }
+
+  /// The number of the first object.
+  public var firstKey: Int { self == .xml ? 102 : 1 }
+
+  /// Whether the store is one file, read and written as a whole.
+  public var isAtomic: Bool { self == .xml || self == .binary }
+
+  /// The place of a store in a folder; nil if the kind has no files.
+  public func url(_ name: String, in folder: TemporaryFolder) -> URL? {
+    self == .inMemory ? nil : folder.file("\(name).\(rawValue)")
+  }
 }
 
 /// A coordinator over one fresh store, and contexts above it.
@@ -25,7 +52,7 @@ public final class Stack {
   public let journal = Journal()
 
   public convenience init(_ kind: StoreKind, model: NSManagedObjectModel = World.shared) throws {
-    try self.init(setting: kind == .sqlite ? .wal : .inMemory, model: model)
+    try self.init(setting: StoreSetting(kind), model: model)
   }
 
   public init(setting: StoreSetting, model: NSManagedObjectModel = World.shared) throws {

@@ -5,10 +5,33 @@ import Testing
 
 /// The ways in which stores wait for their readers and writers.
 public enum StoreSetting: String, CaseIterable, Codable, Sendable, CustomTestStringConvertible {
-  case wal, rollbackJournal, nowhere, inMemory
+  case wal, rollbackJournal, nowhere, inMemory, xml, binary
+
+  /// As those of `StoreKind`.
+  public static let allCases: [StoreSetting] = Soak.isOn ? every : composite
+  public static let every: [StoreSetting] = composite + [.xml, .binary]
+  public static let composite: [StoreSetting] = [.wal, .rollbackJournal, .nowhere, .inMemory]
 
   public var testDescription: String { rawValue }
-  public var kind: StoreKind { self == .inMemory ? .inMemory : .sqlite }
+  public var kind: StoreKind {
+    switch self {
+    case .wal, .rollbackJournal, .nowhere: .sqlite
+    case .inMemory: .inMemory
+    case .xml: .xml
+    case .binary: .binary
+    }
+  }
+
+  /// The usual setting of a kind.
+  public init(_ kind: StoreKind) {
+    self =
+      switch kind {
+      case .sqlite: .wal
+      case .inMemory: .inMemory
+      case .xml: .xml
+      case .binary: .binary
+      }
+  }
   /// Those that several coordinators, or plain SQL, can reach.
   public static let files: [StoreSetting] = [.wal, .rollbackJournal]
 
@@ -20,7 +43,7 @@ public enum StoreSetting: String, CaseIterable, Codable, Sendable, CustomTestStr
       switch self {
       case .wal, .rollbackJournal: folder.file("\(name).sqlite")
       case .nowhere: URL(fileURLWithPath: "/dev/null")
-      case .inMemory: nil
+      case .inMemory, .xml, .binary: kind.url(name, in: folder)
       }
     return try coordinator.addPersistentStore(
       ofType: kind.type, configurationName: nil, at: url,

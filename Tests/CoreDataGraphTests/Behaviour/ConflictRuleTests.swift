@@ -12,7 +12,7 @@ extension Behaviour {
 
     @Test(
       .rule("CONF-2", "NSMergeConflict.newVersionNumber"), .rule("CONF-3", "NSMergeConflict.objectSnapshot"),
-      arguments: StoreKind.allCases)
+      arguments: StoreKind.every)
     func `a deleted row has version 0, and snapshots hold attributes and to-one ids`(kind: StoreKind) throws {
       try Witness.with(kind) { stack, context, _ in
         let (witness, boss): (Witness, Witness) = (Witness("a", context), Witness("boss", context))
@@ -49,7 +49,7 @@ extension Behaviour {
       return model
     }
 
-    @Test(.rule("CONF-9", "NSMergePolicy.resolve(mergeConflicts:)"), arguments: StoreKind.allCases)
+    @Test(.rule("CONF-9", "NSMergePolicy.resolve(mergeConflicts:)"), arguments: StoreKind.every)
     func `changed rows are settled before values that must be unique`(kind: StoreKind) throws {
       final class Listing: NSMergePolicy, @unchecked Sendable {
         // Sendable: used on the context's queue only.
@@ -80,7 +80,7 @@ extension Behaviour {
       }
     }
 
-    @Test(.rule("UNIQ-2", "NSConstraintConflict"), arguments: StoreKind.allCases)
+    @Test(.rule("UNIQ-2", "NSConstraintConflict"), arguments: StoreKind.every)
     func `each broken constraint is one conflict, an inherited one too`(kind: StoreKind) throws {
       let stack = try Stack(kind, model: Self.people())
       try stack.run { context in

@@ -16,7 +16,7 @@ extension Behaviour {
       return stack
     }
 
-    @Test(.rule("FETCH-9", "NSFetchRequest.fetchOffset"), arguments: StoreKind.allCases)
+    @Test(.rule("FETCH-9", "NSFetchRequest.fetchOffset"), arguments: StoreKind.every)
     func `an offset counts in a request of its own, not in one inside a predicate`(kind: StoreKind) throws {
       let stack: Stack = try filled(kind)
       try stack.run { context in
@@ -33,7 +33,7 @@ extension Behaviour {
       }
     }
 
-    @Test(.rule("FETCH-11", "NSFetchRequest.propertiesToFetch"), arguments: StoreKind.allCases)
+    @Test(.rule("FETCH-11", "NSFetchRequest.propertiesToFetch"), arguments: StoreKind.every)
     func `objects fetched for some properties still give the others`(kind: StoreKind) throws {
       let stack: Stack = try filled(kind)
       try stack.run { context in
@@ -48,7 +48,7 @@ extension Behaviour {
       }
     }
 
-    @Test(.rule("FETCH-17", "NSFetchRequest"), arguments: StoreKind.allCases)
+    @Test(.rule("FETCH-17", "NSFetchRequest"), arguments: StoreKind.every)
     func `changing a request while it runs changes nothing of that run`(kind: StoreKind) throws {
       let stack: Stack = try filled(kind)
       try stack.run { context in
@@ -66,7 +66,7 @@ extension Behaviour {
       }
     }
 
-    @Test(.rule("FETCH-18", "NSManagedObjectContext.count(for:)"), arguments: StoreKind.allCases)
+    @Test(.rule("FETCH-18", "NSManagedObjectContext.count(for:)"), arguments: StoreKind.every)
     func `a count that can't be had is thrown, not a number`(kind: StoreKind) throws {
       let stack: Stack = try filled(kind)
       try stack.run { context in
@@ -79,7 +79,7 @@ extension Behaviour {
 
     @Test(
       .rule("FETCH-19", "NSManagedObjectModel.fetchRequestFromTemplate(withName:substitutionVariables:)"),
-      arguments: StoreKind.allCases)
+      arguments: StoreKind.every)
     func `a template is copied for its values, and NSNull is nil`(kind: StoreKind) throws {
       let model = Witness.model.copy() as! NSManagedObjectModel
       let template = NSFetchRequest<any NSFetchRequestResult>(entityName: "Witness")
@@ -104,7 +104,7 @@ extension Behaviour {
       }
     }
 
-    @Test(.rule("CTRL-4", "NSFetchedResultsController.performFetch()"), arguments: StoreKind.allCases)
+    @Test(.rule("CTRL-4", "NSFetchedResultsController.performFetch()"), arguments: StoreKind.every)
     func `results follow a changed request after the next performFetch`(kind: StoreKind) throws {
       let stack: Stack = try filled(kind)
       try stack.run { context in

@@ -6,7 +6,7 @@ import Testing
 extension Behaviour {
   /// Ids, and the accessors below properties.
   @Suite struct Identity {
-    @Test(.rule("ID-2", "NSManagedObjectContext.obtainPermanentIDs(for:)"), arguments: StoreKind.allCases)
+    @Test(.rule("ID-2", "NSManagedObjectContext.obtainPermanentIDs(for:)"), arguments: StoreKind.every)
     func `a permanent id ahead of the save comes with a store, once`(kind: StoreKind) throws {
       try Witness.with(kind) { stack, context, _ in
         let (old, new): (Witness, Witness) = (Witness("old", context), Witness("new", context))
@@ -20,7 +20,7 @@ extension Behaviour {
       }
     }
 
-    @Test(.rule("ID-3", "NSManagedObjectID.isTemporaryID"), arguments: StoreKind.allCases)
+    @Test(.rule("ID-3", "NSManagedObjectID.isTemporaryID"), arguments: StoreKind.every)
     func `a temporary id means nothing to another context`(kind: StoreKind) throws {
       try Witness.with(kind) { stack, context, _ in
         let temporary: NSManagedObjectID = Witness("a", context).objectID
@@ -41,7 +41,7 @@ extension Behaviour {
 
     @Test(
       .rule("ID-4", "NSPersistentStoreCoordinator.managedObjectID(forURIRepresentation:)"),
-      arguments: StoreKind.allCases)
+      arguments: StoreKind.every)
     func `a URI names the store by its UUID, and is nothing without that store`(kind: StoreKind) throws {
       try Witness.with(kind) { stack, context, _ in
         let witness = Witness("a", context)
@@ -80,7 +80,7 @@ extension Behaviour {
       #expect(name as? String == "a")
     }
 
-    @Test(.rule("ACC-1", "NSManagedObject.willAccessValue(forKey:)"), arguments: StoreKind.allCases)
+    @Test(.rule("ACC-1", "NSManagedObject.willAccessValue(forKey:)"), arguments: StoreKind.every)
     func `the bracket before a read fires the fault, the primitive read does not`(kind: StoreKind) throws {
       try Witness.with(kind) { _, context, _ in
         let witness = Witness("a", context)
@@ -98,7 +98,7 @@ extension Behaviour {
 
     @Test(
       .rule("ACC-2", "NSManagedObject.willChangeValue(forKey:), setPrimitiveValue(_:forKey:)"),
-      arguments: StoreKind.allCases)
+      arguments: StoreKind.every)
     func `the brackets of a write record it for undo and keep the inverse; the primitive write does neither`(
       kind: StoreKind
     ) throws {

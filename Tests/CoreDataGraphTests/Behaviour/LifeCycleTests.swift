@@ -6,7 +6,7 @@ import Testing
 extension Behaviour {
   /// What an object is told in its life.
   @Suite struct LifeCycle {
-    @Test(.rule("LIFE-1", "NSManagedObject.awakeFromInsert()"), arguments: StoreKind.allCases)
+    @Test(.rule("LIFE-1", "NSManagedObject.awakeFromInsert()"), arguments: StoreKind.every)
     func `an object is awoken from insertion once, however often it is inserted`(kind: StoreKind) throws {
       try Witness.with(kind) { _, context, hooks in
         context.undoManager = UndoManager()
@@ -27,7 +27,7 @@ extension Behaviour {
       }
     }
 
-    @Test(.rule("LIFE-2", "NSManagedObject.awakeFromInsert()"), arguments: StoreKind.allCases)
+    @Test(.rule("LIFE-2", "NSManagedObject.awakeFromInsert()"), arguments: StoreKind.every)
     func `primitive values set in awakeFromInsert belong to the initial state, and no undo takes them back`(
       kind: StoreKind
     ) throws {
@@ -51,7 +51,7 @@ extension Behaviour {
       }
     }
 
-    @Test(.rule("LIFE-3", "NSManagedObject.awakeFromInsert()"), arguments: StoreKind.allCases)
+    @Test(.rule("LIFE-3", "NSManagedObject.awakeFromInsert()"), arguments: StoreKind.every)
     func `awakeFromInsert may fetch`(kind: StoreKind) throws {
       try Witness.with(kind) { _, context, hooks in
         _ = Witness("a", context)
@@ -69,7 +69,7 @@ extension Behaviour {
     }
 
     // OBS-5, finding B4.
-    @Test(arguments: StoreKind.allCases)
+    @Test(arguments: StoreKind.every)
     func `a fetch in awakeFromInsert does not end the event`(kind: StoreKind) throws {
       try Witness.with(kind) { _, context, hooks in
         let early = Witness("a", context)
@@ -89,7 +89,7 @@ extension Behaviour {
       }
     }
 
-    @Test(.rule("LIFE-4", "NSManagedObject.awakeFromFetch()"), arguments: StoreKind.allCases)
+    @Test(.rule("LIFE-4", "NSManagedObject.awakeFromFetch()"), arguments: StoreKind.every)
     func `awakeFromFetch is sent each time a fault is filled, and after the values are there`(kind: StoreKind)
       throws
     {
@@ -111,7 +111,7 @@ extension Behaviour {
     @Test(
       .rule("LIFE-5", "NSManagedObject.awakeFromFetch()"),
       .rule("LIFE-6", "NSManagedObject.awakeFromFetch()", "inverses are not kept there"),
-      arguments: StoreKind.allCases)
+      arguments: StoreKind.every)
     func `setters in awakeFromFetch change no flag, no inverse and no row`(kind: StoreKind) throws {
       try Witness.with(kind) { stack, context, hooks in
         let (witness, boss): (Witness, Witness) = (Witness("a", context), Witness("boss", context))
@@ -136,7 +136,7 @@ extension Behaviour {
       }
     }
 
-    @Test(.rule("LIFE-7", "NSManagedObject.awake(fromSnapshotEvents:)"), arguments: StoreKind.allCases)
+    @Test(.rule("LIFE-7", "NSManagedObject.awake(fromSnapshotEvents:)"), arguments: StoreKind.every)
     func `values that are replaced as a whole are told with their cause, and as nothing else`(kind: StoreKind)
       throws
     {
@@ -180,7 +180,7 @@ extension Behaviour {
 
     @Test(
       .rule("LIFE-7", "NSManagedObject.awake(fromSnapshotEvents:)", "in child contexts"),
-      arguments: StoreKind.allCases, [false, true])
+      arguments: StoreKind.every, [false, true])
     func `a child's objects are told the same, be the parent's saved or not`(
       kind: StoreKind, isSaved: Bool
     ) throws {
@@ -236,7 +236,7 @@ extension Behaviour {
       }
     }
 
-    @Test(.rule("LIFE-8", "NSManagedObject.prepareForDeletion()"), arguments: StoreKind.allCases)
+    @Test(.rule("LIFE-8", "NSManagedObject.prepareForDeletion()"), arguments: StoreKind.every)
     func `prepareForDeletion comes at once, before anything is passed on; for members, while it is passed on`(
       kind: StoreKind
     ) throws {
@@ -262,7 +262,7 @@ extension Behaviour {
       }
     }
 
-    @Test(.rule("LIFE-9", "NSManagedObject.willSave()"), arguments: StoreKind.allCases)
+    @Test(.rule("LIFE-9", "NSManagedObject.willSave()"), arguments: StoreKind.every)
     func `willSave comes before the write, to deleted objects as well`(kind: StoreKind) throws {
       try Witness.with(kind) { stack, context, hooks in
         let gone = Witness("gone", context)
@@ -283,7 +283,7 @@ extension Behaviour {
       }
     }
 
-    @Test(.rule("LIFE-12", "NSManagedObject.didSave()"), arguments: StoreKind.allCases)
+    @Test(.rule("LIFE-12", "NSManagedObject.didSave()"), arguments: StoreKind.every)
     func `what didSave changes is a change of the next event, for saving and for undo`(kind: StoreKind) throws
     {
       try Witness.with(kind) { stack, context, hooks in
@@ -308,7 +308,7 @@ extension Behaviour {
       }
     }
 
-    @Test(.rule("LIFE-13", "NSManagedObject.didSave()"), arguments: StoreKind.allCases)
+    @Test(.rule("LIFE-13", "NSManagedObject.didSave()"), arguments: StoreKind.every)
     func `didSave can't bring a deleted object back`(kind: StoreKind) throws {
       try Witness.with(kind) { stack, context, hooks in
         let witness = Witness("a", context)
@@ -330,7 +330,7 @@ extension Behaviour {
 
     @Test(
       .rule("LIFE-14", "NSManagedObject.willTurnIntoFault(), didTurnIntoFault()"),
-      arguments: StoreKind.allCases)
+      arguments: StoreKind.every)
     func `values can be read before the object becomes a fault, transient ones not after`(kind: StoreKind)
       throws
     {

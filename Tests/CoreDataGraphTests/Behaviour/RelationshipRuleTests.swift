@@ -6,7 +6,7 @@ import Testing
 extension Behaviour {
   /// Both sides, counts, order, fetched properties, delete rules.
   @Suite struct Relations {
-    @Test(.rule("REL-3", "Managing the Relationships of Objects"), arguments: StoreKind.allCases)
+    @Test(.rule("REL-3", "Managing the Relationships of Objects"), arguments: StoreKind.every)
     func `both sides of a change are updated, told of, and validated`(kind: StoreKind) throws {
       try Witness.with(kind) { _, context, hooks in
         let (old, new, member) = (
@@ -37,7 +37,7 @@ extension Behaviour {
       }
     }
 
-    @Test(.rule("REL-7", "NSRelationshipDescription.isOrdered"), arguments: StoreKind.allCases)
+    @Test(.rule("REL-7", "NSRelationshipDescription.isOrdered"), arguments: StoreKind.every)
     func `an ordered relationship holds each member once`(kind: StoreKind) throws {
       let stack = try Stack(kind)
       try stack.run { context in
@@ -53,7 +53,7 @@ extension Behaviour {
       #expect(stored == ["a", "b"])
     }
 
-    @Test(.rule("REL-8", "NSRelationshipDescription.isOrdered"), arguments: StoreKind.allCases)
+    @Test(.rule("REL-8", "NSRelationshipDescription.isOrdered"), arguments: StoreKind.every)
     func `each side of a many-to-many that is ordered on both keeps its own order`(kind: StoreKind) throws {
       let left: NSEntityDescription = World.entity("Left", [World.attribute("name", .stringAttributeType)])
       let right: NSEntityDescription = World.entity("Right", [World.attribute("name", .stringAttributeType)])
@@ -113,7 +113,7 @@ extension Behaviour {
       (owner.value(forKey: key) as? [NSManagedObject])?.map { $0.value(forKey: "name") as? String ?? "" }
     }
 
-    @Test(.rule("REL-11", "NSFetchedPropertyDescription"), arguments: StoreKind.allCases)
+    @Test(.rule("REL-11", "NSFetchedPropertyDescription"), arguments: StoreKind.every)
     func `a fetched property fetches when first read and keeps what it found until its owner is refreshed`(
       kind: StoreKind
     ) throws {
@@ -139,7 +139,7 @@ extension Behaviour {
       }
     }
 
-    @Test(.rule("REL-12", "Core Data Programming Guide, Fetched Properties"), arguments: StoreKind.allCases)
+    @Test(.rule("REL-12", "Core Data Programming Guide, Fetched Properties"), arguments: StoreKind.every)
     func `a fetched property's predicate knows its owner and itself`(kind: StoreKind) throws {
       let stack = try Stack(kind, model: Self.colours())
       try stack.run { context in
@@ -165,7 +165,7 @@ extension Behaviour {
       #expect(text.contains("Owner.matching"), "\(text)")
     }
 
-    @Test(.rule("DEL-4", "NSDeleteRule.noActionDeleteRule"), arguments: StoreKind.allCases)
+    @Test(.rule("DEL-4", "NSDeleteRule.noActionDeleteRule"), arguments: StoreKind.every)
     func `no action leaves references to what is gone`(kind: StoreKind) throws {
       let owner: NSEntityDescription = World.entity("Owner", [World.attribute("name", .stringAttributeType)])
       let thing: NSEntityDescription = World.entity("Thing", [World.attribute("name", .stringAttributeType)])

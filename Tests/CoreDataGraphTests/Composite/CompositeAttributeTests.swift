@@ -23,7 +23,7 @@ struct CompositeAttributeTests {
     .rule(
       "STORE-17", "NSCompositeAttributeDescription",
       "composite attributes appear as dictionaries and support key paths in predicates"),
-    arguments: StoreKind.allCases)
+    arguments: StoreKind.composite)
   func `a composite attribute is a dictionary, its elements are stored and found by key path`(kind: StoreKind)
     throws
   {
@@ -73,7 +73,7 @@ struct CompositeAttributeTests {
     #expect(!columns.contains("ZADDRESS"))
   }
 
-  @Test(arguments: StoreKind.allCases)
+  @Test(arguments: StoreKind.composite)
   func `members of a relationship are asked about elements, too`(kind: StoreKind) throws {
     let stack = try Stack(kind, model: Atlas.model)
     try stack.run { context in
@@ -98,7 +98,7 @@ struct CompositeAttributeTests {
     }
   }
 
-  @Test(arguments: StoreKind.allCases)
+  @Test(arguments: StoreKind.composite)
   func `dictionaries of a fetch hold elements by path, or the whole as a dictionary`(kind: StoreKind) throws {
     let stack = try Stack(kind, model: Atlas.model)
     try stack.run { context in
@@ -126,7 +126,7 @@ struct CompositeAttributeTests {
 
   // MARK: Changes
 
-  @Test(arguments: StoreKind.allCases)
+  @Test(arguments: StoreKind.composite)
   func `changes, committed values, undo and rollback speak of the whole attribute`(kind: StoreKind) throws {
     let stack = try Stack(kind, model: Atlas.model)
     try stack.run { context in
@@ -163,7 +163,7 @@ struct CompositeAttributeTests {
     }
   }
 
-  @Test(arguments: StoreKind.allCases)
+  @Test(arguments: StoreKind.composite)
   func `two contexts that change different elements merge them`(kind: StoreKind) throws {
     let stack = try Stack(kind, model: Atlas.model)
     try stack.run { context in
@@ -225,7 +225,7 @@ struct CompositeAttributeTests {
 
   // MARK: Validation
 
-  @Test(arguments: StoreKind.allCases)
+  @Test(arguments: StoreKind.composite)
   func `elements are checked by type, requirement and predicate; a missing composite has none to check`(
     kind: StoreKind
   )
@@ -280,7 +280,7 @@ struct CompositeAttributeTests {
 
   // MARK: Models
 
-  @Test(arguments: StoreKind.allCases)
+  @Test(arguments: StoreKind.composite)
   func `a uniqueness constraint may name an element`(kind: StoreKind) throws {
     let model: NSManagedObjectModel = Atlas.makeModel()
     model.entitiesByName["Place"]?.uniquenessConstraints = [["address.zip"]]
@@ -311,7 +311,7 @@ struct CompositeAttributeTests {
     #expect(indexes["Z_Place_byZip"] == ["ZADDRESS_ZIP"])
   }
 
-  @Test(arguments: StoreKind.allCases)
+  @Test(arguments: StoreKind.composite)
   func `a composite attribute that can't be stored is refused by name`(kind: StoreKind) throws {
     let transient = World.attribute("bad", .stringAttributeType)
     transient.isTransient = true
@@ -329,7 +329,7 @@ struct CompositeAttributeTests {
       let error: NSError = try #require(
         errorThrown {
           try coordinator.addPersistentStore(
-            ofType: kind.type, configurationName: nil, at: kind == .sqlite ? folder.file("a.sqlite") : nil)
+            ofType: kind.type, configurationName: nil, at: kind.url("a", in: folder))
         })
       #expect(error.localizedDescription.contains("Spot.where"), "\(error.localizedDescription)")
     }

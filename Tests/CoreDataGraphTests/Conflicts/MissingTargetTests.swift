@@ -163,7 +163,7 @@ struct MissingTargetTests {
     }
   }
 
-  @Test(arguments: StoreKind.allCases)
+  @Test(arguments: StoreKind.every)
   func `an object that needs what the same save deletes is refused by validation`(kind: StoreKind) throws {
     let stack = try Stack(kind, model: Self.model(requiresPin: true))
     try stack.run { context in
@@ -178,7 +178,7 @@ struct MissingTargetTests {
   }
 
   // What the rule No Action leaves behind is the program's to mend, but nothing new is written of it.
-  @Test(arguments: StoreKind.allCases)
+  @Test(arguments: StoreKind.every)
   func `a reference that a delete rule leaves alone is not written anew`(kind: StoreKind) throws {
     let owner: NSEntityDescription = World.entity("Owner", [World.attribute("name", .stringAttributeType)])
     let member: NSEntityDescription = World.entity("Member", [World.attribute("name", .stringAttributeType)])
@@ -207,7 +207,7 @@ struct MissingTargetTests {
   // MARK: Newer rows under pending changes
 
   // The merge brings the deleted owner's newest row, so the save meets no conflict.
-  @Test(arguments: StoreKind.allCases, [false, true])
+  @Test(arguments: StoreKind.every, [false, true])
   func `a deletion that is merged with newer members goes on to them`(kind: StoreKind, isMerged: Bool) throws
   {
     let stack = try Stack(kind)
@@ -252,7 +252,7 @@ struct MissingTargetTests {
 
   // A member with changes of its own is not read anew with the owner; it comes to lead there when
   // it is refreshed.
-  @Test(arguments: StoreKind.allCases, [false, true])
+  @Test(arguments: StoreKind.every, [false, true])
   func `a deletion goes on to changed objects that a refresh makes lead to it`(
     kind: StoreKind, isOwnerFirst: Bool
   )
@@ -289,7 +289,7 @@ struct MissingTargetTests {
   }
 
   // A row that comes back must not be taken for the one that is gone, which another context has read.
-  @Test(arguments: StoreKind.allCases)
+  @Test(arguments: StoreKind.every)
   func `a row that is inserted again is another one to those who have read it before`(kind: StoreKind) throws
   {
     let stack = try Stack(kind)
@@ -331,7 +331,7 @@ struct MissingTargetTests {
     }
   }
 
-  @Test(arguments: StoreKind.allCases, [true, false])
+  @Test(arguments: StoreKind.every, [true, false])
   func `two contexts that insert a deleted object again settle it between them`(
     kind: StoreKind, objectWins: Bool
   ) throws {

@@ -22,7 +22,7 @@ struct ChildContextTests {
     try context.all(Item.self, "Item", predicate.map { NSPredicate(format: $0) }, sort: ["title"])
   }
 
-  @Test(.rule("MERGE-10", "NSManagedObjectContext.parent"), arguments: StoreKind.allCases)
+  @Test(.rule("MERGE-10", "NSManagedObjectContext.parent"), arguments: StoreKind.every)
   func `a child sees what its parent has not saved, in objects and in fetches`(kind: StoreKind) throws {
     let stack = try Stack(kind)
     try stack.run { context in
@@ -95,7 +95,7 @@ struct ChildContextTests {
     }
   }
 
-  @Test(arguments: StoreKind.allCases, [false, true])
+  @Test(arguments: StoreKind.every, [false, true])
   func `what primitive access sets in a child reaches the parent`(kind: StoreKind, isSaved: Bool) throws {
     let stack = try Stack(kind)
     let id: NSManagedObjectID = try stack.run { context in
@@ -119,7 +119,7 @@ struct ChildContextTests {
     #expect(try stack.titles() == ["b"])
   }
 
-  @Test(.rule("MERGE-8", "NSManagedObjectContext.parent"), arguments: StoreKind.allCases)
+  @Test(.rule("MERGE-8", "NSManagedObjectContext.parent"), arguments: StoreKind.every)
   func `a save hands transient values up, and a fetch hands none down`(kind: StoreKind) throws {
     let stack = try Stack(kind)
     let made: NSManagedObjectContext = child(of: stack.context)
@@ -154,7 +154,7 @@ struct ChildContextTests {
     }
   }
 
-  @Test(.rule("MERGE-8", "NSManagedObjectContext.parent"), arguments: StoreKind.allCases)
+  @Test(.rule("MERGE-8", "NSManagedObjectContext.parent"), arguments: StoreKind.every)
   func `a save moves changes one level up and writes nothing`(kind: StoreKind) throws {
     let stack = try Stack(kind)
     try stack.run { context in
@@ -199,7 +199,7 @@ struct ChildContextTests {
   }
 
   @Test(
-    .rule("MERGE-11", "observed", "ids stay temporary until the root saves"), arguments: StoreKind.allCases)
+    .rule("MERGE-11", "observed", "ids stay temporary until the root saves"), arguments: StoreKind.every)
   func `three levels save one by one, and ids become permanent in all of them`(kind: StoreKind) throws {
     let stack = try Stack(kind)
     let middle: NSManagedObjectContext = child(of: stack.context)
@@ -234,7 +234,7 @@ struct ChildContextTests {
     #expect(try stack.titles() == ["deeper"])
   }
 
-  @Test(arguments: StoreKind.allCases)
+  @Test(arguments: StoreKind.every)
   func `ordered members keep the child's order`(kind: StoreKind) throws {
     let stack = try Stack(kind)
     try stack.run { context in
@@ -260,7 +260,7 @@ struct ChildContextTests {
   }
 
   // Their sides of the relationship arrive before the list's, and in the order in which they were made.
-  @Test(arguments: StoreKind.allCases)
+  @Test(arguments: StoreKind.every)
   func `ordered members that a child adds keep the child's order, of lists with an inverse too`(
     kind: StoreKind
   )
@@ -291,7 +291,7 @@ struct ChildContextTests {
 
   @Test(
     .rule("MERGE-9", "NSManagedObjectContext.parent", "a parent takes nothing from an unsaved child"),
-    arguments: StoreKind.allCases)
+    arguments: StoreKind.every)
   func `a discarded child leaves the parent as it was`(kind: StoreKind) throws {
     let stack = try Stack(kind)
     try stack.run { context in
@@ -312,7 +312,7 @@ struct ChildContextTests {
     }
   }
 
-  @Test(arguments: StoreKind.allCases)
+  @Test(arguments: StoreKind.every)
   func `refreshing asks the parent again and can keep changes`(kind: StoreKind) throws {
     let stack = try Stack(kind)
     try stack.run { context in
@@ -338,7 +338,7 @@ struct ChildContextTests {
 
   @Test(
     .rule("MERGE-6", "NSManagedObjectContext.automaticallyMergesChangesFromParent"),
-    arguments: StoreKind.allCases)
+    arguments: StoreKind.every)
   func `a child that merges by itself hears of its siblings and of its parent`(kind: StoreKind) throws {
     let stack = try Stack(kind)
     try stack.run { context in
@@ -362,7 +362,7 @@ struct ChildContextTests {
     #expect(title() == "parent")
   }
 
-  @Test(arguments: StoreKind.allCases)
+  @Test(arguments: StoreKind.every)
   func `what the parent deleted meanwhile can't be saved, and nothing is lost`(kind: StoreKind) throws {
     let stack = try Stack(kind)
     try stack.run { context in
@@ -391,7 +391,7 @@ struct ChildContextTests {
     }
   }
 
-  @Test(.rule("VALID-7", "NSManagedObjectContext.save()"), arguments: StoreKind.allCases)
+  @Test(.rule("VALID-7", "NSManagedObjectContext.save()"), arguments: StoreKind.every)
   func `a child's save is validated, and the parent untouched when it fails`(kind: StoreKind) throws {
     let stack = try Stack(kind)
     try inChild(stack) { child in
@@ -401,7 +401,7 @@ struct ChildContextTests {
     try stack.run { #expect(!$0.hasChanges) }
   }
 
-  @Test(arguments: StoreKind.allCases)
+  @Test(arguments: StoreKind.every)
   func `a child gets permanent ids ahead of every save`(kind: StoreKind) throws {
     let stack = try Stack(kind)
     let id: NSManagedObjectID = try inChild(stack) { child in
@@ -419,7 +419,7 @@ struct ChildContextTests {
     #expect(try stack.titles() == ["a"])
   }
 
-  @Test(arguments: StoreKind.allCases)
+  @Test(arguments: StoreKind.every)
   func `what a child saves can be undone in the parent`(kind: StoreKind) throws {
     let stack = try Stack(kind)
     try stack.run { context in

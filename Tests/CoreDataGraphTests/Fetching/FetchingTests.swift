@@ -27,7 +27,7 @@ struct FetchingTests {
   @Test(
     .rule("FETCH-1", "NSFetchRequest.includesPendingChanges"),
     .rule("FETCH-8", "NSFetchRequest.fetchLimit, fetchOffset", "after sorting and merging"),
-    arguments: StoreKind.allCases)
+    arguments: StoreKind.every)
   func `unsaved changes count: inserted, changed in, changed out, deleted`(kind: StoreKind) throws {
     let stack: Stack = try filled(kind)
     try stack.run { context in
@@ -76,7 +76,7 @@ struct FetchingTests {
     ("category.self", "abcdef"),
   ]
 
-  @Test(arguments: StoreKind.allCases, ordersWithoutColumn)
+  @Test(arguments: StoreKind.every, ordersWithoutColumn)
   func `orders by more than columns are the same over every store, with and without unsaved changes`(
     kind: StoreKind, order: (key: String, titles: String)
   ) throws {
@@ -97,7 +97,7 @@ struct FetchingTests {
     }
   }
 
-  @Test(arguments: StoreKind.allCases, ["self", "objectID"])
+  @Test(arguments: StoreKind.every, ["self", "objectID"])
   func `objects sort by their ids, unsaved ones last in the order they were made`(
     kind: StoreKind, key: String
   ) throws {
@@ -113,7 +113,7 @@ struct FetchingTests {
     }
   }
 
-  @Test(arguments: StoreKind.allCases)
+  @Test(arguments: StoreKind.every)
   func `URLs sort by their texts, with unsaved changes too`(kind: StoreKind) throws {
     let stack = try Stack(kind, model: Library.model)
     try stack.run { context in
@@ -132,7 +132,7 @@ struct FetchingTests {
     }
   }
 
-  @Test(.rule("FETCH-8", "NSFetchRequest.fetchLimit, fetchOffset"), arguments: StoreKind.allCases)
+  @Test(.rule("FETCH-8", "NSFetchRequest.fetchLimit, fetchOffset"), arguments: StoreKind.every)
   func `limits and offsets hold without unsaved changes too`(kind: StoreKind) throws {
     let stack: Stack = try filled(kind)
     try stack.run { context in
@@ -150,7 +150,7 @@ struct FetchingTests {
     }
   }
 
-  @Test(.rule("FETCH-12", "NSFetchRequest.returnsDistinctResults"), arguments: StoreKind.allCases)
+  @Test(.rule("FETCH-12", "NSFetchRequest.returnsDistinctResults"), arguments: StoreKind.every)
   func `each kind of result`(kind: StoreKind) throws {
     let stack: Stack = try filled(kind)
     try stack.run { context in
@@ -181,7 +181,7 @@ struct FetchingTests {
     }
   }
 
-  @Test(arguments: StoreKind.allCases)
+  @Test(arguments: StoreKind.every)
   func `a request runs itself in the context whose block runs`(kind: StoreKind) throws {
     let stack: Stack = try filled(kind)
     let request: NSFetchRequest<Item> = stack.context.request(Item.self, "Item", sort: ["title"])
@@ -198,7 +198,7 @@ struct FetchingTests {
     #expect(codeThrown { _ = try request.execute() } == NSCoreDataError)
   }
 
-  @Test(.rule("FETCH-4", "NSFetchRequest.includesSubentities"), arguments: StoreKind.allCases)
+  @Test(.rule("FETCH-4", "NSFetchRequest.includesSubentities"), arguments: StoreKind.every)
   func `sub-entities belong to the result unless they are left out`(kind: StoreKind) throws {
     let stack = try Stack(kind)
     try stack.elsewhere { context in
@@ -223,7 +223,7 @@ struct FetchingTests {
     }
   }
 
-  @Test(.rule("FETCH-10", "NSFetchRequest.relationshipKeyPathsForPrefetching"), arguments: StoreKind.allCases)
+  @Test(.rule("FETCH-10", "NSFetchRequest.relationshipKeyPathsForPrefetching"), arguments: StoreKind.every)
   func `prefetched relationships are there without a further fault`(kind: StoreKind) throws {
     let stack: Stack = try filled(kind)
     try stack.run { context in
@@ -248,7 +248,7 @@ struct FetchingTests {
   @Test(
     .rule("FETCH-5", "NSFetchRequest.returnsObjectsAsFaults"),
     .rule("FETCH-6", "NSFetchRequest.includesPropertyValues"),
-    .rule("FETCH-7", "NSFetchRequest.fetchBatchSize"), arguments: StoreKind.allCases)
+    .rule("FETCH-7", "NSFetchRequest.fetchBatchSize"), arguments: StoreKind.every)
   func `batches, ids only and loaded results give the same objects`(kind: StoreKind) throws {
     let stack: Stack = try filled(kind)
     try stack.run { context in
@@ -273,7 +273,7 @@ struct FetchingTests {
 
   @Test(
     .rule("FETCH-2", "NSFetchRequest.includesPendingChanges", "memory and store agree"),
-    arguments: StoreKind.allCases)
+    arguments: StoreKind.every)
   func `objects and ids in predicates`(kind: StoreKind) throws {
     let stack: Stack = try filled(kind)
     try stack.run { context in
@@ -319,7 +319,7 @@ struct FetchingTests {
     }
   }
 
-  @Test(arguments: StoreKind.allCases)
+  @Test(arguments: StoreKind.every)
   func `a request that can't be run says what is wrong`(kind: StoreKind) throws {
     let stack: Stack = try filled(kind)
     try stack.run { context in
@@ -344,7 +344,7 @@ struct FetchingTests {
     }
   }
 
-  @Test(arguments: StoreKind.allCases)
+  @Test(arguments: StoreKind.every)
   func `fetch templates with variables`(kind: StoreKind) throws {
     let stack: Stack = try filled(kind)
     try stack.run { context in
@@ -355,7 +355,7 @@ struct FetchingTests {
     }
   }
 
-  @Test(arguments: StoreKind.allCases)
+  @Test(arguments: StoreKind.every)
   func `sorting by several keys, by relationship and with nil first`(kind: StoreKind) throws {
     let stack: Stack = try filled(kind)
     try stack.elsewhere { context in
@@ -378,7 +378,7 @@ struct FetchingTests {
     }
   }
 
-  @Test(arguments: StoreKind.allCases)
+  @Test(arguments: StoreKind.every)
   func `a request can be made of one with results of another type`(kind: StoreKind) throws {
     let stack = try Stack(kind)
     try stack.run { context in

@@ -57,7 +57,7 @@ struct MergePolicyTests {
   // MARK: Optimistic locking
 
   @Test(
-    .rule("CONF-1", "NSMergeConflict"), .rule("CONF-5", "NSMergePolicy.error"), arguments: StoreKind.allCases)
+    .rule("CONF-1", "NSMergeConflict"), .rule("CONF-5", "NSMergePolicy.error"), arguments: StoreKind.every)
   func `the default policy fails with the conflict, and nothing changes`(kind: StoreKind) throws {
     try withConflict(kind, .error, there: .retitled) { stack, context, item in
       item.price = 5
@@ -82,7 +82,7 @@ struct MergePolicyTests {
   @Test(
     .rule("CONF-6", "NSMergePolicy.mergeByPropertyStoreTrump, mergeByPropertyObjectTrump"),
     .rule("CONF-7", "NSMergePolicy.overwrite, rollback"),
-    arguments: StoreKind.allCases,
+    arguments: StoreKind.every,
     [
       (NSMergePolicy.mergeByPropertyStoreTrump, "b 5.0 2"), (.mergeByPropertyObjectTrump, "c 5.0 2"),
       (.overwrite, "c 5.0 1"), (.rollback, "b 1.0 2"),
@@ -104,7 +104,7 @@ struct MergePolicyTests {
     }
   }
 
-  @Test(arguments: StoreKind.allCases, merging)
+  @Test(arguments: StoreKind.every, merging)
   func `an object deleted there and changed here is kept only where the object wins`(
     kind: StoreKind, policy: NSMergePolicy
   ) throws {
@@ -122,7 +122,7 @@ struct MergePolicyTests {
     }
   }
 
-  @Test(arguments: StoreKind.allCases, merging)
+  @Test(arguments: StoreKind.every, merging)
   func `an object deleted here and changed there is deleted only where the object wins`(
     kind: StoreKind, policy: NSMergePolicy
   ) throws {
@@ -136,7 +136,7 @@ struct MergePolicyTests {
     }
   }
 
-  @Test(arguments: StoreKind.allCases, merging)
+  @Test(arguments: StoreKind.every, merging)
   func `an object deleted on both sides is gone`(kind: StoreKind, policy: NSMergePolicy) throws {
     try withConflict(kind, policy, there: .deleted) { stack, context, item in
       context.delete(item)
@@ -147,7 +147,7 @@ struct MergePolicyTests {
 
   @Test(
     .rule("CONF-8", "NSMergePolicy.resolve(optimisticLockingConflicts:)", "to-many relationships"),
-    arguments: StoreKind.allCases)
+    arguments: StoreKind.every)
   func `members that were added on both sides are all there after a merge`(kind: StoreKind) throws {
     let stack = try Stack(kind)
     try stack.elsewhere { other in
@@ -180,7 +180,7 @@ struct MergePolicyTests {
     }
   }
 
-  @Test(.rule("CONF-4", "NSManagedObjectContext.detectConflicts(for:)"), arguments: StoreKind.allCases)
+  @Test(.rule("CONF-4", "NSManagedObjectContext.detectConflicts(for:)"), arguments: StoreKind.every)
   func `an unchanged object is checked when one asks for it`(kind: StoreKind) throws {
     try withConflict(kind, .error, there: .retitled) { stack, context, item in
       _ = context.item("new")
@@ -194,7 +194,7 @@ struct MergePolicyTests {
     }
   }
 
-  @Test(.rule("CONF-8", "NSMergePolicy.resolve(optimisticLockingConflicts:)"), arguments: StoreKind.allCases)
+  @Test(.rule("CONF-8", "NSMergePolicy.resolve(optimisticLockingConflicts:)"), arguments: StoreKind.every)
   func `a policy of one's own sees the conflicts and changes the outcome`(kind: StoreKind) throws {
     final class Joining: NSMergePolicy, @unchecked Sendable {
       // Sendable: used on the context's queue only.
@@ -218,7 +218,7 @@ struct MergePolicyTests {
     }
   }
 
-  @Test(arguments: StoreKind.allCases)
+  @Test(arguments: StoreKind.every)
   func `what a policy throws is what the save throws`(kind: StoreKind) throws {
     struct Refused: Error {}
     final class Refusing: NSMergePolicy, @unchecked Sendable {
@@ -274,7 +274,7 @@ struct MergePolicyTests {
 
   @Test(
     .rule("UNIQ-1", "NSConstraintConflict"), .rule("UNIQ-3", "NSManagedObjectConstraintMergeError"),
-    arguments: StoreKind.allCases)
+    arguments: StoreKind.every)
   func `the error policy tells every broken constraint with its objects`(kind: StoreKind) throws {
     let stack = try Stack(kind)
     try stack.elsewhere { other in
@@ -304,7 +304,7 @@ struct MergePolicyTests {
 
   @Test(
     .rule("UNIQ-4", "NSMergePolicy.resolve(constraintConflicts:)"),
-    arguments: StoreKind.allCases,
+    arguments: StoreKind.every,
     [
       (NSMergePolicy.mergeByPropertyStoreTrump, ["nil/nil", "a/stored", "b/1"]),
       (.rollback, ["nil/nil", "a/stored", "b/1"]),
@@ -329,7 +329,7 @@ struct MergePolicyTests {
     }
   }
 
-  @Test(arguments: StoreKind.allCases)
+  @Test(arguments: StoreKind.every)
   func `the object that wins takes over attributes it was never given`(kind: StoreKind) throws {
     let stack = try Stack(kind)
     try stack.elsewhere { other in
@@ -345,7 +345,7 @@ struct MergePolicyTests {
     }
   }
 
-  @Test(arguments: StoreKind.allCases)
+  @Test(arguments: StoreKind.every)
   func `a changed value that collides goes back, or pushes the other object out`(kind: StoreKind) throws {
     for policy in Self.merging {
       let stack = try Stack(kind)
@@ -364,7 +364,7 @@ struct MergePolicyTests {
     }
   }
 
-  @Test(arguments: StoreKind.allCases)
+  @Test(arguments: StoreKind.every)
   func `importing the same thousand rows twice updates them`(kind: StoreKind) throws {
     let stack = try Stack(kind)
     for round in ["first", "second"] {
@@ -392,7 +392,7 @@ struct MergePolicyTests {
     return model
   }
 
-  @Test(.rule("UNIQ-4", "NSMergePolicy.resolve(constraintConflicts:)"), arguments: StoreKind.allCases)
+  @Test(.rule("UNIQ-4", "NSMergePolicy.resolve(constraintConflicts:)"), arguments: StoreKind.every)
   func `whoever stays takes over the relationships of whoever goes`(kind: StoreKind) throws {
     for policy in Self.byProperty {
       let stack = try Stack(kind, model: Self.clubModel())

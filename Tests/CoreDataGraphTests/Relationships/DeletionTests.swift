@@ -8,7 +8,7 @@ import Testing
 struct DeletionTests {
   @Test(
     .rule("DEL-1", "NSDeleteRule.nullifyDeleteRule"), .rule("DEL-2", "NSDeleteRule.cascadeDeleteRule"),
-    arguments: StoreKind.allCases)
+    arguments: StoreKind.every)
   func `cascade takes the members along, nullify lets them go`(kind: StoreKind) throws {
     let stack = try Stack(kind)
     try stack.run { context in
@@ -57,7 +57,7 @@ struct DeletionTests {
     }
   }
 
-  @Test(.rule("DEL-3", "NSDeleteRule.denyDeleteRule"), arguments: StoreKind.allCases)
+  @Test(.rule("DEL-3", "NSDeleteRule.denyDeleteRule"), arguments: StoreKind.every)
   func `deny refuses the deletion while members remain, and not when they go too`(kind: StoreKind) throws {
     let stack = try Stack(kind)
     try stack.run { context in
@@ -80,7 +80,7 @@ struct DeletionTests {
     }
   }
 
-  @Test(.rule("DEL-5", "NSDeleteRule.cascadeDeleteRule"), arguments: StoreKind.allCases)
+  @Test(.rule("DEL-5", "NSDeleteRule.cascadeDeleteRule"), arguments: StoreKind.every)
   func `cascades in a cycle end`(kind: StoreKind) throws {
     let stack = try Stack(kind)
     try stack.run { context in
@@ -99,7 +99,7 @@ struct DeletionTests {
     }
   }
 
-  @Test(arguments: StoreKind.allCases)
+  @Test(arguments: StoreKind.every)
   func `a long chain of cascades needs no deep stack`(kind: StoreKind) throws {
     let stack = try Stack(kind)
     try stack.run { context in
@@ -112,7 +112,7 @@ struct DeletionTests {
     }
   }
 
-  @Test(.rule("DEL-7", "NSManagedObjectContext.delete(_:)"), arguments: StoreKind.allCases)
+  @Test(.rule("DEL-7", "NSManagedObjectContext.delete(_:)"), arguments: StoreKind.every)
   func `a new object that is deleted is as if it had never been`(kind: StoreKind) throws {
     let stack = try Stack(kind)
     try stack.run { context in
@@ -146,7 +146,7 @@ struct DeletionTests {
     }
   }
 
-  @Test(.rule("DEL-6", "NSManagedObjectContext.propagatesDeletesAtEndOfEvent"), arguments: StoreKind.allCases)
+  @Test(.rule("DEL-6", "NSManagedObjectContext.propagatesDeletesAtEndOfEvent"), arguments: StoreKind.every)
   func `without propagation at the end of events, delete rules run in the save`(kind: StoreKind) throws {
     let stack = try Stack(kind)
     try stack.run { context in
@@ -162,7 +162,7 @@ struct DeletionTests {
     }
   }
 
-  @Test(arguments: StoreKind.allCases)
+  @Test(arguments: StoreKind.every)
   func `deleting in a callback and deleting twice are harmless`(kind: StoreKind) throws {
     let stack = try Stack(kind)
     try stack.run { context in
@@ -182,7 +182,7 @@ struct DeletionTests {
     }
   }
 
-  @Test(.rule("REL-4", "NSRelationshipDescription.inverseRelationship"), arguments: StoreKind.allCases)
+  @Test(.rule("REL-4", "NSRelationshipDescription.inverseRelationship"), arguments: StoreKind.every)
   func `a deleted object of a to-many without inverse leaves no dangling member behind`(kind: StoreKind)
     throws
   {

@@ -189,6 +189,6 @@ struct LargeRelationshipTests {
       }
     }
     #expect(steps[0] == steps[1])
-    #expect(store == .inMemory || steps[0].contains { !$0.contains(": 0 ") }, "the trace hears something")
+    #expect(store != .sqlite || steps[0].contains { !$0.contains(": 0 ") }, "the trace hears something")
   }
 }

@@ -6,7 +6,7 @@ import Testing
 /// Relationships: both sides at once, whatever is loaded.
 @Suite
 struct RelationshipTests {
-  @Test(.rule("REL-1", "Managing the Relationships of Objects"), arguments: StoreKind.allCases)
+  @Test(.rule("REL-1", "Managing the Relationships of Objects"), arguments: StoreKind.every)
   func `a to-one and its to-many are kept in step, from both sides`(kind: StoreKind) throws {
     let stack = try Stack(kind)
     try stack.run { context in
@@ -35,7 +35,7 @@ struct RelationshipTests {
 
   @Test(
     .rule("REL-1", "Managing the Relationships of Objects"),
-    .rule("STATE-8", "NSManagedObject.hasFault(forRelationshipNamed:)"), arguments: StoreKind.allCases)
+    .rule("STATE-8", "NSManagedObject.hasFault(forRelationshipNamed:)"), arguments: StoreKind.every)
   func `sides that are not loaded are kept in step too`(kind: StoreKind) throws {
     let stack = try Stack(kind)
     try stack.run { context in
@@ -68,7 +68,7 @@ struct RelationshipTests {
     }
   }
 
-  @Test(arguments: StoreKind.allCases)
+  @Test(arguments: StoreKind.every)
   func `a member that is added again to an unloaded to-many stays one member`(kind: StoreKind) throws {
     let stack = try Stack(kind)
     try stack.run { context in
@@ -106,7 +106,7 @@ struct RelationshipTests {
     }
   }
 
-  @Test(arguments: StoreKind.allCases)
+  @Test(arguments: StoreKind.every)
   func `many-to-many edits from both sides at once are one pair each`(kind: StoreKind) throws {
     let stack = try Stack(kind)
     try stack.run { context in
@@ -132,7 +132,7 @@ struct RelationshipTests {
     }
   }
 
-  @Test(.rule("REL-2", "Managing the Relationships of Objects"), arguments: StoreKind.allCases)
+  @Test(.rule("REL-2", "Managing the Relationships of Objects"), arguments: StoreKind.every)
   func `a one-to-one displaces the partners of both`(kind: StoreKind) throws {
     let stack = try Stack(kind)
     try stack.run { context in
@@ -167,7 +167,7 @@ struct RelationshipTests {
     }
   }
 
-  @Test(arguments: StoreKind.allCases)
+  @Test(arguments: StoreKind.every)
   func `a reflexive many-to-many is symmetric, self included`(kind: StoreKind) throws {
     let stack = try Stack(kind)
     func names(_ person: NSManagedObject) -> Set<String> {
@@ -193,7 +193,7 @@ struct RelationshipTests {
     }
   }
 
-  @Test(arguments: StoreKind.allCases)
+  @Test(arguments: StoreKind.every)
   func `a reflexive one-to-one is symmetric`(kind: StoreKind) throws {
     let stack = try Stack(kind)
     try stack.run { context in
@@ -221,7 +221,7 @@ struct RelationshipTests {
 
   @Test(
     .rule("REL-9", "observed", "members that come by the other side go to the end"),
-    arguments: StoreKind.allCases)
+    arguments: StoreKind.every)
   func `an ordered relationship keeps its order through moves, inserts and removals`(kind: StoreKind) throws {
     let stack = try Stack(kind)
     func check(_ expected: [String]) throws {
@@ -262,7 +262,7 @@ struct RelationshipTests {
     }
   }
 
-  @Test(arguments: StoreKind.allCases)
+  @Test(arguments: StoreKind.every)
   func `each side of an ordered many-to-many has its own members and a song may be in many playlists`(
     kind: StoreKind
   ) throws {
@@ -284,7 +284,7 @@ struct RelationshipTests {
     }
   }
 
-  @Test(arguments: StoreKind.allCases)
+  @Test(arguments: StoreKind.every)
   func `a to-many without inverse keeps its members`(kind: StoreKind) throws {
     let stack = try Stack(kind)
     try stack.run { context in
@@ -302,7 +302,7 @@ struct RelationshipTests {
     }
   }
 
-  @Test(arguments: StoreKind.allCases)
+  @Test(arguments: StoreKind.every)
   func `relationships work across a hierarchy`(kind: StoreKind) throws {
     let stack = try Stack(kind)
     try stack.run { context in
@@ -325,7 +325,7 @@ struct RelationshipTests {
     }
   }
 
-  @Test(.rule("STATE-7", "NSManagedObject.objectIDs(forRelationshipNamed:)"), arguments: StoreKind.allCases)
+  @Test(.rule("STATE-7", "NSManagedObject.objectIDs(forRelationshipNamed:)"), arguments: StoreKind.every)
   func `ids of a relationship are known without loading its objects`(kind: StoreKind) throws {
     let stack = try Stack(kind)
     try stack.run { context in
@@ -344,7 +344,7 @@ struct RelationshipTests {
     }
   }
 
-  @Test(arguments: StoreKind.allCases, [false, true])
+  @Test(arguments: StoreKind.every, [false, true])
   func `a stored member that is added again without being loaded, and then removed, is gone`(
     kind: StoreKind, isUndoable: Bool
   ) throws {

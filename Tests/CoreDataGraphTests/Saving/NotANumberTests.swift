@@ -66,7 +66,7 @@ struct NotANumberTests {
   }
 
   // Finding A6
-  @Test(arguments: StoreSetting.allCases, NotANumberTests.cases)
+  @Test(arguments: StoreSetting.composite, NotANumberTests.cases)
   func `NaN is refused by name, in new objects and in changed ones`(setting: StoreSetting, entry: Case) throws
   {
     let stack = try Stack(setting: setting, model: Self.model())
@@ -93,7 +93,7 @@ struct NotANumberTests {
   }
 
   // Finding A6
-  @Test(arguments: StoreSetting.allCases, NotANumberTests.cases)
+  @Test(arguments: StoreSetting.composite, NotANumberTests.cases)
   func `it is refused where nobody validates`(setting: StoreSetting, entry: Case) throws {
     let stack = try Stack(setting: setting, model: Self.model(ofClass: "CoreDataGraphTests.UncheckedMeasure"))
     try stack.run { context in
@@ -109,7 +109,7 @@ struct NotANumberTests {
   }
 
   // Finding A6
-  @Test(arguments: StoreSetting.allCases)
+  @Test(arguments: StoreSetting.composite)
   func `a default value that is NaN is refused when an object has it`(setting: StoreSetting) throws {
     let stack = try Stack(setting: setting, model: Self.model(default: Double.nan))
     try stack.run { context in
@@ -121,7 +121,7 @@ struct NotANumberTests {
   }
 
   // Finding A6: a float of what is too large for it is infinite, and a database keeps infinity.
-  @Test(arguments: StoreSetting.allCases)
+  @Test(arguments: StoreSetting.composite)
   func `infinity is kept, found and sorted`(setting: StoreSetting) throws {
     let stack = try Stack(setting: setting, model: Self.model())
     try stack.run { context in

@@ -27,7 +27,7 @@ struct TransformerTests {
 
   @Test(
     .rule("STORE-15", "NSAttributeDescription.valueTransformerName"),
-    arguments: StoreKind.allCases,
+    arguments: StoreKind.every,
     [
       nil, "NSSecureUnarchiveFromData", "NSSecureUnarchiveFromDataTransformer",
       "NSSecureUnarchiveFromDataTransformerName", "NSKeyedUnarchiveFromData",
@@ -44,7 +44,7 @@ struct TransformerTests {
     }
   }
 
-  @Test(arguments: StoreKind.allCases, [nil, "NSSecureUnarchiveFromData"])
+  @Test(arguments: StoreKind.every, [nil, "NSSecureUnarchiveFromData"])
   func `what could not be read again is not saved`(kind: StoreKind, name: String?) throws {
     let stack: Stack = try stack(transformer: name, kind)
     try stack.run { context in
@@ -59,7 +59,7 @@ struct TransformerTests {
     #expect(try stack.count("Holder") == 1)
   }
 
-  @Test(arguments: StoreKind.allCases)
+  @Test(arguments: StoreKind.every)
   func `a class is found by its name`(kind: StoreKind) throws {
     let stack: Stack = try stack(transformer: "BackwardsTransformer", kind)
     try stack.elsewhere { context in

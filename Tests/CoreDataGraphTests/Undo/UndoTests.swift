@@ -21,7 +21,7 @@ struct UndoTests {
   @Test(
     .rule("UNDO-1", "NSManagedObjectContext.undoManager", "one group an event"),
     .rule("EVENT-2", "NSManagedObjectContext.undo()", "pending changes are processed first"),
-    arguments: StoreKind.allCases)
+    arguments: StoreKind.every)
   func `setting values is undone and redone on the same object, event by event`(kind: StoreKind) throws {
     try withUndo(kind) { _, context, manager in
       let item: Item = context.item("a")
@@ -47,7 +47,7 @@ struct UndoTests {
 
   @Test(
     .rule("UNDO-6", "NSManagedObjectContext.undo()"), .rule("LIFE-1", "NSManagedObject.awakeFromInsert()"),
-    arguments: StoreKind.allCases)
+    arguments: StoreKind.every)
   func `an insertion is undone and redone with the same object, its values and its id`(kind: StoreKind) throws
   {
     try withUndo(kind) { stack, context, manager in
@@ -72,7 +72,7 @@ struct UndoTests {
     }
   }
 
-  @Test(.rule("UNDO-7", "NSManagedObjectContext.undo()"), arguments: StoreKind.allCases)
+  @Test(.rule("UNDO-7", "NSManagedObjectContext.undo()"), arguments: StoreKind.every)
   func `a deletion with all it passed on is undone`(kind: StoreKind) throws {
     try withUndo(kind) { stack, context, manager in
       let category = context.make("Category") as! Category
@@ -106,7 +106,7 @@ struct UndoTests {
     }
   }
 
-  @Test(arguments: StoreKind.allCases)
+  @Test(arguments: StoreKind.every)
   func `a deletion that is made again after it was undone comes back with its relationships`(kind: StoreKind)
     throws
   {
@@ -137,7 +137,7 @@ struct UndoTests {
     }
   }
 
-  @Test(.rule("UNDO-4", "NSManagedObjectContext.undoManager"), arguments: StoreKind.allCases)
+  @Test(.rule("UNDO-4", "NSManagedObjectContext.undoManager"), arguments: StoreKind.every)
   func `undo goes back past a save and dirties the objects again`(kind: StoreKind) throws {
     try withUndo(kind) { stack, context, manager in
       let item: Item = context.item("a")
@@ -159,7 +159,7 @@ struct UndoTests {
     }
   }
 
-  @Test(arguments: StoreKind.allCases)
+  @Test(arguments: StoreKind.every)
   func `a change after an undo and a save is saved`(kind: StoreKind) throws {
     try withUndo(kind) { stack, context, _ in
       let (item, other): (Item, Item) = (context.item("a"), context.item("z"))
@@ -181,7 +181,7 @@ struct UndoTests {
     }
   }
 
-  @Test(arguments: StoreKind.allCases)
+  @Test(arguments: StoreKind.every)
   func `the order of members comes back`(kind: StoreKind) throws {
     try withUndo(kind) { _, context, manager in
       let list = context.make("Playlist") as! Playlist
@@ -208,7 +208,7 @@ struct UndoTests {
     }
   }
 
-  @Test(.rule("UNDO-2", "NSManagedObjectContext.undoManager"), arguments: StoreKind.allCases)
+  @Test(.rule("UNDO-2", "NSManagedObjectContext.undoManager"), arguments: StoreKind.every)
   func `changes made with registration disabled stay`(kind: StoreKind) throws {
     try withUndo(kind) { _, context, manager in
       let item: Item = context.item("a")
@@ -225,7 +225,7 @@ struct UndoTests {
     }
   }
 
-  @Test(.rule("UNDO-5", "NSManagedObjectContext.rollback(), reset()"), arguments: StoreKind.allCases)
+  @Test(.rule("UNDO-5", "NSManagedObjectContext.rollback(), reset()"), arguments: StoreKind.every)
   func `rollback and reset forget what could be undone`(kind: StoreKind) throws {
     try withUndo(kind) { _, context, manager in
       let item: Item = context.item("a")
@@ -259,7 +259,7 @@ struct UndoTests {
   }
 
   @Test(
-    .rule("UNDO-3", "NSManagedObjectContext.undoManager", "nil unless set"), arguments: StoreKind.allCases,
+    .rule("UNDO-3", "NSManagedObjectContext.undoManager", "nil unless set"), arguments: StoreKind.every,
     Forgetting.allCases)
   func `what can't be undone any more is not kept`(kind: StoreKind, forgetting: Forgetting) throws {
     let stack = try Stack(kind)
@@ -292,7 +292,7 @@ struct UndoTests {
     }
   }
 
-  @Test(arguments: StoreKind.allCases)
+  @Test(arguments: StoreKind.every)
   func `deleted objects that point at each other go with the last action that could bring them back`(
     kind: StoreKind
   )
@@ -316,7 +316,7 @@ struct UndoTests {
     }
   }
 
-  @Test(arguments: StoreKind.allCases)
+  @Test(arguments: StoreKind.every)
   func `explicit groups span events`(kind: StoreKind) throws {
     try withUndo(kind) { _, context, manager in
       manager.groupsByEvent = false
@@ -332,7 +332,7 @@ struct UndoTests {
     }
   }
 
-  @Test(arguments: StoreKind.allCases)
+  @Test(arguments: StoreKind.every)
   func `a name given after a change is the change's, though its event goes on`(kind: StoreKind) throws {
     try withUndo(kind) { _, context, manager in
       let item: Item = context.item("a")
@@ -346,7 +346,7 @@ struct UndoTests {
     }
   }
 
-  @Test(.rule("STATE-4", "NSManagedObject.changedValuesForCurrentEvent()"), arguments: StoreKind.allCases)
+  @Test(.rule("STATE-4", "NSManagedObject.changedValuesForCurrentEvent()"), arguments: StoreKind.every)
   func `the values before the event are told while it is told`(kind: StoreKind) throws {
     let stack = try Stack(kind)
     try stack.run { context in
@@ -420,7 +420,7 @@ struct UndoTests {
 
   private static let seeds: Int = Soak.isOn ? 3000 : 60
 
-  @Test(arguments: StoreKind.allCases)
+  @Test(arguments: StoreKind.every)
   func `undoing everything gives every earlier graph, redoing every later one`(kind: StoreKind) throws {
     for seed in 0..<Self.seeds {
       do {

@@ -23,7 +23,7 @@ struct DestroyTests {
     return stack
   }
 
-  @Test(arguments: StoreSetting.allCases)
+  @Test(arguments: StoreSetting.every)
   func `a store that is destroyed while it is open leaves its coordinator, and can be added anew`(
     setting: StoreSetting
   ) throws {
@@ -47,7 +47,7 @@ struct DestroyTests {
     if setting.kind == .sqlite, setting != .nowhere { #expect(try FileContents(url).integrity == "ok") }
   }
 
-  @Test(arguments: StoreKind.allCases)
+  @Test(arguments: [StoreKind.sqlite, .inMemory])
   func `of stores in memory that share a URL none is destroyed by it`(kind: StoreKind) throws {
     let nowhere = URL(fileURLWithPath: "/dev/null")
     let coordinator = NSPersistentStoreCoordinator(managedObjectModel: World.shared)

@@ -118,14 +118,14 @@ struct FileMetadataTests {
   }
 
   /// Taken, with words on standard error.
-  @Test(arguments: StoreSetting.allCases)
+  @Test(arguments: StoreSetting.every)
   func `a store that is to tell of remote changes is opened`(setting: StoreSetting) async throws {
     let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
       [setting = setting as StoreSetting] in
       let folder = try TemporaryFolder()
       let url: URL =
-        setting.kind == .sqlite && setting != .nowhere
-        ? folder.file("World.sqlite") : URL(fileURLWithPath: "/dev/null")
+        (setting == .nowhere ? nil : setting.kind.url("World", in: folder))
+        ?? URL(fileURLWithPath: "/dev/null")
       for _ in 0..<2 {
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: World.shared)
         try coordinator.addPersistentStore(
