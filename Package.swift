@@ -87,7 +87,7 @@ let package: Package = Package(
       name: "clarus",
       dependencies: [
         "CoreDataGraph", "CoreDataArchives", "CoreDataEvaluation", "CoreDataModel", "CoreDataModelChecking",
-        "CoreDataPredicates", "CoreDataSQLite", "CoreDataStorage",
+        "CoreDataPredicates", "CoreDataSQL", "CoreDataSQLite", "CoreDataStorage",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]),
 

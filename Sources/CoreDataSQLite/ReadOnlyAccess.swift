@@ -30,9 +30,12 @@ final class ReadOnlyAccess: @unchecked Sendable {
     /// SQLite's own locks guard reads of the file.
     var isLocked: Bool
     var watch: ContentsWatch?
+    /// Reads that meet damage go on, and a transaction could not be ended behind them.
+    var isSalvage: Bool
 
     func read<T>(_ body: (Database) throws -> T) throws -> T {
-      try queue.read { database in
+      if isSalvage { return try queue.unsafeRead(body) }
+      return try queue.read { database in
         let result: T = try body(database)
         try watch?.check(database)
         return result
@@ -43,6 +46,7 @@ final class ReadOnlyAccess: @unchecked Sendable {
   let url: URL
   private let configuration: Configuration
   private let alwaysCopiesLogs: Bool
+  private let salvages: Bool
   private let lock = NSLock()
   private var current: Opening?
   private var isClosed = false
@@ -54,8 +58,11 @@ final class ReadOnlyAccess: @unchecked Sendable {
 
   /// `alwaysCopiesLogs`: a database with a log is read from a copy even if it has no companions, so that
   /// another process that opens it meanwhile can't change what is read.
-  init(url: URL, configuration: Configuration, alwaysCopiesLogs: Bool = false) {
+  init(
+    url: URL, configuration: Configuration, alwaysCopiesLogs: Bool = false, salvages: Bool = false
+  ) {
     self.url = url
+    self.salvages = salvages
     self.alwaysCopiesLogs = alwaysCopiesLogs
     self.configuration = configuration
   }
@@ -159,15 +166,16 @@ final class ReadOnlyAccess: @unchecked Sendable {
       configuration.prepareDatabase { try $0.execute(sql: "PRAGMA query_only = 1") }
       opening = Opening(
         queue: try openQueue(file.path, configuration, removing: copy), state: state, copy: copy,
-        isLocked: false)
+        isLocked: false, isSalvage: salvages)
     } else if state.isWALMode {
       opening = Opening(
         queue: try openQueue(Self.immutableURI(url.path), configuration, removing: nil), state: state,
         copy: nil,
-        isLocked: false)
+        isLocked: false, isSalvage: salvages)
     } else {
       opening = Opening(
-        queue: try openQueue(url.path, configuration, removing: nil), state: state, copy: nil, isLocked: true)
+        queue: try openQueue(url.path, configuration, removing: nil), state: state, copy: nil, isLocked: true,
+        isSalvage: salvages)
     }
     opening.watch = watched.map { ContentsWatch($0, isThorough: true) }
     current = opening

@@ -192,20 +192,23 @@ extension SQLiteEngine {
   /// found.
   package func readableKeys(of entity: EntityLayout) throws -> [Int64] {
     let table: TableSchema = try schema.table(of: entity.index)
-    let statements = ExaminationStatements(schema)
+    let sql: String = ExaminationStatements(schema).keys(in: table)
     let number: Int = schema.entityNumber(of: entity.index)
+    let counters: [ExistingDatabase.EntityRow]? = try? read { try StoreInventory.entityRows($0, url: url) }
     let highest: Int64 =
-      try read { try StoreInventory.entityRows($0, url: url) }
-      .first { $0.number == table.rootNumber }.map(\.maxKey) ?? Int64(Int32.max)
+      counters?.first { $0.number == table.rootNumber }.map(\.maxKey) ?? Int64(Int32.max)
+    let longestStep: Int64 = max(32, highest / (counters == nil ? 200 : 2000))
     var keys: [Int64] = []
     var last: Int64 = 0
     var step: Int64 = 0
     while true {
       do {
         let rows: [(Int64, Int64)] = try read { database in
-          let statement = try RawStatement(
-            database, statements.keys(after: last, in: table, limit: step == 0 ? 500 : 1), url: url)
+          let statement = try RawStatement(database, sql, url: url)
           defer { statement.reset() }
+          try statement.bind(1, last)
+          let most: Int64 = step == 0 ? 500 : 1
+          try statement.bind(2, most)
           var rows: [(Int64, Int64)] = []
           while try statement.step() { rows.append((statement.integer(0), statement.integer(1))) }
           return rows
@@ -224,9 +227,17 @@ extension SQLiteEngine {
         if isOver || next > highest { break }
         last = next
         // Small enough to lose few rows behind the damage, large enough to come to the end.
-        step = min(step * 2, max(32, (highest - last) / 2000))
+        step = min(step * 2, longestStep)
       }
     }
     return keys
+  }
+}
+
+extension SQLiteEngine {
+  package func readableViews() throws -> [String]? {
+    let names: [String] = try read { try StoreInventory.read($0, url: url).database.tables.map(\.name) }
+    var views = ReadableViews(schema, existing: names)
+    return views.statements()
   }
 }

@@ -116,10 +116,11 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
     _ url: URL, _ layout: ModelLayout, _ options: SQLiteOptions, _ configuration: Configuration,
     _ reason: ReadOnlyReason
   ) throws -> SQLiteEngine {
-    let reader = ReadOnlyAccess(url: url, configuration: configuration)
+    let reader = ReadOnlyAccess(url: url, configuration: configuration, salvages: options.salvages)
     do {
       let facts: Facts = try reader.read { try Facts.read($0, url: url, layout: layout, options: options) }
-      reader.contents = facts.contents
+      // The rest of a damaged file can't show whose contents they are.
+      if !options.salvages { reader.contents = facts.contents }
       return try SQLiteEngine(
         url: url, layout: layout, options: options, facts: facts, access: .readOnly(reader), reason)
     } catch {
@@ -211,13 +212,18 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
     static func read(
       _ database: Database, url: URL, layout: ModelLayout, options: SQLiteOptions
     ) throws -> Facts {
-      let metadata: StoreMetadata = try StoreMetadata.read(database, url: url)
+      let metadata: StoreMetadata =
+        options.salvages
+        ? (try? StoreMetadata.read(database, url: url))
+          ?? .fresh(type: SQLiteKind().type, model: layout.model, entityNames: options.entityNames)
+        : try StoreMetadata.read(database, url: url)
       if options.checksModel {
         try ModelCheck.check(metadata, layout: layout, entityNames: options.entityNames, url: url) {
           try? ModelCache.read(database, url: url)
         }
       }
-      let inventory: StoreInventory = try StoreInventory.read(database, url: url)
+      let inventory: StoreInventory = try StoreInventory.read(
+        database, url: url, numbering: options.salvages ? layout : nil)
       let schema = try StoreSchema(
         layout: layout, database: inventory.database, entities: options.entityNames)
       var facts = Facts(

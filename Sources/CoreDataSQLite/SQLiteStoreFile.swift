@@ -52,28 +52,30 @@ package struct SQLiteStoreFile: @unchecked Sendable {
     var options = SQLiteOptions(isReadOnly: true)
     options.busyTimeoutInSeconds = busyTimeoutInSeconds
     options.salvages = salvages
-    let access = ReadOnlyAccess(url: url, configuration: try Connections.configuration(options, url: url))
+    let access = ReadOnlyAccess(
+      url: url, configuration: try Connections.configuration(options, url: url), salvages: salvages)
     defer { try? access.close() }
     return try access.read { try read($0, url: url, salvages) }
   }
 
   private static func read(_ database: Database, url: URL, _ salvages: Bool) throws -> SQLiteStoreFile {
-    let (metadata, problem) = try StoreMetadata.readLeniently(database, url: url)
+    let (metadata, problem): (StoreMetadata, String?) = try metadata(database, url: url, salvages)
     var model: NSManagedObjectModel?
     var modelProblem: String?
     do {
       model = try ModelCache.read(database, url: url)
     } catch let error as ModelCache.Problem {
       modelProblem = error.reason
-    } catch let error as StoreError where salvages {
-      modelProblem = error.message().description
+    } catch  where salvages {
+      modelProblem = "The model that the store carries can't be read."
     }
     let versions: EntityVersions? = metadata.values[StoreMetadata.Key.hashes].map { _ in
       EntityVersions(hashes: metadata.hashes, carried: model)
     }
     model?.record(versionHashes: metadata.hashes)
     model?.freeze()
-    let inventory: StoreInventory = try StoreInventory.read(database, url: url)
+    let inventory: StoreInventory = try StoreInventory.read(
+      database, url: url, numbering: salvages ? ModelLayout(model: model ?? NSManagedObjectModel()) : nil)
     return SQLiteStoreFile(
       url: url, state: StoreFileState(url: url), uuid: metadata.uuid, metadata: metadata.published,
       versions: versions, metadataProblem: problem, model: model, modelProblem: modelProblem,
@@ -81,6 +83,18 @@ package struct SQLiteStoreFile: @unchecked Sendable {
       hasHistory: inventory.hasHistory,
       entities: salvages
         ? (try? counts(inventory, database, url: url)) ?? [] : try counts(inventory, database, url: url))
+  }
+
+  private static func metadata(_ database: Database, url: URL, _ salvages: Bool) throws -> (
+    StoreMetadata, String?
+  ) {
+    do {
+      return try StoreMetadata.readLeniently(database, url: url)
+    } catch  where salvages {
+      return (
+        StoreMetadata(type: SQLiteKind().type, uuid: "", values: [:]), "The store's metadata can't be read."
+      )
+    }
   }
 
   /// The root of each entity's hierarchy, by number.

@@ -12,7 +12,10 @@ struct StoreInventory {
   /// Names of the triggers, in upper case.
   var triggers: Set<String>
 
-  static func read(_ database: Database, url: URL) throws -> StoreInventory {
+  /// `numbering`: the model whose order numbers the entities if the file's own numbers can't be read.
+  static func read(_ database: Database, url: URL, numbering layout: ModelLayout? = nil) throws
+    -> StoreInventory
+  {
     let master = try RawStatement(
       database, "SELECT type, name, sql FROM sqlite_master WHERE type IN ('table', 'index', 'trigger')",
       url: url)
@@ -51,9 +54,24 @@ struct StoreInventory {
     }
     return StoreInventory(
       database: ExistingDatabase(
-        tables: tables, entities: try entityRows(database, url: url), indexNames: indexes),
+        tables: tables, entities: try entities(database, url: url, numbering: layout), indexNames: indexes),
       hasHistory: names.contains { $0.uppercased() == AppleBookkeeping.history },
       unguardedTrees: try unguarded.map(table), triggers: Set(triggers.map(\.name)))
+  }
+
+  private static func entities(_ database: Database, url: URL, numbering layout: ModelLayout?) throws
+    -> [ExistingDatabase.EntityRow]
+  {
+    do {
+      return try entityRows(database, url: url)
+    } catch {
+      guard let layout else { throw error }
+      return layout.entities.map { entity in
+        ExistingDatabase.EntityRow(
+          number: entity.index + 1, name: entity.name, superNumber: entity.superIndex.map { $0 + 1 } ?? 0,
+          maxKey: Int64(Int32.max))
+      }
+    }
   }
 
   /// The rows of Apple's table of entities; none if there is no such table.

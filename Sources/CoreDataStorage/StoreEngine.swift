@@ -18,11 +18,15 @@ package protocol StoreDescribing {
   /// The columns of an entity's properties, in the order of its slots, for users who examine the store with
   /// other tools. Empty if there are none.
   func columnPlaces(of entity: EntityLayout) throws -> [ColumnPlace]
+  /// Definitions of views that show the store's tables with the names of the model, for users who examine the
+  /// store with other tools; nil if there are no tables.
+  func readableViews() throws -> [String]?
 }
 
 extension StoreDescribing {
   package var isReadOnly: Bool { readOnlyReason != nil }
   package func columnPlaces(of entity: EntityLayout) throws -> [ColumnPlace] { [] }
+  package func readableViews() throws -> [String]? { nil }
 }
 
 /// Earlier states of a store.

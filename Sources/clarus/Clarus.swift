@@ -26,7 +26,7 @@ struct Clarus: ParsableCommand {
       """,
     subcommands: [
       InfoCommand.self, FetchCommand.self, ShowCommand.self, CheckCommand.self, ConvertCommand.self,
-      DiffCommand.self,
+      DiffCommand.self, ExportCommand.self, ImportCommand.self,
       ModelCommand.self,
     ])
 

@@ -33,7 +33,8 @@ import Testing
       "fetch", "STORE", "Item", "--group-by", "title", "--count", "--having",
       "title BEGINSWITH 'a' AND count == 1",
     ],
-    ["info", "STORE", "--counts", "--format", "table"],
+    ["info", "STORE", "--counts", "--format", "table"], ["check", "STORE"], ["check", "STORE", "--json"],
+    ["export", "STORE"], ["export", "STORE", "--format", "sqlite-views"],
   ])
   func `values never reach a terminal as control characters`(arguments: [String]) throws {
     let folder: URL = try TemporaryFolder().url

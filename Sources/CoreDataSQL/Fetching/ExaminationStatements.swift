@@ -23,13 +23,13 @@ package struct ExaminationStatements: Sendable {
   }
 
   /// (key, most): keys after a key, in ascending order, with their entity numbers.
-  package func keys(after key: Int64, in table: TableSchema, limit: Int) -> String {
+  package func keys(in table: TableSchema) -> String {
     var select = SelectStatement(
       columns: [.column(nil, table.key), table.entityNumber(nil)], source: .table(table.name, alias: nil))
-    select.condition = .binary(.greater, .column(nil, table.key), .integer(key))
+    select.condition = .binary(.greater, .column(nil, table.key), .parameter(1))
     select.order = [SQLOrderTerm(.column(nil, table.key), ascending: true)]
-    select.limit = .integer(Int64(limit))
-    return text(select)
+    select.limit = .parameter(2)
+    return SQLRenderer.text(.select(select), dialect: dialect)
   }
 
   /// Keys of rows whose entity is none of the table's; nil if all rows are of one entity.

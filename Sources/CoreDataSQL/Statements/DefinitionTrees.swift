@@ -129,4 +129,6 @@ package enum SchemaTree: Sendable, Hashable {
   case trigger(TriggerDefinition)
   /// `CREATE SEQUENCE name INCREMENT BY step`: allocates keys, in databases that have sequences.
   case sequence(String, step: Int)
+  /// `CREATE VIEW name AS select`
+  case view(String, SelectStatement)
 }

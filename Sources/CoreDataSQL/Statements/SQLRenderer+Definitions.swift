@@ -9,6 +9,9 @@ extension SQLRenderer {
     case .trigger(let trigger): write(trigger)
     case .sequence(let name, let step):
       sql += "CREATE SEQUENCE \(dialect.table(name)) INCREMENT BY \(step)"
+    case .view(let name, let select):
+      sql += "CREATE VIEW \(dialect.table(name)) AS "
+      write(select)
     }
   }
 

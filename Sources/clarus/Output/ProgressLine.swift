@@ -2,7 +2,7 @@ import Foundation
 
 /// How far long work is: a line on standard error that is written over, on a terminal only.
 final class ProgressLine {
-  private let isShown: Bool = isatty(STDERR_FILENO) == 1
+  private let isShown: Bool
   private var title: String = ""
   private var done: Int = 0
   private var total: Int = 0
@@ -10,6 +10,11 @@ final class ProgressLine {
   private var isVisible: Bool = false
 
   private static let pause: Duration = .milliseconds(100)
+
+  /// `beside`: an output that is written meanwhile; on the same terminal the line would stand between its.
+  init(beside output: StandardOutput? = nil) {
+    isShown = isatty(STDERR_FILENO) == 1 && output?.isTerminal != true
+  }
 
   /// Begins a step with so many parts; 0: nobody knows.
   func begin(_ title: String, total: Int) {

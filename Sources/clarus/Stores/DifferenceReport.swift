@@ -27,13 +27,13 @@ struct DifferenceReport {
       Set(correspondence.entities.filter { $0.left != nil }.map(\.name)),
       Set(correspondence.entities.filter { $0.right != nil }.map(\.name)))
     let properties = OneSided(names(\.left), names(\.right))
-    let progress = ProgressLine()
+    let output = StandardOutput()
+    let progress = ProgressLine(beside: output)
     progress.begin("Comparing", total: 0)
     let comparison = StoreComparison(
       left: engines.left, right: engines.right, correspondence: correspondence
     ) { try progress.advance(by: $0) }
     let text = DifferenceText(left: engines.left, right: engines.right)
-    let output = StandardOutput()
     if isJSON {
       try output.write(
         "{\n  \"entities\": \(entities.json.compact),\n  \"properties\": \(properties.json.compact),\n"

@@ -22,4 +22,12 @@ enum NewStoreKind {
     }
     return kind
   }
+
+  /// The kind of a new store that nothing else decides.
+  static func standard() throws -> any StoreEngineKind {
+    guard let kind = StoreRegistry.fileKinds.first(where: { $0.type == NSSQLiteStoreType }) else {
+      throw CommandFailure("There is no kind of stores that are files.")
+    }
+    return kind
+  }
 }

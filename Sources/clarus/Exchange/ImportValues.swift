@@ -1,0 +1,112 @@
+import CoreDataGraph
+import CoreDataModel
+import Foundation
+
+/// Values of a file as values of attributes.
+enum ImportValues {
+  /// The value for `setValue(_:forKey:)`; nil for nil. Throws ``ImportError`` that tells what the attribute
+  /// takes.
+  static func value(_ given: ImportValue, for attribute: NSAttributeDescription, named name: String) throws
+    -> Any?
+  {
+    if case .null = given.content { return nil }
+    guard let value = try convert(given, attribute.attributeType) else {
+      throw ImportError(
+        given.position,
+        "\(name) takes \(wanted(attribute.attributeType)), and there is \(given.kindName).")
+    }
+    return value
+  }
+
+  private static func convert(_ given: ImportValue, _ type: NSAttributeType) throws -> Any? {
+    let text: String
+    switch given.content {
+    case .bool(let flag): return type == .booleanAttributeType ? NSNumber(value: flag) : nil
+    case .number(let digits): text = digits
+    case .string(let string): text = string
+    case .null, .list, .object: return nil
+    }
+    let isNumber: Bool = if case .number = given.content { true } else { false }
+    switch type {
+    case .integer16AttributeType: return Int16(text).map { NSNumber(value: $0) }
+    case .integer32AttributeType: return Int32(text).map { NSNumber(value: $0) }
+    case .integer64AttributeType: return Int64(text).map { NSNumber(value: $0) }
+    case .booleanAttributeType:
+      let flags: [String: Bool] = [
+        "true": true, "false": false, "yes": true, "no": false, "1": true, "0": false,
+      ]
+      return flags[text.lowercased()].map { NSNumber(value: $0) }
+    case .doubleAttributeType: return double(text).map { NSNumber(value: $0) }
+    case .floatAttributeType:
+      return Float(text).map { NSNumber(value: $0) } ?? double(text).map { NSNumber(value: Float($0)) }
+    case .decimalAttributeType:
+      if text == "NaN" { return NSDecimalNumber.notANumber }
+      guard text.wholeMatch(of: /[+-]?[0-9]*\.?[0-9]+([eE][+-]?[0-9]+)?/) != nil else {
+        return nil
+      }
+      // NSDecimalNumber(string:) of Linux Foundation keeps the digits of a Double only.
+      return Decimal(string: text, locale: Locale(identifier: "en_US_POSIX")).map(
+        NSDecimalNumber.init(decimal:))
+    case .dateAttributeType:
+      if isNumber { return Double(text).map { Date(timeIntervalSinceReferenceDate: $0) } }
+      return DateText.date(text) ?? Double(text).map { Date(timeIntervalSinceReferenceDate: $0) }
+    case .stringAttributeType: return text
+    case .UUIDAttributeType: return UUID(uuidString: text)
+    case .URIAttributeType: return isNumber ? nil : URL(string: text)
+    case .binaryDataAttributeType, .transformableAttributeType:
+      return isNumber ? nil : Data(base64Encoded: text)
+    default: return nil
+    }
+  }
+
+  private static func double(_ text: String) -> Double? {
+    switch text {
+    case "NaN": .nan
+    case "Infinity", "inf": .infinity
+    case "-Infinity", "-inf": -.infinity
+    default: Double(text)
+    }
+  }
+
+  /// What an attribute takes, in words.
+  private static func wanted(_ type: NSAttributeType) -> String {
+    switch type {
+    case .integer16AttributeType: "a whole number from -32768 to 32767"
+    case .integer32AttributeType: "a whole number from -2147483648 to 2147483647"
+    case .integer64AttributeType: "a whole number of 64 bits"
+    case .booleanAttributeType: "true or false"
+    case .doubleAttributeType, .floatAttributeType, .decimalAttributeType: "a number"
+    case .dateAttributeType: "a date such as 2026-12-01T09:30:00Z, or its seconds since 2001"
+    case .stringAttributeType: "text"
+    case .UUIDAttributeType: "a UUID"
+    case .URIAttributeType: "a URL"
+    case .binaryDataAttributeType, .transformableAttributeType: "data in base64"
+    default: "nothing that a file can contain"
+    }
+  }
+}
+
+/// Passes the bytes of transformable attributes as they are.
+final class StoredBytesTransformer: ValueTransformer {
+  static let name: String = "ClarusStoredBytes"
+
+  override class func transformedValueClass() -> AnyClass { NSData.self }
+  override class func allowsReverseTransformation() -> Bool { true }
+  override func transformedValue(_ value: Any?) -> Any? { value }
+  override func reverseTransformedValue(_ value: Any?) -> Any? { value }
+
+  /// A copy of a model whose objects need no classes of the program.
+  static func model(of model: NSManagedObjectModel) -> NSManagedObjectModel {
+    ValueTransformer.setValueTransformer(
+      StoredBytesTransformer(), forName: NSValueTransformerName(rawValue: name))
+    guard let copy = model.copy() as? NSManagedObjectModel else { return model }
+    for entity in copy.entities {
+      entity.managedObjectClassName = "NSManagedObject"
+      for case let attribute as NSAttributeDescription in entity.properties
+      where attribute.attributeType == .transformableAttributeType {
+        attribute.valueTransformerName = name
+      }
+    }
+    return copy
+  }
+}
