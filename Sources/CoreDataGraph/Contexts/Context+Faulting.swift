@@ -323,7 +323,9 @@ extension NSManagedObjectContext {
 
   final func refreshEveryObject() {
     requireQueue("refreshAllObjects() was called")
-    for object in identityMap.allObjects where object.store != nil {
+    applyPermanentIDs()
+    // In a child, objects that are new in the parent have no store.
+    for object in identityMap.allObjects where object.store != nil || parent != nil {
       refreshObject(object, keepsChanges: object.hasChanges)
     }
   }

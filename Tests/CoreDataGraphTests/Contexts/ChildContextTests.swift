@@ -336,6 +336,50 @@ struct ChildContextTests {
     }
   }
 
+  /// Where an object is new that has no row yet when the child reads it.
+  enum NewIn: CaseIterable, Sendable { case parent, child }
+
+  @Test(
+    .rule("REF-6", "NSManagedObjectContext.refreshAllObjects()"), arguments: StoreKind.allCases,
+    NewIn.allCases)
+  func `refreshing all objects reaches those that are new in the parent or the child`(
+    kind: StoreKind, place: NewIn
+  ) throws {
+    for isSaved in [false, true] {
+      let stack = try Stack(kind)
+      let child: NSManagedObjectContext = child(of: stack.context)
+      if place == .parent { try stack.run { _ = $0.item("a") } }
+      try child.performAndWait {
+        let item: Item = place == .parent ? try items(child)[0] : child.item("a")
+        #expect(item.title == "a")
+        if place == .child { try child.save() }
+        let unsaved: Item = child.item("unsaved")
+        child.userInfo["items"] = [item, unsaved]
+      }
+      try stack.run { context in
+        if isSaved { try context.save() }
+        try items(context)[0].title = "b"
+      }
+      child.performAndWait {
+        let known = child.userInfo["items"] as! [Item]
+        child.refreshAllObjects()
+        #expect(known[0].title == "b" && !known[0].hasChanges)
+        #expect(known[1].title == "unsaved" && known[1].isInserted)
+      }
+      try stack.run { try $0.save() }
+      try child.performAndWait {
+        let known = child.userInfo["items"] as! [Item]
+        known[0].price = 5
+        child.refreshAllObjects()
+        #expect(known[0].title == "b" && known[0].price == 5 && !known[0].objectID.isTemporaryID)
+        #expect(Set(try items(child)) == Set(known))
+        try child.save()
+      }
+      try stack.run { try $0.save() }
+      #expect(Set(try stack.titles()) == ["b", "unsaved"])
+    }
+  }
+
   @Test(
     .rule("MERGE-6", "NSManagedObjectContext.automaticallyMergesChangesFromParent"),
     arguments: StoreKind.every)
