@@ -176,11 +176,14 @@ extension NSManagedObjectContext {
     }
     try readNewestRows(
       objects.flatMap { object in object.runtime.relationshipSlots.flatMap { object.referrers($0) } })
-    for object in objects {
-      object.dropForeignMembers()
-      work.repeatPropagation(of: object)
-    }
+    for object in objects { object.dropForeignMembers() }
     propagateDeletes()
+    for object in objects {
+      addToDeletion(of: object) {
+        work.repeatPropagation(of: object)
+        propagateDeletes()
+      }
+    }
   }
 }
 

@@ -43,6 +43,13 @@ final class ObjectState {
     event.append(.value(slot, values[slot]))
   }
 
+  /// Returns the changes at some places, the last ones of the event. The next change of such a value is
+  /// recorded again.
+  func resumeRecording(after places: Range<Int>) -> [EventChange] {
+    for case .value(let slot, _) in event[places] { eventSlots.remove(slot) }
+    return Array(event[places])
+  }
+
   /// Ends the event and returns its changes.
   func finishEvent() -> [EventChange] {
     eventSlots = SlotSet()

@@ -4,7 +4,7 @@ import Foundation
 // Undo: the state of every object before an event is one action of the undo manager, a list of mementos.
 // Performing it reverts the objects and registers the opposite action, over the same objects.
 //
-//     recordEvent     at the end of an event: an `ObjectMemento` for each changed object
+//     recordEvent     at the end of an event: an `ObjectMemento` for each changed object, together an `UndoStep`
 //     perform         an undo or a redo: first deleted objects return to the context, then each object reverts
 //                     (`NSManagedObject.revert`, which changes one side of a relationship at a time)
 //     updatePartner   the other side of a relationship, if that object has no memento of its own
@@ -40,12 +40,17 @@ extension NSManagedObjectContext {
     let isOwn: Bool = undoState.isPerforming && !work.isEndingEventInObserver
     let recorder: UndoManager? =
       isOwn || undoManager?.isUndoRegistrationEnabled != true ? nil : undoManager
+    let earlier: [ObjectIdentifier: ChangesOfEarlierStep] = undoState.removeChangesOfEarlierSteps()
     var mementos: [ObjectMemento] = []
     for object in objects {
-      let changes: [EventChange] = object.state?.finishEvent() ?? []
+      var changes: [EventChange] = object.state?.finishEvent() ?? []
       if !changes.isEmpty { recordDelivery(of: object, changes) }
       guard recorder != nil else { continue }
       let flags: ObjectFlags = object.flags
+      if !earlier.isEmpty, let known = earlier[ObjectIdentifier(object)] {
+        if known.hasDeletion { continue }
+        changes = changes.indices.filter { !known.places.contains($0) }.map { changes[$0] }
+      }
       var memento = ObjectMemento(object: object, life: .stays, changes: changes, row: object.row)
       if flags.contains(.eventInserted) {
         // Merged from elsewhere, or inserted and deleted in one event: nothing to undo.
@@ -64,7 +69,8 @@ extension NSManagedObjectContext {
       mementos.append(memento)
     }
     guard let recorder, !mementos.isEmpty else { return }
-    recorder.registerUndo(withTarget: self) { $0.perform(mementos) }
+    let step = UndoStep(mementos)
+    recorder.registerUndo(withTarget: self) { $0.perform(step.mementos) }
   }
 
   private func recordDelivery(of object: NSManagedObject, _ changes: [EventChange]) {
@@ -86,7 +92,8 @@ extension NSManagedObjectContext {
     // Objects that return come first, so that relationships find them in the context.
     for memento in mementos where memento.life == .returns { restoreDeleted(memento.object) }
     withObservedValues(of: mementos.map(\.object)) { forward = revertEach(mementos) }
-    undoManager?.registerUndo(withTarget: self) { $0.perform(forward.reversed()) }
+    let opposite = UndoStep(forward.reversed())
+    undoManager?.registerUndo(withTarget: self) { $0.perform(opposite.mementos) }
     endEvent()
   }
 
@@ -121,7 +128,25 @@ extension NSManagedObjectContext {
       partners += self.partners(of: memento.object)
     }
     for partner in partners { updatePartner(partner) }
+    discardFormerOwners(of: mementos)
     return forward
+  }
+
+  /// Another context may have given an object to another owner while it was to be deleted here: the one that
+  /// it had before does not get it back.
+  private func discardFormerOwners(of mementos: [ObjectMemento]) {
+    let returned: Set<ObjectIdentifier> = Set(
+      mementos.lazy.filter { $0.life == .returns }.map { ObjectIdentifier($0.object) })
+    if returned.isEmpty { return }
+    for memento in mementos {
+      for case .removed(let slot, let member, _, _) in memento.changes
+      where returned.contains(ObjectIdentifier(member)) && member.identityMap === identityMap {
+        guard let inverse = memento.object.runtime.layout.slots[slot].inverseSlot,
+          member.runtime.layout.slots[inverse].isToOne, member.toOneTarget(inverse) !== memento.object
+        else { continue }
+        memento.object.state?.toMany(slot)?.discardAddition(of: member)
+      }
+    }
   }
 
   /// A member of an object that returns or leaves, which was no member when that was recorded, and so has no

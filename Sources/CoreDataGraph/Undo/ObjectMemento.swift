@@ -30,6 +30,8 @@ struct ObjectMemento {
 final class UndoRetention {
   private let object: NSManagedObject
   private weak var context: NSManagedObjectContext?
+  /// The last step that restores the object.
+  weak var deletion: UndoStep?
 
   /// Called by `UndoState` only, which keeps the existing one.
   init(_ object: NSManagedObject, _ context: NSManagedObjectContext) {

@@ -7,6 +7,8 @@ import Foundation
 ///     deletions               objects whose deletion was saved and can be undone, weakly. They have left the
 ///                             context with their relationships, which keep them alive until they are released.
 ///                             Until the rollback, the reset or the end of the context
+///     changesOfEarlierSteps   object → those of its changes in the event that an earlier step undoes.
+///                             Until the end of the event
 ///     isPerforming            changes are being undone or redone: nothing is recorded
 ///     hadRemoteDeletions      an undo has to look for objects that another context has deleted.
 ///                             Never reset
@@ -19,6 +21,7 @@ struct UndoState {
 
   private var retentions: [ObjectIdentifier: Weak] = [:]
   private var deletions = WeakObjects()
+  private var changesOfEarlierSteps: [ObjectIdentifier: ChangesOfEarlierStep] = [:]
   private(set) var isPerforming = false
   private(set) var hadRemoteDeletions = false
   private var checkpoint: (any NSObjectProtocol)?
@@ -35,6 +38,11 @@ struct UndoState {
 
   mutating func removeRetention(of object: NSManagedObject) { retentions[ObjectIdentifier(object)] = nil }
 
+  /// The last step that restores a deleted object.
+  func deletion(of object: NSManagedObject) -> UndoStep? {
+    retentions[ObjectIdentifier(object)]?.retention?.deletion
+  }
+
   func retains(_ object: NSManagedObject) -> Bool { retentions[ObjectIdentifier(object)]?.retention != nil }
 
   /// The deletion of objects was saved, here or by another context.
@@ -45,6 +53,23 @@ struct UndoState {
   mutating func releaseSavedDeletions() { deletions.releaseRelationships() }
 
   mutating func recordRemoteDeletion() { hadRemoteDeletions = true }
+
+  // MARK: Changes that belong to an earlier step
+
+  mutating func recordChangesOfEarlierStep(
+    _ places: Range<Int>, isDeletion: Bool, of object: NSManagedObject
+  ) {
+    changesOfEarlierSteps[ObjectIdentifier(object), default: ChangesOfEarlierStep()].places
+      .insert(integersIn: places)
+    if isDeletion { changesOfEarlierSteps[ObjectIdentifier(object)]?.hasDeletion = true }
+  }
+
+  /// Called at the end of an event.
+  mutating func removeChangesOfEarlierSteps() -> [ObjectIdentifier: ChangesOfEarlierStep] {
+    if changesOfEarlierSteps.isEmpty { return [:] }
+    defer { changesOfEarlierSteps = [:] }
+    return changesOfEarlierSteps
+  }
 
   // MARK: Undo and redo
 
