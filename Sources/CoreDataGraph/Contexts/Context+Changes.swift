@@ -151,7 +151,7 @@ extension NSManagedObjectContext {
     guard let objects = work.beginEndOfEvent() else { return }
     defer { work.finishEndOfEvent() }
     recordEvent(of: objects)
-    defer { if !work.isEndingEventInObserver { undoManager?.closeEventGroup() } }
+    defer { if !work.isEndingEventInObserver { closeUndoGroup() } }
     let info: [AnyHashable: Any] = close(objects)
     if info.isEmpty { return }
     if work.isEndingEventInObserver {
@@ -167,9 +167,20 @@ extension NSManagedObjectContext {
     for _ in 0..<work.postponedCount {
       guard let info = work.beginPostponedNotification() else { return }
       defer { work.finishEndOfEvent() }
-      defer { undoManager?.closeEventGroup() }
+      defer { closeUndoGroup() }
       postChange(info)
     }
+  }
+
+  /// The events until the changes of a save are complete are one step: what observers of the will-save
+  /// notification and `willSave()` change is undone with what they saw.
+  private func closeUndoGroup() {
+    if !work.postponeUndoGroup() { undoManager?.closeEventGroup() }
+  }
+
+  /// Called when the changes of a save are complete, or when the save fails.
+  final func finishPreparing() {
+    if work.finishPreparing(), !work.isEndingEvent { undoManager?.closeEventGroup() }
   }
 
   /// Ends the event of each object. Returns what the notification says about them.

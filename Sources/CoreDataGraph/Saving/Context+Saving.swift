@@ -15,7 +15,10 @@ extension NSManagedObjectContext {
           "What willSave() changes is saved anyway; save what observers change in a later perform block."
       ).asCocoaError
     }
-    defer { work.endSave() }
+    defer {
+      finishPreparing()
+      work.endSave()
+    }
     endEvent()
     applyStoreExchanges()
     guard let coordinator = persistentStoreCoordinator else {
@@ -27,6 +30,8 @@ extension NSManagedObjectContext {
       return
     }
     postWillSave()
+    // Undo needs the state before the changes of observers, which the save replaces.
+    if !work.event.isEmpty { endEvent() }
     let preparation = SavePreparation(of: self)
     defer { preparation.end() }
     try withCocoaErrors {
@@ -39,6 +44,7 @@ extension NSManagedObjectContext {
         try writingNewest { commit(try writeMerging(&changes, preparation, to: coordinator)) }
       }
       work.finishSave()
+      finishPreparing()
       finish(changes, coordinator)
     }
   }

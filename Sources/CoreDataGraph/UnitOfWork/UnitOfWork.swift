@@ -34,8 +34,9 @@ import Foundation
 ///     postponed            events that ended when an observer of a notification saved.
 ///                          Until they are notified, at the next end of an event, or the reset
 ///
-/// And three states: `epoch` rises with every change, also with one whose event has ended; `isSaving` and
-/// `isEndingEvent` prevent observers from starting another save or event end during one.
+/// And four states: `epoch` rises with every change, also with one whose event has ended; `isSaving` and
+/// `isEndingEvent` prevent observers from starting another save or event end during one; `preparation` keeps
+/// the undo group open until the changes of a save are complete.
 ///
 /// Nothing here calls the program, a store or the context, so no operation is entered while another one runs.
 /// Used on the context's queue only. `checkInvariants()` of the context checks what holds between operations.
@@ -57,6 +58,7 @@ struct UnitOfWork {
   private(set) var isSaving = false
   private var eventEnd: EventEnd = .none
   private var savesInObserver = false
+  private var preparation: Preparation = .none
 
   private enum EventEnd {
     case none
@@ -65,6 +67,14 @@ struct UnitOfWork {
     case notifying
     /// An observer of the notification saves: its own event ends.
     case endingInObserver
+  }
+
+  /// The part of a save in which the program may change what is saved.
+  private enum Preparation {
+    case none
+    case underWay
+    /// An event has ended: the undo group is to be closed.
+    case hasEndedEvent
   }
 
   /// Allows its owner to change flags of the unit of work; only this file can make one.
@@ -352,8 +362,22 @@ struct UnitOfWork {
   mutating func beginSave() -> Bool {
     if isSaving { return false }
     isSaving = true
+    preparation = .underWay
     savesInObserver = eventEnd == .notifying
     return true
+  }
+
+  /// Whether the undo group is closed later, because the changes of a save are not complete yet.
+  mutating func postponeUndoGroup() -> Bool {
+    if preparation == .none { return false }
+    preparation = .hasEndedEvent
+    return true
+  }
+
+  /// The changes of a save are complete. Returns whether an undo group is to be closed.
+  mutating func finishPreparing() -> Bool {
+    defer { preparation = .none }
+    return preparation == .hasEndedEvent
   }
 
   /// `willSave` is called; a change of the object requires another call.
