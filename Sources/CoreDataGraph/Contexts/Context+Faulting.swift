@@ -275,6 +275,8 @@ extension NSManagedObjectContext {
       let old: Int32? = object.row?.version
       try reload(object)
       if object.row?.version != old { try repeatPropagation(refreshed: object) }
+      // Its to-ones may refer to other objects now.
+      work.unloadFilteredToManys()
     } catch {
       // The object keeps what was read before.
       if let store = object.store, store.readsOneByOne { return store.report(error, object.objectID) }

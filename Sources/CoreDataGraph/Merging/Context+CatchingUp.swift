@@ -10,6 +10,8 @@ extension NSManagedObjectContext {
   /// `related`: the objects that were related to these before the policy replaced their rows or removed them
   /// from relationships.
   final func finishMerging(_ objects: [NSManagedObject], related: [NSManagedObject]) throws {
+    // What was given to other owners may have been given back.
+    work.unloadFilteredToManys()
     let here: [NSManagedObject] = objects.filter { $0.identityMap === identityMap }
     let merged: [NSManagedObject] = here.filter { !$0.isDeleted }
     // They have just got their rows, so the objects that these refer to may be new here.

@@ -146,8 +146,13 @@ extension NSManagedObject {
     }
   }
 
-  /// Whether a member was deleted, and its side of the relationship cleared, before this side was read.
+  /// Whether a member of the store has left this relationship here before this side was read: it was deleted,
+  /// and its side of the relationship cleared, or it was given to another owner. Another context may have
+  /// stored it here after that.
   private final func isSeparated(_ member: NSManagedObject, _ slot: Int) -> Bool {
+    if member.flags.contains(.updated), toManyState(slot).knows(member) == nil, member.hasLeft(self, slot) {
+      return true
+    }
     guard member.flags.isSuperset(of: [.deleted, .propagated]),
       let inverse = runtime.layout.slots[slot].relationship?.inverseRelationship, inverse.isToMany
     else { return false }

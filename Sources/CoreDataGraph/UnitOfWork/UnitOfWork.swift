@@ -20,8 +20,8 @@ import Foundation
 ///                          Until the end of the event or the save applies them
 ///     lockChecked          unchanged objects whose version the next save compares.
 ///                          Until that save or the reset
-///     filteredToManys      loaded members without some that are to be deleted.
-///                          Until the save, or until deletions are discarded
+///     filteredToManys      loaded members without some that are to be deleted or got another owner here.
+///                          Until the save, or until deletions or such changes are discarded
 ///     assignedStores       new object → store, from `assign(_:to:)`.
 ///                          Until the save, rollback or reset, or until the store is removed
 ///     remotelyDeleted      objects that another context has deleted, weakly.
@@ -470,11 +470,11 @@ struct UnitOfWork {
     assignedStores = assignedStores.filter { $0.value !== store }
   }
 
-  // MARK: Members without deleted ones
+  // MARK: Members without those that have left
 
   mutating func recordFiltering(of many: ToManyState) { filteredToManys.append(many) }
 
-  /// Deletions are reverted: members that were loaded without the objects must be loaded again.
+  /// Deletions or to-ones are reverted: members that were loaded without the objects must be loaded again.
   mutating func unloadFilteredToManys() {
     for many in filteredToManys where many.members != nil { many.unload() }
     filteredToManys = []
