@@ -346,6 +346,7 @@ extension NSManagedObjectContext {
     retained.removeAll()
     for object in objects { object.releaseRelationships() }
     undoState.releaseSavedDeletions()
+    _ = undoState.removeChangesOfEarlierSteps()
     postChange([NSInvalidatedAllObjectsKey: objects.map(\.objectID)])
   }
 
