@@ -6,7 +6,7 @@ import Testing
 /// What every store does, over every kind of store: a table.
 struct StoreTableTests {
   enum Kind: String, CaseIterable, CustomTestStringConvertible {
-    case sqlite, sqliteInMemory, inMemory, xml, records, list
+    case sqlite, sqliteInMemory, inMemory, xml, binary, records, list
 
     var testDescription: String { rawValue }
 
@@ -19,6 +19,7 @@ struct StoreTableTests {
           at: { _ in URL(fileURLWithPath: "/dev/null") })
       case .inMemory: StoreUnderTest(type: NSInMemoryStoreType, features: .all.subtracting(.persistence))
       case .xml: StoreUnderTest(type: NSXMLStoreType)
+      case .binary: StoreUnderTest(type: NSBinaryStoreType)
       case .records:
         StoreUnderTest(
           RecordStore.self, type: RecordStore.storeType,

@@ -217,7 +217,7 @@ extension NSManagedObjectContext {
   }
 
   /// Gives new objects of one store their permanent ids; they stay unsaved.
-  private func makePermanent(_ objects: [NSManagedObject], in store: NSPersistentStore) throws {
+  final func makePermanent(_ objects: [NSManagedObject], in store: NSPersistentStore) throws {
     if objects.isEmpty { return }
     let keys: [Int64] = try store.permanentKeys(for: objects, in: self)
     let ids: [Int64: NSManagedObjectID] = newIDs(of: objects, keys: keys, store: store)

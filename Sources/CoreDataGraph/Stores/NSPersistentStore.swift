@@ -221,7 +221,7 @@ nonisolated open class NSPersistentStore: NSObject, @unchecked Sendable {
   func withOneState(
     for caller: StoreCaller, _ body: (any StoreOperations, _ allocatesKeys: Bool) throws -> Void
   ) throws {
-    try body(try operations(for: caller), !isReadOnly)
+    try body(try operations(for: caller), !isReadOnly && referenceMap == nil)
   }
 
   /// Whether the store needs the request of each call, which costs sets of objects in a save.
@@ -277,7 +277,11 @@ nonisolated open class NSPersistentStore: NSObject, @unchecked Sendable {
     do {
       // Before the rows, whose save writes it.
       metadata = migration.metadata.merging(metadata) { $1 }
-      try migration.transfer(to: try operations(for: migration.caller), inParts: false)
+      if referenceMap != nil {
+        try ObjectTransfer.run(migration, to: self)
+      } else {
+        try migration.transfer(to: try operations(for: migration.caller), inParts: false)
+      }
     } catch {
       try? close()
       throw error

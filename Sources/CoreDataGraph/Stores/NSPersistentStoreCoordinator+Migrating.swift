@@ -24,9 +24,10 @@ extension NSPersistentStoreCoordinator {
   /// A migration reports to the thread's current `Progress`. Cancelling that ends it with
   /// `CocoaError.userCancelled`, and everything is as before; the copying of a file is not interrupted.
   ///
-  /// XML and binary stores number the objects of all entities in one sequence. So a migration from a store of
-  /// another kind to one of these gives objects new numbers, and ids of the old store lead nowhere: objects
-  /// of contexts become invalid as after ``remove(_:)``, unsaved changes included. Save the contexts before.
+  /// XML and binary stores number the objects of all entities in one sequence, and stores that a program
+  /// implements name them. So a migration from a store of another kind to one of these gives objects new ids,
+  /// and those of the old store lead nowhere: objects of contexts become invalid as after ``remove(_:)``,
+  /// unsaved changes included. Save the contexts before.
   ///
   /// Throws a `CocoaError` and leaves everything unchanged if the store is not one of this coordinator's, if
   /// there is a store at the URL already, and for errors of reading and writing.
@@ -85,7 +86,9 @@ extension NSPersistentStoreCoordinator {
 extension NSPersistentStore {
   /// Whether objects of another store get new keys when they are copied to this one.
   fileprivate func renumbers(_ other: NSPersistentStore) -> Bool {
-    (self as? EngineStore)?.hasOneKeySequence == true && (other as? EngineStore)?.hasOneKeySequence != true
+    if referenceMap != nil { return true }
+    return (self as? EngineStore)?.hasOneKeySequence == true
+      && (other as? EngineStore)?.hasOneKeySequence != true
   }
 }
 
