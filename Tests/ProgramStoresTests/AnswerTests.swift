@@ -170,6 +170,39 @@ import Testing
     }
   }
 
+  @Test func `a key to sort by that the entity lacks is an error, and the store is not asked`() throws {
+    let (store, context) = try open(Scripted.self)
+    store.script.fetch = { _, _ in
+      Issue.record("the store was asked")
+      return []
+    }
+    let request = NSFetchRequest<NSManagedObject>(entityName: "Book")
+    request.sortDescriptors = [NSSortDescriptor(key: "titel", ascending: true)]
+    let text: String = message { _ = try context.performAndWait { try context.fetch(request) } }
+    #expect(text.contains("titel"), "\(text)")
+  }
+
+  @Test func `an order by a comparator of the program is made by the context`() throws {
+    let (store, context) = try open(Scripted.self)
+    let ids: [NSManagedObjectID] = try [1, 3, 2].map { try store.id("Book", $0) }
+    store.script.node = { store, id in
+      let pages: Any = store.referenceObject(for: id)
+      return NSIncrementalStoreNode(
+        objectID: id, withValues: ["pages": pages, "author": NSNull()], version: 1)
+    }
+    store.script.fetch = { _, context in ids.compactMap { context?.object(with: $0) } }
+    let request = NSFetchRequest<NSManagedObject>(entityName: "Book")
+    request.sortDescriptors = [
+      NSSortDescriptor(key: "pages", ascending: false) { left, right in
+        (left as? Int ?? 0) < (right as? Int ?? 0) ? .orderedAscending : .orderedDescending
+      }
+    ]
+    try context.performAndWait {
+      let pages: [Int?] = try context.fetch(request).map { $0.value(forKey: "pages") as? Int }
+      #expect(pages == [3, 2, 1])
+    }
+  }
+
   // MARK: Errors
 
   struct Failure: Error, Equatable { let number: Int }

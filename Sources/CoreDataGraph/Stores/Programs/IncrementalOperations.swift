@@ -34,6 +34,7 @@ final class IncrementalOperations: StoreOperations, @unchecked Sendable {
   func fetchIDs(_ plan: FetchPlan) throws -> [RowID] {
     let wantsIDs: Bool =
       (caller.request as? any AnyFetchRequest)?.resultType == .managedObjectIDResultType
+    try check(plan)
     let type: NSFetchRequestResultType = wantsIDs ? .managedObjectIDResultType : .managedObjectResultType
     let result: Any = try execute(request(plan, type))
     let answer = StoreAnswer(store, "execute(_:with:)", entity: plan.entity.name)
@@ -61,6 +62,7 @@ final class IncrementalOperations: StoreOperations, @unchecked Sendable {
   }
 
   func count(_ plan: FetchPlan) throws -> Int {
+    try check(plan)
     let result: Any = try execute(request(plan, .countResultType))
     let number: Any? = Self.array(result).map { $0.count == 1 ? $0[0] : nil } ?? result
     // A store may answer with the objects, as one that ignores the result type does.
@@ -76,8 +78,12 @@ final class IncrementalOperations: StoreOperations, @unchecked Sendable {
     return count
   }
 
-  /// A program's store evaluates predicates in its own way: only a fetch shows what it can't.
-  func check(_ plan: FetchPlan) throws {}
+  /// A program's store evaluates predicates in its own way: only a fetch shows what it can't. Keys to sort by
+  /// that name no stored property are refused here, because a store that sorts objects would stop at them.
+  func check(_ plan: FetchPlan) throws {
+    let paths = KeyPathCheck(layout: layout, entity: plan.entity)
+    for term in plan.order { try paths.check(term.keyPath) }
+  }
 
   func fetch(_ plan: ProjectionPlan) throws -> ProjectedRows {
     throw StoreError.unsupported(
@@ -120,6 +126,8 @@ final class IncrementalOperations: StoreOperations, @unchecked Sendable {
     let request = NSFetchRequest<NSFetchRequestResult>()
     if let origin = caller.request as? any AnyFetchRequest {
       origin.copyContents(into: request)
+      // What the store can't sort by, the context sorts.
+      if plan.order.isEmpty { request.sortDescriptors = [] }
     } else {
       request.predicate = plan.predicate.map { NSPredicate.makePredicate($0) }
       request.sortDescriptors = plan.order.map {
