@@ -242,12 +242,13 @@ extension NSManagedObjectContext {
   final func fetchedProperty(_ property: NSFetchedPropertyDescription, of object: NSManagedObject) throws
     -> [NSManagedObject]
   {
-    guard let request = property.fetchRequest else { return [] }
-    let description = FetchParameters(request)
-    description.predicate = description.predicate?.withSubstitutionVariables([
+    guard let template = property.fetchRequest else { return [] }
+    // A request of its own: stores that programs implement get it.
+    let request = NSFetchRequest<NSFetchRequestResult>(template)
+    request.predicate = request.predicate?.withSubstitutionVariables([
       "FETCH_SOURCE": object, "FETCHED_PROPERTY": property,
     ])
-    return try fetchObjects(description)
+    return try fetchObjects(FetchParameters(request))
   }
 
   // MARK: Casting
