@@ -3,7 +3,7 @@ import Foundation
 
 /// One thing that all stores do alike, as programs see it: through contexts and a coordinator.
 ///
-/// The library knows no test framework: an expectation that does not hold is a thrown ``StoreTestFailure``.
+/// The library uses no test framework: an expectation that does not hold is a thrown ``StoreTestFailure``.
 /// With XCTest, run the tests in a loop.
 public struct StoreTest: Sendable, CustomStringConvertible {
   /// A sentence.

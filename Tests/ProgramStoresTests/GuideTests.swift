@@ -76,7 +76,7 @@ final class NotesStore: NSIncrementalStore, @unchecked Sendable {
     guard let text = service.all[name(objectID)] else {
       throw CocoaError(CocoaError.Code(rawValue: NSManagedObjectReferentialIntegrityError))
     }
-    // The service has no versions: a version that follows from the text tells changes too.
+    // The service has no versions: a version that follows from the text shows changes too.
     return NSIncrementalStoreNode(
       objectID: objectID, withValues: ["text": text], version: UInt64(truncatingIfNeeded: text.hashValue))
   }

@@ -138,7 +138,7 @@ import Testing
     }
   }
 
-  @Test func `the store is told which objects contexts use`() throws {
+  @Test func `the store is notified of the objects that contexts use`() throws {
     let (store, writer) = try records()
     try writer.performAndWait {
       _ = book("a", in: writer)
@@ -161,7 +161,7 @@ import Testing
     #expect(registrations() == ["register record 1"])
     context.performAndWait { context.reset() }
     #expect(registrations() == ["unregister record 1"])
-    // What is released before anybody is told was not in use.
+    // What is released before a notification was not in use.
     let count: Int = try context.performAndWait { try context.fetch(books).count }
     #expect(count == kept.count)
     #expect(registrations() == [])
@@ -169,7 +169,7 @@ import Testing
 
   // MARK: Atomic
 
-  @Test func `an atomic store is told of each object, then saves`() throws {
+  @Test func `an atomic store gets each object, then saves`() throws {
     let (store, context) = try store(ListStore.self, ListStore.storeType)
     #expect(store.journal.withLock { $0 } == ["load"])
     try context.performAndWait {

@@ -33,7 +33,7 @@ final class IdentityMap: @unchecked Sendable {
   }
   /// Set by the context's init, cleared by its deinit.
   weak var context: NSManagedObjectContext?
-  /// What stores that observe registration are to be told.
+  /// The changes of which stores that observe registration have not been notified.
   let registrations = Registrations()
   /// Whether there was an object of such a store. Set under `lock`, on the context's queue.
   @exclusivity(unchecked) private(set) var observesRegistration = false

@@ -2,11 +2,11 @@ import CoreDataStorage
 import Foundation
 
 /// Which objects a context has come to use, and which it uses no longer, until the stores that observe this
-/// are told.
+/// are notified.
 ///
 /// Objects leave an identity map where no code of the program may run: in deinitialisers, under locks. So
-/// changes are collected, and stores are told when the context's next event ends, before its next call to the
-/// store, or when the context is deallocated.
+/// changes are collected, and stores are notified when the context's next event ends, before its next call to
+/// the store, or when the context is deallocated.
 final class Registrations: Sendable {
   private struct Change {
     let store: NSPersistentStore
@@ -21,7 +21,7 @@ final class Registrations: Sendable {
     changes.withLock { $0.append(Change(store: store, id: id, isRegistered: isRegistered)) }
   }
 
-  /// Tells the stores. Call it on the context's queue, under no lock.
+  /// Notifies the stores. Call it on the context's queue, under no lock.
   func post() {
     let changes: [Change] = self.changes.withLock { changes in
       defer { changes = [] }

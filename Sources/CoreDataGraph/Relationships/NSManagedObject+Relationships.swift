@@ -228,7 +228,7 @@ extension NSManagedObject {
 
   /// The members whose side must be changed when this object is deleted: all that are loaded, otherwise those
   /// that are registered with the context. Creates no objects for the others: the store deletes their pairs
-  /// together with the row. A store that a program implements is told of each object that changes instead.
+  /// together with the row. A store that a program implements gets each object that changes instead.
   final func knownMembers(_ slot: Int) -> [NSManagedObject] {
     if store?.referenceMap != nil { return members(slot).objects }
     let many: ToManyState = toManyState(slot)

@@ -33,7 +33,7 @@ nonisolated open class NSPersistentStore: NSObject, @unchecked Sendable {
   private final let givenOptions: [AnyHashable: Any]?
   /// The type under which the store's class was registered.
   final var registeredType: String = ""
-  /// Whether the store is told which objects contexts use.
+  /// Whether the store is notified of the objects that contexts use.
   final let observesRegistration: Bool
   /// The errors of a program's store that were written to standard error.
   final let reportedErrors = Guarded<Set<String>>([])
@@ -229,7 +229,7 @@ nonisolated open class NSPersistentStore: NSObject, @unchecked Sendable {
 
   // MARK: For stores that programs implement
 
-  /// Whether stores of this class are told which objects contexts use.
+  /// Whether stores of this class are notified of the objects that contexts use.
   class var observesRegistration: Bool { false }
   /// The reference objects by which a store of the program names its objects; nil if rows have no names.
   var referenceMap: ReferenceMap? { nil }

@@ -5,7 +5,7 @@ import Foundation
 /// The values of one object as an incremental store has them, with their version.
 ///
 /// A store returns nodes from ``NSIncrementalStore/newValuesForObject(with:with:)``. A store that keeps a
-/// node and updates it while it executes a save tells the new version in this way, see
+/// node and updates it while it executes a save gives the new version in this way, see
 /// ``update(withValues:version:)``. Nodes may be used from any thread; a subclass guards what it adds.
 ///
 /// See Apple's page

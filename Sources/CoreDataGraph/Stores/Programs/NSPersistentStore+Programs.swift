@@ -23,7 +23,7 @@ extension NSPersistentStore {
   // MARK: Metadata
 
   /// Adds the type and the version hashes of the model's entities to metadata that lack them, so that a store
-  /// which keeps its metadata can tell a program with another model. Throws for metadata with other hashes.
+  /// which keeps its metadata refuses a program with another model. Throws for metadata with other hashes.
   final func completeMetadata() throws {
     var known: [String: Any] = metadata ?? [:]
     let names: Set<String>? =

@@ -9,7 +9,7 @@ import Foundation
 ///
 /// A store does not say which version a save gave an object: the next node that is read does, or the node
 /// that it returned before, if it still keeps that one and has updated it during the save. Until then changes
-/// by others, which came after this save and before that node, are not told from it.
+/// by others, which came after this save and before that node, are not distinguished from it.
 final class NodeVersions: Sendable {
   private struct Known {
     var number: Int32

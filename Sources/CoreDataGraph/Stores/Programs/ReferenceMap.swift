@@ -1,7 +1,7 @@
 import CoreDataStorage
 import Foundation
 
-/// The reference objects of a program's store, and the keys by which the graph knows the same objects: one
+/// The reference objects of a program's store, and the keys of the same objects in the graph: one
 /// sequence of keys for all entities of the store.
 ///
 /// An entity and a reference object name one object, as in Apple's framework: the same reference under a
