@@ -31,7 +31,7 @@ package struct SQLiteOptions: Sendable {
   /// 0 for none; 1 statements and times, 2 bound values too, 3 the database's plans too.
   package var debugLevel: Int = SQLDebug.levelFromEnvironment
 
-  /// Whether a file is read although its size and its header disagree, as those of a file that was cut off do.
+  /// Whether a file is read although its size and its header disagree, as those of a file that was cut off.
   package var salvages: Bool = false
 
   package enum MissingExternalData: Sendable {

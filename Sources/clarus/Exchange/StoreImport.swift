@@ -50,8 +50,8 @@ final class StoreImport {
     self.progress = progress
   }
 
-  /// Finds or makes all objects, then sets their properties. Throws ``ImportError``; the context is then to be
-  /// dropped.
+  /// Finds or makes all objects, then sets their properties. Throws ``ImportError``; the context is then to
+  /// be dropped.
   func run(_ records: [ImportRecord]) throws -> Outcome {
     progress.begin("Importing", total: records.count * 2)
     // Objects are numbered in this order, so that the objects of an export keep theirs where they can.
