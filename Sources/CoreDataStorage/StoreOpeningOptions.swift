@@ -15,6 +15,8 @@ package struct StoreOpeningOptions: Sendable {
   package var timeoutInSeconds: Double?
   /// `NSSQLitePragmasOption`.
   package var pragmas: [String: String] = [:]
+  /// `NSValidateXMLStoreOption`: refuse a document whose elements are not those of a store.
+  package var validates: Bool = false
   /// `NSSQLiteManualVacuumOption`: rebuild the file when it is opened, without the space of deleted rows.
   package var compacts: Bool = false
   /// `NSSQLiteAnalyzeOption`: collect statistics for the choice of indexes when the store is opened.

@@ -25,6 +25,14 @@ public let NSPersistentStoreOSCompatibility: String = "NSPersistentStoreOSCompat
 public let NSReadOnlyPersistentStoreOption: String = "NSReadOnlyPersistentStoreOption"
 /// Option: a dictionary of SQLite pragmas.
 public let NSSQLitePragmasOption: String = "NSSQLitePragmasOption"
+/// Option: a number, true to compare an XML document with what an XML store consists of when it is added:
+/// elements and their attributes, none missing and none unknown, and references that lead to objects of the
+/// file. Without it unknown parts are skipped, and the next save leaves them out. Values, ids, entities and
+/// properties are checked in any case.
+///
+/// See Apple's page
+/// [NSValidateXMLStoreOption](https://developer.apple.com/documentation/coredata/nsvalidatexmlstoreoption).
+public let NSValidateXMLStoreOption: String = "NSValidateXMLStoreOption"
 /// Option: a number, true to rebuild a SQLite file when it is added, so that it gives back the space of
 /// deleted rows and its pages are in order. Costs reading and writing all of it, and the same space once more
 /// on the disk meanwhile. Throws if there is no such space, or if others keep the store locked. Stores that

@@ -86,6 +86,7 @@ extension StoreOpeningOptions {
     tracksHistory = flag(NSPersistentHistoryTrackingKey) ?? false
     isForced = flag(NSPersistentStoreForceDestroyOption) ?? false
     createsIfMissing = flag(CreatesStoreIfMissingOption) ?? true
+    validates = flag(NSValidateXMLStoreOption) ?? false
     compacts = flag(NSSQLiteManualVacuumOption) ?? false
     analyzes = flag(NSSQLiteAnalyzeOption) ?? false
     connectionLimit = (options[NSPersistentStoreConnectionPoolMaxSizeKey] as? NSNumber)?.intValue

@@ -19,6 +19,8 @@ package final class AtomicStoreLoader {
   let valueClasses: [AnyClass]?
   /// Keys above this one are damage; allocating more after it must not overflow.
   static let highestKey: Int64 = 1 << 62
+  /// Whether references to missing objects, and parts that no store has, are damage.
+  let validates: Bool
   /// The highest key of an object that is referred to, and may be missing.
   private(set) var highestTarget: Int64 = 0
   private var slabs: [[RowSlab]]
@@ -52,6 +54,7 @@ package final class AtomicStoreLoader {
     self.layout = layout
     entityNames = options.entityNames
     valueClasses = options.valueClasses
+    validates = options.validates
     self.url = url
     slabs = layout.entities.map { _ in [] }
   }
@@ -149,6 +152,9 @@ package final class AtomicStoreLoader {
       throw damage("\(name(owner)) has in '\(slot.name)' an object with the id \(key).")
     }
     guard let entity = entities[key] else {
+      if validates {
+        throw damage("\(name(owner)) has in '\(slot.name)' the object \(key), which is not in the file.")
+      }
       highestTarget = max(highestTarget, key)
       return RowID(entity: destination, key: key)
     }

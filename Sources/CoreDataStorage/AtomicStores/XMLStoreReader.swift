@@ -85,6 +85,9 @@ final class XMLStoreReader: NSObject, XMLParserDelegate {
       plist?.start(element)
       return
     }
+    if loader?.validates == true, let wrong = XMLStoreGrammar.objection(to: path, attributes) {
+      return fail(parser, wrong)
+    }
     switch path.count {
     case 1 where element != "database": fail(parser, "The document is a <\(element)>, not a <database>.")
     case 2 where element == "object": startObject(parser, attributes)

@@ -298,4 +298,34 @@ struct AtomicStoreTests {
       #expect(error?.localizedDescription.contains(words) == true, "\(what): \(String(describing: error))")
     }
   }
+
+  @Test func `validation refuses what other readers of XML stores would not know`() throws {
+    let folder = try TemporaryFolder()
+    let url: URL = folder.file("a.store")
+    let context: NSManagedObjectContext = try Self.open(url, NSXMLStoreType)
+    try context.performAndWait {
+      let item: Item = context.item("a")
+      item.tags = [Tag(context: context)]
+      item.category = context.category("c")
+      try context.save()
+    }
+    let whole = try String(contentsOf: url, encoding: .utf8)
+    let validating: [AnyHashable: Any] = [NSValidateXMLStoreOption: true]
+    _ = try Self.open(url, NSXMLStoreType, options: validating)
+    for (what, with, words) in [
+      ("</databaseInfo>", "</databaseInfo><note>x</note>", "<note>"),
+      ("<version>", "<author>me</author><version>", "<author>"),
+      ("<object ", "<object color=\"red\" ", "'color'"),
+      (" type=\"string\"", "", "has no 'type'"), ("idrefs=\"z", "idrefs=\"z9", "not in the file"),
+    ] {
+      let strange: String = whole.replacingOccurrences(of: what, with: with)
+      #expect(strange != whole, "\(what)")
+      let copy: URL = folder.file("d.xml")
+      try strange.write(to: copy, atomically: true, encoding: .utf8)
+      let error: NSError? = errorThrown { _ = try Self.open(copy, NSXMLStoreType, options: validating) }
+      #expect(error?.localizedDescription.contains(words) == true, "\(what): \(String(describing: error))")
+      let lenient: NSManagedObjectContext = try Self.open(copy, NSXMLStoreType)
+      #expect(try lenient.performAndWait { try lenient.all(Item.self, "Item").map(\.title) } == ["a"])
+    }
+  }
 }
