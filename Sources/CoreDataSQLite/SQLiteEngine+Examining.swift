@@ -3,6 +3,7 @@ import CoreDataSQL
 import CoreDataStorage
 import Foundation
 import GRDB
+import GRDBSQLite
 
 /// What a SQLite file says about its own soundness.
 extension SQLiteEngine {
@@ -210,7 +211,14 @@ extension SQLiteEngine {
           let most: Int64 = step == 0 ? 500 : 1
           try statement.bind(2, most)
           var rows: [(Int64, Int64)] = []
-          while try statement.step() { rows.append((statement.integer(0), statement.integer(1))) }
+          while try statement.step() {
+            let key: Int64 = statement.integer(0)
+            // A damaged page returns keys that were not asked for, and without end.
+            guard key > rows.last?.0 ?? last else {
+              throw SQLiteErrors.make(code: SQLITE_CORRUPT, message: "keys out of order", sql: sql, url: url)
+            }
+            rows.append((key, statement.integer(1)))
+          }
           return rows
         }
         if rows.isEmpty { break }

@@ -125,6 +125,8 @@ struct ImportCommand: ParsableCommand {
       options: [
         NSIgnorePersistentStoreVersioningOption: !create,
         NSPersistentStoreTimeoutOption: OpenStore.busyTimeoutInSeconds,
+        // A file's digits are all to be kept.
+        ClarusExactDecimalsKey: true,
       ])
     defer { try? coordinator.remove(store) }
     if store.isReadOnly {
