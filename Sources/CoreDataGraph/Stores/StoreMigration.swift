@@ -48,6 +48,12 @@ struct StoreMigration {
   /// Copies all objects to an empty store; in parts if whoever calls removes the store after an error. Throws
   /// `CocoaError.userCancelled` after its progress was cancelled.
   func transfer(to target: any StoreOperations, inParts: Bool) throws {
+    if !source.needsRequests { return try copy(to: target, inParts: inParts) }
+    // A program's store uses the calling context.
+    try caller.context.performAndWait { try copy(to: target, inParts: false) }
+  }
+
+  private func copy(to target: any StoreOperations, inParts: Bool) throws {
     let entities: [EntityLayout] = source.runtime.entities.filter(source.holds).map(\.layout)
     try source.withOneState(for: caller) { state, allocatesKeys in
       let counts: [Int] = try entities.filter { !$0.isAbstract }.map { entity in
