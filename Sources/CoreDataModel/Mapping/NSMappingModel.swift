@@ -1,0 +1,54 @@
+import Foundation
+
+/// How a migration makes the objects of one version of a model out of those of another: one
+/// ``NSEntityMapping`` for each entity that is added, removed, copied or transformed.
+///
+/// A mapping model is made in code, read from a file that Xcode wrote (`.cdm`, `.xcmappingmodel`), found among
+/// the resources of bundles, or inferred from two models.
+///
+/// Thread use is that of ``NSPropertyMapping``.
+/// Apple's page: <https://developer.apple.com/documentation/coredata/nsmappingmodel>
+nonisolated open class NSMappingModel: NSObject, @unchecked Sendable {
+  // Sendable for the reason given at NSPropertyMapping: frozen before it is shared.
+
+  /// Whether a migration uses the mapping model, so that it can't change any more.
+  final package internal(set) var isFrozen = false
+
+  public override init() {
+    super.init()
+  }
+
+  /// The entity mappings, in the order in which a migration processes them. Setting nil makes it empty.
+  open var entityMappings: [NSEntityMapping]! {
+    get { storedEntityMappings }
+    set {
+      requireEditableMapping(isFrozen, "The list of entity mappings")
+      storedEntityMappings = newValue ?? []
+    }
+  }
+  private final var storedEntityMappings: [NSEntityMapping] = []
+
+  /// The entity mappings by name; the first of a name. Built anew on each call.
+  open var entityMappingsByName: [String: NSEntityMapping] {
+    Dictionary(storedEntityMappings.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+  }
+
+  /// Makes the mapping model and all its parts immutable. Called by a migration before it uses the model.
+  package final func freeze() {
+    guard !isFrozen else { return }
+    for mapping in storedEntityMappings { mapping.freeze() }
+    isFrozen = true
+  }
+
+  /// Mapping models are equal by content: equal entity mappings in the same order.
+  open override func isEqual(_ object: Any?) -> Bool {
+    guard let other = object as? NSMappingModel else { return false }
+    return self === other || storedEntityMappings == other.storedEntityMappings
+  }
+
+  open override var hash: Int { storedEntityMappings.count }
+
+  open override var description: String {
+    "mapping model of " + storedEntityMappings.map { $0.name }.joined(separator: ", ")
+  }
+}
