@@ -79,7 +79,12 @@ struct ExternalData: Sendable {
     guard let bytes = sqlite3_column_blob(handle, column) else {
       return sqlite3_column_type(handle, column) == SQLITE_NULL ? nil : Data()
     }
-    let value = UnsafeRawBufferPointer(start: bytes, count: Int(sqlite3_column_bytes(handle, column)))
+    return try data(UnsafeRawBufferPointer(start: bytes, count: Int(sqlite3_column_bytes(handle, column))))
+  }
+
+  /// The value of tagged bytes; nil for one whose file is missing and reads as nil.
+  func data(_ value: UnsafeRawBufferPointer) throws -> Data? {
+    if value.isEmpty { return Data() }
     switch Self.contents(value) {
     case .inline(let own): return Data(own)
     case .file(let name): return try file(name, fitting: .max)

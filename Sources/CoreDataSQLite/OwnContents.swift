@@ -61,6 +61,12 @@ final class OwnContents: Sendable {
     return try select.step() ? select.text(0) : nil
   }
 
+  /// Begins the next epoch in the transaction that has exchanged the contents.
+  static func markExchanged(_ database: Database, url: URL) throws {
+    let version: UInt32 = (try schemaVersion(database, url: url) >> 16 &+ 1) << 16
+    try database.execute(sql: "PRAGMA schema_version = \(Int32(bitPattern: version))")
+  }
+
   /// Sets the schema version to the end of the next epoch, so that every connection that has the store open
   /// detects the coming exchange. Returns a function that reverts this.
   static func announceExchange(_ database: Database, url: URL) throws -> () throws -> Void {

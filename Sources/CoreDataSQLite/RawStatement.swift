@@ -134,6 +134,7 @@ struct RawStatement {
 
   // MARK: Reading; columns count from 0
 
+  var columnCount: Int { Int(sqlite3_column_count(handle)) }
   func integer(_ column: Int) -> Int64 { sqlite3_column_int64(handle, Int32(column)) }
   func isNull(_ column: Int) -> Bool { sqlite3_column_type(handle, Int32(column)) == SQLITE_NULL }
 

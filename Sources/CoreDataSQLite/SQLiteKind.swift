@@ -38,6 +38,20 @@ package struct SQLiteKind: StoreEngineKind {
     try exchange(at: url, options).replace(with: try file(source))
   }
 
+  package func migrationPlan(at url: URL, plan: SchemaPlan, options: StoreOpeningOptions) throws
+    -> PlannedMigration
+  {
+    try StoreMigration(plan, at: try file(url), options: SQLiteOptions(options)).planned()
+  }
+
+  package func migrate(
+    at url: URL, plan: SchemaPlan, options: StoreOpeningOptions, verification: MigrationVerification,
+    progress: (MigrationProgress) throws -> Void
+  ) throws -> MigrationReport {
+    try StoreMigration(plan, at: try file(url), options: SQLiteOptions(options))
+      .run(verification, progress: progress)
+  }
+
   private func exchange(at url: URL, _ options: StoreOpeningOptions) throws -> StoreExchange {
     StoreExchange(url: try file(url), options: SQLiteOptions(options), isForced: options.isForced)
   }

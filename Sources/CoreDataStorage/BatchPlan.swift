@@ -50,25 +50,3 @@ package struct BatchOutcome: Sendable {
     self.ids = ids
   }
 }
-
-/// How a store is to change its tables for a newer model, step by step: the plan of a migration in place.
-package struct SchemaPlan: Sendable {
-  package enum Step: Sendable {
-    case addEntity(String)
-    case removeEntity(String)
-    case renameEntity(from: String, to: String)
-    case addProperty(entity: String, property: String)
-    case removeProperty(entity: String, property: String)
-    case renameProperty(entity: String, from: String, to: String)
-  }
-
-  /// In the order in which they are executed.
-  package var steps: [Step]
-  /// The model of the store afterwards.
-  package var target: ModelLayout
-
-  package init(_ steps: [Step], to target: ModelLayout) {
-    self.steps = steps
-    self.target = target
-  }
-}

@@ -38,6 +38,17 @@ package protocol StoreEngineKind: Sendable {
     at url: URL, layout: ModelLayout, options: StoreOpeningOptions, copying source: (any StoreEngine)?,
     transfer: (any StoreEngine) throws -> Void
   ) throws -> any StoreEngine
+  /// What a migration of the store in place would do. Reads only. A kind that can't do it says so in the
+  /// result.
+  func migrationPlan(at url: URL, plan: SchemaPlan, options: StoreOpeningOptions) throws -> PlannedMigration
+  /// Migrates a store that is not open here in place, in one transaction: it is as it was before, also after
+  /// a crash, unless all was done. Throws `StoreError.migration` with the reason. `progress` is called before
+  /// each step, and about every tenth of a second during a long one; an error that it throws cancels the
+  /// migration, and is thrown on.
+  func migrate(
+    at url: URL, plan: SchemaPlan, options: StoreOpeningOptions, verification: MigrationVerification,
+    progress: (MigrationProgress) throws -> Void
+  ) throws -> MigrationReport
 }
 
 extension StoreEngineKind {

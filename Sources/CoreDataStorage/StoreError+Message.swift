@@ -94,6 +94,8 @@ extension StoreError {
           + "delete the object.")
     case .unsupportedModel(let entity, let property, let reason):
       return ErrorMessage("\(entity)\(property.map { ".\($0)" } ?? ""): \(reason)")
+    case .migration(let url, let problem):
+      return ErrorMessage("The store \(url.path) was not migrated. \(problem.text)", advice: problem.advice)
     case .database(let code, let message, let sql, let own):
       let path: String = (own ?? url).map { " (\($0.path))" } ?? ""
       let statement: String = sql.map { ", in: \($0)" } ?? ""

@@ -47,6 +47,8 @@ package enum StoreError: Error {
   case file(url: URL, operation: String, code: Int32)
   /// A feature of the model that this kind of store does not support.
   case unsupportedModel(entity: String, property: String?, reason: String)
+  /// A migration in place was not done.
+  case migration(url: URL, MigrationProblem)
   /// An error of the database, with the statement that caused it.
   case database(code: Int32, message: String, sql: String?, url: URL?)
   /// The engine was closed.

@@ -115,9 +115,6 @@ package protocol PlanSaving {
   /// Inserts, updates or deletes many rows without objects, in one transaction. Throws for stores that don't
   /// support it.
   func execute(_ plan: BatchPlan) throws -> BatchOutcome
-  /// Changes how entities are kept, in one transaction: the steps of a migration in place. Throws for stores
-  /// that don't support it.
-  func execute(_ plan: SchemaPlan) throws
 }
 
 extension PlanSaving {
@@ -126,12 +123,6 @@ extension PlanSaving {
       part: plan.operation.name + " of \(plan.entity.name)",
       reason: "this kind of store offers no batch operations",
       advice: "Fetch the objects, change them and save their context.")
-  }
-
-  package func execute(_ plan: SchemaPlan) throws {
-    throw StoreError.unsupported(
-      part: "changing the schema in place", reason: "this kind of store does not offer it",
-      advice: "Make a store of the new model and copy the objects.")
   }
 }
 

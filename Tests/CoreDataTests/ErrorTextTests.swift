@@ -94,7 +94,7 @@ import Testing
   /// The same for `StoreError`.
   enum StoreErrorKind: String, CaseIterable, Sendable {
     case conflicts, uniqueness, unsupported, invalid, unknownKeyPath, invalidFile, incompatibleModel,
-      readOnly, historyKept, inUse, file
+      readOnly, historyKept, inUse, file, migration
     case fileChanged, missingValue, unsupportedModel, database, closed
   }
 
@@ -111,6 +111,7 @@ import Testing
     case .historyKept: .historyKept
     case .inUse: .inUse
     case .file: .file
+    case .migration: .migration
     case .fileChanged: .fileChanged
     case .missingValue: .missingValue
     case .unsupportedModel: .unsupportedModel
@@ -136,6 +137,16 @@ import Testing
     case .invalid: return [(.invalid(part: "$x", reason: "it has no value", advice: "give it one"), ["$x"])]
     case .unknownKeyPath:
       return [(.unknownKeyPath("titel", entity: "Item", advice: "There are none."), ["titel", "Item"])]
+    case .migration:
+      let problems: [(MigrationProblem, [String])] = [
+        (.notInPlace(reasons: ["Item.tags changes."]), ["Item.tags"]),
+        (.missingValues(entity: "Item", property: "title", count: 3), ["Item", "title", "3"]),
+        (.duplicates(entity: "Item", properties: ["code"], count: 2), ["Item", "code", "2"]),
+        (.duplicates(entity: "Item", properties: ["code"], count: nil), ["Item", "code"]),
+        (.abstractRows(entity: "Item", count: 4), ["Item", "4"]),
+        (.proofFailed("Table ZITEM is missing."), ["ZITEM"]), (.cancelled, ["cancelled"]),
+      ]
+      return problems.map { (.migration(url: url, $0.0), $0.1 + [file]) }
     case .invalidFile: return [(.invalidFile(url: url, reason: "It is damaged"), [file])]
     case .incompatibleModel:
       return [

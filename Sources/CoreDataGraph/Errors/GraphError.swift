@@ -160,7 +160,7 @@ extension StoreError {
     switch self {
     case .invalidFile(let url, _), .incompatibleModel(let url, _), .historyKept(let url),
       .fileChanged(let url, _), .missingValue(let url, _, _, _, _, _), .inUse(let url),
-      .file(let url, _, _):
+      .file(let url, _, _), .migration(let url, _):
       url
     case .readOnly(let url, _), .database(_, _, _, let url): url
     case .conflicts, .uniqueness, .unsupported, .invalid, .unknownKeyPath, .unsupportedModel, .closed: nil
@@ -178,6 +178,9 @@ extension StoreError {
     case .readOnly: Self.readOnlyCode
     case .historyKept: NSPersistentStoreOpenError
     case .unsupportedModel: NSPersistentStoreIncompatibleSchemaError
+    case .migration(_, .cancelled): NSMigrationCancelledError
+    case .migration(_, .duplicates): NSMigrationConstraintViolationError
+    case .migration: NSMigrationError
     case .database: NSSQLiteError
     case .inUse: NSPersistentStoreTimeoutError
     case .file(_, let operation, let code): Self.fileCode(code, isReading: operation.hasPrefix("reading"))

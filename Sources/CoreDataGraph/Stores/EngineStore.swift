@@ -207,7 +207,6 @@ class EngineStore: NSPersistentStore, StoreOperations, @unchecked Sendable {
   final func save(_ plan: consuming SavePlan) throws -> SaveOutcome { try engine.save(plan) }
   final func checkWritable() throws { try engine.checkWritable() }
   final func execute(_ plan: BatchPlan) throws -> BatchOutcome { try engine.execute(plan) }
-  final func execute(_ plan: SchemaPlan) throws { try engine.execute(plan) }
 
   // MARK: Files
 

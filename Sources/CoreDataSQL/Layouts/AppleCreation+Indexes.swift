@@ -11,17 +11,20 @@ extension AppleCreation {
   ///     Z_Car_maker ON ZCAR (ZMAKER COLLATE BINARY ASC)     an indexed attribute without a fetch index
   ///     Z_Car_byMaker ON ZCAR (ZMAKER COLLATE BINARY ASC, …)        a compound or fetch index
   ///     Z_Car_UNIQUE_plate ON ZCAR (ZPLATE COLLATE BINARY ASC)      a uniqueness constraint
-  package func indexes() -> [String] {
+  package func indexes() -> [String] { namedIndexes().flatMap(\.trees).map(text) }
+
+  /// The same as values.
+  func namedIndexes() -> [NamedIndex] {
     var taken: Set<String> = []
     var covered: Set<String> = []
-    var result: [String] = []
+    var result: [NamedIndex] = []
     func add(_ index: NamedIndex) {
       if let coverage = index.coverage {
         // Models since 2017 contain the same index twice, in the old form and as a fetch index; and a single
         // to-one column has an index anyway.
         if !covered.insert(coverage).inserted, index.yields { return }
       }
-      if taken.insert(DatabaseNames.fold(index.name)).inserted { result += index.trees.map(text) }
+      if taken.insert(DatabaseNames.fold(index.name)).inserted { result.append(index) }
     }
     for table in schema.tables {
       for column in table.columns where column.purpose == .toOneKey || column.purpose == .hiddenKey {
@@ -74,6 +77,10 @@ extension AppleCreation {
     var coverage: String?
     /// Whether it is left out when another index covers the same columns.
     var yields: Bool = false
+    /// For an R-tree, which is a table.
+    var rTree: RTree?
+    /// For a uniqueness constraint: the entity that declares it, and its properties.
+    var constraint: (entity: String, properties: [String])?
 
     static func coverage(_ table: String, _ columns: [String]) -> String {
       DatabaseNames.fold("\(table)(\(columns.joined(separator: ",")))")
@@ -102,7 +109,8 @@ extension AppleCreation {
       name: index, table: table.name, columns: columns.map { part($0, ascending: true) }, isUnique: isUnique)
     return NamedIndex(
       name: index, trees: [.index(definition)],
-      coverage: isUnique ? nil : NamedIndex.coverage(table.name, columns), yields: true)
+      coverage: isUnique ? nil : NamedIndex.coverage(table.name, columns), yields: true,
+      constraint: isUnique ? (entity.name, properties) : nil)
   }
 
   private func fetchIndex(

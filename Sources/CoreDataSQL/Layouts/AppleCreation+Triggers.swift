@@ -66,6 +66,61 @@ package struct DerivationTriggers {
     }
   }
 
+  /// The rows of the attribute's entity.
+  var isOwnRow: SQLExpression { isOfEntity }
+  var tableName: String { table.name }
+  var columnName: String { column }
+
+  /// The value for any row, whatever it was before.
+  func wholeValue() throws -> SQLExpression {
+    switch derived.source {
+    case .now: return .builtin("NSCoreDataNow", [])
+    case .value(let path, let attribute, let function):
+      let source: String = try Self.column(attribute, schema)
+      func call(_ value: SQLExpression) -> SQLExpression {
+        function.map { .function(Self.sqlFunction($0), [value]) } ?? value
+      }
+      let steps: [Step] = try steps(path)
+      guard let first = steps.first else { return call(own(source)) }
+      return found(steps, from: .tableColumn(table.name, first.key), source, call)
+    case .count(let slot): return try total(slot, summand: nil)
+    case .sum(let slot, let attribute): return try total(slot, summand: try Self.column(attribute, schema))
+    }
+  }
+
+  /// The number of members, or the sum of a column of theirs.
+  private func total(_ slot: Int, summand: String?) throws -> SQLExpression {
+    let owner: SQLExpression = .tableColumn(table.name, table.key)
+    guard case .toMany(let storage) = schema.storage(of: entity.index, slot: slot),
+      let destination = entity.slots[slot].destination
+    else { return .integer(0) }
+    let total: SQLExpression =
+      summand.map { orZero(.builtin("SUM", [.column("member", $0)])) } ?? .countRows
+    switch storage {
+    case .foreignKey(let members):
+      return .scalar(
+        select(
+          total, from: .table(members.table, alias: "member"),
+          where: equal(.column("member", members.key), owner)))
+    case .joinTable(let members):
+      var pairs: SelectStatement = select(
+        .named(.column("pair", members.member), "m"), from: .table(members.table, alias: "pair"),
+        where: equal(.column("pair", members.owner), owner))
+      if members.isReflexive {
+        pairs.union = [
+          select(
+            .column("pair", members.owner), from: .table(members.table, alias: "pair"),
+            where: equal(.column("pair", members.member), owner))
+        ]
+      }
+      let rows: TableSchema = try schema.table(of: destination)
+      return .scalar(
+        select(
+          total, from: .table(rows.name, alias: "member"),
+          where: .inSelect(.column("member", rows.key), pairs)))
+    }
+  }
+
   /// Whether incrementing and decrementing is exact.
   private func isWhole(_ attribute: DerivedSlot.Place) -> Bool {
     guard case .stored(let kind, _) = schema.layout.entities[attribute.entity].slots[attribute.slot].role
@@ -170,6 +225,28 @@ package struct DerivationTriggers {
     var table: TableSchema
   }
 
+  private func steps(_ path: [DerivedSlot.Place]) throws -> [Step] {
+    try path.map { step in
+      let destination: Int = schema.layout.entities[step.entity].slots[step.slot].destination ?? step.entity
+      return Step(key: try Self.column(step, schema), table: try schema.table(of: destination))
+    }
+  }
+
+  /// The value at the end of a path for a row with this first key.
+  private func found(
+    _ steps: [Step], from key: SQLExpression, _ source: String, _ call: (SQLExpression) -> SQLExpression
+  ) -> SQLExpression {
+    steps.indices.reduce(key) { row, place in
+      let alias = "p\(place)"
+      let wanted: SQLExpression =
+        place == steps.count - 1 ? call(.column(alias, source)) : .column(alias, steps[place + 1].key)
+      return .scalar(
+        select(
+          wanted, from: .table(steps[place].table.name, alias: alias),
+          where: equal(.column(alias, steps[place].table.key), row)))
+    }
+  }
+
   private func value(
     _ path: [DerivedSlot.Place], _ attribute: DerivedSlot.Place, _ function: Derivation.TextFunction?
   ) throws -> [SchemaTree] {
@@ -177,10 +254,7 @@ package struct DerivationTriggers {
     func call(_ value: SQLExpression) -> SQLExpression {
       function.map { .function(Self.sqlFunction($0), [value]) } ?? value
     }
-    let steps: [Step] = try path.map { step in
-      let destination: Int = schema.layout.entities[step.entity].slots[step.slot].destination ?? step.entity
-      return Step(key: try Self.column(step, schema), table: try schema.table(of: destination))
-    }
+    let steps: [Step] = try steps(path)
     guard let first = steps.first else {
       return [
         trigger(
@@ -190,18 +264,7 @@ package struct DerivationTriggers {
       ]
     }
     if steps.count == 1 { return copies(first, path[0], source, call) }
-    /// The value at the end of the path for a row with this first key.
-    func found(from key: SQLExpression) -> SQLExpression {
-      steps.indices.reduce(key) { row, place in
-        let alias = "p\(place)"
-        let wanted: SQLExpression =
-          place == steps.count - 1 ? call(.column(alias, source)) : .column(alias, steps[place + 1].key)
-        return .scalar(
-          select(
-            wanted, from: .table(steps[place].table.name, alias: alias),
-            where: equal(.column(alias, steps[place].table.key), row)))
-      }
-    }
+    func found(from key: SQLExpression) -> SQLExpression { self.found(steps, from: key, source, call) }
     var result: [SchemaTree] = [
       trigger(
         "SOURCE_INSERT", .insert, on: table.name, set: found(from: Row.new(first.key)), where: isSelf,

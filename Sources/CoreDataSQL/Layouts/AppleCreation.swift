@@ -23,7 +23,7 @@ package struct AppleCreation: Sendable {
 
   package func tables() -> [String] { schema.tables.map { text(.table(table($0))) } }
 
-  private func table(_ table: TableSchema) -> TableDefinition {
+  func table(_ table: TableSchema) -> TableDefinition {
     let fixed: [ColumnDefinition] = [
       ColumnDefinition(table.key, AppleNames.keyType, isPrimaryKey: true),
       ColumnDefinition(AppleNames.entityNumber, AppleNames.keyType),
@@ -37,7 +37,7 @@ package struct AppleCreation: Sendable {
 
   package func joinTables() -> [String] { schema.joinTables.map { text(.table(joinTable($0))) } }
 
-  private func joinTable(_ table: JoinTable) -> TableDefinition {
+  func joinTable(_ table: JoinTable) -> TableDefinition {
     let keys: [String] = [table.ownerKey, table.targetKey]
     return TableDefinition(
       table.name, (keys + table.orderColumns).map { ColumnDefinition($0, AppleNames.keyType) },

@@ -124,6 +124,6 @@ extension AppleCreation {
     -> NamedIndex
   {
     let tree = RTree(index, columns, of: entity, on: table, schema: schema)
-    return NamedIndex(name: tree.name, trees: [tree.creation] + tree.triggerTrees())
+    return NamedIndex(name: tree.name, trees: [tree.creation] + tree.triggerTrees(), rTree: tree)
   }
 }

@@ -280,7 +280,6 @@ import Testing
     let operations: any StoreOperations = try store.operations(for: StoreCaller(context(coordinator)))
     let plan = BatchPlan(.delete, of: operations.layout.entities[0], author: SaveAuthor())
     #expect(throws: StoreError.self) { try operations.execute(plan) }
-    #expect(throws: StoreError.self) { try operations.execute(SchemaPlan([], to: operations.layout)) }
   }
 
   @Test func `a save says who saves, and what of deleted rows a history is to keep`() throws {

@@ -1,0 +1,117 @@
+import CoreDataModel
+import CoreDataStorage
+
+extension MigrationPlanner {
+  /// What the contents must be like, as questions to the old tables.
+  func checks(_ indexes: IndexChanges) -> [MigrationCheck] {
+    var result: [MigrationCheck] = []
+    for entity in new.layout.entities {
+      guard let former = moves.source[entity.index], let position = old.tablePosition[former] else {
+        continue
+      }
+      let table: TableSchema = old.tables[position]
+      let isOf: SQLExpression = TableChange.isOf([old.entityNumbers[former]])
+      func count(_ condition: SQLExpression) -> SelectStatement {
+        var select = SelectStatement(columns: [.countRows], source: .table(table.name, alias: nil))
+        select.condition = .conjunction([condition, isOf])
+        return select
+      }
+      if entity.isAbstract, !old.layout.entities[former].isAbstract {
+        result.append(
+          MigrationCheck(subject: .abstractRows(entity: entity.name), select: count(.truth(true))))
+      }
+      for (number, slot) in entity.slots.enumerated() {
+        guard !slot.property.isOptional, !slot.isDerived, case .stored = slot.role,
+          let missing = missing(plan.entities[entity.index].slots[number], former)
+        else { continue }
+        result.append(
+          MigrationCheck(
+            subject: .missingValues(entity: entity.name, property: slot.name), select: count(missing)))
+      }
+    }
+    return result + duplicates(indexes)
+  }
+
+  /// The rows of an old entity that would have no value; nil if all have one, or no more lack one than before.
+  private func missing(_ source: SchemaPlan.SlotSource, _ former: Int) -> SQLExpression? {
+    switch source {
+    case .constant(let value): return value.isNull ? .truth(true) : nil
+    case .slot(let number, let whenNil):
+      let slot: PropertySlot = old.layout.entities[former].slots[number]
+      guard whenNil == nil, slot.property.isOptional, let column = old.column(of: former, slot: number) else {
+        return nil
+      }
+      return .isNull(.column(nil, column))
+    }
+  }
+
+  /// Only for values that come from one table unchanged; in other cases the unique index finds them.
+  private func duplicates(_ indexes: IndexChanges) -> [MigrationCheck] {
+    indexes.constraints.compactMap { constraint in
+      guard let change = tables.first(where: { $0.table.name == constraint.table }), change.origins.count == 1
+      else { return nil }
+      let origin: EntityMoves.Origin = change.origins[0]
+      var columns: [String] = []
+      for name in constraint.columns {
+        guard let place = change.table.columns.firstIndex(where: { $0.name == name }) else { return nil }
+        let found: Set<ColumnSource> = Set(change.sources[place].values)
+        guard found.count == 1, let source = found.first, source.isPlain, let column = source.column else {
+          return nil
+        }
+        columns.append(column)
+      }
+      let values: [SQLExpression] = columns.map { .column(nil, $0) }
+      var inner = SelectStatement(
+        columns: [.integer(1)], source: .table(old.tables[origin.table].name, alias: nil))
+      let isPartial: Bool =
+        origin.pairs.count < old.layout.entities[old.tables[origin.table].root].family.count
+      inner.condition = .conjunction(
+        values.map { .isNotNull($0) }
+          + (isPartial ? [TableChange.isOf(origin.pairs.map(moves.number).sorted())] : []))
+      inner.groups = values
+      inner.having = .binary(.greater, .countRows, .integer(1))
+      return MigrationCheck(
+        subject: .duplicates(entity: constraint.entity, properties: constraint.properties),
+        select: SelectStatement(columns: [.countRows], source: .select(inner, alias: nil)))
+    }
+  }
+
+  /// The rows of each table afterwards.
+  func counts() -> [CountProof] {
+    tables.map { change in
+      var sources: [Int: CountProof.Source] = [:]
+      var names: [Int: String] = [:]
+      for origin in change.origins {
+        for pair in origin.pairs {
+          sources[new.entityNumbers[pair.new]] = CountProof.Source(
+            table: old.tables[origin.table].name, number: old.entityNumbers[pair.old])
+        }
+      }
+      for entity in new.layout.entities[change.table.root].family {
+        names[new.entityNumbers[entity]] = new.layout.entities[entity].name
+      }
+      let isQuiet: Bool = change.kept.map { $0.isQuiet } ?? false
+      return CountProof(table: change.table.name, sources: sources, names: names, isTouched: !isQuiet)
+    }
+  }
+
+  /// Tagged columns of tables that lose rows, columns or themselves.
+  func externalColumns() -> [InPlaceMigration.ExternalColumn] {
+    let quiet: Set<String> = Set(
+      tables.compactMap { change in
+        guard let kept = change.kept, kept.isQuiet, kept.dropped.isEmpty else { return nil }
+        return old.tables[kept.position].name
+      })
+    var result: [InPlaceMigration.ExternalColumn] = []
+    for entity in old.layout.entities {
+      guard let position = old.tablePosition[entity.index] else { continue }
+      let table: String = old.tables[position].name
+      for storage in old.storage[entity.index] {
+        guard case .attribute(let column) = storage, column.isTagged, !quiet.contains(table) else { continue }
+        let found = InPlaceMigration.ExternalColumn(table: table, column: column.name)
+        if !result.contains(found) { result.append(found) }
+      }
+    }
+    return result
+  }
+}

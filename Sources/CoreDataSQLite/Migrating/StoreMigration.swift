@@ -1,0 +1,268 @@
+import CoreDataModel
+import CoreDataSQL
+import CoreDataStorage
+import Foundation
+import GRDB
+import GRDBSQLite
+
+/// Migrates a SQLite file in place: one transaction of statements, no objects.
+///
+///     BEGIN IMMEDIATE ─▸ metadata, structure ─▸ plan ─▸ checks ─▸ statements ─▸ metadata, model ─▸ proof ─▸ COMMIT
+///
+/// An error at any point, also a crash, leaves the file as it was. Files of large values that the result does
+/// not refer to are removed after the commit; a note names them meanwhile (`ExternalNote`). Other connections
+/// that have the store open find out that its contents were exchanged, as after `replace` (`OwnContents`).
+struct StoreMigration {
+  let url: URL
+  let plan: SchemaPlan
+  let options: SQLiteOptions
+
+  init(_ plan: SchemaPlan, at url: URL, options: SQLiteOptions) throws {
+    self.url = url
+    self.plan = plan
+    self.options = options
+    try plan.target.checkNames()
+    if SQLiteStoreFile.namesNoFile(url) {
+      throw StoreError.invalidFile(
+        url: url, reason: "A store there is in memory and new; it has nothing to migrate.")
+    }
+    if let objection = StoreFileState(url: url).objection {
+      throw StoreError.invalidFile(url: url, reason: objection)
+    }
+  }
+
+  // MARK: Planning
+
+  func planned() throws -> PlannedMigration {
+    let access = ReadOnlyAccess(
+      url: url, configuration: try Connections.configuration(options, url: url))
+    defer { try? access.close() }
+    return try access.read { database in
+      guard let state = try state(database, counting: true) else { return PlannedMigration(steps: []) }
+      let migration: InPlaceMigration = state.migration
+      guard migration.obstacles.isEmpty else {
+        return PlannedMigration(steps: [], obstacles: migration.obstacles)
+      }
+      return PlannedMigration(
+        steps: migration.steps.map { step in
+          PlannedMigration.Step(
+            explanation: step.explanation, statement: step.tree.text, rows: step.rows)
+        } + Self.closingSteps, problems: try problems(migration, database))
+    }
+  }
+
+  /// What is written by other means than the plan's statements.
+  private static let closingSteps: [PlannedMigration.Step] = [
+    PlannedMigration.Step(
+      explanation: "write the versions of the new model's entities",
+      statement: AppleBookkeeping.updateMetadata,
+      rows: 1),
+    PlannedMigration.Step(
+      explanation: "replace the model that the store carries", statement: AppleBookkeeping.insertModel,
+      rows: 1),
+  ]
+
+  /// The store as it is, and what to do; nil if it fits the new model already.
+  private struct State {
+    var metadata: StoreMetadata
+    var migration: InPlaceMigration
+  }
+
+  private func state(_ database: Database, counting: Bool) throws -> State? {
+    let metadata: StoreMetadata = try StoreMetadata.read(database, url: url)
+    let names: Set<String>? = metadata.hashes.isEmpty ? nil : Set(metadata.hashes.keys)
+    if options.checksModel {
+      func check(_ layout: ModelLayout, _ names: Set<String>?) throws {
+        try ModelCheck.check(metadata, layout: layout, entityNames: names, url: url) {
+          try? ModelCache.read(database, url: url)
+        }
+      }
+      do {
+        try check(plan.source, names)
+      } catch StoreError.incompatibleModel(let url, let mismatch) {
+        if (try? check(plan.target, options.entityNames)) != nil { return nil }
+        throw StoreError.incompatibleModel(url: url, mismatch)
+      }
+    }
+    let facts: MigrationFacts = try .read(database, url: url, counting: counting)
+    let old = try StoreSchema(layout: plan.source, database: facts.database, entities: names)
+    return State(
+      metadata: metadata,
+      migration: try MigrationPlanner.plan(plan, old: old, facts: facts, targetEntities: options.entityNames))
+  }
+
+  private func problems(_ migration: InPlaceMigration, _ database: Database) throws -> [MigrationProblem] {
+    try migration.checks.compactMap { check in
+      let select = try RawStatement(database, check.statement.sql, url: url)
+      defer { select.reset() }
+      try select.bind(check.statement.bindings)
+      guard try select.step(), select.integer(0) > 0 else { return nil }
+      return check.problem(count: select.integer(0))
+    }
+  }
+
+  // MARK: Execution
+
+  func run(
+    _ verification: MigrationVerification, progress: (MigrationProgress) throws -> Void
+  ) throws -> MigrationReport {
+    if options.isReadOnly { throw StoreError.readOnly(url: url, .requested) }
+    let external = ExternalData(store: url, missing: .isError)
+    let functions = MigrationFunctions(external: external)
+    return try withoutActuallyEscaping(progress) { progress in
+      let watch = MigrationWatch(progress)
+      do {
+        return try SQLiteErrors.translating(url: url) {
+          let queue = try DatabaseQueue(
+            path: url.path, configuration: try Connections.configuration(options, url: url))
+          defer { try? queue.close() }
+          return try queue.writeWithoutTransaction { database in
+            functions.register(on: database)
+            watch.start(on: database)
+            defer {
+              watch.stop(on: database)
+              MigrationFunctions.unregister(on: database)
+            }
+            let note = ExternalNote(of: external)
+            var report: MigrationReport?
+            // The note names files of values that the old or the new contents don't refer to.
+            defer { ExternalLeftovers.collect(external, options) { try $0(database) } }
+            try database.inTransaction(.immediate) {
+              guard let state = try state(database, counting: false) else {
+                report = MigrationReport(.alreadyMigrated)
+                return .rollback
+              }
+              report = try migrate(state, database, note, verification, watch)
+              return .commit
+            }
+            return report ?? MigrationReport(.alreadyMigrated)
+          }
+        }
+      } catch {
+        throw watch.failure ?? functions.failure ?? error
+      }
+    }
+  }
+
+  private func migrate(
+    _ state: State, _ database: Database, _ note: ExternalNote, _ verification: MigrationVerification,
+    _ watch: MigrationWatch
+  ) throws -> MigrationReport {
+    let migration: InPlaceMigration = state.migration
+    guard migration.obstacles.isEmpty else {
+      throw StoreError.migration(url: url, .notInPlace(reasons: migration.obstacles))
+    }
+    if let problem = try problems(migration, database).first {
+      throw StoreError.migration(url: url, problem)
+    }
+    for column in migration.externalColumns { try noteFiles(column, database, note) }
+    let proof = MigrationProof(
+      migration: migration, verification: verification, database: database, url: url)
+    let counts: MigrationProof.Counts = try proof.counts()
+    var done: [PlannedMigration.Step] = []
+    for (place, step) in migration.steps.enumerated() {
+      try watch.report(
+        MigrationProgress(step: place, stepCount: migration.steps.count, explanation: step.explanation))
+      let rows: Int64? = try run(step, database)
+      if verification != .structure, let copy = step.proof { try proof.prove(copy) }
+      done.append(
+        PlannedMigration.Step(explanation: step.explanation, statement: step.tree.text, rows: rows))
+    }
+    database.clearSchemaCache()
+    try writeMetadata(state.metadata, database)
+    let found: [String: Int64] = try proof.prove(counts, targetEntities: options.entityNames)
+    try OwnContents.markExchanged(database, url: url)
+    return MigrationReport(.migrated, steps: done, rowCounts: found)
+  }
+
+  private func run(_ step: MigrationStep, _ database: Database) throws -> Int64? {
+    let statement: CompiledStatement = step.tree.statement
+    do {
+      let raw = try RawStatement(database, statement.sql, url: url)
+      try raw.bind(statement.bindings)
+      let changed = Int64(try raw.run())
+      switch step.tree {
+      case .rows, .copy, .numberMembers: return changed
+      default: return nil
+      }
+    } catch StoreError.database(SQLITE_CONSTRAINT, let message, let sql, let url) {
+      if let constraint = step.constraint, let url {
+        throw StoreError.migration(
+          url: url,
+          .duplicates(entity: constraint.entity, properties: constraint.properties, count: nil))
+      }
+      throw StoreError.database(code: SQLITE_CONSTRAINT, message: message, sql: sql, url: url)
+    }
+  }
+
+  private func noteFiles(
+    _ column: InPlaceMigration.ExternalColumn, _ database: Database, _ note: ExternalNote
+  ) throws {
+    let reading: String = AppleBookkeeping.fileReferences(
+      in: column.column, of: column.table, tag: ExternalData.fileTag)
+    let values = try RawStatement(database, reading, url: url)
+    defer { values.reset() }
+    while try values.step() {
+      guard let value = values.data(0), let name = value.withUnsafeBytes({ ExternalData.fileName($0) }) else {
+        continue
+      }
+      // Without a folder there are no files to remove.
+      try? note.add(name)
+    }
+  }
+
+  /// The versions and the model of the new contents; the UUID and the program's values stay.
+  private func writeMetadata(_ former: StoreMetadata, _ database: Database) throws {
+    var metadata: StoreMetadata = former
+    let fresh: StoreMetadata = .freshSQLite(model: plan.target.model, entityNames: options.entityNames)
+    for (key, value) in fresh.values where key != StoreMetadata.Key.autoVacuum {
+      metadata.values[key] = value
+    }
+    metadata.values[EntityVersions.structuresKey] = nil
+    try metadata.write(database, url: url)
+    guard try database.tableExists(AppleBookkeeping.modelCache) else { return }
+    try RawStatement(database, "DELETE FROM \(AppleBookkeeping.modelCache)", url: url).run()
+    guard let blob = ModelCache.blob(for: plan.target.model) else { return }
+    let insert = try RawStatement(database, AppleBookkeeping.insertModel, url: url)
+    try insert.bind(1, blob)
+    try insert.run()
+  }
+}
+
+/// Tells the program how far the migration is, and stops it if the program says so, also in the middle of a
+/// statement.
+private final class MigrationWatch {
+  private let progress: (MigrationProgress) throws -> Void
+  private var current = MigrationProgress(step: 0, stepCount: 0, explanation: "")
+  private var last: Date = .distantPast
+  /// What the program has thrown.
+  private(set) var failure: (any Error)?
+
+  init(_ progress: @escaping (MigrationProgress) throws -> Void) { self.progress = progress }
+
+  func start(on database: Database) {
+    sqlite3_progress_handler(
+      database.sqliteConnection, 100_000,
+      { Unmanaged<MigrationWatch>.fromOpaque($0!).takeUnretainedValue().tick() },
+      Unmanaged.passUnretained(self).toOpaque())
+  }
+
+  func stop(on database: Database) { sqlite3_progress_handler(database.sqliteConnection, 0, nil, nil) }
+
+  func report(_ next: MigrationProgress) throws {
+    current = next
+    last = Date()
+    do {
+      try progress(next)
+    } catch {
+      failure = error
+      throw error
+    }
+  }
+
+  private func tick() -> CInt {
+    if failure != nil { return 1 }
+    if current.stepCount == 0 || Date().timeIntervalSince(last) < 0.1 { return 0 }
+    return (try? report(current)) == nil ? 1 : 0
+  }
+}

@@ -1,0 +1,133 @@
+import CoreDataModel
+import CoreDataPredicates
+import Foundation
+
+/// What becomes of a store's entities and properties when the store gets another model: for each entity of the
+/// target model the entity whose rows it takes over, and for each of its slots the slot with its values.
+///
+///     source              target              the plan
+///     Car      maker      Vehicle  brand      Vehicle ← Car: brand ← maker, wheels ← 4
+///              color               wheels     color is removed
+///
+/// What no part of the target refers to is removed. The plan says nothing about tables or files: a store's
+/// kind decides whether it can do this in place (`StoreEngineKind.migrationPlan`).
+package struct SchemaPlan: Sendable {
+  /// Where a slot's values come from.
+  package enum SlotSource: Sendable, Hashable {
+    /// A slot of the source entity. A missing value becomes `whenNil`, for a property that was optional.
+    case slot(Int, whenNil: PredicateValue?)
+    /// A new property: the same value for all rows, `.null` for none.
+    case constant(PredicateValue)
+  }
+
+  package struct EntitySource: Sendable {
+    /// The entity of the source model; nil for a new one.
+    package var entity: Int?
+    /// By slot of the target entity.
+    package var slots: [SlotSource]
+
+    package init(entity: Int?, slots: [SlotSource]) {
+      self.entity = entity
+      self.slots = slots
+    }
+  }
+
+  package let source: ModelLayout
+  package let target: ModelLayout
+  /// By index of the target entity.
+  package let entities: [EntitySource]
+
+  package init(source: ModelLayout, target: ModelLayout, entities: [EntitySource]) {
+    self.source = source
+    self.target = target
+    self.entities = entities
+  }
+
+  /// Which entities and properties of two models are the same, by name.
+  package struct Correspondence: Sendable {
+    /// Target entity → source entity. One that is missing is new.
+    package var entities: [String: String]
+    /// Target entity → target property → source property, for inherited properties under the entity that
+    /// declares them. One that is missing is new.
+    package var properties: [String: [String: String]]
+
+    package init(entities: [String: String], properties: [String: [String: String]]) {
+      self.entities = entities
+      self.properties = properties
+    }
+
+    /// By renaming identifiers: an element is the one that has its identifier as its name, or has the same
+    /// identifier. An identifier is the element's own name unless the model sets another.
+    package init(source: ModelLayout, target: ModelLayout) {
+      entities = [:]
+      properties = [:]
+      let sources: [NSEntityDescription] = source.entities.map(\.entity)
+      var taken: Set<String> = []
+      let pairs = target.entities.compactMap { entity in
+        Self.match(entity.entity.renamingIdentifier, sources, \.name, \.renamingIdentifier)
+          .map { (entity, $0) }
+      }
+      for (entity, found) in pairs where taken.insert(found.name ?? "").inserted {
+        entities[entity.name] = found.name
+        var own: [String: String] = [:]
+        for property in entity.entity.properties {
+          let match: NSPropertyDescription? = Self.match(
+            property.renamingIdentifier, found.properties, \.name, \.renamingIdentifier)
+          if let match { own[property.name] = match.name }
+        }
+        properties[entity.name] = own
+      }
+    }
+
+    private static func match<Element>(
+      _ identifier: String?, _ elements: [Element], _ name: (Element) -> String?,
+      _ former: (Element) -> String?
+    ) -> Element? {
+      guard let identifier else { return nil }
+      return elements.first { name($0) == identifier } ?? elements.first { former($0) == identifier }
+    }
+  }
+
+  /// The plan for a correspondence. New properties get their default values, and so do missing values of
+  /// properties that become required.
+  package init(source: ModelLayout, target: ModelLayout, _ correspondence: Correspondence) {
+    self.init(
+      source: source, target: target,
+      entities: target.entities.map { entity in
+        let found: EntityLayout? = correspondence.entities[entity.name].flatMap { source.byName[$0] }
+        func property(_ slot: PropertySlot) -> String? {
+          correspondence.properties[entity.name]?[slot.name]
+            ?? correspondence.properties[target.entities[slot.declaringEntity].name]?[slot.name]
+        }
+        var names: [String?] = []
+        let slots: [SlotSource] = entity.slots.map { slot in
+          var name: String?
+          if let found, let container = slot.container {
+            // The parts of a composite attribute are matched within the attribute's own source.
+            name = names[container].flatMap { path in
+              Self.element(slot.property, of: path, in: found)
+            }
+          } else if found != nil {
+            name = property(slot)
+          }
+          names.append(name)
+          let standard: PredicateValue =
+            slot.isDerived ? .null : PredicateValue(normalizing: slot.attribute?.defaultValue)
+          guard let found, let number = name.flatMap({ found.slotByName[$0] }) else {
+            return .constant(standard)
+          }
+          let fillsNil: Bool =
+            !slot.property.isOptional && found.slots[number].property.isOptional && !standard.isNull
+          return .slot(number, whenNil: fillsNil ? standard : nil)
+        }
+        return EntitySource(entity: found?.index, slots: slots)
+      })
+  }
+
+  private static func element(
+    _ element: NSPropertyDescription, of path: String, in entity: EntityLayout
+  ) -> String? {
+    let former: String = element.renamingIdentifier ?? element.name
+    return entity.slotByName["\(path).\(former)"] != nil ? "\(path).\(former)" : nil
+  }
+}
