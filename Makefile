@@ -1,6 +1,7 @@
 # make demo     the main job, start to end, on a fresh folder
 # make examples programs' own stores: a folder of CSV files, a web service; each is checked by CoreDataStoreTests
 # make test     every test (debug); MODULE=CoreDataGraph for those of one module, which builds what they need and no more
+# make store-table  every test that runs over kinds of stores, and what it came to with each kind
 # make soak     the same with the slow suites, and without the check for off-queue access, as in release builds; then make threads
 # make threads  tests of code that runs on several threads, under ThreadSanitizer
 # make bench    the benchmarks (release); ROWS=… ROUNDS=… or BENCH="--json" for more
@@ -13,7 +14,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help setup demo examples test soak threads bench compat fuzz lint format clean stores
+.PHONY: help setup demo examples test store-table soak threads bench compat fuzz lint format clean stores
 
 SWIFT ?= swift
 # SwiftPM keeps its plan of a build until the root package changes; without this option packages that depend
@@ -48,6 +49,13 @@ else
 	$(SWIFT) build --build-tests
 	@scripts/watched 20 $(SWIFT) test --skip-build --disable-xctest
 endif
+
+# The suites that run over all kinds, and the conformance suite.
+store-table: setup
+	$(SWIFT) build --build-tests
+	@log=$$(mktemp); trap 'rm -f "$$log"' EXIT; \
+	  $(SWIFT) test --skip-build --disable-xctest $$(scripts/store-table --filters) > "$$log" 2>&1; \
+	  scripts/store-table "$$log"
 
 soak: setup
 	$(SWIFT) build --build-tests

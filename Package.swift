@@ -93,11 +93,14 @@ let package: Package = Package(
 
     // Seeded random numbers, temporary folders, whether the slow runs are wanted.
     .target(name: "TestSupport", path: "Tests/TestSupport"),
+    // Stores as their authors would write them: an atomic one, an incremental one.
+    .target(
+      name: "ProgramStores", dependencies: coreData, path: "Tests/ProgramStores", packageAccess: false),
     // Stacks and the model of the behaviour suite, for the tests of the graph and above.
     .target(
       name: "StackSupport",
       dependencies: coreData + [
-        "TestSupport", "CoreDataStorage", .product(name: "GRDB", package: "GRDB.swift"),
+        "ProgramStores", "TestSupport", "CoreDataStorage", .product(name: "GRDB", package: "GRDB.swift"),
         .product(name: "GRDBSQLite", package: "GRDB.swift"),
       ], path: "Tests/StackSupport"),
     // The vectors of predicates, for the tests in memory and through stores.
@@ -166,7 +169,8 @@ let package: Package = Package(
       ]),
     // Programs' own stores, as clients of the public interface.
     .testTarget(
-      name: "ProgramStoresTests", dependencies: coreData + ["CoreDataStoreTests"], packageAccess: false),
+      name: "ProgramStoresTests", dependencies: coreData + ["CoreDataStoreTests", "ProgramStores"],
+      packageAccess: false),
     .testTarget(name: "EasyFetchTests", dependencies: coreData + ["EasyFetch"], packageAccess: false),
     // The code of the pages in Documentation; a client like any other.
     .testTarget(name: "DocumentationTests", dependencies: coreData),

@@ -172,7 +172,7 @@ struct DecimalPrecisionTests {
     let folder = try TemporaryFolder()
     let numbers: [Decimal] = Self.numbers(Self.seed, count: 60)
     var answers: [[String]] = []
-    for kind in StoreKind.every {
+    for kind in StoreKind.computing {
       let context: NSManagedObjectContext = try Self.open(kind, exactness, folder)
       var lines: [String] = []
       try context.performAndWait {
@@ -250,7 +250,7 @@ struct DecimalPrecisionTests {
     #expect(answers[0].count == 4)
   }
 
-  @Test(arguments: StoreKind.every)
+  @Test(arguments: StoreKind.computing)
   func `an unsaved number is found by what was set, and so it is when it was saved`(kind: StoreKind) throws {
     let folder = try TemporaryFolder()
     let context: NSManagedObjectContext = try Self.open(kind, .none, folder)

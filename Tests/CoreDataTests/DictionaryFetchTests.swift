@@ -54,7 +54,7 @@ struct DictionaryFetchTests {
     return try #require(rows as? [[String: Any]])
   }
 
-  @Test(.rule("FETCH-11", "NSFetchRequest.propertiesToFetch"), arguments: StoreKind.every)
+  @Test(.rule("FETCH-11", "NSFetchRequest.propertiesToFetch"), arguments: StoreKind.computing)
   func `names, descriptions and expressions are columns`(kind: StoreKind) throws {
     let stack: Stack = try filled(kind)
     try stack.run { context in
@@ -85,7 +85,7 @@ struct DictionaryFetchTests {
     }
   }
 
-  @Test(arguments: StoreKind.every)
+  @Test(arguments: StoreKind.computing)
   func `without columns a row has all attributes, a group its keys`(kind: StoreKind) throws {
     let stack: Stack = try filled(kind)
     try stack.run { context in
@@ -96,7 +96,7 @@ struct DictionaryFetchTests {
     }
   }
 
-  @Test(arguments: StoreKind.every)
+  @Test(arguments: StoreKind.computing)
   func `functions over all rows make one dictionary`(kind: StoreKind) throws {
     let stack: Stack = try filled(kind)
     try stack.run { context in
@@ -122,7 +122,7 @@ struct DictionaryFetchTests {
     }
   }
 
-  @Test(.rule("FETCH-14", "NSFetchRequest.havingPredicate"), arguments: StoreKind.every)
+  @Test(.rule("FETCH-14", "NSFetchRequest.havingPredicate"), arguments: StoreKind.computing)
   func `groups are asked by the column's name, its variable or its expression`(kind: StoreKind) throws {
     let stack: Stack = try filled(kind)
     let conditions: [NSPredicate] = [
@@ -146,7 +146,7 @@ struct DictionaryFetchTests {
     }
   }
 
-  @Test(arguments: StoreKind.every)
+  @Test(arguments: StoreKind.computing)
   func `a column may be named as the attribute it sums`(kind: StoreKind) throws {
     let stack: Stack = try filled(kind)
     try stack.run { context in
@@ -163,7 +163,7 @@ struct DictionaryFetchTests {
     }
   }
 
-  @Test(arguments: StoreKind.every)
+  @Test(arguments: StoreKind.computing)
   func `functions over all rows take no notice of an order`(kind: StoreKind) throws {
     let stack: Stack = try filled(kind)
     try stack.run { context in
@@ -182,7 +182,7 @@ struct DictionaryFetchTests {
     }
   }
 
-  @Test(arguments: StoreKind.every)
+  @Test(arguments: StoreKind.computing)
   func `an order may name a column, a key of the groups or a property`(kind: StoreKind) throws {
     let stack: Stack = try filled(kind)
     try stack.run { context in
@@ -209,7 +209,7 @@ struct DictionaryFetchTests {
     }
   }
 
-  @Test(arguments: StoreKind.every)
+  @Test(arguments: StoreKind.computing)
   func `result types turn values into the kind asked for`(kind: StoreKind) throws {
     let stack: Stack = try filled(kind)
     let sum: NSExpression = function("sum:", "price")
@@ -235,7 +235,7 @@ struct DictionaryFetchTests {
     }
   }
 
-  @Test(arguments: StoreKind.every)
+  @Test(arguments: StoreKind.computing)
   func `every kind of attribute comes as key-value coding gives it`(kind: StoreKind) throws {
     let stack = try Stack(kind)
     let values: [String: Any] = [
@@ -255,7 +255,7 @@ struct DictionaryFetchTests {
     }
   }
 
-  @Test(.rule("FETCH-3", "NSFetchRequest.includesPendingChanges"), arguments: StoreKind.every)
+  @Test(.rule("FETCH-3", "NSFetchRequest.includesPendingChanges"), arguments: StoreKind.computing)
   func `dictionaries show the store, not unsaved changes`(kind: StoreKind) throws {
     let stack: Stack = try filled(kind)
     try stack.run { context in
@@ -272,7 +272,7 @@ struct DictionaryFetchTests {
     }
   }
 
-  @Test(arguments: StoreKind.every)
+  @Test(arguments: StoreKind.computing)
   func `members of relationships are counted for each row or over groups`(kind: StoreKind) throws {
     let stack: Stack = try filled(kind)
     try stack.run { context in
@@ -290,7 +290,7 @@ struct DictionaryFetchTests {
     }
   }
 
-  @Test(arguments: StoreKind.every)
+  @Test(arguments: StoreKind.computing)
   func `several stores answer as one`(kind: StoreKind) throws {
     let folder = try TemporaryFolder()
     let coordinator = NSPersistentStoreCoordinator(managedObjectModel: World.shared)
@@ -331,7 +331,7 @@ struct DictionaryFetchTests {
     }
   }
 
-  @Test(arguments: StoreKind.every)
+  @Test(arguments: StoreKind.computing)
   func `a comparator of the program's own sorts rows and groups`(kind: StoreKind) throws {
     let stack: Stack = try filled(kind)
     let backwards = NSSortDescriptor(key: "title", ascending: true) { left, right in
@@ -375,7 +375,7 @@ struct DictionaryFetchTests {
 
   @Test(
     .rule("FETCH-13", "NSFetchRequest.propertiesToGroupBy"),
-    .rule("FETCH-14", "NSFetchRequest.havingPredicate", "it needs groups"), arguments: StoreKind.every)
+    .rule("FETCH-14", "NSFetchRequest.havingPredicate", "it needs groups"), arguments: StoreKind.computing)
   func `requests that can't be answered say why`(kind: StoreKind) throws {
     let stack: Stack = try filled(kind)
     let cases: [(part: String, configure: (NSFetchRequest<NSDictionary>) -> Void)] = [

@@ -100,7 +100,9 @@ struct SeveralStoresTests {
         error.localizedDescription.contains($0)
       }
       #expect(named, "\(error)")
-      #expect(category.isInserted && item.isInserted && category.objectID.isTemporaryID)
+      // A program's store has named its new objects before the relationships are checked.
+      #expect(category.isInserted && item.isInserted)
+      #expect(category.objectID.isTemporaryID == !kind.isOfProgram)
       try inFreshContext(coordinator) { fresh in
         let items: [Item] = try fresh.all(Item.self, "Item")
         let categories: [Category] = try fresh.all(Category.self, "Category")
@@ -129,7 +131,7 @@ struct SeveralStoresTests {
 
   @Test(
     .rule("STORE-3", "NSPersistentStoreIncompleteSaveError", "stores are saved one by one"),
-    arguments: StoreKind.every)
+    arguments: StoreKind.computing)
   func `when the second store refuses, the first's part is saved and not written twice`(kind: StoreKind)
     throws
   {
@@ -163,7 +165,7 @@ struct SeveralStoresTests {
 
   // The policy settles conflicts with every store, not with the first alone.
   @Test(
-    arguments: StoreKind.every, [NSMergePolicy.mergeByPropertyObjectTrump, .mergeByPropertyStoreTrump])
+    arguments: StoreKind.computing, [NSMergePolicy.mergeByPropertyObjectTrump, .mergeByPropertyStoreTrump])
   func `conflicts in a later store are settled, and the save is told of once`(
     kind: StoreKind, policy: NSMergePolicy
   ) throws {

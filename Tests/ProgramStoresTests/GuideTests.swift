@@ -1,6 +1,7 @@
 import CoreData
 import CoreDataStoreTests
 import Foundation
+import ProgramStores
 import Testing
 
 // snippet atomic

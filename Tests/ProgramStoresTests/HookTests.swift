@@ -1,6 +1,7 @@
 import CoreData
 import CoreDataStoreTests
 import Foundation
+import ProgramStores
 import Testing
 
 /// Which methods of a program's store are called, and in which order.

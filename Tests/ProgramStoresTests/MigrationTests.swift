@@ -1,6 +1,7 @@
 import CoreData
 import CoreDataStoreTests
 import Foundation
+import ProgramStores
 import Testing
 
 /// Programs' stores as sources and targets of migrations.

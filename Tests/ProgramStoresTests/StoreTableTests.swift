@@ -1,12 +1,13 @@
 import CoreData
 import CoreDataStoreTests
 import Foundation
+import ProgramStores
 import Testing
 
 /// What every store does, over every kind of store: a table.
 struct StoreTableTests {
   enum Kind: String, CaseIterable, CustomTestStringConvertible {
-    case sqlite, sqliteInMemory, inMemory, xml, binary, records, list
+    case sqlite, sqliteInMemory, inMemory, xml, binary, atomic, incremental
 
     var testDescription: String { rawValue }
 
@@ -20,11 +21,11 @@ struct StoreTableTests {
       case .inMemory: StoreUnderTest(type: NSInMemoryStoreType, features: .all.subtracting(.persistence))
       case .xml: StoreUnderTest(type: NSXMLStoreType)
       case .binary: StoreUnderTest(type: NSBinaryStoreType)
-      case .records:
+      case .incremental:
         StoreUnderTest(
           RecordStore.self, type: RecordStore.storeType,
           features: .all.subtracting([.dictionaries, .uniqueness]))
-      case .list: StoreUnderTest(ListStore.self, type: ListStore.storeType)
+      case .atomic: StoreUnderTest(ListStore.self, type: ListStore.storeType)
       }
     }
   }

@@ -2,18 +2,35 @@ import CoreData
 import CoreDataPredicates
 import CoreDataStorage
 import Foundation
+import ProgramStores
 import TestSupport
 import Testing
 
 /// The store kinds that the behaviour suite runs over.
 public enum StoreKind: String, CaseIterable, Sendable, CustomTestStringConvertible {
-  case sqlite, inMemory, xml, binary
+  case sqlite, sqliteInMemory, inMemory, xml, binary
+  /// Stores as programs write them: `ListStore` and `RecordStore`.
+  case atomic, incremental
 
-  /// Those of the suites that run over stores of any kind: all of them in a soak, else the two that differ
-  /// most. Stores that are one file are the store in memory with a format.
-  public static let allCases: [StoreKind] = Soak.isOn ? every : [.sqlite, .inMemory]
-  /// For the suites in which a format could make a difference.
-  public static let every: [StoreKind] = [.sqlite, .inMemory, .xml, .binary]
+  /// Those of the suites that run over stores of any kind: in a soak all that the framework implements, else the
+  /// two that differ most. Stores that are one file are the store in memory with a format.
+  public static let allCases: [StoreKind] =
+    Soak.isOn ? [.sqlite, .inMemory, .xml, .binary] : [.sqlite, .inMemory]
+  /// For the suites in which the kind could make a difference: `make store-table` prints what each of their tests
+  /// came to with each kind.
+  public static let every: [StoreKind] = [
+    .sqlite, .sqliteInMemory, .inMemory, .xml, .binary, .atomic, .incremental,
+  ]
+  /// Those that the framework reads and writes row by row. An incremental store of a program executes requests
+  /// itself: it answers dictionaries, compares decimals, checks uniqueness constraints and derives attributes, or
+  /// does not; the framework passes the request on.
+  public static let computing: [StoreKind] = every.filter { $0 != .incremental }
+  /// Those whose objects the framework numbers: a program's store names its objects by reference objects, with URIs
+  /// and ids of their own (`ReferenceTests`).
+  public static let numbering: [StoreKind] = every.filter { !$0.isOfProgram }
+  /// Those whose fetches read values. A fetch from an incremental store returns ids: its objects are faults without
+  /// a row.
+  public static let fetchingRows: [StoreKind] = every.filter { $0 != .incremental }
   /// Those that keep composite attributes.
   public static let composite: [StoreKind] = [.sqlite, .inMemory]
 
@@ -21,11 +38,21 @@ public enum StoreKind: String, CaseIterable, Sendable, CustomTestStringConvertib
 
   public var type: String {
     switch self {
-    case .sqlite: NSSQLiteStoreType
+    case .sqlite, .sqliteInMemory: NSSQLiteStoreType
     case .inMemory: NSInMemoryStoreType
     case .xml: NSXMLStoreType
     case .binary: NSBinaryStoreType
+    case .atomic: Self.atomicType
+    case .incremental: Self.incrementalType
     }
+  }
+
+  private static let atomicType: String = registered(ListStore.self, ListStore.storeType)
+  private static let incrementalType: String = registered(RecordStore.self, RecordStore.storeType)
+
+  private static func registered(_ storeClass: NSPersistentStore.Type, _ type: String) -> String {
+    NSPersistentStoreCoordinator.registerStoreClass(storeClass, forStoreType: type)
+    return type
   }
 
   /// The number of the first object.
@@ -34,9 +61,16 @@ public enum StoreKind: String, CaseIterable, Sendable, CustomTestStringConvertib
   /// Whether the store is one file, read and written as a whole.
   public var isAtomic: Bool { self == .xml || self == .binary }
 
+  /// Whether the store is of a class of the program, which names its objects.
+  public var isOfProgram: Bool { self == .atomic || self == .incremental }
+
   /// The place of a store in a folder; nil if the kind has no files.
   public func url(_ name: String, in folder: TemporaryFolder) -> URL? {
-    self == .inMemory ? nil : folder.file("\(name).\(rawValue)")
+    switch self {
+    case .inMemory: nil
+    case .sqliteInMemory: URL(fileURLWithPath: "/dev/null")
+    default: folder.file("\(name).\(rawValue)")
+    }
   }
 }
 

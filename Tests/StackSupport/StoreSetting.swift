@@ -5,11 +5,12 @@ import Testing
 
 /// The ways in which stores wait for their readers and writers.
 public enum StoreSetting: String, CaseIterable, Codable, Sendable, CustomTestStringConvertible {
-  case wal, rollbackJournal, nowhere, inMemory, xml, binary
+  case wal, rollbackJournal, nowhere, inMemory, xml, binary, atomic, incremental
 
   /// As those of `StoreKind`.
   public static let allCases: [StoreSetting] = Soak.isOn ? every : composite
   public static let every: [StoreSetting] = composite + [.xml, .binary]
+  public static let ofProgram: [StoreSetting] = [.atomic, .incremental]
   public static let composite: [StoreSetting] = [.wal, .rollbackJournal, .nowhere, .inMemory]
 
   public var testDescription: String { rawValue }
@@ -19,6 +20,8 @@ public enum StoreSetting: String, CaseIterable, Codable, Sendable, CustomTestStr
     case .inMemory: .inMemory
     case .xml: .xml
     case .binary: .binary
+    case .atomic: .atomic
+    case .incremental: .incremental
     }
   }
 
@@ -27,9 +30,12 @@ public enum StoreSetting: String, CaseIterable, Codable, Sendable, CustomTestStr
     self =
       switch kind {
       case .sqlite: .wal
+      case .sqliteInMemory: .nowhere
       case .inMemory: .inMemory
       case .xml: .xml
       case .binary: .binary
+      case .atomic: .atomic
+      case .incremental: .incremental
       }
   }
   /// Those that several coordinators, or plain SQL, can reach.
@@ -43,7 +49,7 @@ public enum StoreSetting: String, CaseIterable, Codable, Sendable, CustomTestStr
       switch self {
       case .wal, .rollbackJournal: folder.file("\(name).sqlite")
       case .nowhere: URL(fileURLWithPath: "/dev/null")
-      case .inMemory, .xml, .binary: kind.url(name, in: folder)
+      case .inMemory, .xml, .binary, .atomic, .incremental: kind.url(name, in: folder)
       }
     return try coordinator.addPersistentStore(
       ofType: kind.type, configurationName: nil, at: url,

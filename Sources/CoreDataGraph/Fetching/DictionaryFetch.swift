@@ -104,7 +104,9 @@ struct DictionaryFetch {
     if scope.stores.count == 1,
       let operations = try scope.stores[0].operations(for: scope.caller) as? IncrementalOperations
     {
-      return try operations.dictionaries(scope.plan(for: scope.stores[0]))
+      let plan: FetchPlan = try scope.plan(for: scope.stores[0])
+      try checkOrder(plan)
+      return try operations.dictionaries(plan)
     }
     if scope.stores.count == 1, order != nil || request.isGrouped {
       let store: NSPersistentStore = scope.stores[0]
@@ -121,6 +123,14 @@ struct DictionaryFetch {
       return try sorted(dictionaries(table, isStored: true) { DictionaryFetch.id($0, in: store) })
     }
     return try runOverObjects()
+  }
+
+  /// Rejects keys to sort by that are neither properties nor columns: a program's store that sorts objects
+  /// would stop at them.
+  private func checkOrder(_ plan: FetchPlan) throws {
+    let names = Set((columns + groups).map(\.name))
+    let paths = KeyPathCheck(layout: scope.stores[0].runtime.layout, entity: plan.entity)
+    for term in plan.order where !names.contains(term.keyPath) { try paths.check(term.keyPath) }
   }
 
   /// The number of dictionaries; without creating them if each represents a row.

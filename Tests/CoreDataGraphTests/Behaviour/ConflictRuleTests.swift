@@ -49,7 +49,7 @@ extension Behaviour {
       return model
     }
 
-    @Test(.rule("CONF-9", "NSMergePolicy.resolve(mergeConflicts:)"), arguments: StoreKind.every)
+    @Test(.rule("CONF-9", "NSMergePolicy.resolve(mergeConflicts:)"), arguments: StoreKind.computing)
     func `changed rows are settled before values that must be unique`(kind: StoreKind) throws {
       final class Listing: NSMergePolicy, @unchecked Sendable {
         // Sendable: used on the context's queue only.
@@ -80,7 +80,7 @@ extension Behaviour {
       }
     }
 
-    @Test(.rule("UNIQ-2", "NSConstraintConflict"), arguments: StoreKind.every)
+    @Test(.rule("UNIQ-2", "NSConstraintConflict"), arguments: StoreKind.computing)
     func `each broken constraint is one conflict, an inherited one too`(kind: StoreKind) throws {
       let stack = try Stack(kind, model: Self.people())
       try stack.run { context in

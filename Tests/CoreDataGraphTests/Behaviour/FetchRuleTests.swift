@@ -16,7 +16,7 @@ extension Behaviour {
       return stack
     }
 
-    @Test(.rule("FETCH-9", "NSFetchRequest.fetchOffset"), arguments: StoreKind.every)
+    @Test(.rule("FETCH-9", "NSFetchRequest.fetchOffset"), arguments: StoreKind.computing)
     func `an offset counts in a request of its own, not in one inside a predicate`(kind: StoreKind) throws {
       let stack: Stack = try filled(kind)
       try stack.run { context in

@@ -22,7 +22,7 @@ struct DerivedAttributeTests {
     .rule(
       "STORE-16", "NSDerivedAttributeDescription",
       "derived attributes are recomputed by the store on save; memory is stale until a refresh"),
-    arguments: StoreKind.every)
+    arguments: StoreKind.computing)
   func `the store derives when it saves, and objects show it once they are refreshed`(kind: StoreKind) throws
   {
     let stack = try Stack(kind, model: Depot.model)
@@ -53,7 +53,7 @@ struct DerivedAttributeTests {
     }
   }
 
-  @Test(arguments: StoreKind.every)
+  @Test(arguments: StoreKind.computing)
   func `another context that held the row before sees the new value when it refreshes, and may save over it`(
     kind: StoreKind
   ) throws {
@@ -85,7 +85,7 @@ struct DerivedAttributeTests {
     }
   }
 
-  @Test(arguments: StoreKind.every)
+  @Test(arguments: StoreKind.computing)
   func `what is set by hand stays in memory: the store keeps what it derives`(kind: StoreKind) throws {
     let stack = try Stack(kind, model: Depot.model)
     try stack.run { context in
@@ -105,7 +105,7 @@ struct DerivedAttributeTests {
     #expect(try stack.elsewhere { try Depot.differences($0) }.isEmpty)
   }
 
-  @Test(arguments: StoreKind.every)
+  @Test(arguments: StoreKind.computing)
   func `now() is the time of the object's last save, its sub-entities' and no other's`(kind: StoreKind) throws
   {
     let stack = try Stack(kind, model: Depot.model)
@@ -138,7 +138,7 @@ struct DerivedAttributeTests {
     #expect(start <= before && before <= after && after <= Date())
   }
 
-  @Test(arguments: StoreKind.every)
+  @Test(arguments: StoreKind.computing)
   func `predicates, orders, dictionaries and aggregates take derived attributes`(kind: StoreKind) throws {
     let stack = try Stack(kind, model: Depot.model)
     try stack.run { context in
@@ -197,7 +197,7 @@ struct DerivedAttributeTests {
 
   // MARK: Refusals
 
-  @Test(arguments: StoreKind.every)
+  @Test(arguments: StoreKind.computing)
   func `an expression that can't be derived is refused when the store is added, and leaves no file`(
     kind: StoreKind
   )

@@ -150,7 +150,7 @@ struct FetchingTests {
     }
   }
 
-  @Test(.rule("FETCH-12", "NSFetchRequest.returnsDistinctResults"), arguments: StoreKind.every)
+  @Test(.rule("FETCH-12", "NSFetchRequest.returnsDistinctResults"), arguments: StoreKind.computing)
   func `each kind of result`(kind: StoreKind) throws {
     let stack: Stack = try filled(kind)
     try stack.run { context in

@@ -274,7 +274,7 @@ struct MergePolicyTests {
 
   @Test(
     .rule("UNIQ-1", "NSConstraintConflict"), .rule("UNIQ-3", "NSManagedObjectConstraintMergeError"),
-    arguments: StoreKind.every)
+    arguments: StoreKind.computing)
   func `the error policy tells every broken constraint with its objects`(kind: StoreKind) throws {
     let stack = try Stack(kind)
     try stack.elsewhere { other in
@@ -304,7 +304,7 @@ struct MergePolicyTests {
 
   @Test(
     .rule("UNIQ-4", "NSMergePolicy.resolve(constraintConflicts:)"),
-    arguments: StoreKind.every,
+    arguments: StoreKind.computing,
     [
       (NSMergePolicy.mergeByPropertyStoreTrump, ["nil/nil", "a/stored", "b/1"]),
       (.rollback, ["nil/nil", "a/stored", "b/1"]),
@@ -329,7 +329,7 @@ struct MergePolicyTests {
     }
   }
 
-  @Test(arguments: StoreKind.every)
+  @Test(arguments: StoreKind.computing)
   func `the object that wins takes over attributes it was never given`(kind: StoreKind) throws {
     let stack = try Stack(kind)
     try stack.elsewhere { other in
@@ -345,7 +345,7 @@ struct MergePolicyTests {
     }
   }
 
-  @Test(arguments: StoreKind.every)
+  @Test(arguments: StoreKind.computing)
   func `a changed value that collides goes back, or pushes the other object out`(kind: StoreKind) throws {
     for policy in Self.merging {
       let stack = try Stack(kind)
@@ -364,7 +364,7 @@ struct MergePolicyTests {
     }
   }
 
-  @Test(arguments: StoreKind.every)
+  @Test(arguments: StoreKind.computing)
   func `importing the same thousand rows twice updates them`(kind: StoreKind) throws {
     let stack = try Stack(kind)
     for round in ["first", "second"] {
@@ -392,7 +392,7 @@ struct MergePolicyTests {
     return model
   }
 
-  @Test(.rule("UNIQ-4", "NSMergePolicy.resolve(constraintConflicts:)"), arguments: StoreKind.every)
+  @Test(.rule("UNIQ-4", "NSMergePolicy.resolve(constraintConflicts:)"), arguments: StoreKind.computing)
   func `whoever stays takes over the relationships of whoever goes`(kind: StoreKind) throws {
     for policy in Self.byProperty {
       let stack = try Stack(kind, model: Self.clubModel())

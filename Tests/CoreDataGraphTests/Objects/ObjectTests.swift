@@ -48,7 +48,7 @@ struct ObjectTests {
   @Test(
     .rule("ID-1", "NSManagedObjectID.isTemporaryID", "permanent with the save"),
     .rule("FAULT-3", "NSManagedObject.isEqual(_:), hash", "they outlast the change of the id"),
-    arguments: StoreKind.every)
+    arguments: StoreKind.numbering)
   func `a temporary id becomes permanent, and its URI finds the row again`(kind: StoreKind) throws {
     let stack = try Stack(kind)
     try stack.run { context in
@@ -83,7 +83,7 @@ struct ObjectTests {
     }
   }
 
-  @Test(arguments: StoreKind.every)
+  @Test(arguments: StoreKind.numbering)
   func `ids of different entities with the same key differ, ids of one hierarchy do not by entity`(
     kind: StoreKind
   ) throws {
@@ -241,7 +241,7 @@ struct ObjectTests {
     }
   }
 
-  @Test(.rule("ACC-2", "NSManagedObject.setPrimitiveValue(_:forKey:)"), arguments: StoreKind.every)
+  @Test(.rule("ACC-2", "NSManagedObject.setPrimitiveValue(_:forKey:)"), arguments: StoreKind.fetchingRows)
   func `primitive values bypass the graph, and their brackets bring it back in`(kind: StoreKind) throws {
     let stack = try Stack(kind)
     try stack.run { context in

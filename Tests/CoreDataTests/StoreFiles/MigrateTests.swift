@@ -100,7 +100,7 @@ struct MigrateTests {
       (folder.file("New.sqlite"), NSSQLiteStoreType, [NSSQLitePragmasOption: ["journal_mode": "DELETE"]])
     case .nowhere: (URL(fileURLWithPath: "/dev/null"), NSSQLiteStoreType, nil)
     case .inMemory: (URL(fileURLWithPath: "/dev/null"), NSInMemoryStoreType, nil)
-    case .xml, .binary: (folder.file("New.\(setting)"), setting.kind.type, nil)
+    case .xml, .binary, .atomic, .incremental: (folder.file("New.\(setting)"), setting.kind.type, nil)
     }
   }
 

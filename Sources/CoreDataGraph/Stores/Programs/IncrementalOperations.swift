@@ -164,19 +164,21 @@ final class IncrementalOperations: StoreOperations, @unchecked Sendable {
   /// The present row of an object; nil if the store says that there is none.
   func row(_ id: RowID) throws -> RowRef? {
     let slab = RowSlab(layout: layout.entities[Int(id.entity)], family: false, rowCapacity: 1)
+    return try read(id, into: slab) ? slab.row(0) : nil
+  }
+
+  /// Returns false if the store says that there is no such object.
+  @discardableResult
+  private func read(_ id: RowID, into slab: RowSlab) throws -> Bool {
+    let objectID: NSManagedObjectID = store.objectID(id)
+    let node: NSIncrementalStoreNode
     do {
-      try read(id, into: slab)
+      node = try store.newValuesForObject(with: objectID, with: context)
     } catch let error as NSError
       where error.domain == NSCocoaErrorDomain && error.code == NSManagedObjectReferentialIntegrityError
     {
-      return nil
+      return false
     }
-    return slab.row(0)
-  }
-
-  private func read(_ id: RowID, into slab: RowSlab) throws {
-    let objectID: NSManagedObjectID = store.objectID(id)
-    let node: NSIncrementalStoreNode = try store.newValuesForObject(with: objectID, with: context)
     let runtime: EntityRuntime = store.runtime.entities[Int(id.entity)]
     let answer = StoreAnswer(store, "newValuesForObject(with:with:)", entity: runtime.layout.name)
     guard node.objectID.store === store, node.objectID.key == id.key else {
@@ -202,6 +204,7 @@ final class IncrementalOperations: StoreOperations, @unchecked Sendable {
       key: id.key, entity: runtime.index, version: store.versions.number(of: node, key: id.key))
     for entry in made { slab.set(row, word: entry.word, value: entry.value) }
     for entry in targets { slab.set(row, word: entry.word, toTarget: entry.target) }
+    return true
   }
 
   /// The target of a to-one relationship: the node's, or else the store's own answer.
@@ -316,6 +319,15 @@ final class IncrementalOperations: StoreOperations, @unchecked Sendable {
       let stored: RowRef? = try row(id)
       if stored?.version != expected {
         conflicts.append(RowConflict(id: id, expectedVersion: expected, stored: stored))
+      }
+    }
+    // Objects that are written anew after somebody deleted them: another context may have done so before.
+    for (_, batch) in plan.inserts {
+      try batch.forEach { inserted in
+        guard store.versions.number(of: inserted.key) != nil, let stored = try row(inserted.id) else {
+          return
+        }
+        conflicts.append(RowConflict(id: inserted.id, expectedVersion: 0, stored: stored))
       }
     }
     for delete in plan.deletes {

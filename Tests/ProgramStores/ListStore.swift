@@ -2,29 +2,29 @@ import CoreData
 import Foundation
 
 /// An atomic store in a property list, as its author would write it.
-final class ListStore: NSAtomicStore, @unchecked Sendable {
+public final class ListStore: NSAtomicStore, @unchecked Sendable {
   // Sendable: what it holds guards itself.
 
-  static let storeType = "List"
+  public static let storeType = "List"
   /// The calls of the store, in order.
-  let journal = Locked<[String]>([])
+  public let journal = Locked<[String]>([])
   /// Called at the start of each call that may throw.
-  let hook = Locked<((String) throws -> Void)?>(nil)
+  public let hook = Locked<((String) throws -> Void)?>(nil)
 
-  override var type: String { Self.storeType }
+  public override var type: String { Self.storeType }
 
   private func note(_ call: String) throws {
     journal.withLock { $0.append(call) }
     try hook.withLock { $0 }?(call)
   }
 
-  func calls(_ body: () throws -> Void) rethrows -> [String] {
+  public func calls(_ body: () throws -> Void) rethrows -> [String] {
     journal.withLock { $0 = [] }
     try body()
     return journal.withLock { $0 }
   }
 
-  override func load() throws {
+  public override func load() throws {
     try note("load")
     guard let url, let data = try? Data(contentsOf: url) else { return }
     guard
@@ -54,7 +54,7 @@ final class ListStore: NSAtomicStore, @unchecked Sendable {
     addCacheNodes(nodes)
   }
 
-  override func save() throws {
+  public override func save() throws {
     try note("save")
     let objects: [[String: Any]] = cacheNodes().map { node in
       let entity: NSEntityDescription = node.objectID.entity
@@ -77,7 +77,7 @@ final class ListStore: NSAtomicStore, @unchecked Sendable {
     }
     let list: [String: Any] = ["metadata": metadata ?? [:], "objects": objects]
     guard let url else { return }
-    try PropertyListSerialization.data(fromPropertyList: list, format: .xml, options: 0).write(
+    try PropertyListSerialization.data(fromPropertyList: list, format: .binary, options: 0).write(
       to: url, options: .atomic)
   }
 
@@ -100,22 +100,22 @@ final class ListStore: NSAtomicStore, @unchecked Sendable {
     }
   }
 
-  override func newReferenceObject(for managedObject: NSManagedObject) -> Any {
+  public override func newReferenceObject(for managedObject: NSManagedObject) -> Any {
     try? note("newReferenceObject \(managedObject.entity.name ?? "")")
     return super.newReferenceObject(for: managedObject)
   }
 
-  override func newCacheNode(for managedObject: NSManagedObject) -> NSAtomicStoreCacheNode {
+  public override func newCacheNode(for managedObject: NSManagedObject) -> NSAtomicStoreCacheNode {
     try? note("newCacheNode \(managedObject.entity.name ?? "")")
     return super.newCacheNode(for: managedObject)
   }
 
-  override func updateCacheNode(_ node: NSAtomicStoreCacheNode, from managedObject: NSManagedObject) {
+  public override func updateCacheNode(_ node: NSAtomicStoreCacheNode, from managedObject: NSManagedObject) {
     try? note("updateCacheNode \(managedObject.entity.name ?? "")")
     super.updateCacheNode(node, from: managedObject)
   }
 
-  override func willRemoveCacheNodes(_ cacheNodes: Set<NSAtomicStoreCacheNode>) {
+  public override func willRemoveCacheNodes(_ cacheNodes: Set<NSAtomicStoreCacheNode>) {
     try? note("willRemoveCacheNodes \(cacheNodes.count)")
   }
 }

@@ -2,25 +2,25 @@ import CoreData
 import Foundation
 
 /// An incremental store over a `RecordServer`, as its author would write it.
-final class RecordStore: NSIncrementalStore, @unchecked Sendable {
+public final class RecordStore: NSIncrementalStore, @unchecked Sendable {
   // Sendable: what it holds guards itself.
 
-  static let storeType = "Records"
+  public static let storeType = "Records"
   /// The calls of the store, in order.
-  let journal = Locked<[String]>([])
+  public let journal = Locked<[String]>([])
   /// Called at the start of each call, and may throw.
-  let hook = Locked<((String) throws -> Void)?>(nil)
+  public let hook = Locked<((String) throws -> Void)?>(nil)
 
-  var server: RecordServer { .at(url ?? URL(fileURLWithPath: "/dev/null")) }
+  public var server: RecordServer { .at(url ?? URL(fileURLWithPath: "/dev/null")) }
 
-  override var type: String { Self.storeType }
+  public override var type: String { Self.storeType }
 
   private func note(_ call: String) throws {
     journal.withLock { $0.append(call) }
     try hook.withLock { $0 }?(call)
   }
 
-  func calls(_ body: () throws -> Void) rethrows -> [String] {
+  public func calls(_ body: () throws -> Void) rethrows -> [String] {
     journal.withLock { $0 = [] }
     try body()
     return journal.withLock { $0 }
@@ -29,13 +29,13 @@ final class RecordStore: NSIncrementalStore, @unchecked Sendable {
   private func name(_ id: NSManagedObjectID) -> String { referenceObject(for: id) as? String ?? "" }
 
   private func id(_ name: String) throws -> NSManagedObjectID {
-    guard let record = server[name],
-      let entity = persistentStoreCoordinator?.managedObjectModel.entitiesByName[record.entity]
+    guard let known = server.entity(of: name),
+      let entity = persistentStoreCoordinator?.managedObjectModel.entitiesByName[known]
     else { throw CocoaError(.fileNoSuchFile, userInfo: ["record": name]) }
     return newObjectID(for: entity, referenceObject: name)
   }
 
-  override func loadMetadata() throws {
+  public override func loadMetadata() throws {
     try note("loadMetadata")
     if server.metadata.isEmpty {
       server.metadata = [NSStoreTypeKey: Self.storeType, NSStoreUUIDKey: UUID().uuidString]
@@ -43,7 +43,8 @@ final class RecordStore: NSIncrementalStore, @unchecked Sendable {
     metadata = server.metadata
   }
 
-  override func execute(_ request: NSPersistentStoreRequest, with context: NSManagedObjectContext?) throws
+  public override func execute(_ request: NSPersistentStoreRequest, with context: NSManagedObjectContext?)
+    throws
     -> Any
   {
     switch request {
@@ -80,31 +81,17 @@ final class RecordStore: NSIncrementalStore, @unchecked Sendable {
       }
     guard let entity = request.entity, let context else { throw CocoaError(.featureUnsupported) }
     try note("execute fetch \(form) of \(entity.name ?? "")")
-    // Predicates and order are evaluated over objects of the calling context, whose unsaved changes count; or
-    // of a context of the store's own, if only the stored values do.
-    let reader: NSManagedObjectContext = request.includesPendingChanges ? context : makeReader()
-    let found: [NSManagedObjectID] = try reader.performAndWait {
-      var objects: [NSManagedObject] = try server.names.compactMap { name in
-        guard let record = server[name], isWanted(record.entity, entity, request.includesSubentities) else {
-          return nil
-        }
-        return reader.object(with: try id(name))
+    var found: [NSManagedObjectID] = try server.names.compactMap { name in
+      guard let record = server[name], isWanted(record.entity, entity, request.includesSubentities) else {
+        return nil
       }
-      if let predicate = request.predicate { objects = objects.filter { predicate.evaluate(with: $0) } }
-      let order: [NSSortDescriptor] = request.sortDescriptors ?? []
-      if !order.isEmpty {
-        objects.sort { left, right in
-          for descriptor in order {
-            let result: ComparisonResult = descriptor.compare(left, to: right)
-            if result != .orderedSame { return result == .orderedAscending }
-          }
-          return false
-        }
-      }
-      objects = Array(objects.dropFirst(request.fetchOffset))
-      if request.fetchLimit > 0 { objects = Array(objects.prefix(request.fetchLimit)) }
-      return objects.map(\.objectID)
+      return try id(name)
     }
+    if request.predicate != nil || request.sortDescriptors?.isEmpty == false {
+      found = select(found, request)
+    }
+    found = Array(found.dropFirst(request.fetchOffset))
+    if request.fetchLimit > 0 { found = Array(found.prefix(request.fetchLimit)) }
     switch request.resultType {
     case .managedObjectIDResultType: return found
     case .countResultType: return [NSNumber(value: found.count)]
@@ -115,10 +102,28 @@ final class RecordStore: NSIncrementalStore, @unchecked Sendable {
     }
   }
 
-  private func makeReader() -> NSManagedObjectContext {
+  /// Predicates and order are evaluated over objects of a context of the store's own: the stored values count,
+  /// and the objects of the calling context stay as they are.
+  private func select(_ ids: [NSManagedObjectID], _ request: NSFetchRequest<NSFetchRequestResult>)
+    -> [NSManagedObjectID]
+  {
     let reader = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
     reader.persistentStoreCoordinator = persistentStoreCoordinator
-    return reader
+    return reader.performAndWait {
+      var objects: [NSManagedObject] = ids.map { reader.object(with: $0) }
+      if let predicate = request.predicate.map(ObjectReplacement(context: reader).predicate) {
+        objects = objects.filter { predicate.evaluate(with: $0) }
+      }
+      let order: [NSSortDescriptor] = request.sortDescriptors ?? []
+      objects.sort { left, right in
+        for descriptor in order {
+          let result: ComparisonResult = descriptor.compare(left, to: right)
+          if result != .orderedSame { return result == .orderedAscending }
+        }
+        return false
+      }
+      return objects.map(\.objectID)
+    }
   }
 
   private func isWanted(_ name: String, _ entity: NSEntityDescription, _ includesSubentities: Bool) -> Bool {
@@ -126,33 +131,36 @@ final class RecordStore: NSIncrementalStore, @unchecked Sendable {
     return includesSubentities && entity.subentitiesByName.values.contains { isWanted(name, $0, true) }
   }
 
-  override func obtainPermanentIDs(for array: [NSManagedObject]) throws -> [NSManagedObjectID] {
+  public override func obtainPermanentIDs(for array: [NSManagedObject]) throws -> [NSManagedObjectID] {
     try note("obtainPermanentIDs \(array.count)")
     return array.map { newObjectID(for: $0.entity, referenceObject: server.newName()) }
   }
 
   private func save(_ request: NSSaveChangesRequest) throws {
-    for object in request.insertedObjects ?? [] { write(object, version: 1) }
-    for object in request.updatedObjects ?? [] {
-      write(object, version: (server[name(object.objectID)]?.version ?? 0) + 1)
-    }
-    for object in request.deletedObjects ?? [] {
-      let gone: String = name(object.objectID)
-      server.change { records in
-        records[gone] = nil
-        records = records.mapValues { record in
-          var record: RecordServer.Record = record
-          record.related = record.related.mapValues { $0.filter { $0 != gone } }
-          return record
-        }
-      }
-    }
+    for object in (request.insertedObjects ?? []).union(request.updatedObjects ?? []) { write(object) }
+    for object in request.deletedObjects ?? [] { remove(name(object.objectID)) }
     server.metadata = metadata
   }
 
-  private func write(_ object: NSManagedObject, version: UInt64) {
+  /// Lists do not contain what is gone; references to one record stay.
+  private func remove(_ gone: String) {
+    let entities: [String: NSEntityDescription] =
+      persistentStoreCoordinator?.managedObjectModel.entitiesByName ?? [:]
+    server[gone] = nil
+    server.change { records in
+      for (name, record) in records {
+        for (key, related) in record.related where related.contains(gone) {
+          guard entities[record.entity]?.relationshipsByName[key]?.isToMany == true else { continue }
+          records[name]?.related[key] = related.filter { $0 != gone }
+        }
+      }
+    }
+  }
+
+  private func write(_ object: NSManagedObject) {
     var record = RecordServer.Record(
-      entity: object.entity.name ?? "", values: [:], related: [:], version: version)
+      entity: object.entity.name ?? "", values: [:], related: [:],
+      version: server.nextVersion(of: name(object.objectID)))
     for key in object.entity.attributesByName.keys { record.values[key] = object.value(forKey: key) }
     for key in object.entity.relationshipsByName.keys {
       record.related[key] = object.objectIDs(forRelationshipNamed: key).map(name)
@@ -160,7 +168,9 @@ final class RecordStore: NSIncrementalStore, @unchecked Sendable {
     server[name(object.objectID)] = record
   }
 
-  override func newValuesForObject(with objectID: NSManagedObjectID, with context: NSManagedObjectContext)
+  public override func newValuesForObject(
+    with objectID: NSManagedObjectID, with context: NSManagedObjectContext
+  )
     throws
     -> NSIncrementalStoreNode
   {
@@ -171,7 +181,7 @@ final class RecordStore: NSIncrementalStore, @unchecked Sendable {
     return NSIncrementalStoreNode(objectID: objectID, withValues: record.values, version: record.version)
   }
 
-  override func newValue(
+  public override func newValue(
     forRelationship relationship: NSRelationshipDescription, forObjectWith objectID: NSManagedObjectID,
     with context: NSManagedObjectContext?
   ) throws -> Any {
@@ -182,11 +192,11 @@ final class RecordStore: NSIncrementalStore, @unchecked Sendable {
     return ids.first ?? NSNull()
   }
 
-  override func managedObjectContextDidRegisterObjects(with objectIDs: [NSManagedObjectID]) {
+  public override func managedObjectContextDidRegisterObjects(with objectIDs: [NSManagedObjectID]) {
     try? note("register \(objectIDs.map(name).sorted().joined(separator: ", "))")
   }
 
-  override func managedObjectContextDidUnregisterObjects(with objectIDs: [NSManagedObjectID]) {
+  public override func managedObjectContextDidUnregisterObjects(with objectIDs: [NSManagedObjectID]) {
     try? note("unregister \(objectIDs.map(name).sorted().joined(separator: ", "))")
   }
 }
