@@ -50,12 +50,13 @@ package enum ModelCheck {
     if differing.isEmpty && missing.isEmpty && unknown.isEmpty { return }
     var mismatch = ModelMismatch(
       differing: differing.sorted(), missing: missing.sorted(), unknown: unknown)
-    if !differing.isEmpty, let model = carried() {
-      mismatch.details = mismatch.differing.flatMap { name -> [String] in
-        guard let store = model.entitiesByName[name], let own = layout.model.entitiesByName[name] else {
-          return []
+    if !differing.isEmpty || !missing.isEmpty && !unknown.isEmpty, let model = carried() {
+      let named: Set<String> = Set(differing + missing)
+      mismatch.details = ModelDifference(from: model, to: layout.model).entities.flatMap { entity in
+        guard entity.source != nil, named.contains(entity.name) else { return [String]() }
+        return entity.allChanges.filter(\.changesVersionHash).map {
+          $0.sentence(source: "the store", destination: "the model")
         }
-        return VersionDifferences.list(store: store, model: own)
       }
     }
     throw StoreError.incompatibleModel(url: url, mismatch)

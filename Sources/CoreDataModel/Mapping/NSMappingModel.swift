@@ -33,6 +33,23 @@ nonisolated open class NSMappingModel: NSObject, @unchecked Sendable {
     Dictionary(storedEntityMappings.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
   }
 
+  // MARK: Inference
+
+  /// A mapping model for two versions that differ in nothing but what can be inferred; see
+  /// ``MappingInference`` for what that is.
+  ///
+  /// Throws `CocoaError.inferredMappingModel` that lists every change that can't be inferred, with the reason
+  /// and what to do; the single ones are under `NSDetailedErrorsKey`. Queue: any. Cost: linear in the models.
+  /// Apple's page:
+  /// <https://developer.apple.com/documentation/coredata/nsmappingmodel/inferredmappingmodel(forsourcemodel:destinationmodel:)>
+  open class func inferredMappingModel(
+    forSourceModel source: NSManagedObjectModel, destinationModel destination: NSManagedObjectModel
+  ) throws -> NSMappingModel {
+    try MappingInference(from: source, to: destination).mappingModel()
+  }
+
+  // MARK: Freezing and comparing
+
   /// Makes the mapping model and all its parts immutable. Called by a migration before it uses the model.
   package final func freeze() {
     guard !isFrozen else { return }

@@ -7,7 +7,7 @@ import Testing
 
 /// The words for why a store does not fit a model.
 @Suite
-struct VersionDifferencesTests {
+struct ModelDifferenceTests {
   /// What a developer does to an entity `Item`, and what is said of it.
   private static let deeds: [(String, @Sendable (NSEntityDescription) -> Void, [String])] = [
     ("nothing", { _ in }, []),
@@ -101,7 +101,18 @@ struct VersionDifferencesTests {
     let (name, change, wanted) = Self.deeds[number]
     let (store, model): (NSEntityDescription, NSEntityDescription) = (Self.item(), Self.item())
     change(model)
-    #expect(VersionDifferences.list(store: store, model: model) == wanted, "\(name)")
+    let difference = ModelDifference(from: Self.model(store), to: Self.model(model))
+    let sentences: [String] = difference.changes.filter(\.changesVersionHash).map {
+      $0.sentence(source: "the store", destination: "the model")
+    }
+    #expect(sentences == wanted, "\(name)")
     #expect((store.versionHash == model.versionHash) == wanted.isEmpty, "\(name)")
+    #expect(difference.changesVersionHashes != wanted.isEmpty, "\(name)")
+  }
+
+  private static func model(_ item: NSEntityDescription) -> NSManagedObjectModel {
+    let model = NSManagedObjectModel()
+    model.entities = [item]
+    return model
   }
 }

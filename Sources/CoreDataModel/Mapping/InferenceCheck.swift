@@ -1,0 +1,243 @@
+import Foundation
+
+/// Finds what can't be inferred, and what depends on the objects.
+struct InferenceCheck {
+  private let difference: ModelDifference
+  private(set) var refusals: [MappingInference.Refusal] = []
+  private(set) var conditions: [MappingInference.Condition] = []
+  /// Inherited properties are examined for each entity that has objects, and named once.
+  private var seen: Set<ObjectIdentifier> = []
+
+  init(_ difference: ModelDifference) {
+    self.difference = difference
+  }
+
+  mutating func run() {
+    for conflict in difference.conflicts {
+      refuse(
+        conflict.destinations.first.map { String($0.prefix { $0 != "." }) } ?? "", nil,
+        "\(conflict.description.prefix(1).uppercased() + conflict.description.dropFirst()).",
+        "Correct the renaming identifiers: each part of the source may be named once.")
+    }
+    checkHierarchies()
+    for entity in difference.entities {
+      guard let old = entity.source, let new = entity.destination else { continue }
+      checkConstraints(of: entity, old, new)
+      if old.isAbstract { continue }
+      guard !new.isAbstract else {
+        refuse(
+          entity.name, nil,
+          "\(entity.name) has objects of its own in the source and is abstract in the "
+            + "destination, so that they have no entity.",
+          "Keep it concrete, or map its objects to another entity with a mapping model.")
+        continue
+      }
+      for property in entity.properties { check(property, of: entity.name) }
+    }
+  }
+
+  private mutating func refuse(_ entity: String, _ property: String?, _ reason: String, _ advice: String) {
+    let refusal = MappingInference.Refusal(
+      entity: entity, property: property, reason: reason, advice: advice)
+    if !refusals.contains(refusal) { refusals.append(refusal) }
+  }
+
+  private mutating func require(_ entity: String, _ kind: MappingInference.Condition.Kind) {
+    let condition = MappingInference.Condition(entity: entity, kind: kind)
+    if !conditions.contains(condition) { conditions.append(condition) }
+  }
+
+  // MARK: Entities
+
+  /// Entities of different hierarchies can't be joined in one: their objects may have the same identifiers.
+  private mutating func checkHierarchies() {
+    var roots: [ObjectIdentifier: (root: NSEntityDescription, members: [NSEntityDescription])] = [:]
+    for entity in difference.entities {
+      guard let old = entity.source, let new = entity.destination else { continue }
+      let root: NSEntityDescription = Self.root(of: new)
+      let former: NSEntityDescription = Self.root(of: old)
+      guard let known = roots[ObjectIdentifier(root)] else {
+        roots[ObjectIdentifier(root)] = (former, [new])
+        continue
+      }
+      if known.root !== former {
+        let first: String = known.members[0].name ?? ""
+        refuse(
+          entity.name, nil,
+          "\(first) and \(entity.name) have no common parent in the source and have \(root.name ?? "") in the "
+            + "destination; hierarchies can't be merged.",
+          "Keep them apart, or write a mapping model.")
+      }
+      roots[ObjectIdentifier(root)]?.members.append(new)
+    }
+  }
+
+  private static func root(of entity: NSEntityDescription) -> NSEntityDescription {
+    var root: NSEntityDescription = entity
+    while let parent = root.superentity { root = parent }
+    return root
+  }
+
+  private mutating func checkConstraints(
+    of entity: EntityDifference, _ old: NSEntityDescription, _ new: NSEntityDescription
+  ) {
+    let known: [Set<String>] = old.uniquenessConstraintNames.map(Set.init)
+    for constraint in new.uniquenessConstraintNames {
+      let former: [String] = constraint.compactMap { name in
+        entity.properties.first { $0.destination?.name == name }?.storedSource?.name
+      }
+      let isKept: Bool =
+        former.count == constraint.count && known.contains { $0.isSubset(of: Set(former)) }
+      // Values that are new for all are nil, which are never equal, or equal defaults.
+      if !isKept { require(new.name ?? "", .isUnique(constraint)) }
+    }
+  }
+
+  // MARK: Properties
+
+  private mutating func check(_ property: PropertyDifference, of entity: String) {
+    guard let new = property.destination, PropertyDifference.isStored(new) else { return }
+    let owner: String = new.declaringEntity?.name ?? entity
+    let subject: String = "\(owner).\(new.name)"
+    if let old = property.source, PropertyDifference.isStored(old),
+      !PropertyDifference.areOfOneKind(old, new)
+    {
+      if let sentence = property.changes.first(where: { change in
+        if case .kindOfProperty = change.kind { return true } else { return false }
+      }) {
+        refuse(
+          owner, new.name, "\(sentence.sentence), and the values of one are none of the other.",
+          "Give the new one another name, so that the old values are left out, or write a mapping model.")
+      }
+      return
+    }
+    if new is NSDerivedAttributeDescription { return }
+    switch new {
+    case let new as NSAttributeDescription:
+      checkAttribute(property.storedSource as? NSAttributeDescription, new, owner, subject, new.name)
+    case let new as NSRelationshipDescription:
+      checkRelationship(property.storedSource as? NSRelationshipDescription, new, owner, subject)
+    default: break
+    }
+  }
+
+  /// `path` is the attribute's name, with those of the composite attributes around it.
+  private mutating func checkAttribute(
+    _ old: NSAttributeDescription?, _ new: NSAttributeDescription, _ owner: String, _ subject: String,
+    _ path: String
+  ) {
+    if let composite = new as? NSCompositeAttributeDescription {
+      if old == nil && composite.isOptional { return }
+      let former = old as? NSCompositeAttributeDescription ?? NSCompositeAttributeDescription()
+      for pair in CompositeElements.pairs(former, composite) {
+        guard let element = pair.destination else { continue }
+        checkAttribute(pair.source, element, owner, "\(subject).\(element.name)", "\(path).\(element.name)")
+      }
+      checkOptional(old, composite, owner, path)
+      return
+    }
+    guard let old else {
+      if !new.isOptional && new.defaultValue == nil {
+        refuse(
+          owner, path,
+          "\(subject) is new and required and has no default value, so that existing objects have none.",
+          "Give it a default value, make it optional, or set its renaming identifier to the attribute that "
+            + "held its values.")
+      }
+      return
+    }
+    if old is NSCompositeAttributeDescription || !new.attributeType.holdsEveryValue(of: old.attributeType) {
+      let types: (String, String) = (old.attributeType.editorName, new.attributeType.editorName)
+      refuse(
+        owner, path,
+        "\(subject) is \(types.0) in the source, \(types.1) in the destination, which does not hold every "
+          + "value of \(types.0).",
+        "Add an attribute of another name for the new type, or convert the values with a mapping model.")
+    }
+    if old.isOptional && !new.isOptional && new.defaultValue == nil {
+      refuse(
+        owner, path,
+        "\(subject) is optional in the source, required in the destination, and has no default value for "
+          + "objects without one.", "Give it a default value, or keep it optional.")
+    }
+  }
+
+  private mutating func checkOptional(
+    _ old: NSPropertyDescription?, _ new: NSPropertyDescription, _ owner: String, _ path: String
+  ) {
+    if let old, old.isOptional && !new.isOptional { require(owner, .hasValue(property: path)) }
+  }
+
+  // MARK: Relationships
+
+  private mutating func checkRelationship(
+    _ old: NSRelationshipDescription?, _ new: NSRelationshipDescription, _ owner: String, _ subject: String
+  ) {
+    guard let old else {
+      checkNewRelationship(new, owner, subject)
+      return
+    }
+    if old.isToMany && !new.isToMany {
+      refuse(
+        owner, new.name,
+        "\(subject) is a to-many relationship in the source, a to-one relationship in the destination, and "
+          + "only one of several objects could stay.",
+        "Keep it to-many, or choose the object with a mapping model.")
+    }
+    checkTarget(old, new, owner, subject)
+    checkOptional(old, new, owner, new.name)
+    if new.isToMany {
+      let (least, most): (Int, Int) = (max(0, new.minCount), new.maxCount <= 0 ? .max : new.maxCount)
+      let (fewest, largest): (Int, Int) = (
+        old.isToMany ? max(0, old.minCount) : 1, old.maxCount <= 0 ? .max : old.maxCount
+      )
+      if least > max(1, fewest) || most < largest, least <= most {
+        require(owner, .hasCount(relationship: new.name, least...most))
+      }
+    }
+  }
+
+  private mutating func checkNewRelationship(
+    _ new: NSRelationshipDescription, _ owner: String, _ subject: String
+  ) {
+    if new.isOptional { return }
+    // A new side of a known relationship gets its objects through the other side.
+    if let inverse = new.inverseRelationship, let other = inverse.declaringEntity,
+      let known = difference.entity(forDestination: other)?.properties.first(where: {
+        $0.destination === inverse
+      }), known.storedSource != nil
+    {
+      require(owner, .hasValue(property: new.name))
+      return
+    }
+    refuse(
+      owner, new.name,
+      "\(subject) is new and required, so that existing objects have nothing at its other end.",
+      "Make it optional, or relate the objects with a mapping model.")
+  }
+
+  /// Each object at the other end must become one of the new destination.
+  private mutating func checkTarget(
+    _ old: NSRelationshipDescription, _ new: NSRelationshipDescription, _ owner: String, _ subject: String
+  ) {
+    guard let target = new.destinationEntity, let former = old.destinationEntity else { return }
+    let family: [NSEntityDescription] = former.familyInStoreOrder.filter { !$0.isAbstract }
+    let successors: [(NSEntityDescription, NSEntityDescription)] = family.compactMap { entity in
+      difference.entity(forSource: entity)?.destination.map { (entity, $0) }
+    }
+    if let (stranger, _) = successors.first(where: { !$0.1.isKindOf(entity: target) }) {
+      refuse(
+        owner, new.name,
+        "\(subject) leads to \(former.name ?? "") in the source, to \(target.name ?? "") in the destination, "
+          + "and objects of \(stranger.name ?? "") do not become such.",
+        "Give the relationship another name, so that the old objects are left out, or write a mapping model.")
+      return
+    }
+    if successors.isEmpty && !family.isEmpty && !new.isOptional {
+      refuse(
+        owner, new.name,
+        "\(subject) is required and leads to \(former.name ?? "") in the source, whose objects are not in the "
+          + "destination.", "Make it optional, or relate the objects with a mapping model.")
+    }
+  }
+}

@@ -1,0 +1,96 @@
+import CoreDataPredicates
+import Foundation
+
+/// Writes the mappings of a difference that can be inferred, under the names that Apple's inference gives
+/// them: `IEM_Add_X`, `IEM_Remove_X`, `IEM_Copy_X`, `IEM_Transform_X`.
+///
+/// Entities that are abstract in the source or the destination have no mapping: no object is made from or to
+/// them.
+struct InferredMappings {
+  private let difference: ModelDifference
+
+  init(_ difference: ModelDifference) {
+    self.difference = difference
+  }
+
+  func entityMappings() -> [NSEntityMapping] {
+    difference.entities.compactMap(mapping)
+  }
+
+  private func mapping(of entity: EntityDifference) -> NSEntityMapping? {
+    // An abstract entity has no objects; what was abstract and is concrete now has none yet.
+    let old: NSEntityDescription? = entity.source.flatMap { $0.isAbstract ? nil : $0 }
+    let new: NSEntityDescription? = entity.destination.flatMap { $0.isAbstract ? nil : $0 }
+    if old == nil && new == nil { return nil }
+    let mapping = NSEntityMapping()
+    mapping.sourceEntityName = old?.name
+    mapping.sourceEntityVersionHash = old?.versionHash
+    mapping.destinationEntityName = new?.name
+    mapping.destinationEntityVersionHash = new?.versionHash
+    switch (old, new) {
+    case (nil, let new?):
+      mapping.name = "IEM_Add_\(new.name ?? "")"
+      mapping.mappingType = .addEntityMappingType
+      mapping.attributeMappings = new.properties.compactMap { unmapped($0 as? NSAttributeDescription) }
+      mapping.relationshipMappings = new.properties.compactMap { unmapped($0 as? NSRelationshipDescription) }
+    case (let old?, nil):
+      mapping.name = "IEM_Remove_\(old.name ?? "")"
+      mapping.mappingType = .removeEntityMappingType
+    default:
+      // Properties that exchange their names leave the hash as it was.
+      let isChanged: Bool =
+        entity.changesVersionHash
+        || entity.properties.contains { $0.source?.name != $0.destination?.name && $0.storedSource != nil }
+      mapping.name = "IEM_\(isChanged ? "Transform" : "Copy")_\(new?.name ?? "")"
+      mapping.mappingType = isChanged ? .transformEntityMappingType : .copyEntityMappingType
+      mapping.attributeMappings = entity.properties.flatMap(attributeMappings)
+      mapping.relationshipMappings = entity.properties.compactMap(relationshipMapping)
+      mapping.sourceExpression = MappingExpressions.objects(of: old?.name ?? "")
+    }
+    return mapping
+  }
+
+  private func unmapped(_ property: NSPropertyDescription?) -> NSPropertyMapping? {
+    guard let property, PropertyDifference.isStored(property), !(property is NSDerivedAttributeDescription)
+    else { return nil }
+    return make(property.name, nil)
+  }
+
+  private func make(_ name: String, _ expression: CoreDataPredicates.NSExpression?) -> NSPropertyMapping {
+    let mapping = NSPropertyMapping()
+    mapping.name = name
+    mapping.valueExpression = expression
+    return mapping
+  }
+
+  private func attributeMappings(_ property: PropertyDifference) -> [NSPropertyMapping] {
+    guard let new = property.destination as? NSAttributeDescription, unmapped(new) != nil else { return [] }
+    guard let old = property.storedSource as? NSAttributeDescription else { return [make(new.name, nil)] }
+    return mappings(of: new, new.name, from: old, old.name)
+  }
+
+  /// One mapping; for a composite attribute whose elements have changed one for each element, by its path.
+  private func mappings(
+    of new: NSAttributeDescription, _ name: String, from old: NSAttributeDescription, _ path: String
+  ) -> [NSPropertyMapping] {
+    if let new = new as? NSCompositeAttributeDescription, let old = old as? NSCompositeAttributeDescription,
+      VersionHash.property(new) != VersionHash.property(old)
+    {
+      return CompositeElements.pairs(old, new).flatMap { pair -> [NSPropertyMapping] in
+        guard let element = pair.destination, let former = pair.source else { return [] }
+        return mappings(of: element, "\(name).\(element.name)", from: former, "\(path).\(former.name)")
+      }
+    }
+    if old.isOptional, !new.isOptional, let value = new.defaultValue {
+      return [make(name, MappingExpressions.value(path, orElse: value))]
+    }
+    return [make(name, MappingExpressions.value(path))]
+  }
+
+  private func relationshipMapping(_ property: PropertyDifference) -> NSPropertyMapping? {
+    guard let new = property.destination as? NSRelationshipDescription, unmapped(new) != nil else {
+      return nil
+    }
+    return make(new.name, (property.storedSource?.name).map { MappingExpressions.destinations(of: $0) })
+  }
+}

@@ -1,0 +1,114 @@
+import CoreDataPredicates
+import Foundation
+
+/// What can be inferred of a migration from the difference of two models: a mapping model, or the reasons why
+/// there is none.
+///
+/// ```swift
+/// let inference = MappingInference(from: old, to: new)
+/// inference.refusals.forEach { print($0) }
+/// let mapping = try inference.mappingModel()
+/// ```
+///
+/// Everything is inferred that Apple's lightweight migration infers, and attribute types of which the new one
+/// holds every value of the old one. Queue: any. Cost: linear in the models.
+public struct MappingInference: Sendable {
+  /// A change for which no mapping can be inferred.
+  public struct Refusal: Sendable, Hashable, CustomStringConvertible {
+    /// The entity, by its name in the destination.
+    public let entity: String
+    /// The property, nil if the whole entity is concerned.
+    public let property: String?
+    /// What is wrong: a sentence.
+    public let reason: String
+    /// What to do about it: a sentence.
+    public let advice: String
+
+    public var description: String { "\(reason) \(advice)" }
+  }
+
+  /// What must be true of a store's objects, so that the mapping suffices. A migration checks it first.
+  public struct Condition: Sendable, Hashable, CustomStringConvertible {
+    public enum Kind: Sendable, Hashable {
+      /// No object lacks a value of the property, which has become required.
+      case hasValue(property: String)
+      /// No two objects have equal values of these attributes.
+      case isUnique([String])
+      /// The number of objects at the other end of the relationship, where there is one, is in the range.
+      case hasCount(relationship: String, ClosedRange<Int>)
+    }
+
+    /// The entity, by its name in the destination. Sub-entities are included.
+    public let entity: String
+    /// The names are those of the destination.
+    public let kind: Kind
+
+    public var description: String {
+      switch kind {
+      case .hasValue(let property): "Every \(entity) must have a value of '\(property)'."
+      case .isUnique(let names):
+        "No two objects of \(entity) may have the same \(names.joined(separator: " and "))."
+      case .hasCount(let relationship, let range):
+        range.upperBound == .max
+          ? "Every \(entity) must have at least \(range.lowerBound) of '\(relationship)', or none."
+          : "Every \(entity) must have \(range.lowerBound) to \(range.upperBound) of '\(relationship)', or none."
+      }
+    }
+  }
+
+  public let difference: ModelDifference
+
+  /// Every reason why no mapping model can be inferred; none if one can.
+  public let refusals: [Refusal]
+
+  /// What a store's objects must fulfil.
+  public let conditions: [Condition]
+
+  public init(from source: NSManagedObjectModel, to destination: NSManagedObjectModel) {
+    self.init(ModelDifference(from: source, to: destination))
+  }
+
+  public init(_ difference: ModelDifference) {
+    self.difference = difference
+    var check = InferenceCheck(difference)
+    check.run()
+    (refusals, conditions) = (check.refusals, check.conditions)
+  }
+
+  /// The error that says why no mapping model can be inferred; nil if one can.
+  public var error: CocoaError? {
+    guard let first = refusals.first else { return nil }
+    let list: String =
+      refusals.count == 1
+      ? first.description
+      : refusals.enumerated().map { "\n\($0 + 1). \($1)" }.joined()
+    let message = ErrorMessage(
+      "No mapping model can be inferred from the source model to the destination model. \(list)",
+      advice: """
+        Change the destination model, or provide a mapping model (.xcmappingmodel or .cdm, or in code) \
+        for these two versions.
+        """)
+    // Apple documents these keys of the error, for one property.
+    var info: [String: Any] = ["reason": first.reason, "entity": first.entity]
+    if let property = first.property { info["property"] = property }
+    if refusals.count > 1 {
+      info["NSDetailedErrors"] = refusals.map { refusal in
+        var info: [String: Any] = ["reason": refusal.reason, "entity": refusal.entity]
+        if let property = refusal.property { info["property"] = property }
+        return ErrorMessage(refusal.reason, advice: refusal.advice).cocoaError(Self.code, info)
+      }
+    }
+    return message.cocoaError(Self.code, info)
+  }
+
+  /// `NSInferredMappingModelError`
+  private static let code: Int = 134_190
+
+  /// The mapping model. Throws ``error``.
+  public func mappingModel() throws -> NSMappingModel {
+    if let error { throw error }
+    let model = NSMappingModel()
+    model.entityMappings = InferredMappings(difference).entityMappings()
+    return model
+  }
+}
