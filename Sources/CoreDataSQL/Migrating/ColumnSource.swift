@@ -79,7 +79,7 @@ extension ColumnSource.Change {
       group.key == 0
         ? rest
         : .choice(
-          when: .inList(value, group.value.sorted().map { .integer(Int64($0)) }), then: moved(group.key),
+          when: value.isOne(of: group.value.sorted()), then: moved(group.key),
           otherwise: rest)
     }
   }
@@ -280,5 +280,13 @@ extension ColumnKind {
       true
     default: false
     }
+  }
+}
+
+extension SQLExpression {
+  func isOne(of numbers: [Int]) -> SQLExpression {
+    numbers.count == 1
+      ? .binary(.equal, self, .integer(Int64(numbers[0])))
+      : .inList(self, numbers.map { .integer(Int64($0)) })
   }
 }

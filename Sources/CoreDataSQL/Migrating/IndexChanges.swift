@@ -87,7 +87,7 @@ struct IndexChanges {
           return false
         }
         let text: String = SQLRenderer.text(index.trees[0], dialect: SQLiteDialect())
-        return SQLTokens(text) == SQLTokens(tree.sql ?? "") && stores.isQuiet(made.table)
+        return SQLTokens(text) == SQLTokens(tree.sql ?? "") && planner.keepsValues(of: made)
       }
       if let same {
         open.remove(at: same)
@@ -107,6 +107,13 @@ struct IndexChanges {
     obstacles.append(
       "Table \(object.table) has an index, \(object.name), that is not of the store's model, and the table "
         + "changes.")
+  }
+}
+
+extension MigrationPlanner {
+  /// Whether the contents of an R-tree stay right.
+  fileprivate func keepsValues(of tree: RTree) -> Bool {
+    tables.first { $0.table.name == tree.table }?.kept?.keepsValues(of: tree.columns) ?? false
   }
 }
 

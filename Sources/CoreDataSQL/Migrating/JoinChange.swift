@@ -107,10 +107,7 @@ extension JoinChange {
 extension TableChange {
   /// The rows of entities, by their numbers.
   static func isOf(_ numbers: [Int], _ alias: String? = nil) -> SQLExpression {
-    let column: SQLExpression = .column(alias, AppleNames.entityNumber)
-    return numbers.count == 1
-      ? .binary(.equal, column, .integer(Int64(numbers[0])))
-      : .inList(column, numbers.map { .integer(Int64($0)) })
+    SQLExpression.column(alias, AppleNames.entityNumber).isOne(of: numbers)
   }
 }
 

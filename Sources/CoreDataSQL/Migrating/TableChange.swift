@@ -159,7 +159,7 @@ extension TableChange {
       value = .bound(constant)
     } else {
       // No value: but the column may have had one for these entities.
-      guard let base, pairs.contains(where: { uses(base, $0.old, moves.old) }) else { return nil }
+      guard let base, pairs.contains(where: { moves.old.mayHold(base, $0.old) }) else { return nil }
       value = .null
     }
     let layout: EntityLayout = moves.new.layout.entities[column.owner]
@@ -175,16 +175,6 @@ extension TableChange {
       numbers: pairs.count == origins[0].pairs.count ? nil : pairs.map(moves.number).sorted(),
       missing: missing,
       explanation: words)
-  }
-
-  private func uses(_ column: String, _ entity: Int, _ old: StoreSchema) -> Bool {
-    old.storage[entity].contains { storage in
-      switch storage {
-      case .attribute(let own): own.name == column
-      case .toOne(let columns): columns.key == column || columns.entity == column || columns.order == column
-      case .none, .toMany: false
-      }
-    }
   }
 
   /// The entities' own numbers, together with a change of all rows if there is one.
@@ -208,7 +198,32 @@ extension TableChange {
   }
 }
 
+extension StoreSchema {
+  /// Whether rows of an entity may have values in a column of their table. Hidden keys are not looked for: any
+  /// row may have them.
+  func mayHold(_ column: String, _ entity: Int) -> Bool {
+    let isOwn: Bool = storage[entity].contains { storage in
+      switch storage {
+      case .attribute(let own): own.name == column
+      case .toOne(let columns): columns.key == column || columns.entity == column || columns.order == column
+      case .none, .toMany: false
+      }
+    }
+    guard !isOwn, let position = tablePosition[entity] else { return isOwn }
+    return tables[position].columns.contains {
+      $0.name == column && layout.entities[$0.owner].slots[$0.slot].role == .toMany
+    }
+  }
+}
+
 extension TableChange.KeptTable {
+  /// Whether all rows keep their keys and what they have in these columns, by their new names.
+  func keepsValues(of columns: [String]) -> Bool {
+    let changed: Set<String> = Set(
+      updates.flatMap(\.assignments).map(\.column) + renames.map(\.to) + added.map(\.name))
+    return deleted.isEmpty && changed.isDisjoint(with: columns)
+  }
+
   /// Adds an update, to one of the same rows if there is one.
   fileprivate mutating func add(_ update: TableUpdate) {
     let known: Int? = updates.firstIndex {

@@ -61,6 +61,14 @@ struct TableCopy {
         groups.append((source, [pair]))
       }
     }
+    // Entities without the property have nothing in the column.
+    let sources: [ColumnSource] = groups.compactMap(\.source).filter { $0 != .null }
+    let others: [EntityMoves.Pair] = groups.filter { $0.source == nil || $0.source == .null }.flatMap(\.pairs)
+    if sources.count == 1, sources[0].whenNil == nil, let column = sources[0].column,
+      !others.contains(where: { moves.old.mayHold(column, $0.old) })
+    {
+      groups = [(sources[0], origin.pairs)]
+    }
     func expression(_ source: ColumnSource?) -> SQLExpression {
       source?.expression { .column(nil, names.column($0, of: self.source.name)) } ?? .null
     }

@@ -77,11 +77,13 @@ struct StoreMigration {
           try? ModelCache.read(database, url: url)
         }
       }
+      let fitsNew: Bool = (try? check(plan.target, options.entityNames)) != nil
+      if fitsNew, isSure(metadata, database) { return nil }
       do {
         try check(plan.source, names)
-      } catch StoreError.incompatibleModel(let url, let mismatch) {
-        if (try? check(plan.target, options.entityNames)) != nil { return nil }
-        throw StoreError.incompatibleModel(url: url, mismatch)
+      } catch {
+        if fitsNew { return nil }
+        throw error
       }
     }
     let facts: MigrationFacts = try .read(database, url: url, counting: counting)
@@ -89,6 +91,16 @@ struct StoreMigration {
     return State(
       metadata: metadata,
       migration: try MigrationPlanner.plan(plan, old: old, facts: facts, targetEntities: options.entityNames))
+  }
+
+  /// Whether hashes or structures decide for all entities of the new model: Apple's hashes of some can't be
+  /// computed.
+  private func isSure(_ metadata: StoreMetadata, _ database: Database) -> Bool {
+    let versions = EntityVersions(
+      hashes: metadata.hashes, carried: try? ModelCache.read(database, url: url))
+    return plan.target.entities.allSatisfy { entity in
+      !(options.entityNames?.contains(entity.name) ?? true) || versions.fits(entity.entity) == true
+    }
   }
 
   private func problems(_ migration: InPlaceMigration, _ database: Database) throws -> [MigrationProblem] {

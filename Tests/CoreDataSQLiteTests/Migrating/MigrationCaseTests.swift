@@ -13,7 +13,7 @@ struct MigrationCase: CustomTestStringConvertible, Sendable {
   let name: String
   let before: ModelSketch
   let after: ModelSketch
-  /// The statements for a store with objects; those that write the list of entities are left out.
+  /// The statements, without those that write the list of entities, and without triggers.
   let sql: [String]
   var movesKeys: Bool = false
 
@@ -55,31 +55,71 @@ enum Migrating {
 }
 
 @Suite struct MigrationCaseTests {
-  @Test(arguments: MigrationCase.all)
+  @Test(arguments: MigrationCase.all + MigrationCase.structural)
   func `the statements of a change, and the objects after it`(_ example: MigrationCase) throws {
     let folder: TemporaryFolder = try TemporaryFolder()
     let url: URL = folder.file("store.sqlite")
     let (source, target) = (example.before.layout(), example.after.layout())
     let plan = SchemaPlan(source, target)
     let before: StoreDump = try Migrating.make(url, source, seed: 11)
-    let planned: PlannedMigration = try SQLiteKind().migrationPlan(
-      at: url, plan: plan, options: StoreOpeningOptions())
+    // Hashes don't cover indexes: a store fits a model that differs in them only.
+    let isCovered: Bool =
+      source.model.entityVersionHashesByName != target.model.entityVersionHashesByName
+    var options = StoreOpeningOptions()
+    options.checksModel = isCovered
+    let planned: PlannedMigration = try SQLiteKind().migrationPlan(at: url, plan: plan, options: options)
     #expect(planned.obstacles == [])
     #expect(planned.problems == [])
     let statements: [String] = planned.steps.dropLast(2).map(\.statement).filter {
-      !$0.contains("Z_PRIMARYKEY")
+      !$0.contains("Z_PRIMARYKEY") && !$0.contains(" TRIGGER ")
     }
     #expect(statements == example.sql, "\(statements.joined(separator: "\n"))")
-    let report: MigrationReport = try Migrating.migrate(url, plan)
+    let report: MigrationReport = try Migrating.migrate(url, plan, options)
     #expect(report.outcome == .migrated)
-    let expected: StoreDump = before.migrated(plan)
-    let found: StoreDump = try Migrating.dump(url, target)
+    let expected: StoreDump = before.migrated(plan).withoutNewOrders(plan)
+    let found: StoreDump = try Migrating.dump(url, target).withoutNewOrders(plan)
     let isEqual: Bool =
       example.movesKeys ? found.withoutKeys == expected.withoutKeys : found == expected
     #expect(isEqual, "\(found.differences(from: expected))")
     try Self.expectFresh(url, target, folder)
     // A second process finds nothing to do.
-    #expect(try Migrating.migrate(url, plan).outcome == .alreadyMigrated || source.model == target.model)
+    #expect(try Migrating.migrate(url, plan).outcome == .alreadyMigrated)
+  }
+
+  @Test func `new derived attributes are computed for all objects`() throws {
+    let folder: TemporaryFolder = try TemporaryFolder()
+    let url: URL = folder.file("store.sqlite")
+    let example: MigrationCase = try #require(
+      MigrationCase.structural.first { $0.name == "derived attributes are added" })
+    let plan = SchemaPlan(example.before.layout(), example.after.layout())
+    let before: StoreDump = try Migrating.make(url, plan.source, seed: 4)
+    try Migrating.migrate(url, plan)
+    let engine: SQLiteEngine = try Migrating.engine(url, plan.target)
+    defer { try? engine.close() }
+    let (place, visit) = (engine.entity("Place"), engine.entity("Visit"))
+    for (number, row) in try engine.fetch(FetchPlan(entity: place)).rows.enumerated() {
+      let found: [String: Value] = row.values(place)
+      let visits: [StoreDump.Object] = before.objects["Visit"]!.filter {
+        $0.members["place"] == ["Place\(number)"]
+      }
+      let total: Int64 = visits.reduce(0) { sum, visit in
+        if case .integer(let cost)? = visit.values["cost"] { return sum + cost }
+        return sum
+      }
+      #expect(found["count"] == .integer(Int64(visits.count)))
+      #expect(found["total"] == .integer(total))
+      #expect(found["low"] == before.objects["Place"]![number].values["code"])
+    }
+    for (number, row) in try engine.fetch(FetchPlan(entity: visit)).rows.enumerated() {
+      let of: Int? = before.objects["Visit"]![number].members["place"].flatMap { Int($0[0].dropFirst(5)) }
+      #expect(row.values(visit)["where"] == of.flatMap { before.objects["Place"]![$0].values["code"] })
+    }
+    // The triggers go on from there.
+    let first: RowID = try engine.fetchIDs(FetchPlan(entity: place))[0]
+    let count: Value? = try engine.values(first)?["count"]
+    try engine.insert("Visit", [["place": .target(first), "cost": .integer(5)]])
+    guard case .integer(let was)? = count else { return }
+    #expect(try engine.values(first)?["count"] == .integer(was + 1))
   }
 
   /// Tables, columns, indexes, triggers and the list of entities are those of a fresh store.

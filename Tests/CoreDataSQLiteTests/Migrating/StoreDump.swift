@@ -33,7 +33,8 @@ struct StoreDump: Equatable {
     }
     for (layout, row) in rows {
       var object = Object(key: row.id.key)
-      for (name, value) in row.values(layout) {
+      // Derived values have a test of their own.
+      for (name, value) in row.values(layout) where !(layout.slot(named: name)?.isDerived ?? false) {
         if case .target(let id) = value {
           object.members[name] = [names[id] ?? "lost \(id.key)"]
         } else {
@@ -69,7 +70,7 @@ struct StoreDump: Equatable {
       let former: EntityLayout = plan.source.entities[source]
       let made: [Object] = (objects[former.name] ?? []).map { old in
         var object = Object(key: old.key)
-        for (number, slot) in entity.slots.enumerated() {
+        for (number, slot) in entity.slots.enumerated() where !slot.isDerived {
           switch plan.entities[entity.index].slots[number] {
           case .constant(let value):
             if case .stored(let kind, _) = slot.role { object.values[slot.name] = Value(value, kind) }
@@ -120,6 +121,26 @@ struct StoreDump: Equatable {
   var withoutKeys: StoreDump {
     var copy: StoreDump = self
     copy.objects = objects.mapValues { $0.map { Object(key: 0, values: $0.values, members: $0.members) } }
+    return copy
+  }
+
+  /// With the members of relationships that were not ordered before sorted by their names: their first order
+  /// is not promised.
+  func withoutNewOrders(_ plan: SchemaPlan) -> StoreDump {
+    var copy: StoreDump = self
+    for entity in plan.target.entities {
+      for (number, slot) in entity.slots.enumerated() where slot.relationship?.isOrdered ?? false {
+        if case .slot(let old, _) = plan.entities[entity.index].slots[number],
+          let former = plan.entities[entity.index].entity,
+          plan.source.entities[former].slots[old].relationship?.isOrdered ?? false
+        {
+          continue
+        }
+        for place in (copy.objects[entity.name] ?? []).indices {
+          copy.objects[entity.name]![place].members[slot.name]?.sort()
+        }
+      }
+    }
     return copy
   }
 
