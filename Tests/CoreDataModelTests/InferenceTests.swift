@@ -15,6 +15,7 @@ struct InferenceTests {
     let new: Build
     let mappings: [String]
     var conditions: [String] = []
+    var omissions: [String] = []
   }
 
   private static let title: String = "title = $source.title"
@@ -179,6 +180,27 @@ struct InferenceTests {
         "IEM_Copy_Dog: Dog → Dog:", "IEM_Transform_Person: Person → Person: pet = \(objects("pet"))",
       ]),
     Case(
+      name: "a relationship to another destination",
+      old: {
+        $0.entity("Item", Draft.to("owner"))
+        $0.entity("Person")
+        $0.entity("Company")
+        $0["Item"].relationshipsByName["owner"]?.destinationEntity = $0["Person"]
+      },
+      new: {
+        $0.entity("Item", Draft.to("owner"))
+        $0.entity("Person")
+        $0.entity("Company")
+        $0["Item"].relationshipsByName["owner"]?.destinationEntity = $0["Company"]
+      },
+      mappings: [
+        "IEM_Copy_Company: Company → Company:", "IEM_Transform_Item: Item → Item: owner",
+        "IEM_Copy_Person: Person → Person:",
+      ],
+      omissions: [
+        "Item.owner leads to Person in the source, to Company in the destination; its former objects are left out."
+      ]),
+    Case(
       name: "a constraint", old: { $0.entity("Item", Draft.attribute("title")) },
       new: { $0.entity("Item", Draft.attribute("title")).uniquenessConstraints = [["title"]] },
       mappings: ["IEM_Transform_Item: Item → Item: \(title)"],
@@ -264,8 +286,9 @@ struct InferenceTests {
     let (old, new) = (ModelDraft.make(test.old), ModelDraft.make(test.new))
     let mapping: NSMappingModel = try .inferredMappingModel(forSourceModel: old, destinationModel: new)
     #expect(mapping.entityMappings.map(Self.words) == test.mappings, "\(test.name)")
-    #expect(
-      MappingInference(from: old, to: new).conditions.map(\.description) == test.conditions, "\(test.name)")
+    let inference = MappingInference(from: old, to: new)
+    #expect(inference.conditions.map(\.description) == test.conditions, "\(test.name)")
+    #expect(inference.omissions == test.omissions, "\(test.name)")
     for entity in mapping.entityMappings {
       #expect(
         entity.sourceEntityVersionHash == old.entitiesByName[entity.sourceEntityName ?? ""]?.versionHash)
@@ -322,21 +345,39 @@ struct InferenceTests {
       ]
     ),
     (
-      "another destination",
+      "a required relationship to another destination",
       { draft in
-        draft.entity("Item", Draft.to("owner"))
+        draft.entity("Item", Draft.to("owner", required: true))
         draft.entity("Person")
         draft.entity("Company")
         draft["Item"].relationshipsByName["owner"]?.destinationEntity = draft["Person"]
       },
       { draft in
-        draft.entity("Item", Draft.to("owner"))
+        draft.entity("Item", Draft.to("owner", required: true))
         draft.entity("Person")
         draft.entity("Company")
         draft["Item"].relationshipsByName["owner"]?.destinationEntity = draft["Company"]
       },
       [
-        "Item.owner leads to Person in the source, to Company in the destination, and objects of Person do not become such."
+        "Item.owner leads to Person in the source, to Company in the destination, and is required, so that existing objects have nothing at its other end."
+      ]
+    ),
+    (
+      "a relationship to a part of its former objects",
+      { draft in
+        draft.entity("Animal")
+        draft.entity("Dog", parent: "Animal")
+        draft.entity("Item", Draft.to("owner"))
+        draft["Item"].relationshipsByName["owner"]?.destinationEntity = draft["Animal"]
+      },
+      { draft in
+        draft.entity("Animal")
+        draft.entity("Dog", parent: "Animal")
+        draft.entity("Item", Draft.to("owner"))
+        draft["Item"].relationshipsByName["owner"]?.destinationEntity = draft["Dog"]
+      },
+      [
+        "Item.owner leads to Animal in the source, to Dog in the destination, and objects of Animal do not become such."
       ]
     ),
     (

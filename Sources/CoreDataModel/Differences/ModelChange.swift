@@ -73,6 +73,14 @@ public struct ModelChange: Sendable, Hashable {
   }
 }
 
+extension ModelChange.Kind {
+  /// The name of the case, for machines: `type`, `optional`. That of an element is the name of its change.
+  public var name: String {
+    if case .element(_, let kind) = self { return kind.name }
+    return String("\(self)".prefix { $0 != "(" })
+  }
+}
+
 extension ModelChange: CustomStringConvertible {
   public var description: String { sentence }
 }

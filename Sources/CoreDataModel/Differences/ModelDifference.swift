@@ -128,6 +128,16 @@ struct EntityPairs {
   }
 }
 
+extension EntityPairs {
+  /// Whether two versions of a relationship have no object at their ends in common.
+  fileprivate func isCutOff(_ old: NSPropertyDescription?, _ new: NSPropertyDescription) -> Bool {
+    guard let former = (old as? NSRelationshipDescription)?.destinationEntity,
+      let target = (new as? NSRelationshipDescription)?.destinationEntity
+    else { return false }
+    return !former.familyInStoreOrder.contains { destination(of: $0)?.isKindOf(entity: target) ?? false }
+  }
+}
+
 /// Which property of an entity was which, inherited ones included.
 struct PropertyMatch {
   private let new: NSEntityDescription
@@ -185,14 +195,15 @@ struct PropertyMatch {
       result.append(
         PropertyDifference(
           source: source, destination: property,
-          changes: PropertyComparison.changes(source, property, of: name, pairs), isRepeated: isRepeated))
+          changes: PropertyComparison.changes(source, property, of: name, pairs), isRepeated: isRepeated,
+          isCutOff: pairs.isCutOff(source, property)))
     }
     for (place, property) in before.enumerated() where !kept.contains(place) {
       result.append(
         PropertyDifference(
           source: property, destination: nil,
           changes: PropertyComparison.changes(property, nil, of: name, pairs),
-          isRepeated: parent?.lost(property) ?? false))
+          isRepeated: parent?.lost(property) ?? false, isCutOff: false))
     }
     return result
   }

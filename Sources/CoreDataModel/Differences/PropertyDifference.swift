@@ -16,13 +16,17 @@ public struct PropertyDifference: Sendable {
   /// Whether the same is said of the entity from which the property is inherited.
   public let isRepeated: Bool
 
+  /// Whether it is a relationship to another destination, and none of the objects at its former end becomes
+  /// one of that: they are left out.
+  public let isCutOff: Bool
+
   /// The name in the destination, or in the source if it is only there.
   public var name: String { (destination ?? source)?.name ?? "" }
 
   /// The property of the source that holds the values: nil if the destination's values are new, and if they
-  /// are not stored in one of both versions, computed by the store or of another kind.
+  /// are not stored in one of both versions, computed by the store, of another kind, or left out.
   public var storedSource: NSPropertyDescription? {
-    guard let source, let destination, Self.isStored(source), Self.isStored(destination),
+    guard let source, let destination, !isCutOff, Self.isStored(source), Self.isStored(destination),
       !(destination is NSDerivedAttributeDescription), Self.areOfOneKind(source, destination)
     else { return nil }
     return source

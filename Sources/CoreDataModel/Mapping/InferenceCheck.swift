@@ -5,8 +5,7 @@ struct InferenceCheck {
   private let difference: ModelDifference
   private(set) var refusals: [MappingInference.Refusal] = []
   private(set) var conditions: [MappingInference.Condition] = []
-  /// Inherited properties are examined for each entity that has objects, and named once.
-  private var seen: Set<ObjectIdentifier> = []
+  private(set) var omissions: [String] = []
 
   init(_ difference: ModelDifference) {
     self.difference = difference
@@ -34,6 +33,12 @@ struct InferenceCheck {
       }
       for property in entity.properties { check(property, of: entity.name) }
     }
+  }
+
+  // Inherited properties are examined for each entity that has objects, and named once.
+
+  private mutating func omit(_ sentence: String) {
+    if !omissions.contains(sentence) { omissions.append(sentence) }
   }
 
   private mutating func refuse(_ entity: String, _ property: String?, _ reason: String, _ advice: String) {
@@ -115,6 +120,18 @@ struct InferenceCheck {
     switch new {
     case let new as NSAttributeDescription:
       checkAttribute(property.storedSource as? NSAttributeDescription, new, owner, subject, new.name)
+    case let new as NSRelationshipDescription where property.isCutOff:
+      let former: String = (property.source as? NSRelationshipDescription)?.destinationEntityName ?? ""
+      let sentence: String =
+        "\(subject) leads to \(former) in the source, to \(new.destinationEntityName ?? "") in the destination"
+      if new.isOptional {
+        omit("\(sentence); its former objects are left out.")
+      } else {
+        refuse(
+          owner, new.name,
+          "\(sentence), and is required, so that existing objects have nothing at its other end.",
+          "Make it optional, or relate the objects with a mapping model.")
+      }
     case let new as NSRelationshipDescription:
       checkRelationship(property.storedSource as? NSRelationshipDescription, new, owner, subject)
     default: break
@@ -231,13 +248,6 @@ struct InferenceCheck {
         "\(subject) leads to \(former.name ?? "") in the source, to \(target.name ?? "") in the destination, "
           + "and objects of \(stranger.name ?? "") do not become such.",
         "Give the relationship another name, so that the old objects are left out, or write a mapping model.")
-      return
-    }
-    if successors.isEmpty && !family.isEmpty && !new.isOptional {
-      refuse(
-        owner, new.name,
-        "\(subject) is required and leads to \(former.name ?? "") in the source, whose objects are not in the "
-          + "destination.", "Make it optional, or relate the objects with a mapping model.")
     }
   }
 }

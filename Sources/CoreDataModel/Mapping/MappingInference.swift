@@ -64,6 +64,10 @@ public struct MappingInference: Sendable {
   /// What a store's objects must fulfil.
   public let conditions: [Condition]
 
+  /// Relationships whose objects are left out because they have another destination now, a sentence each.
+  /// What the destination does not have at all is left out without a word here.
+  public let omissions: [String]
+
   public init(from source: NSManagedObjectModel, to destination: NSManagedObjectModel) {
     self.init(ModelDifference(from: source, to: destination))
   }
@@ -72,7 +76,7 @@ public struct MappingInference: Sendable {
     self.difference = difference
     var check = InferenceCheck(difference)
     check.run()
-    (refusals, conditions) = (check.refusals, check.conditions)
+    (refusals, conditions, omissions) = (check.refusals, check.conditions, check.omissions)
   }
 
   /// The error that says why no mapping model can be inferred; nil if one can.

@@ -4,8 +4,8 @@ import ArgumentParser
 struct ModelCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "model",
-    abstract: "Shows, hashes or checks a model.",
-    subcommands: [ModelShowCommand.self, ModelHashCommand.self, ModelLintCommand.self])
+    abstract: "Shows, hashes, checks or compares models.",
+    subcommands: [ModelShowCommand.self, ModelHashCommand.self, ModelLintCommand.self, ModelDiffCommand.self])
 }
 
 /// The options that the commands on models share.

@@ -18,7 +18,10 @@ enum ModelArgument {
   }
 
   /// The model, or its current version if there are several, or the one named.
-  static func load(_ path: String, version: String?) throws -> ModelVersion {
+  /// `option` is the one that named the version.
+  static func load(
+    _ path: String, version: String?, option: String = "--model-version"
+  ) throws -> ModelVersion {
     guard let version else {
       if let stored = try modelOfStore(path) { return stored }
       let loaded: LoadedModel = try NSManagedObjectModel.load(contentsOf: URL(fileURLWithPath: path))
@@ -27,7 +30,7 @@ enum ModelArgument {
     let files: [(name: String, url: URL)] = try versionFiles(path)
     guard let file = files.first(where: { $0.name == version }) else {
       let known: String = files.map { "\"\($0.name)\"" }.joined(separator: ", ")
-      throw CommandFailure("--model-version: \(path): There is no version \"\(version)\". It has \(known).")
+      throw CommandFailure("\(option): \(path): There is no version \"\(version)\". It has \(known).")
     }
     let loaded: LoadedModel = try NSManagedObjectModel.load(contentsOf: file.url)
     return ModelVersion(name: file.name, model: loaded.model, warnings: loaded.warnings, path: path)

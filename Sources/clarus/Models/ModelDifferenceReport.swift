@@ -1,0 +1,82 @@
+import CoreDataModel
+
+/// What `clarus model diff` prints.
+struct ModelDifferenceReport {
+  private let difference: ModelDifference
+  private let inference: MappingInference
+
+  init(_ difference: ModelDifference) {
+    self.difference = difference
+    inference = MappingInference(difference)
+  }
+
+  var isEmpty: Bool { difference.changes.isEmpty && difference.conflicts.isEmpty }
+
+  private var changed: [EntityDifference] { difference.entities.filter { !$0.allChanges.isEmpty } }
+
+  private func refusals(of change: ModelChange) -> [MappingInference.Refusal] {
+    inference.refusals.filter { refusal in
+      (refusal.property.map { "\(refusal.entity).\($0)" } ?? refusal.entity) == change.subject
+    }
+  }
+
+  // MARK: Text
+
+  var lines: [String] {
+    if isEmpty { return ["The models are equal."] }
+    var lines: [String] = []
+    for entity in changed {
+      for change in entity.allChanges {
+        lines.append((change.changesVersionHash ? "* " : "  ") + DisplayWidth.escaped(change.sentence))
+      }
+    }
+    lines.append("")
+    if !difference.changesVersionHashes {
+      lines.append("Stores of the source open with the destination; nothing has to be migrated.")
+      return lines
+    }
+    if inference.refusals.isEmpty {
+      lines.append("A mapping model can be inferred.")
+      lines += (inference.conditions.map(\.description) + inference.omissions).map {
+        "  - " + DisplayWidth.escaped($0)
+      }
+    } else {
+      lines.append("No mapping model can be inferred:")
+      lines += inference.refusals.map { "  - " + DisplayWidth.escaped($0.description) }
+    }
+    return lines
+  }
+
+  // MARK: JSON
+
+  var json: JSONText {
+    let refusals: [JSONText] = inference.refusals.map {
+      .object([
+        ("entity", .string($0.entity)), ("property", .optional($0.property)), ("reason", .string($0.reason)),
+        ("advice", .string($0.advice)),
+      ])
+    }
+    let conditions: [JSONText] = inference.conditions.map {
+      .object([("entity", .string($0.entity)), ("condition", .string($0.description))])
+    }
+    return .object([
+      ("entities", .array(changed.map(json))), ("inferable", .bool(inference.refusals.isEmpty)),
+      ("refusals", .array(refusals)), ("conditions", .array(conditions)),
+      ("omissions", .strings(inference.omissions)),
+    ])
+  }
+
+  private func json(_ entity: EntityDifference) -> JSONText {
+    let changes: [JSONText] = entity.allChanges.map { change in
+      .object([
+        ("subject", .string(change.subject)), ("change", .string(change.kind.name)),
+        ("sentence", .string(change.sentence)), ("needsMigration", .bool(change.changesVersionHash)),
+        ("inferred", change.changesVersionHash ? .bool(refusals(of: change).isEmpty) : .null),
+      ])
+    }
+    return .object([
+      ("entity", .string(entity.name)), ("source", .optional(entity.source?.name)),
+      ("needsMigration", .bool(entity.changesVersionHash)), ("changes", .array(changes)),
+    ])
+  }
+}

@@ -1,0 +1,94 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// `clarus model diff`
+@Suite struct ModelDiffTests {
+  private let folder: TemporaryFolder
+
+  init() throws { folder = try TemporaryFolder() }
+
+  /// Writes a version of a package with one entity `Item`.
+  private func write(_ version: String, _ attributes: String) throws {
+    let model: URL = folder.url.appendingPathComponent("Shop.xcdatamodeld/\(version).xcdatamodel")
+    try FileManager.default.createDirectory(at: model, withIntermediateDirectories: true)
+    let text: String = """
+      <?xml version="1.0" encoding="UTF-8" standalone="yes"?>
+      <model type="com.apple.IDECoreDataModeler.DataModel" documentVersion="1.0">
+        <entity name="Item" representedClassName="Item" syncable="YES">\(attributes)</entity>
+      </model>
+      """
+    try Data(text.utf8).write(to: model.appendingPathComponent("contents"))
+  }
+
+  private func run(_ from: String, _ to: String, _ more: String...) throws -> CommandLineRun {
+    let package: String = folder.url.appendingPathComponent("Shop.xcdatamodeld").path
+    return try CommandLineRun(["model", "diff", package, "--from", from, "--to", to] + more)
+  }
+
+  private static let rank: String = #"<attribute name="rank" optional="YES" attributeType="Integer 16"/>"#
+  private static let wide: String = #"<attribute name="rank" optional="YES" attributeType="Integer 32"/>"#
+  private static let title: String = #"<attribute name="title" attributeType="String"/>"#
+
+  @Test func `equal models`() throws {
+    defer { try? FileManager.default.removeItem(at: folder.url) }
+    try write("1", Self.rank)
+    let run: CommandLineRun = try run("1", "1")
+    #expect((run.output, run.errors, run.status) == ("The models are equal.\n", "", 0))
+  }
+
+  @Test func `changes are told with what is inferred`() throws {
+    defer { try? FileManager.default.removeItem(at: folder.url) }
+    try write("1", Self.rank)
+    try write("2", Self.wide)
+    let run: CommandLineRun = try run("1", "2")
+    #expect(
+      run.output == """
+        * Item.rank is Integer 16 in the source, Integer 32 in the destination
+
+        A mapping model can be inferred.
+
+        """)
+    #expect(run.status == 1)
+  }
+
+  @Test func `refusals say what to do`() throws {
+    defer { try? FileManager.default.removeItem(at: folder.url) }
+    try write("1", Self.wide)
+    try write("2", Self.rank + Self.title)
+    let run: CommandLineRun = try run("1", "2", "--json")
+    let root = try #require(try run.json() as? [String: Any])
+    #expect(root["inferable"] as? Bool == false)
+    let refusals = try #require(root["refusals"] as? [[String: Any]])
+    #expect(refusals.compactMap { $0["property"] as? String }.sorted() == ["rank", "title"])
+    #expect(refusals.allSatisfy { ($0["advice"] as? String)?.isEmpty == false })
+    let entity = try #require((root["entities"] as? [[String: Any]])?.first)
+    let changes = try #require(entity["changes"] as? [[String: Any]])
+    #expect(changes.compactMap { $0["change"] as? String } == ["type", "added"])
+    #expect(changes.allSatisfy { $0["inferred"] as? Bool == false && $0["needsMigration"] as? Bool == true })
+  }
+
+  @Test func `changes that no store depends on need no migration`() throws {
+    defer { try? FileManager.default.removeItem(at: folder.url) }
+    try write("1", Self.rank)
+    try write(
+      "2", Self.rank.replacingOccurrences(of: "Integer 16\"", with: "Integer 16\" defaultValueString=\"7\""))
+    let run: CommandLineRun = try run("1", "2")
+    #expect(
+      run.output.contains("  Item.rank is without default in the source, of the default 7 in the destination")
+    )
+    #expect(run.output.contains("nothing has to be migrated"))
+    #expect(run.status == 1)
+  }
+
+  @Test func `an unknown version and a single model are named`() throws {
+    defer { try? FileManager.default.removeItem(at: folder.url) }
+    try write("1", Self.rank)
+    let unknown: CommandLineRun = try run("1", "9")
+    #expect(unknown.status == 2)
+    #expect(unknown.errors.contains("--to: ") && unknown.errors.contains("There is no version \"9\""))
+    let single = try CommandLineRun(["model", "diff", folder.url.path])
+    #expect(single.errors.contains("--from"))
+    #expect(single.status != 0)
+  }
+}
