@@ -188,6 +188,28 @@ public final class RowSlab: @unchecked Sendable {
     return row
   }
 
+  /// Copies a row of another slab under another key and version. `target` gives the targets of to-one
+  /// relationships, with the entity that each leads to; nil: the copy has none.
+  package func appendCopy(
+    of source: RowRef, layout: EntityLayout, key: Int64, version: Int32,
+    target: (_ former: RowID, _ destination: Int) -> RowID?
+  ) -> UnsafeMutableRawPointer {
+    let row: UnsafeMutableRawPointer = appendRow(key: key, entity: source.entity, version: version)
+    for slot in layout.slots {
+      guard case .stored(let kind, let word) = slot.role else { continue }
+      guard kind == .toOne else {
+        copy(word, kind, from: source, to: row)
+        continue
+      }
+      if source.hasValue(word), let destination = slot.destination,
+        let target = target(source.target(word), destination)
+      {
+        set(row, word: word, toTarget: target)
+      }
+    }
+    return row
+  }
+
   /// Copies a value of another row of the same entity into a row; does nothing if that row has no value.
   public func copy(_ word: Int, _ kind: ColumnKind, from old: RowRef?, to row: UnsafeMutableRawPointer) {
     guard let old, old.hasValue(word) else { return }

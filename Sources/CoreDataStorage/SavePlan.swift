@@ -122,7 +122,9 @@ package struct SavePlan: Sendable {
 
   /// Gives all new rows provisional keys in place of their own, so that a store numbers them anew. References
   /// to objects that are not among the rows are left out: their keys would be those of others.
-  mutating func makeKeysProvisional(of model: ModelLayout) {
+  ///
+  /// Returns the provisional keys by root entity and former key.
+  mutating func makeKeysProvisional(of model: ModelLayout) -> [Int: [Int64: Int64]] {
     var map: [Int: [Int64: Int64]] = [:]
     for (layout, batch) in inserts {
       for slab in batch.slabs {
@@ -150,6 +152,7 @@ package struct SavePlan: Sendable {
     for place in toMany.indices {
       toMany[place].mapKeys { id in new(id.key, model.entities[Int(id.entity)].rootIndex) }
     }
+    return map
   }
 
   /// Replaces the provisional keys by the allocated ones: in rows, in place, and in edits.

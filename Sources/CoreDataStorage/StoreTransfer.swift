@@ -23,25 +23,28 @@ package struct StoreTransfer {
 
   /// `note` is called with the number of rows copied since the last call; an error it throws ends the
   /// transfer.
+  ///
+  /// Returns the new keys by root entity and former key if the target has numbered the rows anew, else nothing.
+  @discardableResult
   package static func copy(
     _ entities: [EntityLayout], from source: any StoreOperations, isReadOnly: Bool,
     to target: any StoreOperations, rowsPerSave: Int? = nil, note: (_ rows: Int) throws -> Void = { _ in }
-  ) throws {
+  ) throws -> [Int: [Int64: Int64]] {
     try withoutActuallyEscaping(note) { note in
       let transfer = StoreTransfer(
         entities: entities.filter { !$0.isAbstract }, source: source, target: target, isReadOnly: isReadOnly,
         note: note)
       if let rowsPerSave, !target.hasOneKeySequence {
         try transfer.copyInParts(of: rowsPerSave)
-      } else {
-        try transfer.copyAtOnce()
+        return [:]
       }
+      return try transfer.copyAtOnce()
     }
   }
 
   // MARK: One save
 
-  private func copyAtOnce() throws {
+  private func copyAtOnce() throws -> [Int: [Int64: Int64]] {
     var plan = SavePlan()
     var highestKeys: [Int: Int64] = [:]
     for entity in entities {
@@ -63,12 +66,14 @@ package struct StoreTransfer {
       try note(found.count)
     }
     if target.hasOneKeySequence, !source.hasOneKeySequence {
-      plan.makeKeysProvisional(of: source.layout)
-      _ = try target.save(plan)
-      return
+      var map: [Int: [Int64: Int64]] = plan.makeKeysProvisional(of: source.layout)
+      let keys: NewKeys = try target.save(plan).keys
+      for root in map.keys { map[root] = map[root]?.mapValues { keys.key($0, root: root) } }
+      return map
     }
     try allocate(highestKeys)
     _ = try target.save(plan)
+    return [:]
   }
 
   private func allocate(_ highestKeys: [Int: Int64]) throws {

@@ -189,7 +189,7 @@ extension NSManagedObjectContext {
     if let known = lookUpRegistered(objectID) { return known }
     let objectID: NSManagedObjectID = permanentIDs[objectID.key] ?? objectID
     guard
-      let store = store(of: objectID),
+      let (store, key) = place(of: objectID),
       store.runtime.entities.indices.contains(objectID.runtime.index)
     else {
       // A temporary id of another context, or an id of a store that was removed: an object that can't be
@@ -205,32 +205,29 @@ extension NSManagedObjectContext {
     }
     let runtime: EntityRuntime =
       store.runtime.runtime(named: objectID.runtime.layout.name) ?? objectID.runtime
-    return object(RowID(entity: runtime.index, key: objectID.key), store: store)
+    return object(RowID(entity: runtime.index, key: key), store: store)
   }
 
-  /// The store of an id in this context's coordinator: the id may come from another coordinator over the same
-  /// file.
-  final func store(of objectID: NSManagedObjectID) -> NSPersistentStore? {
+  /// The store of an id in this context's coordinator, and the key there: the id may come from another
+  /// coordinator over the same file, or from before a migration.
+  final func place(of objectID: NSManagedObjectID) -> (store: NSPersistentStore, key: Int64)? {
     applyStoreExchanges()
     if let store = objectID.persistentStore, store.persistentStoreCoordinator === persistentStoreCoordinator {
-      return store
+      return (store, objectID.key)
     }
-    return persistentStoreCoordinator?.store(identifier: objectID.storeIdentifier)
+    return persistentStoreCoordinator?.place(of: objectID)
   }
 
   final func lookUpRegistered(_ objectID: NSManagedObjectID) -> NSManagedObject? {
     requireQueue("registeredObject(for:) was called")
     applyPermanentIDs()
-    let ordinal: Int
+    let root: Int = objectID.runtime.layout.rootIndex
     if objectID.isTemporaryID {
       if let permanent = permanentIDs[objectID.key] { return lookUpRegistered(permanent) }
-      ordinal = 0
-    } else if let store = store(of: objectID) {
-      ordinal = store.ordinal
-    } else {
-      return nil
+      return identityMap.object(store: 0, root: root, key: objectID.key)
     }
-    return identityMap.object(store: ordinal, root: objectID.runtime.layout.rootIndex, key: objectID.key)
+    guard let (store, key) = place(of: objectID) else { return nil }
+    return identityMap.object(store: store.ordinal, root: root, key: key)
   }
 
   final func loadExisting(_ objectID: NSManagedObjectID) throws -> NSManagedObject {

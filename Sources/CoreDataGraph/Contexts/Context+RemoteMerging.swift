@@ -39,9 +39,10 @@ extension NSManagedObjectContext {
   final func removeCachedRows(of ids: [NSManagedObjectID]) {
     for id in ids where !id.isTemporaryID {
       // The id may belong to another model with the same entity.
-      guard let store = store(of: id), let runtime = store.runtime.runtime(named: id.runtime.layout.name)
+      guard let (store, key) = place(of: id),
+        let runtime = store.runtime.runtime(named: id.runtime.layout.name)
       else { continue }
-      store.removeCachedRows(of: runtime.layout, keys: [id.key])
+      store.removeCachedRows(of: runtime.layout, keys: [key])
     }
   }
 

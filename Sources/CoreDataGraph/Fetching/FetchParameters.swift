@@ -133,10 +133,16 @@ extension FetchParameters {
       case let type as NSManagedObject.Type: return .object(ObjectBox(family(of: type, store.runtime)))
       default: return value
       }
-      let known: Bool = !id.isTemporaryID && id.storeIdentifier == store.uuid
+      // An id from before a migration names the object that the new store has.
+      var key: Int64? = id.isTemporaryID || id.storeIdentifier != store.uuid ? nil : id.key
+      if key == nil, !id.isTemporaryID, let place = store.persistentStoreCoordinator?.place(of: id),
+        place.store === store
+      {
+        key = place.key
+      }
       // The entity is looked up by name: the id may come from another coordinator over the same file.
       let index: Int = store.runtime.runtime(named: id.runtime.layout.name)?.index ?? id.runtime.index
-      return .object(ObjectBox(ObjectReference(id: known ? RowID(entity: index, key: id.key) : nil)))
+      return .object(ObjectBox(ObjectReference(id: key.map { RowID(entity: index, key: $0) })))
     case .array(let members): return .array(members.map { close($0, store: store) })
     case .set(let members): return .set(Set(members.map { close($0, store: store) }))
     default: return value

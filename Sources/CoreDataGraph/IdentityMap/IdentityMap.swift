@@ -107,19 +107,26 @@ final class IdentityMap: @unchecked Sendable {
     }
   }
 
-  /// Moves objects of one store to another one, with the same keys.
-  func move(_ objects: [NSManagedObject], from old: NSPersistentStore, to new: NSPersistentStore) {
+  /// Moves objects of one store to another one, with the same keys or with those given.
+  func move(
+    _ objects: [NSManagedObject], from old: NSPersistentStore, to new: NSPersistentStore, keys: [Int64]? = nil
+  ) {
     lock.withLock { _ in
-      for object in objects where object.store === old {
+      for (place, object) in objects.enumerated() where object.store === old {
         let root: Int = object.runtime.layout.rootIndex
         prepare(old.ordinal, root)
         prepare(new.ordinal, root)
         let payload: UInt64 = IdentityMap.payload(of: object)
         let isKnown: Bool = tables[old.ordinal][root].remove(object.key, ifPayload: payload) != nil
         object.store = new
+        if let keys { object.key = keys[place] }
         object.cachedID = nil
         object.faultBatch = nil
         if isKnown { _ = tables[new.ordinal][root].insert(object.key, payload) }
+        if isKnown, new.observesRegistration {
+          observesRegistration = true
+          registrations.add(object, in: new, isRegistered: true)
+        }
       }
       newerRows = newerRows.filter { $0.key.ordinal != old.ordinal }
     }

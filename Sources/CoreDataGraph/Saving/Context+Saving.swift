@@ -77,7 +77,7 @@ extension NSManagedObjectContext {
           if tries == NSManagedObjectContext.mostSaveTries { throw refusal.error(in: self) }
           // The store was migrated while the save waited for it: the save then goes to the new store.
           if case .closed? = refusal.error as? StoreError, applyStoreExchanges() {
-            if !refusal.saved.isEmpty { changes = try preparation.run() }
+            changes = try preparation.run()
             continue
           }
           try resolve(refusal)
@@ -275,7 +275,7 @@ extension NSManagedObjectContext {
       updated: ids(NSUpdatedObjectsKey, NSUpdatedObjectIDsKey),
       deleted: ids(NSDeletedObjectsKey, NSDeletedObjectIDsKey))
     // A save through another coordinator over the same file has updated only that one's row cache.
-    removeCachedRows(of: (saved.updated + saved.deleted).filter { $0.store !== store(of: $0) })
+    removeCachedRows(of: (saved.updated + saved.deleted).filter { $0.store !== place(of: $0)?.store })
     merge(saved, isStored: false)
   }
 

@@ -7,8 +7,10 @@ extension NSPersistentStoreCoordinator {
   /// same contents: the way to export, and to "save as".
   ///
   /// The old store is removed from the coordinator; its files stay. The new one has a UUID of its own, so
-  /// objects get other ids: their entity and number stay, and objects of contexts get their new ids, with
-  /// unsaved changes and what can be undone. A context does this before it next fetches, looks up or saves;
+  /// objects get other ids: their entity stays, and so does their number, unless the new store is one that
+  /// numbers or names objects in its own way (XML and binary stores, which have one sequence of numbers for all
+  /// entities, and stores that a program implements). Objects of contexts get their new ids, with unsaved
+  /// changes and what can be undone. A context does this before it next fetches, looks up or saves;
   /// ids of the old store still lead to the objects here. A context that is pinned to a query generation
   /// moves to the state of the new store at its next read, and stays there, as after a save: its token is
   /// then another one. The program's metadata is copied. The notification that stores have changed also
@@ -23,11 +25,6 @@ extension NSPersistentStoreCoordinator {
   ///
   /// A migration reports to the thread's current `Progress`. Cancelling that ends it with
   /// `CocoaError.userCancelled`, and everything is as before; the copying of a file is not interrupted.
-  ///
-  /// XML and binary stores number the objects of all entities in one sequence, and stores that a program
-  /// implements name them. So a migration from a store of another kind to one of these gives objects new ids,
-  /// and those of the old store lead nowhere: objects of contexts become invalid as after ``remove(_:)``,
-  /// unsaved changes included. Save the contexts before.
   ///
   /// Throws a `CocoaError` and leaves everything unchanged if the store is not one of this coordinator's, if
   /// there is a store at the URL already, and for errors of reading and writing.
@@ -47,25 +44,20 @@ extension NSPersistentStoreCoordinator {
             "Migrating the store \(old.url?.path ?? old.uuid)", advice: "It is not in this coordinator."
           )
         }
-        let new: NSPersistentStore = try StoreMigration(source: old, coordinator: self)
-          .run(type: storeType, url: storeURL, options: options)
+        let migration = StoreMigration(source: old, coordinator: self)
+        let new: NSPersistentStore = try migration.run(type: storeType, url: storeURL, options: options)
         // Not earlier: a migration that fails leaves the store in its coordinator.
         old.willRemove(from: self)
-        exchange(old, for: new, keepsKeys: !new.renumbers(old))
+        let keys: MigratedKeys? = migration.copiedKeys.map { MigratedKeys($0, in: new) }
+        exchange(ExchangedStore(old: old, new: new, keys: keys))
         old.persistentStoreCoordinator = nil
         return new
       }
     }
     new.didAdd(to: self)
-    if new.renumbers(old) {
-      for context in contexts.all { context.onQueue { $0.removeObjects(of: old) } }
-      try? old.close()
-    }
     // Contexts that are running may still be firing faults from it.
     let closing = ClosingStore(old)
-    for context in contexts.all {
-      context.onQueue { context in withExtendedLifetime(closing) { _ = context.applyStoreExchanges() } }
-    }
+    for context in contexts.all { context.applyStoreExchanges(thenClosing: closing) }
     postChange([
       NSAddedPersistentStoresKey: [new], NSRemovedPersistentStoresKey: [old],
       NSUUIDChangedPersistentStoresKey: [old, new],
@@ -83,15 +75,6 @@ extension NSPersistentStoreCoordinator {
   }
 }
 
-extension NSPersistentStore {
-  /// Whether objects of another store get new keys when they are copied to this one.
-  fileprivate func renumbers(_ other: NSPersistentStore) -> Bool {
-    if referenceMap != nil { return true }
-    return (self as? EngineStore)?.hasOneKeySequence == true
-      && (other as? EngineStore)?.hasOneKeySequence != true
-  }
-}
-
 /// Closes a store when this object is deallocated.
 private final class ClosingStore: Sendable {
   private let store: NSPersistentStore
@@ -105,6 +88,8 @@ private final class ClosingStore: Sendable {
 struct ExchangedStore {
   let old: NSPersistentStore
   let new: NSPersistentStore
+  /// The objects' keys in the new store; nil if they are the same.
+  let keys: MigratedKeys?
 }
 
 /// The number of its coordinator's migrations that a context has followed.
@@ -132,15 +117,56 @@ extension NSManagedObjectContext {
     return true
   }
 
+  /// Runs on the queues of this context and its children: at once where that is the current queue, elsewhere
+  /// before any block that is enqueued later.
+  fileprivate func applyStoreExchanges(thenClosing store: ClosingStore) {
+    onQueue { context in withExtendedLifetime(store) { _ = context.applyStoreExchanges() } }
+    for child in children.all { child.applyStoreExchanges(thenClosing: store) }
+  }
+
   private func applyExchange(_ exchange: ExchangedStore) {
     let objects: [NSManagedObject] =
       identityMap.allObjects + undoState.objectsWithSavedDeletion + work.objectsDeletedRemotely
-    identityMap.move(objects, from: exchange.old, to: exchange.new)
+    if let keys = exchange.keys {
+      move(objects, exchange, keys)
+    } else {
+      identityMap.move(objects, from: exchange.old, to: exchange.new)
+    }
     func moved(_ id: NSManagedObjectID) -> NSManagedObjectID {
       guard id.store === exchange.old else { return id }
-      return NSManagedObjectID(runtime: id.runtime, key: id.key, store: exchange.new)
+      let key: Int64 =
+        exchange.keys.map { $0.key(id.key, root: id.runtime.layout.rootIndex) ?? id.key } ?? id.key
+      return NSManagedObjectID(runtime: id.runtime, key: key, store: exchange.new)
     }
     permanentIDs.replace(moved)
     work.replaceAssignments(to: exchange.old, by: exchange.new)
+  }
+
+  /// Gives objects the keys of a store that numbers or names them in its own way, and their rows: what they have
+  /// read stays read, and changes stay changes.
+  private func move(_ objects: [NSManagedObject], _ exchange: ExchangedStore, _ keys: MigratedKeys) {
+    var moving: [NSManagedObject] = []
+    var newKeys: [Int64] = []
+    for object in objects where object.store === exchange.old {
+      do {
+        newKeys.append(try keys.key(of: object, in: self))
+        moving.append(object)
+      } catch {
+        // A program's store has refused a key for an object that it has no row of.
+        exchange.new.report(error, object.objectID)
+        detach(object)
+      }
+    }
+    identityMap.move(moving, from: exchange.old, to: exchange.new, keys: newKeys)
+    var slabs: [Int: RowSlab] = [:]
+    for object in moving {
+      guard let row = object.row else { continue }
+      let layout: EntityLayout = exchange.new.runtime.layout.entities[row.entity]
+      if slabs[row.entity]?.isFull ?? true {
+        slabs[row.entity] = RowSlab(layout: layout, family: false, rowCapacity: 64)
+      }
+      guard let slab = slabs[row.entity] else { continue }
+      object.row = keys.copy(of: row, key: object.key, layout: layout, into: slab)
+    }
   }
 }

@@ -169,13 +169,23 @@ nonisolated open class NSPersistentStoreCoordinator: NSObject, WorkQueueOwner, @
     store.url ?? URL(fileURLWithPath: "/dev/null")
   }
 
-  /// The store with a UUID, or the one that replaced it when it was migrated.
-  final func store(identifier: String?) -> NSPersistentStore? {
+  /// The store of an id, and the key that the object has there: in the store that replaced the id's own one when
+  /// that was migrated. nil for an id of no store here, and of an object that was not there to be migrated.
+  final func place(of id: NSManagedObjectID) -> (store: NSPersistentStore, key: Int64)? {
     storesLock.withLock {
-      var identifier: String? = identifier
+      var identifier: String? = id.storeIdentifier
+      var key: Int64 = id.key
       while let sought = identifier {
-        if let store = stores.first(where: { $0.uuid == sought }) { return store }
-        identifier = exchanges.last { $0.old.uuid == sought }?.new.uuid
+        if let store = stores.first(where: { $0.uuid == sought }) { return (store, key) }
+        guard let exchange = exchanges.last(where: { $0.old.uuid == sought }) else { return nil }
+        if let keys = exchange.keys {
+          // The id may come from another coordinator, with another model.
+          guard let entity = runtime.runtime(named: id.runtime.layout.name),
+            let new = keys.key(key, root: entity.layout.rootIndex)
+          else { return nil }
+          key = new
+        }
+        identifier = exchange.new.uuid
       }
       return nil
     }
@@ -183,13 +193,12 @@ nonisolated open class NSPersistentStoreCoordinator: NSObject, WorkQueueOwner, @
 
   // MARK: Migrated stores
 
-  /// Replaces a store by another one. Ids of the old one lead to the new one if that keeps the keys.
-  final func exchange(_ old: NSPersistentStore, for new: NSPersistentStore, keepsKeys: Bool) {
+  /// Replaces a store by another one. Ids of the old one lead to the new one.
+  final func exchange(_ exchange: ExchangedStore) {
     storesLock.withLock {
-      guard let place = stores.firstIndex(where: { $0 === old }) else { return }
-      stores[place] = new
-      if !keepsKeys { return }
-      exchanges.append(ExchangedStore(old: old, new: new))
+      guard let place = stores.firstIndex(where: { $0 === exchange.old }) else { return }
+      stores[place] = exchange.new
+      exchanges.append(exchange)
       exchangeCount.store(exchanges.count, ordering: .releasing)
     }
   }

@@ -4,11 +4,13 @@ import Foundation
 
 /// Creates a store with the contents of another one (Decisions/0049): in the way of the new store's class, or
 /// row by row through memory.
-struct StoreMigration {
+final class StoreMigration {
   let source: NSPersistentStore
   let coordinator: NSPersistentStoreCoordinator
   /// A separate context, for stores that need the calling context.
   let caller: StoreCaller
+  /// The objects' keys in the new store, if they have new ones; complete after `run`.
+  var copiedKeys: CopiedKeys?
   /// One unit for each row and one for the file; a child of the thread's current progress.
   private let progress = Progress(totalUnitCount: 1)
 
@@ -62,13 +64,14 @@ struct StoreMigration {
         return try state.count(plan)
       }
       progress.totalUnitCount = Int64(counts.reduce(1, +))
-      try StoreTransfer.copy(
+      let keys: [Int: [Int64: Int64]] = try StoreTransfer.copy(
         entities, from: state, isReadOnly: !allocatesKeys, to: target,
         rowsPerSave: inParts ? Self.rowsPerSave : nil
       ) { rows in
         progress.completedUnitCount += Int64(rows)
         try throwIfCancelled()
       }
+      if target.hasOneKeySequence, !state.hasOneKeySequence { copiedKeys = CopiedKeys(keys: keys) }
     }
   }
 }

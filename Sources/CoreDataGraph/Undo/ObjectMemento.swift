@@ -17,8 +17,21 @@ struct ObjectMemento {
   let changes: [EventChange]
   /// The row with the values of unset entries in `changes`.
   let row: RowRef?
+  /// The store of the row, which may have been migrated since.
+  let store: NSPersistentStore?
   /// For an object that was deleted: retained as long as an undo can restore it.
   var retention: UndoRetention?
+
+  init(
+    object: NSManagedObject, life: Life, changes: [EventChange], row: RowRef?, retention: UndoRetention? = nil
+  ) {
+    self.object = object
+    self.life = life
+    self.changes = changes
+    self.row = row
+    store = object.store
+    self.retention = retention
+  }
 }
 
 /// Lets a deleted object keep its relationships while an undo may restore it. When no action retains this any
@@ -55,7 +68,7 @@ extension NSManagedObject {
       switch change {
       case .value(let slot, let old):
         let now: SlotValue = state.values[slot]
-        restore(slot, old, of: memento.row, state)
+        restore(slot, old, of: memento, state)
         return .value(slot, now)
       case .added(let slot, let member, let place, let mark):
         return revertAddition(member, slot, from: place, mark)
@@ -107,8 +120,8 @@ extension NSManagedObject {
     return .added(slot, member, place, now)
   }
 
-  private final func restore(_ slot: Int, _ old: SlotValue, of oldRow: RowRef?, _ state: ObjectState) {
-    guard old.isUnset, let oldRow else {
+  private final func restore(_ slot: Int, _ old: SlotValue, of memento: ObjectMemento, _ state: ObjectState) {
+    guard old.isUnset, let oldRow = memento.row else {
       state.values[slot] = old
       state.noteChange(slot)
       return
@@ -119,7 +132,7 @@ extension NSManagedObject {
       return
     }
     // Saved since: the present row holds another value.
-    state.values[slot] = value(slot, in: oldRow, of: store)
+    state.values[slot] = value(slot, in: oldRow, of: memento.store)
     state.noteChange(slot)
   }
 
@@ -133,7 +146,11 @@ extension NSManagedObject {
     guard row.hasValue(word), let store, let context = identityMap?.context else {
       return .null
     }
-    return .object(context.object(row.target(word), store: store))
+    let target: RowID = row.target(word)
+    if store.isInCoordinator { return .object(context.object(target, store: store)) }
+    let id = NSManagedObjectID(
+      runtime: store.runtime.entities[Int(target.entity)], key: target.key, store: store)
+    return .object(context.lookUp(id))
   }
 
   /// Removes all members from this side's relationships. Returns the changes to undo this.

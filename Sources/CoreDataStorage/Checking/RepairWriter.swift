@@ -75,7 +75,7 @@ final class RepairWriter {
 
   func finish() throws {
     if writesAtOnce {
-      if renumbers { plan.makeKeysProvisional(of: source.layout) }
+      if renumbers { _ = plan.makeKeysProvisional(of: source.layout) }
       _ = try target.save(plan)
       return
     }

@@ -13,6 +13,8 @@ struct ObjectTransfer {
   /// By the source's ids.
   private var made: [Place: NSManagedObject] = [:]
   private var objects: [NSManagedObject] = []
+  /// The versions of the source's rows, by root entity and key.
+  private var versions: [Int: [Int64: Int32]] = [:]
 
   private struct Place: Hashable {
     let root: Int
@@ -48,6 +50,13 @@ struct ObjectTransfer {
     part.inserted = objects
     let plan: SavePlan = try SavePlanner.plan(&part, of: context, values)
     try target.execute(plan, for: part.caller(context))
+    migration.copiedKeys = copiedKeys(version: part.insertedRows.first?.version ?? 1)
+  }
+
+  private func copiedKeys(version: Int32) -> CopiedKeys {
+    var result = CopiedKeys(keys: [:], versions: (versions, version))
+    for (place, object) in made { result.keys[place.root, default: [:]][place.key] = object.key }
+    return result
   }
 
   private func place(_ id: RowID) -> Place {
@@ -72,6 +81,7 @@ struct ObjectTransfer {
         values.values[number] = try row.slotValue(word: word, kind: kind, attribute: slot.attribute)
       }
       made[place(row.id)] = object
+      versions[entity.layout.rootIndex, default: [:]][row.key] = row.version
       objects.append(object)
     }
   }
