@@ -161,12 +161,15 @@ enum BundleModels {
     }
   }
 
-  /// The bundle's own models and those of resource bundles directly within it, as SwiftPM makes them.
-  private static func urls(in bundle: Bundle) -> [URL] {
+  /// The bundle's folder of resources and those of resource bundles directly within it, as SwiftPM makes them.
+  static func folders(of bundle: Bundle) -> [URL] {
     let root = bundle.resourceURL ?? bundle.bundleURL
-    let folders =
-      [root]
+    return [root]
       + children(of: root).filter { $0.pathExtension == "resources" || $0.pathExtension == "bundle" }
+  }
+
+  private static func urls(in bundle: Bundle) -> [URL] {
+    let folders = folders(of: bundle)
     let found = folders.flatMap { children(of: $0) }
     let compiled = found.filter { $0.pathExtension == "momd" || $0.pathExtension == "mom" }
     let names = Set(compiled.map { $0.deletingPathExtension().lastPathComponent })

@@ -1,0 +1,80 @@
+import CoreDataPredicates
+import Foundation
+
+extension NSMappingModel {
+  /// The mapping model in the bundles (the main bundle for nil) that is for these versions of the models.
+  ///
+  /// Compiled mapping models are found by the version hashes in them; those of the editor by the models that
+  /// they name, which must be in the bundle too. Of several the one is taken that leaves out the fewest
+  /// entities.
+  ///
+  /// Throws `CocoaError.migrationMissingMappingModel` that lists what was found and why it does not fit. Queue:
+  /// any. Cost: reads each mapping model of the bundles.
+  public static func load(
+    from bundles: [Bundle]?, forSourceModel source: NSManagedObjectModel,
+    destinationModel destination: NSManagedObjectModel
+  ) throws -> NSMappingModel {
+    var found: [(model: NSMappingModel, omitted: Int)] = []
+    var misfits: [String] = []
+    let folders: [URL] = (bundles ?? [.main]).flatMap(BundleModels.folders(of:))
+    for url in folders.flatMap(mappingModels) {
+      do {
+        let model: NSMappingModel = try load(contentsOf: url)
+        if let misfit = model.misfit(source, destination) {
+          misfits.append("\(url.lastPathComponent): \(misfit)")
+        } else {
+          found.append((model, model.omitted(source, destination)))
+        }
+      } catch {
+        misfits.append("\(url.lastPathComponent): \(ErrorMessage.reason(of: error))")
+      }
+    }
+    if let best = found.min(by: { $0.omitted < $1.omitted }) { return best.model }
+    let list: String =
+      misfits.isEmpty
+      ? "There is none in \(folders.map(\.path).joined(separator: ", "))."
+      : "Those that were found are for others: " + misfits.joined(separator: " ")
+    throw ErrorMessage(
+      "No mapping model leads from the source model to the destination model. \(list)",
+      advice: "Add an .xcmappingmodel or .cdm for these versions to the resources, or infer one."
+    ).cocoaError(134_140)
+  }
+
+  /// The mapping model in the bundles that is for these versions of the models; nil if there is none.
+  /// ``load(from:forSourceModel:destinationModel:)`` throws the reason.
+  /// Apple's page:
+  /// <https://developer.apple.com/documentation/coredata/nsmappingmodel/init(from:forsourcemodel:destinationmodel:)>
+  public convenience init?(
+    from bundles: [Bundle]?, forSourceModel source: NSManagedObjectModel?,
+    destinationModel destination: NSManagedObjectModel?
+  ) {
+    guard let source, let destination,
+      let model = try? NSMappingModel.load(
+        from: bundles, forSourceModel: source, destinationModel: destination)
+    else { return nil }
+    self.init()
+    entityMappings = model.entityMappings
+  }
+
+  /// The mapping models of a folder; the editor's only where there is no compiled one.
+  private static func mappingModels(in folder: URL) -> [URL] {
+    let names: [String] =
+      (try? FileManager.default.contentsOfDirectory(atPath: folder.path))?.sorted() ?? []
+    let compiled: [String] = names.filter { $0.hasSuffix(".cdm") }
+    let bare: Set<String> = Set(compiled.map { String($0.dropLast(".cdm".count)) })
+    let editor: [String] = names.filter {
+      $0.hasSuffix(".xcmappingmodel") && !bare.contains(String($0.dropLast(".xcmappingmodel".count)))
+    }
+    return (compiled + editor).map { folder.appendingPathComponent($0) }
+  }
+
+  /// How many entities with objects the mapping model does not mention.
+  private func omitted(_ source: NSManagedObjectModel, _ destination: NSManagedObjectModel) -> Int {
+    let named: (Set<String>, Set<String>) = (
+      Set((entityMappings ?? []).compactMap(\.sourceEntityName)),
+      Set((entityMappings ?? []).compactMap(\.destinationEntityName))
+    )
+    return source.storedEntities.count { !$0.isAbstract && !named.0.contains($0.name ?? "") }
+      + destination.storedEntities.count { !$0.isAbstract && !named.1.contains($0.name ?? "") }
+  }
+}

@@ -1,0 +1,150 @@
+import CoreDataPredicates
+import Foundation
+
+extension NSMappingModel {
+  /// Reads a mapping model, compiled (`.cdm`) or the editor's (`.xcmappingmodel`, its `xcmapping.xml`). For a
+  /// missing `.cdm` the `.xcmappingmodel` of that name is read, if it exists.
+  ///
+  /// The editor's form does not say everything that a compiled one does: the models that it names must be
+  /// found beside it, or in a folder above. ``load(contentsOf:forSourceModel:destinationModel:)`` needs no
+  /// files of them.
+  ///
+  /// Throws ``ModelFileError`` with file, reason and what to do. Queue: any. Cost: linear in the files.
+  public static func load(contentsOf url: URL) throws -> NSMappingModel {
+    switch try MappingFile(at: url) {
+    case .compiled(let model): return model
+    case .editor(let editor, let file):
+      let models: [NSManagedObjectModel] = try [
+        (editor.sourcePath, "source"), (editor.destinationPath, "destination"),
+      ].map { path, side in
+        guard let path, let model = MappedModels.find(path, near: url) else {
+          throw ModelFileError(
+            file: file,
+            reason: """
+              The \(side) model that it was made for, \(path ?? "which it does not name"), is neither beside it nor in a folder \
+              above. Keep the .xcdatamodeld with it, use a compiled mapping model (.cdm), or name both models when loading.
+              """)
+        }
+        return model
+      }
+      return try MappingCompiler(editor, source: models[0], destination: models[1], file: file).model()
+    }
+  }
+
+  /// Reads a mapping model that is for these two models. Throws as ``load(contentsOf:)``, also if it names
+  /// entities that they don't have.
+  public static func load(
+    contentsOf url: URL, forSourceModel source: NSManagedObjectModel,
+    destinationModel destination: NSManagedObjectModel
+  ) throws -> NSMappingModel {
+    switch try MappingFile(at: url) {
+    case .compiled(let model):
+      if let misfit = model.misfit(source, destination) {
+        throw ModelFileError(file: url.path, reason: "It is for other versions of the models: \(misfit)")
+      }
+      return model
+    case .editor(let editor, let file):
+      return try MappingCompiler(editor, source: source, destination: destination, file: file).model()
+    }
+  }
+
+  /// A mapping model from a `.cdm` or `.xcmappingmodel`; nil if it can't be read, for which
+  /// ``load(contentsOf:)`` throws the reason.
+  /// Apple's page: <https://developer.apple.com/documentation/coredata/nsmappingmodel/init(contentsof:)>
+  public convenience init?(contentsOf url: URL?) {
+    guard let url, let model = try? NSMappingModel.load(contentsOf: url) else { return nil }
+    self.init()
+    entityMappings = model.entityMappings
+  }
+
+  /// The archive of a `.cdm` file, as Xcode's compiler writes it. Throws ``ModelFileError`` if a part has no
+  /// archived form.
+  public final func archivedData() throws -> Data {
+    try MappingArchive.write(self)
+  }
+
+  /// Why the mapping model does not fit two models, a sentence; nil if it does: it names entities that both
+  /// have, in the same versions.
+  package final func misfit(_ source: NSManagedObjectModel, _ destination: NSManagedObjectModel) -> String? {
+    for mapping in entityMappings ?? [] {
+      let sides: [(String?, Data?, NSManagedObjectModel, String)] = [
+        (mapping.sourceEntityName, mapping.sourceEntityVersionHash, source, "source"),
+        (mapping.destinationEntityName, mapping.destinationEntityVersionHash, destination, "destination"),
+      ]
+      for (name, hash, model, side) in sides {
+        guard let name else { continue }
+        guard let entity = model.entitiesByName[name] else {
+          return "the \(side) model has no entity \(name)."
+        }
+        // Where Apple's hash can't be computed, another one may be the same version.
+        guard let hash, entity.hashIsExact, hash != entity.versionHash else { continue }
+        return "\(name) is another version in the \(side) model."
+      }
+    }
+    return nil
+  }
+}
+
+/// What a file of a mapping model holds.
+private enum MappingFile {
+  case compiled(NSMappingModel)
+  case editor(EditorMapping, file: String)
+
+  init(at url: URL) throws {
+    let file: URL = Self.file(of: url)
+    let data: Data
+    do {
+      data = try ModelFileLocator.contents(of: file)
+    } catch let error as ModelFileError {
+      throw error
+    } catch {
+      throw ModelFileError(
+        file: file.path, reason: "The file can't be read: \(ErrorMessage.reason(of: error))")
+    }
+    if file.pathExtension == "xml" {
+      self = .editor(try EditorMappingReader.read(data, file: file.path), file: file.path)
+    } else {
+      self = .compiled(try MappingArchive.read(data, file: file.path))
+    }
+  }
+
+  private static func file(of url: URL) -> URL {
+    switch url.pathExtension {
+    case "xcmappingmodel": return url.appendingPathComponent("xcmapping.xml")
+    case "cdm" where !FileManager.default.fileExists(atPath: url.path):
+      let source: URL = url.deletingPathExtension().appendingPathExtension("xcmappingmodel")
+        .appendingPathComponent("xcmapping.xml")
+      return FileManager.default.fileExists(atPath: source.path) ? source : url
+    default: return url
+    }
+  }
+}
+
+/// Finds the models that a mapping model of the editor names.
+enum MappedModels {
+  /// `path` is relative to a project's folder, or absolute on the machine where the mapping model was made. So
+  /// its end is looked for, longest first, beside the file and in the folders above.
+  static func find(_ path: String, near file: URL) -> NSManagedObjectModel? {
+    let parts: [String] = path.split(separator: "/").map(String.init)
+    if parts.isEmpty || parts.contains("..") { return nil }
+    var folder: URL = file.standardizedFileURL
+    for _ in 0..<12 where folder.path != "/" {
+      folder.deleteLastPathComponent()
+      for start in max(0, parts.count - 8)..<parts.count {
+        let candidate: URL = parts[start...].reduce(folder) { $0.appendingPathComponent($1) }
+        for url in [candidate, compiled(candidate)] where FileManager.default.fileExists(atPath: url.path) {
+          if let model = try? NSManagedObjectModel.load(contentsOf: url).model { return model }
+        }
+      }
+    }
+    return nil
+  }
+
+  /// `X.xcdatamodeld/V.xcdatamodel` is compiled to `X.momd/V.mom`.
+  private static func compiled(_ url: URL) -> URL {
+    let package: URL = url.deletingLastPathComponent()
+    let mom: String = url.deletingPathExtension().lastPathComponent + ".mom"
+    if package.pathExtension != "xcdatamodeld" { return package.appendingPathComponent(mom) }
+    return package.deletingPathExtension().appendingPathExtension("momd").appendingPathComponent(mom)
+  }
+}
