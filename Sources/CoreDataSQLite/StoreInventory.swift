@@ -96,4 +96,19 @@ struct StoreInventory {
     }
     return rows
   }
+
+  /// All definitions of a database.
+  static func objects(_ database: Database, url: URL) throws -> [MigrationFacts.Object] {
+    let master = try RawStatement(
+      database, "SELECT type, name, tbl_name, sql FROM sqlite_master ORDER BY rowid", url: url)
+    defer { master.reset() }
+    var result: [MigrationFacts.Object] = []
+    while try master.step() {
+      guard let kind = master.text(0).flatMap(MigrationFacts.Object.Kind.init), let name = master.text(1)
+      else { continue }
+      result.append(
+        MigrationFacts.Object(kind: kind, name: name, table: master.text(2) ?? "", sql: master.text(3)))
+    }
+    return result
+  }
 }

@@ -2,8 +2,9 @@ import CoreDataModel
 import CoreDataPredicates
 import Foundation
 
-/// What becomes of a store's entities and properties when the store gets another model: for each entity of the
-/// target model the entity whose rows it takes over, and for each of its slots the slot with its values.
+/// What becomes of a store's entities and properties when the store gets another model: for each entity of
+/// the target model the entity whose rows it takes over, and for each of its slots the slot with its
+/// values.
 ///
 ///     source              target              the plan
 ///     Car      maker      Vehicle  brand      Vehicle ← Car: brand ← maker, wheels ← 4
@@ -47,8 +48,8 @@ package struct SchemaPlan: Sendable {
   package struct Correspondence: Sendable {
     /// Target entity → source entity. One that is missing is new.
     package var entities: [String: String]
-    /// Target entity → target property → source property, for inherited properties under the entity that
-    /// declares them. One that is missing is new.
+    /// Target entity → target property → source property, inherited ones under the entity itself or the one
+    /// that declares them. One that is missing is new.
     package var properties: [String: [String: String]]
 
     package init(entities: [String: String], properties: [String: [String: String]]) {
@@ -56,36 +57,28 @@ package struct SchemaPlan: Sendable {
       self.properties = properties
     }
 
-    /// By renaming identifiers: an element is the one that has its identifier as its name, or has the same
-    /// identifier. An identifier is the element's own name unless the model sets another.
-    package init(source: ModelLayout, target: ModelLayout) {
+    /// As the difference of the models has matched them.
+    package init(_ difference: ModelDifference) {
       entities = [:]
       properties = [:]
-      let sources: [NSEntityDescription] = source.entities.map(\.entity)
-      var taken: Set<String> = []
-      let pairs = target.entities.compactMap { entity in
-        Self.match(entity.entity.renamingIdentifier, sources, \.name, \.renamingIdentifier)
-          .map { (entity, $0) }
-      }
-      for (entity, found) in pairs where taken.insert(found.name ?? "").inserted {
-        entities[entity.name] = found.name
-        var own: [String: String] = [:]
-        for property in entity.entity.properties {
-          let match: NSPropertyDescription? = Self.match(
-            property.renamingIdentifier, found.properties, \.name, \.renamingIdentifier)
-          if let match { own[property.name] = match.name }
+      for entity in difference.entities {
+        guard let former = entity.source?.name, let name = entity.destination?.name else { continue }
+        entities[name] = former
+        for property in entity.properties {
+          guard let old = property.source?.name, let new = property.destination?.name else { continue }
+          properties[name, default: [:]][new] = old
         }
-        properties[entity.name] = own
       }
     }
 
-    private static func match<Element>(
-      _ identifier: String?, _ elements: [Element], _ name: (Element) -> String?,
-      _ former: (Element) -> String?
-    ) -> Element? {
-      guard let identifier else { return nil }
-      return elements.first { name($0) == identifier } ?? elements.first { former($0) == identifier }
+    package init(source: ModelLayout, target: ModelLayout) {
+      self.init(ModelDifference(from: source.model, to: target.model))
     }
+  }
+
+  /// The plan for two models whose entities and properties are matched by renaming identifiers and names.
+  package init(source: ModelLayout, target: ModelLayout) {
+    self.init(source: source, target: target, Correspondence(source: source, target: target))
   }
 
   /// The plan for a correspondence. New properties get their default values, and so do missing values of

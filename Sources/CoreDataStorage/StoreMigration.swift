@@ -50,8 +50,8 @@ package struct PlannedMigration: Sendable, CustomStringConvertible {
 package enum MigrationVerification: Sendable {
   /// Tables, columns and indexes are those of the target model.
   case structure
-  /// Besides, the number of rows of each entity in tables whose rows were changed, and the values of copied
-  /// columns.
+  /// Besides, the number of rows of each entity in tables that were made or lost rows, and the values of
+  /// copied columns.
   case rows
   /// Besides, the rows of all tables, and the whole file (`PRAGMA integrity_check`).
   case everything

@@ -39,12 +39,38 @@ package enum AppleBookkeeping {
 
   /// The row of an entity, before any key is allocated.
   static func entityRow(number: Int, name: String, superNumber: Int) -> CompiledStatement {
-    let values: [SQLExpression] = [
-      .bound(.integer(Int64(number))), .bound(.text(name)), .bound(.integer(Int64(superNumber))), .integer(0),
-    ]
-    return SQLRenderer.statement(
-      .insert(InsertStatement(into: entities, ["Z_ENT", "Z_NAME", "Z_SUPER", "Z_MAX"], values: values)),
+    SQLRenderer.statement(
+      .insert(entity(number: number, name: name, superNumber: superNumber, highestKey: 0)),
       dialect: SQLiteDialect())
+  }
+
+  static func entity(number: Int, name: String, superNumber: Int, highestKey: Int64) -> InsertStatement {
+    let values: [SQLExpression] = [
+      .bound(.integer(Int64(number))), .bound(.text(name)), .bound(.integer(Int64(superNumber))),
+      .integer(highestKey),
+    ]
+    return InsertStatement(into: entities, ["Z_ENT", "Z_NAME", "Z_SUPER", "Z_MAX"], values: values)
+  }
+
+  /// From this number on, entities are those of persistent history.
+  static let firstHistoryNumber: Int = 16000
+
+  /// All entities of the model.
+  static let removeEntities = DeleteStatement(
+    from: entities, where: .binary(.less, .column(nil, "Z_ENT"), .integer(Int64(firstHistoryNumber))))
+
+  /// Whether a table holds rows of entities.
+  package static func holdsRows(_ table: ExistingDatabase.Table) -> Bool {
+    Set(table.columns.map(DatabaseNames.fold)).isSuperset(of: AppleNames.fixedColumns)
+  }
+
+  /// The lowest and the highest key of a table's rows.
+  package static func keyRange(of table: String) -> String {
+    let key: SQLExpression = .column(nil, AppleNames.key)
+    return text(
+      .select(
+        SelectStatement(
+          columns: [.builtin("min", [key]), .builtin("max", [key])], source: .table(table, alias: nil))))
   }
 
   // MARK: Entities and keys
@@ -107,6 +133,9 @@ package enum AppleBookkeeping {
   // MARK: Model
 
   package static let readModel: String = first("Z_CONTENT", of: modelCache)
+
+  package static let removeModel: String = text(
+    .delete(DeleteStatement(from: modelCache, where: .truth(true))))
 
   /// (blob)
   package static let insertModel: String = insert(modelCache, ["Z_CONTENT"], [.parameter(1)])

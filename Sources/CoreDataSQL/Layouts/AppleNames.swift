@@ -43,6 +43,16 @@ enum AppleNames {
     "Z_DA_\(table)_\(entity)_\(attribute)_\(suffix)"
   }
 
+  /// Whether a folded name is that of an R-tree, or of a trigger that updates R-trees or derived attributes.
+  static func isTree(_ folded: String) -> Bool { folded.hasPrefix("Z_RT_") }
+  static func isTrigger(_ folded: String) -> Bool { isTree(folded) || folded.hasPrefix("Z_DA_") }
+  /// Whether a folded name may be that of an index of the layout.
+  static func isIndex(_ folded: String) -> Bool { folded.hasPrefix("Z") }
+
+  /// The names of columns and tables in a migration, between their former and their new ones.
+  static func formerColumn(_ number: Int) -> String { "Z_FORMER_\(number)" }
+  static func formerTable(_ number: Int) -> String { "Z_FORMER_TABLE_\(number)" }
+
   static let key: String = "Z_PK"
   static let entityNumber: String = "Z_ENT"
   static let version: String = "Z_OPT"

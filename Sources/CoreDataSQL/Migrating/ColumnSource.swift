@@ -50,7 +50,7 @@ struct ColumnSource: Hashable {
     case .later: return .null
     case .column(let name):
       let changed: SQLExpression = change.expression(column(name))
-      return whenNil.map { .builtin("IFNULL", [changed, .bound($0)]) } ?? changed
+      return whenNil.map { .builtin(SQLiteDialect().firstPresent, [changed, .bound($0)]) } ?? changed
     }
   }
 }
@@ -224,7 +224,9 @@ struct ColumnSources {
         object(mismatch(former, slot, entity))
         return .null
       }
-      guard to.kind.holds(from.kind) else {
+      guard let type = slot.attribute?.attributeType, let oldType = former.attribute?.attributeType,
+        type.holdsEveryValue(of: oldType)
+      else {
         object("\(entity.name).\(slot.name) changes its type, and not every value fits the new one.")
         return .null
       }
@@ -263,23 +265,6 @@ struct ColumnSources {
 
   private mutating func object(_ reason: String) {
     if !obstacles.contains(reason) { obstacles.append(reason) }
-  }
-}
-
-extension ColumnKind {
-  /// Whether every value of another type is one of this type, with the same stored form or one that the
-  /// column's affinity makes.
-  func holds(_ other: ColumnKind) -> Bool {
-    if self == other { return true }
-    return switch (other, self) {
-    case (.bool, .int16), (.bool, .int32), (.bool, .int64), (.int16, .int32), (.int16, .int64),
-      (.int32, .int64), (.uri, .string), (.float, .double), (.float, .decimal), (.double, .decimal):
-      true
-    case (.bool, .double), (.bool, .float), (.bool, .decimal), (.int16, .double), (.int16, .float),
-      (.int16, .decimal), (.int32, .double), (.int32, .decimal), (.int64, .decimal):
-      true
-    default: false
-    }
   }
 }
 

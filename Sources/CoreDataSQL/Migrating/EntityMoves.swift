@@ -4,8 +4,8 @@ import CoreDataStorage
 /// Where the rows of each entity go.
 ///
 /// Rows of one hierarchy are in one table. If an entity gets another parent, its rows go to another table;
-/// there they keep their keys unless these may be taken: then a constant is added to the keys of all rows that
-/// come from the same table, so that every reference to them can be computed.
+/// there they keep their keys unless these may be taken: then a constant is added to the keys of all rows
+/// that come from the same table, so that every reference to them can be computed.
 struct EntityMoves {
   /// An entity of the old model and the one that takes over its rows, by index.
   struct Pair: Hashable {

@@ -1,12 +1,13 @@
 import CoreDataModel
 import CoreDataStorage
 
-/// A migration in place, complete: what to check, what to run, what to prove. Made by ``MigrationPlanner`` from
-/// values alone, so that it can be printed and tested without a database.
+/// A migration in place, complete: what to check, what to run, what to prove. Made by ``MigrationPlanner``
+/// from values alone, so that it can be printed and tested without a database.
 package struct InPlaceMigration: Sendable {
   package let old: StoreSchema
   package let new: StoreSchema
-  /// In the order in which they run, without the store's metadata and its model, which the engine writes last.
+  /// In the order in which they run, without the store's metadata and its model, which the engine writes
+  /// last.
   package let steps: [MigrationStep]
   package let obstacles: [String]
   package let checks: [MigrationCheck]
@@ -78,7 +79,7 @@ package struct CountProof: Sendable {
   package let sources: [Int: Source]
   /// By the new number of the entity.
   package let names: [Int: String]
-  /// Whether the migration changes rows of the table.
+  /// Whether the migration adds or removes rows of the table.
   package let isTouched: Bool
 }
 

@@ -36,7 +36,7 @@ struct IndexChanges {
     }
     for object in planner.facts.objects where object.kind == .index {
       guard let sql = object.sql, let state = stores[object.table] else { continue }
-      let isOwn: Bool = DatabaseNames.fold(object.name).hasPrefix("Z")
+      let isOwn: Bool = AppleNames.isIndex(DatabaseNames.fold(object.name))
       switch state {
       case .consumed:
         // Dropped with its table.
@@ -79,7 +79,7 @@ struct IndexChanges {
   ) {
     var open: [AppleCreation.NamedIndex] = wanted
     let trees: [MigrationFacts.Object] = planner.facts.objects.filter {
-      $0.isVirtualTable && DatabaseNames.fold($0.name).hasPrefix("Z_RT_")
+      $0.isVirtualTable && AppleNames.isTree(DatabaseNames.fold($0.name))
     }
     for tree in trees {
       let same: Int? = open.firstIndex { index in

@@ -1,8 +1,8 @@
 import CoreDataModel
 import CoreDataStorage
 
-/// What becomes of the pairs of a many-to-many relationship: an old join table is renamed, or a new one is made
-/// and filled from an old one, or from the keys of a relationship that led to one object.
+/// What becomes of the pairs of a many-to-many relationship: an old join table is renamed, or a new one is
+/// made and filled from an old one, or from the keys of a relationship that led to one object.
 struct JoinChange {
   let join: JoinTable
   /// The sides' columns in the new table.
@@ -138,7 +138,7 @@ private struct PairSearch {
       case .toOne(let columns):
         source = PairSource(
           table: moves.old.tables[position].name, isJoinTable: false, owner: AppleNames.key,
-          member: columns.key, numbers: [moves.old.entityNumbers[former]])
+          member: columns.key, inverseOrder: columns.order, numbers: [moves.old.entityNumbers[former]])
       case .toMany(.foreignKey(let members)):
         source = PairSource(
           table: members.table, isJoinTable: false, owner: members.key, member: AppleNames.key,

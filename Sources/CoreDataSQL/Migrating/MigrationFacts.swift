@@ -1,7 +1,7 @@
 import CoreDataStorage
 
-/// What a migration in place must know about a database besides the structure of its store: everything is read
-/// by the engine, under the lock that it will write with.
+/// What a migration in place must know about a database besides the structure of its store: everything is
+/// read by the engine, under the lock that it will write with.
 package struct MigrationFacts: Sendable {
   /// A row of `sqlite_master`.
   package struct Object: Sendable {

@@ -32,7 +32,8 @@ extension MigrationPlanner {
     return result + duplicates(indexes)
   }
 
-  /// The rows of an old entity that would have no value; nil if all have one, or no more lack one than before.
+  /// The rows of an old entity that would have no value; nil if all have one, or no more lack one than
+  /// before.
   private func missing(_ source: SchemaPlan.SlotSource, _ former: Int) -> SQLExpression? {
     switch source {
     case .constant(let value): return value.isNull ? .truth(true) : nil
@@ -90,8 +91,8 @@ extension MigrationPlanner {
       for entity in new.layout.entities[change.table.root].family {
         names[new.entityNumbers[entity]] = new.layout.entities[entity].name
       }
-      let isQuiet: Bool = change.kept.map { $0.isQuiet } ?? false
-      return CountProof(table: change.table.name, sources: sources, names: names, isTouched: !isQuiet)
+      let keepsRows: Bool = change.kept.map { $0.deleted.isEmpty } ?? false
+      return CountProof(table: change.table.name, sources: sources, names: names, isTouched: !keepsRows)
     }
   }
 

@@ -159,7 +159,7 @@ package struct MigrationPlanner {
     let made: [String] =
       tables.filter { $0.kept == nil }.map(\.table.name) + joins.filter(\.isMade).map(\.join.name)
     checkNames(kept.map(\.to) + made)
-    let changes = NameChanges(renamed: kept, dropped: dropped, added: made, prefix: "Z_CLARUS_TABLE_")
+    let changes = NameChanges(renamed: kept, dropped: dropped, added: made, AppleNames.formerTable)
     for (from, to) in changes.steps {
       steps.append(MigrationStep(.renameTable(from, to: to), "call table \(from) \(to)"))
     }
@@ -428,29 +428,24 @@ package struct MigrationPlanner {
         highest: entity.superIndex == nil
           ? new.tablePosition[entity.index].map { moves.highestKey(of: $0, facts) } ?? 0 : 0)
     }
-    let rows: [ExistingDatabase.EntityRow] = facts.database.entities.filter { $0.number < 16000 }
+    let rows: [ExistingDatabase.EntityRow] = facts.database.entities.filter {
+      $0.number < AppleBookkeeping.firstHistoryNumber
+    }
     let found: [Row] = rows.sorted { $0.number < $1.number }.map {
       Row(number: $0.number, name: $0.name, superNumber: $0.superNumber, highest: $0.maxKey)
     }
     if wanted == found { return }
-    let table: String = AppleBookkeeping.entities
     steps.append(
       MigrationStep(
-        .rows(
-          .delete(
-            DeleteStatement(
-              from: table,
-              where: .binary(.less, .column(nil, AppleNames.entityNumber), .integer(16000))))),
-        "remove the former list of entities", rows: Int64(found.count)))
+        .rows(.delete(AppleBookkeeping.removeEntities)), "remove the former list of entities",
+        rows: Int64(found.count)))
     for row in wanted {
-      let values: [SQLExpression] = [
-        .integer(Int64(row.number)), .bound(.text(row.name)), .integer(Int64(row.superNumber)),
-        .integer(row.highest),
-      ]
       steps.append(
         MigrationStep(
           .rows(
-            .insert(InsertStatement(into: table, ["Z_ENT", "Z_NAME", "Z_SUPER", "Z_MAX"], values: values))),
+            .insert(
+              AppleBookkeeping.entity(
+                number: row.number, name: row.name, superNumber: row.superNumber, highestKey: row.highest))),
           "list entity \(row.name)", rows: 1))
     }
   }

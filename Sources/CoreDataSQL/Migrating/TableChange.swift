@@ -1,8 +1,8 @@
 import CoreDataModel
 import CoreDataStorage
 
-/// What becomes of the table of a hierarchy: either it is altered, or a new table is made and filled from one or
-/// several old ones.
+/// What becomes of the table of a hierarchy: either it is altered, or a new table is made and filled from
+/// one or several old ones.
 struct TableChange {
   /// By position in the new schema.
   let position: Int
@@ -199,8 +199,8 @@ extension TableChange {
 }
 
 extension StoreSchema {
-  /// Whether rows of an entity may have values in a column of their table. Hidden keys are not looked for: any
-  /// row may have them.
+  /// Whether rows of an entity may have values in a column of their table. Hidden keys are not looked for:
+  /// any row may have them.
   func mayHold(_ column: String, _ entity: Int) -> Bool {
     let isOwn: Bool = storage[entity].contains { storage in
       switch storage {
@@ -243,7 +243,8 @@ struct NameChanges {
   private(set) var names: [String: String] = [:]
 
   init(
-    renamed: [(from: String, to: String)], dropped: [String], added: [String], prefix: String = "Z_CLARUS_"
+    renamed: [(from: String, to: String)], dropped: [String], added: [String],
+    _ formerName: (Int) -> String = AppleNames.formerColumn
   ) {
     func fold(_ name: String) -> String { DatabaseNames.fold(name) }
     let changed = renamed.filter { fold($0.from) != fold($0.to) }
@@ -252,8 +253,8 @@ struct NameChanges {
     var last: [(from: String, to: String)] = []
     func makeWay(_ name: String) -> String {
       count += 1
-      steps.append((name, "\(prefix)\(count)"))
-      return "\(prefix)\(count)"
+      steps.append((name, formerName(count)))
+      return formerName(count)
     }
     for name in dropped where wanted.contains(fold(name)) { names[name] = makeWay(name) }
     for (from, to) in changed {

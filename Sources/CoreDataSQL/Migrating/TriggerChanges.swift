@@ -25,8 +25,7 @@ struct TriggerChanges {
     for tree in wanted { open[SQLTokens(SQLRenderer.text(tree, dialect: SQLiteDialect()))] = tree }
     for object in planner.facts.objects where object.kind == .trigger {
       let tokens = SQLTokens(object.sql ?? "")
-      let name: String = DatabaseNames.fold(object.name)
-      if name.hasPrefix("Z_DA_") || name.hasPrefix("Z_RT_") {
+      if AppleNames.isTrigger(DatabaseNames.fold(object.name)) {
         if stores.changed(in: tokens).isEmpty, open.removeValue(forKey: tokens) != nil { continue }
         dropping.append(MigrationStep(.dropTrigger(object.name), "remove trigger \(object.name)"))
       } else {

@@ -88,7 +88,8 @@ final class MigrationFunctions {
     sqlite3_result_int64(context, Int64(bitPattern: sum ?? 0))
   }
 
-  /// Equal numbers have equal hashes, whether they are integers or reals: a column's affinity may change them.
+  /// Equal numbers have equal hashes, whether they are integers or reals: a column's affinity may change
+  /// them.
   private static func hash(_ value: OpaquePointer?) -> UInt64 {
     switch sqlite3_value_type(value) {
     case SQLITE_NULL: return 0x9E37

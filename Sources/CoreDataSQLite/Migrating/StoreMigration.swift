@@ -180,6 +180,9 @@ struct StoreMigration {
       done.append(
         PlannedMigration.Step(explanation: step.explanation, statement: step.tree.text, rows: rows))
     }
+    try watch.report(
+      MigrationProgress(
+        step: migration.steps.count, stepCount: migration.steps.count, explanation: "check the result"))
     database.clearSchemaCache()
     try writeMetadata(state.metadata, database)
     let found: [String: Int64] = try proof.prove(counts, targetEntities: options.entityNames)
@@ -233,7 +236,7 @@ struct StoreMigration {
     metadata.values[EntityVersions.structuresKey] = nil
     try metadata.write(database, url: url)
     guard try database.tableExists(AppleBookkeeping.modelCache) else { return }
-    try RawStatement(database, "DELETE FROM \(AppleBookkeeping.modelCache)", url: url).run()
+    try RawStatement(database, AppleBookkeeping.removeModel, url: url).run()
     guard let blob = ModelCache.blob(for: plan.target.model) else { return }
     let insert = try RawStatement(database, AppleBookkeeping.insertModel, url: url)
     try insert.bind(1, blob)

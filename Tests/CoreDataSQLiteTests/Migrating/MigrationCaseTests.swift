@@ -60,7 +60,7 @@ enum Migrating {
     let folder: TemporaryFolder = try TemporaryFolder()
     let url: URL = folder.file("store.sqlite")
     let (source, target) = (example.before.layout(), example.after.layout())
-    let plan = SchemaPlan(source, target)
+    let plan = SchemaPlan(source: source, target: target)
     let before: StoreDump = try Migrating.make(url, source, seed: 11)
     // Hashes don't cover indexes: a store fits a model that differs in them only.
     let isCovered: Bool =
@@ -91,7 +91,7 @@ enum Migrating {
     let url: URL = folder.file("store.sqlite")
     let example: MigrationCase = try #require(
       MigrationCase.structural.first { $0.name == "derived attributes are added" })
-    let plan = SchemaPlan(example.before.layout(), example.after.layout())
+    let plan = SchemaPlan(source: example.before.layout(), target: example.after.layout())
     let before: StoreDump = try Migrating.make(url, plan.source, seed: 4)
     try Migrating.migrate(url, plan)
     let engine: SQLiteEngine = try Migrating.engine(url, plan.target)
@@ -100,7 +100,7 @@ enum Migrating {
     for (number, row) in try engine.fetch(FetchPlan(entity: place)).rows.enumerated() {
       let found: [String: Value] = row.values(place)
       let visits: [StoreDump.Object] = before.objects["Visit"]!.filter {
-        $0.members["place"] == ["Place\(number)"]
+        $0.members["place"] == ["Place \(number)"]
       }
       let total: Int64 = visits.reduce(0) { sum, visit in
         if case .integer(let cost)? = visit.values["cost"] { return sum + cost }
@@ -111,7 +111,7 @@ enum Migrating {
       #expect(found["low"] == before.objects["Place"]![number].values["code"])
     }
     for (number, row) in try engine.fetch(FetchPlan(entity: visit)).rows.enumerated() {
-      let of: Int? = before.objects["Visit"]![number].members["place"].flatMap { Int($0[0].dropFirst(5)) }
+      let of: Int? = before.objects["Visit"]![number].members["place"].flatMap { Int($0[0].dropFirst(6)) }
       #expect(row.values(visit)["where"] == of.flatMap { before.objects["Place"]![$0].values["code"] })
     }
     // The triggers go on from there.

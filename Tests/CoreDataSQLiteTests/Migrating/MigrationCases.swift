@@ -43,10 +43,10 @@ extension MigrationCase {
     shop(
       "widen an attribute",
       [
-        "ALTER TABLE ZITEM RENAME COLUMN ZPRICE TO Z_CLARUS_1",
+        "ALTER TABLE ZITEM RENAME COLUMN ZPRICE TO Z_FORMER_1",
         "ALTER TABLE ZITEM ADD COLUMN ZPRICE FLOAT",
-        "UPDATE ZITEM SET ZPRICE = Z_CLARUS_1",
-        "ALTER TABLE ZITEM DROP COLUMN Z_CLARUS_1",
+        "UPDATE ZITEM SET ZPRICE = Z_FORMER_1",
+        "ALTER TABLE ZITEM DROP COLUMN Z_FORMER_1",
       ]
     ) { $0["Item"].attributes[1].type = .doubleAttributeType },
     shop("rename an entity", ["ALTER TABLE ZSHELF RENAME TO ZSTAND"]) {

@@ -52,7 +52,7 @@ import Testing
     sketch["Book"].indexed = [["title"]]
   }
 
-  static func plan() -> SchemaPlan { SchemaPlan(before.layout(), after.layout()) }
+  static func plan() -> SchemaPlan { SchemaPlan(source: before.layout(), target: after.layout()) }
 
   static func make(_ url: URL, count: Int = 12) throws -> StoreDump {
     try Migrating.make(url, before.layout(), seed: 5, count: count, largestValue: 250_000)
@@ -257,7 +257,7 @@ import Testing
   ) throws -> [MigrationProblem] {
     let folder: TemporaryFolder = try TemporaryFolder()
     let url: URL = folder.file("store.sqlite")
-    let plan = SchemaPlan(before.layout(), after.layout())
+    let plan = SchemaPlan(source: before.layout(), target: after.layout())
     let engine: SQLiteEngine = try Migrating.engine(url, plan.source)
     try engine.insert(
       "Note", [["rank": .integer(1)], ["rank": .integer(1), "text": .text("a")], ["text": .text("a")]])
@@ -308,7 +308,7 @@ import Testing
   private func obstacles(_ sql: String, _ after: ModelSketch) throws -> [String] {
     let folder: TemporaryFolder = try TemporaryFolder()
     let url: URL = folder.file("store.sqlite")
-    let plan = SchemaPlan(Self.before.layout(), after.layout())
+    let plan = SchemaPlan(source: Self.before.layout(), target: after.layout())
     try Migrating.engine(url, plan.source).close()
     try DatabaseQueue(path: url.path).write { try $0.execute(sql: sql) }
     let planned: PlannedMigration = try SQLiteKind().migrationPlan(

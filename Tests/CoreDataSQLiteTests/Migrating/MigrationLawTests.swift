@@ -24,7 +24,7 @@ import Testing
       let note: Comment = "seed \(seed): \(changes.joined(separator: "; "))"
       let url: URL = folder.file("store.sqlite")
       let (source, target) = (before.layout(), after.layout())
-      let plan = SchemaPlan(source, target)
+      let plan = SchemaPlan(source: source, target: target)
       let old: StoreDump = try Migrating.make(url, source, seed: seed, count: 5)
       let planned: PlannedMigration = try SQLiteKind().migrationPlan(
         at: url, plan: plan, options: StoreOpeningOptions())

@@ -131,9 +131,3 @@ struct ModelSketch {
     return result
   }
 }
-
-extension SchemaPlan {
-  init(_ source: ModelLayout, _ target: ModelLayout) {
-    self.init(source: source, target: target, Correspondence(source: source, target: target))
-  }
-}

@@ -5,8 +5,8 @@ import Foundation
 
 @testable import CoreDataSQLite
 
-/// All objects of a store, each called by its entity and its place among that entity's objects, so that stores
-/// whose keys differ can be compared.
+/// All objects of a store, each called by its entity and its place among that entity's objects, so that
+/// stores whose keys differ can be compared.
 struct StoreDump: Equatable {
   struct Object: Equatable {
     var key: Int64
@@ -27,8 +27,18 @@ struct StoreDump: Equatable {
       let all: [RowRef] = try engine.fetch(FetchPlan(entity: layout)).rows
       let own: [RowRef] = all.filter { Int($0.id.entity) == layout.index }.sorted { $0.id.key < $1.id.key }
       for (place, row) in own.enumerated() {
-        names[row.id] = "\(layout.name)\(place)"
+        names[row.id] = "\(layout.name) \(place)"
         rows.append((layout, row))
+      }
+    }
+    // By owner, then slot.
+    var members: [RowID: [Int: [RowID]]] = [:]
+    for layout in engine.layout.entities {
+      let owners: [RowID] = rows.filter { $0.layout === layout }.map(\.row.id)
+      for (number, slot) in layout.slots.enumerated() where slot.role == .toMany && !owners.isEmpty {
+        for (owner, found) in zip(owners, try engine.members(of: layout, slot: number, owners: owners)) {
+          members[owner, default: [:]][number] = found
+        }
       }
     }
     for (layout, row) in rows {
@@ -42,9 +52,9 @@ struct StoreDump: Equatable {
         }
       }
       for (number, slot) in layout.slots.enumerated() where slot.isToMany && slot.role == .toMany {
-        let members: [RowID] = try engine.members(of: layout, slot: number, owners: [row.id])[0]
-        if members.isEmpty { continue }
-        let found: [String] = members.map { names[$0] ?? "lost \($0.key)" }
+        let own: [RowID] = members[row.id]?[number] ?? []
+        if own.isEmpty { continue }
+        let found: [String] = own.map { names[$0] ?? "lost \($0.key)" }
         object.members[slot.name] = slot.relationship!.isOrdered ? found : found.sorted()
       }
       objects[layout.name, default: []].append(object)
@@ -54,16 +64,14 @@ struct StoreDump: Equatable {
   /// What a migration should make of the dump: slow, object by object, and without any SQL.
   func migrated(_ plan: SchemaPlan) -> StoreDump {
     var result = StoreDump()
+    var heirs: [String: EntityLayout] = [:]
+    for entity in plan.target.entities {
+      if let source = plan.entities[entity.index].entity { heirs[plan.source.entities[source].name] = entity }
+    }
     /// The new name of an old object.
     func renamed(_ name: String) -> (entity: EntityLayout, name: String)? {
-      let old = String(name.reversed().drop { $0.isNumber }.reversed())
-      let place: Substring = name.dropFirst(old.count)
-      guard
-        let new = plan.target.entities.first(where: { entity in
-          plan.entities[entity.index].entity.map { plan.source.entities[$0].name == old } ?? false
-        })
-      else { return nil }
-      return (new, new.name + place)
+      let (old, place) = Self.parts(name)
+      return heirs[old].map { ($0, "\($0.name) \(place)") }
     }
     for entity in plan.target.entities {
       guard let source = plan.entities[entity.index].entity else { continue }
@@ -98,6 +106,11 @@ struct StoreDump: Equatable {
     return result
   }
 
+  private static func parts(_ name: String) -> (entity: String, place: Int) {
+    let parts: [Substring] = name.split(separator: " ")
+    return (String(parts[0]), Int(parts[1])!)
+  }
+
   /// A new relationship that is the inverse of one with members has those as its own.
   private mutating func complete(_ plan: SchemaPlan) {
     for entity in plan.target.entities {
@@ -107,9 +120,8 @@ struct StoreDump: Equatable {
             plan.isNew(slot.relationship!.inverseRelationship!.name, of: slot.destination!, plan.target)
           else { continue }
           for member in object.members[slot.name] ?? [] {
-            let name = String(member.reversed().drop { $0.isNumber }.reversed())
-            let number = Int(member.dropFirst(name.count))!
-            objects[name]![number].members[inverse.name, default: []].append("\(entity.name)\(place)")
+            let (name, number) = Self.parts(member)
+            objects[name]![number].members[inverse.name, default: []].append("\(entity.name) \(place)")
             if !inverse.isOrdered { objects[name]![number].members[inverse.name]!.sort() }
           }
         }
