@@ -6,8 +6,8 @@ import PackageDescription
 // The dependencies of a client of CoreData within this package: a target is rebuilt when one of its listed
 // dependencies changes, and a stale subclass of NSManagedObject crashes (Decisions/0004).
 let coreData: [Target.Dependency] = [
-  "CoreData", "CoreDataControllers", "CoreDataGraph", "CoreDataModelChecking", "CoreDataModel",
-  "CoreDataEvaluation", "CoreDataPredicates",
+  "CoreData", "CoreDataMigration", "CoreDataControllers", "CoreDataGraph", "CoreDataModelChecking",
+  "CoreDataModel", "CoreDataEvaluation", "CoreDataPredicates",
 ]
 
 let package: Package = Package(
@@ -19,8 +19,8 @@ let package: Package = Package(
     .library(
       name: "CoreData",
       targets: [
-        "CoreData", "CoreDataControllers", "CoreDataGraph", "CoreDataModelChecking", "CoreDataModel",
-        "CoreDataEvaluation", "CoreDataPredicates",
+        "CoreData", "CoreDataMigration", "CoreDataControllers", "CoreDataGraph", "CoreDataModelChecking",
+        "CoreDataModel", "CoreDataEvaluation", "CoreDataPredicates",
       ]),
     // For tools that read and compare models: neither the evaluator nor SQL (Decisions/0065).
     .library(name: "CoreDataModel", targets: ["CoreDataModel", "CoreDataPredicates"]),
@@ -73,11 +73,16 @@ let package: Package = Package(
         "CoreDataGraph", "CoreDataEvaluation", "CoreDataModel", "CoreDataPredicates", "CoreDataStorage",
       ]),
     .target(
+      name: "CoreDataMigration",
+      dependencies: [
+        "CoreDataControllers", "CoreDataGraph", "CoreDataStorage", "CoreDataModel", "CoreDataEvaluation",
+        "CoreDataPredicates", "CoreDataArchives", "CoreDataRuntime",
+      ]),
+    .target(
       name: "CoreData",
       dependencies: [
-        "CoreDataControllers", "CoreDataGraph", "CoreDataModelChecking", "CoreDataEvaluation",
-        "CoreDataModel",
-        "CoreDataPredicates",
+        "CoreDataMigration", "CoreDataControllers", "CoreDataGraph", "CoreDataModelChecking",
+        "CoreDataEvaluation", "CoreDataModel", "CoreDataPredicates",
       ]),
     // A client like any other: it has access to public declarations only (Decisions/0042).
     .target(name: "EasyFetch", dependencies: coreData, packageAccess: false),
@@ -86,7 +91,8 @@ let package: Package = Package(
     .executableTarget(
       name: "clarus",
       dependencies: [
-        "CoreDataGraph", "CoreDataArchives", "CoreDataEvaluation", "CoreDataModel", "CoreDataModelChecking",
+        "CoreDataMigration", "CoreDataGraph", "CoreDataArchives", "CoreDataEvaluation", "CoreDataModel",
+        "CoreDataModelChecking",
         "CoreDataPredicates", "CoreDataSQL", "CoreDataSQLite", "CoreDataStorage",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]),
@@ -148,6 +154,11 @@ let package: Package = Package(
         .product(name: "GRDB", package: "GRDB.swift"),
       ]),
     // One object, one context, one save at a time.
+    .testTarget(
+      name: "CoreDataMigrationTests",
+      dependencies: coreData + [
+        "StackSupport", "TestSupport", .product(name: "GRDB", package: "GRDB.swift"),
+      ]),
     .testTarget(
       name: "CoreDataGraphTests",
       dependencies: coreData + [

@@ -5,6 +5,7 @@
 @_exported import CoreDataControllers
 @_exported import CoreDataEvaluation
 @_exported import CoreDataGraph
+@_exported import CoreDataMigration
 @_exported import CoreDataModel
 @_exported import CoreDataModelChecking
 @_exported import CoreDataPredicates

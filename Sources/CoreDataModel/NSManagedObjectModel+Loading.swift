@@ -59,6 +59,7 @@ extension NSManagedObjectModel {
       case .source: try ModelSourceReader.read(data, file: file.url.path)
       case .compiled: try ModelArchiveReader.read(data, file: file.url.path)
       }
+    model.file = file.url
     if file.kind == .compiled { ModelFileLocator.takeRecordedHashes(into: model, from: file.url) }
     return LoadedModel(model: model, warnings: warnings)
   }

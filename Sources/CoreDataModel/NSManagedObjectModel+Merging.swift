@@ -139,8 +139,8 @@ enum ModelMerge {
 }
 
 /// Finds models in bundles: compiled ones, and source ones where there is no compiler.
-enum BundleModels {
-  static func models(in bundles: [Bundle], allVersions: Bool = false) -> [NSManagedObjectModel] {
+package enum BundleModels {
+  package static func models(in bundles: [Bundle], allVersions: Bool = false) -> [NSManagedObjectModel] {
     bundles.flatMap { urls(in: $0) }.flatMap { url -> [NSManagedObjectModel] in
       if allVersions {
         return (try? NSManagedObjectModel.loadVersions(contentsOf: url))?.sorted { $0.key < $1.key }.map(

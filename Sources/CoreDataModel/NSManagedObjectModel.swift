@@ -17,6 +17,9 @@ nonisolated open class NSManagedObjectModel: NSObject, NSCopying, NSSecureCoding
   /// Whether a coordinator uses the model, so that it can't change any more.
   final package internal(set) var isFrozen = false
 
+  /// The file that the model was read from; nil for a model made in code. Other versions lie beside it.
+  package final internal(set) var file: URL?
+
   public override init() {
     super.init()
   }
@@ -69,6 +72,7 @@ nonisolated open class NSManagedObjectModel: NSObject, NSCopying, NSSecureCoding
     templates = other.templates
     versionIdentifiers = other.versionIdentifiers
     localizationDictionary = other.localizationDictionary
+    file = other.file
   }
 
   // MARK: Entities
@@ -208,6 +212,7 @@ nonisolated open class NSManagedObjectModel: NSObject, NSCopying, NSSecureCoding
     other.entityNamesByConfiguration = entityNamesByConfiguration
     other.versionIdentifiers = versionIdentifiers
     other.localizationDictionary = localizationDictionary
+    other.file = file
     ModelCopy.copyTemplates(of: self, into: other)
     return other
   }

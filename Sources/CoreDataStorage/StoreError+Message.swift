@@ -53,9 +53,9 @@ extension StoreError {
         "The model used to open the store \(url.path) is incompatible with the one used to create it "
           + "(entities \(mismatch.entities)).\(mismatch.shownDetails)",
         advice:
-          "Open it with the model version it was written with; cachedModelForPersistentStore(at:options:) gives the one "
-          + "that it carries. NSMigratePersistentStoresAutomaticallyOption does not help: migration to another model is not there "
-          + "yet.")
+          "Add it with NSMigratePersistentStoresAutomaticallyOption and NSInferMappingModelAutomaticallyOption, both true, "
+          + "to migrate it to this model, or open it with the model that wrote it: cachedModelForPersistentStore(at:options:) "
+          + "gives the one that it carries.")
     case .readOnly(let own, let reason):
       let path: String = (own ?? url).map { " \($0.path)" } ?? ""
       return ErrorMessage("The store\(path) is read-only: \(reason.text).", advice: reason.advice)

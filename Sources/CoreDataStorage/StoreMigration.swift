@@ -106,8 +106,6 @@ package enum MigrationProblem: Error, Sendable, Hashable {
   case abstractRows(entity: String, count: Int64)
   /// A comparison of what was written with what had been there failed.
   case proofFailed(String)
-  /// The program has cancelled the migration.
-  case cancelled
 
   package var text: String {
     switch self {
@@ -122,7 +120,6 @@ package enum MigrationProblem: Error, Sendable, Hashable {
       "\(entity) is abstract in the new model, but the store has \(count) object(s) of it."
     case .proofFailed(let what):
       "The result was checked before it was to be written, and is not what it should be: \(what)"
-    case .cancelled: "It was cancelled."
     }
   }
 
@@ -135,7 +132,6 @@ package enum MigrationProblem: Error, Sendable, Hashable {
     case .abstractRows:
       "Delete the objects with the old model, or map the entity to one that is not abstract."
     case .proofFailed: "Please report it, with both models."
-    case .cancelled: "The store can be opened with its old model, or migrated again."
     }
   }
 }

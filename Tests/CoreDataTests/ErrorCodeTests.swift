@@ -21,7 +21,7 @@ import Testing
     }
   }
 
-  @Test(arguments: values + relationships + conflicts + stores)
+  @Test(arguments: values + relationships + conflicts + stores + migrations)
   func `its text is complete`(sample: Sample) throws {
     let error: NSError = try #require(errorThrown(sample.provoke), "nothing thrown")
     #expect(error.domain == NSCocoaErrorDomain && error.code == sample.code, "\(error)")
@@ -50,7 +50,7 @@ import Testing
     }
     // Foundation's own codes are not declared here.
     let provoked: Set<String> = Set(
-      (Self.values + Self.relationships + Self.conflicts + Self.stores).map(\.name).filter(declared.contains))
+      (Self.values + Self.relationships + Self.conflicts + Self.stores + Self.migrations).map(\.name).filter(declared.contains))
     #expect(thrown == provoked, "\(thrown.symmetricDifference(provoked).sorted())")
   }
 

@@ -144,7 +144,7 @@ import Testing
         (.duplicates(entity: "Item", properties: ["code"], count: 2), ["Item", "code", "2"]),
         (.duplicates(entity: "Item", properties: ["code"], count: nil), ["Item", "code"]),
         (.abstractRows(entity: "Item", count: 4), ["Item", "4"]),
-        (.proofFailed("Table ZITEM is missing."), ["ZITEM"]), (.cancelled, ["cancelled"]),
+        (.proofFailed("Table ZITEM is missing."), ["ZITEM"]),
       ]
       return problems.map { (.migration(url: url, $0.0), $0.1 + [file]) }
     case .invalidFile: return [(.invalidFile(url: url, reason: "It is damaged"), [file])]

@@ -1,8 +1,8 @@
 import CoreData
 import Foundation
 
-/// Predicates of requests name objects of the calling context, or ids. A store that evaluates them over objects
-/// of a context of its own puts those in their place.
+/// Predicates of requests name objects of the calling context, or ids. A store that evaluates them over
+/// objects of a context of its own puts those in their place.
 struct ObjectReplacement {
   /// The context whose objects the predicate is evaluated over.
   let context: NSManagedObjectContext

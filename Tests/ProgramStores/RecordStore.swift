@@ -102,8 +102,8 @@ public final class RecordStore: NSIncrementalStore, @unchecked Sendable {
     }
   }
 
-  /// Predicates and order are evaluated over objects of a context of the store's own: the stored values count,
-  /// and the objects of the calling context stay as they are.
+  /// Predicates and order are evaluated over objects of a context of the store's own: the stored values
+  /// count, and the objects of the calling context stay as they are.
   private func select(_ ids: [NSManagedObjectID], _ request: NSFetchRequest<NSFetchRequestResult>)
     -> [NSManagedObjectID]
   {

@@ -12,24 +12,24 @@ public enum StoreKind: String, CaseIterable, Sendable, CustomTestStringConvertib
   /// Stores as programs write them: `ListStore` and `RecordStore`.
   case atomic, incremental
 
-  /// Those of the suites that run over stores of any kind: in a soak all that the framework implements, else the
-  /// two that differ most. Stores that are one file are the store in memory with a format.
+  /// Those of the suites that run over stores of any kind: in a soak all that the framework implements, else
+  /// the two that differ most. Stores that are one file are the store in memory with a format.
   public static let allCases: [StoreKind] =
     Soak.isOn ? [.sqlite, .inMemory, .xml, .binary] : [.sqlite, .inMemory]
-  /// For the suites in which the kind could make a difference: `make store-table` prints what each of their tests
-  /// came to with each kind.
+  /// For the suites in which the kind could make a difference: `make store-table` prints what each of their
+  /// tests came to with each kind.
   public static let every: [StoreKind] = [
     .sqlite, .sqliteInMemory, .inMemory, .xml, .binary, .atomic, .incremental,
   ]
-  /// Those that the framework reads and writes row by row. An incremental store of a program executes requests
-  /// itself: it answers dictionaries, compares decimals, checks uniqueness constraints and derives attributes, or
-  /// does not; the framework passes the request on.
+  /// Those that the framework reads and writes row by row. An incremental store of a program executes
+  /// requests itself: it answers dictionaries, compares decimals, checks uniqueness constraints and derives
+  /// attributes, or does not; the framework passes the request on.
   public static let computing: [StoreKind] = every.filter { $0 != .incremental }
-  /// Those whose objects the framework numbers: a program's store names its objects by reference objects, with URIs
-  /// and ids of their own (`ReferenceTests`).
+  /// Those whose objects the framework numbers: a program's store names its objects by reference objects,
+  /// with URIs and ids of their own (`ReferenceTests`).
   public static let numbering: [StoreKind] = every.filter { !$0.isOfProgram }
-  /// Those whose fetches read values. A fetch from an incremental store returns ids: its objects are faults without
-  /// a row.
+  /// Those whose fetches read values. A fetch from an incremental store returns ids: its objects are faults
+  /// without a row.
   public static let fetchingRows: [StoreKind] = every.filter { $0 != .incremental }
   /// Those that keep composite attributes.
   public static let composite: [StoreKind] = [.sqlite, .inMemory]

@@ -23,6 +23,11 @@ extension PredicateFunctions {
   static func send(
     _ selector: String, to target: PredicateValue, _ arguments: [PredicateValue]
   ) throws -> PredicateValue {
+    if case .object(let box) = target, let receiver = box.value as? any MessageReceiver,
+      let answer = try receiver.receive(selector, arguments.map(\.objectValue))
+    {
+      return PredicateValue(normalizing: answer.value)
+    }
     if let body = body(of: selector) {
       return PredicateValue(normalizing: try body(target.objectValue, arguments.map(\.objectValue)))
     }

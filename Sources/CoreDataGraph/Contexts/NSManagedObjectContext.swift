@@ -60,6 +60,9 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   /// those above.
   final let permanentIDs = PermanentIDs()
   final let children = ContextList()
+  /// Whether saves leave validation out: a migration saves objects before they are complete, and validates
+  /// all of them at its end.
+  final package var savesUnvalidated: Bool = false
 
   public init(concurrencyType: NSManagedObjectContextConcurrencyType) {
     self.concurrencyType = concurrencyType

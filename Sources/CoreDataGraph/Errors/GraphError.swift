@@ -178,7 +178,6 @@ extension StoreError {
     case .readOnly: Self.readOnlyCode
     case .historyKept: NSPersistentStoreOpenError
     case .unsupportedModel: NSPersistentStoreIncompatibleSchemaError
-    case .migration(_, .cancelled): NSMigrationCancelledError
     case .migration(_, .duplicates): NSMigrationConstraintViolationError
     case .migration: NSMigrationError
     case .database: NSSQLiteError

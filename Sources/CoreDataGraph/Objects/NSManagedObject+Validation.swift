@@ -95,10 +95,15 @@ extension NSManagedObject {
     return (value as? NSObject)?.isEqual(old) != true
   }
 
-  /// All checks of the model, for insertion, update and deletion.
-  final func checkModel() throws {
+  /// All checks of the model for a saved object, as if it were new: a migration saves objects before they are
+  /// complete.
+  package final func validateSaved() throws { try checkModel(isUnchecked: true) }
+
+  /// All checks of the model, for insertion, update and deletion. `isUnchecked`: whether values that were not
+  /// changed may be invalid nevertheless.
+  final func checkModel(isUnchecked: Bool = false) throws {
     var failures: [any Error] = []
-    let isNew: Bool = flags.contains(.inserted)
+    let isNew: Bool = isUnchecked || flags.contains(.inserted)
     for slot in 0..<runtime.slotCount {
       let brief: CompactSlot = runtime.compactSlots[slot]
       if brief.isElement { continue }
@@ -129,11 +134,12 @@ extension NSManagedObject {
         }
       case .toMany:
         let described: PropertySlot = runtime.layout.slots[slot]
-        guard let many = state?.toMany(slot) else {
+        let many: ToManyState? = state?.toMany(slot)
+        if many == nil, !isUnchecked {
           if isNew { checkToMany(described, count: 0, nil, &failures) }
           continue
         }
-        guard many.isChanged || isNew else { continue }
+        guard many?.isChanged == true || isNew else { continue }
         if let relationship = described.relationship,
           relationship.minCount > 0 || relationship.maxCount > 0 || brief.isRequired || brief.hasPredicates
         {

@@ -69,6 +69,7 @@ final class SavePreparation {
 
   private func validate(_ changes: inout PendingChanges) throws {
     let context: NSManagedObjectContext = context
+    if context.savesUnvalidated { return }
     let before: UInt64 = context.work.epoch
     var failures: [any Error] = []
     func check(_ objects: [NSManagedObject], _ validate: (NSManagedObject) throws -> Void) {

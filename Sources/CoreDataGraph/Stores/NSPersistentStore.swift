@@ -181,6 +181,19 @@ nonisolated open class NSPersistentStore: NSObject, @unchecked Sendable {
     ).asCocoaError
   }
 
+  /// The class of the managers that migrate stores of this class: `NSMigrationManager`, unless a store class
+  /// overrides it. Stops a program that is linked without the module `CoreDataMigration`, which `CoreData`
+  /// contains.
+  ///
+  /// See Apple's page
+  /// [migrationManagerClass()](https://developer.apple.com/documentation/coredata/nspersistentstore/migrationmanagerclass()).
+  open class func migrationManagerClass() -> AnyClass {
+    guard let service = StoreMigrator.service else {
+      preconditionFailure("Link the module CoreDataMigration: it has NSMigrationManager.")
+    }
+    return service.managerClass
+  }
+
   // MARK: For the graph
 
   /// The operations of the store for the graph. A store implemented by the program gets the calling context

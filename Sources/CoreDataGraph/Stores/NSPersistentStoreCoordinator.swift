@@ -60,10 +60,7 @@ nonisolated open class NSPersistentStoreCoordinator: NSObject, WorkQueueOwner, @
       ).asCocoaError
     }
     let store: NSPersistentStore = try withCocoaErrors(storeURL) {
-      let store: NSPersistentStore = try makeStore(
-        type: storeType, configuration: configuration, url: storeURL, options: options)
-      try store.open()
-      return store
+      try opened(type: storeType, configuration: configuration, url: storeURL, options: options)
     }
     let twin: NSPersistentStore? = storesLock.withLock {
       if let twin = stores.first(where: { $0.uuid == store.uuid }) { return twin }

@@ -102,3 +102,16 @@ public let NSBinaryStoreInsecureDecodingCompatibilityOption: String =
 /// See Apple's page
 /// [NSPersistentHistoryTrackingKey](https://developer.apple.com/documentation/coredata/nspersistenthistorytrackingkey).
 public let NSPersistentHistoryTrackingKey: String = "NSPersistentHistoryTrackingKey"
+/// Option: an `NSStagedMigrationManager`, whose stages migrate the store when it is added.
+///
+/// See Apple's page
+/// [NSPersistentStoreStagedMigrationManagerOptionKey](https://developer.apple.com/documentation/coredata/nspersistentstorestagedmigrationmanageroptionkey).
+public let NSPersistentStoreStagedMigrationManagerOptionKey: String =
+  "NSPersistentStoreStagedMigrationManagerOptionKey"
+/// Option: a number, true to let a lightweight migration postpone what costs long. Clarus migrates at once,
+/// so there is nothing to finish later and the option changes nothing.
+///
+/// See Apple's page
+/// [NSPersistentStoreDeferredLightweightMigrationOptionKey](https://developer.apple.com/documentation/coredata/nspersistentstoredeferredlightweightmigrationoptionkey).
+public let NSPersistentStoreDeferredLightweightMigrationOptionKey: String =
+  "NSPersistentStoreDeferredLightweightMigrationOptionKey"

@@ -60,7 +60,7 @@ package enum StoreRegistry {
 
   /// Examines the file at a URL, whatever its kind. For a file of no supported kind, throws the error of the
   /// SQLite kind.
-  static func inspect(_ url: URL) throws -> StoreInspection {
+  package static func inspect(_ url: URL) throws -> StoreInspection {
     for kind in fileKinds where kind.type != NSSQLiteStoreType {
       if let found = try? kind.inspect(url, options: StoreOpeningOptions()) { return found }
     }
@@ -79,7 +79,7 @@ package enum StoreRegistry {
 extension StoreOpeningOptions {
   /// Converts the options of
   /// ``NSPersistentStoreCoordinator/addPersistentStore(ofType:configurationName:at:options:)``.
-  init(apple options: [AnyHashable: Any]) {
+  package init(apple options: [AnyHashable: Any]) {
     func flag(_ key: String) -> Bool? { (options[key] as? NSNumber)?.boolValue }
     self.init(isReadOnly: flag(NSReadOnlyPersistentStoreOption) ?? false)
     checksModel = flag(NSIgnorePersistentStoreVersioningOption) != true

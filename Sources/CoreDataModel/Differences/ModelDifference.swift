@@ -8,8 +8,8 @@ import Foundation
 /// ```
 ///
 /// Entities and properties are matched by their renaming identifiers, then by their names: a part of the
-/// destination belongs to the part of the source with the same identifier, or whose name is its identifier. So
-/// an identifier that keeps the oldest name works from every version.
+/// destination belongs to the part of the source with the same identifier, or whose name is its identifier.
+/// So an identifier that keeps the oldest name works from every version.
 ///
 /// Queue: any, if nothing changes the models meanwhile. Cost: linear in the models. The value keeps both
 /// models alive.

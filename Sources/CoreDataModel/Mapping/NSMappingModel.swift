@@ -3,8 +3,8 @@ import Foundation
 /// How a migration makes the objects of one version of a model out of those of another: one
 /// ``NSEntityMapping`` for each entity that is added, removed, copied or transformed.
 ///
-/// A mapping model is made in code, read from a file that Xcode wrote (`.cdm`, `.xcmappingmodel`), found among
-/// the resources of bundles, or inferred from two models.
+/// A mapping model is made in code, read from a file that Xcode wrote (`.cdm`, `.xcmappingmodel`), found
+/// among the resources of bundles, or inferred from two models.
 ///
 /// Thread use is that of ``NSPropertyMapping``.
 /// Apple's page: <https://developer.apple.com/documentation/coredata/nsmappingmodel>

@@ -4,8 +4,8 @@ import Foundation
 
 /// How a migration computes one property of a destination object.
 ///
-/// Thread use: a mapping may be changed by one thread at a time until a migration uses its mapping model; from
-/// then on it is frozen and may be read from every thread.
+/// Thread use: a mapping may be changed by one thread at a time until a migration uses its mapping model;
+/// from then on it is frozen and may be read from every thread.
 /// Apple's page: <https://developer.apple.com/documentation/coredata/nspropertymapping>
 nonisolated open class NSPropertyMapping: NSObject, @unchecked Sendable {
   // Sendable because with `isFrozen` every setter stops the program once a migration uses the model; until

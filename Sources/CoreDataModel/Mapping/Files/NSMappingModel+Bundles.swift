@@ -56,6 +56,16 @@ extension NSMappingModel {
     entityMappings = model.entityMappings
   }
 
+  /// All mapping models of the bundles that can be read.
+  package static func all(in bundles: [Bundle]) -> [NSMappingModel] {
+    bundles.flatMap(BundleModels.folders(of:)).flatMap(mappingModels).compactMap { try? load(contentsOf: $0) }
+  }
+
+  /// Whether it is for these versions of the models.
+  package final func leads(from source: NSManagedObjectModel, to destination: NSManagedObjectModel) -> Bool {
+    misfit(source, destination) == nil
+  }
+
   /// The mapping models of a folder; the editor's only where there is no compiled one.
   private static func mappingModels(in folder: URL) -> [URL] {
     let names: [String] =

@@ -1,0 +1,88 @@
+import CoreDataModel
+import CoreDataStorage
+import Foundation
+
+/// The type that connects coordinators with migration, which is in `CoreDataMigration`, a module above.
+///
+/// `CoreDataMigration` declares that this type conforms to ``StoreMigrationService``. The runtime finds the
+/// conformance in every program that is linked with that module (Decisions/0065).
+package struct StoreMigrator: Sendable {
+  static let service: (any StoreMigrationService)? = linkedService(StoreMigrator())
+
+  package init() {}
+
+  /// The parameter hides the type from the optimizer, which sees no conformance in this module.
+  @inline(never)
+  private static func linkedService(_ value: Any) -> (any StoreMigrationService)? {
+    value as? any StoreMigrationService
+  }
+}
+
+/// What coordinators need of migration.
+package protocol StoreMigrationService: Sendable {
+  /// The class of migration managers.
+  var managerClass: AnyClass { get }
+  /// Migrates a store file that was written with another model, if the options of its addition ask for it.
+  /// Returns whether the file now has the model of the coordinator.
+  func migrate(_ store: OutdatedStore) throws -> Bool
+}
+
+/// A store file whose model is not its coordinator's, and how the program is adding it.
+package struct OutdatedStore {
+  package let coordinator: NSPersistentStoreCoordinator
+  package let type: String
+  package let configuration: String?
+  package let url: URL
+  package let options: [AnyHashable: Any]
+  /// Why the store could not be opened as it is; nil if it was not tried.
+  package let mismatch: StoreError?
+
+  package init(
+    coordinator: NSPersistentStoreCoordinator, type: String, configuration: String?, url: URL,
+    options: [AnyHashable: Any], mismatch: StoreError? = nil
+  ) {
+    (self.coordinator, self.type, self.configuration) = (coordinator, type, configuration)
+    (self.url, self.options, self.mismatch) = (url, options, mismatch)
+  }
+}
+
+extension NSPersistentStoreCoordinator {
+  /// Opens a store that is not in a coordinator's list yet; migrates its file before if it has another model
+  /// and the options ask for it.
+  final func opened(
+    type: String, configuration: String?, url: URL?, options: [AnyHashable: Any]?
+  ) throws -> NSPersistentStore {
+    func open() throws -> NSPersistentStore {
+      let store: NSPersistentStore = try makeStore(
+        type: type, configuration: configuration, url: url, options: options)
+      try store.open()
+      return store
+    }
+    do {
+      return try open()
+    } catch let mismatch as StoreError {
+      guard case .incompatibleModel = mismatch, let url, let options, let service = StoreMigrator.service,
+        try service.migrate(
+          OutdatedStore(
+            coordinator: self, type: type, configuration: configuration, url: url, options: options,
+            mismatch: mismatch))
+      else { throw mismatch }
+      return try open()
+    }
+  }
+}
+
+extension NSManagedObjectID {
+  /// The number of the entity's hierarchy and of the entity in the model's order, and the object's number in
+  /// its store: what identifies an object within one store, without an object.
+  package final var numbers: (root: Int, entity: Int, key: Int64) {
+    (runtime.layout.rootIndex, runtime.index, key)
+  }
+}
+
+extension NSPersistentStore {
+  /// The id of an object by its numbers, see ``NSManagedObjectID/numbers``.
+  package final func objectID(entity: Int, key: Int64) -> NSManagedObjectID {
+    NSManagedObjectID(runtime: runtime.entities[entity], key: key, store: self)
+  }
+}

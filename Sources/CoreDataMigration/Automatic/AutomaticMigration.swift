@@ -1,0 +1,185 @@
+import CoreDataGraph
+import CoreDataModel
+import CoreDataPredicates
+import CoreDataStorage
+import Foundation
+
+/// Migrates a store file to the model of the coordinator that is adding it: by statements in place if the
+/// store can do that and the one step is inferred, else object by object.
+///
+/// Object by object, the new store is made in a hidden folder beside the file and takes its place when it is
+/// complete: in one transaction for SQLite files, by a rename for files that are written as wholes. Until
+/// then, and after an error, the file is as it was. It keeps its UUID and the program's metadata.
+struct AutomaticMigration {
+  let store: OutdatedStore
+  let known: KnownModels
+  /// The mapping model to use in place of those that are found.
+  var mapping: NSMappingModel?
+  var verifiesValues: Bool = false
+  /// Called with the number of objects that are done, and of all; what it throws ends the migration.
+  var note: ((_ done: Int, _ total: Int) throws -> Void)?
+
+  init(_ store: OutdatedStore, known: KnownModels? = nil) {
+    self.store = store
+    self.known = known ?? KnownModels(of: store.coordinator.managedObjectModel)
+  }
+
+  func run() throws {
+    try exclusively {
+      let steps: [MigrationStep] = try steps()
+      if !steps.isEmpty { try run(steps) }
+    }
+  }
+
+  /// Migrates to another version than the coordinator's; lightly.
+  func run(to model: NSManagedObjectModel) throws {
+    try exclusively {
+      guard let source = try sourceModel(ifNot: model, of: nil) else { return }
+      let mapping: NSMappingModel = try .inferredMappingModel(forSourceModel: source, destinationModel: model)
+      try run([MigrationStep(source: source, destination: model, mapping: mapping, isInferred: true)])
+    }
+  }
+
+  /// The steps to the coordinator's model; none if the store has it already.
+  func steps() throws -> [MigrationStep] {
+    let model: NSManagedObjectModel = store.coordinator.managedObjectModel
+    guard let source = try sourceModel(ifNot: model, of: store.configuration) else { return [] }
+    let destination: NSManagedObjectModel = try destinationModel()
+    if let mapping {
+      return [MigrationStep(source: source, destination: destination, mapping: mapping, isInferred: false)]
+    }
+    let infers: Bool = store.isSet(NSInferMappingModelAutomaticallyOption)
+    return try MigrationPath(known: known, infers: infers, url: store.url).steps(
+      from: source, to: destination)
+  }
+
+  private func exclusively(_ body: () throws -> Void) throws {
+    if store.isSet(NSReadOnlyPersistentStoreOption) {
+      throw MigrationFailure.sourceStore(
+        store.url,
+        "It has another model and was added read-only, so it can't be migrated. "
+          + (store.mismatch.map { "\($0)" } ?? ""))
+    }
+    let lock = try MigrationLock(of: store.url)
+    defer { lock.release() }
+    // The new store would have no history, or one with a gap.
+    if try StoreRegistry.inspect(store.url).hasHistory { throw StoreError.historyKept(url: store.url) }
+    try body()
+  }
+
+  // MARK: Models
+
+  /// The entities that the store is to hold.
+  private func destinationModel() throws -> NSManagedObjectModel {
+    let model: NSManagedObjectModel = store.coordinator.managedObjectModel
+    guard let configuration = store.configuration else { return model }
+    let entities: [NSEntityDescription] = model.entities(forConfigurationName: configuration) ?? []
+    return try model.restricted(to: Set(entities.compactMap(\.name)))
+  }
+
+  /// The model that the store was written with: its own copy if it carries one, otherwise one of the
+  /// program's. nil if it is the wanted one: another process has migrated the store meanwhile.
+  private func sourceModel(ifNot wanted: NSManagedObjectModel, of configuration: String?) throws
+    -> NSManagedObjectModel?
+  {
+    let metadata: [String: Any] = try NSPersistentStoreCoordinator.metadataForPersistentStore(
+      ofType: store.type, at: store.url, options: nil)
+    if wanted.isConfiguration(withName: configuration, compatibleWithStoreMetadata: metadata) { return nil }
+    let names = Set((metadata[NSStoreModelVersionHashesKey] as? [String: Any] ?? [:]).keys)
+    if let carried = try? NSPersistentStoreCoordinator.cachedModelForPersistentStore(at: store.url),
+      let model = try? carried.restricted(to: names),
+      model.isConfiguration(withName: nil, compatibleWithStoreMetadata: metadata)
+    {
+      return model
+    }
+    if let model = known.model(for: metadata) { return model }
+    let identifiers: [String] = (metadata[NSStoreModelVersionIdentifiersKey] as? [String]) ?? []
+    throw MigrationFailure.missingSourceModel(
+      store.url,
+      "It has the entities \(names.sorted().joined(separator: ", "))"
+        + (identifiers.isEmpty ? "" : " and the version identifier \(identifiers.joined(separator: ", "))")
+        + "; none of the \(known.versions.count) versions that the program has fits.")
+  }
+
+  // MARK: Steps
+
+  private func run(_ steps: [MigrationStep]) throws {
+    if steps.count == 1, let inPlace = try InPlaceStep(steps[0], of: store) {
+      return try inPlace.run(verifies: verifiesValues, note: note)
+    }
+    let staging = try StagingFolder(for: store.url)
+    defer { staging.discard() }
+    var place = StorePlace(store.url, store.type, store.options)
+    for (number, step) in steps.enumerated() {
+      let next = StorePlace(try staging.url(step: number), store.type, store.options)
+      let manager = NSMigrationManager(sourceModel: step.source, destinationModel: step.destination)
+      manager.verifiesValues = verifiesValues
+      manager.noteObjects = note
+      try manager.migrateStore(
+        from: place.url, sourceType: place.type, options: place.options, with: step.mapping,
+        toDestinationURL: next.url, destinationType: next.type, destinationOptions: next.options)
+      if step.isInferred {
+        try step.requireEqualCounts(
+          from: StoreRegistry.inspect(place.url), to: StoreRegistry.inspect(next.url))
+      }
+      place = next
+    }
+    try publish(place)
+  }
+
+  /// Replaces the file by the migrated one, which gets the UUID of the file.
+  private func publish(_ made: StorePlace) throws {
+    let old: [String: Any] = try NSPersistentStoreCoordinator.metadataForPersistentStore(
+      ofType: store.type, at: store.url, options: nil)
+    var metadata: [String: Any] = try NSPersistentStoreCoordinator.metadataForPersistentStore(
+      ofType: made.type, at: made.url, options: nil)
+    metadata[NSStoreUUIDKey] = old[NSStoreUUIDKey]
+    try NSPersistentStoreCoordinator.setMetadata(
+      metadata, forPersistentStoreOfType: made.type, at: made.url, options: nil)
+    let coordinator = NSPersistentStoreCoordinator(managedObjectModel: store.coordinator.managedObjectModel)
+    try coordinator.replacePersistentStore(
+      at: store.url, destinationOptions: store.options, withPersistentStoreFrom: made.url,
+      sourceOptions: nil, ofType: store.type)
+  }
+}
+
+extension MigrationStep {
+  /// What an inferred mapping model copies, it copies whole: every entity has as many rows as before. Reads
+  /// the files anew, not through the contexts that wrote them.
+  fileprivate func requireEqualCounts(from source: StoreInspection, to destination: StoreInspection) throws {
+    for mapping in mapping.entityMappings ?? [] {
+      guard let from = mapping.sourceEntityName, let to = mapping.destinationEntityName else { continue }
+      let (before, after) = (source.rows(of: from), destination.rows(of: to))
+      if before != after {
+        throw MigrationFailure.mapping(
+          mapping.name,
+          reason: "the source has \(before) objects of \(from), and \(after) of \(to) were made",
+          advice: "The store was left as it is.")
+      }
+    }
+  }
+}
+
+extension StoreInspection {
+  func rows(of entity: String) -> Int { entities.first { $0.name == entity }?.rows ?? 0 }
+}
+
+extension NSManagedObjectModel {
+  /// A model of some of the entities: those of a configuration. Throws if others are needed with them.
+  func restricted(to names: Set<String>) throws -> NSManagedObjectModel {
+    if names == Set(entities.compactMap(\.name)) { return self }
+    guard let copy = copy() as? NSManagedObjectModel else { return self }
+    copy.entities = copy.entities.filter { names.contains($0.name ?? "") }
+    let missing: [String] = copy.entities.flatMap { entity in
+      [entity.superentity?.name] + entity.relationshipsByName.values.map(\.destinationEntity?.name)
+    }.compactMap(\.self).filter { !names.contains($0) }
+    let added: [String] = copy.entities.compactMap(\.name).filter { !names.contains($0) }
+    guard missing.isEmpty, added.isEmpty else {
+      throw MigrationFailure.stage(
+        "The store holds the entities \(names.sorted().joined(separator: ", ")), which can't be migrated without "
+          + "\(Set(missing + added).sorted().joined(separator: ", ")).",
+        advice: "Let the configuration contain them too, or migrate the store with an NSMigrationManager.")
+    }
+    return copy
+  }
+}

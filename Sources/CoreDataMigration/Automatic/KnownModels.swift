@@ -1,0 +1,49 @@
+import CoreDataGraph
+import CoreDataModel
+import Foundation
+
+/// The versions of models that a program has: beside the file of its model, and in its bundles.
+struct KnownModels {
+  let versions: [NSManagedObjectModel]
+  /// Those in the same package as the program's model: earlier and later states of it.
+  let siblings: [NSManagedObjectModel]
+  let bundles: [Bundle]
+
+  init(of model: NSManagedObjectModel) {
+    var bundles: [Bundle] = [.main] + Bundle.allBundles.filter { $0 != .main }
+    var found: [NSManagedObjectModel] = []
+    if let package = model.file.flatMap(Self.package) {
+      found =
+        (try? NSManagedObjectModel.loadVersions(contentsOf: package))?.sorted { $0.key < $1.key }
+        .map(\.value.model) ?? []
+      // Mapping models lie beside the models.
+      if let folder = Bundle(url: package.deletingLastPathComponent()), !bundles.contains(folder) {
+        bundles.append(folder)
+      }
+    }
+    siblings = found
+    found += BundleModels.models(in: bundles, allVersions: true)
+    var seen: Set<[String: Data]> = []
+    versions = found.filter { seen.insert($0.entityVersionHashesByName).inserted }
+    self.bundles = bundles
+  }
+
+  /// The `.momd` or `.xcdatamodeld` of a version's file.
+  private static func package(_ file: URL) -> URL? {
+    var url: URL = file
+    for _ in 0..<3 {
+      if ["momd", "xcdatamodeld"].contains(url.pathExtension) { return url }
+      url.deleteLastPathComponent()
+    }
+    return nil
+  }
+
+  func model(for metadata: [String: Any]) -> NSManagedObjectModel? {
+    versions.first { $0.isConfiguration(withName: nil, compatibleWithStoreMetadata: metadata) }
+      ?? NSManagedObjectModel(byMerging: versions, forStoreMetadata: metadata)
+  }
+
+  func model(checksum: String) -> NSManagedObjectModel? {
+    versions.first { $0.versionChecksum == checksum }
+  }
+}

@@ -1,0 +1,95 @@
+import CoreDataGraph
+import CoreDataModel
+import CoreDataPredicates
+import Foundation
+
+/// One step of a migration: from a version to the next one that a mapping model leads to.
+struct MigrationStep {
+  let source: NSManagedObjectModel
+  let destination: NSManagedObjectModel
+  let mapping: NSMappingModel
+  let isInferred: Bool
+}
+
+/// Finds the steps from one version to another: a mapping model, or one that can be inferred, or else the
+/// shortest chain of these over other versions.
+struct MigrationPath {
+  let known: KnownModels
+  let infers: Bool
+  let url: URL
+  private let mappings: [NSMappingModel]
+
+  init(known: KnownModels, infers: Bool, url: URL) {
+    (self.known, self.infers, self.url) = (known, infers, url)
+    mappings = NSMappingModel.all(in: known.bundles)
+  }
+
+  func steps(from source: NSManagedObjectModel, to destination: NSManagedObjectModel) throws
+    -> [MigrationStep]
+  {
+    if let direct = mapping(source, destination) { return [direct] }
+    var refusal: (any Error)?
+    if infers {
+      do {
+        return [try inferred(source, destination)]
+      } catch {
+        refusal = error
+      }
+    }
+    if let chain = chain(from: source, to: destination) { return chain }
+    if let refusal { throw refusal }
+    throw MigrationFailure.missingMappingModel(url, "")
+  }
+
+  private func mapping(_ source: NSManagedObjectModel, _ destination: NSManagedObjectModel) -> MigrationStep?
+  {
+    mappings.first { $0.leads(from: source, to: destination) }.map {
+      MigrationStep(source: source, destination: destination, mapping: $0, isInferred: false)
+    }
+  }
+
+  private func inferred(_ source: NSManagedObjectModel, _ destination: NSManagedObjectModel) throws
+    -> MigrationStep
+  {
+    MigrationStep(
+      source: source, destination: destination,
+      mapping: try NSMappingModel.inferredMappingModel(forSourceModel: source, destinationModel: destination),
+      isInferred: true)
+  }
+
+  /// Breadth first, so the first chain that is found has the fewest steps. A mapping model between two
+  /// versions has precedence over an inferred one.
+  ///
+  /// A chain leads over versions of the same model only, and has a mapping model in it: inferred steps alone
+  /// would find a way around any refusal, over a version that lacks the entity in question and its data.
+  private func chain(from source: NSManagedObjectModel, to destination: NSManagedObjectModel)
+    -> [MigrationStep]?
+  {
+    func hashes(_ model: NSManagedObjectModel) -> [String: Data] { model.entityVersionHashesByName }
+    struct Visit: Hashable {
+      let hashes: [String: Data]
+      let hasMapping: Bool
+    }
+    var waiting: [[MigrationStep]] = [[]]
+    var seen: Set<Visit> = []
+    let versions: [NSManagedObjectModel] =
+      known.siblings.filter { hashes($0) != hashes(destination) } + [destination]
+    while !waiting.isEmpty {
+      let path: [MigrationStep] = waiting.removeFirst()
+      let here: NSManagedObjectModel = path.last?.destination ?? source
+      let passed: [[String: Data]] = [hashes(source)] + path.map { hashes($0.destination) }
+      for next in versions where !passed.contains(hashes(next)) {
+        guard let step = mapping(here, next) ?? (infers ? try? inferred(here, next) : nil) else { continue }
+        let longer: [MigrationStep] = path + [step]
+        let hasMapping: Bool = longer.contains { !$0.isInferred }
+        if next === destination {
+          if hasMapping { return longer }
+          continue
+        }
+        guard seen.insert(Visit(hashes: hashes(next), hasMapping: hasMapping)).inserted else { continue }
+        waiting.append(longer)
+      }
+    }
+    return nil
+  }
+}

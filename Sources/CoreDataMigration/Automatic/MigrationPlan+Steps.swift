@@ -1,0 +1,138 @@
+import CoreDataModel
+import CoreDataPredicates
+import CoreDataStorage
+import Foundation
+
+extension MigrationPlan.Step {
+  /// `counts`: the store, if it is the source of this step.
+  init(_ step: MigrationStep, counts: StoreInspection?, _ planned: PlannedMigration?) {
+    self.step = step
+    statements = planned?.steps.map {
+      MigrationPlan.Statement(explanation: $0.explanation, sql: $0.statement, rows: $0.rows.map(Int.init))
+    }
+    problems = planned?.problems.map { "\($0.text) \($0.advice)" } ?? []
+    source = Self.name(step.source)
+    destination = Self.name(step.destination)
+    isInferred = step.isInferred
+    let mapped: [MigrationPlan.Entity] = (step.mapping.entityMappings ?? []).map { mapping in
+      MigrationPlan.Entity(
+        mapping, step, objects: mapping.sourceEntityName.flatMap { name in counts?.rows(of: name) })
+    }
+    let used = Set(mapped.compactMap(\.source))
+    let removed: [MigrationPlan.Entity] = step.source.entities.compactMap { entity in
+      guard let name = entity.name, !used.contains(name), !entity.isAbstract else { return nil }
+      return MigrationPlan.Entity(
+        kind: .removed, source: name, destination: nil, objects: counts?.rows(of: name), policy: nil,
+        changes: [])
+    }
+    entities = mapped + removed
+  }
+
+  private static func name(_ model: NSManagedObjectModel) -> String {
+    let identifiers: [String] = model.versionIdentifiers.compactMap { $0 as? String }.filter { !$0.isEmpty }
+    if !identifiers.isEmpty { return identifiers.sorted().joined(separator: ", ") }
+    if let file = model.file {
+      let version: URL = file.lastPathComponent == "contents" ? file.deletingLastPathComponent() : file
+      return version.deletingPathExtension().lastPathComponent
+    }
+    return "version " + String(model.versionChecksum.prefix(8))
+  }
+
+  var losses: [String] {
+    entities.flatMap { entity -> [String] in
+      guard let source = entity.source else { return [] }
+      if entity.destination == nil {
+        return entity.objects == 0 ? [] : ["\(entity.objects.map { "\($0) " } ?? "the ")objects of \(source)"]
+      }
+      return entity.lostProperties(step).map { "\(source).\($0)" }
+    }
+  }
+}
+
+extension MigrationPlan.Entity {
+  fileprivate init(_ mapping: NSEntityMapping, _ step: MigrationStep, objects: Int?) {
+    source = mapping.sourceEntityName
+    destination = mapping.destinationEntityName
+    policy = mapping.entityMigrationPolicyClassName.flatMap { $0 == "NSEntityMigrationPolicy" ? nil : $0 }
+    let from: NSEntityDescription? = source.flatMap { step.source.entitiesByName[$0] }
+    let to: NSEntityDescription? = destination.flatMap { step.destination.entitiesByName[$0] }
+    kind =
+      switch mapping.mappingType {
+      case .addEntityMappingType: .added
+      case .removeEntityMappingType: .removed
+      case .copyEntityMappingType: .copied
+      case .customEntityMappingType: .custom
+      case .transformEntityMappingType, .undefinedEntityMappingType:
+        policy == nil ? (from == nil ? .added : to == nil ? .removed : .transformed) : .custom
+      }
+    self.objects = from == nil ? nil : objects
+    changes = from.flatMap { from in to.map { Self.changes(mapping, from, $0) } } ?? []
+  }
+
+  /// The properties whose values come from elsewhere than the property of the same name.
+  private static func changes(
+    _ mapping: NSEntityMapping, _ source: NSEntityDescription, _ destination: NSEntityDescription
+  ) -> [String] {
+    let all: [NSPropertyMapping] = (mapping.attributeMappings ?? []) + (mapping.relationshipMappings ?? [])
+    let read: Set<String> = keys(of: mapping)
+    var lines: [String] = []
+    for property in all {
+      guard let name = property.name else { continue }
+      guard let expression = property.valueExpression else {
+        if source.propertiesByName[name] == nil {
+          let value: Any? = destination.attributesByName[name]?.defaultValue
+          lines.append("\(name) is new: \(value.map { "\($0)" } ?? "no value")")
+        }
+        continue
+      }
+      let keys: Set<String> = expression.expressionNode().keysOfSource
+      if keys == [name] { continue }
+      lines.append(keys.count == 1 ? "\(name) from \(keys.first ?? "")" : "\(name) = \(expression)")
+    }
+    for name in source.propertiesByName.keys.sorted() where !read.contains(name) {
+      if source.propertiesByName[name]?.isTransient == true { continue }
+      lines.append("\(name) is dropped")
+    }
+    return lines
+  }
+
+  /// The keys of the source object that the mapping's expressions read.
+  private static func keys(of mapping: NSEntityMapping) -> Set<String> {
+    ((mapping.attributeMappings ?? []) + (mapping.relationshipMappings ?? []))
+      .reduce(into: []) { $0.formUnion($1.valueExpression?.expressionNode().keysOfSource ?? []) }
+  }
+
+  fileprivate func lostProperties(_ step: MigrationStep) -> [String] {
+    // A policy of the program may read anything.
+    if policy != nil { return [] }
+    return changes.compactMap { line in
+      line.hasSuffix(" is dropped") ? String(line.dropLast(" is dropped".count)) : nil
+    }
+  }
+}
+
+extension ExpressionNode {
+  /// The first keys of the paths that start at `$source`.
+  fileprivate var keysOfSource: Set<String> {
+    var found: Set<String> = []
+    collectKeys(into: &found)
+    return found
+  }
+
+  private func collectKeys(into found: inout Set<String>) {
+    switch self {
+    case .path(.variable(MigrationKey.source), let path):
+      found.insert(String(path.prefix { $0 != "." }))
+    case .path(let target, _): target.collectKeys(into: &found)
+    case .function(let target, _, let arguments):
+      target?.collectKeys(into: &found)
+      for argument in arguments { argument.collectKeys(into: &found) }
+    case .aggregate(let members): for member in members { member.collectKeys(into: &found) }
+    case .conditional(_, let first, let second), .set(_, let first, let second):
+      first.collectKeys(into: &found)
+      second.collectKeys(into: &found)
+    case .subquery(let collection, _, _): collection.collectKeys(into: &found)
+    default: break
+    }
+  }
+}

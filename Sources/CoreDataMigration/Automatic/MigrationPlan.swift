@@ -1,0 +1,181 @@
+import CoreDataGraph
+import CoreDataModel
+import CoreDataPredicates
+import CoreDataStorage
+import Foundation
+
+/// What the migration of a store will do: to be printed, and then to be run. An addition of Clarus.
+///
+/// ```swift
+/// let plan = try MigrationPlan(forStoreAt: url, to: model)
+/// print(plan)
+/// if plan.isNeeded { try plan.run(keepingOriginalAt: backup) }
+/// ```
+///
+/// Making a plan reads the store and the models, and changes nothing.
+public struct MigrationPlan: CustomStringConvertible {
+  /// From one version of the model to the next.
+  public struct Step {
+    /// The versions, by their identifiers or else by their checksums.
+    public let source: String
+    public let destination: String
+    /// Whether the mapping model is inferred; false for one of the program's.
+    public let isInferred: Bool
+    /// What is done to each entity.
+    public let entities: [Entity]
+    /// The statements, each with what it does and the rows that it changes, if the step is done in place; nil
+    /// if objects are copied to a new file.
+    public let statements: [Statement]?
+    /// What in the store stands in the way; not known for a later step.
+    public let problems: [String]
+    let step: MigrationStep
+  }
+
+  /// A statement of a migration in place.
+  public struct Statement: Sendable {
+    public let explanation: String
+    public let sql: String
+    public let rows: Int?
+  }
+
+  /// What a step does to an entity.
+  public struct Entity {
+    public enum Kind: String, Sendable { case added, removed, copied, transformed, custom }
+    public let kind: Kind
+    /// nil for an entity that is added.
+    public let source: String?
+    /// nil for an entity that is removed.
+    public let destination: String?
+    /// The number of its objects. Of a later step's that are made by an earlier one it is not known: nil.
+    public let objects: Int?
+    /// The class of its policy, if it is one of the program's.
+    public let policy: String?
+    /// The changes of its properties, in words.
+    public let changes: [String]
+  }
+
+  public let url: URL
+  /// In the order in which they are run; none if the store has the model already.
+  public let steps: [Step]
+  /// What is lost: the objects of entities and the values of properties that the new model does not have.
+  public let losses: [String]
+  private let migration: AutomaticMigration
+
+  /// Whether the store has another model.
+  public var isNeeded: Bool { !steps.isEmpty }
+
+  /// The plan for a store, of the kind that its file is of.
+  ///
+  /// - Parameters:
+  ///   - mapping: the mapping model to use; nil to use one of the bundles' and of the folder of the model's
+  ///     file, and if there is none to infer it.
+  ///   - configuration: that of the model which the store holds; nil for all entities.
+  ///   - options: those with which a coordinator would add the store.
+  ///
+  /// Throws a `CocoaError`: 134130 if the model of the store is not found, 134140 and 134190 if no way leads
+  /// to the model, with the reasons, and errors of reading the file.
+  public init(
+    forStoreAt url: URL, to model: NSManagedObjectModel, mapping: NSMappingModel? = nil,
+    configuration: String? = nil, options: [AnyHashable: Any] = [:]
+  ) throws {
+    let plan: (AutomaticMigration, [MigrationStep], StoreInspection) = try withMigrationErrors {
+      let file: StoreInspection = try Self.inspect(url)
+      var all: [AnyHashable: Any] = options
+      all[NSInferMappingModelAutomaticallyOption] = options[NSInferMappingModelAutomaticallyOption] ?? true
+      var migration = AutomaticMigration(
+        OutdatedStore(
+          coordinator: NSPersistentStoreCoordinator(managedObjectModel: model), type: file.type,
+          configuration: configuration, url: url, options: all))
+      migration.mapping = mapping
+      return (migration, try migration.steps(), file)
+    }
+    let inPlace: InPlaceStep? =
+      plan.1.count == 1 ? try InPlaceStep(plan.1[0], of: plan.0.store) : nil
+    self.url = url
+    migration = plan.0
+    steps = plan.1.enumerated().map { number, step in
+      Step(step, counts: number == 0 ? plan.2 : nil, inPlace?.planned)
+    }
+    losses = steps.flatMap(\.losses)
+  }
+
+  private static func inspect(_ url: URL) throws -> StoreInspection {
+    do {
+      return try StoreRegistry.inspect(url)
+    } catch {
+      throw MigrationFailure.sourceStore(url, MigrationFailure.text(of: error))
+    }
+  }
+
+  /// Migrates the store as planned. If another process has migrated it meanwhile, nothing is done.
+  ///
+  /// - Parameters:
+  ///   - verifies: whether to read the new store again before it takes the old one's place, and to compare
+  ///     each value and relationship that the mapping models copy; costs about half of the migration again.
+  ///   - original: a place for a copy of the store as it was; there must be nothing yet.
+  ///   - progress: called with the numbers of objects that are done and of all; what it throws ends the
+  ///     migration.
+  ///
+  /// Throws, with the store as it was, the errors of
+  /// ``NSMigrationManager/migrateStore(from:type:options:mapping:to:type:options:)``.
+  public func run(
+    verifies: Bool = false, keepingOriginalAt original: URL? = nil,
+    progress: ((_ done: Int, _ total: Int) throws -> Void)? = nil
+  ) throws {
+    try withMigrationErrors {
+      if let original {
+        if FileManager.default.fileExists(atPath: original.path) {
+          throw MigrationFailure.destinationStore(original, "There is something already. Give another URL.")
+        }
+        try migration.store.coordinator.replacePersistentStore(
+          at: original, withPersistentStoreFrom: url, ofType: migration.store.type)
+      }
+      var migration: AutomaticMigration = migration
+      migration.verifiesValues = verifies
+      migration.note = progress
+      try migration.run()
+    }
+  }
+
+  public var description: String {
+    if steps.isEmpty { return "\(url.lastPathComponent) has this model already." }
+    var lines: [String] = []
+    for step in steps {
+      lines.append(
+        "\(step.source) → \(step.destination), by \(step.isInferred ? "an inferred mapping model" : "a mapping model")"
+      )
+      for entity in step.entities { lines += entity.lines.map { "  \($0)" } }
+      lines += step.problems.map { "  problem: \($0)" }
+      if let statements = step.statements {
+        lines.append("  in place, in one transaction:")
+        for statement in statements {
+          let rows: String = statement.rows.map { ", \($0) \($0 == 1 ? "row" : "rows")" } ?? ""
+          lines += ["    \(statement.explanation)\(rows)", "      \(statement.sql)"]
+        }
+      } else {
+        lines.append("  object by object, into a new file that then takes the store's place")
+      }
+    }
+    if !losses.isEmpty {
+      lines.append("Lost:")
+      lines += losses.map { "  \($0)" }
+    }
+    return lines.joined(separator: "\n")
+  }
+}
+
+extension MigrationPlan.Entity {
+  fileprivate var lines: [String] {
+    let names: String =
+      switch (source, destination) {
+      case (let source?, let destination?):
+        source == destination ? source : "\(source) becomes \(destination)"
+      case (let source?, nil): source
+      case (nil, let destination?): destination
+      case (nil, nil): "nothing"
+      }
+    let count: String = objects.map { ", \($0) \($0 == 1 ? "object" : "objects")" } ?? ""
+    let by: String = policy.map { ", by \($0)" } ?? ""
+    return ["\(kind.rawValue) \(names)\(count)\(by)"] + changes.map { "  \($0)" }
+  }
+}

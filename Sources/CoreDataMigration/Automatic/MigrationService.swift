@@ -1,0 +1,41 @@
+import CoreDataGraph
+import CoreDataStorage
+import Foundation
+
+extension StoreMigrator: StoreMigrationService {
+  package var managerClass: AnyClass { NSMigrationManager.self }
+
+  package func migrate(_ store: OutdatedStore) throws -> Bool {
+    try withMigrationErrors {
+      if let stages = store.options[NSPersistentStoreStagedMigrationManagerOptionKey]
+        as? NSStagedMigrationManager
+      {
+        try StagedMigration(store, stages).run()
+        return true
+      }
+      guard store.isSet(NSMigratePersistentStoresAutomaticallyOption) else { return false }
+      try AutomaticMigration(store).run()
+      return true
+    }
+  }
+}
+
+extension OutdatedStore {
+  func isSet(_ option: String) -> Bool { (options[option] as? NSNumber)?.boolValue ?? false }
+}
+
+extension NSPersistentStoreCoordinator {
+  /// Finishes what lightweight migrations have postponed. Clarus postpones nothing, so there is nothing to
+  /// do.
+  ///
+  /// See Apple's page
+  /// [finishDeferredLightweightMigration()](https://developer.apple.com/documentation/coredata/nspersistentstorecoordinator/finishdeferredlightweightmigration()).
+  public final func finishDeferredLightweightMigration() throws {}
+
+  /// Finishes a part of what lightweight migrations have postponed. Clarus postpones nothing, so there is
+  /// nothing to do.
+  ///
+  /// See Apple's page
+  /// [finishDeferredLightweightMigrationTask()](https://developer.apple.com/documentation/coredata/nspersistentstorecoordinator/finishdeferredlightweightmigrationtask()).
+  public final func finishDeferredLightweightMigrationTask() throws {}
+}

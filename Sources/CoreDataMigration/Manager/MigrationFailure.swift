@@ -1,0 +1,97 @@
+import CoreDataGraph
+import CoreDataModel
+import CoreDataPredicates
+import Foundation
+
+/// The errors of migrations, as facts.
+enum MigrationFailure: Error, CustomStringConvertible {
+  case missingSourceModel(URL, String)
+  case missingMappingModel(URL, String)
+  case mapping(String, reason: String, advice: String)
+  case policyClass(String, mapping: String, reason: String)
+  case function(String, String)
+  case value(mapping: String, property: String, object: String, reason: String)
+  case sourceStore(URL, String)
+  case destinationStore(URL, String)
+  case cancelled(URL)
+  case backward(String)
+  case stage(String, advice: String)
+
+  var message: ErrorMessage {
+    switch self {
+    case .missingSourceModel(let url, let details):
+      return ErrorMessage(
+        "The store \(url.path) was written with a model that was not found. \(details)",
+        advice:
+          "Add the version of the model that wrote the store to the bundle (all versions of its .xcdatamodeld or .momd), or "
+          + "migrate with an NSMigrationManager, to which you give both models."
+      )
+    case .missingMappingModel(let url, let details):
+      return ErrorMessage(
+        "The store \(url.path) needs a migration, and there is no mapping model for it. \(details)",
+        advice:
+          "Add an .xcmappingmodel for these two versions to the bundle, or set NSInferMappingModelAutomaticallyOption."
+      )
+    case .mapping(let name, let reason, let advice):
+      return ErrorMessage("The entity mapping '\(name)' can't be used: \(reason)", advice: advice)
+    case .policyClass(let name, let mapping, let reason):
+      return ErrorMessage(
+        "The entity mapping '\(mapping)' names the policy class '\(name)', \(reason)",
+        advice:
+          "Name it as Module.Class in the mapping model, and let the class inherit from NSEntityMigrationPolicy."
+      )
+    case .function(let selector, let reason):
+      return ErrorMessage(
+        "FUNCTION '\(selector)' of a mapping can't be called: \(reason)",
+        advice: "Correct the value expression, or the policy's expressionFunctions.")
+    case .value(let mapping, let property, let object, let reason):
+      return ErrorMessage(
+        "The mapping '\(mapping)' can't set \(property) for \(object): \(reason)",
+        advice: "Correct the value expression of \(property) in the mapping.")
+    case .sourceStore(let url, let reason):
+      return ErrorMessage("The source store \(url.path) can't be migrated: \(reason)")
+    case .destinationStore(let url, let reason):
+      return ErrorMessage("The destination store \(url.path) can't be written: \(reason)")
+    case .cancelled(let url):
+      return ErrorMessage(
+        "The migration of the store \(url.path) was cancelled.",
+        advice: "The store is as it was; it is migrated when it is added again.")
+    case .backward(let text):
+      return ErrorMessage(text, advice: "Open the store with a version of the program that knows its model.")
+    case .stage(let reason, let advice): return ErrorMessage(reason, advice: advice)
+    }
+  }
+
+  var code: Int {
+    switch self {
+    case .missingSourceModel: NSMigrationMissingSourceModelError
+    case .missingMappingModel: NSMigrationMissingMappingModelError
+    case .mapping, .value: NSMigrationError
+    case .policyClass, .function: NSEntityMigrationPolicyError
+    case .sourceStore: NSMigrationManagerSourceStoreError
+    case .destinationStore: NSMigrationManagerDestinationStoreError
+    case .cancelled: NSMigrationCancelledError
+    case .backward: NSStagedMigrationBackwardMigrationError
+    case .stage: NSMigrationError
+    }
+  }
+
+  var description: String { message.description }
+
+  /// The text of an error that the framework or the program threw.
+  static func text(of error: any Error) -> String {
+    if !(error is CocoaError), !((error as Any) is NSError) { return "\(error)" }
+    return ErrorMessage.reason(of: error)
+  }
+
+  var asCocoaError: CocoaError { message.cocoaError(code) }
+}
+
+/// Runs `body`; its migration failures reach the caller as `CocoaError`s.
+func withMigrationErrors<Result>(_ body: () throws -> Result) throws -> Result {
+  do {
+    return try body()
+  } catch let failure as MigrationFailure {
+    throw failure.asCocoaError
+  }
+}

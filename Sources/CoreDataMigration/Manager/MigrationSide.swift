@@ -1,0 +1,68 @@
+import CoreDataGraph
+import CoreDataModel
+import Foundation
+
+/// Where a store is, of which type, and the program's options for it.
+struct StorePlace {
+  let url: URL
+  let type: String
+  let options: [AnyHashable: Any]
+
+  init(_ url: URL, _ type: String, _ options: [AnyHashable: Any]?) {
+    (self.url, self.type, self.options) = (url, type, options ?? [:])
+  }
+}
+
+/// One of the two stacks of a migration: a store and a context of its own.
+final class MigrationSide {
+  /// A copy of the given model whose objects are plain `NSManagedObject`s: classes of the program may not fit
+  /// the version.
+  let model: NSManagedObjectModel
+  let context: NSManagedObjectContext
+  let store: NSPersistentStore
+  private let coordinator: NSPersistentStoreCoordinator
+
+  init(_ place: StorePlace, _ given: NSManagedObjectModel, options: [AnyHashable: Any]) throws {
+    guard let copy = given.copy() as? NSManagedObjectModel else {
+      preconditionFailure("A copy has its type.")
+    }
+    for entity in copy.entities { entity.managedObjectClassName = nil }
+    model = copy
+    coordinator = NSPersistentStoreCoordinator(managedObjectModel: copy)
+    var all: [AnyHashable: Any] = place.options.merging(options) { $1 }
+    for key in [
+      NSMigratePersistentStoresAutomaticallyOption, NSInferMappingModelAutomaticallyOption,
+      NSPersistentStoreStagedMigrationManagerOptionKey,
+    ] { all[key] = nil }
+    store = try coordinator.addPersistentStore(
+      ofType: place.type, configurationName: nil, at: place.url, options: all)
+    // Used on the thread that migrates, by policies too.
+    context = NSManagedObjectContext(concurrencyType: .confinementConcurrencyType)
+    context.persistentStoreCoordinator = coordinator
+    context.undoManager = nil
+  }
+
+  /// The objects with these numbers, read with as few statements as their entities are.
+  func objects(_ numbers: [InstanceNumber], prefetching relationships: [String] = []) throws
+    -> [NSManagedObject]
+  {
+    let ids: [NSManagedObjectID] = numbers.map { store.objectID(entity: Int($0.entity), key: $0.key) }
+    var groups: [String: [NSManagedObjectID]] = [:]
+    for id in ids where context.registeredObject(for: id).map({ $0.isFault }) ?? true {
+      groups[id.entity.name ?? "", default: []].append(id)
+    }
+    // Kept until the end: a context refers to unchanged objects weakly.
+    var read: [NSManagedObject] = []
+    for (name, ids) in groups {
+      let request = NSFetchRequest<NSManagedObject>(entityName: name)
+      request.includesSubentities = false
+      request.returnsObjectsAsFaults = false
+      request.relationshipKeyPathsForPrefetching = relationships
+      request.predicate = NSPredicate(format: "SELF IN %@", ids)
+      read += try context.fetch(request)
+    }
+    return withExtendedLifetime(read) { ids.map { context.object(with: $0) } }
+  }
+
+  func close() { try? coordinator.remove(store) }
+}

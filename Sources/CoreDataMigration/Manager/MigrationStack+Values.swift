@@ -1,0 +1,215 @@
+import CoreDataArchives
+import CoreDataGraph
+import CoreDataModel
+import CoreDataPredicates
+import Foundation
+
+// The work of the default policy.
+
+extension MigrationStack {
+  func createInstance(
+    from object: NSManagedObject, _ mapping: NSEntityMapping, _ policy: NSEntityMigrationPolicy
+  ) throws {
+    let prepared: PreparedMapping = try prepared(mapping)
+    guard let entity = prepared.destination else {
+      throw MigrationFailure.mapping(
+        prepared.name, reason: "it has no destination entity",
+        advice: "Set destinationEntityName, or override createDestinationInstances in its policy.")
+    }
+    let made = NSManagedObject(entity: entity, insertInto: destination.context)
+    let values = AttributeValues(of: object, made: made, prepared, self)
+    for value in prepared.attributes { try set(try values.value(of: value), of: value, in: made) }
+    manager.associate(sourceInstance: object, withDestinationInstance: made, for: mapping)
+  }
+
+  func createRelationships(
+    of object: NSManagedObject, _ mapping: NSEntityMapping, _ policy: NSEntityMigrationPolicy
+  ) throws {
+    let prepared: PreparedMapping = try prepared(mapping)
+    if prepared.relationships.isEmpty { return }
+    let name: String = mapping.name ?? ""
+    guard
+      let from = manager.sourceInstances(forEntityMappingName: name, destinationInstances: [object]).first
+    else { return }
+    let variables: NSMutableDictionary = self.variables(mapping, policy, from, object)
+    for value in prepared.relationships {
+      variables[MigrationKey.propertyMapping] = value.mapping
+      let found: Any? = try evaluate(value, variables, prepared, from)
+      guard let relationship = value.property as? NSRelationshipDescription else { continue }
+      try set(found, of: relationship, in: object, prepared, from)
+    }
+  }
+
+  private func prepared(_ mapping: NSEntityMapping) throws -> PreparedMapping {
+    if let found = preparedMapping(mapping) { return found }
+    throw MigrationFailure.mapping(
+      mapping.name ?? "", reason: "it is not one of the mapping model that is being migrated",
+      advice: "Pass the mapping that the policy was called with.")
+  }
+
+  func variables(
+    _ mapping: NSEntityMapping, _ policy: NSEntityMigrationPolicy, _ source: NSManagedObject? = nil,
+    _ destination: NSManagedObject? = nil
+  ) -> NSMutableDictionary {
+    let made: NSMutableDictionary = [:]
+    made[MigrationKey.manager] = manager
+    made[MigrationKey.entityMapping] = mapping
+    made[MigrationKey.entityPolicy] = policy
+    if let source { made[MigrationKey.source] = source }
+    if let destination { made[MigrationKey.destination] = destination }
+    return made
+  }
+
+  fileprivate func evaluate(
+    _ value: PreparedMapping.Value, _ variables: NSMutableDictionary, _ mapping: PreparedMapping,
+    _ source: NSManagedObject
+  ) throws -> Any? {
+    do {
+      return try value.expression.expressionValueThrowing(with: source, context: variables)
+    } catch let failure as MigrationFailure {
+      throw failure
+    } catch {
+      throw MigrationFailure.value(
+        mapping: mapping.name, property: value.property.name, object: "\(source.objectID)",
+        reason: "\(value.expression) can't be evaluated: \(MigrationFailure.text(of: error))")
+    }
+  }
+
+  private func set(_ value: Any?, of property: PreparedMapping.Value, in object: NSManagedObject) throws {
+    guard let attribute = property.property as? NSAttributeDescription, !keepsDefault(value, attribute) else {
+      return
+    }
+    object.setValue(Self.widened(value, for: attribute), forKey: attribute.name)
+  }
+
+  /// A required attribute keeps its default value, as in a migration in place.
+  private func keepsDefault(_ value: Any?, _ attribute: NSAttributeDescription) -> Bool {
+    value == nil && !attribute.isOptional && attribute.defaultValue != nil
+  }
+
+  /// A number for a decimal attribute, as a decimal number: a mapping may widen a type.
+  private static func widened(_ value: Any?, for attribute: NSAttributeDescription) -> Any? {
+    guard attribute.attributeType == .decimalAttributeType, let number = value as? NSNumber,
+      !(number is NSDecimalNumber)
+    else { return value }
+    return NSDecimalNumber(decimal: number.decimalValue)
+  }
+
+  private func set(
+    _ value: Any?, of relationship: NSRelationshipDescription, in object: NSManagedObject,
+    _ mapping: PreparedMapping, _ source: NSManagedObject
+  ) throws {
+    let objects: [NSManagedObject] = try targets(value, relationship, mapping, source)
+    if !relationship.isToMany {
+      object.setValue(objects.first, forKey: relationship.name)
+    } else if relationship.isOrdered {
+      object.setValue(NSOrderedSet(array: objects), forKey: relationship.name)
+    } else {
+      object.setValue(NSSet(array: objects), forKey: relationship.name)
+    }
+  }
+
+  /// The objects that an expression yields for a relationship; checked, because setting others would stop the
+  /// program.
+  private func targets(
+    _ value: Any?, _ relationship: NSRelationshipDescription, _ mapping: PreparedMapping,
+    _ source: NSManagedObject
+  ) throws -> [NSManagedObject] {
+    let members: [Any]
+    switch value {
+    case nil, is NSNull: members = []
+    case let list as [Any]: members = list
+    case let set as NSOrderedSet: members = set.array
+    case let set as NSSet: members = set.allObjects
+    case let one?: members = [one]
+    }
+    func failure(_ reason: String) -> MigrationFailure {
+      .value(mapping: mapping.name, property: relationship.name, object: "\(source.objectID)", reason: reason)
+    }
+    let objects: [NSManagedObject] = try members.compactMap { member in
+      if member is NSNull { return nil }
+      guard let target = member as? NSManagedObject, target.managedObjectContext === destination.context,
+        relationship.destinationEntity.map(target.entity.isKindOf(entity:)) ?? true
+      else {
+        let what: String = (member as? NSManagedObject).map { "\($0.objectID)" } ?? "\(type(of: member))"
+        throw failure(
+          "\(what) is no object of the destination's entity \(relationship.destinationEntityName ?? "")")
+      }
+      return target
+    }
+    // Of two objects for a to-one none is the right one.
+    if !relationship.isToMany, objects.count > 1 {
+      throw failure("It takes one object, and the expression yields \(objects.count).")
+    }
+    return objects
+  }
+
+  // MARK: Verifying
+
+  /// Throws unless an object has the values that the mapping's expressions yield.
+  func verify(_ made: NSManagedObject, madeFrom object: NSManagedObject, _ mapping: PreparedMapping) throws {
+    let values = AttributeValues(of: object, made: made, mapping, self)
+    func refuse(_ property: NSPropertyDescription, _ found: Any?, _ wanted: Any?) -> MigrationFailure {
+      .value(
+        mapping: mapping.name, property: property.name, object: "\(object.objectID)",
+        reason:
+          "the new store has \(found.map { "\($0)" } ?? "no value") in place of \(wanted.map { "\($0)" } ?? "none")"
+      )
+    }
+    for value in mapping.attributes {
+      guard let attribute = value.property as? NSAttributeDescription else { continue }
+      let given: Any? = try values.value(of: value)
+      let wanted: Any? =
+        keepsDefault(given, attribute) ? attribute.defaultValue : Self.widened(given, for: attribute)
+      let found: Any? = try made.readValue(forKey: attribute.name)
+      if !PlistValue.areEqual(found, wanted),
+        PredicateValue(normalizing: found) != PredicateValue(normalizing: wanted)
+      {
+        throw refuse(attribute, found, wanted)
+      }
+    }
+    for value in mapping.relationships {
+      guard let relationship = value.property as? NSRelationshipDescription else { continue }
+      let wanted: [NSManagedObject] = try targets(
+        try values.evaluated(value), relationship, mapping, object)
+      let found: [NSManagedObject] = try targets(
+        try made.readValue(forKey: relationship.name), relationship, mapping, object)
+      let isEqual: Bool =
+        relationship.isOrdered
+        ? found.map(ObjectIdentifier.init) == wanted.map(ObjectIdentifier.init)
+        : Set(found.map(ObjectIdentifier.init)) == Set(wanted.map(ObjectIdentifier.init))
+      if !isEqual { throw refuse(relationship, found.map(\.objectID), wanted.map(\.objectID)) }
+    }
+  }
+}
+
+/// The values of the expressions of one object.
+private final class AttributeValues {
+  private let source: NSManagedObject
+  private let made: NSManagedObject
+  private let mapping: PreparedMapping
+  private let stack: MigrationStack
+  /// Made for the first expression that is more than a key.
+  private lazy var variables: NSMutableDictionary = stack.variables(
+    mapping.mapping, mapping.policy, source, made)
+
+  init(of source: NSManagedObject, made: NSManagedObject, _ mapping: PreparedMapping, _ stack: MigrationStack)
+  {
+    (self.source, self.made, self.mapping, self.stack) = (source, made, mapping, stack)
+  }
+
+  func value(of property: PreparedMapping.Value) throws -> Any? {
+    let found: Any?
+    if let key = property.key, source.entity.propertiesByName[key] != nil {
+      found = try source.readValue(forKey: key)
+    } else {
+      found = try evaluated(property)
+    }
+    return found is NSNull ? nil : found
+  }
+
+  func evaluated(_ property: PreparedMapping.Value) throws -> Any? {
+    variables[MigrationKey.propertyMapping] = property.mapping
+    return try stack.evaluate(property, variables, mapping, source)
+  }
+}

@@ -1,0 +1,104 @@
+import CoreDataGraph
+import CoreDataModel
+import CoreDataPredicates
+import CoreDataRuntime
+import Foundation
+
+/// An entity mapping with what its migration needs: the entities of both stacks, the policy, the expressions.
+struct PreparedMapping {
+  let mapping: NSEntityMapping
+  let source: NSEntityDescription?
+  let destination: NSEntityDescription?
+  let policy: NSEntityMigrationPolicy
+  let attributes: [Value]
+  let relationships: [Value]
+
+  /// How one property of the destination gets its value.
+  struct Value {
+    let mapping: NSPropertyMapping
+    let property: NSPropertyDescription
+    let expression: CoreDataPredicates.NSExpression
+    /// The property of the source object that the expression reads, if it does nothing else.
+    let key: String?
+  }
+
+  var name: String { mapping.name ?? "" }
+
+  init(_ mapping: NSEntityMapping, from source: NSManagedObjectModel, to destination: NSManagedObjectModel)
+    throws
+  {
+    self.mapping = mapping
+    let name: String = mapping.name ?? ""
+    func entity(_ entityName: String?, _ model: NSManagedObjectModel, _ side: String) throws
+      -> NSEntityDescription?
+    {
+      guard let entityName else { return nil }
+      if let found = model.entitiesByName[entityName] { return found }
+      throw MigrationFailure.mapping(
+        name, reason: "its \(side) entity '\(entityName)' is not in the \(side) model",
+        advice: NearestNames.advice(for: entityName, among: model.entities.compactMap(\.name)))
+    }
+    self.source = try entity(mapping.sourceEntityName, source, "source")
+    let target: NSEntityDescription? = try entity(mapping.destinationEntityName, destination, "destination")
+    self.destination = target
+    if let target, target.isAbstract, mapping.entityMigrationPolicyClassName == nil {
+      throw MigrationFailure.mapping(
+        name, reason: "its destination entity '\(target.name ?? "")' is abstract",
+        advice: "Map to one of its sub-entities, or name a policy that makes them.")
+    }
+    policy = try Self.policyClass(mapping).init()
+    func values(_ list: [NSPropertyMapping]?) throws -> [Value] {
+      try (list ?? []).compactMap { property in
+        let key: String = property.name ?? ""
+        guard let expression = property.valueExpression else { return nil }
+        guard let found = target?.propertiesByName[key] else {
+          throw MigrationFailure.mapping(
+            name, reason: "the entity '\(target?.name ?? "")' has no property '\(key)'",
+            advice: NearestNames.advice(for: key, among: target.map { Array($0.propertiesByName.keys) } ?? [])
+          )
+        }
+        expression.allowEvaluation()
+        return Value(
+          mapping: property, property: found, expression: expression, key: Self.sourceKey(expression))
+      }
+    }
+    attributes = try values(mapping.attributeMappings)
+    relationships = try values(mapping.relationshipMappings)
+  }
+
+  private static func sourceKey(_ expression: CoreDataPredicates.NSExpression) -> String? {
+    guard case .path(.variable(MigrationKey.source), let path) = expression.expressionNode(),
+      !path.contains(".")
+    else { return nil }
+    return path
+  }
+
+  /// The class that the mapping names: as `Module.Class`, or the only class of that name in the process.
+  private static func policyClass(_ mapping: NSEntityMapping) throws -> NSEntityMigrationPolicy.Type {
+    guard let name = mapping.entityMigrationPolicyClassName, !name.isEmpty else {
+      return NSEntityMigrationPolicy.self
+    }
+    let mappingName: String = mapping.name ?? ""
+    if name == "NSEntityMigrationPolicy" { return NSEntityMigrationPolicy.self }
+    if let found = NSClassFromString(name) {
+      guard let policy = found as? NSEntityMigrationPolicy.Type else {
+        throw MigrationFailure.policyClass(
+          name, mapping: mappingName, reason: "which is no NSEntityMigrationPolicy")
+      }
+      return policy
+    }
+    // A mapping model may name the module of another platform's program.
+    let bare: String = name.split(separator: ".").last.map(String.init) ?? name
+    let found = TypeSearch.classes(named: bare, subclassOf: NSEntityMigrationPolicy.self)
+    if found.count > 1 {
+      throw MigrationFailure.policyClass(
+        name, mapping: mappingName,
+        reason: "and there are several: \(found.map(\.qualifiedName).joined(separator: ", "))")
+    }
+    guard let policy = found.first?.type as? NSEntityMigrationPolicy.Type else {
+      throw MigrationFailure.policyClass(
+        name, mapping: mappingName, reason: "which does not exist in this program")
+    }
+    return policy
+  }
+}

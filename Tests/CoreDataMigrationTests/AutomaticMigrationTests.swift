@@ -1,0 +1,136 @@
+import CoreData
+import Foundation
+import StackSupport
+import TestSupport
+import Testing
+
+@Suite("A store with another model is migrated when it is added with the options for it")
+struct AutomaticMigrationTests {
+  static let kinds: [StoreKind] = [.sqlite, .xml, .binary]
+
+  /// The current version of a program that ships both.
+  static func program(_ folder: TemporaryFolder) throws -> NSManagedObjectModel {
+    try SourceModel.write([Versions.first(), Versions.second()], in: folder)
+  }
+
+  @Test("an inferred migration keeps values, orders, members and large values", arguments: kinds)
+  func inferred(_ kind: StoreKind) throws {
+    let folder = try TemporaryFolder()
+    let second: NSManagedObjectModel = try Self.program(folder)
+    let url: URL = try Versions.makeStore(kind, in: folder, people: 9)
+    let before: [String] = try Versions.using(Versions.first(), kind, url) { try Versions.people($0) }
+    let uuid = try metadata(kind, url)[NSStoreUUIDKey] as? String
+    try Versions.using(second, kind, url, Versions.automatic) { context in
+      #expect(try Versions.people(context, name: "fullName") == before)
+      let notes = try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Person")).map {
+        $0.value(forKey: "note") as? String
+      }
+      #expect(notes.allSatisfy { $0 == "none" })
+      #expect(try context.count(for: NSFetchRequest<NSManagedObject>(entityName: "Animal")) == 12)
+    }
+    #expect(try metadata(kind, url)[NSStoreUUIDKey] as? String == uuid)
+    // Now it is a store of the second version like any other.
+    let after: [String] = try Versions.using(Versions.second(), kind, url) {
+      try Versions.people($0, name: "fullName")
+    }
+    #expect(after == before)
+    let left = try FileManager.default.contentsOfDirectory(atPath: folder.url.path).filter {
+      $0.contains("migrat")
+    }
+    #expect(left.isEmpty)
+  }
+
+  @Test("without the options the store is refused, and the error names them", arguments: kinds)
+  func refused(_ kind: StoreKind) throws {
+    let folder = try TemporaryFolder()
+    let url: URL = try Versions.makeStore(kind, in: folder)
+    let error = errorThrown { try Versions.using(Versions.second(), kind, url) { _ in } }
+    #expect(error?.code == NSPersistentStoreIncompatibleVersionHashError)
+    #expect(error?.localizedDescription.contains("NSMigratePersistentStoresAutomaticallyOption") == true)
+  }
+
+  @Test("a change that can't be inferred leaves the file as it was, byte for byte", arguments: kinds)
+  func notInferable(_ kind: StoreKind) throws {
+    let folder = try TemporaryFolder()
+    let required: NSManagedObjectModel = Versions.first { model in
+      // Without a default value.
+      model.entitiesByName["Person"]!.properties.append(
+        World.attribute("code", .stringAttributeType, optional: false))
+    }
+    let other = try SourceModel.write([Versions.first(), required], in: folder)
+    let url: URL = try Versions.makeStore(kind, in: folder)
+    let bytes: Data = try Data(contentsOf: url)
+    let error = errorThrown { try Versions.using(other, kind, url, Versions.automatic) { _ in } }
+    #expect(error?.code == NSInferredMappingModelError, "\(String(describing: error))")
+    #expect(error?.localizedDescription.contains("Person.code") == true, "\(String(describing: error))")
+    #expect(try Data(contentsOf: url) == bytes)
+    let people: [String] = try Versions.using(Versions.first(), kind, url) { try Versions.people($0) }
+    #expect(people.count == 3)
+  }
+
+  @Test(
+    "a store that was written by a version which nobody has any more is migrated by its own copy of the model"
+  )
+  func carriedModel() throws {
+    let folder = try TemporaryFolder()
+    let url: URL = try Versions.makeStore(.sqlite, in: folder)
+    let error = errorThrown {
+      try Versions.using(
+        Versions.second(), .sqlite, url, [NSMigratePersistentStoresAutomaticallyOption: true]
+      ) { _ in }
+    }
+    #expect(error?.code == NSMigrationMissingMappingModelError)
+    #expect(try Versions.using(Versions.second(), .sqlite, url, Versions.automatic) { _ in true })
+  }
+
+  @Test("an XML store whose model the program does not have is refused with the names of its entities")
+  func noSourceModel() throws {
+    let folder = try TemporaryFolder()
+    let url: URL = try Versions.makeStore(.xml, in: folder)
+    let bytes: Data = try Data(contentsOf: url)
+    let error = errorThrown { try Versions.using(Versions.second(), .xml, url, Versions.automatic) { _ in } }
+    #expect(error?.code == NSMigrationMissingSourceModelError)
+    #expect(error?.localizedDescription.contains("Person, Pet, Tag") == true)
+    #expect(try Data(contentsOf: url) == bytes)
+  }
+
+  @Test("the store of a container is migrated without any option, as Apple's")
+  func container() throws {
+    let folder = try TemporaryFolder()
+    let url: URL = try Versions.makeStore(.sqlite, in: folder)
+    let container = NSPersistentContainer(name: "store", managedObjectModel: Versions.second())
+    container.persistentStoreDescriptions = [NSPersistentStoreDescription(url: url)]
+    var failure: (any Error)?
+    container.loadPersistentStores { _, error in failure = error }
+    #expect(failure == nil)
+    #expect(try container.viewContext.count(for: NSFetchRequest<NSManagedObject>(entityName: "Animal")) == 3)
+  }
+
+  @Test("many coordinators that add a store at once migrate it once", arguments: kinds)
+  func atOnce(_ kind: StoreKind) throws {
+    let folder = try TemporaryFolder()
+    let second: NSManagedObjectModel = try Self.program(folder)
+    let url: URL = try Versions.makeStore(kind, in: folder, people: 40)
+    let failures = Collected()
+    DispatchQueue.concurrentPerform(iterations: 6) { _ in
+      do {
+        let count = try Versions.using(second, kind, url, Versions.automatic) {
+          try $0.count(for: NSFetchRequest<NSManagedObject>(entityName: "Person"))
+        }
+        if count != 40 { failures.add("\(count) people") }
+      } catch { failures.add("\(error)") }
+    }
+    #expect(failures.all == [])
+  }
+
+  private func metadata(_ kind: StoreKind, _ url: URL) throws -> [String: Any] {
+    try NSPersistentStoreCoordinator.metadataForPersistentStore(ofType: kind.type, at: url, options: nil)
+  }
+}
+
+final class Collected: @unchecked Sendable {
+  private let lock = NSLock()
+  private var lines: [String] = []
+  func add(_ line: String) { lock.withLock { lines.append(line) } }
+  var all: [String] { lock.withLock { lines } }
+}

@@ -1,0 +1,70 @@
+import CoreData
+import Foundation
+import StackSupport
+import TestSupport
+import Testing
+
+@Suite("A migration plan says what will be done, changes nothing, and runs")
+struct PlanTests {
+  static let kinds: [StoreKind] = [.sqlite, .xml]
+
+  @Test(
+    "the plan names entities with their objects, new, renamed and dropped properties, and what is lost",
+    arguments: kinds)
+  func text(_ kind: StoreKind) throws {
+    let folder = try TemporaryFolder()
+    let second = Versions.first { model in
+      let person: NSEntityDescription = model.entitiesByName["Person"]!
+      person.attributesByName["name"]!.renamingIdentifier = "name"
+      person.attributesByName["name"]!.name = "fullName"
+      person.properties.removeAll { $0.name == "age" }
+      person.properties.append(World.attribute("note", .stringAttributeType))
+      model.entities.removeAll { $0.name == "Tag" }
+      person.properties.removeAll { $0.name == "tags" }
+    }
+    let program = try SourceModel.write([Versions.first(), second], in: folder)
+    let url: URL = try Versions.makeStore(kind, in: folder, people: 5)
+    let bytes: Data = try Data(contentsOf: url)
+    let plan = try MigrationPlan(forStoreAt: url, to: program)
+    #expect(plan.isNeeded)
+    let text: String = plan.description
+    for words in [
+      "Person, 5 objects", "fullName from name", "note is new", "age is dropped", "removed Tag, 3 objects",
+    ] {
+      #expect(text.contains(words), "\(text)")
+    }
+    #expect(plan.losses.sorted() == ["3 objects of Tag", "Person.age", "Person.tags"])
+    #expect(try Data(contentsOf: url) == bytes)
+    let original: URL = folder.file("before.\(kind.rawValue)")
+    var calls: Int = 0
+    try plan.run(verifies: true, keepingOriginalAt: original) { done, total in
+      calls += 1
+      #expect(done <= total)
+    }
+    #expect(calls > 0)
+    let people = try Versions.using(program, kind, url) {
+      try $0.count(for: NSFetchRequest<NSManagedObject>(entityName: "Person"))
+    }
+    #expect(people == 5)
+    #expect(try Versions.using(Versions.first(), kind, original) { try Versions.people($0).count } == 5)
+    let again = try MigrationPlan(forStoreAt: url, to: program)
+    #expect(!again.isNeeded)
+  }
+
+  @Test("an error of the progress ends the migration, and the store is as it was", arguments: kinds)
+  func interrupted(_ kind: StoreKind) throws {
+    let folder = try TemporaryFolder()
+    let program = try SourceModel.write([Versions.first(), Versions.second()], in: folder)
+    let url: URL = try Versions.makeStore(kind, in: folder, people: 700)
+    let bytes: Data = try Data(contentsOf: url)
+    let plan = try MigrationPlan(forStoreAt: url, to: program)
+    #expect((plan.steps[0].statements != nil) == (kind == .sqlite))
+    let error = errorThrown {
+      try plan.run { done, total in if done * 2 > total { throw CocoaError(.userCancelled) } }
+    }
+    #expect(error?.code == CocoaError.Code.userCancelled.rawValue)
+    #expect(try Data(contentsOf: url) == bytes)
+    let people: [String] = try Versions.using(Versions.first(), kind, url) { try Versions.people($0) }
+    #expect(people.count == 700)
+  }
+}

@@ -1,0 +1,109 @@
+import CoreData
+import Foundation
+import StackSupport
+import TestSupport
+import Testing
+
+@Suite("A staged migration goes through its stages in order, with the program's code between them")
+struct StagedMigrationTests {
+  static let kinds: [StoreKind] = [.sqlite, .xml]
+
+  /// Version 3 has a number of pets, which code between the stages counts.
+  static func third() -> NSManagedObjectModel {
+    let model = Versions.second()
+    model.entitiesByName["Person"]!.properties.append(World.attribute("petCount", .integer32AttributeType))
+    return model
+  }
+
+  static func reference(_ model: NSManagedObjectModel) -> NSManagedObjectModelReference {
+    NSManagedObjectModelReference(model: model, versionChecksum: model.versionChecksum)
+  }
+
+  static func options(_ stages: [NSMigrationStage]) -> [AnyHashable: Any] {
+    Versions.automatic.merging([
+      NSPersistentStoreStagedMigrationManagerOptionKey: NSStagedMigrationManager(stages)
+    ]) { $1 }
+  }
+
+  @Test("handlers see the store with the version before and after their stage", arguments: kinds)
+  func handlers(_ kind: StoreKind) throws {
+    let folder = try TemporaryFolder()
+    let program = try SourceModel.write([Versions.first(), Versions.second(), Self.third()], in: folder)
+    let url: URL = try Versions.makeStore(kind, in: folder, people: 6)
+    let log = CallLog()
+    let stage = NSCustomMigrationStage(
+      migratingFrom: Self.reference(Versions.second()), to: Self.reference(Self.third()))
+    stage.label = "count pets"
+    stage.willMigrateHandler = { manager, stage in
+      let context = try #require(manager.container).newBackgroundContext()
+      try context.performAndWait {
+        let people = try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Person"))
+        log.lines.append("before \(stage.label ?? ""): \(people[0].entity.attributesByName.keys.sorted())")
+        for person in people { person.setValue("seen", forKey: "note") }
+        try context.save()
+      }
+    }
+    stage.didMigrateHandler = { manager, _ in
+      let context = try #require(manager.container).newBackgroundContext()
+      try context.performAndWait {
+        for person in try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Person")) {
+          person.setValue(person.mutableOrderedSetValue(forKey: "pets").count, forKey: "petCount")
+        }
+        try context.save()
+      }
+      log.lines.append("after")
+    }
+    let light = NSLightweightMigrationStage([
+      Versions.first().versionChecksum, Versions.second().versionChecksum,
+    ])
+    let rows = try Versions.using(program, kind, url, Self.options([light, stage])) { context in
+      try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Person")).map {
+        "\($0.value(forKey: "fullName")!) \($0.value(forKey: "petCount")!) \($0.value(forKey: "note")!)"
+      }.sorted()
+    }
+    #expect(rows == (0..<6).map { "person \($0) \($0 % 4) seen" })
+    #expect(log.lines == ["before count pets: [\"age\", \"fullName\", \"note\", \"photo\"]", "after"])
+    // Once migrated, no handler is called any more.
+    _ = try Versions.using(program, kind, url, Self.options([light, stage])) { _ in }
+    #expect(log.lines.count == 2)
+  }
+
+  @Test("a handler that throws leaves the store at the version before its stage")
+  func failing() throws {
+    let folder = try TemporaryFolder()
+    let program = try SourceModel.write([Versions.first(), Versions.second()], in: folder)
+    let url: URL = try Versions.makeStore(.sqlite, in: folder)
+    let bytes: Data = try Data(contentsOf: url)
+    let stage = NSCustomMigrationStage(
+      migratingFrom: Self.reference(Versions.first()), to: Self.reference(Versions.second()))
+    stage.willMigrateHandler = { _, _ in throw CocoaError(.userCancelled) }
+    let error = errorThrown { try Versions.using(program, .sqlite, url, Self.options([stage])) { _ in } }
+    #expect(error?.code == CocoaError.Code.userCancelled.rawValue)
+    #expect(try Data(contentsOf: url) == bytes)
+  }
+
+  @Test("stages do not go back, and say which version they lack")
+  func wrong() throws {
+    let folder = try TemporaryFolder()
+    let url: URL = try Versions.makeStore(.sqlite, in: folder)
+    let (first, second, third) = (
+      Versions.first().versionChecksum, Versions.second().versionChecksum, Self.third().versionChecksum
+    )
+    func error(_ model: NSManagedObjectModel, _ stages: [NSMigrationStage]) -> NSError? {
+      errorThrown { try Versions.using(model, .sqlite, url, Self.options(stages)) { _ in } }
+    }
+    let unknown = error(Self.third(), [NSLightweightMigrationStage([first, second])])
+    #expect(unknown?.code == NSMigrationError)
+    #expect(unknown?.localizedDescription.contains(third) == true)
+    let missing = error(Self.third(), [NSLightweightMigrationStage([second, third])])
+    #expect(missing?.code == NSMigrationMissingSourceModelError)
+    #expect(missing?.localizedDescription.contains(first) == true)
+    let twice = error(
+      Self.third(),
+      [NSLightweightMigrationStage([first, second]), NSLightweightMigrationStage([first, third])])
+    #expect(twice?.code == NSMigrationError)
+    _ = try Versions.using(Versions.second(), .sqlite, url, Versions.automatic) { _ in }
+    let back = error(Versions.first(), [NSLightweightMigrationStage([first, second])])
+    #expect(back?.code == NSStagedMigrationBackwardMigrationError, "\(String(describing: back))")
+  }
+}

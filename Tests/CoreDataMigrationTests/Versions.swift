@@ -1,0 +1,106 @@
+import CoreData
+import Foundation
+import StackSupport
+import TestSupport
+
+/// Two versions of a small model, and stores of the first one.
+enum Versions {
+  /// People with pets in an order, and tags.
+  static func first(_ change: (NSManagedObjectModel) -> Void = { _ in }) -> NSManagedObjectModel {
+    let person = World.entity(
+      "Person",
+      [
+        World.attribute("name", .stringAttributeType, optional: false),
+        World.attribute("age", .integer16AttributeType), World.attribute("photo", .binaryDataAttributeType),
+      ])
+    let pet = World.entity("Pet", [World.attribute("name", .stringAttributeType)])
+    let tag = World.entity("Tag", [World.attribute("title", .stringAttributeType)])
+    World.pair(person, "pets", .ordered, .cascadeDeleteRule, pet, "owner", .one, .nullifyDeleteRule)
+    World.pair(person, "tags", .many, .nullifyDeleteRule, tag, "people", .many, .nullifyDeleteRule)
+    person.attributesByName["photo"]?.allowsExternalBinaryDataStorage = true
+    let model = NSManagedObjectModel()
+    model.entities = [person, pet, tag]
+    for entity in model.entities { entity.managedObjectClassName = nil }
+    change(model)
+    return model
+  }
+
+  /// The same with a further attribute, a renamed one, and the entity `Pet` renamed to `Animal`.
+  static func second() -> NSManagedObjectModel {
+    first { model in
+      let person: NSEntityDescription = model.entitiesByName["Person"]!
+      let note = World.attribute("note", .stringAttributeType, optional: false)
+      note.defaultValue = "none"
+      person.properties.append(note)
+      let name: NSAttributeDescription = person.attributesByName["name"]!
+      name.name = "fullName"
+      name.renamingIdentifier = "name"
+      let pet: NSEntityDescription = model.entitiesByName["Pet"]!
+      pet.name = "Animal"
+      pet.renamingIdentifier = "Pet"
+    }
+  }
+
+  /// A closed store of the first version with `count` people.
+  static func makeStore(_ kind: StoreKind, in folder: TemporaryFolder, people count: Int = 3) throws -> URL {
+    guard let url = kind.url("store", in: folder) else { throw CocoaError(.fileNoSuchFile) }
+    try using(first(), kind, url) { context in
+      let tags: [NSManagedObject] = (0..<3).map { make("Tag", ["title": "tag \($0)"], context) }
+      for number in 0..<count {
+        let person = make("Person", ["name": "person \(number)", "age": number], context)
+        if number % 2 == 0 {
+          person.setValue(Data(repeating: UInt8(number % 256), count: 200_000), forKey: "photo")
+        }
+        let pets = (0..<(number % 4)).map { make("Pet", ["name": "pet \(number).\(3 - $0)"], context) }
+        person.setValue(NSOrderedSet(array: pets), forKey: "pets")
+        person.setValue(NSSet(array: Array(tags.prefix(number % 3))), forKey: "tags")
+      }
+      try context.save()
+    }
+    return url
+  }
+
+  static func make(_ entity: String, _ values: [String: Any], _ context: NSManagedObjectContext)
+    -> NSManagedObject
+  {
+    let object = NSEntityDescription.insertNewObject(forEntityName: entity, into: context)
+    for (key, value) in values { object.setValue(value, forKey: key) }
+    return object
+  }
+
+  /// Opens a store, and closes it after `body`.
+  static func using<Result>(
+    _ model: NSManagedObjectModel, _ kind: StoreKind, _ url: URL, _ options: [AnyHashable: Any]? = nil,
+    _ body: (NSManagedObjectContext) throws -> Result
+  ) throws -> Result {
+    let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+    let store = try coordinator.addPersistentStore(
+      ofType: kind.type, configurationName: nil, at: url, options: options)
+    defer { try? coordinator.remove(store) }
+    let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+    context.persistentStoreCoordinator = coordinator
+    return try context.performAndWait { try body(context) }
+  }
+
+  /// What a store holds, as lines in an order: the people by name with all that belongs to them.
+  static func people(_ context: NSManagedObjectContext, name: String = "name") throws -> [String] {
+    let request = NSFetchRequest<NSManagedObject>(entityName: "Person")
+    return try context.fetch(request).map { person in
+      let pets = person.mutableOrderedSetValue(forKey: "pets").array.compactMap {
+        ($0 as? NSManagedObject)?.value(forKey: "name") as? String
+      }
+      let tags = person.mutableSetValue(forKey: "tags").compactMap {
+        ($0 as? NSManagedObject)?.value(forKey: "title") as? String
+      }.sorted()
+      let photo = (person.value(forKey: "photo") as? Data).map { "\($0.count) of \($0[0])" } ?? "none"
+      return
+        "\(person.value(forKey: name) ?? "nil") \(person.value(forKey: "age") ?? "nil") \(photo) \(pets) \(tags)"
+    }.sorted()
+  }
+
+  static var automatic: [AnyHashable: Any] {
+    [
+      NSMigratePersistentStoresAutomaticallyOption: true, NSInferMappingModelAutomaticallyOption: true,
+    ]
+  }
+}

@@ -1,0 +1,122 @@
+import CoreData
+import Foundation
+import Testing
+
+// snippet policy
+final class ShoutingPolicy: NSEntityMigrationPolicy {
+  override func createDestinationInstances(
+    forSource source: NSManagedObject, in mapping: NSEntityMapping, manager: NSMigrationManager
+  ) throws {
+    try super.createDestinationInstances(forSource: source, in: mapping, manager: manager)
+    let made = manager.destinationInstances(
+      forEntityMappingName: mapping.name, sourceInstances: [source])
+    for product in made {
+      product.setValue((source.value(forKey: "name") as? String)?.uppercased(), forKey: "name")
+    }
+  }
+}
+// end
+
+@Suite struct MigrationTests {
+  private let folder: URL = FileManager.default.temporaryDirectory
+    .appendingPathComponent("clarus-migration-\(UUID().uuidString)")
+  private var url: URL { folder.appendingPathComponent("Shop.sqlite") }
+
+  private func model(withNote: Bool) -> NSManagedObjectModel {
+    let product = NSEntityDescription()
+    product.name = "Product"
+    let names: [String] = withNote ? ["name", "note"] : ["name"]
+    product.properties = names.map { name in
+      let attribute = NSAttributeDescription()
+      attribute.name = name
+      attribute.attributeType = .stringAttributeType
+      attribute.isOptional = name == "name"
+      if name == "note" { attribute.defaultValue = "none" }
+      return attribute
+    }
+    let model = NSManagedObjectModel()
+    model.entities = [product]
+    return model
+  }
+
+  /// A closed store of the old version.
+  private func makeStore() throws {
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    try names(model(withNote: false)) { context in
+      for name in ["axe", "bow"] {
+        NSEntityDescription.insertNewObject(forEntityName: "Product", into: context)
+          .setValue(name, forKey: "name")
+      }
+      try context.save()
+    }
+  }
+
+  @discardableResult
+  private func names(
+    _ model: NSManagedObjectModel, at place: URL? = nil,
+    _ body: (NSManagedObjectContext) throws -> Void = { _ in }
+  ) throws -> [String] {
+    let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+    let store = try coordinator.addPersistentStore(type: .sqlite, at: place ?? url)
+    defer { try? coordinator.remove(store) }
+    let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+    context.persistentStoreCoordinator = coordinator
+    return try context.performAndWait {
+      try body(context)
+      return try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Product"))
+        .map { "\($0.value(forKey: "name") ?? "")" }.sorted()
+    }
+  }
+
+  @Test func `a store is migrated when it is added`() throws {
+    try makeStore()
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let newModel = model(withNote: true)
+    // snippet automatic
+    let coordinator = NSPersistentStoreCoordinator(managedObjectModel: newModel)
+    try coordinator.addPersistentStore(
+      type: .sqlite, at: url,
+      options: [
+        NSMigratePersistentStoresAutomaticallyOption: true, NSInferMappingModelAutomaticallyOption: true,
+      ])
+    // end
+    #expect(try names(newModel) == ["axe", "bow"])
+  }
+
+  @Test func `a plan is printed and run`() throws {
+    try makeStore()
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let newModel = model(withNote: true)
+    let backup = folder.appendingPathComponent("Backup.sqlite")
+    // snippet plan
+    let plan = try MigrationPlan(forStoreAt: url, to: newModel)
+    print(plan)
+    if plan.losses.isEmpty {
+      try plan.run(verifies: true, keepingOriginalAt: backup)
+    }
+    // end
+    #expect(try names(newModel) == ["axe", "bow"])
+    #expect(try names(model(withNote: false), at: backup) == ["axe", "bow"])
+  }
+
+  @Test func `a policy of the program migrates`() throws {
+    try makeStore()
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let (oldModel, newModel) = (model(withNote: false), model(withNote: true))
+    let newURL = folder.appendingPathComponent("New.sqlite")
+    // snippet mapping
+    let mapping = try NSMappingModel.inferredMappingModel(
+      forSourceModel: oldModel, destinationModel: newModel)
+    let product = mapping.entityMappingsByName["IEM_Transform_Product"]
+    product?.attributeMappings?.first { $0.name == "note" }?.valueExpression =
+      NSExpression(format: "$source.name")
+    product?.entityMigrationPolicyClassName = NSStringFromClass(ShoutingPolicy.self)
+    // end
+    // snippet manager
+    let manager = NSMigrationManager(sourceModel: oldModel, destinationModel: newModel)
+    try manager.migrateStore(
+      from: url, type: .sqlite, mapping: mapping, to: newURL, type: .sqlite)
+    // end
+    #expect(try names(newModel, at: newURL) == ["AXE", "BOW"])
+  }
+}
