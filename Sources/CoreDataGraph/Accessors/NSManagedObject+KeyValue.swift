@@ -134,7 +134,11 @@ extension NSManagedObject {
       return try knownValue(key)
     } catch {
       let notes: ThreadLocalState = .ofThisThread
-      if notes.refusals.isEmpty { fatalError("\(error)") }
+      if notes.refusals.isEmpty {
+        // A value that its transformer can't read is nil, and is reported.
+        if let slot = runtime.layout.slotByName[key] { return objectValue(slot) }
+        fatalError("\(error)")
+      }
       notes.refusals[notes.refusals.count - 1] = error
       return nil
     }

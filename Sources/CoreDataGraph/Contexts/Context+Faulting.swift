@@ -236,12 +236,14 @@ extension NSManagedObjectContext {
       if try !restoreIfStored(object) || object.flags.contains(.deleted) {
         throw GraphError.referentialIntegrity(objectID)
       }
-      guard object.flags.contains(.fault) else { return }
-      if !object.hasSource, !object.isInserted {
-        if object.store != nil || parent != nil { try loadRow(of: object) }
-        guard object.hasSource else { throw GraphError.referentialIntegrity(objectID) }
+      if object.flags.contains(.fault) {
+        if !object.hasSource, !object.isInserted {
+          if object.store != nil || parent != nil { try loadRow(of: object) }
+          guard object.hasSource else { throw GraphError.referentialIntegrity(objectID) }
+        }
+        try object.fulfillFault()
       }
-      try object.fulfillFault()
+      try object.checkTransformed()
     }
     return object
   }

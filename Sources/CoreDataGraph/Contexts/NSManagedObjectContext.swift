@@ -346,7 +346,8 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   }
 
   /// The object for an id, loaded. Throws ``NSManagedObjectReferentialIntegrityError`` if there is no such
-  /// row.
+  /// row, and an error that names the attribute if a value transformer can't read a value: reading the
+  /// property returns nil then, and writes the reason to standard error once.
   open func existingObject(with objectID: NSManagedObjectID) throws -> NSManagedObject {
     try loadExisting(objectID)
   }

@@ -108,7 +108,8 @@ extension NSManagedObject {
 
   // MARK: Reading
 
-  /// The value of an attribute slot. Decodes from the row unless the slot was set.
+  /// The value of an attribute slot. Decodes from the row unless the slot was set. A transformable value that
+  /// can't be read is null, and is reported (`checkTransformed` throws the reason).
   final func slotValue(_ slot: Int) -> SlotValue {
     fireFault(slot)
     if runtime.compactSlots[slot].role == .composite { return compositeValue(slot) }
@@ -125,15 +126,14 @@ extension NSManagedObject {
       if kind == .transformable { return try transformedValue(slot, row, word) }
       return try row.slotValue(word: word, kind: kind, attribute: described.attribute)
     } catch {
-      fatalError(
-        """
-        The stored value of \(runtime.layout.name).\(described.name) of '\(objectID)' can't be transformed: \(error)
-        """)
+      // The row keeps what is stored: saving other properties does not change it.
+      store?.reportUnreadable(described.name, of: objectID, error)
+      return .null
     }
   }
 
-  /// Decodes a transformable attribute for readers that can throw errors that otherwise stop the program: a
-  /// value that its transformer can't read, or a transformer that is not registered.
+  /// Decodes a transformable attribute for readers that can throw errors, where others read nil: a value that
+  /// its transformer can't read, or a transformer that is not registered.
   final func checkTransformed(_ slot: Int) throws {
     if runtime.compactSlots[slot].role == .composite {
       for element in runtime.layout.slots[slot].elements { try checkTransformed(element) }
@@ -143,6 +143,11 @@ extension NSManagedObject {
     fireFault(slot)
     guard let row, state?.values[slot].isUnset ?? true else { return }
     _ = try transformedValue(slot, row, word)
+  }
+
+  /// The same for all transformable attributes.
+  final func checkTransformed() throws {
+    for slot in runtime.transformableSlots { try checkTransformed(slot) }
   }
 
   private func transformedValue(_ slot: Int, _ row: RowRef, _ word: Int) throws -> SlotValue {

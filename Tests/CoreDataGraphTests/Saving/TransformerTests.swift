@@ -17,6 +17,18 @@ struct TransformerTests {
     }
   }
 
+  /// Reads nothing of what it has written.
+  class NilTransformer: ValueTransformer, @unchecked Sendable {
+    override class func allowsReverseTransformation() -> Bool { true }
+    override func transformedValue(_ value: Any?) -> Any? { Data([1]) }
+    override func reverseTransformedValue(_ value: Any?) -> Any? { nil }
+  }
+
+  /// Reads a value of another class than it has written.
+  final class TextTransformer: NilTransformer, @unchecked Sendable {
+    override func reverseTransformedValue(_ value: Any?) -> Any? { "a text" }
+  }
+
   private func stack(transformer: String?, _ kind: StoreKind) throws -> Stack {
     let thing: NSAttributeDescription = World.attribute("thing", .transformableAttributeType)
     thing.valueTransformerName = transformer
@@ -71,6 +83,70 @@ struct TransformerTests {
       #expect(object.value(forKey: "thing") as? String == "stressed")
       let made = try #require(ValueTransformer(forName: NSValueTransformerName("BackwardsTransformer")))
       #expect(made.transformedValue("abc") as? Data == Data("cba".utf8))
+    }
+  }
+
+  /// A value whose transformer was there when it was saved, and is not any more.
+  @Test(arguments: StoreKind.every)
+  func `a value that can't be read is an error where one can be thrown, and else nil, and stays stored`(
+    kind: StoreKind
+  ) throws {
+    let name = NSValueTransformerName("Missing \(kind)")
+    ValueTransformer.setValueTransformer(BackwardsTransformer(), forName: name)
+    let thing: NSAttributeDescription = World.attribute("thing", .transformableAttributeType)
+    thing.valueTransformerName = name.rawValue
+    let model = NSManagedObjectModel()
+    model.entities = [World.entity("Holder", [thing, World.attribute("name", .stringAttributeType)])]
+    let stack = try Stack(kind, model: model)
+    let id: NSManagedObjectID = try stack.elsewhere { context in
+      let object: NSManagedObject = context.make("Holder", ["thing": "stressed", "name": "a"])
+      try context.save()
+      return object.objectID
+    }
+    ValueTransformer.setValueTransformer(nil, forName: name)
+    /// The error names the attribute and the transformer.
+    func expectError(_ body: () throws -> Void) {
+      let text: String = errorThrown(body)?.localizedDescription ?? "none"
+      #expect(text.contains("Holder.thing") && text.contains(name.rawValue), "\(text)")
+    }
+    try stack.run { context in
+      expectError { _ = try context.existingObject(with: id) }
+      let object = try #require(try context.all(NSManagedObject.self, "Holder").first)
+      #expect(object.value(forKey: "thing") == nil)
+      // An incremental store gives values in place of rows: without them there is no row.
+      if kind == .incremental { return #expect(object.value(forKey: "name") == nil) }
+      #expect(object.value(forKey: "name") as? String == "a" && !object.hasChanges)
+      expectError { _ = try context.existingObject(with: id) }
+      expectError { _ = try object.readValue(forKey: "thing") }
+      object.setValue("b", forKey: "name")
+      // A store that writes objects, not rows, would write nil.
+      if kind == .atomic { expectError { try context.save() } } else { try context.save() }
+    }
+    ValueTransformer.setValueTransformer(BackwardsTransformer(), forName: name)
+    try stack.elsewhere { context in
+      let object: NSManagedObject = try context.existingObject(with: id)
+      #expect(object.value(forKey: "thing") as? String == "stressed")
+      #expect(object.value(forKey: "name") as? String == (kind.isOfProgram ? "a" : "b"))
+    }
+    try stack.run { context in
+      if kind == .atomic { try context.save() }
+    }
+  }
+
+  /// A transformer may give a value of another class than the accessor's, or none.
+  @Test(arguments: StoreKind.every, [nil, "a text"])
+  func `what a transformer makes of other data is what is read`(kind: StoreKind, answer: String?) throws {
+    let name = NSValueTransformerName("Stubborn \(kind) \(answer ?? "")")
+    ValueTransformer.setValueTransformer(answer == nil ? NilTransformer() : TextTransformer(), forName: name)
+    let stack: Stack = try stack(transformer: name.rawValue, kind)
+    try stack.elsewhere { context in
+      _ = context.make("Holder", ["thing": 7])
+      try context.save()
+    }
+    try stack.run { context in
+      let object = try #require(try context.all(NSManagedObject.self, "Holder").first)
+      #expect(try context.existingObject(with: object.objectID) === object)
+      #expect(object.value(forKey: "thing") as? String == answer)
     }
   }
 

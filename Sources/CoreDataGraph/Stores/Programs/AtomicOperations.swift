@@ -63,6 +63,7 @@ final class AtomicOperations: StoreOperations, @unchecked Sendable {
         part: "saving rows without objects", reason: "a program's store saves managed objects",
         advice: "insert objects into a context, and save it")
     }
+    try request.checkTransformed()
     let outcome: SaveOutcome = try memory.save(plan, before: { try write(request) })
     store.noteMetadataSaved()
     return outcome

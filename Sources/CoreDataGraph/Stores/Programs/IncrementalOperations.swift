@@ -300,6 +300,7 @@ final class IncrementalOperations: StoreOperations, @unchecked Sendable {
         part: "saving rows without objects", reason: "a program's store saves managed objects",
         advice: "insert objects into a context, and save it")
     }
+    try request.checkTransformed()
     try checkVersions(plan)
     _ = try execute(request)
     for (_, batch) in plan.inserts {

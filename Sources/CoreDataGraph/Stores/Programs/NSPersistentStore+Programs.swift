@@ -52,13 +52,32 @@ extension NSPersistentStore {
   /// Writes an error of a program's store to standard error, where nothing can be thrown; each text once for
   /// a store and an entity.
   final func report(_ error: any Error, _ id: NSManagedObjectID) {
+    report(error, of: id) { text in
+      "\(Swift.type(of: self)) could not read '\(id)', which reads as deleted from here on: \(text)"
+    }
+  }
+
+  /// The same for a value that its transformer can't read.
+  final func reportUnreadable(_ property: String, of id: NSManagedObjectID, _ error: any Error) {
+    report(error, of: id) { text in
+      "\(id.runtime.layout.name).\(property) of '\(id)' can't be read and is nil; what is stored stays. \(text)"
+    }
+  }
+
+  private func report(_ error: any Error, of id: NSManagedObjectID, _ message: (String) -> String) {
     let text: String = ErrorMessage.reason(of: error)
     let isNew: Bool = reportedErrors.withLock { reported in
       reported.count < 100 && reported.insert("\(id.runtime.layout.name) \(text)").inserted
     }
     guard isNew else { return }
-    Warning.write(
-      "\(Swift.type(of: self)) could not read '\(id)', which reads as deleted from here on: \(text)"
-        + " Use existingObject(with:) to load objects where loading may fail.")
+    Warning.write(message(text) + " Use existingObject(with:) to load objects where loading may fail.")
+  }
+}
+
+extension NSSaveChangesRequest {
+  /// Throws if an object that is to be written has a value that its transformer can't read: a store that writes
+  /// what it reads would write nil in its place.
+  final func checkTransformed() throws {
+    for object in (insertedObjects ?? []).union(updatedObjects ?? []) { try object.checkTransformed() }
   }
 }
