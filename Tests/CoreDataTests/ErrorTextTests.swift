@@ -64,7 +64,12 @@ import Testing
     case .referentialIntegrity: return [(.referentialIntegrity(id), ["Item"])]
     case .deletedInParent: return [(.deletedInParent(id), ["Item"])]
     case .externalRelationship:
-      return [(.externalRelationship(object: id, relationship: "tags", target: id), ["Item.tags"])]
+      return [
+        (
+          .externalRelationship(object: id, relationship: "tags", target: id, stores: ("/a", "/b")),
+          ["Item.tags", "/a", "/b"]
+        )
+      ]
     case .unsavedTarget:
       return [
         (

@@ -16,7 +16,9 @@ enum GraphError: Error, CustomStringConvertible {
   case noStore(entity: String, reason: String, isReadOnly: Bool = false)
   case referentialIntegrity(NSManagedObjectID)
   case deletedInParent(NSManagedObjectID)
-  case externalRelationship(object: NSManagedObjectID, relationship: String, target: NSManagedObjectID)
+  /// `stores`: the places of the object's store and the target's.
+  case externalRelationship(
+    object: NSManagedObjectID, relationship: String, target: NSManagedObjectID, stores: (String, String))
   case unsavedTarget(object: NSManagedObjectID, relationship: String, targetDescription: String)
   case deletedTarget(object: NSManagedObjectID, relationship: String, target: NSManagedObjectID)
   case runawayWillSave(rounds: Int, object: String)
@@ -73,10 +75,10 @@ enum GraphError: Error, CustomStringConvertible {
       return ErrorMessage(
         "'\(id)' was changed in a child context and deleted in its parent meanwhile.",
         advice: "Refresh or delete it in the child, then save again.")
-    case .externalRelationship(let object, let relationship, let target):
+    case .externalRelationship(let object, let relationship, let target, let stores):
       return ErrorMessage(
-        "\(object.entity.name ?? "").\(relationship) of \(object) points at \(target), which lives in another store, and "
-          + "relationships can't cross stores.",
+        "\(object.entity.name ?? "").\(relationship) of \(object), which is in the store \(stores.0), points at \(target), "
+          + "which is in another store, \(stores.1). Relationships can't cross stores.",
         advice: "Use assign(_:to:) to put both in one, or a fetched property.")
     case .unsavedTarget(let object, let relationship, let target):
       return ErrorMessage(
@@ -134,7 +136,7 @@ enum GraphError: Error, CustomStringConvertible {
     var info: [String: Any] = [:]
     switch self {
     case .referentialIntegrity(let id), .deletedInParent(let id): info[NSAffectedObjectsErrorKey] = [id]
-    case .externalRelationship(let id, let relationship, _), .unsavedTarget(let id, let relationship, _),
+    case .externalRelationship(let id, let relationship, _, _), .unsavedTarget(let id, let relationship, _),
       .deletedTarget(let id, let relationship, _):
       info[NSAffectedObjectsErrorKey] = [id]
       info[NSValidationKeyErrorKey] = relationship

@@ -191,8 +191,14 @@ struct SavePlanner {
     }
     let name: String = source.runtime.layout.slots[slot].name
     if target.store != nil || (target.isInserted && target.identityMap === context.identityMap) {
+      let other: NSPersistentStore? =
+        target.store ?? context.work.assignedStore(of: target)
+        ?? context.persistentStoreCoordinator.flatMap {
+          try? StoreChanges.store(for: target, context: context, coordinator: $0)
+        }
       throw GraphError.externalRelationship(
-        object: source.objectID, relationship: name, target: target.objectID)
+        object: source.objectID, relationship: name, target: target.objectID,
+        stores: (store.placeInMessages, other?.placeInMessages ?? "that has no place yet"))
     }
     throw GraphError.unsavedTarget(
       object: source.objectID, relationship: name, targetDescription: "\(target.runtime.layout.name)")

@@ -91,6 +91,9 @@ nonisolated open class NSPersistentStore: NSObject, @unchecked Sendable {
     if new.url == nil { url = nil }
   }
 
+  /// What errors call the store.
+  final var placeInMessages: String { url?.path ?? "\(type) \(uuid)" }
+
   // MARK: Properties
 
   /// The configuration of the model whose entities the store holds.
