@@ -24,13 +24,18 @@ package struct PlannedMigration: Sendable, CustomStringConvertible {
   package var obstacles: [String]
   /// What in the store's contents would stop it.
   package var problems: [MigrationProblem]
+  /// What else is worth knowing before, in words.
+  package var notes: [String]
 
   package var canRunInPlace: Bool { obstacles.isEmpty }
 
-  package init(steps: [Step], obstacles: [String] = [], problems: [MigrationProblem] = []) {
+  package init(
+    steps: [Step], obstacles: [String] = [], problems: [MigrationProblem] = [], notes: [String] = []
+  ) {
     self.steps = steps
     self.obstacles = obstacles
     self.problems = problems
+    self.notes = notes
   }
 
   package var description: String {
@@ -38,7 +43,7 @@ package struct PlannedMigration: Sendable, CustomStringConvertible {
       return "can't be done in place:\n" + obstacles.map { "  \($0)\n" }.joined()
     }
     let found: String = problems.map { "problem: \($0.text)\n" }.joined()
-    return found
+    return found + notes.map { "note: \($0)\n" }.joined()
       + steps.map { step in
         let rows: String = step.rows.map { " (\($0) rows)" } ?? ""
         return "\(step.explanation)\(rows)\n  \(step.statement)\n"

@@ -3,9 +3,11 @@ import CoreDataStorage
 
 /// Where the rows of each entity go.
 ///
-/// Rows of one hierarchy are in one table. If an entity gets another parent, its rows go to another table;
-/// there they keep their keys unless these may be taken: then a constant is added to the keys of all rows
-/// that come from the same table, so that every reference to them can be computed.
+/// Rows of one hierarchy are in one table. If an entity gets another parent, its rows go to another table.
+/// Those that come from the table's own predecessor keep their keys. To the keys of the others a number is
+/// added, the same for all that come from one table, so that every reference to them can be computed. It is
+/// the highest key ever given out in the table: a reference to an object that is gone never leads to
+/// another one.
 struct EntityMoves {
   /// An entity of the old model and the one that takes over its rows, by index.
   struct Pair: Hashable {
@@ -68,16 +70,12 @@ struct EntityMoves {
         return rank(first) < rank(second)
       }
       var highest: Int64 = 0
-      var lowest: Int64 = .max
       for place in origins[position].indices {
+        origins[position][place].offset = highest
         let table: TableSchema = old.tables[origins[position][place].table]
-        let top: Int64 = facts.highestKey(of: table)
-        let bottom: Int64 = facts.keys[table.name]?.lowerBound ?? .max
-        if place > 0, bottom <= highest, lowest <= top { origins[position][place].offset = highest }
-        let (sum, overflow) = top.addingReportingOverflow(origins[position][place].offset)
+        let (sum, overflow) = facts.highestKey(of: table).addingReportingOverflow(highest)
         if overflow { obstacles.append("Table \(table.name) has used up its keys.") }
-        highest = max(highest, overflow ? top : sum)
-        lowest = min(lowest, bottom)
+        highest = overflow ? highest : sum
       }
     }
     self.image = image

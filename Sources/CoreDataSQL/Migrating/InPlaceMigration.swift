@@ -11,6 +11,8 @@ package struct InPlaceMigration: Sendable {
   package let steps: [MigrationStep]
   package let obstacles: [String]
   package let checks: [MigrationCheck]
+  /// What does not stop the migration, but is worth knowing before.
+  package let surveys: [MigrationCheck]
   package let counts: [CountProof]
   /// Columns of the old schema whose values may be in files that nothing refers to afterwards.
   package let externalColumns: [ExternalColumn]
@@ -49,6 +51,8 @@ package struct MigrationCheck: Sendable {
     case missingValues(entity: String, property: String)
     case abstractRows(entity: String)
     case duplicates(entity: String, properties: [String])
+    /// References to objects that are not there.
+    case lostReferences(entity: String, property: String)
   }
 
   package let subject: Subject
@@ -56,14 +60,23 @@ package struct MigrationCheck: Sendable {
 
   package var statement: CompiledStatement { SQLRenderer.statement(select, dialect: SQLiteDialect()) }
 
-  package func problem(count: Int64) -> MigrationProblem {
+  /// nil for what stops no migration.
+  package func problem(count: Int64) -> MigrationProblem? {
     switch subject {
+    case .lostReferences: nil
     case .missingValues(let entity, let property):
       .missingValues(entity: entity, property: property, count: count)
     case .abstractRows(let entity): .abstractRows(entity: entity, count: count)
     case .duplicates(let entity, let properties):
       .duplicates(entity: entity, properties: properties, count: count)
     }
+  }
+}
+
+extension MigrationCheck {
+  package func note(count: Int64) -> String? {
+    guard case .lostReferences(let entity, let property) = subject else { return nil }
+    return "\(count) reference(s) of \(entity).\(property) lead to objects that are not in the store."
   }
 }
 

@@ -15,6 +15,8 @@ struct JoinChange {
   let member: Int
   /// Whether pairs may refer to objects that are gone.
   let losesRows: Bool
+  /// Whether both sides take over the same relationship, as far as they take over any.
+  let isConsistent: Bool
 }
 
 /// Pairs of keys in the old database, as a table holds them.
@@ -47,9 +49,17 @@ extension JoinChange {
     else { return nil }
     var search = PairSearch(plan: plan, moves: moves)
     search.look(join.slot, of: join.entity, to: destination, isFlipped: false)
-    if search.found.isEmpty, let back = slot.inverseSlot, !members.isReflexive {
-      search.look(back, of: destination, to: join.entity, isFlipped: true)
+    var isConsistent: Bool = true
+    if let back = slot.inverseSlot, !members.isReflexive {
+      var other = PairSearch(plan: plan, moves: moves)
+      other.look(back, of: destination, to: join.entity, isFlipped: true)
+      if search.found.isEmpty {
+        search = other
+      } else {
+        isConsistent = other.relationships.isSubset(of: search.relationships)
+      }
     }
+    self.isConsistent = isConsistent
     self.join = join
     self.members = members
     self.owner = join.entity
@@ -117,6 +127,8 @@ private struct PairSearch {
   let moves: EntityMoves
   var found: [PairSource] = []
   var losesRows: Bool = false
+  /// The old relationships, each by one of its sides.
+  var relationships: Set<ObjectIdentifier> = []
 
   mutating func look(_ slot: Int, of entity: Int, to destination: Int, isFlipped: Bool) {
     for heir in moves.new.layout.entities[entity].family {
@@ -144,6 +156,10 @@ private struct PairSearch {
           table: members.table, isJoinTable: false, owner: members.key, member: AppleNames.key,
           order: members.order)
       case .none, .attribute: continue
+      }
+      if let relationship = moves.old.layout.entities[former].slots[number].relationship {
+        let sides: [NSRelationshipDescription?] = [relationship, relationship.inverseRelationship]
+        relationships.formUnion(sides.compactMap(\.self).map(ObjectIdentifier.init).min().map { [$0] } ?? [])
       }
       source.ownerShift = ownerShift
       source.memberShift = memberShift

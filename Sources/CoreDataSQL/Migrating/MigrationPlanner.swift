@@ -53,6 +53,7 @@ package struct MigrationPlanner {
     changeTables()
     changeJoins()
     checkRelationships()
+    checkManyToMany()
     obstacles += moves.obstacles + sources.obstacles
     let indexes = IndexChanges(self)
     let triggers = try TriggerChanges(self, indexes, entities)
@@ -66,7 +67,8 @@ package struct MigrationPlanner {
     steps += indexes.creating + triggers.creating
     numberEntities()
     return InPlaceMigration(
-      old: old, new: new, steps: steps, obstacles: obstacles, checks: checks(indexes), counts: counts(),
+      old: old, new: new, steps: steps, obstacles: obstacles, checks: checks(indexes),
+      surveys: surveys(), counts: counts(),
       externalColumns: externalColumns())
   }
 
@@ -101,49 +103,6 @@ package struct MigrationPlanner {
     var taken: Set<String> = []
     joins = new.joinTables.compactMap { JoinChange($0, plan, moves, taken: &taken) }
   }
-
-  /// Relationships to many that have no columns of their own: their inverse must have taken over the values.
-  private mutating func checkRelationships() {
-    for entity in new.layout.entities {
-      guard let former = moves.source[entity.index] else { continue }
-      for (number, slot) in entity.slots.enumerated() where slot.role == .toMany {
-        guard case .slot(let oldNumber, _) = plan.entities[entity.index].slots[number] else { continue }
-        let place: String = "\(entity.name).\(slot.name)"
-        let oldSlot: PropertySlot = old.layout.entities[former].slots[oldNumber]
-        if oldSlot.relationship == nil {
-          obstacles.append("\(place) is another kind of property than \(oldSlot.name) was.")
-          continue
-        }
-        guard case .toMany(.foreignKey(let members)) = new.storage(of: entity.index, slot: number),
-          !members.isHidden, let back = slot.inverseSlot, let destination = slot.destination
-        else { continue }
-        switch old.storage(of: former, slot: oldNumber) {
-        case .toMany(.joinTable):
-          obstacles.append("An object could be in several \(place), but has one inverse now.")
-        case .toMany(.foreignKey(let oldMembers)):
-          let followed: Bool = new.layout.entities[destination].family.contains { heir in
-            guard let position = new.tablePosition[heir], let source = moves.source[heir],
-              let place = new.tables[position].columns.firstIndex(where: { $0.name == members.key })
-            else { return false }
-            let pair = EntityMoves.Pair(old: source, new: heir)
-            return tables[position].sources[place][pair]?.column == oldMembers.key
-          }
-          let isRetargeted: Bool = oldSlot.destination.flatMap { moves.shift($0, destination) } == nil
-          if !followed, !isRetargeted {
-            obstacles.append("\(place) has an inverse, \(backName(destination, back)), with other values.")
-          }
-        case .toOne:
-          let isInverse: Bool = oldSlot.inverseSlot != nil
-          if !isInverse {
-            obstacles.append("An object could be in several \(place), but has one inverse now.")
-          }
-        case .none, .attribute: continue
-        }
-      }
-    }
-  }
-
-  private func backName(_ entity: Int, _ slot: Int) -> String { new.layout.entities[entity].slots[slot].name }
 
   // MARK: Names
 

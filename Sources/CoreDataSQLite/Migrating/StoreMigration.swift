@@ -47,7 +47,8 @@ struct StoreMigration {
         steps: migration.steps.map { step in
           PlannedMigration.Step(
             explanation: step.explanation, statement: step.tree.text, rows: step.rows)
-        } + Self.closingSteps, problems: try problems(migration, database))
+        } + Self.closingSteps, problems: try problems(migration, database),
+        notes: try notes(migration, database))
     }
   }
 
@@ -105,12 +106,23 @@ struct StoreMigration {
 
   private func problems(_ migration: InPlaceMigration, _ database: Database) throws -> [MigrationProblem] {
     try migration.checks.compactMap { check in
-      let select = try RawStatement(database, check.statement.sql, url: url)
-      defer { select.reset() }
-      try select.bind(check.statement.bindings)
-      guard try select.step(), select.integer(0) > 0 else { return nil }
-      return check.problem(count: select.integer(0))
+      let count: Int64 = try count(check, database)
+      return count > 0 ? check.problem(count: count) : nil
     }
+  }
+
+  private func notes(_ migration: InPlaceMigration, _ database: Database) throws -> [String] {
+    try migration.surveys.compactMap { survey in
+      let count: Int64 = try count(survey, database)
+      return count > 0 ? survey.note(count: count) : nil
+    }
+  }
+
+  private func count(_ check: MigrationCheck, _ database: Database) throws -> Int64 {
+    let select = try RawStatement(database, check.statement.sql, url: url)
+    defer { select.reset() }
+    try select.bind(check.statement.bindings)
+    return try select.step() ? select.integer(0) : 0
   }
 
   // MARK: Execution

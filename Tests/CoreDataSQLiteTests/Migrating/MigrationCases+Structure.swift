@@ -51,7 +51,53 @@ extension MigrationCase {
       name: "Visit", attributes: [Attribute(name: "cost", type: .integer32AttributeType)],
       relations: [Relation(name: "place", to: "Place", inverse: "visits")]))
 
+  private static let hand = ModelSketch(
+    Entity(
+      name: "Card", attributes: [Attribute(name: "code")],
+      relations: [Relation(name: "deck", to: "Deck", inverse: "cards")]),
+    Entity(
+      name: "Deck", attributes: [Attribute(name: "title")],
+      relations: [
+        Relation(name: "cards", to: "Card", isMany: true, isOrdered: true, inverse: "deck"),
+        Relation(name: "top", to: "Card", inverse: nil),
+      ]))
+
   static let structural: [MigrationCase] = [
+    from(
+      hand, "one to many in an order becomes many to many",
+      [
+        "DROP INDEX ZCARD_ZDECK_INDEX",
+        "CREATE TABLE Z_1DECK ( Z_1CARDS INTEGER, Z_2DECK INTEGER, Z_FOK_1CARDS INTEGER, PRIMARY "
+          + "KEY (Z_1CARDS, Z_2DECK) )",
+        "INSERT OR IGNORE INTO Z_1DECK (Z_1CARDS, Z_2DECK, Z_FOK_1CARDS) SELECT Z_PK, ZDECK, "
+          + "Z_FOK_DECK FROM ZCARD WHERE ZDECK IS NOT NULL AND Z_ENT = 1",
+        "ALTER TABLE ZCARD DROP COLUMN ZDECK",
+        "ALTER TABLE ZCARD DROP COLUMN Z_FOK_DECK",
+        "CREATE INDEX Z_1DECK_Z_2DECK_INDEX ON Z_1DECK (Z_2DECK, Z_1CARDS)",
+      ]
+    ) {
+      $0["Card"].relations[0].isMany = true
+    },
+    from(
+      hand, "one to many loses its order",
+      [
+        "ALTER TABLE ZCARD DROP COLUMN Z_FOK_DECK"
+      ]
+    ) { $0["Deck"].relations[0].isOrdered = false },
+    from(
+      hand, "a relationship leads to another entity",
+      [
+        "DROP INDEX ZDECK_ZTOP_INDEX",
+        "ALTER TABLE ZDECK RENAME COLUMN ZTOP TO Z_FORMER_1",
+        "CREATE TABLE ZJOKER ( Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER, Z_OPT INTEGER, ZCODE VARCHAR )",
+        "ALTER TABLE ZDECK ADD COLUMN ZTOP INTEGER",
+        "ALTER TABLE ZDECK DROP COLUMN Z_FORMER_1",
+        "CREATE INDEX ZDECK_ZTOP_INDEX ON ZDECK (ZTOP)",
+      ]
+    ) { sketch in
+      sketch.entities.append(Entity(name: "Joker", attributes: [Attribute(name: "code")]))
+      sketch["Deck"].relations[1].to = "Joker"
+    },
     from(
       family, "a child becomes a root",
       [

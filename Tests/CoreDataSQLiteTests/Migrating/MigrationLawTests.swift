@@ -10,7 +10,7 @@ import Testing
 /// object by object, makes of them, and its file is built as a fresh one.
 @Suite struct MigrationLawTests {
   static let seeds: [UInt64] =
-    Seed.given.map { [$0] } ?? Array(Soak.isOn ? 0..<10_000 : 0..<150)
+    Seed.given.map { [$0] } ?? Array(Soak.isOn ? 0..<10_000 : 0..<60)
 
   @Test func `a migration in place gives the objects that a copy gives`() throws {
     var inPlace: Int = 0
