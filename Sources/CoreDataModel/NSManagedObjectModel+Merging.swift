@@ -161,7 +161,8 @@ package enum BundleModels {
     }
   }
 
-  /// The bundle's folder of resources and those of resource bundles directly within it, as SwiftPM makes them.
+  /// The bundle's folder of resources and those of resource bundles directly within it, as SwiftPM makes
+  /// them.
   static func folders(of bundle: Bundle) -> [URL] {
     let root = bundle.resourceURL ?? bundle.bundleURL
     return [root]

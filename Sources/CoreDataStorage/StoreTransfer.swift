@@ -24,7 +24,8 @@ package struct StoreTransfer {
   /// `note` is called with the number of rows copied since the last call; an error it throws ends the
   /// transfer.
   ///
-  /// Returns the new keys by root entity and former key if the target has numbered the rows anew, else nothing.
+  /// Returns the new keys by root entity and former key if the target has numbered the rows anew, else
+  /// nothing.
   @discardableResult
   package static func copy(
     _ entities: [EntityLayout], from source: any StoreOperations, isReadOnly: Bool,

@@ -17,6 +17,7 @@ struct Clarus: ParsableCommand {
         clarus show Shop.sqlite Item/p42              one object with its relationships
         clarus check Shop.sqlite                      what is wrong with a store
         clarus convert Shop.sqlite Shop.xml --verify  a store of another kind with the same contents
+        clarus migrate Shop.sqlite --to Shop.momd --plan   what a new model changes in a store
         clarus diff Shop.sqlite Backup.sqlite         what two stores disagree in
         clarus model show Shop.xcdatamodeld           what is in a model
         clarus info Shop.sqlite --json | jq '.entities[].count'
@@ -26,7 +27,7 @@ struct Clarus: ParsableCommand {
       """,
     subcommands: [
       InfoCommand.self, FetchCommand.self, ShowCommand.self, CheckCommand.self, ConvertCommand.self,
-      DiffCommand.self, ExportCommand.self, ImportCommand.self,
+      DiffCommand.self, ExportCommand.self, ImportCommand.self, MigrateCommand.self,
       ModelCommand.self,
     ])
 

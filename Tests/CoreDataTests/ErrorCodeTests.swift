@@ -49,8 +49,9 @@ import Testing
       }
     }
     // Foundation's own codes are not declared here.
-    let provoked: Set<String> = Set(
-      (Self.values + Self.relationships + Self.conflicts + Self.stores + Self.migrations).map(\.name).filter(declared.contains))
+    let samples: [Sample] =
+      Self.values + Self.relationships + Self.conflicts + Self.stores + Self.migrations
+    let provoked: Set<String> = Set(samples.map(\.name).filter(declared.contains))
     #expect(thrown == provoked, "\(thrown.symmetricDifference(provoked).sorted())")
   }
 

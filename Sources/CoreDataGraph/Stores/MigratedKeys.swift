@@ -1,8 +1,8 @@
 import CoreDataModel
 import CoreDataStorage
 
-/// The keys that the objects of a migrated store have in the new one, if that numbers or names them in its own
-/// way.
+/// The keys that the objects of a migrated store have in the new one, if that numbers or names them in its
+/// own way.
 ///
 /// Objects without a row at the time of the migration, such as new ones that have a permanent id and are not
 /// saved, get a key when a context first needs one: the same in all contexts.
@@ -14,8 +14,8 @@ final class MigratedKeys: Sendable {
 
   private let store: NSPersistentStore
   private let keys: Guarded<[Place: Int64]>
-  /// The versions of the rows that were copied, and the one that all of them have in the new store; nil if they
-  /// have kept theirs.
+  /// The versions of the rows that were copied, and the one that all of them have in the new store; nil if
+  /// they have kept theirs.
   private let versions: (former: [Place: Int32], new: Int32)?
 
   /// `copied`: by index of the root entity, the keys in the old store and those in the new one.

@@ -8,8 +8,8 @@ extension NSPersistentStoreCoordinator {
   ///
   /// The old store is removed from the coordinator; its files stay. The new one has a UUID of its own, so
   /// objects get other ids: their entity stays, and so does their number, unless the new store is one that
-  /// numbers or names objects in its own way (XML and binary stores, which have one sequence of numbers for all
-  /// entities, and stores that a program implements). Objects of contexts get their new ids, with unsaved
+  /// numbers or names objects in its own way (XML and binary stores, which have one sequence of numbers for
+  /// all entities, and stores that a program implements). Objects of contexts get their new ids, with unsaved
   /// changes and what can be undone. A context does this before it next fetches, looks up or saves;
   /// ids of the old store still lead to the objects here. A context that is pinned to a query generation
   /// moves to the state of the new store at its next read, and stays there, as after a save: its token is
@@ -142,8 +142,8 @@ extension NSManagedObjectContext {
     work.replaceAssignments(to: exchange.old, by: exchange.new)
   }
 
-  /// Gives objects the keys of a store that numbers or names them in its own way, and their rows: what they have
-  /// read stays read, and changes stay changes.
+  /// Gives objects the keys of a store that numbers or names them in its own way, and their rows: what they
+  /// have read stays read, and changes stay changes.
   private func move(_ objects: [NSManagedObject], _ exchange: ExchangedStore, _ keys: MigratedKeys) {
     var moving: [NSManagedObject] = []
     var newKeys: [Int64] = []

@@ -166,8 +166,9 @@ nonisolated open class NSPersistentStoreCoordinator: NSObject, WorkQueueOwner, @
     store.url ?? URL(fileURLWithPath: "/dev/null")
   }
 
-  /// The store of an id, and the key that the object has there: in the store that replaced the id's own one when
-  /// that was migrated. nil for an id of no store here, and of an object that was not there to be migrated.
+  /// The store of an id, and the key that the object has there: in the store that replaced the id's own one
+  /// when that was migrated. nil for an id of no store here, and of an object that was not there to be
+  /// migrated.
   final func place(of id: NSManagedObjectID) -> (store: NSPersistentStore, key: Int64)? {
     storesLock.withLock {
       var identifier: String? = id.storeIdentifier

@@ -1,5 +1,5 @@
-/// The functions that statements of a migration in place call. The engine registers them on the connection that
-/// it migrates with.
+/// The functions that statements of a migration in place call. The engine registers them on the connection
+/// that it migrates with.
 package enum MigrationFunction {
   /// (tagged bytes) → the bytes, read from their file if they are in one.
   package static let untagged: String = "CLARUS_UNTAGGED"

@@ -4,8 +4,8 @@ import StackSupport
 import TestSupport
 import Testing
 
-/// Migrations to stores that number or name objects in their own way: objects of contexts get the ids that they
-/// have there, and are the same otherwise.
+/// Migrations to stores that number or name objects in their own way: objects of contexts get the ids that
+/// they have there, and are the same otherwise.
 @Suite
 struct MigratedIDTests {
   private static let sources: [StoreSetting] = [.wal, .nowhere, .inMemory, .incremental]

@@ -8,8 +8,8 @@ extension NSMappingModel {
   /// they name, which must be in the bundle too. Of several the one is taken that leaves out the fewest
   /// entities.
   ///
-  /// Throws `CocoaError.migrationMissingMappingModel` that lists what was found and why it does not fit. Queue:
-  /// any. Cost: reads each mapping model of the bundles.
+  /// Throws `CocoaError.migrationMissingMappingModel` that lists what was found and why it does not fit.
+  /// Queue: any. Cost: reads each mapping model of the bundles.
   public static func load(
     from bundles: [Bundle]?, forSourceModel source: NSManagedObjectModel,
     destinationModel destination: NSManagedObjectModel

@@ -122,8 +122,8 @@ private enum MappingFile {
 
 /// Finds the models that a mapping model of the editor names.
 enum MappedModels {
-  /// `path` is relative to a project's folder, or absolute on the machine where the mapping model was made. So
-  /// its end is looked for, longest first, beside the file and in the folders above.
+  /// `path` is relative to a project's folder, or absolute on the machine where the mapping model was made.
+  /// So its end is looked for, longest first, beside the file and in the folders above.
   static func find(_ path: String, near file: URL) -> NSManagedObjectModel? {
     let parts: [String] = path.split(separator: "/").map(String.init)
     if parts.isEmpty || parts.contains("..") { return nil }

@@ -1,0 +1,141 @@
+import ArgumentParser
+import CoreDataMigration
+import CoreDataModel
+import CoreDataStorage
+import Foundation
+
+/// `clarus migrate`: a store becomes one of another version of its model.
+struct MigrateCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "migrate",
+    abstract: "Migrates a store to another version of its model.",
+    discussion: """
+      The store itself changes: in place, in one transaction, if it is a SQLite store and the mapping is inferred, else into a \
+      new file that takes its place when it is complete. After an error, or Ctrl-C, it is as it was. --plan prints what would be \
+      done, what would be lost and what stands in the way, and changes nothing.
+
+      The model that the store was written with is its own copy; for a store that carries none it is looked for among the \
+      versions beside --to. The mapping model is inferred unless --mapping names one or one lies beside --to. Policies of a \
+      program can't run here.
+
+      EXAMPLES
+        clarus migrate Shop.sqlite --to Shop.xcdatamodeld --plan
+        clarus migrate Shop.sqlite --to Shop.momd --model-version 'Shop 3' --keep-original Shop.before.sqlite --verify
+        clarus migrate Shop.xml --to Shop.xcdatamodeld --mapping Shop1to2.xcmappingmodel
+
+      JSON
+        { "store", "needed", "done", "losses": [],
+          "steps": [{"from", "to", "inferred", "inPlace", "problems": [],
+            "entities": [{"change", "from", "to", "objects", "policy", "changes": []}],
+            "statements": [{"explanation", "sql", "rows"}] or null}] }
+      """)
+
+  @Argument(help: "The store file.", completion: .file())
+  var store: String
+
+  @Option(
+    name: .long,
+    help: ArgumentHelp("The model to migrate to; of several versions the current one.", valueName: "model"),
+    completion: .file())
+  var to: String
+
+  @Option(name: .long, help: ArgumentHelp("The version of the model to migrate to.", valueName: "name"))
+  var modelVersion: String?
+
+  @Option(
+    name: .long, help: ArgumentHelp("The mapping model: a .cdm or .xcmappingmodel.", valueName: "path"),
+    completion: .file())
+  var mapping: String?
+
+  @Flag(name: .long, help: "Print what would be done, and change nothing.")
+  var plan = false
+
+  @Flag(name: .long, help: "Read the result again and compare it with the store before it counts.")
+  var verify = false
+
+  @Option(
+    name: .long, help: ArgumentHelp("Keep a copy of the store as it was there.", valueName: "path"),
+    completion: .file())
+  var keepOriginal: String?
+
+  @OptionGroup var formatting: FormatOptions<ReportFormat>
+
+  func run() throws {
+    _ = try FileContent.recognize(store).storeKind(at: store)
+    let model: NSManagedObjectModel = try naming("--to") {
+      try ModelArgument.load(to, version: modelVersion).model
+    }
+    let url = URL(fileURLWithPath: store)
+    let chosen: NSMappingModel? = try mapping.map { path in
+      try naming("--mapping") { try NSMappingModel.load(contentsOf: URL(fileURLWithPath: path)) }
+    }
+    let planned: MigrationPlan = try MigrationPlan(forStoreAt: url, to: model, mapping: chosen)
+    if !plan, planned.isNeeded { try migrate(planned) }
+    let output = StandardOutput()
+    if formatting.isJSON {
+      try output.writeLine(json(planned).pretty)
+    } else if plan || !planned.isNeeded {
+      for line in planned.description.split(separator: "\n", omittingEmptySubsequences: false) {
+        try output.writeLine(DisplayWidth.escaped(String(line)))
+      }
+    } else {
+      let count: Int = planned.steps.count
+      try output.writeLine(
+        DisplayWidth.escaped(
+          "\(store): migrated to \(planned.steps.last?.destination ?? "") in \(Counted.text(count, "step", "steps"))"
+        ))
+      for loss in planned.losses { try output.writeLine(DisplayWidth.escaped("lost: \(loss)")) }
+    }
+    try output.flush()
+  }
+
+  private func migrate(_ planned: MigrationPlan) throws {
+    Interruption.watch()
+    let progress = ProgressLine()
+    var last: Int = 0
+    var isShown = false
+    try planned.run(
+      verifies: verify, keepingOriginalAt: keepOriginal.map { URL(fileURLWithPath: $0) }
+    ) { done, total in
+      if !isShown { progress.begin("Migrating", total: total) }
+      isShown = true
+      try progress.advance(by: max(0, done - last))
+      last = done
+    }
+    progress.end()
+  }
+
+  private func json(_ planned: MigrationPlan) -> JSONText {
+    func text(_ value: String?) -> JSONText { value.map { .string($0) } ?? .null }
+    func number(_ value: Int?) -> JSONText { value.map { .integer(Int64($0)) } ?? .null }
+    func texts(_ values: [String]) -> JSONText { .array(values.map { .string($0) }) }
+    let steps: [JSONText] = planned.steps.map { step in
+      let entities: [JSONText] = step.entities.map { entity in
+        .object([
+          ("change", .string(entity.kind.rawValue)), ("from", text(entity.source)),
+          ("to", text(entity.destination)), ("objects", number(entity.objects)),
+          ("policy", text(entity.policy)), ("changes", texts(entity.changes)),
+        ])
+      }
+      let statements: JSONText =
+        step.statements.map { statements in
+          .array(
+            statements.map {
+              .object([
+                ("explanation", .string($0.explanation)), ("sql", .string($0.sql)), ("rows", number($0.rows)),
+              ])
+            })
+        } ?? .null
+      return .object([
+        ("from", .string(step.source)), ("to", .string(step.destination)),
+        ("inferred", .bool(step.isInferred)),
+        ("inPlace", .bool(step.statements != nil)), ("problems", texts(step.problems)),
+        ("entities", .array(entities)), ("statements", statements),
+      ])
+    }
+    return .object([
+      ("store", .string(store)), ("needed", .bool(planned.isNeeded)),
+      ("done", .bool(!plan && planned.isNeeded)), ("losses", texts(planned.losses)), ("steps", .array(steps)),
+    ])
+  }
+}

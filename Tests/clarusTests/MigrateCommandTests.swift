@@ -1,0 +1,94 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// `clarus migrate`
+@Suite struct MigrateCommandTests {
+  private let folder: TemporaryFolder
+
+  init() throws {
+    folder = try TemporaryFolder()
+    try write("1", #"<attribute name="title" attributeType="String"/>"# + Self.rank)
+    try write(
+      "2",
+      #"<attribute name="name" attributeType="String" elementID="title"/>"#
+        + #"<attribute name="note" optional="YES" attributeType="String"/>"#)
+    try write("3", #"<attribute name="title" attributeType="Integer 16" optional="YES"/>"#)
+  }
+
+  private static let rank: String = #"<attribute name="rank" optional="YES" attributeType="Integer 16"/>"#
+
+  private func path(_ name: String) -> String { folder.url.appendingPathComponent(name).path }
+
+  private func write(_ version: String, _ attributes: String) throws {
+    let model: String = path("Shop.xcdatamodeld/\(version).xcdatamodel")
+    try FileManager.default.createDirectory(atPath: model, withIntermediateDirectories: true)
+    try """
+    <?xml version="1.0" encoding="UTF-8" standalone="yes"?>
+    <model type="com.apple.IDECoreDataModeler.DataModel" documentVersion="1.0">
+      <entity name="Item" syncable="YES">\(attributes)</entity>
+    </model>
+    """.write(toFile: model + "/contents", atomically: true, encoding: .utf8)
+  }
+
+  /// A store of the first version with two objects.
+  private func makeStore() throws -> String {
+    try #"{"Item": [{"title": "axe", "rank": 1}, {"title": "bow", "rank": 2}]}"#.write(
+      toFile: path("items.json"), atomically: true, encoding: .utf8)
+    let run = try CommandLineRun([
+      "import", path("Shop.sqlite"), path("items.json"), "--create", "--model",
+      path("Shop.xcdatamodeld/1.xcdatamodel"),
+    ])
+    #expect(run.status == 0, "\(run.errors)")
+    return path("Shop.sqlite")
+  }
+
+  private func migrate(_ store: String, _ version: String, _ more: String...) throws -> CommandLineRun {
+    try CommandLineRun(
+      ["migrate", store, "--to", path("Shop.xcdatamodeld"), "--model-version", version] + more)
+  }
+
+  private func names(_ store: String, _ column: String) throws -> [String] {
+    try CommandLineRun(["fetch", store, "Item", "--columns", column, "--sort", column, "--format", "csv"])
+      .output.split(whereSeparator: \.isNewline).map(String.init)
+  }
+
+  @Test func `a plan is printed and changes nothing`() throws {
+    let store: String = try makeStore()
+    let bytes: Data = try Data(contentsOf: URL(fileURLWithPath: store))
+    let run: CommandLineRun = try migrate(store, "2", "--plan")
+    #expect(run.status == 0, "\(run.errors)")
+    for words in [
+      "Item, 2 objects", "name from title", "rank is dropped", "in place", "ALTER TABLE", "Lost:",
+    ] {
+      #expect(run.output.contains(words), "\(run.output)")
+    }
+    #expect(try Data(contentsOf: URL(fileURLWithPath: store)) == bytes)
+  }
+
+  @Test func `a store is migrated, verified, and its original is kept`() throws {
+    let store: String = try makeStore()
+    let run: CommandLineRun = try migrate(
+      store, "2", "--verify", "--keep-original", path("Before.sqlite"), "--json")
+    #expect(run.status == 0, "\(run.errors)")
+    let report = try #require(try run.json() as? [String: Any])
+    #expect(report["done"] as? Bool == true)
+    #expect(report["losses"] as? [String] == ["Item.rank"])
+    #expect(try names(store, "name") == ["name", "axe", "bow"])
+    #expect(try names(path("Before.sqlite"), "title") == ["title", "axe", "bow"])
+    let again: CommandLineRun = try migrate(store, "2")
+    #expect(again.output.contains("has this model already"))
+  }
+
+  @Test func `what can't be inferred is refused with the reason, and the store is as it was`() throws {
+    let store: String = try makeStore()
+    let bytes: Data = try Data(contentsOf: URL(fileURLWithPath: store))
+    let run: CommandLineRun = try migrate(store, "3")
+    #expect(run.status == 1)
+    #expect(run.errors.contains("Item.title"), "\(run.errors)")
+    #expect(try Data(contentsOf: URL(fileURLWithPath: store)) == bytes)
+    let missing: CommandLineRun = try migrate(path("None.sqlite"), "2")
+    #expect(missing.status == 1)
+    #expect(!FileManager.default.fileExists(atPath: path("None.sqlite")))
+  }
+}
