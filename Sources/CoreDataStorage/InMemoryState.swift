@@ -155,7 +155,7 @@ struct InMemoryState: Sendable {
 
   /// Keys up to this one are not allocated any more. For stores with one sequence.
   mutating func useUp(keysTo highest: Int64) {
-    if !nextKeys.isEmpty, nextKeys[0] <= highest { nextKeys[0] = highest + 1 }
+    if !nextKeys.isEmpty, nextKeys[0] <= highest, highest < .max { nextKeys[0] = highest + 1 }
   }
 
   /// Applies rows first, because to-one words decide memberships; then pairs, then positions, and last the

@@ -111,4 +111,18 @@ import Testing
       #expect(store.names == ["Rich.sqlite"])
     }
   }
+
+  @Test(arguments: ["Out.sqlite-wal", "Out.sqlite-journal"])
+  func `a log that another database has left is not applied to the new store`(name: String) throws {
+    let store = try RichStore()
+    defer { store.remove() }
+    try Data("left".utf8).write(to: store.file(name))
+    let before = try FolderState(store.folder)
+    let run = try CommandLineRun(["convert", store.path, store.file("Out.sqlite").path])
+    #expect(run.status == 1)
+    #expect(run.errors.contains(name), "\(run.errors)")
+    let log = try CommandLineRun(["convert", store.path, store.path + "-wal"])
+    #expect(log.status == 1)
+    #expect(try FolderState(store.folder) == before)
+  }
 }

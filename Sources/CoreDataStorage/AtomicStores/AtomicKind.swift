@@ -70,6 +70,7 @@ package struct AtomicKind: StoreEngineKind {
   package func destroy(at url: URL, options: StoreOpeningOptions) throws {
     let place: AtomicFile = try file(url, options)
     guard let stamp = place.stamp else { return }
+    if let objection = place.objection { throw StoreError.invalidFile(url: url, reason: objection) }
     if stamp.size > 0 { _ = try content(url, options) }
     try place.remove()
   }
@@ -87,6 +88,8 @@ package struct AtomicKind: StoreEngineKind {
       return
     }
     if let objection = place.objection { throw StoreError.invalidFile(url: url, reason: objection) }
+    // Another program's file, or a store of another kind, must not be lost.
+    if stamp.size > 0 { _ = try self.content(url, options) }
     _ = try place.replace(stamp, write)
   }
 

@@ -8,6 +8,9 @@ import Foundation
 /// Reads the document of an XML store, object by object; without a loader only what precedes and counts
 /// them.
 final class XMLStoreReader: NSObject, XMLParserDelegate {
+  /// More objects than that no store can have had; numbers beyond leave none for new objects.
+  private static let greatestKey: Int64 = 1 << 62
+
   private let file: AtomicStoreFile
   private let loader: AtomicStoreLoader?
   private let names: XMLStoreNames?
@@ -35,6 +38,14 @@ final class XMLStoreReader: NSObject, XMLParserDelegate {
   func read() throws -> AtomicStoreHeader {
     if !XMLBytes.isUTF8(file.bytes), let line = XMLBytes.lineOfDamage(file.bytes) {
       throw file.damage("It has bytes that are not UTF-8, at line \(line). Restore a copy of the file.")
+    }
+    // The parser leaves references to external ones out of the text.
+    let start: Data.Index = file.bytes.startIndex
+    let root: Range<Data.Index>? = file.bytes.range(of: Data("<database>".utf8))
+    let beginning: Data = file.bytes[start..<(root?.lowerBound ?? start)]
+    if beginning.range(of: Data("<!ENTITY".utf8)) != nil {
+      throw file.damage(
+        "It declares entities (<!ENTITY), which stores never have. Restore a copy of the file.")
     }
     let parser: XMLParser = XMLBytes.parser(of: file.bytes)
     parser.shouldResolveExternalEntities = false
@@ -126,7 +137,12 @@ final class XMLStoreReader: NSObject, XMLParserDelegate {
     case (3, "version") where Int(trimmed) != XMLStoreFormat.version:
       fail(parser, "The version of the format is \(trimmed), not \(XMLStoreFormat.version).")
     case (3, "UUID"): uuid = trimmed
-    case (3, "nextObjectID"): highestKey = max(highestKey, Int64(trimmed) ?? 0)
+    case (3, "nextObjectID"):
+      let given: Int64 = Int64(trimmed) ?? 0
+      if given > Self.greatestKey {
+        return fail(parser, "nextObjectID is \(given); a store can't get there.")
+      }
+      highestKey = max(highestKey, given)
     case (3, "attribute"): endAttribute(parser)
     case (2, "object"): object = nil
     case (2, "databaseInfo") where readsOnlyInfo:

@@ -33,8 +33,27 @@ package struct StagedStore {
       throw StoreError.invalidFile(
         url: url, reason: "There is something already. Give another name, or remove it first.")
     }
+    try Self.requireNoJournal(of: url)
     guard mkdir(folder.path, 0o700) == 0 else {
       throw StoreError.file(url: url, operation: "creating it", code: errno)
+    }
+  }
+
+  /// A log that another database has left would be applied to the new one when that is opened, and the next
+  /// writer of a database would delete a store that has the name of its log.
+  private static func requireNoJournal(of url: URL) throws {
+    var info = stat()
+    for ending in ["-wal", "-shm", "-journal"] {
+      if lstat(url.path + ending, &info) == 0 {
+        throw StoreError.invalidFile(
+          url: url,
+          reason:
+            "\(url.lastPathComponent)\(ending) lies beside it, the log of a database that is not there. Remove it if "
+            + "nothing needs it, or give another name.")
+      }
+      guard url.path.hasSuffix(ending) else { continue }
+      throw StoreError.invalidFile(
+        url: url, reason: "Names that end with \(ending) are those of SQLite's logs. Give another name.")
     }
   }
 

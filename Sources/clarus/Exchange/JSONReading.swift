@@ -9,6 +9,8 @@ struct JSONReading {
   /// Where the line begins.
   private var lineStart: Int = 0
   private var depth: Int = 0
+  /// The columns before the last place that was asked for: a document may be one line.
+  private var counted: (lineStart: Int, place: Int, columns: Int) = (0, 0, 0)
 
   private static let deepest: Int = 200
 
@@ -27,10 +29,21 @@ struct JSONReading {
     return value
   }
 
-  private var position: TextPosition {
+  private func columns(from start: Int) -> Int {
     // Bytes that continue a character are no columns.
-    let column: Int = bytes[min(lineStart, place)..<place].count { $0 & 0xC0 != 0x80 }
-    return TextPosition(line: line, column: column + 1)
+    bytes[min(start, place)..<place].count { $0 & 0xC0 != 0x80 }
+  }
+
+  private var position: TextPosition {
+    TextPosition(line: line, column: columns(from: lineStart) + 1)
+  }
+
+  /// The same for a place behind those that were asked for before, at the cost of the bytes between.
+  private mutating func notePosition() -> TextPosition {
+    if counted.lineStart != lineStart || counted.place > place { counted = (lineStart, lineStart, 0) }
+    counted.columns += columns(from: counted.place)
+    counted.place = place
+    return TextPosition(line: line, column: counted.columns + 1)
   }
 
   private func error(_ reason: String) -> ImportError { ImportError(position, reason) }
@@ -57,7 +70,7 @@ struct JSONReading {
 
   private mutating func value() throws -> ImportValue {
     skipSpace()
-    let start: TextPosition = position
+    let start: TextPosition = notePosition()
     guard place < bytes.count else { throw error("The document ends where a value is expected.") }
     func made(_ content: ImportValue.Content) -> ImportValue {
       ImportValue(content: content, position: start)
@@ -105,7 +118,7 @@ struct JSONReading {
     if next("}") { return fields }
     repeat {
       skipSpace()
-      let start: TextPosition = position
+      let start: TextPosition = notePosition()
       guard place < bytes.count, bytes[place] == UInt8(ascii: "\"") else {
         throw error("Here a name in quotation marks is expected.")
       }

@@ -4,6 +4,14 @@ import StackSupport
 import TestSupport
 import Testing
 
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
 /// Stores that are one file, as programs use them.
 @Suite
 struct AtomicStoreTests {
@@ -327,5 +335,55 @@ struct AtomicStoreTests {
       let lenient: NSManagedObjectContext = try Self.open(copy, NSXMLStoreType)
       #expect(try lenient.performAndWait { try lenient.all(Item.self, "Item").map(\.title) } == ["a"])
     }
+  }
+
+  @Test func `what the text of a document can't mean is refused`() throws {
+    let folder = try TemporaryFolder()
+    let url: URL = folder.file("a.store")
+    let context: NSManagedObjectContext = try Self.open(url, NSXMLStoreType)
+    try context.performAndWait {
+      _ = context.item("a")
+      try context.save()
+    }
+    let whole = try String(contentsOf: url, encoding: .utf8)
+    let next = try #require(whole.firstMatch(of: /<nextObjectID>[0-9]+/))
+    for (what, with, words) in [
+      (
+        "<database>", "<!DOCTYPE database [<!ENTITY x SYSTEM \"file:///etc/hostname\">]>\n<database>",
+        "entities"
+      ),
+      (String(next.output), "<nextObjectID>9223372036854775807", "nextObjectID"),
+    ] {
+      let lines: [Substring] = whole.split(separator: "\n", omittingEmptySubsequences: false)
+        .filter { what != "<database>" || !$0.contains("<!DOCTYPE") }
+      let copy: URL = folder.file("d.xml")
+      try lines.joined(separator: "\n").replacingOccurrences(of: what, with: with)
+        .write(to: copy, atomically: true, encoding: .utf8)
+      let error: NSError? = errorThrown { _ = try Self.open(copy, NSXMLStoreType) }
+      #expect(error?.localizedDescription.contains(words) == true, "\(what): \(String(describing: error))")
+    }
+  }
+
+  @Test(arguments: types)
+  func `destroying and replacing touch no file of another kind`(type: String) throws {
+    let folder = try TemporaryFolder()
+    let coordinator = NSPersistentStoreCoordinator(managedObjectModel: World.shared)
+    let pipe: URL = folder.file("pipe")
+    #expect(mkfifo(pipe.path, 0o600) == 0)
+    #expect(throws: (any Error).self) { try coordinator.destroyPersistentStore(at: pipe, ofType: type) }
+    #expect(FileManager.default.fileExists(atPath: pipe.path))
+    let source: URL = folder.file("source.store")
+    let context: NSManagedObjectContext = try Self.open(source, type)
+    try context.performAndWait {
+      _ = context.item("a")
+      try context.save()
+    }
+    let text: URL = folder.file("words.txt")
+    try Data("just words".utf8).write(to: text)
+    let error: NSError? = errorThrown {
+      try coordinator.replacePersistentStore(at: text, withPersistentStoreFrom: source, ofType: type)
+    }
+    #expect(error?.code == NSPersistentStoreInvalidTypeError)
+    #expect(try Data(contentsOf: text) == Data("just words".utf8))
   }
 }

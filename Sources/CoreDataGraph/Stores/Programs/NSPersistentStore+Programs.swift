@@ -75,8 +75,8 @@ extension NSPersistentStore {
 }
 
 extension NSSaveChangesRequest {
-  /// Throws if an object that is to be written has a value that its transformer can't read: a store that writes
-  /// what it reads would write nil in its place.
+  /// Throws if an object that is to be written has a value that its transformer can't read: a store that
+  /// writes what it reads would write nil in its place.
   final func checkTransformed() throws {
     for object in (insertedObjects ?? []).union(updatedObjects ?? []) { try object.checkTransformed() }
   }
