@@ -12,7 +12,7 @@ let package: Package = Package(
     .package(name: "clarus", path: "../..")
   ],
   targets: [
-    // The model as Xcode keeps it, and a class for each of its entities.
+    // The model as Xcode keeps it, in two versions, and a class for each of its entities.
     .target(
       name: "ToDo",
       dependencies: [.product(name: "CoreData", package: "clarus")],

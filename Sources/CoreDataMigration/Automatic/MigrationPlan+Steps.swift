@@ -5,14 +5,16 @@ import Foundation
 
 extension MigrationPlan.Step {
   /// `counts`: the store, if it is the source of this step.
-  init(_ step: MigrationStep, counts: StoreInspection?, _ planned: PlannedMigration?) {
+  init(
+    _ step: MigrationStep, counts: StoreInspection?, _ planned: PlannedMigration?, known: KnownModels
+  ) {
     self.step = step
     statements = planned?.steps.map {
       MigrationPlan.Statement(explanation: $0.explanation, sql: $0.statement, rows: $0.rows.map(Int.init))
     }
     problems = planned?.problems.map { "\($0.text) \($0.advice)" } ?? []
-    source = Self.name(step.source)
-    destination = Self.name(step.destination)
+    source = Self.name(step.source, known)
+    destination = Self.name(step.destination, known)
     isInferred = step.isInferred
     let mapped: [MigrationPlan.Entity] = (step.mapping.entityMappings ?? []).map { mapping in
       MigrationPlan.Entity(
@@ -28,10 +30,11 @@ extension MigrationPlan.Step {
     entities = mapped + removed
   }
 
-  private static func name(_ model: NSManagedObjectModel) -> String {
+  /// The copy that a store carries has no file: then that of the same version of the program.
+  private static func name(_ model: NSManagedObjectModel, _ known: KnownModels) -> String {
     let identifiers: [String] = model.versionIdentifiers.compactMap { $0 as? String }.filter { !$0.isEmpty }
     if !identifiers.isEmpty { return identifiers.sorted().joined(separator: ", ") }
-    if let file = model.file {
+    if let file = model.file ?? known.model(checksum: model.versionChecksum)?.file {
       let version: URL = file.lastPathComponent == "contents" ? file.deletingLastPathComponent() : file
       return version.deletingPathExtension().lastPathComponent
     }

@@ -94,7 +94,7 @@ public struct MigrationPlan: CustomStringConvertible {
     self.url = url
     migration = plan.0
     steps = plan.1.enumerated().map { number, step in
-      Step(step, counts: number == 0 ? plan.2 : nil, inPlace?.planned)
+      Step(step, counts: number == 0 ? plan.2 : nil, inPlace?.planned, known: plan.0.known)
     }
     losses = steps.flatMap(\.losses)
   }

@@ -12,6 +12,8 @@ public final class Item: NSManagedObject {
   private static let dueDateKey = ManagedKey("dueDate")
   private static let priorityKey = ManagedKey("priority")
   private static let completedKey = ManagedKey("completed")
+  private static let lastAlertDateKey = ManagedKey("lastAlertDate")
+  private static let doNotAlertKey = ManagedKey("doNotAlert")
   private static let categoryKey = ManagedKey("category")
 
   public var title: String? {
@@ -37,6 +39,18 @@ public final class Item: NSManagedObject {
   public var completed: Bool {
     get { managedValue(Self.completedKey) }
     set { setManagedValue(newValue, Self.completedKey) }
+  }
+
+  /// When the item was last shown as due; since version 2 of the model.
+  public var lastAlertDate: Date? {
+    get { managedValue(Self.lastAlertDateKey) }
+    set { setManagedValue(newValue, Self.lastAlertDateKey) }
+  }
+
+  /// Whether the item is never shown as due; since version 2 of the model.
+  public var doNotAlert: Bool {
+    get { managedValue(Self.doNotAlertKey) }
+    set { setManagedValue(newValue, Self.doNotAlertKey) }
   }
 
   public var category: Category? {
