@@ -2,15 +2,15 @@ import Foundation
 
 #if !canImport(Darwin)
 
-  // Programs look up the model that Xcode has compiled in their bundle: `Bundle.module.url(forResource:
-  // "Shop", withExtension: "momd")`. Off Apple's platforms packages copy the source model,
-  // `Shop.xcdatamodeld`, so Foundation finds nothing. These look-ups have parameters that are not optional,
-  // so the compiler prefers them to Foundation's where a file imports this module; they return Foundation's
-  // result, and where that finds no compiled model, the source model.
+  // Programs look up what Xcode has compiled in their bundle: `Bundle.module.url(forResource: "Shop",
+  // withExtension: "momd")`. Off Apple's platforms packages copy the sources, `Shop.xcdatamodeld` and
+  // `Shop1to2.xcmappingmodel`, so Foundation finds nothing. These look-ups have parameters that are not
+  // optional, so the compiler prefers them to Foundation's where a file imports this module; they return
+  // Foundation's result, and where that finds nothing compiled, the source.
 
   extension Bundle {
-    /// A resource of the bundle; for a missing `momd` or `mom`, the `xcdatamodeld` or `xcdatamodel` in its
-    /// place.
+    /// A resource of the bundle; for a missing `momd`, `mom` or `cdm`, the `xcdatamodeld`, `xcdatamodel` or
+    /// `xcmappingmodel` in its place.
     public func url(forResource name: String, withExtension ext: String) -> URL? {
       source(ext) { url(forResource: name, withExtension: $0 as String?) }
     }
@@ -33,7 +33,7 @@ import Foundation
       source(ext) { path(forResource: name, ofType: $0 as String?) }
     }
 
-    /// All resources of a kind; where there is no `momd` or `mom`, all models in their place.
+    /// All resources of a kind; where there is no `momd`, `mom` or `cdm`, all sources in their place.
     public func urls(forResourcesWithExtension ext: String, subdirectory subpath: String?) -> [URL]? {
       source(ext) { kind in
         let found: [URL]? = urls(forResourcesWithExtension: kind as String?, subdirectory: subpath)?.map {
@@ -51,11 +51,12 @@ import Foundation
 #endif
 
 extension ModelFileLocator {
-  /// The extension of the source of a compiled model.
+  /// The extension of the source of a compiled model or mapping model.
   static func sourceExtension(of ext: String) -> String? {
     switch ext {
     case "momd": "xcdatamodeld"
     case "mom": "xcdatamodel"
+    case "cdm": "xcmappingmodel"
     default: nil
     }
   }
@@ -63,7 +64,7 @@ extension ModelFileLocator {
   /// A path with the names of compiled models in it replaced by those of their sources.
   static func sourcePath(_ path: String) -> String {
     path.split(separator: "/", omittingEmptySubsequences: false).map { part in
-      for ext in ["momd", "mom"] where part.hasSuffix(".\(ext)") {
+      for ext in ["momd", "mom", "cdm"] where part.hasSuffix(".\(ext)") {
         return String(part.dropLast(ext.count)) + (sourceExtension(of: ext) ?? ext)
       }
       return String(part)

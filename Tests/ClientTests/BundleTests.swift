@@ -42,6 +42,21 @@ struct BundleTests {
     #expect("\(try #require(error))".contains("xcdatamodeld"))
   }
 
+  @Test func `a bundle finds the mapping model that would have been compiled`() throws {
+    let folder: URL = FileManager.default.temporaryDirectory.appendingPathComponent(
+      "clarus-test-\(UUID().uuidString)")
+    defer { try? FileManager.default.removeItem(at: folder) }
+    for name in ["Step1to2", "Step2to3"] {
+      try FileManager.default.createDirectory(
+        at: folder.appendingPathComponent("\(name).xcmappingmodel"), withIntermediateDirectories: true)
+    }
+    let bundle: Bundle = try #require(Bundle(url: folder))
+    let found: URL = try #require(bundle.url(forResource: "Step1to2", withExtension: "cdm"))
+    #expect(found.lastPathComponent == "Step1to2.xcmappingmodel")
+    #expect(bundle.urls(forResourcesWithExtension: "cdm", subdirectory: nil)?.count == 2)
+    #expect(bundle.url(forResource: "Step3to4", withExtension: "cdm") == nil)
+  }
+
   @Test func `a container and merged models find the bundle of a package`() throws {
     #expect(NSPersistentContainer(name: "Album").managedObjectModel.entitiesByName["Photo"] != nil)
     let merged: NSManagedObjectModel = try #require(NSManagedObjectModel.mergedModel(from: [Bundle.module]))

@@ -1,7 +1,8 @@
-import CoreDataModel
 import CoreDataPredicates
 import Foundation
 import Testing
+
+@testable import CoreDataModel
 
 /// What is inferred of a migration, and what is not.
 @Suite
@@ -307,6 +308,23 @@ struct InferenceTests {
         "TRUEPREDICATE"), $manager.sourceContext, NO)
         """)
     #expect(mapping.entityMappings[0].sourceExpression == wanted)
+  }
+
+  @Test func `the user info of a mapping names its properties, as Apple's does`() throws {
+    let old: NSManagedObjectModel = ModelDraft.make {
+      $0.entity("Item", Draft.attribute("same"), Draft.attribute("gone"), Draft.attribute("old"))
+    }
+    let new: NSManagedObjectModel = ModelDraft.make {
+      $0.entity(
+        "Item", Draft.attribute("same"), Draft.attribute("added"), Draft.attribute("new", was: "old"))
+    }
+    let mapping: NSMappingModel = try .inferredMappingModel(forSourceModel: old, destinationModel: new)
+    let names = try #require(mapping.entityMappings[0].userInfo as? [String: Set<String>])
+    #expect(
+      names == [
+        "mappedProperties": ["same", "new"], "addedProperties": ["added"], "removedProperties": ["gone"],
+      ])
+    #expect(try MappingArchive.read(mapping.archivedData(), file: "twin") == mapping)
   }
 
   // MARK: Refusals

@@ -17,6 +17,21 @@ final class ShoutingPolicy: NSEntityMigrationPolicy {
 }
 // end
 
+// snippet functions
+final class PricePolicy: NSEntityMigrationPolicy {
+  // Apple:  @objc(labelForName:price:) func label(name: String, price: Double) -> String
+  override class var expressionFunctions: [PolicyFunction] {
+    [
+      PolicyFunction("labelForName:price:") { (policy: PricePolicy, name: String, price: Double) in
+        policy.label(name: name, price: price)
+      }
+    ]
+  }
+
+  func label(name: String, price: Double) -> String { "\(name), \(price)" }
+}
+// end
+
 @Suite struct MigrationTests {
   private let folder: URL = FileManager.default.temporaryDirectory
     .appendingPathComponent("clarus-migration-\(UUID().uuidString)")
@@ -118,5 +133,31 @@ final class ShoutingPolicy: NSEntityMigrationPolicy {
       from: url, type: .sqlite, mapping: mapping, to: newURL, type: .sqlite)
     // end
     #expect(try names(newModel, at: newURL) == ["AXE", "BOW"])
+  }
+
+  @Test func `expressions call a policy, and progress is observed`() throws {
+    try makeStore()
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let (oldModel, newModel) = (model(withNote: false), model(withNote: true))
+    let newURL = folder.appendingPathComponent("New.sqlite")
+    let mapping = try NSMappingModel.inferredMappingModel(
+      forSourceModel: oldModel, destinationModel: newModel)
+    let product = mapping.entityMappingsByName["IEM_Transform_Product"]
+    // snippet expression
+    product?.attributeMappings?.first { $0.name == "name" }?.valueExpression =
+      NSExpression(format: #"FUNCTION($entityPolicy, "labelForName:price:", $source.name, 2.5)"#)
+    product?.entityMigrationPolicyClassName = "PricePolicy"
+    // end
+    let manager = NSMigrationManager(sourceModel: oldModel, destinationModel: newModel)
+    var parts: [Float] = []
+    // snippet progress
+    let observation = manager.observe(\.migrationProgress, options: [.new]) { _, change in
+      parts.append(change.newValue ?? 0)
+    }
+    // end
+    try manager.migrateStore(from: url, type: .sqlite, mapping: mapping, to: newURL, type: .sqlite)
+    observation.invalidate()
+    #expect(parts.last == 1)
+    #expect(try names(newModel, at: newURL) == ["axe, 2.5", "bow, 2.5"])
   }
 }

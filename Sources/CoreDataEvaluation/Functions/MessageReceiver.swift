@@ -2,6 +2,9 @@
 package protocol MessageReceiver: AnyObject {
   /// The value of a call; nil if the object does not respond to the selector.
   func receive(_ selector: String, _ arguments: [Any?]) throws -> MessageAnswer?
+
+  /// How a program lets the object respond to another selector, a sentence.
+  var adviceForMissingSelectors: String { get }
 }
 
 /// The value that a call returned, which may be nil.

@@ -40,8 +40,15 @@ extension PredicateFunctions {
       if arguments.contains(where: \.isNull), StandardSelectors.usual.contains(selector) { return .null }
       throw PredicateError.evaluation(
         "Nothing answers to the selector \(selector) with \(arguments.count) arguments on \(target.kindName). "
-          + "Register it with PredicateFunctions.register(_:_:).")
+          + advice(forMissingSelectorsOf: target))
     }
     return result
+  }
+
+  private static func advice(forMissingSelectorsOf target: PredicateValue) -> String {
+    if case .object(let box) = target, let receiver = box.value as? any MessageReceiver {
+      return receiver.adviceForMissingSelectors
+    }
+    return "Register it with PredicateFunctions.register(_:_:)."
   }
 }

@@ -63,6 +63,8 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   /// Whether saves leave validation out: a migration saves objects before they are complete, and validates
   /// all of them at its end.
   final package var savesUnvalidated: Bool = false
+  /// Called when the program reads ``registeredObjects``: a migration has released objects that it expects.
+  final package var willReadRegisteredObjects: (() -> Void)?
 
   public init(concurrencyType: NSManagedObjectContextConcurrencyType) {
     self.concurrencyType = concurrencyType
@@ -264,6 +266,7 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   /// Every object that is registered with the context and alive.
   public final var registeredObjects: Set<NSManagedObject> {
     requireQueue("registeredObjects was read")
+    willReadRegisteredObjects?()
     return Set(identityMap.allObjects)
   }
 

@@ -52,6 +52,16 @@ public struct NSKeyValueObservedChange<Value> {
   public let indexes: IndexSet?
   /// Whether the change has not been made yet.
   public let isPrior: Bool
+
+  package init(
+    kind: Kind, newValue: Value?, oldValue: Value?, indexes: IndexSet?, isPrior: Bool
+  ) {
+    self.kind = kind
+    self.newValue = newValue
+    self.oldValue = oldValue
+    self.indexes = indexes
+    self.isPrior = isPrior
+  }
 }
 
 /// Keeps a closure observation active: retain it as long as changes are of interest. It ends with this object
@@ -62,10 +72,15 @@ public final class NSKeyValueObservation: NSObject, Sendable {
 
   private struct Held: @unchecked Sendable {
     // Sendable: see above.
-    var closure: ObservingClosure?
+    var closure: (any EndableObservation)?
   }
 
   init(_ closure: ObservingClosure) { held = Guarded(Held(closure: closure)) }
+
+  /// For an object that is not managed.
+  package init(_ closure: ForeignObservingClosure) {
+    held = Guarded(Held(closure: closure))
+  }
 
   /// Ends the observation. A call in progress on another thread continues.
   public func invalidate() {
@@ -74,17 +89,24 @@ public final class NSKeyValueObservation: NSObject, Sendable {
       return held
     }
     // The closure's captures are released outside the lock.
-    ended.closure?.isEnded.store(true, ordering: .relaxed)
+    ended.closure?.end()
   }
 }
 
+/// What an observation keeps and ends.
+protocol EndableObservation: AnyObject {
+  func end()
+}
+
 /// A closure that observes one property of one object.
-class ObservingClosure {
+class ObservingClosure: EndableObservation {
   let slot: Int
   /// Whether it was invalidated, maybe during a series of calls.
   final let isEnded = Atomic<Bool>(false)
 
   init(slot: Int) { self.slot = slot }
+
+  final func end() { isEnded.store(true, ordering: .relaxed) }
 
   /// Called before a change.
   func willChange(_ object: NSManagedObject) {}
@@ -94,6 +116,23 @@ class ObservingClosure {
   func recordValue(_ object: NSManagedObject) {}
   /// Called after the value may have been replaced.
   func replaced(_ object: NSManagedObject) {}
+}
+
+/// A closure that observes an object that is not managed, which calls it.
+package final class ForeignObservingClosure: EndableObservation {
+  private let isEnded = Atomic<Bool>(false)
+  private let body: (_ object: AnyObject, _ old: Any?) -> Void
+
+  package init(_ body: @escaping (_ object: AnyObject, _ old: Any?) -> Void) {
+    self.body = body
+  }
+
+  func end() { isEnded.store(true, ordering: .relaxed) }
+
+  /// Reports a change, unless the observation has ended.
+  package func call(_ object: AnyObject, old: Any?) {
+    if !isEnded.load(ordering: .relaxed) { body(object, old) }
+  }
 }
 
 final class TypedObservingClosure<Object: NSManagedObject, Value>: ObservingClosure {

@@ -11,7 +11,7 @@ final class MigrationStack {
   private(set) var currentMapping: NSEntityMapping?
 
   private let sourcePlace: StorePlace
-  private let destinationPlace: StorePlace
+  private let destinationFiles: DestinationFiles
   private var mappings: [PreparedMapping] = []
   private var placeByMapping: [ObjectIdentifier: Int] = [:]
   /// The pairs of objects by the name of their mapping.
@@ -22,13 +22,14 @@ final class MigrationStack {
   /// One for each object and pass.
   private var unitsDone: Int = 0
   private var unitsOfAll: Int = 0
+  /// The destination's objects, from when a policy asks for all of them.
+  private var kept: [NSManagedObject]?
   /// The number of objects that are in memory at a time.
   private static let objectsAtATime: Int = 500
 
   init(manager: NSMigrationManager, from sourcePlace: StorePlace, to destinationPlace: StorePlace) throws {
     self.manager = manager
     self.sourcePlace = sourcePlace
-    self.destinationPlace = destinationPlace
     do {
       source = try MigrationSide(
         sourcePlace, manager.sourceModel,
@@ -37,24 +38,27 @@ final class MigrationStack {
       throw MigrationFailure.sourceStore(sourcePlace.url, ErrorMessage.reason(of: error))
     }
     do {
-      if Self.isTaken(destinationPlace) {
-        throw MigrationFailure.destinationStore(
-          destinationPlace.url, "There is something already. Give another URL, or remove it first.")
-      }
-      destination = try MigrationSide(destinationPlace, manager.destinationModel, options: [:])
+      (destinationFiles, destination) = try Self.destination(at: destinationPlace, manager.destinationModel)
     } catch {
       source.close()
       if let failure = error as? MigrationFailure { throw failure }
       throw MigrationFailure.destinationStore(destinationPlace.url, ErrorMessage.reason(of: error))
     }
     destination.context.savesUnvalidated = true
+    destination.context.willReadRegisteredObjects = { [unowned self] in keepObjects() }
+    note(unfinished: true)
   }
 
-  /// An empty file is no store: that is what destroying one leaves.
-  private static func isTaken(_ place: StorePlace) -> Bool {
-    if place.type == NSInMemoryStoreType || !place.url.isFileURL { return false }
-    guard let facts = try? FileManager.default.attributesOfItem(atPath: place.url.path) else { return false }
-    return (facts[.size] as? NSNumber)?.intValue != 0
+  private static func destination(at place: StorePlace, _ model: NSManagedObjectModel) throws
+    -> (DestinationFiles, MigrationSide)
+  {
+    let files = try DestinationFiles(place, model: model)
+    do {
+      return (files, try MigrationSide(files.place, model, options: [:]))
+    } catch {
+      files.discard()
+      throw error
+    }
   }
 
   func close() {
@@ -63,16 +67,22 @@ final class MigrationStack {
   }
 
   /// Called after an error.
-  func removeDestination() {
+  func discardDestination() {
     destination.context.reset()
     destination.close()
-    let url: URL = destinationPlace.url
-    guard url.isFileURL, destinationPlace.type != NSInMemoryStoreType else { return }
-    let coordinator = NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel())
-    try? coordinator.destroyPersistentStore(at: url, ofType: destinationPlace.type, options: nil)
-    for ending in ["", "-wal", "-shm", "-journal"] {
-      try? FileManager.default.removeItem(atPath: url.path + ending)
-    }
+    destinationFiles.discard()
+  }
+
+  /// Called after the last save.
+  func publishDestination() throws {
+    destination.close()
+    try destinationFiles.publish()
+  }
+
+  private func note(unfinished: Bool) {
+    var metadata: [String: Any] = destination.store.metadata ?? [:]
+    metadata[DestinationFiles.unfinishedKey] = unfinished ? true : nil
+    destination.store.metadata = metadata
   }
 
   func preparedMapping(_ mapping: NSEntityMapping) -> PreparedMapping? {
@@ -119,9 +129,12 @@ final class MigrationStack {
         try mapping.policy.end(mapping.mapping, manager: manager)
       }
     }
+    kept = nil
+    destination.context.willReadRegisteredObjects = nil
     try validate()
     if manager.verifiesValues { for mapping in mappings { try verify(mapping) } }
     try copyMetadata()
+    note(unfinished: false)
     try endPage()
     note(1)
   }
@@ -159,6 +172,7 @@ final class MigrationStack {
 
   /// Saves what was made and changed, and releases both sides' objects.
   private func endPage() throws {
+    if kept != nil { kept? += destination.context.insertedObjects }
     do {
       try destination.context.save()
     } catch let error as CocoaError where error.code == .managedObjectConstraintMerge {
@@ -174,8 +188,23 @@ final class MigrationStack {
     }
     page = PageAssociations()
     // Values of relationships keep objects in memory, in cycles.
-    destination.context.refreshAllObjects()
+    if kept == nil { destination.context.refreshAllObjects() }
     source.context.refreshAllObjects()
+  }
+
+  /// A policy asks the destination's context for all its objects, often to find one that it has made: nothing
+  /// is released from now on, and what was is read again.
+  private func keepObjects() {
+    if kept != nil { return }
+    kept = []
+    for entity in destination.model.entities where !entity.isAbstract {
+      let request = NSFetchRequest<NSManagedObject>(entityName: entity.name ?? "")
+      request.includesSubentities = false
+      request.includesPendingChanges = false
+      request.returnsObjectsAsFaults = false
+      // The look-up can't throw. The context has what this can't read as faults.
+      kept? += (try? destination.context.fetch(request)) ?? []
+    }
   }
 
   private func forEachSourcePage(of mapping: PreparedMapping, _ body: ([NSManagedObject]) throws -> Void)
@@ -218,7 +247,7 @@ final class MigrationStack {
   }
 
   private enum SourceObjects {
-    case request(NSFetchRequest<NSManagedObject>)
+    case request(any AnyFetchRequest)
     case objects([NSManagedObject])
   }
 
@@ -233,7 +262,7 @@ final class MigrationStack {
     do {
       if case .fetch(let request, _, _) = expression.expressionNode(),
         let found = try NSExpression(node: request).expressionValueThrowing(with: nil, context: variables)
-          as? NSFetchRequest<NSManagedObject>
+          as? any AnyFetchRequest
       {
         return .request(found)
       }
@@ -393,13 +422,11 @@ extension MigrationStack {
 
 extension NSManagedObjectContext {
   /// The ids of the objects that a request finds.
-  fileprivate func objectIDs(_ request: NSFetchRequest<NSManagedObject>) throws -> [NSManagedObjectID] {
+  fileprivate func objectIDs(_ request: any AnyFetchRequest) throws -> [NSManagedObjectID] {
     let ids = NSFetchRequest<NSManagedObjectID>()
-    ids.entity = request.entity
-    ids.includesSubentities = request.includesSubentities
-    ids.predicate = request.predicate
-    ids.sortDescriptors = request.sortDescriptors
-    ids.fetchLimit = request.fetchLimit
+    request.copyContents(into: ids)
+    ids.relationshipKeyPathsForPrefetching = nil
+    ids.fetchBatchSize = 0
     ids.resultType = .managedObjectIDResultType
     return try fetch(ids)
   }

@@ -96,75 +96,8 @@ extension NSEntityMigrationPolicy: MessageReceiver {
     }
     return MessageAnswer(try function.call(self, arguments))
   }
-}
 
-/// A method of a policy that value expressions can call, see ``NSEntityMigrationPolicy/expressionFunctions``.
-public struct PolicyFunction {
-  /// As the expression writes it, with a colon for each argument.
-  public let selector: String
-  let call: (NSEntityMigrationPolicy, [Any?]) throws -> Any?
-
-  /// A function of any number of arguments.
-  public init<Policy: NSEntityMigrationPolicy, Result>(
-    _ selector: String, arguments body: @escaping (Policy, [Any?]) throws -> Result?
-  ) {
-    self.selector = selector
-    call = { policy, arguments in
-      guard let policy = policy as? Policy else {
-        throw MigrationFailure.function(
-          selector, "it is a function of \(Policy.self), not of \(type(of: policy))")
-      }
-      return try body(policy, arguments)
-    }
-  }
-
-  /// A function without arguments.
-  public init<Policy: NSEntityMigrationPolicy, Result>(
-    _ selector: String, _ body: @escaping (Policy) throws -> Result?
-  ) {
-    self.init(
-      selector,
-      arguments: { (policy: Policy, arguments: [Any?]) throws -> Result? in
-        try Self.check(arguments, 0, selector)
-        return try body(policy)
-      })
-  }
-
-  /// A function of one argument.
-  public init<Policy: NSEntityMigrationPolicy, Argument, Result>(
-    _ selector: String, _ body: @escaping (Policy, Argument) throws -> Result?
-  ) {
-    self.init(
-      selector,
-      arguments: { (policy: Policy, arguments: [Any?]) throws -> Result? in
-        try Self.check(arguments, 1, selector)
-        return try body(policy, try Self.argument(arguments[0], 1, selector))
-      })
-  }
-
-  /// A function of two arguments.
-  public init<Policy: NSEntityMigrationPolicy, First, Second, Result>(
-    _ selector: String, _ body: @escaping (Policy, First, Second) throws -> Result?
-  ) {
-    self.init(
-      selector,
-      arguments: { (policy: Policy, arguments: [Any?]) throws -> Result? in
-        try Self.check(arguments, 2, selector)
-        return try body(
-          policy, try Self.argument(arguments[0], 1, selector), try Self.argument(arguments[1], 2, selector))
-      })
-  }
-
-  private static func check(_ arguments: [Any?], _ count: Int, _ selector: String) throws {
-    guard arguments.count != count else { return }
-    throw MigrationFailure.function(
-      selector, "it takes \(count) arguments, and the expression passes \(arguments.count)")
-  }
-
-  private static func argument<Value>(_ value: Any?, _ place: Int, _ selector: String) throws -> Value {
-    if let value = value as? Value { return value }
-    let given: String = value.map { "\(type(of: $0))" } ?? "nil"
-    throw MigrationFailure.function(
-      selector, "argument \(place) is \(given), and the function takes \(Value.self)")
+  package final var adviceForMissingSelectors: String {
+    "List it in \(type(of: self)).expressionFunctions."
   }
 }

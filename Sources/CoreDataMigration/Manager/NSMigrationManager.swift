@@ -16,7 +16,9 @@ import Foundation
 /// ```
 ///
 /// Objects are migrated in pages of some hundred and released after each, so that memory does not grow with
-/// the store but for a table of which object became which: about 120 bytes an object.
+/// the store but for a table of which object became which: about 120 bytes an object. A policy that reads
+/// `registeredObjects` of the ``destinationContext`` gets every object that was made before, as from Apple's
+/// manager, and from then on all stay in memory.
 ///
 /// A manager migrates one store at a time, on the thread that calls it; ``cancelMigrationWithError(_:)`` and
 /// ``migrationProgress`` may be used from any thread.
@@ -31,6 +33,7 @@ nonisolated open class NSMigrationManager: NSObject, @unchecked Sendable {
     var progress: Float = 0
   }
   private final let state = Guarded(State())
+  final let progressObservers = Guarded(ProgressObservers())
 
   /// The models, as they were given.
   open var sourceModel: NSManagedObjectModel { givenSourceModel }
@@ -45,6 +48,18 @@ nonisolated open class NSMigrationManager: NSObject, @unchecked Sendable {
 
   /// The program's values, for its policies.
   open var userInfo: [AnyHashable: Any]?
+
+  /// The functions that expressions call with `FUNCTION($manager, "selector:", …)`, beside those that every
+  /// manager has. A subclass lists its own, as policies do (``NSEntityMigrationPolicy/expressionFunctions``):
+  ///
+  /// ```swift
+  /// override class var expressionFunctions: [PolicyFunction] {
+  ///   [PolicyFunction("recentItemsOf:") { (manager: ShopManager, name: String) in manager.recent(name) }]
+  /// }
+  /// ```
+  ///
+  /// An addition of Clarus.
+  open class var expressionFunctions: [PolicyFunction] { [] }
 
   /// Whether the new store is read again and compared with the old one before the migration ends.
   final var verifiesValues: Bool = false
@@ -62,12 +77,14 @@ nonisolated open class NSMigrationManager: NSObject, @unchecked Sendable {
 
   // MARK: Migrating
 
-  /// Migrates a store to a place where there is none.
+  /// Migrates a store to a place where there is none, or adds its objects to a store of the destination
+  /// model: a large mapping model may be divided into several whose objects are not related, each of which
+  /// migrates its part to the same place. What a killed migration has left there is replaced.
   ///
-  /// Throws, with the source unchanged and nothing left at the destination, a `CocoaError`: 134150 if the
-  /// source can't be opened with the source model, 134160 if there is a store at the destination or it can't
-  /// be created, 134170 for policy classes that do not exist, 134110 for value expressions that fail, the
-  /// errors of validation, 134111 for a uniqueness constraint; whatever a policy throws, and the error of
+  /// Throws, with the source unchanged and the destination as it was, a `CocoaError`: 134150 if the
+  /// source can't be opened with the source model, 134160 if there is something else at the destination or it
+  /// can't be written, 134170 for policy classes that do not exist, 134110 for value expressions that fail,
+  /// the errors of validation, 134111 for a uniqueness constraint; whatever a policy throws, and the error of
   /// ``cancelMigrationWithError(_:)``. Blocks while it migrates. Reports to the thread's current `Progress`,
   /// whose cancellation ends it with 134120.
   ///
@@ -105,9 +122,10 @@ nonisolated open class NSMigrationManager: NSObject, @unchecked Sendable {
       do {
         try stack.migrate(mappings)
       } catch {
-        stack.removeDestination()
+        stack.discardDestination()
         throw error
       }
+      try stack.publishDestination()
     }
   }
 
@@ -137,7 +155,13 @@ nonisolated open class NSMigrationManager: NSObject, @unchecked Sendable {
     state.withLock { $0 = State() }
   }
 
-  final func note(progress: Float) { state.withLock { $0.progress = progress } }
+  final func note(progress: Float) {
+    let old: Float = state.withLock { state in
+      defer { state.progress = progress }
+      return state.progress
+    }
+    if old != progress { reportProgress(from: old) }
+  }
 
   final func throwIfCancelled() throws {
     if let error = state.withLock({ $0.cancellation }) { throw error }
@@ -227,6 +251,9 @@ extension NSMigrationManager: MessageReceiver, KeyValueReadable {
       throw MigrationFailure.function(
         selector, "it takes \(count) arguments, and the expression passes \(arguments.count)")
     }
+    if let function = Self.expressionFunctions.first(where: { $0.selector == selector }) {
+      return MessageAnswer(try function.call(self, arguments))
+    }
     switch selector {
     case "destinationInstancesForEntityMappingNamed:sourceInstances:":
       try count(2)
@@ -247,6 +274,10 @@ extension NSMigrationManager: MessageReceiver, KeyValueReadable {
       return MessageAnswer(try stack().sourceRequest(try text(0), try text(1)))
     default: return nil
     }
+  }
+
+  package final var adviceForMissingSelectors: String {
+    "A subclass of NSMigrationManager lists its functions in expressionFunctions."
   }
 
   /// The members of a relationship, as an array.

@@ -5,7 +5,7 @@ import Foundation
 /// them: `IEM_Add_X`, `IEM_Remove_X`, `IEM_Copy_X`, `IEM_Transform_X`.
 ///
 /// Entities that are abstract in the source or the destination have no mapping: no object is made from or to
-/// them.
+/// them. The user info of a mapping tells the names of its properties, under the keys of Apple's.
 struct InferredMappings {
   private let difference: ModelDifference
 
@@ -37,6 +37,7 @@ struct InferredMappings {
       mapping.name = "IEM_Remove_\(old.name ?? "")"
       mapping.mappingType = .removeEntityMappingType
     default:
+      mapping.userInfo = names(of: entity)
       // Properties that exchange their names leave the hash as it was.
       let isChanged: Bool =
         entity.changesVersionHash
@@ -48,6 +49,26 @@ struct InferredMappings {
       mapping.sourceExpression = MappingExpressions.objects(of: old?.name ?? "")
     }
     return mapping
+  }
+
+  /// The stored properties that are mapped, and added, by their names in the destination; and removed ones.
+  private func names(of entity: EntityDifference) -> [AnyHashable: Any] {
+    var names: [String: Set<String>] = [
+      "mappedProperties": [], "addedProperties": [], "removedProperties": [],
+    ]
+    for property in entity.properties {
+      let old: NSPropertyDescription? = property.source.flatMap { PropertyDifference.isStored($0) ? $0 : nil }
+      let new: NSPropertyDescription? = property.destination.flatMap {
+        PropertyDifference.isStored($0) ? $0 : nil
+      }
+      switch (old, new) {
+      case (_?, let new?): names["mappedProperties"]?.insert(new.name)
+      case (nil, let new?): names["addedProperties"]?.insert(new.name)
+      case (let old?, nil): names["removedProperties"]?.insert(old.name)
+      case (nil, nil): break
+      }
+    }
+    return names
   }
 
   private func unmapped(_ property: NSPropertyDescription?) -> NSPropertyMapping? {

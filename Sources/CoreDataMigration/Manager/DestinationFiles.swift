@@ -1,0 +1,87 @@
+import CoreDataGraph
+import CoreDataModel
+import CoreDataPredicates
+import Foundation
+
+/// Where a manager writes: at the destination if no store is there. A store of the destination model is
+/// copied to a hidden folder beside it, objects are added to the copy, and it takes the store's place when
+/// all are there (Decisions/0078).
+struct DestinationFiles {
+  /// In the metadata of a store that a migration has begun and not finished.
+  static let unfinishedKey = "ClarusUnfinishedMigration"
+
+  /// The place of the store that the migration writes.
+  let place: StorePlace
+  private let wanted: StorePlace
+  private let copy: (lock: MigrationLock, folder: StagingFolder)?
+
+  init(_ wanted: StorePlace, model: NSManagedObjectModel) throws {
+    self.wanted = wanted
+    guard Self.isTaken(wanted) else {
+      (place, copy) = (wanted, nil)
+      return
+    }
+    let metadata: [String: Any]? = try? NSPersistentStoreCoordinator.metadataForPersistentStore(
+      ofType: wanted.type, at: wanted.url, options: wanted.options)
+    guard let metadata, model.isConfiguration(withName: nil, compatibleWithStoreMetadata: metadata) else {
+      throw MigrationFailure.destinationStore(
+        wanted.url,
+        "There is something already, which is no store of the destination model. Give another URL, or remove it first."
+      )
+    }
+    if metadata[Self.unfinishedKey] != nil {
+      Self.remove(wanted)
+      (place, copy) = (wanted, nil)
+      return
+    }
+    let lock = try MigrationLock(of: wanted.url)
+    do {
+      let folder = try StagingFolder(for: wanted.url)
+      copy = (lock, folder)
+      place = StorePlace(try folder.url(step: 0), wanted.type, wanted.options)
+      try Self.replace(place, by: wanted)
+    } catch {
+      lock.release()
+      throw error
+    }
+  }
+
+  /// An empty file is no store: that is what destroying one leaves.
+  private static func isTaken(_ place: StorePlace) -> Bool {
+    if place.type == NSInMemoryStoreType || !place.url.isFileURL { return false }
+    guard let facts = try? FileManager.default.attributesOfItem(atPath: place.url.path) else { return false }
+    return (facts[.size] as? NSNumber)?.intValue != 0
+  }
+
+  /// Called when the store is complete and closed.
+  func publish() throws {
+    guard let copy else { return }
+    defer { end(copy) }
+    try Self.replace(wanted, by: place)
+  }
+
+  /// Called after an error, when the store is closed.
+  func discard() {
+    if let copy { end(copy) } else { Self.remove(place) }
+  }
+
+  private func end(_ copy: (lock: MigrationLock, folder: StagingFolder)) {
+    copy.folder.discard()
+    copy.lock.release()
+  }
+
+  private static func replace(_ place: StorePlace, by other: StorePlace) throws {
+    try NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel()).replacePersistentStore(
+      at: place.url, destinationOptions: place.options, withPersistentStoreFrom: other.url,
+      sourceOptions: other.options, ofType: place.type)
+  }
+
+  private static func remove(_ place: StorePlace) {
+    guard place.url.isFileURL, place.type != NSInMemoryStoreType else { return }
+    let coordinator = NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel())
+    try? coordinator.destroyPersistentStore(at: place.url, ofType: place.type, options: nil)
+    for ending in ["", "-wal", "-shm", "-journal"] {
+      try? FileManager.default.removeItem(atPath: place.url.path + ending)
+    }
+  }
+}
