@@ -59,6 +59,13 @@ struct ExternalData: Sendable {
       .appendingPathComponent("_EXTERNAL_DATA", isDirectory: true)
   }
 
+  /// Of all files of the store's values.
+  static func byteCount(of store: URL) -> Int64 {
+    let folder: URL = folder(of: store)
+    let names: [String] = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
+    return names.reduce(0) { $0 + (FileStamp(path: folder.path + "/" + $1)?.size ?? 0) }
+  }
+
   /// Copies a tagged column of the current row into a slab's tail; nil for NULL. Throws
   /// `ExternalFile.Problem`.
   func read(_ handle: OpaquePointer, _ column: Int32, into slab: RowSlab) throws -> UInt64? {

@@ -16,6 +16,7 @@ extension SQLiteEngine {
       try checkRows(statements, database, &problems)
       try checkPairs(statements, database, &problems)
       try checkOrders(statements, database, &problems)
+      try checkStructure(database, &problems)
       return (problems, try fileReferences(statements, database))
     }
     checkFiles(references, &problems)
@@ -38,6 +39,13 @@ extension SQLiteEngine {
     while try check.step() {
       guard let line = check.text(0), line != "ok" else { continue }
       problems.add(StoreProblem(.damage, "The database is damaged: \(line)."))
+    }
+  }
+
+  private func checkStructure(_ database: Database, _ problems: inout StoreProblems) throws {
+    let facts: MigrationFacts = try .read(database, url: url, counting: false)
+    for difference in SchemaDrift(schema, facts).differences() {
+      problems.add(StoreProblem(.structure, difference.text))
     }
   }
 

@@ -1,4 +1,5 @@
 import CoreDataModel
+import CoreDataSQL
 import CoreDataStorage
 import Foundation
 
@@ -36,6 +37,22 @@ package struct SQLiteKind: StoreEngineKind {
 
   package func replace(at url: URL, with source: URL, options: StoreOpeningOptions) throws {
     try exchange(at: url, options).replace(with: try file(source))
+  }
+
+  package func drift(at url: URL, layout: ModelLayout, options: StoreOpeningOptions) throws -> [StoreDrift] {
+    let url: URL = try file(url)
+    let access = ReadOnlyAccess(
+      url: url, configuration: try Connections.configuration(SQLiteOptions(options), url: url))
+    defer { try? access.close() }
+    return try access.read { database in
+      let facts: MigrationFacts = try .read(database, url: url, counting: false)
+      let names: [String: Data] = try StoreMetadata.read(database, url: url).hashes
+      return SchemaDrift(
+        try StoreSchema(
+          layout: layout, database: facts.database, entities: names.isEmpty ? nil : Set(names.keys)),
+        facts
+      ).differences()
+    }
   }
 
   package func migrationPlan(at url: URL, plan: SchemaPlan, options: StoreOpeningOptions) throws
@@ -134,6 +151,10 @@ extension SQLiteStoreFile {
     made.journal = StoreJournal(
       isWriteAheadLog: state.isWALMode, hasInterruptedSave: state.hasHotJournal,
       pendingBytes: (log?[.size] as? NSNumber)?.int64Value ?? 0)
+    made.byteCount =
+      state.sizeInBytes + (state.wal?.size ?? 0)
+      + ExternalData.byteCount(of: URL(fileURLWithPath: state.path))
+    made.otherProcess = OtherUsers.process(of: state.path)
     return made
   }
 }

@@ -44,46 +44,16 @@ package struct SchemaPlan: Sendable {
     self.entities = entities
   }
 
-  /// Which entities and properties of two models are the same, by name.
-  package struct Correspondence: Sendable {
-    /// Target entity → source entity. One that is missing is new.
-    package var entities: [String: String]
-    /// Target entity → target property → source property, inherited ones under the entity itself or the one
-    /// that declares them. One that is missing is new.
-    package var properties: [String: [String: String]]
-
-    package init(entities: [String: String], properties: [String: [String: String]]) {
-      self.entities = entities
-      self.properties = properties
-    }
-
-    /// As the difference of the models has matched them.
-    package init(_ difference: ModelDifference) {
-      entities = [:]
-      properties = [:]
-      for entity in difference.entities {
-        guard let former = entity.source?.name, let name = entity.destination?.name else { continue }
-        entities[name] = former
-        for property in entity.properties {
-          guard let old = property.source?.name, let new = property.destination?.name else { continue }
-          properties[name, default: [:]][new] = old
-        }
-      }
-    }
-
-    package init(source: ModelLayout, target: ModelLayout) {
-      self.init(ModelDifference(from: source.model, to: target.model))
-    }
-  }
-
   /// The plan for two models whose entities and properties are matched by renaming identifiers and names.
   package init(source: ModelLayout, target: ModelLayout) {
-    self.init(source: source, target: target, Correspondence(source: source, target: target))
+    self.init(
+      source: source, target: target,
+      ModelCorrespondence(ModelDifference(from: source.model, to: target.model)))
   }
 
   /// The plan for a correspondence. New properties get their default values, and so do missing values of
   /// properties that become required.
-  package init(source: ModelLayout, target: ModelLayout, _ correspondence: Correspondence) {
+  package init(source: ModelLayout, target: ModelLayout, _ correspondence: ModelCorrespondence) {
     self.init(
       source: source, target: target,
       entities: target.entities.map { entity in
@@ -98,7 +68,7 @@ package struct SchemaPlan: Sendable {
           if let found, let container = slot.container {
             // The parts of a composite attribute are matched within the attribute's own source.
             name = names[container].flatMap { path in
-              Self.element(slot.property, of: path, in: found)
+              Self.element(slot.property, of: entity.slots[container].property, from: path, in: found)
             }
           } else if found != nil {
             name = property(slot)
@@ -117,10 +87,16 @@ package struct SchemaPlan: Sendable {
       })
   }
 
+  /// The path in the source of an element of `composite`, which has its values at `path` there.
   private static func element(
-    _ element: NSPropertyDescription, of path: String, in entity: EntityLayout
+    _ element: NSPropertyDescription, of composite: NSPropertyDescription, from path: String,
+    in entity: EntityLayout
   ) -> String? {
-    let former: String = element.renamingIdentifier ?? element.name
-    return entity.slotByName["\(path).\(former)"] != nil ? "\(path).\(former)" : nil
+    guard let composite = composite as? NSCompositeAttributeDescription,
+      let former = entity.slot(named: path)?.property as? NSCompositeAttributeDescription,
+      let source = CompositeElements.pairs(former, composite)
+        .first(where: { $0.destination === element })?.source
+    else { return nil }
+    return "\(path).\(source.name)"
   }
 }

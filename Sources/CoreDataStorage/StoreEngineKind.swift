@@ -38,6 +38,8 @@ package protocol StoreEngineKind: Sendable {
     at url: URL, layout: ModelLayout, options: StoreOpeningOptions, copying source: (any StoreEngine)?,
     transfer: (any StoreEngine) throws -> Void
   ) throws -> any StoreEngine
+  /// Where the structure of a store differs from that of the model that it was written with. Reads only.
+  func drift(at url: URL, layout: ModelLayout, options: StoreOpeningOptions) throws -> [StoreDrift]
   /// What a migration of the store in place would do. Reads only. A kind that can't do it says so in the
   /// result.
   func migrationPlan(at url: URL, plan: SchemaPlan, options: StoreOpeningOptions) throws -> PlannedMigration
@@ -143,6 +145,10 @@ package struct StoreInspection: @unchecked Sendable {
   package var entities: [EntityCount] = []
   /// The journal beside the file; nil for files that are written as wholes.
   package var journal: StoreJournal?
+  /// Of the file, its journal and the files of its values.
+  package var byteCount: Int64 = 0
+  /// A process that has the store open, as far as the store's kind shows it.
+  package var otherProcess: Int32?
 
   package init(type: String, uuid: String, metadata: [String: Any]) {
     self.type = type

@@ -160,4 +160,33 @@ final class PricePolicy: NSEntityMigrationPolicy {
     #expect(parts.last == 1)
     #expect(try names(newModel, at: newURL) == ["axe, 2.5", "bow, 2.5"])
   }
+
+  @Test func `a store goes back to the version before`() throws {
+    try makeStore()
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let (oldModel, newModel): (NSManagedObjectModel, NSManagedObjectModel) = (
+      model(withNote: false), model(withNote: true)
+    )
+    try MigrationPlan(forStoreAt: url, to: newModel).run()
+    // snippet down
+    let back = try MigrationPlan(forStoreAt: url, to: oldModel, isDown: true)
+    try back.run()
+    // end
+    #expect(back.losses == ["Product.note"])
+    #expect(try names(oldModel) == ["axe", "bow"])
+  }
+
+  @Test func `a mapping model over several versions`() throws {
+    try makeStore()
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let versions: [NSManagedObjectModel] = [
+      model(withNote: false), model(withNote: true), model(withNote: true),
+    ]
+    // snippet squash
+    let squash = MappingInference(ModelDifference(through: versions))
+    try squash.mappingModel().archivedData().write(to: folder.appendingPathComponent("Shop1to3.cdm"))
+    // end
+    let mapping = try NSMappingModel.load(contentsOf: folder.appendingPathComponent("Shop1to3.cdm"))
+    #expect(mapping.entityMappings?.count == 1)
+  }
 }

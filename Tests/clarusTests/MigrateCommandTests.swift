@@ -91,4 +91,19 @@ import Testing
     #expect(missing.status == 1)
     #expect(!FileManager.default.fileExists(atPath: path("None.sqlite")))
   }
+
+  @Test("--down keeps what was renamed since, and tells before what is lost")
+  func down() throws {
+    let store: String = try makeStore()
+    #expect(try migrate(store, "2").status == 0)
+    let plan = try migrate(store, "1", "--down", "--plan")
+    #expect(plan.output.contains("title from name"), "\(plan.output)\(plan.errors)")
+    #expect(plan.output.contains("Item.note"), "\(plan.output)")
+    #expect(try migrate(store, "1", "--down", "--verify").status == 0)
+    let rows = try CommandLineRun(["fetch", store, "Item", "--sort", "title", "--format", "csv"])
+    #expect(rows.output.contains("axe"), "\(rows.output)")
+    let both = try migrate(store, "1", "--down", "--mapping", "x.cdm")
+    #expect(both.status == 2)
+    #expect(both.errors.contains("--mapping"), "\(both.errors)")
+  }
 }

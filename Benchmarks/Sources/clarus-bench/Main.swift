@@ -13,7 +13,10 @@ struct Bench: ParsableCommand {
       contestants in turn in one process; all must find as many. graph: objects changed, linked and deleted with \
       cascades, taken back and saved, in one process; the graphs must be the same in the end.
       """,
-    subcommands: [Run.self, RunPass.self, FilesCommand.self, FilePassCommand.self],
+    subcommands: [
+      Run.self, RunPass.self, FilesCommand.self, FilePassCommand.self, MigrationsCommand.self,
+      MigrationPassCommand.self,
+    ],
     defaultSubcommand: Run.self)
 }
 

@@ -15,6 +15,9 @@ struct AutomaticMigration {
   let known: KnownModels
   /// The mapping model to use in place of those that are found.
   var mapping: NSMappingModel?
+  /// Whether to undo a migration: what the newer version, the store's, calls by another name keeps its
+  /// values.
+  var goesDown: Bool = false
   var verifiesValues: Bool = false
   /// Called with the number of objects that are done, and of all; what it throws ends the migration.
   var note: ((_ done: Int, _ total: Int) throws -> Void)?
@@ -35,8 +38,7 @@ struct AutomaticMigration {
   func run(to model: NSManagedObjectModel) throws {
     try exclusively {
       guard let source = try sourceModel(ifNot: model, of: nil) else { return }
-      let mapping: NSMappingModel = try .inferredMappingModel(forSourceModel: source, destinationModel: model)
-      try run([MigrationStep(source: source, destination: model, mapping: mapping, isInferred: true)])
+      try run([MigrationStep(inferredFrom: ModelDifference(from: source, to: model))])
     }
   }
 
@@ -46,7 +48,10 @@ struct AutomaticMigration {
     guard let source = try sourceModel(ifNot: model, of: store.configuration) else { return [] }
     let destination: NSManagedObjectModel = try destinationModel()
     if let mapping {
-      return [MigrationStep(source: source, destination: destination, mapping: mapping, isInferred: false)]
+      return [MigrationStep(source: source, destination: destination, mapping: mapping)]
+    }
+    if goesDown {
+      return [try MigrationStep(inferredFrom: ModelDifference(from: destination, to: source).inverse)]
     }
     let infers: Bool = store.isSet(NSInferMappingModelAutomaticallyOption)
     return try MigrationPath(known: known, infers: infers, url: store.url).steps(

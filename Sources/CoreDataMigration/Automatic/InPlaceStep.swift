@@ -14,11 +14,13 @@ struct InPlaceStep {
 
   /// nil if the store has to be migrated object by object.
   init?(_ step: MigrationStep, of store: OutdatedStore) throws {
-    guard step.isInferred, let kind = StoreRegistry.fileKinds.first(where: { $0.type == store.type }) else {
+    guard let difference = step.difference,
+      let kind = StoreRegistry.fileKinds.first(where: { $0.type == store.type })
+    else {
       return nil
     }
     let (source, target) = (ModelLayout(model: step.source), ModelLayout(model: step.destination))
-    plan = SchemaPlan(source: source, target: target)
+    plan = SchemaPlan(source: source, target: target, ModelCorrespondence(difference))
     options = StoreOpeningOptions(apple: store.options)
     (self.kind, url) = (kind, store.url)
     planned = try kind.migrationPlan(at: store.url, plan: plan, options: options)
@@ -31,7 +33,8 @@ struct InPlaceStep {
       at: url, plan: plan, options: options, verification: verifies ? .everything : .rows
     ) { state in
       if progress.isCancelled { throw MigrationFailure.cancelled(url) }
-      progress.totalUnitCount = Int64(state.stepCount)
+      // One more, for the end: Foundation divides by it, and there may be no statement.
+      progress.totalUnitCount = Int64(state.stepCount) + 1
       progress.completedUnitCount = Int64(state.step)
       try note?(state.step, state.stepCount)
     }

@@ -8,7 +8,23 @@ struct MigrationStep {
   let source: NSManagedObjectModel
   let destination: NSManagedObjectModel
   let mapping: NSMappingModel
-  let isInferred: Bool
+  /// From which the mapping model is inferred; nil for one of the program's.
+  let difference: ModelDifference?
+
+  var isInferred: Bool { difference != nil }
+
+  /// By a mapping model of the program's.
+  init(source: NSManagedObjectModel, destination: NSManagedObjectModel, mapping: NSMappingModel) {
+    (self.source, self.destination, self.mapping) = (source, destination, mapping)
+    difference = nil
+  }
+
+  /// Throws 134190 if no mapping model can be inferred.
+  init(inferredFrom difference: ModelDifference) throws {
+    (source, destination) = (difference.source, difference.destination)
+    mapping = try MappingInference(difference).mappingModel()
+    self.difference = difference
+  }
 }
 
 /// Finds the steps from one version to another: a mapping model, or one that can be inferred, or else the
@@ -44,17 +60,14 @@ struct MigrationPath {
   private func mapping(_ source: NSManagedObjectModel, _ destination: NSManagedObjectModel) -> MigrationStep?
   {
     mappings.first { $0.leads(from: source, to: destination) }.map {
-      MigrationStep(source: source, destination: destination, mapping: $0, isInferred: false)
+      MigrationStep(source: source, destination: destination, mapping: $0)
     }
   }
 
   private func inferred(_ source: NSManagedObjectModel, _ destination: NSManagedObjectModel) throws
     -> MigrationStep
   {
-    MigrationStep(
-      source: source, destination: destination,
-      mapping: try NSMappingModel.inferredMappingModel(forSourceModel: source, destinationModel: destination),
-      isInferred: true)
+    try MigrationStep(inferredFrom: ModelDifference(from: source, to: destination))
   }
 
   /// Breadth first, so the first chain that is found has the fewest steps. A mapping model between two

@@ -13,6 +13,7 @@ extension MigrationPlan.Step {
       MigrationPlan.Statement(explanation: $0.explanation, sql: $0.statement, rows: $0.rows.map(Int.init))
     }
     problems = planned?.problems.map { "\($0.text) \($0.advice)" } ?? []
+    conditions = step.difference.map { MappingInference($0).conditions.map(\.description) } ?? []
     source = Self.name(step.source, known)
     destination = Self.name(step.destination, known)
     isInferred = step.isInferred
@@ -42,13 +43,16 @@ extension MigrationPlan.Step {
   }
 
   var losses: [String] {
-    entities.flatMap { entity -> [String] in
-      guard let source = entity.source else { return [] }
-      if entity.destination == nil {
-        return entity.objects == 0 ? [] : ["\(entity.objects.map { "\($0) " } ?? "the ")objects of \(source)"]
+    let omissions: [String] = step.difference.map { MappingInference($0).omissions } ?? []
+    return omissions
+      + entities.flatMap { entity -> [String] in
+        guard let source = entity.source else { return [] }
+        if entity.destination == nil {
+          return entity.objects == 0
+            ? [] : ["\(entity.objects.map { "\($0) " } ?? "the ")objects of \(source)"]
+        }
+        return entity.lostProperties(step).map { "\(source).\($0)" }
       }
-      return entity.lostProperties(step).map { "\(source).\($0)" }
-    }
   }
 }
 

@@ -28,6 +28,8 @@ public struct MigrationPlan: CustomStringConvertible {
     public let statements: [Statement]?
     /// What in the store stands in the way; not known for a later step.
     public let problems: [String]
+    /// What the step needs of the objects, and checks; an object that lacks it ends the migration.
+    public let conditions: [String]
     let step: MigrationStep
   }
 
@@ -57,8 +59,19 @@ public struct MigrationPlan: CustomStringConvertible {
   public let url: URL
   /// In the order in which they are run; none if the store has the model already.
   public let steps: [Step]
-  /// What is lost: the objects of entities and the values of properties that the new model does not have.
+  /// What is lost: the objects of entities and the values of properties that the new model does not have; if
+  /// objects are copied, also tables and columns of other programs.
   public let losses: [String]
+  /// What is worth knowing before, a sentence each: too little space, another process that has the store
+  /// open, indexes that the store lacks, references that lead nowhere.
+  public let warnings: [String]
+  /// Why the store can't be brought back by a migration down to its present version with all values as they
+  /// are now, a sentence each; none if it can.
+  public let obstaclesToReturn: [String]
+  /// The bytes that the migration needs beside the store at most, until it is done.
+  public let neededSpace: Int64
+  /// A guess, from the number of objects and of bytes, for a machine with a fast disk.
+  public let seconds: Double
   private let migration: AutomaticMigration
 
   /// Whether the store has another model.
@@ -71,12 +84,15 @@ public struct MigrationPlan: CustomStringConvertible {
   ///     file, and if there is none to infer it.
   ///   - configuration: that of the model which the store holds; nil for all entities.
   ///   - options: those with which a coordinator would add the store.
+  ///   - isDown: whether `model` is an earlier version than the store's. Then what the store's version has
+  ///     renamed keeps its values: renaming identifiers are read the other way round. No mapping model is
+  ///     looked for.
   ///
   /// Throws a `CocoaError`: 134130 if the model of the store is not found, 134140 and 134190 if no way leads
   /// to the model, with the reasons, and errors of reading the file.
   public init(
     forStoreAt url: URL, to model: NSManagedObjectModel, mapping: NSMappingModel? = nil,
-    configuration: String? = nil, options: [AnyHashable: Any] = [:]
+    configuration: String? = nil, options: [AnyHashable: Any] = [:], isDown: Bool = false
   ) throws {
     let plan: (AutomaticMigration, [MigrationStep], StoreInspection) = try withMigrationErrors {
       let file: StoreInspection = try Self.inspect(url)
@@ -87,6 +103,7 @@ public struct MigrationPlan: CustomStringConvertible {
           coordinator: NSPersistentStoreCoordinator(managedObjectModel: model), type: file.type,
           configuration: configuration, url: url, options: all))
       migration.mapping = mapping
+      migration.goesDown = isDown
       return (migration, try migration.steps(), file)
     }
     let inPlace: InPlaceStep? =
@@ -96,7 +113,13 @@ public struct MigrationPlan: CustomStringConvertible {
     steps = plan.1.enumerated().map { number, step in
       Step(step, counts: number == 0 ? plan.2 : nil, inPlace?.planned, known: plan.0.known)
     }
-    losses = steps.flatMap(\.losses)
+    let survey = MigrationSurvey(migration.store, plan.2, steps, inPlace?.planned)
+    let drift: [StoreDrift] = try withMigrationErrors { try survey.drift() }
+    losses =
+      steps.flatMap(\.losses) + (survey.isInPlace ? [] : drift.filter { $0.kind == .foreign }.map(\.text))
+    warnings = steps.isEmpty ? [] : survey.warnings(drift)
+    obstaclesToReturn = survey.obstaclesToReturn
+    (neededSpace, seconds) = (survey.neededSpace, survey.seconds)
   }
 
   private static func inspect(_ url: URL) throws -> StoreInspection {
@@ -156,10 +179,21 @@ public struct MigrationPlan: CustomStringConvertible {
         lines.append("  object by object, into a new file that then takes the store's place")
       }
     }
-    if !losses.isEmpty {
-      lines.append("Lost:")
-      lines += losses.map { "  \($0)" }
+    func list(_ title: String, _ sentences: [String]) {
+      if !sentences.isEmpty { lines.append(title) }
+      lines += sentences.map { "  \($0)" }
     }
+    list("Lost:", losses)
+    list("Needed:", steps.flatMap(\.conditions))
+    list("Beware:", warnings)
+    if obstaclesToReturn.isEmpty {
+      lines.append("Way back: a migration down, with all values.")
+    } else {
+      list("No way back with all values, so keep the original:", obstaclesToReturn)
+    }
+    lines.append(
+      "Space: up to \(MigrationSurvey.text(bytes: neededSpace)) beside the store. Time: \(MigrationSurvey.text(seconds: seconds))."
+    )
     return lines.joined(separator: "\n")
   }
 }

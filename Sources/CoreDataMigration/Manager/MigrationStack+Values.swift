@@ -79,7 +79,13 @@ extension MigrationStack {
     guard let attribute = property.property as? NSAttributeDescription, !keepsDefault(value, attribute) else {
       return
     }
-    object.setValue(Self.widened(value, for: attribute), forKey: attribute.name)
+    let value: Any? = Self.widened(value, for: attribute)
+    guard property.isElement else {
+      return object.setValue(value, forKey: attribute.name)
+    }
+    // Without any value there is no composite value either.
+    if value == nil, object.value(forKeyPath: property.path) == nil { return }
+    object.setValue(value, forKeyPath: property.path)
   }
 
   /// A required attribute keeps its default value, as in a migration in place.
@@ -161,7 +167,8 @@ extension MigrationStack {
       let given: Any? = try values.value(of: value)
       let wanted: Any? =
         keepsDefault(given, attribute) ? attribute.defaultValue : Self.widened(given, for: attribute)
-      let found: Any? = try made.readValue(forKey: attribute.name)
+      let found: Any? =
+        value.isElement ? made.value(forKeyPath: value.path) : try made.readValue(forKey: attribute.name)
       if !PlistValue.areEqual(found, wanted),
         PredicateValue(normalizing: found) != PredicateValue(normalizing: wanted)
       {

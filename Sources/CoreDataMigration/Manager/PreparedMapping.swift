@@ -16,10 +16,15 @@ struct PreparedMapping {
   /// How one property of the destination gets its value.
   struct Value {
     let mapping: NSPropertyMapping
+    /// For the path of an element of a composite attribute, the element.
     let property: NSPropertyDescription
     let expression: CoreDataPredicates.NSExpression
     /// The property of the source object that the expression reads, if it does nothing else.
     let key: String?
+
+    /// The property's name, or the path of an element.
+    var path: String { mapping.name ?? property.name }
+    var isElement: Bool { path.contains(".") }
   }
 
   var name: String { mapping.name ?? "" }
@@ -51,7 +56,7 @@ struct PreparedMapping {
       try (list ?? []).compactMap { property in
         let key: String = property.name ?? ""
         guard let expression = property.valueExpression else { return nil }
-        guard let found = target?.propertiesByName[key] else {
+        guard let found = target.flatMap({ Self.property(key, of: $0) }) else {
           throw MigrationFailure.mapping(
             name, reason: "the entity '\(target?.name ?? "")' has no property '\(key)'",
             advice: NearestNames.advice(for: key, among: target.map { Array($0.propertiesByName.keys) } ?? [])
@@ -64,6 +69,15 @@ struct PreparedMapping {
     }
     attributes = try values(mapping.attributeMappings)
     relationships = try values(mapping.relationshipMappings)
+  }
+
+  /// The property of that name, or the element of a composite attribute at that path.
+  private static func property(_ path: String, of entity: NSEntityDescription) -> NSPropertyDescription? {
+    if let property = entity.propertiesByName[path] { return property }
+    let keys: [String] = path.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+    return keys.dropFirst().reduce(entity.propertiesByName[keys[0]]) { property, key in
+      (property as? NSCompositeAttributeDescription)?.elements.first { $0.name == key }
+    }
   }
 
   private static func sourceKey(_ expression: CoreDataPredicates.NSExpression) -> String? {

@@ -40,9 +40,37 @@ public struct ModelDifference: Sendable {
   private let bySource: [ObjectIdentifier: Int]
 
   public init(from source: NSManagedObjectModel, to destination: NSManagedObjectModel) {
+    self.init(from: source, to: destination, matching: nil)
+  }
+
+  /// The difference between the first and the last of several versions, in which everything is matched from
+  /// version to version: what was renamed twice is still the same, and what was removed and later added under
+  /// the same name is not.
+  ///
+  /// Renaming identifiers of the last version alone often say less, because they name the version directly
+  /// before. With one version nothing differs. There must be at least one version.
+  public init(through versions: [NSManagedObjectModel]) {
+    precondition(!versions.isEmpty, "ModelDifference(through:) needs at least one version of a model.")
+    var matching: ModelCorrespondence?
+    for (former, next) in zip(versions, versions.dropFirst()) {
+      let step = ModelCorrespondence(ModelDifference(from: former, to: next))
+      matching = matching?.followed(by: step) ?? step
+    }
+    self.init(from: versions[0], to: versions[versions.count - 1], matching: matching)
+  }
+
+  /// The way back: from the destination to the source, with the same parts matched.
+  public var inverse: ModelDifference {
+    ModelDifference(from: destination, to: source, matching: ModelCorrespondence(self).inverse)
+  }
+
+  /// `matching`: which parts are the same; nil if renaming identifiers and names say it.
+  package init(
+    from source: NSManagedObjectModel, to destination: NSManagedObjectModel, matching: ModelCorrespondence?
+  ) {
     self.source = source
     self.destination = destination
-    let pairs = EntityPairs(source, destination)
+    let pairs = EntityPairs(source, destination, matching)
     var conflicts: [Conflict] = pairs.conflicts
     var entities: [EntityDifference] = []
     for new in destination.entitiesInStoreOrder {
@@ -105,14 +133,20 @@ struct EntityPairs {
   private var sources: [ObjectIdentifier: NSEntityDescription] = [:]
   private var destinations: [ObjectIdentifier: NSEntityDescription] = [:]
   let conflicts: [ModelDifference.Conflict]
+  /// What is matched by other means than renaming identifiers and names.
+  let matching: ModelCorrespondence?
 
-  init(_ source: NSManagedObjectModel, _ destination: NSManagedObjectModel) {
+  init(
+    _ source: NSManagedObjectModel, _ destination: NSManagedObjectModel, _ matching: ModelCorrespondence?
+  ) {
+    self.matching = matching
     let (old, new): ([NSEntityDescription], [NSEntityDescription]) = (
       source.entitiesInStoreOrder, destination.entitiesInStoreOrder
     )
     let match = RenamingMatch(
       source: old.map { .init(name: $0.name ?? "", identifier: $0.storedRenamingIdentifier) },
-      destination: new.map { .init(name: $0.name ?? "", identifier: $0.storedRenamingIdentifier) })
+      destination: new.map { .init(name: $0.name ?? "", identifier: $0.storedRenamingIdentifier) },
+      matching?.entities)
     for (entity, place) in zip(new, match.sources) {
       guard let place else { continue }
       sources[ObjectIdentifier(entity)] = old[place]
@@ -153,7 +187,8 @@ struct PropertyMatch {
     (after, before) = (new.properties, old.properties)
     let match = RenamingMatch(
       source: before.map { .init(name: $0.name, identifier: $0.storedRenamingIdentifier) },
-      destination: after.map { .init(name: $0.name, identifier: $0.storedRenamingIdentifier) })
+      destination: after.map { .init(name: $0.name, identifier: $0.storedRenamingIdentifier) },
+      pairs.matching.map { $0.properties[new.name ?? ""] ?? [:] })
     self.match = match
     let name: String = new.name ?? ""
     conflicts = match.conflicts.map { conflict in

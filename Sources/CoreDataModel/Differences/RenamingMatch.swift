@@ -30,11 +30,16 @@ struct RenamingMatch {
   private(set) var sources: [Int?]
   private(set) var conflicts: [Conflict] = []
 
-  init(source: [Part], destination: [Part]) {
+  /// `known`: what is to be matched instead, destination → source by name, as somebody else has decided.
+  init(source: [Part], destination: [Part], _ known: [String: String]? = nil) {
     sources = Array(repeating: nil, count: destination.count)
     var claims: [Int: Int] = [:]
     let names: [String: Int] = Dictionary(
       source.enumerated().map { ($1.name, $0) }, uniquingKeysWith: { first, _ in first })
+    if let known {
+      sources = destination.map { part in known[part.name].flatMap { names[$0] } }
+      return
+    }
     let identifiers: [String: Int] = Dictionary(
       source.enumerated().compactMap { place, part in part.identifier.map { ($0, place) } },
       uniquingKeysWith: { first, _ in first })

@@ -59,6 +59,13 @@ package enum AppleBookkeeping {
   static let removeEntities = DeleteStatement(
     from: entities, where: .binary(.less, .column(nil, "Z_ENT"), .integer(Int64(firstHistoryNumber))))
 
+  /// Whether a folded name is that of a table of the framework's own: metadata, keys, history.
+  static func isBookkeeping(_ folded: String) -> Bool {
+    tables.contains(folded) || historyTables.contains(folded)
+  }
+
+  private static let historyTables: Set<String> = [history, "ATRANSACTION", "ATRANSACTIONSTRING"]
+
   /// Whether a table holds rows of entities.
   package static func holdsRows(_ table: ExistingDatabase.Table) -> Bool {
     Set(table.columns.map(DatabaseNames.fold)).isSuperset(of: AppleNames.fixedColumns)

@@ -17,26 +17,15 @@ package struct InPlaceMigration: Sendable {
   /// Columns of the old schema whose values may be in files that nothing refers to afterwards.
   package let externalColumns: [ExternalColumn]
 
-  /// The first table, index or trigger of the new schema that a database lacks.
-  package func missingDefinition(in objects: [MigrationFacts.Object]) -> String? {
+  /// The first table, index or R-tree of the new schema that a database lacks.
+  package func missingDefinition(in facts: MigrationFacts) -> String? {
     let names: Set<String> = Set(
-      objects.filter { $0.kind != .index }.map { DatabaseNames.fold($0.name) })
-    let indexes: Set<SQLTokens> = Set(
-      objects.filter { $0.kind == .index }.map { SQLTokens(index: $0.sql ?? "") })
+      facts.objects.filter { $0.kind == .table }.map { DatabaseNames.fold($0.name) })
     for table in new.tables.map(\.name) + new.joinTables.map(\.name)
     where !names.contains(DatabaseNames.fold(table)) {
       return "Table \(table)"
     }
-    for index in AppleCreation(new).namedIndexes() {
-      if let tree = index.rTree {
-        if !names.contains(DatabaseNames.fold(tree.name)) { return "R-tree \(tree.name)" }
-      } else if !indexes.contains(
-        SQLTokens(index: SQLRenderer.text(index.trees[0], dialect: SQLiteDialect())))
-      {
-        return "Index \(index.name)"
-      }
-    }
-    return nil
+    return SchemaDrift(new, facts).missingDefinitions().first
   }
 
   package struct ExternalColumn: Sendable, Hashable {

@@ -59,7 +59,7 @@ struct MigrationProof {
     if schema.entityNumbers != migration.new.entityNumbers {
       throw failure("The numbers of the entities differ from the new model's.")
     }
-    if let missing = migration.missingDefinition(in: facts.objects) {
+    if let missing = migration.missingDefinition(in: facts) {
       throw failure("\(missing) is missing.")
     }
   }

@@ -38,10 +38,12 @@ package struct AtomicKind: StoreEngineKind {
   }
 
   package func inspect(_ url: URL, options: StoreOpeningOptions) throws -> StoreInspection {
-    let header: AtomicStoreHeader = try format.inspect(try content(url, options).0)
+    let (content, stamp): (AtomicStoreFile, FileStamp) = try content(url, options)
+    let header: AtomicStoreHeader = try format.inspect(content)
     let metadata: StoreMetadata = header.metadata
     var made = StoreInspection(type: type, uuid: metadata.uuid, metadata: metadata.published)
     if !metadata.hashes.isEmpty { made.versions = EntityVersions(hashes: metadata.hashes, structures: [:]) }
+    made.byteCount = stamp.size
     made.modelProblem = "Stores of type \(type) carry no model."
     made.frameworkVersion = metadata.values[StoreMetadata.Key.framework] as? Int
     // The hashes tell the names as the model spells them.

@@ -19,13 +19,15 @@ package struct StoreProblem: Sendable, Equatable {
     case required
     /// The counter of keys is behind the keys in use.
     case keys
+    /// A table, column or index that the model does not have, or one of the model's that the store lacks.
+    case structure
     /// The file of a value can't be read.
     case missingFile
     /// A file of a value that no row refers to.
     case orphanedFile
 
     /// Whether nothing is lost or wrong because of it.
-    package var isWarning: Bool { self == .orphanedFile || self == .keys || self == .order }
+    package var isWarning: Bool { [.orphanedFile, .keys, .order, .structure].contains(self) }
   }
 
   package var kind: Kind

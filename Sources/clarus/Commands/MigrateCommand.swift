@@ -12,7 +12,8 @@ struct MigrateCommand: ParsableCommand {
     discussion: """
       The store itself changes: in place, in one transaction, if it is a SQLite store and the mapping is inferred, else into a \
       new file that takes its place when it is complete. After an error, or Ctrl-C, it is as it was. --plan prints what would be \
-      done, what would be lost and what stands in the way, and changes nothing.
+      done, what would be lost and what stands in the way, whether there is a way back, the space and the time, and changes \
+      nothing. --down says that --to is an earlier version than the store's: what was renamed since keeps its values.
 
       The model that the store was written with is its own copy; for a store that carries none it is looked for among the \
       versions beside --to. The mapping model is inferred unless --mapping names one or one lies beside --to. Policies of a \
@@ -21,11 +22,12 @@ struct MigrateCommand: ParsableCommand {
       EXAMPLES
         clarus migrate Shop.sqlite --to Shop.xcdatamodeld --plan
         clarus migrate Shop.sqlite --to Shop.momd --model-version 'Shop 3' --keep-original Shop.before.sqlite --verify
+        clarus migrate Shop.sqlite --to Shop.momd --model-version 'Shop 2' --down
         clarus migrate Shop.xml --to Shop.xcdatamodeld --mapping Shop1to2.xcmappingmodel
 
       JSON
-        { "store", "needed", "done", "losses": [],
-          "steps": [{"from", "to", "inferred", "inPlace", "problems": [],
+        { "store", "needed", "done", "losses": [], "warnings": [], "obstaclesToReturn": [], "neededSpace", "seconds",
+          "steps": [{"from", "to", "inferred", "inPlace", "problems": [], "conditions": [],
             "entities": [{"change", "from", "to", "objects", "policy", "changes": []}],
             "statements": [{"explanation", "sql", "rows"}] or null}] }
       """)
@@ -47,6 +49,9 @@ struct MigrateCommand: ParsableCommand {
     completion: .file())
   var mapping: String?
 
+  @Flag(name: .long, help: "Go back to an earlier version of the model.")
+  var down = false
+
   @Flag(name: .long, help: "Print what would be done, and change nothing.")
   var plan = false
 
@@ -60,6 +65,12 @@ struct MigrateCommand: ParsableCommand {
 
   @OptionGroup var formatting: FormatOptions<ReportFormat>
 
+  func validate() throws {
+    if down, mapping != nil {
+      throw ValidationError("--down infers the way back; leave one of --down and --mapping out.")
+    }
+  }
+
   func run() throws {
     _ = try FileContent.recognize(store).storeKind(at: store)
     let model: NSManagedObjectModel = try naming("--to") {
@@ -69,7 +80,8 @@ struct MigrateCommand: ParsableCommand {
     let chosen: NSMappingModel? = try mapping.map { path in
       try naming("--mapping") { try NSMappingModel.load(contentsOf: URL(fileURLWithPath: path)) }
     }
-    let planned: MigrationPlan = try MigrationPlan(forStoreAt: url, to: model, mapping: chosen)
+    let planned: MigrationPlan = try MigrationPlan(
+      forStoreAt: url, to: model, mapping: chosen, isDown: down)
     if !plan, planned.isNeeded { try migrate(planned) }
     let output = StandardOutput()
     if formatting.isJSON {
@@ -130,12 +142,16 @@ struct MigrateCommand: ParsableCommand {
         ("from", .string(step.source)), ("to", .string(step.destination)),
         ("inferred", .bool(step.isInferred)),
         ("inPlace", .bool(step.statements != nil)), ("problems", texts(step.problems)),
+        ("conditions", texts(step.conditions)),
         ("entities", .array(entities)), ("statements", statements),
       ])
     }
     return .object([
       ("store", .string(store)), ("needed", .bool(planned.isNeeded)),
-      ("done", .bool(!plan && planned.isNeeded)), ("losses", texts(planned.losses)), ("steps", .array(steps)),
+      ("done", .bool(!plan && planned.isNeeded)), ("losses", texts(planned.losses)),
+      ("warnings", texts(planned.warnings)), ("obstaclesToReturn", texts(planned.obstaclesToReturn)),
+      ("neededSpace", .integer(planned.neededSpace)), ("seconds", .double(planned.seconds)),
+      ("steps", .array(steps)),
     ])
   }
 }

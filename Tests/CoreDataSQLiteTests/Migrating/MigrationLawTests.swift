@@ -14,6 +14,7 @@ import Testing
 
   @Test func `a migration in place gives the objects that a copy gives`() throws {
     var inPlace: Int = 0
+    var back: Int = 0
     for seed in Self.seeds {
       let folder: TemporaryFolder = try TemporaryFolder()
       var random = SeededRandom(seed: seed)
@@ -41,11 +42,59 @@ import Testing
         let expected: StoreDump = old.migrated(plan).withoutKeys.withoutNewOrders(plan)
         #expect(result == expected, "\(note.rawValue)\n\(result.differences(from: expected))")
         if outcome == .migrated { try MigrationCaseTests.expectFresh(url, target, folder) }
+        if try goBack(plan, from: found, to: old, at: url, note) { back += 1 }
       } catch {
         Issue.record(error, note)
       }
     }
     #expect(inPlace * 2 > Self.seeds.count || Seed.given != nil, "only \(inPlace) could be done in place")
+    #expect(back * 10 > Self.seeds.count || Seed.given != nil, "only \(back) lost nothing and could go back")
+  }
+
+  /// The migration down: as a slow copy makes it, and, where the way up lost nothing, with the values of
+  /// before. Returns whether it was such a way.
+  private func goBack(
+    _ plan: SchemaPlan, from found: StoreDump, to old: StoreDump, at url: URL, _ note: Comment
+  ) throws -> Bool {
+    let difference = ModelDifference(from: plan.source.model, to: plan.target.model)
+    guard difference.conflicts.isEmpty, MappingInference(difference.inverse).refusals.isEmpty else {
+      return false
+    }
+    let down = SchemaPlan(
+      source: plan.target, target: plan.source, ModelCorrespondence(difference.inverse))
+    let planned: PlannedMigration = try SQLiteKind().migrationPlan(
+      at: url, plan: down, options: StoreOpeningOptions())
+    guard planned.canRunInPlace, planned.problems.isEmpty else { return false }
+    try Migrating.migrate(url, down)
+    let after: StoreDump = try Migrating.dump(url, plan.source)
+    let copied: StoreDump = found.migrated(down).withoutKeys.withoutNewOrders(down)
+    let result: StoreDump = after.withoutKeys.withoutNewOrders(down)
+    #expect(result == copied, "\(note.rawValue), back\n\(result.differences(from: copied))")
+    guard plan.keepsEverything else { return false }
+    #expect(
+      after.withoutKeys == old.withoutKeys,
+      "\(note.rawValue), down after up\n\(after.withoutKeys.differences(from: old.withoutKeys))")
+    return true
+  }
+}
+
+extension SchemaPlan {
+  /// Whether each value of the source has a place in the target, and no missing one is filled.
+  fileprivate var keepsEverything: Bool {
+    source.entities.allSatisfy { entity in
+      if entity.isAbstract { return true }
+      guard let heir = entities.firstIndex(where: { $0.entity == entity.index }) else { return false }
+      return entity.slots.indices.allSatisfy { slot in
+        if entity.slots[slot].isDerived { return true }
+        guard let place = entities[heir].slots.firstIndex(of: .slot(slot, whenNil: nil)) else { return false }
+        let (former, new): (NSPropertyDescription, NSPropertyDescription) = (
+          entity.slots[slot].property, target.entities[heir].slots[place].property
+        )
+        guard let old = former as? NSRelationshipDescription, let now = new as? NSRelationshipDescription
+        else { return former is NSAttributeDescription == new is NSAttributeDescription }
+        return old.isToMany == now.isToMany && old.isOrdered == now.isOrdered
+      }
+    }
   }
 }
 

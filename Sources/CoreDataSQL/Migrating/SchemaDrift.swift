@@ -1,0 +1,80 @@
+import CoreDataStorage
+
+/// Compares the tables, columns, indexes, triggers and views of a database with those of its model.
+///
+/// A table or column that is missing is no matter of drift: such a store can't be opened.
+package struct SchemaDrift {
+  private let schema: StoreSchema
+  private let facts: MigrationFacts
+  private let ownTables: Set<String>
+
+  package init(_ schema: StoreSchema, _ facts: MigrationFacts) {
+    self.schema = schema
+    self.facts = facts
+    ownTables = Set((schema.tables.map(\.name) + schema.joinTables.map(\.name)).map(DatabaseNames.fold))
+  }
+
+  package func differences() -> [StoreDrift] {
+    missingDefinitions().map { StoreDrift(.missing, "\($0) of the model is missing.") } + foreignColumns()
+      + foreignObjects()
+  }
+
+  /// R-trees and indexes that the database lacks.
+  func missingDefinitions() -> [String] {
+    let tables: Set<String> = Set(
+      facts.objects.filter { $0.kind != .index }.map { DatabaseNames.fold($0.name) })
+    let indexes: Set<SQLTokens> = Set(
+      facts.objects.filter { $0.kind == .index }.map { SQLTokens(index: $0.sql ?? "") })
+    return AppleCreation(schema).namedIndexes().compactMap { index in
+      if let tree = index.rTree {
+        return tables.contains(DatabaseNames.fold(tree.name)) ? nil : "R-tree \(tree.name)"
+      }
+      let wanted = SQLTokens(index: SQLRenderer.text(index.trees[0], dialect: SQLiteDialect()))
+      return indexes.contains(wanted) || isWithinTable(index) ? nil : "Index \(index.name)"
+    }
+  }
+
+  /// Whether a constraint is part of the definition of its table, as earlier versions of Apple's framework
+  /// wrote it.
+  private func isWithinTable(_ index: AppleCreation.NamedIndex) -> Bool {
+    guard index.constraint != nil, case .index(let tree) = index.trees[0] else { return false }
+    return facts.objects.contains {
+      $0.kind == .index && $0.sql == nil && DatabaseNames.fold($0.table) == DatabaseNames.fold(tree.table)
+    }
+  }
+
+  private func foreignColumns() -> [StoreDrift] {
+    schema.tables.flatMap { table -> [StoreDrift] in
+      let known: Set<String> = Set(
+        (table.columns.map(\.name) + AppleNames.fixedColumns).map(DatabaseNames.fold))
+      let found: [String] =
+        facts.database.tables.first { DatabaseNames.fold($0.name) == DatabaseNames.fold(table.name) }?
+        .columns ?? []
+      return found.filter { !known.contains(DatabaseNames.fold($0)) }.map { column in
+        StoreDrift(.foreign, "Table \(table.name) has a column \(column) that is not of the model.")
+      }
+    }
+  }
+
+  private func foreignObjects() -> [StoreDrift] {
+    // An R-tree keeps its contents in three more tables; other virtual tables do alike.
+    let virtual: [String] = facts.objects.filter(\.isVirtualTable).map { DatabaseNames.fold($0.name) + "_" }
+    return facts.objects.compactMap { object in
+      let name: String = DatabaseNames.fold(object.name)
+      let isOwn: Bool =
+        switch object.kind {
+        case .table:
+          ownTables.contains(name) || AppleNames.isTree(name) || AppleBookkeeping.isBookkeeping(name)
+            || name.hasPrefix("SQLITE_") || virtual.contains { name.hasPrefix($0) }
+        case .index:
+          AppleNames.isIndex(name) || object.sql == nil
+            || !ownTables.contains(DatabaseNames.fold(object.table))
+        case .trigger: AppleNames.isTrigger(name)
+        case .view: false
+        }
+      if isOwn { return nil }
+      let kind: String = object.kind.rawValue.prefix(1).uppercased() + object.kind.rawValue.dropFirst()
+      return StoreDrift(.foreign, "\(kind) \(object.name) is not of the model.")
+    }
+  }
+}
