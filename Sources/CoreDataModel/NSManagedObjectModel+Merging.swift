@@ -42,7 +42,8 @@ extension NSManagedObjectModel {
   }
 
   /// Whether a store with this metadata can be opened with a configuration of the model (nil: all entities):
-  /// same entity names, same version hashes.
+  /// same entity names, same version hashes. A store may hold more than a configuration: further entities of
+  /// the model.
   ///
   /// The part of derived and composite attributes in Apple's hashes is not known. Entities that have some may
   /// also fit by their structure; metadata of a store, or from `metadataForPersistentStore`, contains the
@@ -51,10 +52,16 @@ extension NSManagedObjectModel {
     withName configuration: String?, compatibleWithStoreMetadata metadata: [String: Any]
   ) -> Bool {
     guard let versions = EntityVersions(metadata: metadata),
-      let entities = entities(forConfigurationName: configuration)
+      entities(forConfigurationName: configuration) != nil
     else { return false }
-    return Set(entities.map { $0.name ?? "" }) == Set(versions.hashes.keys)
-      && entities.allSatisfy { versions.fits($0) == true }
+    let held: Set<String>? = heldEntityNames(ofConfiguration: configuration)
+    let present = Set(versions.hashes.keys)
+    if !present.isSubset(of: entitiesByName.keys) { return false }
+    return storedEntities.allSatisfy { entity in
+      let name: String = entity.name ?? ""
+      if let held, !held.contains(name), !present.contains(name) { return true }
+      return present.contains(name) && versions.fits(entity) == true
+    }
   }
 }
 

@@ -140,7 +140,17 @@ nonisolated open class NSManagedObjectModel: NSObject, NSCopying, NSSecureCoding
     return names.compactMap { byName[$0] }
   }
 
-  /// Creates or replaces a configuration. Its entities must be in the model.
+  /// The names of the entities whose objects a store of the configuration holds: those of the configuration
+  /// and their sub-entities, which share their tables. nil for no configuration, and for one that the model
+  /// does not have.
+  package final func heldEntityNames(ofConfiguration configuration: String?) -> Set<String>? {
+    configuration.flatMap { entities(forConfigurationName: $0) }.map { entities in
+      Set(entities.flatMap { $0.familyInStoreOrder.compactMap(\.name) })
+    }
+  }
+
+  /// Creates or replaces a configuration. Its entities must be in the model. A store of the configuration
+  /// holds objects of their sub-entities too.
   open func setEntities(_ entities: [NSEntityDescription], forConfigurationName configuration: String) {
     mayChange()
     for entity in entities {

@@ -46,7 +46,12 @@ package enum ModelCheck {
         differing.append(entity.name)
       }
     }
-    let unknown: [String] = versions.hashes.keys.filter { !seen.contains($0) }.sorted()
+    // A store may hold more of the model than the configuration.
+    let further: Set<String> = Set(
+      layout.entities.filter { entityNames != nil && versions.fits($0.entity) != false }.map(\.name))
+    let unknown: [String] = versions.hashes.keys.filter {
+      !seen.contains($0) && !further.contains($0)
+    }.sorted()
     if differing.isEmpty && missing.isEmpty && unknown.isEmpty { return }
     var mismatch = ModelMismatch(
       differing: differing.sorted(), missing: missing.sorted(), unknown: unknown)

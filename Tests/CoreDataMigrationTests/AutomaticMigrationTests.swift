@@ -49,6 +49,43 @@ struct AutomaticMigrationTests {
     #expect(error?.localizedDescription.contains("NSMigratePersistentStoresAutomaticallyOption") == true)
   }
 
+  @Test("a new required relationship needs a store without such objects", arguments: kinds)
+  func requiredRelationship(_ kind: StoreKind) throws {
+    let second: NSManagedObjectModel = Versions.first { model in
+      World.pair(
+        model.entitiesByName["Tag"]!, "creator", .one, .nullifyDeleteRule, model.entitiesByName["Person"]!,
+        "made", .many, .nullifyDeleteRule)
+      model.entitiesByName["Tag"]!.relationshipsByName["creator"]!.isOptional = false
+    }
+    for hasTags in [true, false] {
+      let folder = try TemporaryFolder()
+      let current = try SourceModel.write([Versions.first(), second], in: folder)
+      let url: URL = try Versions.makeStore(kind, in: folder, people: 2)
+      if !hasTags {
+        try Versions.using(Versions.first(), kind, url) { context in
+          for tag in try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Tag")) {
+            context.delete(tag)
+          }
+          try context.save()
+        }
+      }
+      let bytes: Data = try Data(contentsOf: url)
+      let error = errorThrown {
+        try Versions.using(current, kind, url, Versions.automatic) { context in
+          let count: Int = try context.count(for: NSFetchRequest<NSManagedObject>(entityName: "Person"))
+          #expect(count == 2)
+        }
+      }
+      if hasTags {
+        #expect(error?.localizedDescription.contains("creator") == true, "\(String(describing: error))")
+        #expect(error?.localizedDescription.contains("Tag") == true)
+        #expect(try Data(contentsOf: url) == bytes)
+      } else {
+        #expect(error == nil, "\(String(describing: error))")
+      }
+    }
+  }
+
   @Test("a change that can't be inferred leaves the file as it was, byte for byte", arguments: kinds)
   func notInferable(_ kind: StoreKind) throws {
     let folder = try TemporaryFolder()

@@ -4,6 +4,8 @@ import StackSupport
 import TestSupport
 import Testing
 
+@testable import CoreDataMigration
+
 /// Fails in the second pass.
 final class LateFailingPolicy: NSEntityMigrationPolicy {
   struct Failure: Error {}
@@ -128,6 +130,19 @@ struct ManagerDestinationTests {
     #expect(error?.code == NSMigrationManagerDestinationStoreError)
     #expect(error?.localizedDescription.contains("destination model") == true)
     #expect(try Data(contentsOf: target) == bytes)
+  }
+
+  @Test("a device is never removed in place of a store")
+  func devices() throws {
+    let folder = try TemporaryFolder()
+    let file: URL = folder.file("file")
+    #expect(!DestinationFiles.mayRemove(file))
+    try Data().write(to: file)
+    #expect(DestinationFiles.mayRemove(file))
+    #expect(!DestinationFiles.mayRemove(folder.url))
+    for device in ["/dev/null", "/dev/zero", "/dev/null/x.sqlite"] {
+      #expect(!DestinationFiles.mayRemove(URL(fileURLWithPath: device)), "\(device)")
+    }
   }
 
   @Test("what a killed migration has left is replaced, not added to")

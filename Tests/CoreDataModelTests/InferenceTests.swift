@@ -254,6 +254,21 @@ struct InferenceTests {
       },
       mappings: ["IEM_Transform_Item: Item → Item: place = $source.place; x"]),
     Case(
+      name: "a new required relationship",
+      old: {
+        $0.entity("Item")
+        $0.entity("Person")
+      },
+      new: {
+        $0.entity("Item")
+        $0.entity("Person")
+        $0.relate("Item", "owner", "Person", "items")
+        $0["Item"].relationshipsByName["owner"]?.isOptional = false
+        $0["Person"].relationshipsByName["items"]?.isOptional = false
+      },
+      mappings: ["IEM_Transform_Item: Item → Item: owner", "IEM_Transform_Person: Person → Person: items"],
+      conditions: ["Every Item must have a value of 'owner'."]),
+    Case(
       name: "a stored attribute becomes transient and back",
       old: {
         let a: NSAttributeDescription = Draft.attribute("a")
@@ -399,7 +414,7 @@ struct InferenceTests {
       ]
     ),
     (
-      "a new required relationship",
+      "a new to-many relationship with a minimum",
       { draft in
         draft.entity("Item")
         draft.entity("Person")
@@ -408,8 +423,12 @@ struct InferenceTests {
         draft.entity("Item")
         draft.entity("Person")
         draft.relate("Item", "owner", "Person", "items")
-        draft["Item"].relationshipsByName["owner"]?.isOptional = false
-      }, ["Item.owner is new and required, so that existing objects have nothing at its other end."]
+        draft["Person"].relationshipsByName["items"]?.isOptional = false
+        draft["Person"].relationshipsByName["items"]?.minCount = 2
+      },
+      [
+        "Person.items is new and must have at least 2, so that existing objects have nothing at its other end."
+      ]
     ),
     (
       "a relationship in the place of an attribute", { $0.entity("Item", Draft.attribute("a")) },

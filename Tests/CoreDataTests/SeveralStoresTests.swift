@@ -40,6 +40,70 @@ struct SeveralStoresTests {
     return (folder, coordinator, context)
   }
 
+  /// A book with a kind of book that no configuration names, and tags.
+  private static func library() -> NSManagedObjectModel {
+    let book = World.entity("Book", [World.attribute("title", .stringAttributeType)])
+    let novel = World.entity("Novel", [World.attribute("plot", .stringAttributeType)])
+    let tag = World.entity("Tag", [World.attribute("title", .stringAttributeType)])
+    book.subentities = [novel]
+    let model = NSManagedObjectModel()
+    model.entities = [book, novel, tag]
+    for entity in model.entities { entity.managedObjectClassName = nil }
+    model.setEntities([book], forConfigurationName: "Books")
+    model.setEntities([tag], forConfigurationName: "Tags")
+    return model
+  }
+
+  @Test(arguments: [StoreKind.sqlite, .xml, .binary])
+  func `a configuration holds sub-entities, and opens a store that holds more`(kind: StoreKind) throws {
+    let folder = try TemporaryFolder()
+    let all: URL = try #require(kind.url("all", in: folder))
+    func using(
+      _ stores: [(String?, URL)], _ body: (NSManagedObjectContext, [NSPersistentStore]) throws -> Void
+    ) throws {
+      let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Self.library())
+      let opened: [NSPersistentStore] = try stores.map { name, url in
+        try coordinator.addPersistentStore(ofType: kind.type, configurationName: name, at: url)
+      }
+      try inFreshContext(coordinator) { try body($0, opened) }
+      for store in opened { try coordinator.remove(store) }
+    }
+    func insert(_ entity: String, _ title: String, _ context: NSManagedObjectContext) -> NSManagedObject {
+      let object = NSEntityDescription.insertNewObject(forEntityName: entity, into: context)
+      object.setValue(title, forKey: "title")
+      return object
+    }
+    func titles(_ entity: String, _ context: NSManagedObjectContext) throws -> [String] {
+      try context.fetch(NSFetchRequest<NSManagedObject>(entityName: entity)).compactMap {
+        $0.value(forKey: "title") as? String
+      }.sorted()
+    }
+    try using([(nil, all)]) { context, _ in
+      for (entity, title) in [("Book", "b"), ("Novel", "n")] { _ = insert(entity, title, context) }
+      // A file that is written as a whole would lose what the configuration does not hold.
+      if kind == .sqlite { _ = insert("Tag", "t", context) }
+      try context.save()
+    }
+    let tags: URL = try #require(kind.url("tags", in: folder))
+    try using([("Books", all), ("Tags", tags)]) { context, stores in
+      let before: [String] = try titles("Book", context)
+      #expect(before == ["b", "n"])
+      let (novel, tag) = (insert("Novel", "m", context), insert("Tag", "u", context))
+      try context.save()
+      #expect(novel.objectID.persistentStore === stores[0] && tag.objectID.persistentStore === stores[1])
+    }
+    try using([("Books", all), ("Tags", tags)]) { context, _ in
+      let found: [[String]] = try ["Book", "Novel", "Tag"].map { try titles($0, context) }
+      #expect(found == [["b", "m", "n"], ["m", "n"], ["u"]])
+    }
+    let metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(
+      ofType: kind.type, at: all, options: nil)
+    let model: NSManagedObjectModel = Self.library()
+    #expect(model.isConfiguration(withName: "Books", compatibleWithStoreMetadata: metadata))
+    model.entitiesByName["Novel"]?.properties.append(World.attribute("end", .stringAttributeType))
+    #expect(!model.isConfiguration(withName: "Books", compatibleWithStoreMetadata: metadata))
+  }
+
   @Test(
     .rule("STORE-2", "NSManagedObjectContext.assign(_:to:)"),
     .rule("FETCH-16", "NSFetchRequest.affectedStores"), arguments: StoreKind.every)

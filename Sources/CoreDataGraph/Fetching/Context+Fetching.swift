@@ -276,7 +276,10 @@ extension NSManagedObjectContext {
         throw GraphError.unsupported(
           "Returning \(type(of: value)) as \(T.self)",
           advice:
-            "The request's resultType and its generic parameter must agree, for instance NSFetchRequest<NSNumber> for counts."
+            "The request's resultType and its generic parameter must agree: NSFetchRequest<NSDictionary> for dictionaries, "
+            + "<NSNumber> for counts, <NSManagedObjectID> for ids, <NSFetchRequestResult> for any. A request of a "
+            + "class method is one of its class unless a type is written: "
+            + "let request: NSFetchRequest<NSFetchRequestResult> = Item.fetchRequest()."
         )
       }
       return value

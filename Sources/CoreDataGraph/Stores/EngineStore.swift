@@ -67,8 +67,7 @@ class EngineStore: NSPersistentStore, StoreOperations, @unchecked Sendable {
 
   private var storeOptions: StoreOpeningOptions {
     var made = StoreOpeningOptions(apple: options ?? [:])
-    made.entityNames = givenConfiguration.flatMap { layout.model.entities(forConfigurationName: $0) }
-      .map { Set($0.compactMap(\.name)) }
+    made.entityNames = layout.model.heldEntityNames(ofConfiguration: givenConfiguration)
     return made
   }
 

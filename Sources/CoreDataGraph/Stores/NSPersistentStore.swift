@@ -332,10 +332,13 @@ nonisolated open class NSPersistentStore: NSObject, @unchecked Sendable {
   /// Whether the store's configuration holds an entity.
   final func holds(_ runtime: EntityRuntime) -> Bool {
     if holdsEveryEntity { return true }
+    // Asked for by its ancestors: nothing is gathered for a look-up.
     guard let entities = self.runtime.layout.model.entities(forConfigurationName: configurationName) else {
       return true
     }
-    return entities.contains { $0.name == runtime.layout.name }
+    return entities.contains { entity in
+      sequence(first: runtime.layout.entity, next: \.superentity).contains { $0.name == entity.name }
+    }
   }
 
   /// Runs `body` while no context saves to the store.

@@ -77,9 +77,8 @@ struct AutomaticMigration {
   /// The entities that the store is to hold.
   private func destinationModel() throws -> NSManagedObjectModel {
     let model: NSManagedObjectModel = store.coordinator.managedObjectModel
-    guard let configuration = store.configuration else { return model }
-    let entities: [NSEntityDescription] = model.entities(forConfigurationName: configuration) ?? []
-    return try model.restricted(to: Set(entities.compactMap(\.name)))
+    guard let names = model.heldEntityNames(ofConfiguration: store.configuration) else { return model }
+    return try model.restricted(to: names)
   }
 
   /// The model that the store was written with: its own copy if it carries one, otherwise one of the

@@ -53,6 +53,16 @@ struct DestinationFiles {
     return (facts[.size] as? NSNumber)?.intValue != 0
   }
 
+  /// Whether what is there is a file, and not a device: a store at `/dev/null` is in memory, and a program
+  /// with all rights would remove the device.
+  static func mayRemove(_ url: URL) -> Bool {
+    guard url.isFileURL, let facts = try? FileManager.default.attributesOfItem(atPath: url.path) else {
+      return false
+    }
+    let type = facts[.type] as? FileAttributeType
+    return type == .typeRegular || type == .typeSymbolicLink
+  }
+
   /// Called when the store is complete and closed.
   func publish() throws {
     guard let copy else { return }
@@ -77,7 +87,7 @@ struct DestinationFiles {
   }
 
   private static func remove(_ place: StorePlace) {
-    guard place.url.isFileURL, place.type != NSInMemoryStoreType else { return }
+    guard place.type != NSInMemoryStoreType, mayRemove(place.url) else { return }
     let coordinator = NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel())
     try? coordinator.destroyPersistentStore(at: place.url, ofType: place.type, options: nil)
     for ending in ["", "-wal", "-shm", "-journal"] {

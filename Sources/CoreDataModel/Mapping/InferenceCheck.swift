@@ -217,7 +217,8 @@ struct InferenceCheck {
   private mutating func checkNewRelationship(
     _ new: NSRelationshipDescription, _ owner: String, _ subject: String
   ) {
-    if new.isOptional { return }
+    // A required to-many relationship may be empty unless it has a minimum.
+    if new.isOptional || (new.isToMany && new.minCount <= 0) { return }
     // A new side of a known relationship gets its objects through the other side.
     if let inverse = new.inverseRelationship, let other = inverse.declaringEntity,
       let known = difference.entity(forDestination: other)?.properties.first(where: {
@@ -227,9 +228,14 @@ struct InferenceCheck {
       require(owner, .hasValue(property: new.name))
       return
     }
+    if !new.isToMany {
+      // Nothing has a value: a store without such objects can be migrated, as by Apple's framework.
+      require(owner, .hasValue(property: new.name))
+      return
+    }
     refuse(
       owner, new.name,
-      "\(subject) is new and required, so that existing objects have nothing at its other end.",
+      "\(subject) is new and must have at least \(new.minCount), so that existing objects have nothing at its other end.",
       "Make it optional, or relate the objects with a mapping model.")
   }
 

@@ -26,10 +26,7 @@ extension NSPersistentStore {
   /// which keeps its metadata refuses a program with another model. Throws for metadata with other hashes.
   final func completeMetadata() throws {
     var known: [String: Any] = metadata ?? [:]
-    let names: Set<String>? =
-      givenConfiguration
-      .flatMap { runtime.layout.model.entities(forConfigurationName: $0) }
-      .map { Set($0.compactMap(\.name)) }
+    let names: Set<String>? = runtime.layout.model.heldEntityNames(ofConfiguration: givenConfiguration)
     let kept = StoreMetadata(type: type, uuid: uuid, values: known)
     let options = StoreOpeningOptions(apple: self.options ?? [:])
     if kept.hashes.isEmpty {

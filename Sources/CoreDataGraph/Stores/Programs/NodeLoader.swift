@@ -11,9 +11,8 @@ struct NodeLoader {
   init(_ store: NSAtomicStore) {
     self.store = store
     var options = StoreOpeningOptions()
-    options.entityNames = store.givenConfiguration
-      .flatMap { store.runtime.layout.model.entities(forConfigurationName: $0) }
-      .map { Set($0.compactMap(\.name)) }
+    options.entityNames = store.runtime.layout.model.heldEntityNames(
+      ofConfiguration: store.givenConfiguration)
     loader = AtomicStoreLoader(
       layout: store.runtime.layout, options: options, url: store.url ?? URL(fileURLWithPath: "/dev/null"))
   }
