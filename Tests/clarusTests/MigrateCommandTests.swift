@@ -106,4 +106,28 @@ import Testing
     #expect(both.status == 2)
     #expect(both.errors.contains("--mapping"), "\(both.errors)")
   }
+
+  @Test("model squash makes a mapping model over several versions, which a migration then finds")
+  func squash() throws {
+    try write(
+      "2", #"<attribute name="name" attributeType="String" elementID="title"/>"# + Self.rank)
+    try write(
+      "3", #"<attribute name="label" attributeType="String" elementID="name"/>"# + Self.rank)
+    let store: String = try makeStore()
+    let refused = try migrate(store, "3", "--plan")
+    #expect(refused.status == 1)
+    let run = try CommandLineRun(["model", "squash", path("Shop.xcdatamodeld"), "--output", path("Shop.cdm")])
+    #expect(run.output == "\(path("Shop.cdm")): 1 → 3, over 1 version\n", "\(run.errors)")
+    #expect(try migrate(store, "3", "--verify").status == 0)
+    let rows = try CommandLineRun(["fetch", store, "Item", "--sort", "label", "--format", "csv"])
+    #expect(rows.output.contains("axe") && rows.output.contains("label"), "\(rows.output)")
+    let again = try CommandLineRun([
+      "model", "squash", path("Shop.xcdatamodeld"), "--output", path("Shop.cdm"),
+    ])
+    #expect(again.status == 1)
+    #expect(again.errors.contains("Shop.cdm"), "\(again.errors)")
+    let one = try CommandLineRun(
+      ["model", "squash", path("Shop.xcdatamodeld"), "--through", "1", "--output", path("Other.cdm")])
+    #expect(one.status == 2)
+  }
 }

@@ -4,8 +4,11 @@ import ArgumentParser
 struct ModelCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "model",
-    abstract: "Shows, hashes, checks or compares models.",
-    subcommands: [ModelShowCommand.self, ModelHashCommand.self, ModelLintCommand.self, ModelDiffCommand.self])
+    abstract: "Shows, hashes, checks, compares or squashes models.",
+    subcommands: [
+      ModelShowCommand.self, ModelHashCommand.self, ModelLintCommand.self, ModelDiffCommand.self,
+      ModelSquashCommand.self,
+    ])
 }
 
 /// The options that the commands on models share.
