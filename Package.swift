@@ -109,6 +109,15 @@ let package: Package = Package(
         "ProgramStores", "TestSupport", "CoreDataStorage", .product(name: "GRDB", package: "GRDB.swift"),
         .product(name: "GRDBSQLite", package: "GRDB.swift"),
       ], path: "Tests/StackSupport"),
+    // Counts the calls of a process that change files, and ends it, or has them fail, from the n-th on.
+    .target(name: "CCrashPoints", path: "Tests/CCrashPoints"),
+    // What processes do that are stopped at a point, and how tests start them.
+    .target(
+      name: "CrashScenarios", dependencies: coreData + ["CCrashPoints", "StackSupport", "TestSupport"],
+      path: "Tests/CrashScenarios"),
+    // The program that is stopped; tests of stores and migrations run it.
+    .executableTarget(
+      name: "CrashTool", dependencies: coreData + ["CrashScenarios"], path: "Tests/CrashTool"),
     // The vectors of predicates, for the tests in memory and through stores.
     .target(name: "PredicateVectors", dependencies: ["TestSupport"], path: "Tests/PredicateVectors"),
     .testTarget(name: "CoreDataRuntimeTests", dependencies: ["CoreDataRuntime"]),
@@ -157,7 +166,8 @@ let package: Package = Package(
     .testTarget(
       name: "CoreDataMigrationTests",
       dependencies: coreData + [
-        "StackSupport", "TestSupport", .product(name: "GRDB", package: "GRDB.swift"),
+        "CrashScenarios", "CrashTool", "StackSupport", "TestSupport",
+        .product(name: "GRDB", package: "GRDB.swift"),
       ]),
     .testTarget(
       name: "CoreDataGraphTests",
@@ -172,7 +182,8 @@ let package: Package = Package(
     .testTarget(
       name: "CoreDataTests",
       dependencies: coreData + [
-        "PredicateVectors", "StackSupport", "TestSupport", "CoreDataArchives", "CoreDataSQL",
+        "CrashScenarios", "CrashTool", "PredicateVectors", "StackSupport", "TestSupport", "CoreDataArchives",
+        "CoreDataSQL",
         "CoreDataSQLite",
         "CoreDataStorage",
         .product(name: "GRDB", package: "GRDB.swift"),

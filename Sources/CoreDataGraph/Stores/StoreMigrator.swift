@@ -25,6 +25,9 @@ package protocol StoreMigrationService: Sendable {
   /// Migrates a store file that was written with another model, if the options of its addition ask for it.
   /// Returns whether the file now has the model of the coordinator.
   func migrate(_ store: OutdatedStore) throws -> Bool
+  /// Removes what a process that was killed while it migrated the store has left beside it, unless the next
+  /// migration can go on with it.
+  func removeLeftovers(of store: NSPersistentStore, at url: URL)
 }
 
 /// A store file whose model is not its coordinator's, and how the program is adding it.
@@ -56,6 +59,7 @@ extension NSPersistentStoreCoordinator {
       let store: NSPersistentStore = try makeStore(
         type: type, configuration: configuration, url: url, options: options)
       try store.open()
+      if let url { StoreMigrator.service?.removeLeftovers(of: store, at: url) }
       return store
     }
     do {

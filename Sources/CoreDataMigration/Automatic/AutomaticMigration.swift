@@ -9,7 +9,8 @@ import Foundation
 ///
 /// Object by object, the new store is made in a hidden folder beside the file and takes its place when it is
 /// complete: in one transaction for SQLite files, by a rename for files that are written as wholes. Until
-/// then, and after an error, the file is as it was. It keeps its UUID and the program's metadata.
+/// then, and after an error, the file is as it was. It keeps its UUID and the program's metadata. If the
+/// process is killed, the next migration goes on after the last step that was complete (`MigrationJournal`).
 struct AutomaticMigration {
   let store: OutdatedStore
   let known: KnownModels
@@ -108,42 +109,86 @@ struct AutomaticMigration {
   // MARK: Steps
 
   private func run(_ steps: [MigrationStep]) throws {
+    let staging = StagingFolder(for: store.url)
+    // After an error nothing is left. A process that is killed leaves what the next one goes on with.
+    defer { staging.discard() }
     if steps.count == 1, let inPlace = try InPlaceStep(steps[0], of: store) {
       return try inPlace.run(verifies: verifiesValues, note: note)
     }
-    let staging = try StagingFolder(for: store.url)
-    defer { staging.discard() }
-    var place = StorePlace(store.url, store.type, store.options)
-    for (number, step) in steps.enumerated() {
-      let next = StorePlace(try staging.url(step: number), store.type, store.options)
-      let manager = NSMigrationManager(sourceModel: step.source, destinationModel: step.destination)
-      manager.verifiesValues = verifiesValues
-      manager.noteObjects = note
-      try manager.migrateStore(
-        from: place.url, sourceType: place.type, options: place.options, with: step.mapping,
-        toDestinationURL: next.url, destinationType: next.type, destinationOptions: next.options)
-      if step.isInferred {
-        try step.requireEqualCounts(
-          from: StoreRegistry.inspect(place.url), to: StoreRegistry.inspect(next.url))
-      }
-      place = next
+    settle(steps[0].source)
+    var journal = try MigrationJournal(steps, of: store, verifies: verifiesValues)
+    journal.completed = completed(of: steps, in: staging, journal)
+    if journal.completed == 0 { try staging.begin(journal) }
+    while journal.completed < steps.count {
+      try run(steps[journal.completed], number: journal.completed + 1, in: staging)
+      journal.completed += 1
+      try staging.complete(journal)
     }
-    try publish(place)
+    try publish(staging.made(byStep: steps.count))
   }
 
-  /// Replaces the file by the migrated one, which gets the UUID of the file.
-  private func publish(_ made: StorePlace) throws {
-    let old: [String: Any] = try NSPersistentStoreCoordinator.metadataForPersistentStore(
-      ofType: store.type, at: store.url, options: nil)
-    var metadata: [String: Any] = try NSPersistentStoreCoordinator.metadataForPersistentStore(
-      ofType: made.type, at: made.url, options: nil)
-    metadata[NSStoreUUIDKey] = old[NSStoreUUIDKey]
+  /// Makes the store of a step from that of the one before.
+  private func run(_ step: MigrationStep, number: Int, in staging: StagingFolder) throws {
+    let source: URL = number == 1 ? store.url : staging.made(byStep: number - 1)
+    let made: URL = staging.made(byStep: number)
+    try staging.prepare(step: number)
+    let manager = NSMigrationManager(sourceModel: step.source, destinationModel: step.destination)
+    manager.verifiesValues = verifiesValues
+    manager.noteObjects = note
+    try manager.migrateStore(
+      from: source, sourceType: store.type, options: store.options, with: step.mapping,
+      toDestinationURL: made, destinationType: store.type, destinationOptions: store.options)
+    if step.isInferred {
+      try step.requireEqualCounts(from: StoreRegistry.inspect(source), to: StoreRegistry.inspect(made))
+    }
+    var metadata: [String: Any] = try metadata(of: made)
+    metadata[NSStoreUUIDKey] = try self.metadata(of: store.url)[NSStoreUUIDKey]
     try NSPersistentStoreCoordinator.setMetadata(
-      metadata, forPersistentStoreOfType: made.type, at: made.url, options: nil)
+      metadata, forPersistentStoreOfType: store.type, at: made, options: nil)
+  }
+
+  /// Replaces the file by the migrated one, which has the UUID of the file.
+  private func publish(_ made: URL) throws {
     let coordinator = NSPersistentStoreCoordinator(managedObjectModel: store.coordinator.managedObjectModel)
     try coordinator.replacePersistentStore(
-      at: store.url, destinationOptions: store.options, withPersistentStoreFrom: made.url,
-      sourceOptions: nil, ofType: store.type)
+      at: store.url, destinationOptions: store.options, withPersistentStoreFrom: made, sourceOptions: nil,
+      ofType: store.type)
+  }
+
+  private func metadata(of url: URL) throws -> [String: Any] {
+    try NSPersistentStoreCoordinator.metadataForPersistentStore(ofType: store.type, at: url, options: nil)
+  }
+
+  // MARK: Going on
+
+  /// How many of the steps a process that was killed has completed, so that they need not be done again.
+  func completed(of steps: [MigrationStep]) -> Int {
+    let staging = StagingFolder(for: store.url)
+    guard !steps.isEmpty, staging.journal != nil,
+      let journal = try? MigrationJournal(steps, of: store, verifies: verifiesValues)
+    else { return 0 }
+    return completed(of: steps, in: staging, journal)
+  }
+
+  private func completed(
+    of steps: [MigrationStep], in staging: StagingFolder, _ journal: MigrationJournal
+  ) -> Int {
+    guard let begun = staging.journal, journal.continues(begun),
+      let made = try? metadata(of: staging.made(byStep: begun.completed)),
+      let own = try? metadata(of: store.url),
+      made[NSStoreUUIDKey] as? String == own[NSStoreUUIDKey] as? String,
+      steps[begun.completed - 1].destination.isConfiguration(
+        withName: nil, compatibleWithStoreMetadata: made)
+    else { return 0 }
+    return begun.completed
+  }
+
+  /// Has SQLite write the log that a killed process has left into the file, or roll its journal back, so that
+  /// the file's contents can be compared with what they were. If it can't, the migration begins anew.
+  private func settle(_ model: NSManagedObjectModel) {
+    guard store.type == NSSQLiteStoreType, StoreContents.hasLog(store.url) else { return }
+    let place = StorePlace(store.url, store.type, store.options)
+    try? MigrationSide(place, model, options: [CreatesStoreIfMissingOption: false]).close()
   }
 }
 

@@ -72,6 +72,10 @@ public struct MigrationPlan: CustomStringConvertible {
   public let neededSpace: Int64
   /// A guess, from the number of objects and of bytes, for a machine with a fast disk.
   public let seconds: Double
+  /// How many of the steps are done already, by a process that was killed before the new store took the old
+  /// one's place: ``run(verifies:keepingOriginalAt:progress:)`` goes on after them. If it is to verify values
+  /// and that process did not, it begins anew.
+  public let completedSteps: Int
   private let migration: AutomaticMigration
 
   /// Whether the store has another model.
@@ -120,6 +124,7 @@ public struct MigrationPlan: CustomStringConvertible {
     warnings = steps.isEmpty ? [] : survey.warnings(drift)
     obstaclesToReturn = survey.obstaclesToReturn
     (neededSpace, seconds) = (survey.neededSpace, survey.seconds)
+    completedSteps = migration.completed(of: plan.1)
   }
 
   private static func inspect(_ url: URL) throws -> StoreInspection {
@@ -160,9 +165,23 @@ public struct MigrationPlan: CustomStringConvertible {
     }
   }
 
+  /// What a process that was killed has done already.
+  private var begun: String? {
+    guard completedSteps > 0 else { return nil }
+    let done: String =
+      steps.count == 1
+      ? "its step is"
+      : completedSteps == 1 ? "step 1 of \(steps.count) is" : "\(completedSteps) of \(steps.count) steps are"
+    return "Begun by a process that was killed: \(done) done, "
+      + (completedSteps < steps.count
+        ? "the migration goes on with step \(completedSteps + 1)."
+        : "the new store only has to take the old one's place.")
+  }
+
   public var description: String {
     if steps.isEmpty { return "\(url.lastPathComponent) has this model already." }
     var lines: [String] = []
+    if let begun { lines.append(begun) }
     for step in steps {
       lines.append(
         "\(step.source) → \(step.destination), by \(step.isInferred ? "an inferred mapping model" : "a mapping model")"

@@ -18,6 +18,19 @@ extension StoreMigrator: StoreMigrationService {
       return true
     }
   }
+
+  package func removeLeftovers(of store: NSPersistentStore, at url: URL) {
+    let staging = StagingFolder(for: url)
+    guard url.isFileURL, !store.isReadOnly, MigrationLock.exists(for: url) || staging.exists,
+      let lock = MigrationLock(ifFree: url)
+    else { return }
+    defer { lock.release() }
+    let isDone: Bool =
+      staging.journal.map {
+        $0.destination == MigrationJournal.digest(ofVersions: store.metadata ?? [:])
+      } ?? true
+    if isDone { staging.discard() }
+  }
 }
 
 extension OutdatedStore {

@@ -36,9 +36,11 @@ struct DestinationFiles {
     }
     let lock = try MigrationLock(of: wanted.url)
     do {
-      let folder = try StagingFolder(for: wanted.url)
+      let folder = StagingFolder(for: wanted.url)
+      try folder.begin()
+      try folder.prepare(step: 0)
       copy = (lock, folder)
-      place = StorePlace(try folder.url(step: 0), wanted.type, wanted.options)
+      place = StorePlace(folder.made(byStep: 0), wanted.type, wanted.options)
       try Self.replace(place, by: wanted)
     } catch {
       lock.release()

@@ -13,7 +13,8 @@ struct MigrateCommand: ParsableCommand {
       The store itself changes: in place, in one transaction, if it is a SQLite store and the mapping is inferred, else into a \
       new file that takes its place when it is complete. After an error, or Ctrl-C, it is as it was. --plan prints what would be \
       done, what would be lost and what stands in the way, whether there is a way back, the space and the time, and changes \
-      nothing. --down says that --to is an earlier version than the store's: what was renamed since keeps its values.
+      nothing. --down says that --to is an earlier version than the store's: what was renamed since keeps its values. \
+      If the process is killed, the same command goes on after the last step that was complete.
 
       The model that the store was written with is its own copy; for a store that carries none it is looked for among the \
       versions beside --to. The mapping model is inferred unless --mapping names one or one lies beside --to. Policies of a \
@@ -26,7 +27,7 @@ struct MigrateCommand: ParsableCommand {
         clarus migrate Shop.xml --to Shop.xcdatamodeld --mapping Shop1to2.xcmappingmodel
 
       JSON
-        { "store", "needed", "done", "losses": [], "warnings": [], "obstaclesToReturn": [], "neededSpace", "seconds",
+        { "store", "needed", "done", "completedSteps", "losses": [], "warnings": [], "obstaclesToReturn": [], "neededSpace", "seconds",
           "steps": [{"from", "to", "inferred", "inPlace", "problems": [], "conditions": [],
             "entities": [{"change", "from", "to", "objects", "policy", "changes": []}],
             "statements": [{"explanation", "sql", "rows"}] or null}] }
@@ -148,7 +149,8 @@ struct MigrateCommand: ParsableCommand {
     }
     return .object([
       ("store", .string(store)), ("needed", .bool(planned.isNeeded)),
-      ("done", .bool(!plan && planned.isNeeded)), ("losses", texts(planned.losses)),
+      ("done", .bool(!plan && planned.isNeeded)), ("completedSteps", .integer(Int64(planned.completedSteps))),
+      ("losses", texts(planned.losses)),
       ("warnings", texts(planned.warnings)), ("obstaclesToReturn", texts(planned.obstaclesToReturn)),
       ("neededSpace", .integer(planned.neededSpace)), ("seconds", .double(planned.seconds)),
       ("steps", .array(steps)),

@@ -4,9 +4,11 @@ import TestSupport
 
 /// A source model with several versions in a folder, as Xcode keeps it: what programs ship so that stores of
 /// earlier versions can be migrated.
-enum SourceModel {
+public enum SourceModel {
   /// Writes the versions in order, the last one as the current one, and loads that.
-  static func write(_ versions: [NSManagedObjectModel], in folder: TemporaryFolder, name: String = "Shop")
+  public static func write(
+    _ versions: [NSManagedObjectModel], in folder: TemporaryFolder, name: String = "Shop"
+  )
     throws
     -> NSManagedObjectModel
   {

@@ -1,0 +1,75 @@
+import CoreDataModel
+import CoreDataStorage
+import Foundation
+
+/// The contents of a store's file as a digest, which is the same as long as nothing has been saved. Cost:
+/// reads the file once, a megabyte at a time.
+///
+/// A SQLite file counts its changes in its header, and a migration that was killed while it exchanged the
+/// contents has changed these counters alone: they are left out.
+enum StoreContents {
+  private static let chunk: Int = 1 << 20
+  /// In a SQLite file's header: the file change counter, the schema's version, the version that the size is
+  /// valid for.
+  private static let counters: [Range<Int>] = [24..<28, 40..<44, 92..<96]
+
+  static func digest(of url: URL) throws -> Data {
+    let path: String = url.followingLinks.path
+    do {
+      var parts: Data = try parts(of: path)
+      // What is not in the file itself yet, or has to be undone in it.
+      for log in ["-wal", "-journal"] where size(path + log) > 0 { parts += try self.parts(of: path + log) }
+      return Data(SHA2.sha256(parts))
+    } catch {
+      let code: Int32 = (error as? CocoaError)?.code == .fileReadNoSuchFile ? ENOENT : EIO
+      throw StoreError.file(url: url, operation: "reading it to migrate it", code: code)
+    }
+  }
+
+  /// Whether a log or a journal of SQLite lies beside the file, with contents.
+  static func hasLog(_ url: URL) -> Bool {
+    let path: String = url.followingLinks.path
+    return size(path + "-wal") > 0 || size(path + "-journal") > 0
+  }
+
+  private static func size(_ path: String) -> Int64 { FileStamp(path: path)?.size ?? 0 }
+
+  private static func parts(of path: String) throws -> Data {
+    let file = try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
+    defer { try? file.close() }
+    var digests = Data()
+    while var bytes = try file.read(upToCount: chunk), !bytes.isEmpty {
+      if digests.isEmpty, bytes.starts(with: Data("SQLite format 3\0".utf8)), bytes.count >= 100 {
+        for counter in counters {
+          for place in counter { bytes[bytes.startIndex + place] = 0 }
+        }
+      }
+      digests += SHA2.sha256(bytes)
+    }
+    return digests
+  }
+}
+
+/// Digests of several values, as text.
+enum Digest {
+  /// The parts one by one, so that their borders count.
+  static func of(_ parts: [Data]) -> String {
+    let all: [UInt8] = parts.flatMap { SHA2.sha256($0) }
+    return Data(SHA2.sha256(all)).base64EncodedString()
+  }
+
+  static func of(_ hashes: [String: Data]) -> String {
+    of(hashes.sorted { $0.key < $1.key }.flatMap { [Data($0.key.utf8), $0.value] })
+  }
+}
+
+/// The file of the running program.
+enum ProgramFile {
+  /// Another one after the program was built anew.
+  static let stamp: String = {
+    guard let path = Bundle.main.executableURL?.path, let stamp = FileStamp(path: path) else {
+      return UUID().uuidString
+    }
+    return "\(path) \(stamp.size) \(stamp.modifiedSeconds) \(stamp.modifiedNanoseconds)"
+  }()
+}
