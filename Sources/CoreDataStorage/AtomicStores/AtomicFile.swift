@@ -76,7 +76,12 @@ struct AtomicFile: Sendable {
     let stamp: FileStamp = try fill(new, mode: 0o644, write)
     // Unlike a rename, this never replaces a file.
     guard link(new, path) == 0 else { throw failure("creating it") }
-    try synchronizeFolder()
+    do {
+      try synchronizeFolder()
+    } catch {
+      unlink(path)
+      throw error
+    }
     return stamp
   }
 
@@ -91,7 +96,9 @@ struct AtomicFile: Sendable {
       do {
         let stamp: FileStamp = try fill(new, mode: expected.mode, write)
         guard rename(new, path) == 0 else { throw failure("replacing it") }
-        try synchronizeFolder()
+        // The new contents are there now, so nothing after this is a failure of the save. A folder that can't
+        // be synced shows after a power failure as any other does: the old file or the new one.
+        try? synchronizeFolder()
         return stamp
       } catch {
         unlink(new)
@@ -106,7 +113,7 @@ struct AtomicFile: Sendable {
     try locked {
       guard unlink(path) == 0 || errno == ENOENT else { throw failure("removing it") }
       unlink(beside("saving"))
-      try synchronizeFolder()
+      try? synchronizeFolder()
     }
   }
 

@@ -1,0 +1,103 @@
+import CoreData
+import CrashScenarios
+import Foundation
+import StackSupport
+import TestSupport
+import Testing
+
+/// A process that saves is killed, or finds the disk full, at its n-th call that changes a file: from opening
+/// the store over three saves to closing it. In a soak n is each of them.
+@Suite("A process that saves is stopped at its n-th change of a file", .serialized)
+struct SavePointTests {
+  private struct Place {
+    let scenario: SaveScenario
+    let template: URL
+    let results: URL
+    let calls: Int
+    let states: [[String]]
+
+    init(_ scenario: SaveScenario) throws {
+      self.scenario = scenario
+      template = try TemporaryFolder().url
+      results = try TemporaryFolder().url
+      try scenario.prepare(template)
+      calls = try CrashRun.calls(of: scenario, template: template, in: results)
+      states = try SaveScenario.states()
+    }
+
+    func run(_ kind: CrashRun.Kind, sample: Int) throws -> [CrashRun.Outcome] {
+      try CrashRun.run(
+        scenario, kind, points: CrashRun.points(of: calls, sample: sample), template: template, in: results)
+    }
+
+    /// What lies in a process's folder, hidden files too.
+    func names(_ folder: URL) throws -> [String] {
+      try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
+    }
+  }
+
+  /// Opens a store that a process has left, expects one of the states, whole, and completes the saves. Then
+  /// nothing may be left of the process.
+  private func examine(
+    _ outcome: CrashRun.Outcome, _ place: Place, atLeast: Int, atMost: Int, _ note: Comment
+  )
+    throws
+  {
+    let context: NSManagedObjectContext = try place.scenario.open(outcome.folder)
+    let state: [String] = try SaveScenario.state(context)
+    let done: Int = try #require(place.states.firstIndex(of: state), "\(note): \(state)")
+    #expect(done >= atLeast && done <= atMost, "\(note): \(done) saves")
+    let url: URL = place.scenario.url(in: outcome.folder)
+    let photos = PhotoStore(url: url)
+    if place.scenario.type == NSSQLiteStoreType {
+      #expect(try FileContents(url).integrity == "ok", note)
+      #expect(photos.names == (try photos.referredNames()), note)
+      #expect(photos.notes.isEmpty, note)
+    }
+    for step in (done + 1)..<(SaveScenario.steps + 1) { try SaveScenario.save(step, context) }
+    #expect(try SaveScenario.state(context) == place.states[SaveScenario.steps], note)
+    // A store that is one file is cleaned up by its next save.
+    if done == SaveScenario.steps {
+      try context.performAndWait {
+        _ = context.make("Album", ["title": "last"])
+        try context.save()
+      }
+    }
+    try SaveScenario.close(context)
+    #expect(try place.names(outcome.folder) == place.names(place.template), note)
+    try FileManager.default.removeItem(at: outcome.folder)
+  }
+
+  @Test(
+    "a killed process leaves the state before or after a save, whole, and nothing else",
+    .enabled(if: CrashRun.isAvailable, "\(CrashRun.absence)"), arguments: SaveScenario.allCases)
+  func killed(_ scenario: SaveScenario) throws {
+    let place = try Place(scenario)
+    var seen: Set<Int> = []
+    for kind in [CrashRun.Kind.kill, .tear] {
+      for outcome in try place.run(kind, sample: 6) {
+        let note: Comment = "\(scenario), \(kind) at \(outcome.point) of \(place.calls): \(outcome.call)"
+        #expect(outcome.status == SIGKILL, note)
+        seen.insert(outcome.noted)
+        try examine(outcome, place, atLeast: outcome.noted, atMost: outcome.noted + 1, note)
+      }
+    }
+    #expect(seen.count > 1, "the processes died after \(seen) saves")
+    print("\(scenario): \(place.calls) points")
+  }
+
+  @Test(
+    "a full disk is an error that names the file; the store has the old state, and saves work when there is space",
+    .enabled(if: CrashRun.isAvailable, "\(CrashRun.absence)"), arguments: SaveScenario.allCases)
+  func full(_ scenario: SaveScenario) throws {
+    let place = try Place(scenario)
+    for kind in [CrashRun.Kind.full, .once] {
+      for outcome in try place.run(kind, sample: 6) {
+        let note: Comment = "\(scenario), \(kind) at \(outcome.point) of \(place.calls): \(outcome.call)"
+        #expect(outcome.status == 0, note)
+        #expect(outcome.faults.isEmpty, "\(note): \(outcome.faults)")
+        try examine(outcome, place, atLeast: SaveScenario.steps, atMost: SaveScenario.steps, note)
+      }
+    }
+  }
+}
