@@ -2,21 +2,35 @@ import CoreData
 import Foundation
 import StackSupport
 
-/// Three saves to a store: objects with large values are inserted, changed and deleted.
+/// Three saves to a store: objects with large values are inserted, changed and deleted. In the scenarios that
+/// create the store, a fourth one is before them.
 public enum SaveScenario: String, CaseIterable, CrashScenario, CustomStringConvertible, Sendable {
   case wal, delete, xml, binary
+  case newWAL, newDelete, newXML, newBinary
 
   public var description: String { "saves \(rawValue)" }
 
   public var type: String {
     switch self {
-    case .wal, .delete: NSSQLiteStoreType
-    case .xml: NSXMLStoreType
-    case .binary: NSBinaryStoreType
+    case .wal, .delete, .newWAL, .newDelete: NSSQLiteStoreType
+    case .xml, .newXML: NSXMLStoreType
+    case .binary, .newBinary: NSBinaryStoreType
     }
   }
 
-  public static let steps: Int = 3
+  private var journalMode: String? {
+    switch self {
+    case .wal, .newWAL: "WAL"
+    case .delete, .newDelete: "DELETE"
+    default: nil
+    }
+  }
+
+  /// Whether there is no store when a process begins.
+  public var creates: Bool { [.newWAL, .newDelete, .newXML, .newBinary].contains(self) }
+
+  /// The saves of a process.
+  public var steps: [Int] { creates ? [0, 1, 2, 3] : [1, 2, 3] }
   /// Large enough for a file of its own.
   private static let large: Int = 110_000
 
@@ -39,7 +53,7 @@ public enum SaveScenario: String, CaseIterable, CrashScenario, CustomStringConve
   public func url(in folder: URL) -> URL { folder.appendingPathComponent("Photos.\(rawValue)") }
 
   public func open(_ folder: URL) throws -> NSManagedObjectContext {
-    try context(type, url(in: folder), ["wal": "WAL", "delete": "DELETE"][rawValue])
+    try context(type, url(in: folder), journalMode)
   }
 
   private func context(_ type: String, _ url: URL?, _ mode: String?) throws -> NSManagedObjectContext {
@@ -108,13 +122,14 @@ public enum SaveScenario: String, CaseIterable, CrashScenario, CustomStringConve
     }
   }
 
-  /// What the store holds after each number of saves.
-  public static func states() throws -> [[String]] {
-    let context: NSManagedObjectContext = try SaveScenario.xml.context(NSInMemoryStoreType, nil, nil)
-    return try (0...steps).map { step in
-      try save(step, context)
-      return try state(context)
+  /// What the store holds after each number of the process's saves.
+  public func states() throws -> [[String]] {
+    let context: NSManagedObjectContext = try context(NSInMemoryStoreType, nil, nil)
+    let all: [[String]] = try (0...3).map { step in
+      try Self.save(step, context)
+      return try Self.state(context)
     }
+    return creates ? [[]] + all : all
   }
 
   public static func save(_ step: Int, _ context: NSManagedObjectContext) throws {
@@ -125,6 +140,7 @@ public enum SaveScenario: String, CaseIterable, CrashScenario, CustomStringConve
   }
 
   public func prepare(_ folder: URL) throws {
+    if creates { return }
     let context: NSManagedObjectContext = try open(folder)
     try Self.save(0, context)
     try Self.close(context)
@@ -134,11 +150,11 @@ public enum SaveScenario: String, CaseIterable, CrashScenario, CustomStringConve
     var open: NSManagedObjectContext?
     var done: Int = 0
     var faults: [String] = []
-    while done < Self.steps {
+    while done < steps.count {
       do {
         let context: NSManagedObjectContext = try open ?? self.open(folder)
         open = context
-        try Self.save(done + 1, context)
+        try Self.save(steps[done], context)
         done += 1
         CrashPoint.note(done)
       } catch {
@@ -161,7 +177,7 @@ public enum SaveScenario: String, CaseIterable, CrashScenario, CustomStringConve
     }
     let other: NSManagedObjectContext = try open(folder)
     let state: [String] = try Self.state(other)
-    if state != (try Self.states())[done] {
+    if state != (try states())[done] {
       faults.append("\(faultMark) after a failed save \(done + 1) the store holds \(state)")
     }
     try Self.close(other)
