@@ -74,14 +74,8 @@ enum ExternalLeftovers {
   /// The names of all files that any row of any table refers to, whether the model has the column or not.
   static func referredNames(_ database: Database, url: URL) throws -> Set<String> {
     var result: Set<String> = []
-    let columns = try RawStatement(
-      database,
-      "SELECT m.name, c.name FROM sqlite_master m JOIN pragma_table_info(m.name) c WHERE m.type = 'table' "
-        + "AND m.sql NOT LIKE 'CREATE VIRTUAL%' AND upper(c.type) LIKE '%BLOB%'", url: url)
-    defer { columns.reset() }
-    while try columns.step() {
-      let reading: String = AppleBookkeeping.fileReferences(
-        in: columns.text(1) ?? "", of: columns.text(0) ?? "", tag: ExternalData.fileTag)
+    try forEachColumn(database, url: url) { table, column in
+      let reading: String = AppleBookkeeping.fileReferences(in: column, of: table, tag: ExternalData.fileTag)
       let values = try RawStatement(database, reading, url: url)
       defer { values.reset() }
       while try values.step() {
@@ -90,5 +84,36 @@ enum ExternalLeftovers {
       }
     }
     return result
+  }
+
+  /// The table and column of the first value that is kept in one of these files, and the file's name.
+  static func place(of names: Set<String>, _ database: Database, url: URL) throws -> (
+    table: String, column: String, key: Int64, name: String
+  )? {
+    var found: (table: String, column: String, key: Int64, name: String)?
+    try forEachColumn(database, url: url) { table, column in
+      if found != nil { return }
+      let reading: String = AppleBookkeeping.rowsWithFiles(in: column, of: table, tag: ExternalData.fileTag)
+      let values = try RawStatement(database, reading, url: url)
+      defer { values.reset() }
+      while found == nil, try values.step() {
+        guard let name = values.data(1)?.withUnsafeBytes({ ExternalData.fileName($0) }), names.contains(name)
+        else { continue }
+        found = (table, column, values.integer(0), name)
+      }
+    }
+    return found
+  }
+
+  /// Calls `body` with the columns that may hold names of files.
+  private static func forEachColumn(
+    _ database: Database, url: URL, _ body: (_ table: String, _ column: String) throws -> Void
+  ) throws {
+    let columns = try RawStatement(
+      database,
+      "SELECT m.name, c.name FROM sqlite_master m JOIN pragma_table_info(m.name) c WHERE m.type = 'table' "
+        + "AND m.sql NOT LIKE 'CREATE VIRTUAL%' AND upper(c.type) LIKE '%BLOB%'", url: url)
+    defer { columns.reset() }
+    while try columns.step() { try body(columns.text(0) ?? "", columns.text(1) ?? "") }
   }
 }

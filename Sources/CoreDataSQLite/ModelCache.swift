@@ -12,7 +12,7 @@ enum ModelCache {
 
   /// The model that a store carries. Throws `Problem` with the reason if it can't be read.
   static func read(_ database: Database, url: URL) throws -> NSManagedObjectModel {
-    guard try database.tableExists(AppleBookkeeping.modelCache) else {
+    guard try database.hasTable(AppleBookkeeping.modelCache, url: url) else {
       throw Problem(
         reason: "The store has no table \(AppleBookkeeping.modelCache); stores from before 2012 don't.")
     }

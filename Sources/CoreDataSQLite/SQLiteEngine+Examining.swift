@@ -13,11 +13,16 @@ extension SQLiteEngine {
       try findDamage(database, &problems)
       let statements = ExaminationStatements(schema)
       try checkCounters(statements, database, &problems)
-      try checkRows(statements, database, &problems)
       try checkPairs(statements, database, &problems)
       try checkOrders(statements, database, &problems)
       try checkStructure(database, &problems)
       return (problems, try fileReferences(statements, database))
+    }
+    for rows in try unreachableRows() {
+      problems.add(
+        StoreProblem(
+          rows.kind, entity: rows.entity, count: rows.keys.count,
+          "Rows in the table of \(rows.entity) \(rows.reason) (keys \(rows.shownKeys()))."))
     }
     checkFiles(references, &problems)
     try findOrphans(&problems)
@@ -25,7 +30,7 @@ extension SQLiteEngine {
   }
 
   /// The first column of all rows.
-  private func integers(_ sql: String, _ database: Database) throws -> [Int64] {
+  func integers(_ sql: String, _ database: Database) throws -> [Int64] {
     let statement = try RawStatement(database, sql, url: url)
     defer { statement.reset() }
     var values: [Int64] = []
@@ -66,23 +71,6 @@ extension SQLiteEngine {
         StoreProblem(
           .keys, entity: entity,
           "The counter of keys of \(entity) is \(counter), and there is a row with the key \(highest)."))
-    }
-  }
-
-  private func checkRows(
-    _ statements: ExaminationStatements, _ database: Database, _ problems: inout StoreProblems
-  ) throws {
-    for table in schema.tables {
-      guard let sql = statements.strangeRows(in: table) else { continue }
-      let keys: [Int64] = try integers(sql, database)
-      if keys.isEmpty { continue }
-      let entity: String = layout.entities[table.root].name
-      let some: String = keys.prefix(StoreProblem.objectsKept).map(String.init).joined(separator: ", ")
-      problems.add(
-        StoreProblem(
-          .entity, entity: entity, count: keys.count,
-          "Rows in the table of \(entity) have the number of no entity of the hierarchy, so no fetch shows them (keys \(some))."
-        ))
     }
   }
 
@@ -193,60 +181,6 @@ extension SQLiteEngine {
       StoreProblem(
         .orphanedFile, count: orphans.count,
         "Files in \(external.support.lastPathComponent) belong to no row: \(some)."))
-  }
-
-  // MARK: Damaged files
-
-  /// Reads keys page by page of the database; behind a damaged one it goes on at the next key that can be
-  /// found.
-  package func readableKeys(of entity: EntityLayout) throws -> [Int64] {
-    let table: TableSchema = try schema.table(of: entity.index)
-    let sql: String = ExaminationStatements(schema).keys(in: table)
-    let number: Int = schema.entityNumber(of: entity.index)
-    let counters: [ExistingDatabase.EntityRow]? = try? read { try StoreInventory.entityRows($0, url: url) }
-    let highest: Int64 =
-      counters?.first { $0.number == table.rootNumber }.map(\.maxKey) ?? Int64(Int32.max)
-    let longestStep: Int64 = max(32, highest / (counters == nil ? 200 : 2000))
-    var keys: [Int64] = []
-    var last: Int64 = 0
-    var step: Int64 = 0
-    while true {
-      do {
-        let rows: [(Int64, Int64)] = try read { database in
-          let statement = try RawStatement(database, sql, url: url)
-          defer { statement.reset() }
-          try statement.bind(1, last)
-          let most: Int64 = step == 0 ? 500 : 1
-          try statement.bind(2, most)
-          var rows: [(Int64, Int64)] = []
-          while try statement.step() {
-            let key: Int64 = statement.integer(0)
-            // A damaged page returns keys that were not asked for, and without end.
-            guard key > rows.last?.0 ?? last else {
-              throw SQLiteErrors.make(code: SQLITE_CORRUPT, message: "keys out of order", sql: sql, url: url)
-            }
-            rows.append((key, statement.integer(1)))
-          }
-          return rows
-        }
-        if rows.isEmpty { break }
-        keys += rows.filter { Int($0.1) == number || table.entity == nil }.map(\.0)
-        last = rows[rows.count - 1].0
-        step = 0
-      } catch is StoreError {
-        if step == 0 {
-          // The page is read again row by row, up to the row that fails.
-          step = 1
-          continue
-        }
-        let (next, isOver) = last.addingReportingOverflow(step)
-        if isOver || next > highest { break }
-        last = next
-        // Small enough to lose few rows behind the damage, large enough to come to the end.
-        step = min(step * 2, longestStep)
-      }
-    }
-    return keys
   }
 }
 

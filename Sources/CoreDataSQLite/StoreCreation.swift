@@ -84,11 +84,8 @@ enum StoreCreation {
   static func fill(_ queue: DatabaseQueue, _ contents: Contents, url: URL) throws {
     try queue.writeWithoutTransaction { database in
       try database.inTransaction(.immediate) {
-        if try database.tableExists(AppleBookkeeping.metadata) { return .rollback }
+        if try database.hasTable(AppleBookkeeping.metadata, url: url) { return .rollback }
         for statement in contents.statements { try run(statement, database, url: url) }
-        // The statements were executed without GRDB, which has just searched for a table and caches the list
-        // of tables.
-        database.clearSchemaCache()
         try contents.metadata.write(database, url: url)
         try writeModelCache(contents.model, database, url: url)
         return .commit

@@ -1,4 +1,5 @@
 import CoreDataModel
+import CoreDataSQL
 import CoreDataStorage
 import Foundation
 import GRDB
@@ -193,16 +194,16 @@ package struct StoreExchange {
             )
           }
           let gone: Set<String> = names.filter { FileIdentity(path: other.file($0).path) == nil }
-          // A save since the state was taken may have removed them; if not, the store lacks them, and the
-          // copy lacks them too.
+          // A save since the state was taken may have removed them; if not, the store lacks them.
           if gone != missing, attempt < 20 {
             missing = gone
             throw Outdated()
           }
+          if !gone.isEmpty { throw try missingValue(gone, in: database, other) }
           try withTarget { target in
             let old: Set<String> = try target.read { try Self.names($0, url: url) }
             try renamed(database, as: identity) { contents in
-              try exchange(target, for: contents, losing: old, gaining: names.subtracting(gone), from: other)
+              try exchange(target, for: contents, losing: old, gaining: names, from: other)
             }
           }
         }
@@ -210,6 +211,32 @@ package struct StoreExchange {
         continue
       }
     }
+  }
+
+  /// The error for files of values that are not there. The store's own model tells the attribute of a column.
+  private func missingValue(_ names: Set<String>, in database: Database, _ other: ExternalData) throws
+    -> StoreError
+  {
+    guard let place = try ExternalLeftovers.place(of: names, database, url: other.store) else {
+      throw Outdated()
+    }
+    var property: String = "\(place.table).\(place.column)"
+    var row: RowID?
+    if let model = try? ModelCache.read(database, url: other.store),
+      let inventory = try? StoreInventory.read(database, url: other.store),
+      let schema = try? StoreSchema(
+        layout: ModelLayout(model: model), database: inventory.database, entities: nil),
+      let owner = schema.attribute(ofColumn: place.column, in: place.table)
+    {
+      property = "\(schema.layout.entities[owner.entity].name).\(owner.name)"
+      row = RowID(entity: owner.entity, key: place.key)
+    }
+    let file: ExternalFile = other.file(place.name)
+    let others: String = names.count > 1 ? " So are \(names.count - 1) more." : ""
+    return other.error(
+      for: ExternalFile.Problem(
+        path: file.path, reason: "There is no such file.\(others) Nothing was copied."),
+      property: property, row: row)
   }
 
   /// Runs `body` with the same contents under another identity: a copy in a temporary file of SQLite's

@@ -76,7 +76,7 @@ struct StoreInventory {
 
   /// The rows of Apple's table of entities; none if there is no such table.
   static func entityRows(_ database: Database, url: URL) throws -> [ExistingDatabase.EntityRow] {
-    guard try database.tableExists(AppleBookkeeping.entities) else {
+    guard try database.hasTable(AppleBookkeeping.entities, url: url) else {
       throw StoreError.invalidFile(
         url: url,
         reason: "There is no table \(AppleBookkeeping.entities), so it is no complete Core Data store.")
@@ -111,4 +111,24 @@ struct StoreInventory {
     }
     return result
   }
+}
+
+extension Database {
+  /// The names of all tables, in upper case.
+  ///
+  /// Not GRDB's `tableExists`: it stops the program at a row of `sqlite_master` without a type or a name, as
+  /// damaged files have them.
+  func tableNames(url: URL) throws -> Set<String> {
+    let statement = try RawStatement(
+      self, "SELECT name FROM sqlite_master WHERE type = 'table'", url: url)
+    defer { statement.reset() }
+    var names: Set<String> = []
+    while try statement.step() {
+      if let name = statement.text(0) { names.insert(name.uppercased()) }
+    }
+    return names
+  }
+
+  /// Whether there is a table with that name, given in upper case.
+  func hasTable(_ name: String, url: URL) throws -> Bool { try tableNames(url: url).contains(name) }
 }

@@ -47,8 +47,7 @@ extension StoreMetadata {
   /// Reads as much of the row as exists and reports what is missing. Throws if the file is no Core Data store
   /// at all.
   static func readLeniently(_ database: Database, url: URL) throws -> (StoreMetadata, problem: String?) {
-    let tables: Set<String> = try Set(
-      String.fetchAll(database, sql: "SELECT upper(name) FROM sqlite_master WHERE type = 'table'"))
+    let tables: Set<String> = try database.tableNames(url: url)
     guard tables.contains(AppleBookkeeping.metadata) else {
       let known: String = tables.sorted().prefix(8).joined(separator: ", ")
       throw StoreError.invalidFile(

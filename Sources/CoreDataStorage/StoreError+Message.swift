@@ -92,6 +92,12 @@ extension StoreError {
           "Put the file back: a store is copied together with its hidden folder \(folder). Or fetch with "
           + "includesPropertyValues = false, which gives the object with nil for this value, and set another value or "
           + "delete the object.")
+    case .unwritableValue(let property, let object, let type, let reason):
+      return ErrorMessage(
+        "\(property) of \(object) can't be written to a store of type \(type)\(file): \(reason).",
+        advice:
+          "Set another value, or use a SQLite store, which keeps it as it is. clarus check --repair copies the other "
+          + "values and names what it leaves out.")
     case .unsupportedModel(let entity, let property, let reason):
       return ErrorMessage("\(entity)\(property.map { ".\($0)" } ?? ""): \(reason)")
     case .migration(let url, let problem):

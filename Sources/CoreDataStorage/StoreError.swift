@@ -41,6 +41,9 @@ package enum StoreError: Error {
   /// The file `path` that holds the value of a property (`Entity.attribute`) of a row can't be read. `folder`
   /// is the name of the folder of the store's values.
   case missingValue(url: URL, property: String?, row: RowID?, path: String, reason: String, folder: String)
+  /// A store of this type can't keep the value of a property (`Entity.attribute`) of an object, which is
+  /// named by its URI.
+  case unwritableValue(property: String, object: String, type: String, reason: String)
   /// A store that was to be destroyed or replaced was locked by others.
   case inUse(url: URL)
   /// The system refuses an operation on a file that is read and written as a whole.

@@ -112,12 +112,16 @@ package protocol PlanSaving {
   func save(_ plan: consuming SavePlan) throws -> SaveOutcome
   /// Throws an error that would stop any save now: the store is closed, read-only, or locked by others.
   func checkWritable() throws
+  /// The values of a row of another store that this one can't keep.
+  func unwritableValues(of row: RowRef) -> [UnwritableValue]
   /// Inserts, updates or deletes many rows without objects, in one transaction. Throws for stores that don't
   /// support it.
   func execute(_ plan: BatchPlan) throws -> BatchOutcome
 }
 
 extension PlanSaving {
+  package func unwritableValues(of row: RowRef) -> [UnwritableValue] { [] }
+
   package func execute(_ plan: BatchPlan) throws -> BatchOutcome {
     throw StoreError.unsupported(
       part: plan.operation.name + " of \(plan.entity.name)",

@@ -55,6 +55,7 @@ package struct StoreTransfer {
       try source.fetch(fetch).forEach { found.append($0) }
       if found.isEmpty { continue }
       found.sort { $0.key < $1.key }
+      for row in found { try check(row, entity) }
       plan.inserts.append((entity, Self.copies(of: found, entity)))
       let owners: [RowID] = found.map(\.id)
       highestKeys[entity.rootIndex] = max(highestKeys[entity.rootIndex] ?? 0, owners.last?.key ?? 0)
@@ -75,6 +76,16 @@ package struct StoreTransfer {
     try allocate(highestKeys)
     _ = try target.save(plan)
     return [:]
+  }
+
+  /// Refuses a value that the target can't keep, by the object's name in the source.
+  private func check(_ row: RowRef, _ entity: EntityLayout) throws {
+    guard let problem = target.unwritableValues(of: row).first else { return }
+    throw problem.error(
+      in: entity,
+      object: ObjectURI.text(
+        of: row.id, in: source.layout, store: (source as? any StoreDescribing)?.identifier ?? ""),
+      type: (target as? any StoreDescribing)?.metadata[StoreMetadata.Key.type] as? String ?? "")
   }
 
   private func allocate(_ highestKeys: [Int: Int64]) throws {

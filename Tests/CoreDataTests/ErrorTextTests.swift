@@ -100,7 +100,7 @@ import Testing
   enum StoreErrorKind: String, CaseIterable, Sendable {
     case conflicts, uniqueness, unsupported, invalid, unknownKeyPath, invalidFile, incompatibleModel,
       readOnly, historyKept, inUse, file, migration
-    case fileChanged, missingValue, unsupportedModel, database, closed
+    case fileChanged, missingValue, unwritableValue, unsupportedModel, database, closed
   }
 
   private static func kind(of error: StoreError) -> StoreErrorKind {
@@ -119,6 +119,7 @@ import Testing
     case .migration: .migration
     case .fileChanged: .fileChanged
     case .missingValue: .missingValue
+    case .unwritableValue: .unwritableValue
     case .unsupportedModel: .unsupportedModel
     case .database: .database
     case .closed: .closed
@@ -187,6 +188,14 @@ import Testing
             url: url, property: "Item.data", row: RowID(entity: 0, key: 7), path: "/x/y",
             reason: "it is gone",
             folder: ".x_SUPPORT"), ["Item.data", "p7", "/x/y", ".x_SUPPORT", file]
+        )
+      ]
+    case .unwritableValue:
+      return [
+        (
+          .unwritableValue(
+            property: "Item.title", object: "x-coredata://x/Item/p7", type: "XML", reason: "it is no text"),
+          ["Item.title", "x-coredata://x/Item/p7", "XML", file]
         )
       ]
     case .unsupportedModel:

@@ -1,3 +1,6 @@
+import CoreDataModel
+import CoreDataSQLite
+import CoreDataStorage
 import Foundation
 import GRDB
 import TestSupport
@@ -36,6 +39,13 @@ import Testing
     Case(
       sql: "UPDATE ZANIMAL SET Z_ENT = 77 WHERE Z_PK = 1", kind: "entity",
       says: "error: Rows in the table of Animal have the number of no entity of the hierarchy"),
+    Case(
+      sql: "UPDATE ZANIMAL SET Z_PK = -5 WHERE Z_PK = 1", kind: "row",
+      says: "error: Rows in the table of Animal have keys that are not above 0, which no object has (keys -5)"
+    ),
+    Case(
+      sql: "UPDATE ZITEM SET Z_PK = 0 WHERE Z_PK = 1", kind: "row",
+      says: "error: Rows in the table of Item have keys that are not above 0, which no object has (keys 0)"),
     Case(
       sql: "INSERT INTO Z_8TAGS VALUES (1, 99)", kind: "dangling",
       says: "has pairs of which one object does not exist."),
@@ -92,6 +102,67 @@ import Testing
     // A value that is required and nil can't be made up.
     #expect(after.allSatisfy { $0["kind"] as? String == "required" }, "\(after)")
     #expect(after.isEmpty == (test.kind != "required"))
+  }
+
+  @Test func `rows that stand for no object are lost by a repair, and named`() throws {
+    let store = try RichStore()
+    defer { store.remove() }
+    try makeDatabase(
+      store.url,
+      ["UPDATE ZANIMAL SET Z_ENT = 77 WHERE Z_PK = 1", "UPDATE ZANIMAL SET Z_PK = -5 WHERE Z_PK = 2"])
+    for (number, more) in [[], ["--json"]].enumerated() {
+      let out: String = store.file("Out\(number).sqlite").path
+      let repair = try CommandLineRun(["check", store.path, "--repair", out] + more)
+      #expect(repair.status == 1)
+      #expect(repair.errors == "")
+      if more.isEmpty {
+        #expect(
+          repair.output.contains(
+            "error: 1 row of the table ZANIMAL could not be saved: they have keys that are not above 0, which no "
+              + "object has. Z_PK -5\n"), "\(repair.output)")
+        #expect(repair.output.contains(" no entity of the hierarchy, so no fetch shows them. Z_PK 1\n"))
+        #expect(!repair.output.contains("nothing was lost"))
+      } else {
+        let report = try #require(try repair.json() as? [String: Any])
+        #expect(report["complete"] as? Bool == false)
+        let rows = try #require(report["lostRows"] as? [[String: Any]])
+        #expect(rows.compactMap { $0["keys"] as? [Int] } == [[-5], [1]])
+        #expect(rows.allSatisfy { $0["table"] as? String == "ZANIMAL" })
+      }
+    }
+  }
+
+  /// SQLite reads no such file, unless it is to save what it can.
+  @Test func `a file whose list of tables has empty rows is refused by name, and repaired`() throws {
+    let store = try RichStore()
+    defer { store.remove() }
+    let whole: String = store.file("Whole.sqlite").path
+    try FileManager.default.copyItem(atPath: store.path, toPath: whole)
+    try makeDatabase(
+      store.url,
+      ["PRAGMA writable_schema = ON", "INSERT INTO sqlite_master VALUES (NULL, NULL, NULL, NULL, NULL)"])
+    let before = try Data(contentsOf: store.url)
+    let new: String = store.file("New").path
+    for arguments in [
+      ["check", store.path], ["info", store.path], ["fetch", store.path, "Item", "--model", whole],
+      ["convert", store.path, new + ".xml"], ["convert", store.path, new + ".sqlite"],
+      ["diff", whole, store.path], ["migrate", store.path, "--to", whole],
+    ] {
+      let run = try CommandLineRun(arguments)
+      #expect(run.status == 1 || run.status == 2, "\(arguments) \(run.output)")
+      let said: String = run.errors + run.output
+      #expect(said.contains("damaged"), "\(arguments) \(said)")
+      #expect(said.contains("Rich.sqlite") || arguments[0] == "check", "\(arguments) \(said)")
+      #expect(run.errors.split(separator: "\n").count <= 1, "\(run.errors)")
+    }
+    let layout = ModelLayout(model: PhotoStore.model())
+    #expect(throws: StoreError.self) { try SQLiteEngine.open(url: store.url, layout: layout) }
+    #expect(throws: StoreError.self) { try SQLiteKind().inspect(store.url, options: StoreOpeningOptions()) }
+    let repair = try CommandLineRun(["check", store.path, "--repair", new + ".sqlite"])
+    #expect(repair.status == 1, "\(repair.output)\(repair.errors)")
+    let diff = try CommandLineRun(["diff", whole, new + ".sqlite"])
+    #expect(diff.status == 0, "\(diff.output)\(diff.errors)")
+    #expect(try Data(contentsOf: store.url) == before)
   }
 
   @Test func `missing and superfluous files of values are found`() throws {

@@ -1,5 +1,7 @@
 import CoreDataGraph
+import CoreDataModel
 import Foundation
+import TestSupport
 import Testing
 
 /// `clarus convert`
@@ -57,17 +59,18 @@ import Testing
     #expect(!FileManager.default.fileExists(atPath: store.folder.path + "/Copy.db"))
   }
 
-  @Test func `a missing file of a value stops a verified conversion, and nothing is left`() throws {
+  @Test func `a missing file of a value stops a conversion, and nothing is left`() throws {
     let store = try PhotoStore()
     defer { store.remove() }
-    try FileManager.default.removeItem(at: store.support.appendingPathComponent(store.valueFiles[0]))
+    let gone: String = store.valueFiles[0]
+    try FileManager.default.removeItem(at: store.support.appendingPathComponent(gone))
     let before = try FolderState(store.folder)
-    for name in ["Copy.sqlite", "Copy.xml"] {
-      let run = try CommandLineRun([
-        "convert", store.path, store.folder.appendingPathComponent(name).path, "--verify",
-      ])
+    for (name, more) in [("Copy.sqlite", []), ("Copy.sqlite", ["--verify"]), ("Copy.xml", ["--verify"])] {
+      let run = try CommandLineRun(
+        ["convert", store.path, store.folder.appendingPathComponent(name).path] + more)
       #expect(run.status == 1)
-      #expect(run.errors.contains("Photo.image"), "\(run.errors)")
+      #expect(run.errors.contains("Photo.image of "), "\(run.errors)")
+      #expect(run.errors.contains(gone))
       #expect(try FolderState(store.folder) == before)
     }
   }
@@ -125,4 +128,94 @@ import Testing
     #expect(log.status == 1)
     #expect(try FolderState(store.folder) == before)
   }
+
+  /// An XML store keeps the archives that transformers make; a binary store writes their objects again.
+  @Test func `archives are compared by their values`() throws {
+    let store = try TransformedStore()
+    defer { store.remove() }
+    let files: [String] = ["Out.xml", "Out.binary", "Out.sqlite"].map { store.folder.path + "/" + $0 }
+    var source: String = store.path
+    for (kind, out) in zip(["xml", "binary", "sqlite"], files) {
+      let run = try CommandLineRun([
+        "convert", source, out, "--model", store.path, "--to", kind, "--verify",
+      ])
+      #expect(run.status == 0, "\(run.errors)")
+      source = out
+    }
+    let diff = try CommandLineRun(["diff", files[0], files[1], "--model", store.path])
+    #expect(diff.status == 0, "\(diff.output)\(diff.errors)")
+    let other: URL = store.folder.appendingPathComponent("Other.sqlite")
+    try TransformedStore.fill(other, ["b": 2, "a": [1, 2, "4"]])
+    let found = try CommandLineRun(["diff", store.path, other.path])
+    #expect(found.status == 1)
+    #expect(found.output.contains("tags"), "\(found.output)")
+  }
+
+  @Test(arguments: [
+    ("ZSTRING = CAST(x'41FF42' AS TEXT)", "Everything.string", "bytes that are not UTF-8"),
+    ("ZURI = CAST(x'EDA080' AS TEXT)", "Everything.uri", "bytes that are not UTF-8"),
+    ("ZDECIMAL = 'twelve'", "Everything.decimal", "'twelve' is no decimal number"),
+  ])
+  func `a value that a file can't give back is refused by its object, and left out by a repair`(
+    change: String, property: String, reason: String
+  ) throws {
+    let store = try RichStore()
+    defer { store.remove() }
+    try makeDatabase(store.url, ["UPDATE ZEVERYTHING SET \(change) WHERE Z_PK = 2"])
+    for kind in ["xml", "binary"] {
+      let out: String = store.file("Out").path
+      let run = try CommandLineRun(["convert", store.path, out, "--to", kind])
+      #expect(run.status == 1)
+      #expect(run.errors.contains("\(property) of x-coredata://"), "\(run.errors)")
+      #expect(run.errors.contains("/Everything/p2 can't be written"), "\(run.errors)")
+      #expect(run.errors.contains(reason), "\(run.errors)")
+    }
+    #expect(store.names == ["Rich.sqlite"])
+    let repair = try CommandLineRun(["check", store.path, "--repair", store.file("Out.xml").path])
+    #expect(repair.status == 1)
+    #expect(repair.output.contains("\(property) could not be written"), "\(repair.output)\(repair.errors)")
+    let info = try CommandLineRun(["check", store.file("Out.xml").path, "--model", store.path])
+    #expect(info.status == 0, "\(info.output)\(info.errors)")
+  }
+}
+
+/// A store with a transformable attribute.
+private struct TransformedStore {
+  let folder: URL
+  var path: String { folder.appendingPathComponent("Things.sqlite").path }
+
+  init() throws {
+    folder = try TemporaryFolder().url
+    try Self.fill(
+      URL(fileURLWithPath: path),
+      ["a": [1, 2, ["x": "y"]], "b": 2, "c": "text", "d": Date(timeIntervalSince1970: 0)])
+  }
+
+  static func fill(_ url: URL, _ value: [String: Any]) throws {
+    let attribute = NSAttributeDescription()
+    attribute.name = "tags"
+    attribute.attributeType = .transformableAttributeType
+    attribute.valueTransformerName = "NSSecureUnarchiveFromData"
+    attribute.isOptional = true
+    let thing = NSEntityDescription()
+    thing.name = "Thing"
+    thing.properties = [attribute]
+    let model = NSManagedObjectModel()
+    model.entities = [thing]
+    let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+    let store: NSPersistentStore = try coordinator.addPersistentStore(
+      ofType: NSSQLiteStoreType, configurationName: nil, at: url)
+    let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+    context.persistentStoreCoordinator = coordinator
+    try context.performAndWait {
+      for place in 0..<3 {
+        let object = NSEntityDescription.insertNewObject(forEntityName: "Thing", into: context)
+        object.setValue(place == 2 ? ["x", "y"] : value as Any, forKey: "tags")
+      }
+      try context.save()
+    }
+    try coordinator.remove(store)
+  }
+
+  func remove() { try? FileManager.default.removeItem(at: folder) }
 }

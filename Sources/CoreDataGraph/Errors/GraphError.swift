@@ -165,7 +165,9 @@ extension StoreError {
       .file(let url, _, _), .migration(let url, _):
       url
     case .readOnly(let url, _), .database(_, _, _, let url): url
-    case .conflicts, .uniqueness, .unsupported, .invalid, .unknownKeyPath, .unsupportedModel, .closed: nil
+    case .conflicts, .uniqueness, .unsupported, .invalid, .unknownKeyPath, .unsupportedModel,
+      .unwritableValue, .closed:
+      nil
     }
   }
 
@@ -180,6 +182,7 @@ extension StoreError {
     case .readOnly: Self.readOnlyCode
     case .historyKept: NSPersistentStoreOpenError
     case .unsupportedModel: NSPersistentStoreIncompatibleSchemaError
+    case .unwritableValue: NSManagedObjectValidationError
     case .migration(_, .duplicates): NSMigrationConstraintViolationError
     case .migration: NSMigrationError
     case .database: NSSQLiteError

@@ -32,13 +32,12 @@ package struct ExaminationStatements: Sendable {
     return SQLRenderer.text(.select(select), dialect: dialect)
   }
 
-  /// Keys of rows whose entity is none of the table's; nil if all rows are of one entity.
-  package func strangeRows(in table: TableSchema) -> String? {
-    guard let column = table.entity else { return nil }
-    let numbers: [SQLExpression] = schema.layout.entities[table.root].family
-      .map { .integer(Int64(schema.entityNumber(of: $0))) }
-    var select = SelectStatement(columns: [.column(nil, table.key)], source: .table(table.name, alias: nil))
-    select.condition = .isNotTrue(.inList(.column(nil, column), numbers))
+  /// Keys that are not above 0.
+  package func lowKeys(in table: TableSchema) -> String {
+    var select = SelectStatement(
+      columns: [.column(nil, table.key)], source: .table(table.name, alias: nil))
+    select.condition = .binary(.lessOrEqual, .column(nil, table.key), .integer(0))
+    select.order = [SQLOrderTerm(.column(nil, table.key), ascending: true)]
     return text(select)
   }
 

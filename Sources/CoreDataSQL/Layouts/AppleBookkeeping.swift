@@ -158,6 +158,15 @@ package enum AppleBookkeeping {
     return SQLRenderer.inlineText(.select(select), dialect: SQLiteDialect())
   }
 
+  /// The same with the number of each row first.
+  package static func rowsWithFiles(in column: String, of table: String, tag: UInt8) -> String {
+    let value: SQLExpression = .column(nil, column)
+    var select = SelectStatement(
+      columns: [.column(nil, "rowid"), value], source: .table(table, alias: nil))
+    select.condition = isFileReference(value, tag: tag)
+    return SQLRenderer.inlineText(.select(select), dialect: SQLiteDialect())
+  }
+
   static func isFileReference(_ value: SQLExpression, tag: UInt8) -> SQLExpression {
     .all([
       .inList(.builtin("length", [value]), [.integer(37), .integer(38)]),

@@ -82,6 +82,22 @@ package struct StoreSchema: Sendable {
   /// The column of an attribute, or with the keys of a to-one relationship; nil for a property without one.
   package func column(of entity: Int, slot: Int) -> String? { storage[entity][slot].column }
 
+  /// The attribute of a column, and the entity that declares it; nil for other columns. Names in any case.
+  package func attribute(ofColumn column: String, in table: String) -> (entity: Int, name: String)? {
+    for found in tables where found.name.uppercased() == table.uppercased() {
+      for entity in layout.entities[found.root].family {
+        for (number, slot) in layout.entities[entity].slots.enumerated()
+        where slot.declaringEntity == entity {
+          guard case .attribute(let known) = storage[entity][number],
+            known.name.uppercased() == column.uppercased()
+          else { continue }
+          return (entity, slot.name)
+        }
+      }
+    }
+    return nil
+  }
+
   /// The same for a property by its name; nil also if the entity has no such property.
   package func column(of entity: EntityLayout, named property: String) -> String? {
     entity.slotByName[property].flatMap { column(of: entity.index, slot: $0) }

@@ -247,7 +247,7 @@ struct StoreMigration {
     }
     metadata.values[EntityVersions.structuresKey] = nil
     try metadata.write(database, url: url)
-    guard try database.tableExists(AppleBookkeeping.modelCache) else { return }
+    guard try database.hasTable(AppleBookkeeping.modelCache, url: url) else { return }
     try RawStatement(database, AppleBookkeeping.removeModel, url: url).run()
     guard let blob = ModelCache.blob(for: plan.target.model) else { return }
     let insert = try RawStatement(database, AppleBookkeeping.insertModel, url: url)

@@ -25,6 +25,7 @@ package final class AtomicEngine: StoreEngine, @unchecked Sendable {
   package var hasOneKeySequence: Bool { true }
 
   private let format: any AtomicStoreFormat
+  private let writable: WritableValues
   private var file: AtomicFile
   private let memory: InMemoryEngine
   /// Held by whoever writes. Readers of `memory` don't need it.
@@ -42,6 +43,7 @@ package final class AtomicEngine: StoreEngine, @unchecked Sendable {
   ) throws {
     self.format = format
     self.layout = layout
+    writable = WritableValues(layout)
     file = AtomicFile(url, timeoutInSeconds: options.timeoutInSeconds)
     memory = try InMemoryEngine(layout: layout, hasOneKeySequence: true)
     try format.check(layout)
@@ -135,6 +137,7 @@ package final class AtomicEngine: StoreEngine, @unchecked Sendable {
       if plan.isEmpty, plan.checks.isEmpty, plan.targets.isEmpty, !metadataState.isChanged {
         return SaveOutcome(written: plan, keys: NewKeys(for: plan) { _, _ in 0 })
       }
+      try checkValues(of: plan)
       return try memory.save(plan) { state in
         if plan.isEmpty, !metadataState.isChanged { return }
         let contents = AtomicStoreContents(state, metadata: metadataState.value)
@@ -145,6 +148,19 @@ package final class AtomicEngine: StoreEngine, @unchecked Sendable {
         metadataState.isChanged = false
       }
     }
+  }
+
+  package func unwritableValues(of row: RowRef) -> [UnwritableValue] { writable.problems(of: row) }
+
+  private func checkValues(of plan: SavePlan) throws {
+    func check(_ row: RowRef) throws {
+      guard let problem = writable.problems(of: row).first else { return }
+      throw problem.error(
+        in: layout.entities[row.entity], object: ObjectURI.text(of: row.id, in: layout, store: identifier),
+        type: format.type)
+    }
+    for insert in plan.inserts { try insert.rows.forEach(check) }
+    for update in plan.updates { try check(update.row) }
   }
 
   /// Throws also if another program has replaced the file: what it wrote must not be lost.

@@ -228,6 +228,11 @@ struct XMLStoreNames {
   init(_ layout: ModelLayout) throws {
     var entities: [String: Entity] = [:]
     for entity in layout.entities {
+      if let character = Self.unwritable(in: entity.name) {
+        throw StoreError.unsupportedModel(
+          entity: entity.name, property: nil,
+          reason: "its name has the character \(character), which can't stand in an XML store")
+      }
       var slots: [String: Int] = [:]
       for (number, slot) in entity.slots.enumerated() {
         func refusal(_ reason: String) -> StoreError {
@@ -235,6 +240,9 @@ struct XMLStoreNames {
         }
         if slot.role == .composite {
           throw refusal("XML stores have no composite attributes; use a SQLite store")
+        }
+        if let character = Self.unwritable(in: slot.name) {
+          throw refusal("its name has the character \(character), which can't stand in an XML store")
         }
         if slots.updateValue(number, forKey: slot.name.lowercased()) != nil {
           throw refusal(
@@ -250,5 +258,12 @@ struct XMLStoreNames {
       }
     }
     self.entities = entities
+  }
+
+  /// A character of a name that the document could not hold, as `U+26`; nil if there is none.
+  private static func unwritable(in name: String) -> String? {
+    name.unicodeScalars.first {
+      $0.value < 0x20 || $0 == "<" || $0 == "&" || $0 == "\"" || $0.value & 0xFFFE == 0xFFFE
+    }.map { "U+\(String($0.value, radix: 16, uppercase: true))" }
   }
 }

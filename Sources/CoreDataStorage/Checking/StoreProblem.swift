@@ -9,6 +9,8 @@ package struct StoreProblem: Sendable, Equatable {
     case model
     /// Rows of entities that the model does not have.
     case entity
+    /// A row whose key no object can have.
+    case row
     /// A relationship names an object that is not there, or of a wrong entity.
     case dangling
     /// The two sides of a relationship disagree.
@@ -82,9 +84,41 @@ package protocol StoreExamining {
   func ownProblems() throws -> [StoreProblem]
   /// The keys of an entity's own rows as far as they can be read from a damaged file, in ascending order.
   func readableKeys(of entity: EntityLayout) throws -> [Int64]
+  /// Rows of the store's tables that belong to no entity, or have keys that no object has, as far as they can
+  /// be read from a damaged file.
+  func unreachableRows() throws -> [UnreachableRows]
+}
+
+/// Rows of one table that stand for no object, for the same reason.
+package struct UnreachableRows: Sendable, Equatable {
+  package var kind: StoreProblem.Kind
+  package var table: String
+  /// The root entity of the table's hierarchy.
+  package var entity: String
+  /// In ascending order.
+  package var keys: [Int64]
+  /// What is wrong with the rows, as the end of a sentence that begins with them.
+  package var reason: String
+
+  package init(
+    _ kind: StoreProblem.Kind, table: String, entity: String, keys: [Int64], reason: String
+  ) {
+    self.kind = kind
+    self.table = table
+    self.entity = entity
+    self.keys = keys
+    self.reason = reason
+  }
+
+  /// The first keys, for a message.
+  package func shownKeys(_ most: Int = StoreProblem.objectsKept) -> String {
+    let list: String = keys.prefix(most).map(String.init).joined(separator: ", ")
+    return keys.count > most ? "\(list), … (\(keys.count) rows)" : list
+  }
 }
 
 extension StoreExamining {
+  package func unreachableRows() throws -> [UnreachableRows] { [] }
   package func ownProblems() throws -> [StoreProblem] { [] }
 }
 

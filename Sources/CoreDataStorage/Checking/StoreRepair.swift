@@ -14,6 +14,8 @@ package final class StoreRepair {
     }
 
     package var entities: [Entity] = []
+    /// Rows that were found and left out, because they stand for no object.
+    package var unreachable: [UnreachableRows] = []
     /// What was changed, counted as problems are.
     package var changes: [StoreProblem] = []
   }
@@ -67,6 +69,7 @@ package final class StoreRepair {
 
   private func fill(_ target: any StoreEngine) throws {
     outcome.entities = entities.map { Outcome.Entity(name: $0.name) }
+    outcome.unreachable = try source.unreachableRows()
     var readable: [[Int64]] = []
     for (place, entity) in entities.enumerated() {
       var keys: [Int64] = []
@@ -86,7 +89,8 @@ package final class StoreRepair {
     try writer.allocate(zip(entities, readable).map { ($0.rootIndex, $1.last ?? 0) })
     for (place, entity) in entities.enumerated() {
       try forEachPage(readable[place]) { page in
-        let lost: [Int64] = try writer.insert(mended(rows(page, entity), entity), entity)
+        let rows: RowBatch = mended(rows(page, entity), entity) { target.unwritableValues(of: $0) }
+        let lost: [Int64] = try writer.insert(rows, entity)
         outcome.entities[place].lost += lost
         outcome.entities[place].saved += page.count - lost.count
         try note(page.count)
@@ -219,8 +223,11 @@ package final class StoreRepair {
     return partners
   }
 
-  /// Copies of rows, without references to what is not there.
-  private func mended(_ rows: [RowRef], _ entity: EntityLayout) -> RowBatch {
+  /// Copies of rows, without references to what is not there, and without values that the new store can't
+  /// keep.
+  private func mended(
+    _ rows: [RowRef], _ entity: EntityLayout, without unwritable: (RowRef) -> [UnwritableValue]
+  ) -> RowBatch {
     var batch = RowBatch()
     let cleared: [Int: Set<Int64>] = disagreements(rows, entity)
     for row in rows {
@@ -241,6 +248,13 @@ package final class StoreRepair {
           slab.clear(copy, word: word)
           note(.dangling, entity, slot, row.id, "named an object that is not there, and became nil.")
         }
+      }
+      for value in unwritable(row) {
+        guard case .stored(_, let word) = entity.slots[value.slot].role else { continue }
+        slab.clear(copy, word: word)
+        note(
+          .damage, entity, entity.slots[value.slot], row.id,
+          "could not be written, because \(value.reason), and became nil.")
       }
       for (word, target) in completions[RowID(entity: entity.rootIndex, key: row.key)] ?? [] {
         slab.set(copy, word: word, toTarget: target)

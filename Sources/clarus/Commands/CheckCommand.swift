@@ -31,7 +31,7 @@ struct CheckCommand: ParsableCommand {
           "problems": [{"kind", "severity": "error" or "warning", "entity", "property", "count",
                         "objects": [id], "message"}] }
         With --repair: { "store", "to": {"path", "type"}, "entities": [{"name", "saved", "lost": [key]}],
-          "changes": [as "problems"], "problems": […], "complete" }
+          "lostRows": [{"table", "keys", "reason"}], "changes": [as "problems"], "problems": […], "complete" }
         Kinds: \(StoreProblem.Kind.allCases.map(\.rawValue).joined(separator: ", ")).
       """)
 

@@ -55,7 +55,9 @@ struct RepairReport {
   let problems: [StoreProblem]
   let ids: ObjectIDs
 
-  private var lost: Int { outcome.entities.reduce(0) { $0 + $1.lost.count } }
+  private var lost: Int {
+    outcome.entities.reduce(0) { $0 + $1.lost.count } + outcome.unreachable.reduce(0) { $0 + $1.keys.count }
+  }
   private var saved: Int { outcome.entities.reduce(0) { $0 + $1.saved } }
   /// Rows that the file counts and that nobody finds any more are not known; damage is then the reason.
   var isComplete: Bool {
@@ -82,6 +84,16 @@ struct RepairReport {
             ])
           })
       ),
+      (
+        "lostRows",
+        .array(
+          outcome.unreachable.map { rows in
+            .object([
+              ("table", .string(rows.table)), ("keys", .array(rows.keys.map { .integer($0) })),
+              ("reason", .string(rows.reason)),
+            ])
+          })
+      ),
       ("changes", ProblemText(ids: ids).json(outcome.changes)),
       ("problems", ProblemText(ids: ids).json(problems)), ("complete", .bool(isComplete)),
     ])
@@ -90,6 +102,13 @@ struct RepairReport {
   func write(to output: StandardOutput) throws {
     let text = ProblemText(ids: ids)
     for problem in problems + outcome.changes { try output.writeLine(text.line(problem)) }
+    for rows in outcome.unreachable {
+      let count: String = Counted.text(rows.keys.count, "row", "rows")
+      try output.writeLine(
+        ErrorText.oneLine(
+          "error: \(count) of the table \(rows.table) could not be saved: they \(rows.reason). Z_PK \(rows.shownKeys(20))"
+        ))
+    }
     var table = TextTable([
       .init(title: "Entity"), .init(title: "Saved", alignment: .right),
       .init(title: "Lost", alignment: .right),
