@@ -13,6 +13,7 @@ extension SQLiteEngine {
       try findDamage(database, &problems)
       let statements = ExaminationStatements(schema)
       try checkCounters(statements, database, &problems)
+      try checkTypes(statements, database, &problems)
       try checkPairs(statements, database, &problems)
       try checkOrders(statements, database, &problems)
       try checkStructure(database, &problems)
@@ -56,6 +57,9 @@ extension SQLiteEngine {
 
   // MARK: Counters and rows
 
+  /// More objects than that no store can have had.
+  private static let highestCounter: Int64 = 1 << 62
+
   private func checkCounters(
     _ statements: ExaminationStatements, _ database: Database, _ problems: inout StoreProblems
   ) throws {
@@ -65,12 +69,43 @@ extension SQLiteEngine {
     for table in schema.tables {
       let highest: Int64 = try integers(statements.highestKey(in: table), database).first ?? 0
       let counter: Int64 = counters[table.rootNumber] ?? 0
-      if counter >= highest { continue }
       let entity: String = layout.entities[table.root].name
+      if counter >= Self.highestCounter {
+        problems.add(
+          StoreProblem(
+            .fullKeys, entity: entity,
+            "The counter of keys of \(entity) is \(counter), so no new object can be saved; the highest key in use is "
+              + "\(highest)."))
+      }
+      if counter >= highest { continue }
       problems.add(
         StoreProblem(
           .keys, entity: entity,
           "The counter of keys of \(entity) is \(counter), and there is a row with the key \(highest)."))
+    }
+  }
+
+  /// SQLite types values, not columns; a value of another type reads as something else, or as nil.
+  private func checkTypes(
+    _ statements: ExaminationStatements, _ database: Database, _ problems: inout StoreProblems
+  ) throws {
+    for entity in layout.entities where schema.tablePosition[entity.index] != nil {
+      for (number, slot) in entity.slots.enumerated() where slot.declaringEntity == entity.index {
+        guard case .attribute(let column) = schema.storage(of: entity.index, slot: number),
+          let sql = statements.strangeValues(in: column, of: try schema.table(of: entity.index))
+        else { continue }
+        let rows = try RawStatement(database, sql, url: url)
+        defer { rows.reset() }
+        while try rows.step() {
+          let owner: Int = schema.entityIndex(ofNumber: Int(clamping: rows.integer(1))) ?? entity.index
+          problems.add(
+            StoreProblem(
+              .value, entity: entity.name, property: slot.name,
+              objects: [RowID(entity: owner, key: rows.integer(0))],
+              "\(entity.name).\(slot.name) has a value that is none of its type (\(column.kind.wordForMessages))."
+            ))
+        }
+      }
     }
   }
 
@@ -189,5 +224,24 @@ extension SQLiteEngine {
     let names: [String] = try read { try StoreInventory.read($0, url: url).database.tables.map(\.name) }
     var views = ReadableViews(schema, existing: names)
     return views.statements()
+  }
+}
+
+extension ColumnKind {
+  fileprivate var wordForMessages: String {
+    switch self {
+    case .int16: "an integer of 16 bits"
+    case .int32: "an integer of 32 bits"
+    case .int64: "an integer"
+    case .bool: "a Boolean"
+    case .double, .float: "a number"
+    case .date: "a date"
+    case .decimal: "a decimal number"
+    case .string: "text"
+    case .uri: "the text of a URL"
+    case .uuid: "a UUID of 16 bytes"
+    case .data, .transformable: "bytes"
+    case .toOne: "a key"
+    }
   }
 }

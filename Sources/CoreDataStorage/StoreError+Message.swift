@@ -84,6 +84,13 @@ extension StoreError {
           + "file that has no name any more, or come from it.",
         advice: "Put the file back, or take the store out of its coordinator (remove(_:)) and add it again "
           + "(addPersistentStore(type:configuration:at:options:)).")
+    case .savedByOthers(let url):
+      return ErrorMessage(
+        "\(url.path) was saved or replaced by another process or coordinator since this one read it. Nothing was saved: "
+          + "that would have undone what the other one saved.",
+        advice: "Take the store out of its coordinator (remove(_:)), add it again "
+          + "(addPersistentStore(type:configuration:at:options:)), which reads what is there now, and make the changes again."
+      )
     case .missingValue(let url, let property, let row, let path, let reason, let folder):
       let value: String = (property ?? "A value") + (row.map { " of \(name($0))" } ?? "")
       return ErrorMessage(
@@ -96,10 +103,13 @@ extension StoreError {
       return ErrorMessage(
         "\(property) of \(object) can't be written to a store of type \(type)\(file): \(reason).",
         advice:
-          "Set another value, or use a SQLite store, which keeps it as it is. clarus check --repair copies the other "
-          + "values and names what it leaves out.")
+          "Set another value, or use a SQLite store, which keeps it as it is. clarus check --repair makes a copy without it, "
+          + "and names what it changes.")
     case .unsupportedModel(let entity, let property, let reason):
-      return ErrorMessage("\(entity)\(property.map { ".\($0)" } ?? ""): \(reason)")
+      let store: String = url.map { " The store is \($0.path)." } ?? ""
+      return ErrorMessage(
+        "\(entity)\(property.map { ".\($0)" } ?? ""): "
+          + (store.isEmpty ? reason : ErrorMessage.closed(reason) + store))
     case .migration(let url, let problem):
       return ErrorMessage("The store \(url.path) was not migrated. \(problem.text)", advice: problem.advice)
     case .database(let code, let message, let sql, let own):

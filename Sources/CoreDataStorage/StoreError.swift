@@ -38,6 +38,9 @@ package enum StoreError: Error {
   case historyKept(url: URL)
   /// A file of the store was removed or exchanged while it was open; `path` names the file.
   case fileChanged(url: URL, path: String)
+  /// Another process, or another coordinator, has saved a store that is written as a whole since this one
+  /// read it, or has put another file in its place.
+  case savedByOthers(url: URL)
   /// The file `path` that holds the value of a property (`Entity.attribute`) of a row can't be read. `folder`
   /// is the name of the folder of the store's values.
   case missingValue(url: URL, property: String?, row: RowID?, path: String, reason: String, folder: String)

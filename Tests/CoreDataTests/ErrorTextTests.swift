@@ -16,7 +16,7 @@ import Testing
   /// One for each case of `GraphError`; `kind(of:)` does not compile when one is missing.
   enum Kind: String, CaseIterable, Sendable {
     case unknownKey, unknownEntity, noEntity, severalEntities, noCoordinator, noStores, noStore
-    case referentialIntegrity, deletedInParent, externalRelationship, unsavedTarget, deletedTarget
+    case referentialIntegrity, deletedInParent, unreadable, externalRelationship, unsavedTarget, deletedTarget
     case runawayWillSave, unsupported, unsupportedRequest, predicate, store, transformation
   }
 
@@ -31,6 +31,7 @@ import Testing
     case .noStore: .noStore
     case .referentialIntegrity: .referentialIntegrity
     case .deletedInParent: .deletedInParent
+    case .unreadable: .unreadable
     case .externalRelationship: .externalRelationship
     case .unsavedTarget: .unsavedTarget
     case .deletedTarget: .deletedTarget
@@ -63,6 +64,11 @@ import Testing
     case .noStore: return [(.noStore(entity: "Item", reason: "every store is read-only"), ["Item"])]
     case .referentialIntegrity: return [(.referentialIntegrity(id), ["Item"])]
     case .deletedInParent: return [(.deletedInParent(id), ["Item"])]
+    case .unreadable:
+      return [
+        (.unreadable(id, property: "tags", cause: StoreError.closed), ["Item.tags"]),
+        (.unreadable(id, property: nil, cause: StoreError.closed), ["Item"]),
+      ]
     case .externalRelationship:
       return [
         (
@@ -100,7 +106,7 @@ import Testing
   enum StoreErrorKind: String, CaseIterable, Sendable {
     case conflicts, uniqueness, unsupported, invalid, unknownKeyPath, invalidFile, incompatibleModel,
       readOnly, historyKept, inUse, file, migration
-    case fileChanged, missingValue, unwritableValue, unsupportedModel, database, closed
+    case fileChanged, savedByOthers, missingValue, unwritableValue, unsupportedModel, database, closed
   }
 
   private static func kind(of error: StoreError) -> StoreErrorKind {
@@ -118,6 +124,7 @@ import Testing
     case .file: .file
     case .migration: .migration
     case .fileChanged: .fileChanged
+    case .savedByOthers: .savedByOthers
     case .missingValue: .missingValue
     case .unwritableValue: .unwritableValue
     case .unsupportedModel: .unsupportedModel
@@ -181,6 +188,7 @@ import Testing
         )
       }
     case .fileChanged: return [(.fileChanged(url: url, path: file + "-wal"), [file + "-wal"])]
+    case .savedByOthers: return [(.savedByOthers(url: url), [file, "addPersistentStore"])]
     case .missingValue:
       return [
         (
@@ -200,7 +208,10 @@ import Testing
       ]
     case .unsupportedModel:
       return [
-        (.unsupportedModel(entity: "Item", property: "title", reason: "it has no column"), ["Item.title"])
+        (
+          .unsupportedModel(entity: "Item", property: "title", reason: "it has no column"),
+          ["Item.title", file]
+        )
       ]
     case .database:
       return [1, 5, 6, 10, 13, 14, 18].flatMap { (code: Int32) -> [(StoreError, [String])] in

@@ -114,11 +114,18 @@ import Testing
       (["price": Double.nan], "for 'price'"), (["published": "today"], "for 'published'"),
       (["number": 3], "for 'number'"), (["author": "Woolf"], "String for the to-one relationship 'author'"),
       (["author": id], "an id of Book"),
+      (["edition": 32_768], "32768 for 'edition'. It has to return an integer from -32768 to 32767"),
+      (["pages": Int64(Int32.max) + 1], "2147483648 for 'pages'"),
+      (["sold": UInt64.max], "for 'sold'"), (["rating": 1e300], "1e+300 for 'rating'"),
+      (["keywords": Unhashable()], "Book.keywords (Unhashable) can't be archived"),
+      (["keywords": [1, ["a": Unhashable()]]], "it is, or holds, a Unhashable"),
     ]
     for (values, expected) in cases {
       store.script.node = { NSIncrementalStoreNode(objectID: $1, withValues: values, version: 1) }
       let text: String = message { _ = try context.performAndWait { try context.existingObject(with: id) } }
-      #expect(text.contains("Scripted.newValuesForObject(with:with:) for entity Book"), "\(text)")
+      #expect(
+        text.contains("Scripted.newValuesForObject(with:with:) for entity Book")
+          || text.contains("Book.keywords"), "\(text)")
       #expect(text.contains(expected), "\(text)")
     }
     store.script.node = { store, _ in

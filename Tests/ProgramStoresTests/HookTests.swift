@@ -62,6 +62,52 @@ import Testing
     }
   }
 
+  @Test func `what a store changes in the saving context stays unsaved`() throws {
+    let (store, context) = try records()
+    try context.performAndWait {
+      let (first, other): (NSManagedObject, NSManagedObject) = (
+        book("a", in: context), book("b", in: context)
+      )
+      let shelf = NSEntityDescription.insertNewObject(forEntityName: "Shelf", into: context)
+      other.setValue(shelf, forKey: "shelf")
+      try context.save()
+      first.setValue("a2", forKey: "title")
+      nonisolated(unsafe) var made: NSManagedObject?
+      nonisolated(unsafe) let (one, two, place) = (first, other, shelf)
+      store.hook.withLock { hook in
+        hook = { call in
+          guard call.hasPrefix("execute save"), made == nil else { return }
+          one.setValue("late", forKey: "title")
+          one.setValue(7, forKey: "pages")
+          one.setValue(place, forKey: "shelf")
+          two.setValue("also late", forKey: "title")
+          let new = NSEntityDescription.insertNewObject(forEntityName: "Book", into: context)
+          new.setValue("new", forKey: "title")
+          made = new
+        }
+      }
+      try context.save()
+      #expect(first.value(forKey: "title") as? String == "late")
+      #expect(first.hasChanges && other.hasChanges && made?.isInserted == true)
+      #expect(context.updatedObjects.isSuperset(of: [first, other]))
+      #expect(first.changedValues().keys.sorted() == ["pages", "shelf", "title"])
+      #expect(first.committedValues(forKeys: ["title"])["title"] as? String == "a2")
+      #expect((shelf.value(forKey: "books") as? NSOrderedSet)?.count == 2)
+      let before: NSManagedObjectContext = self.context(store.persistentStoreCoordinator)
+      let count: Int = try before.performAndWait { try before.count(for: books) }
+      #expect(count == 2)
+      try context.save()
+      #expect(!context.hasChanges)
+      let reader: NSManagedObjectContext = self.context(store.persistentStoreCoordinator)
+      try reader.performAndWait {
+        let found: [NSManagedObject] = try reader.fetch(books)
+        #expect(
+          Set(found.compactMap { $0.value(forKey: "title") as? String }) == ["late", "also late", "new"])
+        #expect(found.filter { $0.value(forKey: "shelf") != nil }.count == 2)
+      }
+    }
+  }
+
   @Test func `a fetch executes one request, a fault reads one object, a relationship is read once`() throws {
     let (store, writer) = try records()
     try writer.performAndWait {

@@ -33,7 +33,8 @@ import Testing
     let references: [any Hashable] = [
       1, 0, -1, Int64.max, 2.5, "a", "", "1", "~u", "a/b c?d#e%20f", "ü", "u\u{308}", uuid, uuid.uuidString,
       Data([1, 2, 255, 254]), Data(), url("https://example.org/a?b=c"), Point(x: 1), Point(x: 2),
-      true as NSNumber == 1 ? 3 : 4,
+      true as NSNumber == 1 ? 3 : 4, UInt64.max, UInt64(Int64.max) + 1, decimal("12345678901234567890.1"),
+      decimal("12345678901234567890.2"), decimal("0.30000000000000000001"), 0.3,
     ]
     var ids: [NSManagedObjectID] = []
     for reference in references {
@@ -49,11 +50,15 @@ import Testing
     #expect(Set(ids.map { $0.uriRepresentation() }).count == references.count)
   }
 
+  private func decimal(_ text: String) -> Decimal { Decimal(string: text) ?? 0 }
+
   private func url(_ text: String) -> URL { URL(string: text) ?? URL(fileURLWithPath: "/") }
 
   @Test func `numbers of all types are one reference object, and so is a string of any class`() {
     let number: NSManagedObjectID = store.newObjectID(for: book, referenceObject: 7)
-    for same: Any in [Int16(7), UInt64(7), NSNumber(value: 7), 7.0] {
+    for same: Any in [
+      Int16(7), UInt64(7), NSNumber(value: 7), 7.0, Decimal(7), NSDecimalNumber(value: 7),
+    ] {
       #expect(store.newObjectID(for: book, referenceObject: same) == number)
     }
     #expect(store.newObjectID(for: book, referenceObject: "7") != number)
@@ -74,6 +79,23 @@ import Testing
       let uri: URL = store.newObjectID(for: book, referenceObject: reference).uriRepresentation()
       #expect(uri.absoluteString == "x-coredata://5A7A22D0-7B6B-4C5D-9B8A-0C3B9F1C2D3E/Book/\(component)")
     }
+  }
+
+  /// The UUID in metadata is the store's own: nothing says that it has the form of one.
+  @Test(arguments: ["a/b", "a?b", "a#b", "a b", "ü%20", "[::1]", "user@host:80", "UPPER lower"])
+  func `any identifier of a store can stand in URIs`(identifier: String) throws {
+    let coordinator = NSPersistentStoreCoordinator(managedObjectModel: LibraryModel.make())
+    let store: Store = try #require(
+      try coordinator.addPersistentStore(
+        ofType: "References", configurationName: nil, at: URL(fileURLWithPath: "/nowhere/identifier"))
+        as? Store)
+    store.metadata = [NSStoreTypeKey: "References", NSStoreUUIDKey: identifier]
+    let entity = try #require(coordinator.managedObjectModel.entitiesByName["Book"])
+    let id: NSManagedObjectID = store.newObjectID(for: entity, referenceObject: "x")
+    let uri: URL = id.uriRepresentation()
+    #expect(uri.absoluteString.hasPrefix("x-coredata://") && uri.absoluteString.hasSuffix("/Book/px"))
+    #expect(coordinator.managedObjectID(forURIRepresentation: uri) == id, "\(uri)")
+    #expect("\(id)".contains("/Book/px"))
   }
 
   @Test func `a URI that was written before leads to the object in a store that has not seen it`() throws {

@@ -47,6 +47,22 @@ import Testing
       sql: "UPDATE ZITEM SET Z_PK = 0 WHERE Z_PK = 1", kind: "row",
       says: "error: Rows in the table of Item have keys that are not above 0, which no object has (keys 0)"),
     Case(
+      sql: "DROP INDEX Z_Category_UNIQUE_name; UPDATE ZCATEGORY SET ZNAME = 'fruit'", kind: "unique",
+      says: "error: Category has objects with the same name, which the model wants to be unique. Category/p2"),
+    Case(
+      sql: "UPDATE Z_PRIMARYKEY SET Z_MAX = 9223372036854775807 WHERE Z_NAME = 'Item'", kind: "fullKeys",
+      says: "error: The counter of keys of Item is 9223372036854775807, so no new object can be saved"),
+    Case(
+      sql: "UPDATE ZITEM SET ZPRICE = 'text', ZPRIORITY = 70000, ZTITLE = x'41' WHERE Z_PK < 3",
+      kind: "value",
+      says: "error: Item.price has a value that is none of its type (a number). 2 times: Item/p1, Item/p2"),
+    Case(
+      sql: "UPDATE ZEVERYTHING SET ZUUID = x'01' WHERE Z_PK = 1", kind: "value",
+      says: "error: Everything.uuid has a value that is none of its type (a UUID of 16 bytes). Everything/p1"),
+    Case(
+      sql: "UPDATE ZEVERYTHING SET ZDECIMAL = 'twelve' WHERE Z_PK = 1", kind: "value",
+      says: "error: Everything.decimal can't be read: 'twelve' is no decimal number. Everything/p1"),
+    Case(
       sql: "INSERT INTO Z_8TAGS VALUES (1, 99)", kind: "dangling",
       says: "has pairs of which one object does not exist."),
     Case(

@@ -129,6 +129,24 @@ import Testing
     #expect(try FolderState(store.folder) == before)
   }
 
+  /// A limit on the size of files takes the place of a full disk.
+  @Test(arguments: ["convert '$STORE' '$OUT'", "check '$STORE' --repair '$OUT'"])
+  func `errors name the new store, not the hidden place where it is made`(command: String) throws {
+    let store = try RichStore()
+    defer { store.remove() }
+    // Without a log, the store is read where it is.
+    try makeDatabase(store.url, [])
+    for name in ["Out.xml", "Out.sqlite"] {
+      let line: String = command.replacing("$STORE", with: store.path)
+        .replacing("$OUT", with: store.file(name).path)
+      let run = try CommandLineRun(shell: "trap '' XFSZ; ulimit -f 4; \"$CLARUS\" \(line)")
+      #expect(run.status == 1)
+      #expect(run.errors.contains(store.file(name).path), "\(run.errors)")
+      #expect(!run.errors.contains(".new-"), "\(run.errors)")
+      #expect(store.names == ["Rich.sqlite"])
+    }
+  }
+
   /// An XML store keeps the archives that transformers make; a binary store writes their objects again.
   @Test func `archives are compared by their values`() throws {
     let store = try TransformedStore()
@@ -173,7 +191,7 @@ import Testing
     #expect(store.names == ["Rich.sqlite"])
     let repair = try CommandLineRun(["check", store.path, "--repair", store.file("Out.xml").path])
     #expect(repair.status == 1)
-    #expect(repair.output.contains("\(property) could not be written"), "\(repair.output)\(repair.errors)")
+    #expect(repair.output.contains("error: \(property) "), "\(repair.output)\(repair.errors)")
     let info = try CommandLineRun(["check", store.file("Out.xml").path, "--model", store.path])
     #expect(info.status == 0, "\(info.output)\(info.errors)")
   }

@@ -210,7 +210,7 @@ import Testing
   static let refusals: [Refusal] = [
     Refusal(
       name: "x.json", text: "[{\"title\": \"a\",\n  \"price\": \"dear\"}]",
-      says: "x.json:2:12: Item.price takes a number, and there is the text \"dear\"."),
+      says: "x.json:2:12: Item.price takes a number up to 1.8e308, and there is the text \"dear\"."),
     Refusal(
       name: "x.json", text: "[{\"titel\": \"a\"}]",
       says: "x.json:1:3: Item has no property \"titel\". Did you mean \"title\"?"),
@@ -224,6 +224,23 @@ import Testing
     Refusal(
       name: "x.json", text: "[{\"category\": \"meat\"}]", more: ["--match", "Category=name"],
       says: "x.json:1:15: Item.category: There is no Category whose name is the text \"meat\""),
+    Refusal(
+      name: "x.json", text: "[{\"price\": 1e400}]",
+      says: "x.json:1:12: Item.price takes a number up to 1.8e308, and there is the number 1e400."),
+    Refusal(
+      name: "x.json", text: "[{\"$entity\": \"Everything\", \"float\": 1e39}]",
+      says: "x.json:1:37: Everything.float takes a number up to 3.4e38"),
+    Refusal(
+      name: "x.json", text: "[{\"due\": 1e400}]", says: "x.json:1:10: Item.due takes a date"),
+    Refusal(
+      name: "x.json", text: "[{\"$kind\": \"Item\"}]",
+      says: "x.json:1:3: The key \"$kind\" has no meaning here; those with $ are $id and $entity."),
+    Refusal(
+      name: "x.json", text: "[{\"$id\": \"x-coredata://0F1E/Item/p1\"}]",
+      says: "x.json:1:10: x-coredata://0F1E/Item/p1 is the id of an object in another store"),
+    Refusal(
+      name: "x.json", text: "[{\"category\": \"x-coredata://0F1E/Category/p1\"}]", more: ["--match", "id"],
+      says: "x.json:1:15: x-coredata://0F1E/Category/p1 is the id of an object in another store"),
     Refusal(
       name: "x.json", text: "[{\"$entity\": \"Itm\"}]", says: "x.json:1:2: There is no entity \"Itm\"."),
     Refusal(

@@ -44,10 +44,17 @@ extension NSManagedObjectContext {
     guard !object.flags.contains(.deleted) else { return }
     // The object is loaded, because the save deletes exactly the version that was read; a row that no longer
     // exists needs no deletion.
-    object.fireFault()
+    loadForDeletion(object)
     guard !object.flags.contains(.inaccessible) else { return }
     object.prepareForDeletion()
     markDeleted(object)
+  }
+
+  /// A row that can't be read stops no deletion: the save throws the reason, if it still can't be read then.
+  private func loadForDeletion(_ object: NSManagedObject) {
+    guard object.needsSlowAccess else { return }
+    let failures: [ReadFailure] = collectingReadFailures { object.fireFault() }.failures
+    if !failures.isEmpty { unreadDeletions.append(UnreadDeletion(object: object, slots: [])) }
   }
 
   private func markDeleted(_ object: NSManagedObject, isCascaded: Bool = false) {
@@ -67,12 +74,29 @@ extension NSManagedObjectContext {
 
   final func propagate(_ object: NSManagedObject) {
     // An undo after the save finds no members in the store any more.
-    if undoManager?.isUndoRegistrationEnabled == true { object.loadToManys() }
-    work.recordPropagation(of: object)
-    for slot in object.runtime.relationshipSlots {
-      object.state?.toMany(slot)?.noteDeletion()
-      propagate(object, slot)
+    // What can't be read is reported where it is needed.
+    if undoManager?.isUndoRegistrationEnabled == true {
+      _ = collectingReadFailures { object.loadToManys() }
     }
+    work.recordPropagation(of: object)
+    propagate(object, slots: object.runtime.relationshipSlots)
+  }
+
+  /// Applies delete rules, and notes for the next save those that could not be applied. Returns why.
+  @discardableResult
+  final func propagate(_ object: NSManagedObject, slots: [Int]) -> [ReadFailure] {
+    var failures: [ReadFailure] = collectingReadFailures { object.fireFault() }.failures
+    var failed: [Int] = failures.isEmpty ? [] : slots
+    if failed.isEmpty {
+      for slot in slots {
+        object.state?.toMany(slot)?.noteDeletion()
+        let found: [ReadFailure] = collectingReadFailures { propagate(object, slot) }.failures
+        if !found.isEmpty { failed.append(slot) }
+        failures += found
+      }
+    }
+    if !failures.isEmpty { unreadDeletions.append(UnreadDeletion(object: object, slots: failed)) }
+    return failures
   }
 
   private func propagate(_ object: NSManagedObject, _ slot: Int) {
@@ -87,7 +111,7 @@ extension NSManagedObjectContext {
       for target in targets where !target.flags.contains(.deleted) {
         // Loaded like an object that the program deletes, and for the same reason.
         target.fireFault()
-        guard !target.flags.contains(.inaccessible) else { continue }
+        guard target.flags.isDisjoint(with: [.inaccessible, .fault]) else { continue }
         target.prepareForDeletion()
         markDeleted(target, isCascaded: true)
       }
@@ -115,6 +139,11 @@ extension NSManagedObjectContext {
   /// readable.
   private func separate(_ object: NSManagedObject, _ slot: Int, _ target: NSManagedObject) {
     let described: PropertySlot = object.runtime.layout.slots[slot]
+    // One that can't be read keeps what it has: the save throws the reason.
+    if described.inverseSlot != nil {
+      target.fireFault()
+      if target.flags.contains(.fault) { return }
+    }
     if described.isToMany { object.removeMember(slot, target) }
     if let inverse = described.inverseSlot { target.unlinkReferrer(inverse, object) }
   }
@@ -233,6 +262,7 @@ extension NSManagedObjectContext {
   final func performRollback() {
     requireQueue("rollback() was called")
     undoManager?.removeAllActions(withTarget: self)
+    unreadDeletions = []
     let changed: [NSManagedObject] = work.beginRollback().filter { !$0.flags.contains(.remotelyDeleted) }
     var seen: Set<ObjectIdentifier> = []
     withObservedValues(of: changed) {

@@ -335,6 +335,7 @@ extension NSManagedObjectContext {
     requireQueue("reset() was called")
     undoManager?.removeAllActions(withTarget: self)
     movePin()
+    unreadDeletions = []
     let objects: [NSManagedObject] = identityMap.allObjects
     work.advanceEpoch()
     for object in objects {
@@ -354,7 +355,6 @@ extension NSManagedObjectContext {
   final func removeObjects(of store: NSPersistentStore) {
     for child in children.all { child.onQueue { $0.removeObjects(of: store) } }
     let objects: [NSManagedObject] = identityMap.allObjects.filter { $0.store === store }
-    work.removeAssignments(to: store)
     guard !objects.isEmpty else { return }
     undoManager?.removeAllActions(withTarget: self)
     for object in objects { detach(object) }

@@ -399,7 +399,7 @@ extension NSManagedObjectContext {
   /// Reads from the parent, with the result in ids that this context uses.
   private func reading<Result>(_ parent: NSManagedObjectContext, _ body: () throws -> Result) throws -> Result
   {
-    let result: Result = try parent.runAndWait(body)
+    let result: Result = try parent.runAndWait { try parent.throwingReadFailures(body) }
     applyPermanentIDs()
     return result
   }

@@ -50,6 +50,12 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   @exclusivity(unchecked) final var work = UnitOfWork()
   /// The context's state for undo and redo.
   @exclusivity(unchecked) final var undoState = UndoState()
+  /// Where failures of reads go that can't throw; nil: they stop the program.
+  final var readFailures: ReadFailures?
+  /// What programs' stores change in this context while they execute its save.
+  final var changesDuringSave: ChangesDuringSave?
+  /// Deletions whose rules could not be applied.
+  final var unreadDeletions: [UnreadDeletion] = []
   /// Keeps objects alive, with `retainsRegisteredObjects`.
   @exclusivity(unchecked) final var retained = RetainedObjects()
   /// Whether the end of this main-queue context's event is scheduled on the main queue.

@@ -16,6 +16,8 @@ enum GraphError: Error, CustomStringConvertible {
   case noStore(entity: String, reason: String, isReadOnly: Bool = false)
   case referentialIntegrity(NSManagedObjectID)
   case deletedInParent(NSManagedObjectID)
+  /// An object, or one of its relationships, that a deletion or a save needs can't be read.
+  case unreadable(NSManagedObjectID, property: String?, cause: any Error)
   /// `stores`: the places of the object's store and the target's.
   case externalRelationship(
     object: NSManagedObjectID, relationship: String, target: NSManagedObjectID, stores: (String, String))
@@ -75,6 +77,13 @@ enum GraphError: Error, CustomStringConvertible {
       return ErrorMessage(
         "'\(id)' was changed in a child context and deleted in its parent meanwhile.",
         advice: "Refresh or delete it in the child, then save again.")
+    case .unreadable(let id, let property, let cause):
+      let what: String = property.map { "\(id.runtime.layout.name).\($0) of '\(id)'" } ?? "'\(id)'"
+      return ErrorMessage(
+        "\(what) can't be read, so nothing was saved: \(Self.reason(of: cause))",
+        advice:
+          "The changes are still in the context: save again when the store can be read, or roll them back. clarus check "
+          + "shows what is wrong with its file.")
     case .externalRelationship(let object, let relationship, let target, let stores):
       return ErrorMessage(
         "\(object.entity.name ?? "").\(relationship) of \(object), which is in the store \(stores.0), points at \(target), "
@@ -104,6 +113,22 @@ enum GraphError: Error, CustomStringConvertible {
     }
   }
 
+  private static func reason(of cause: any Error) -> String {
+    switch cause {
+    case let error as StoreError: error.message().description
+    case let error as GraphError: error.description
+    default: ErrorMessage.reason(of: cause)
+    }
+  }
+
+  private static func code(of cause: any Error) -> Int {
+    switch cause {
+    case let error as StoreError: error.code
+    case let error as GraphError: error.code
+    default: NSPersistentStoreOperationError
+    }
+  }
+
   /// The reason is the first problem, because logs often show no more; the whole message lists all of them,
   /// one a line.
   private static func message(_ problems: [PredicateProblem]) -> ErrorMessage {
@@ -126,6 +151,7 @@ enum GraphError: Error, CustomStringConvertible {
     case .externalRelationship: return NSManagedObjectExternalRelationshipError
     case .unsavedTarget, .deletedTarget: return NSManagedObjectValidationError
     case .transformation: return NSCoreDataError
+    case .unreadable(_, _, let cause): return GraphError.code(of: cause)
     case .store(let error, _): return error.code
     }
   }
@@ -136,6 +162,11 @@ enum GraphError: Error, CustomStringConvertible {
     var info: [String: Any] = [:]
     switch self {
     case .referentialIntegrity(let id), .deletedInParent(let id): info[NSAffectedObjectsErrorKey] = [id]
+    case .unreadable(let id, let property, let cause):
+      info[NSAffectedObjectsErrorKey] = [id]
+      if let property { info[NSValidationKeyErrorKey] = property }
+      info[NSUnderlyingErrorKey] =
+        (cause as? StoreError).map { GraphError.store($0, nil).asCocoaError } ?? cause
     case .externalRelationship(let id, let relationship, _, _), .unsavedTarget(let id, let relationship, _),
       .deletedTarget(let id, let relationship, _):
       info[NSAffectedObjectsErrorKey] = [id]
@@ -162,6 +193,7 @@ extension StoreError {
     switch self {
     case .invalidFile(let url, _), .incompatibleModel(let url, _), .historyKept(let url),
       .fileChanged(let url, _), .missingValue(let url, _, _, _, _, _), .inUse(let url),
+      .savedByOthers(let url),
       .file(let url, _, _), .migration(let url, _):
       url
     case .readOnly(let url, _), .database(_, _, _, let url): url
@@ -188,7 +220,7 @@ extension StoreError {
     case .database: NSSQLiteError
     case .inUse: NSPersistentStoreTimeoutError
     case .file(_, let operation, let code): Self.fileCode(code, isReading: operation.hasPrefix("reading"))
-    case .fileChanged, .missingValue, .closed: NSPersistentStoreOperationError
+    case .fileChanged, .savedByOthers, .missingValue, .closed: NSPersistentStoreOperationError
     }
   }
 }

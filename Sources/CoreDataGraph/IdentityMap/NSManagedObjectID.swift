@@ -45,13 +45,12 @@ nonisolated open class NSManagedObjectID: NSObject, NSCopying, NSFetchRequestRes
   /// Keep URIs of permanent ids only; ``NSPersistentStoreCoordinator/managedObjectID(forURIRepresentation:)``
   /// converts them back.
   public final func uriRepresentation() -> URL {
-    var parts = URLComponents()
-    parts.scheme = "x-coredata"
-    parts.host = storeIdentifier.flatMap { $0.isEmpty ? store?.uuid : $0 } ?? ""
+    // URLComponents accept no host with characters that are percent-encoded because URIs reserve them.
+    let host: String = ObjectURI.host(storeIdentifier.flatMap { $0.isEmpty ? store?.uuid : $0 } ?? "")
+    var path = URLComponents()
+    path.path = "/\(runtime.layout.name)/"
     let component: String = key < 0 ? "t\(-key)" : store?.uriComponent(of: key) ?? "p\(key)"
-    parts.path = "/\(runtime.layout.name)/"
-    parts.percentEncodedPath += component
-    guard let url = parts.url else {
+    guard let url = URL(string: "\(ObjectURI.scheme)://\(host)\(path.percentEncodedPath)\(component)") else {
       preconditionFailure("The entity name '\(runtime.layout.name)' can't stand in a URI.")
     }
     return url

@@ -102,6 +102,18 @@ extension NSManagedObject {
   /// All checks of the model, for insertion, update and deletion. `isUnchecked`: whether values that were not
   /// changed may be invalid nevertheless.
   final func checkModel(isUnchecked: Bool = false) throws {
+    try throwingReadFailures { try checkSlots(isUnchecked: isUnchecked) }
+  }
+
+  /// A relationship that can't be read is the error, whatever its rules are.
+  private final func throwingReadFailures(_ body: () throws -> Void) throws {
+    guard let context = identityMap?.context else { return try body() }
+    // A save collects them itself, once for all of its objects.
+    if context.readFailures != nil { return try body() }
+    try withCocoaErrors { try context.throwingReadFailures(body) }
+  }
+
+  private final func checkSlots(isUnchecked: Bool) throws {
     var failures: [any Error] = []
     let isNew: Bool = isUnchecked || flags.contains(.inserted)
     for slot in 0..<runtime.slotCount {
@@ -211,7 +223,9 @@ extension NSManagedObject {
   }
 
   /// Deny rules: members that are not being deleted too prevent the deletion.
-  final func checkDelete() throws {
+  final func checkDelete() throws { try throwingReadFailures { try checkDenyRules() } }
+
+  private final func checkDenyRules() throws {
     var failures: [any Error] = []
     for slot in runtime.relationshipSlots {
       let described: PropertySlot = runtime.layout.slots[slot]
@@ -241,6 +255,17 @@ extension NSManagedObject {
     guard case .stored(let kind, _) = runtime.layout.slots[slot].role, case .integer(let number) = value
     else { return true }
     return NSManagedObject.range(of: kind).contains(number)
+  }
+
+  /// The range of an attribute's numbers, in words, if a value that was made of `given` is none of them.
+  static func refusedRange(of value: SlotValue, _ kind: ColumnKind, given: Any) -> String? {
+    if case .integer(let number) = value {
+      let range: ClosedRange<Int64> = range(of: kind)
+      return range.contains(number) ? nil : "an integer from \(range.lowerBound) to \(range.upperBound)"
+    }
+    guard case .double(let number) = value, kind == .float, number.isInfinite else { return nil }
+    let isInfinite: Bool = (given as? Double)?.isInfinite ?? (given as? Float)?.isInfinite ?? false
+    return isInfinite ? nil : "a number that a Float can hold"
   }
 
   private static func range(of kind: ColumnKind) -> ClosedRange<Int64> {

@@ -44,6 +44,7 @@ extension NSManagedObject {
     do {
       try fulfillFault(slot, mayThrow: false)
     } catch {
+      if let failures = identityMap?.context?.readFailures { return failures.add(self, slot, error) }
       fatalError(
         """
         CoreData could not fulfill a fault for '\(objectID)': \(error). \

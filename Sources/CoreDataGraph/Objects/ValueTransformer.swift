@@ -107,7 +107,7 @@ nonisolated open class NSSecureUnarchiveFromDataTransformer: ValueTransformer {
 
   /// Object to data.
   open override func reverseTransformedValue(_ value: Any?) -> Any? {
-    guard let value else { return nil }
+    guard let value, Archivability.strangeType(in: value) == nil else { return nil }
     return try? NSKeyedArchiver.archivedData(withRootObject: value, requiringSecureCoding: true)
   }
 }
@@ -117,6 +117,11 @@ enum Transformation {
   static func data(from object: Any, attribute: NSAttributeDescription?) throws -> Data {
     let label: String = "\(attribute?.entity?.name ?? "").\(attribute?.name ?? "")"
     guard let transformer = try transformer(attribute, label) else {
+      if let type = Archivability.strangeType(in: object) {
+        throw GraphError.transformation(
+          "The value of \(label) (\(Swift.type(of: object))) can't be archived: it is, or holds, a \(type).",
+          advice: "Give the attribute a value transformer, or make the class NSSecureCoding.")
+      }
       do {
         let data: Data = try NSKeyedArchiver.archivedData(withRootObject: object, requiringSecureCoding: true)
         try refuseStrangeClass(in: data, of: label, NSSecureUnarchiveFromDataTransformer.self)
@@ -134,7 +139,12 @@ enum Transformation {
       ? transformer.reverseTransformedValue(object) : transformer.transformedValue(object)
     guard let data = made as? Data else {
       throw GraphError.transformation(
-        "The value transformer of \(label) made no data of a \(type(of: object)).",
+        "The value transformer of \(label) made no data of a \(type(of: object))"
+          + (transformer is NSSecureUnarchiveFromDataTransformer
+            ? Archivability.strangeType(in: object).map {
+              ": it is, or holds, a \($0), which is not NSSecureCoding."
+            }
+              ?? "." : "."),
         advice: "Let it return Data, and name that as its transformedValueClass().")
     }
     if let secure = transformer as? NSSecureUnarchiveFromDataTransformer {

@@ -120,7 +120,12 @@ extension NSManagedObject {
       many.load([])
       return many.members ?? ObjectList()
     }
-    load(slot, reading(slot, else: []) { try context.loadMembers(of: self, slot: slot) })
+    // What could not be read is read again at the next access.
+    guard
+      let stored = readingIfPossible(
+        slot, else: [], { try context.loadMembers(of: self, slot: slot) })
+    else { return many.added }
+    load(slot, stored)
     return many.members ?? ObjectList()
   }
 
@@ -195,10 +200,17 @@ extension NSManagedObject {
   }
 
   /// Reading a relationship can't throw. `nothing`: the result where a program's store could not read it, and
-  /// the context treats such objects as deleted.
+  /// the context treats such objects as deleted; also in a deletion and a save, which throws the reason.
   private final func reading<Result>(_ slot: Int, else nothing: Result, _ body: () throws -> Result)
     -> Result
   {
+    readingIfPossible(slot, else: nothing, body) ?? nothing
+  }
+
+  /// The same; nil if a deletion or a save collects the failure.
+  private final func readingIfPossible<Result>(
+    _ slot: Int, else nothing: Result, _ body: () throws -> Result
+  ) -> Result? {
     do {
       return try body()
     } catch {
@@ -208,6 +220,10 @@ extension NSManagedObject {
       {
         store.report(error, objectID)
         return nothing
+      }
+      if let failures = identityMap?.context?.readFailures {
+        failures.add(self, slot, error)
+        return nil
       }
       fatalError(
         """

@@ -107,6 +107,61 @@ final class ToManyState {
     return moves
   }
 
+  // MARK: A save
+
+  /// What is known of the members, and what was changed.
+  struct Content {
+    fileprivate var members: ObjectList?
+    fileprivate var added: ObjectList
+    fileprivate var removed: ObjectList
+    fileprivate var isReordered: Bool
+    fileprivate var order: ObjectList?
+
+    /// Whether members were added, removed or moved between the two.
+    func differs(from other: Content) -> Bool {
+      func same(_ one: ObjectList, _ two: ObjectList) -> Bool {
+        var two: ObjectList = two
+        return one.count == two.count && one.allSatisfy { two.indexes($0) }
+      }
+      return !same(added, other.added) || !same(removed, other.removed)
+        || isReordered != other.isReordered || isReordered && !isInSameOrder(other)
+    }
+
+    private func isInSameOrder(_ other: Content) -> Bool {
+      guard let members, let others = other.members else { return false }
+      return members.objects.elementsEqual(others.objects, by: ===)
+    }
+  }
+
+  /// What is known of the members, and what was changed since the last save.
+  var content: Content {
+    get {
+      Content(members: members, added: added, removed: removed, isReordered: isReordered, order: order)
+    }
+    set {
+      (members, added, removed) = (newValue.members, newValue.added, newValue.removed)
+      (isReordered, order) = (newValue.isReordered, newValue.order)
+    }
+  }
+
+  /// Makes the changes again that lead from one content to another. Returns whether there are any. `saved`
+  /// became the stored content since.
+  func repeatChanges(from saved: Content, to late: Content) -> Bool {
+    func newcomers(_ list: ObjectList, _ old: ObjectList) -> [NSManagedObject] {
+      var old: ObjectList = old
+      return list.filter { !old.indexes($0) }
+    }
+    let gone: [NSManagedObject] =
+      newcomers(late.removed, saved.removed) + newcomers(saved.added, late.added)
+    let come: [NSManagedObject] =
+      newcomers(late.added, saved.added) + newcomers(saved.removed, late.removed)
+    for object in gone where knows(object) != false { _ = remove(object) }
+    for object in come where knows(object) != true { insert(object) }
+    var isMoved = false
+    if isOrdered, late.isReordered, let wanted = late.members { isMoved = !reorder(wanted).isEmpty }
+    return !gone.isEmpty || !come.isEmpty || isMoved
+  }
+
   // MARK: Undo
 
   var mark: ToManyVersion {

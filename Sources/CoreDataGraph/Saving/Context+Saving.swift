@@ -33,7 +33,10 @@ extension NSManagedObjectContext {
     // Undo needs the state before the changes of observers, which the save replaces.
     if !work.event.isEmpty { endEvent() }
     let preparation = SavePreparation(of: self)
-    defer { preparation.end() }
+    defer {
+      preparation.end()
+      changesDuringSave = nil
+    }
     try withCocoaErrors {
       var changes: PendingChanges = try preparation.run()
       if let parent {
@@ -41,9 +44,14 @@ extension NSManagedObjectContext {
       } else if changes.isEmpty {
         try writeMetadata(of: coordinator)
       } else {
-        try writingNewest { commit(try writeMerging(&changes, preparation, to: coordinator)) }
+        try writingNewest {
+          let parts: [StoreChanges] = try writeMerging(&changes, preparation, to: coordinator)
+          changesDuringSave?.revert(in: self)
+          commit(parts)
+        }
       }
       work.finishSave()
+      changesDuringSave?.repeatChanges(in: self)
       finishPreparing()
       finish(changes, coordinator)
     }
@@ -97,6 +105,7 @@ extension NSManagedObjectContext {
   final func write(
     _ changes: PendingChanges, _ values: TransformedValues, to coordinator: NSPersistentStoreCoordinator
   ) throws -> [StoreChanges] {
+    let epoch: UInt64 = work.epoch
     var parts: [StoreChanges] = try StoreChanges.split(changes, context: self, coordinator: coordinator)
     // Stores that programs implement save objects whose ids are permanent.
     for part in parts where part.store.referenceMap != nil {
@@ -109,7 +118,10 @@ extension NSManagedObjectContext {
     try coordinator.checkWritable(others, for: self)
     parts += others.map { StoreChanges(store: $0) }
     var plans: [SavePlan] = []
-    for place in parts.indices { plans.append(try SavePlanner.plan(&parts[place], of: self, values)) }
+    try throwingReadFailures {
+      for place in parts.indices { plans.append(try SavePlanner.plan(&parts[place], of: self, values)) }
+    }
+    changesDuringSave = ChangesDuringSave(parts, changes, since: epoch)
     do {
       try coordinator.save(plans, in: parts, for: self)
     } catch let refusal as StoreRefusal {

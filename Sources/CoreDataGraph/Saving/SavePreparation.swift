@@ -20,7 +20,16 @@ final class SavePreparation {
   }
 
   /// Returns the changes to save. Objects that were prepared and not changed since are skipped.
+  ///
+  /// Throws if a relationship that delete rules or checks need can't be read.
   func run() throws -> PendingChanges {
+    try context.finishUnreadDeletions()
+    let changes: PendingChanges = try context.throwingReadFailures { try prepare() }
+    // Deletions of the preparation itself.
+    return context.unreadDeletions.isEmpty ? changes : try run()
+  }
+
+  private func prepare() throws -> PendingChanges {
     var rounds: Int = 0
     while true {
       var changes: PendingChanges = try announce()

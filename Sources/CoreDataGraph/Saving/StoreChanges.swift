@@ -65,7 +65,16 @@ struct StoreChanges {
     for object: NSManagedObject, context: NSManagedObjectContext, coordinator: NSPersistentStoreCoordinator
   ) throws -> NSPersistentStore {
     if let store = object.store { return store }
-    if let store = context.work.assignedStore(of: object) { return store }
+    if let store = context.work.assignedStore(of: object) {
+      guard store.isInCoordinator else {
+        throw GraphError.noStore(
+          entity: object.runtime.layout.name,
+          reason:
+            "'\(object.objectID)' was assigned to the store \(store.placeInMessages), which was removed from its "
+            + "coordinator. Assign it to another one, or delete it.")
+      }
+      return store
+    }
     let holding: [NSPersistentStore] = coordinator.persistentStores.filter { $0.holds(object.runtime) }
     if let store = holding.first(where: { !$0.isReadOnly }) { return store }
     throw GraphError.noStore(

@@ -333,7 +333,8 @@ nonisolated open class NSPersistentStoreCoordinator: NSObject, WorkQueueOwner, @
   /// The id for the URI of a permanent id; nil unless there is a store with that UUID and the entity here,
   /// and the URI is written as ``NSManagedObjectID/uriRepresentation()`` writes it.
   public final func managedObjectID(forURIRepresentation url: URL) -> NSManagedObjectID? {
-    guard url.scheme == "x-coredata", let host = url.host,
+    guard url.scheme == ObjectURI.scheme,
+      let host = url.host(percentEncoded: true)?.removingPercentEncoding,
       let store = persistentStores.first(where: { $0.uuid.caseInsensitiveCompare(host) == .orderedSame }
       )
     else { return nil }

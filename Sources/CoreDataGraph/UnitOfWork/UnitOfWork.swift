@@ -466,10 +466,6 @@ struct UnitOfWork {
     assignedStores = assignedStores.mapValues { $0 === old ? new : $0 }
   }
 
-  mutating func removeAssignments(to store: NSPersistentStore) {
-    assignedStores = assignedStores.filter { $0.value !== store }
-  }
-
   // MARK: Members without those that have left
 
   mutating func recordFiltering(of many: ToManyState) { filteredToManys.append(many) }

@@ -49,6 +49,10 @@ final class ModelXMLParser: NSObject, XMLParserDelegate {
     if !XMLBytes.isUTF8(data), let line = XMLBytes.lineOfDamage(data) {
       throw reader.malformed(line: line, NSError(domain: "libxml2", code: 81))
     }
+    if let line = XMLBytes.lineOfCrowdedElement(data) {
+      throw ModelFileError(
+        file: file, line: line, reason: "An element has more than 256 attributes, as none of a model has.")
+    }
     let parser: XMLParser = XMLBytes.parser(of: data)
     parser.shouldResolveExternalEntities = false
     parser.delegate = reader

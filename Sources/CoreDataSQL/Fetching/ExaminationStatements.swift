@@ -41,6 +41,16 @@ package struct ExaminationStatements: Sendable {
     return text(select)
   }
 
+  /// Keys and entity numbers of rows whose value in a column is not stored as its kind is; nil for a column
+  /// that takes anything.
+  package func strangeValues(in column: AttributeColumn, of table: TableSchema) -> String? {
+    guard let condition = AppleBookkeeping.isStrange(.column(nil, column.name), column) else { return nil }
+    var select = SelectStatement(
+      columns: [.column(nil, table.key), table.entityNumber(nil)], source: .table(table.name, alias: nil))
+    select.condition = condition
+    return text(select)
+  }
+
   /// Pairs of which an object is missing: the keys of the owner and of the target.
   package func danglingPairs(in join: JoinTable) -> String? {
     let slot: PropertySlot = schema.layout.entities[join.entity].slots[join.slot]

@@ -175,6 +175,41 @@ package enum AppleBookkeeping {
     ])
   }
 
+  /// The condition for a value that the layout does not write for an attribute of this kind; nil if any is.
+  static func isStrange(_ value: SQLExpression, _ column: AttributeColumn) -> SQLExpression? {
+    func isOther(than types: String...) -> SQLExpression {
+      .all([
+        .isNotNull(value),
+        .isNotTrue(.inList(.builtin("typeof", [value]), types.map { .bound(.text($0)) })),
+      ])
+    }
+    func isOutside(_ range: ClosedRange<Int64>) -> SQLExpression {
+      .any([
+        isOther(than: "integer"), .binary(.less, value, .integer(range.lowerBound)),
+        .binary(.greater, value, .integer(range.upperBound)),
+      ])
+    }
+    switch column.kind {
+    case .int16: return isOutside(Int64(Int16.min)...Int64(Int16.max))
+    case .int32: return isOutside(Int64(Int32.min)...Int64(Int32.max))
+    case .bool: return isOutside(0...1)
+    case .int64: return isOther(than: "integer")
+    case .double, .float, .date: return isOther(than: "integer", "real")
+    case .decimal: return isOther(than: "integer", "real", "text")
+    case .string, .uri: return isOther(than: "text")
+    case .uuid:
+      return .any([
+        isOther(than: "blob", "text"),
+        .all([
+          .isNotNull(value),
+          .isNotTrue(.inList(.builtin("length", [value]), [.integer(16), .integer(36)])),
+        ]),
+      ])
+    case .data, .transformable: return isOther(than: "blob")
+    case .toOne: return nil
+    }
+  }
+
   // MARK: Pieces
 
   private static func columns(_ names: String...) -> [SQLExpression] { names.map { .column(nil, $0) } }

@@ -166,7 +166,7 @@ package final class AtomicEngine: StoreEngine, @unchecked Sendable {
   /// Throws also if another program has replaced the file: what it wrote must not be lost.
   package func checkWritable() throws {
     try writing {
-      if file.stamp != stamp { throw StoreError.fileChanged(url: file.url, path: file.url.path) }
+      try file.requireStamp(stamp)
     }
   }
 
@@ -185,9 +185,7 @@ package final class AtomicEngine: StoreEngine, @unchecked Sendable {
             "There is a file already, which the next save would replace. Remove it, or take another name."
         )
       }
-      guard new.isWritable else {
-        throw StoreError.file(url: new.url, operation: "creating it", code: EACCES)
-      }
+      guard new.isWritable else { throw new.creationFailure }
       (file, stamp, metadataState.isChanged) = (new, nil, true)
     }
   }

@@ -85,13 +85,14 @@ struct AtomicFile: Sendable {
     return stamp
   }
 
-  /// Replaces the contents. Throws `StoreError.fileChanged` unless the file is still the one with the stamp,
-  /// and `.inUse` if others keep it locked for the whole waiting time.
+  /// Replaces the contents. Throws unless the file is still the one with the stamp:
+  /// `StoreError.savedByOthers`, or `.fileChanged` if there is none any more. Throws `.inUse` if others keep
+  /// it locked for the whole waiting time.
   func replace(
     _ expected: FileStamp, _ write: (_ output: (UnsafeRawBufferPointer) throws -> Void) throws -> Void
   ) throws -> FileStamp {
     try locked {
-      if stamp != expected { throw StoreError.fileChanged(url: url, path: path) }
+      try requireStamp(expected)
       let new: String = beside("saving")
       do {
         let stamp: FileStamp = try fill(new, mode: expected.mode, write)
@@ -105,6 +106,20 @@ struct AtomicFile: Sendable {
         throw error
       }
     }
+  }
+
+  /// Throws unless the file is the one with the stamp; nil: unless there is none.
+  func requireStamp(_ expected: FileStamp?) throws {
+    let found: FileStamp? = stamp
+    if found == expected { return }
+    throw found == nil
+      ? StoreError.fileChanged(url: url, path: path) : StoreError.savedByOthers(url: url)
+  }
+
+  /// The error of a file that can't be created: its folder does not exist, or may not be written.
+  var creationFailure: StoreError {
+    let folder: String = URL(fileURLWithPath: path).deletingLastPathComponent().path
+    return failure("creating it", access(folder, F_OK) == 0 ? EACCES : ENOENT)
   }
 
   /// Removes the file.

@@ -60,6 +60,7 @@ package struct AtomicKind: StoreEngineKind {
   package func setMetadata(_ metadata: [String: Any], at url: URL, options: StoreOpeningOptions) throws {
     if options.isReadOnly { throw StoreError.readOnly(url: url, .requested) }
     let place: AtomicFile = try file(url, options)
+    if place.stamp == nil { throw StoreError.file(url: url, operation: "reading it", code: ENOENT) }
     guard place.isWritable else { throw StoreError.readOnly(url: url, .permission) }
     let (content, stamp) = try content(url, options)
     let current: StoreMetadata = try format.metadata(of: content)

@@ -39,6 +39,11 @@ final class XMLStoreReader: NSObject, XMLParserDelegate {
     if !XMLBytes.isUTF8(file.bytes), let line = XMLBytes.lineOfDamage(file.bytes) {
       throw file.damage("It has bytes that are not UTF-8, at line \(line). Restore a copy of the file.")
     }
+    if let line = XMLBytes.lineOfCrowdedElement(file.bytes) {
+      throw file.damage(
+        "An element at line \(line) has more than 256 attributes, and no element of a store has as many. Restore a copy "
+          + "of the file.")
+    }
     // The parser leaves references to external ones out of the text.
     let start: Data.Index = file.bytes.startIndex
     let root: Range<Data.Index>? = file.bytes.range(of: Data("<database>".utf8))

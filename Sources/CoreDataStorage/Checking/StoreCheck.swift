@@ -9,6 +9,7 @@ package struct StoreCheck {
   private let engine: any StoreEngine
   private let entities: [EntityLayout]
   private let note: (_ objects: Int) throws -> Void
+  private let writable: WritableValues
 
   /// `engine` reads values in missing files as nil. An error that `note` throws ends the check.
   package init(
@@ -16,6 +17,7 @@ package struct StoreCheck {
     note: @escaping (_ objects: Int) throws -> Void = { _ in }
   ) {
     self.engine = engine
+    writable = WritableValues(engine.layout)
     entities = engine.layout.entities
       .filter { !$0.isAbstract && entityNames?.contains($0.name) ?? true }
     self.note = note
@@ -27,8 +29,10 @@ package struct StoreCheck {
     let scans: [RowScan] = try entities.map { try RowScan($0, in: engine) }
     let directory = ObjectDirectory(scans)
     var sides = RelationshipSides()
+    var unique = UniqueValues(engine)
     for scan in scans {
       try scan.forEachPage { page in
+        try unique.check(scan.rows(page), &problems)
         try check(scan, page, directory, &sides, &problems)
         try note(page.count)
       }
@@ -49,6 +53,12 @@ package struct StoreCheck {
   ) throws {
     let entity: EntityLayout = scan.entity
     let rows: [RowRef] = try scan.rows(page)
+    for row in rows {
+      for value in writable.problems(of: row) {
+        problems.add(
+          problem(.value, entity, entity.slots[value.slot], row.id, "can't be read: \(value.reason)."))
+      }
+    }
     for (number, slot) in entity.slots.enumerated() {
       switch slot.role {
       case .stored(.toOne, let word):

@@ -19,8 +19,14 @@ package struct StoreProblem: Sendable, Equatable {
     case order
     /// A required property is nil, or a relationship has too few or too many members.
     case required
+    /// A value that is none of its attribute's type.
+    case value
+    /// Objects have the same values in properties whose values are to be unique.
+    case unique
     /// The counter of keys is behind the keys in use.
     case keys
+    /// The counter of keys is at its end: no new object can be saved.
+    case fullKeys
     /// A table, column or index that the model does not have, or one of the model's that the store lacks.
     case structure
     /// The file of a value can't be read.

@@ -24,6 +24,7 @@ package final class StoreRepair {
   private let entityNames: Set<String>?
   private let entities: [EntityLayout]
   private let note: (_ objects: Int) throws -> Void
+  private let writable: WritableValues
   private var outcome = Outcome()
   private var changes = StoreProblems()
   private var directory = ObjectDirectory([])
@@ -38,6 +39,7 @@ package final class StoreRepair {
     note: @escaping (_ objects: Int) throws -> Void = { _ in }
   ) {
     self.source = source
+    writable = WritableValues(source.layout)
     self.entityNames = entityNames
     entities = source.layout.entities.filter { !$0.isAbstract && entityNames?.contains($0.name) ?? true }
     self.note = note
@@ -50,16 +52,18 @@ package final class StoreRepair {
     var options = StoreOpeningOptions()
     options.entityNames = entityNames
     options.checksModel = false
-    let target: any StoreEngine = try kind.open(
-      at: staged.temporary, layout: source.layout, options: options)
-    do {
-      try fill(target)
-      try target.setMetadata(StoreConversion.ownMetadata(source.metadata))
-      _ = try target.save(SavePlan())
-      try target.close()
-    } catch {
-      try? target.close()
-      throw error
+    try staged.naming {
+      let target: any StoreEngine = try kind.open(
+        at: staged.temporary, layout: source.layout, options: options)
+      do {
+        try fill(target)
+        try target.setMetadata(StoreConversion.ownMetadata(source.metadata))
+        _ = try target.save(SavePlan())
+        try target.close()
+      } catch {
+        try? target.close()
+        throw error
+      }
     }
     try note(0)
     try staged.publish()
@@ -71,13 +75,16 @@ package final class StoreRepair {
     outcome.entities = entities.map { Outcome.Entity(name: $0.name) }
     outcome.unreachable = try source.unreachableRows()
     var readable: [[Int64]] = []
+    var unique = UniqueValues(source)
     for (place, entity) in entities.enumerated() {
       var keys: [Int64] = []
       try forEachPage(try source.readableKeys(of: entity)) { page in
         let found: [RowRef] = rows(page, entity)
-        keys += found.map(\.key)
-        if found.count < page.count {
-          outcome.entities[place].lost += Set(page).subtracting(found.map(\.key)).sorted()
+        let doubles: Set<Int64> = Set(try unique.doubles(among: found).map(\.row.key))
+        let kept: [Int64] = found.map(\.key).filter { !doubles.contains($0) }
+        keys += kept
+        if kept.count < page.count {
+          outcome.entities[place].lost += Set(page).subtracting(kept).sorted()
         }
         try note(0)
       }
@@ -89,8 +96,7 @@ package final class StoreRepair {
     try writer.allocate(zip(entities, readable).map { ($0.rootIndex, $1.last ?? 0) })
     for (place, entity) in entities.enumerated() {
       try forEachPage(readable[place]) { page in
-        let rows: RowBatch = mended(rows(page, entity), entity) { target.unwritableValues(of: $0) }
-        let lost: [Int64] = try writer.insert(rows, entity)
+        let lost: [Int64] = try writer.insert(mended(rows(page, entity), entity), entity)
         outcome.entities[place].lost += lost
         outcome.entities[place].saved += page.count - lost.count
         try note(page.count)
@@ -223,11 +229,8 @@ package final class StoreRepair {
     return partners
   }
 
-  /// Copies of rows, without references to what is not there, and without values that the new store can't
-  /// keep.
-  private func mended(
-    _ rows: [RowRef], _ entity: EntityLayout, without unwritable: (RowRef) -> [UnwritableValue]
-  ) -> RowBatch {
+  /// Copies of rows, without references to what is not there, and without values that nothing can read.
+  private func mended(_ rows: [RowRef], _ entity: EntityLayout) -> RowBatch {
     var batch = RowBatch()
     let cleared: [Int: Set<Int64>] = disagreements(rows, entity)
     for row in rows {
@@ -249,18 +252,29 @@ package final class StoreRepair {
           note(.dangling, entity, slot, row.id, "named an object that is not there, and became nil.")
         }
       }
-      for value in unwritable(row) {
-        guard case .stored(_, let word) = entity.slots[value.slot].role else { continue }
-        slab.clear(copy, word: word)
-        note(
-          .damage, entity, entity.slots[value.slot], row.id,
-          "could not be written, because \(value.reason), and became nil.")
-      }
+      for value in writable.problems(of: row) { mend(value, of: row, entity, slab, copy) }
       for (word, target) in completions[RowID(entity: entity.rootIndex, key: row.key)] ?? [] {
         slab.set(copy, word: word, toTarget: target)
       }
     }
     return batch
+  }
+
+  /// Text keeps the characters that it has; another value becomes nil.
+  private func mend(
+    _ value: UnwritableValue, of row: RowRef, _ entity: EntityLayout, _ slab: RowSlab,
+    _ copy: UnsafeMutableRawPointer
+  ) {
+    let slot: PropertySlot = entity.slots[value.slot]
+    guard case .stored(let kind, let word) = slot.role else { return }
+    guard kind == .string || kind == .uri else {
+      slab.clear(copy, word: word)
+      return note(.value, entity, slot, row.id, "could not be read (\(value.reason)), and became nil.")
+    }
+    let text: [UInt8] = Array(row.string(word).utf8)
+    slab.set(
+      copy, word: word, to: text.withUnsafeBytes { slab.appendTail($0.baseAddress, count: $0.count) })
+    note(.value, entity, slot, row.id, "had bytes that are not UTF-8; U+FFFD stands in their places.")
   }
 
   /// By word: the keys of objects that name one that names another.

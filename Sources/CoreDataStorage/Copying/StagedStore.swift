@@ -97,6 +97,15 @@ package struct StagedStore {
     discard()
   }
 
+  /// Runs `body`, which works on the temporary store. Its errors name the place that the store gets.
+  package func naming<Result>(_ body: () throws -> Result) throws -> Result {
+    do {
+      return try body()
+    } catch let error as StoreError {
+      throw error.renaming(folder.path, to: url.deletingLastPathComponent().path)
+    }
+  }
+
   private func failure() -> StoreError { .file(url: url, operation: "creating it", code: errno) }
 
   /// Removes what is left of the hidden folder.

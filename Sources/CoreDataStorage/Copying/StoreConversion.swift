@@ -48,8 +48,10 @@ package struct StoreConversion {
     let staged = try StagedStore(at: url)
     defer { staged.discard() }
     var outcome = Outcome()
-    try make(staged.temporary, kind, &outcome)
-    if verifies { try verify(staged.temporary, kind, &outcome) }
+    try staged.naming {
+      try make(staged.temporary, kind, &outcome)
+      if verifies { try verify(staged.temporary, kind, &outcome) }
+    }
     try note(verifies ? .verifying : .copying, 0)
     if outcome.isEqual { try staged.publish() }
     return outcome

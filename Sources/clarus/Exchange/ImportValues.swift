@@ -38,18 +38,20 @@ enum ImportValues {
       return flags[text.lowercased()].map { NSNumber(value: $0) }
     case .doubleAttributeType: return double(text).map { NSNumber(value: $0) }
     case .floatAttributeType:
-      return Float(text).map { NSNumber(value: $0) } ?? double(text).map { NSNumber(value: Float($0)) }
+      guard let number = double(text), Float(number).isFinite || !number.isFinite else { return nil }
+      return NSNumber(value: Float(text) ?? Float(number))
     case .decimalAttributeType:
       if text == "NaN" { return NSDecimalNumber.notANumber }
       guard text.wholeMatch(of: /[+-]?[0-9]*\.?[0-9]+([eE][+-]?[0-9]+)?/) != nil else {
         return nil
       }
       // NSDecimalNumber(string:) of Linux Foundation keeps the digits of a Double only.
-      return Decimal(string: text, locale: Locale(identifier: "en_US_POSIX")).map(
-        NSDecimalNumber.init(decimal:))
+      return Decimal(string: text, locale: Locale(identifier: "en_US_POSIX"))
+        .flatMap { $0.isNaN ? nil : NSDecimalNumber(decimal: $0) }
     case .dateAttributeType:
-      if isNumber { return Double(text).map { Date(timeIntervalSinceReferenceDate: $0) } }
-      return DateText.date(text) ?? Double(text).map { Date(timeIntervalSinceReferenceDate: $0) }
+      let seconds: Double? = Double(text).flatMap { $0.isFinite ? $0 : nil }
+      if !isNumber, let date = DateText.date(text) { return date }
+      return seconds.map { Date(timeIntervalSinceReferenceDate: $0) }
     case .stringAttributeType: return text
     case .UUIDAttributeType: return UUID(uuidString: text)
     case .URIAttributeType: return isNumber ? nil : URL(string: text)
@@ -64,7 +66,8 @@ enum ImportValues {
     case "NaN": .nan
     case "Infinity", "inf": .infinity
     case "-Infinity", "-inf": -.infinity
-    default: Double(text)
+    // Digits beyond the greatest number, such as 1e400, are no infinity that somebody meant.
+    default: Double(text).flatMap { $0.isInfinite ? nil : $0 }
     }
   }
 
@@ -75,7 +78,9 @@ enum ImportValues {
     case .integer32AttributeType: "a whole number from -2147483648 to 2147483647"
     case .integer64AttributeType: "a whole number of 64 bits"
     case .booleanAttributeType: "true or false"
-    case .doubleAttributeType, .floatAttributeType, .decimalAttributeType: "a number"
+    case .doubleAttributeType: "a number up to 1.8e308"
+    case .floatAttributeType: "a number up to 3.4e38"
+    case .decimalAttributeType: "a number of up to 38 digits"
     case .dateAttributeType: "a date such as 2026-12-01T09:30:00Z, or its seconds since 2001"
     case .stringAttributeType: "text"
     case .UUIDAttributeType: "a UUID"

@@ -82,6 +82,7 @@ final class StoreImport {
   // MARK: Objects
 
   private func begin(_ record: ImportRecord) throws {
+    try checkKeys(of: record)
     let name: String = record.entity ?? ""
     guard let entity = layout.byName[name] else {
       throw ImportError(
@@ -123,8 +124,28 @@ final class StoreImport {
     guard let value = record.field("$id") else { return nil }
     switch value.content {
     case .null: return nil
-    case .string(let text): return text
+    case .string(let text):
+      try checkStore(of: text, value.position)
+      return text
     default: throw ImportError(value.position, "An id is text such as Item/p1.")
+    }
+  }
+
+  /// An id of another store names none of the objects here.
+  private func checkStore(of id: String, _ position: TextPosition) throws {
+    guard let uuid = ObjectIDText(id)?.storeUUID, uuid.uppercased() != store.identifier?.uppercased() else {
+      return
+    }
+    throw ImportError(
+      position,
+      "\(id) is the id of an object in another store; this one is \(store.identifier ?? ""). Write ids such as Item/p1, "
+        + "or match objects by their values (--match).")
+  }
+
+  private func checkKeys(of record: ImportRecord) throws {
+    for field in record.fields where field.name.hasPrefix("$") && !["$id", "$entity"].contains(field.name) {
+      throw ImportError(
+        field.position, "The key \"\(field.name)\" has no meaning here; those with $ are $id and $entity.")
     }
   }
 
@@ -304,6 +325,7 @@ final class StoreImport {
         }
         return item.object
       }
+      try checkStore(of: text, value.position)
       if matchesIDs, let object = try object(withID: text, of: destination) { return object }
     }
     guard let names = key.map({ [$0] }) ?? keys[destination.name] else {

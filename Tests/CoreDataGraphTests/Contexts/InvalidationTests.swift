@@ -22,7 +22,8 @@ struct InvalidationTests {
       context.assign(item, to: second)
       context.assign(kept, to: stack.store)
       try context.save()
-      context.assign(context.item("new"), to: second)
+      let new: Item = context.item("new")
+      context.assign(new, to: second)
       item.title = "changed"
       context.processPendingChanges()
       let theirs: Item = try child.performAndWait {
@@ -37,10 +38,15 @@ struct InvalidationTests {
       #expect(item.managedObjectContext == nil && theirs.managedObjectContext == nil && !item.isUpdated)
       #expect(!context.updatedObjects.contains(item) && kept.title == "kept")
       kept.title = "kept still"
+      // Nothing goes to another store than it was assigned to.
+      let refusal: String = errorThrown { try context.save() }?.localizedDescription ?? ""
+      #expect(refusal.contains("was assigned to the store") && refusal.contains("was removed"), "\(refusal)")
+      #expect(new.objectID.isTemporaryID && kept.hasChanges)
+      context.assign(new, to: stack.store)
       try context.save()
     }
     let titles: [String?] = try stack.titles()
-    #expect(titles.contains("kept still") && !titles.contains("a"))
+    #expect(titles.contains("kept still") && titles.contains("new") && !titles.contains("a"))
   }
 
   @Test(arguments: StoreKind.allCases)

@@ -7,6 +7,71 @@ import Testing
 /// Stores that are one file: those that Apple's framework wrote, and damaged ones.
 @Suite
 struct HostileAtomicTests {
+  // MARK: One fault each
+
+  private static func open(_ type: String, _ url: URL) throws -> NSManagedObjectContext {
+    let coordinator = NSPersistentStoreCoordinator(managedObjectModel: World.shared)
+    try coordinator.addPersistentStore(ofType: type, configurationName: nil, at: url)
+    let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+    context.persistentStoreCoordinator = coordinator
+    return context
+  }
+
+  @Test func `an element with attributes without end is refused before it is parsed`() throws {
+    let folder = try TemporaryFolder()
+    let url: URL = folder.file("a.xml")
+    let context: NSManagedObjectContext = try Self.open(NSXMLStoreType, url)
+    try context.performAndWait {
+      // What is quoted, or in a comment, is no attribute.
+      _ = context.item(String(repeating: "a='b' ", count: 1000))
+      try context.save()
+    }
+    let text = try String(contentsOf: url, encoding: .utf8)
+    let comment: String = "<!-- <a \(String(repeating: "b='c' ", count: 1000))> -->"
+    try Data(text.replacing("<object", with: comment + "<object").utf8).write(to: url)
+    #expect(try Self.open(NSXMLStoreType, url).storedTitles.count == 1)
+    let crowd: String = (0..<100_000).map { "a\($0)='\($0)'" }.joined(separator: " ")
+    try Data(text.replacing("<object ", with: "<object \(crowd) ").utf8).write(to: url)
+    let error: String = errorThrown { _ = try Self.open(NSXMLStoreType, url) }?.localizedDescription ?? ""
+    #expect(error.contains("has more than 256 attributes") && error.contains(url.path), "\(error)")
+  }
+
+  @Test(arguments: [NSXMLStoreType, NSBinaryStoreType])
+  func `a save after another one's says so, and folders that are not there are not forbidden`(type: String)
+    throws
+  {
+    let folder = try TemporaryFolder()
+    let url: URL = folder.file("a.store")
+    let contexts: [NSManagedObjectContext] = try [Self.open(type, url), Self.open(type, url)]
+    try contexts[0].performAndWait {
+      _ = contexts[0].item("mine")
+      try contexts[0].save()
+    }
+    contexts[1].performAndWait {
+      _ = contexts[1].item("theirs")
+      let text: String = errorThrown { try contexts[1].save() }?.localizedDescription ?? ""
+      #expect(text.contains("was saved or replaced by another process or coordinator"), "\(text)")
+      #expect(text.contains(url.path) && !text.contains("removed"), "\(text)")
+    }
+    let nowhere: URL = folder.file("no/such/a.store")
+    let coordinator = try #require(contexts[0].persistentStoreCoordinator)
+    let store: NSPersistentStore = try #require(coordinator.persistentStores.first)
+    let failures: [NSError?] = [
+      errorThrown { _ = try Self.open(type, nowhere) },
+      errorThrown {
+        try NSPersistentStoreCoordinator.setMetadata(
+          ["a": 1], forPersistentStoreOfType: type, at: nowhere, options: nil)
+      },
+      errorThrown {
+        try coordinator.migratePersistentStore(store, to: nowhere, options: nil, type: .init(rawValue: type))
+      },
+    ]
+    for failure in failures {
+      let text: String = failure?.localizedDescription ?? "nothing thrown"
+      #expect(text.contains("No such file or directory") && text.contains("no/such"), "\(text)")
+    }
+  }
+
   // MARK: Files of Apple's framework
 
   @Test(

@@ -24,6 +24,9 @@ struct NodeValues {
       throw answer.wrong(
         "\(type(of: given)) for '\(described.name)'", expected: "\(Self.expected(brief.kind)), or no value")
     }
+    if let range = NSManagedObject.refusedRange(of: made, brief.kind, given: given) {
+      throw answer.wrong("\(given) for '\(described.name)'", expected: "\(range), or no value")
+    }
     return brief.isRounded && !keepsExactDecimals ? made.rounded : made
   }
 

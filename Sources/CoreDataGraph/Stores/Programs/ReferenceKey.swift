@@ -10,11 +10,13 @@ import Foundation
 /// | UUIDs | `p~u` and the UUID |
 /// | URLs | `p~l` and the URL |
 /// | data | `p~d` and Base64, without `/` and `+` |
-/// | other numbers | `p~r` and the number |
+/// | other numbers | `p~r` and the number; `p~n` and the digits for one that no `Double` is |
 /// | anything else that is hashable | `p~o` and a number that is valid while the store is open |
 enum ReferenceKey: Hashable {
   case integer(Int64)
   case real(UInt64)
+  /// A number that is neither an `Int64` nor a `Double`.
+  case decimal(Decimal)
   case text(ExactText)
   case uuid(UUID)
   case url(ExactText)
@@ -42,10 +44,21 @@ enum ReferenceKey: Hashable {
     case let value as UUID: self = .uuid(value)
     case let value as URL: self = .url(ExactText(text: value.absoluteString))
     case let value as Data: self = .data(value)
+    // Before Double, to which it would be rounded.
+    case let value as NSDecimalNumber: self = .make(value.decimalValue)
+    case let value as Decimal: self = .make(value)
     case let value as Double: self = .make(value)
     case let value as Float: self = .make(Double(value))
     case let value as any BinaryInteger where Int64(exactly: value) != nil:
       self = .integer(Int64(truncatingIfNeeded: value))
+    case let value as any BinaryInteger:
+      // 128 bits have one digit more than a decimal.
+      let digits = "\(value)"
+      guard let decimal = Decimal(string: digits), decimal.description == digits else {
+        self = .other(AnyHashable(value))
+        return
+      }
+      self = .decimal(decimal)
     case let value as Bool: self = .integer(value ? 1 : 0)
     case let value as NSNumber: self = .make(value)
     case let value as any Hashable: self = .other(AnyHashable(value))
@@ -57,9 +70,20 @@ enum ReferenceKey: Hashable {
     Int64(exactly: value).map { .integer($0) } ?? .real(value.bitPattern)
   }
 
+  private static func make(_ value: Decimal) -> ReferenceKey {
+    if let integer = Int64(value.description) { return .integer(integer) }
+    guard let real = Double(value.description), Decimal(string: "\(real)") == value else {
+      return .decimal(value)
+    }
+    return .real(real.bitPattern)
+  }
+
   private static func make(_ value: NSNumber) -> ReferenceKey {
+    if value.objCType.pointee == 0x51, value.uint64Value > Int64.max {
+      return .decimal(Decimal(value.uint64Value))
+    }
     // Doubles and floats.
-    value.objCType.pointee == 0x64 || value.objCType.pointee == 0x66
+    return value.objCType.pointee == 0x64 || value.objCType.pointee == 0x66
       ? make(value.doubleValue) : .integer(value.int64Value)
   }
 
@@ -71,6 +95,7 @@ enum ReferenceKey: Hashable {
     switch self {
     case .integer(let value): "\(value)"
     case .real(let bits): "~r\(Double(bitPattern: bits))"
+    case .decimal(let value): "~n\(value)"
     case .text(let value): Self.isPlain(value.text) ? value.text : "~s\(value.text)"
     case .uuid(let value): "~u\(value.uuidString)"
     case .url(let value): "~l\(value.text)"
@@ -98,6 +123,7 @@ enum ReferenceKey: Hashable {
     case "s": return value
     case "u": return UUID(uuidString: value)
     case "l": return URL(string: value)
+    case "n": return Decimal(string: value).map { NSDecimalNumber(decimal: $0) }
     case "r": return Double(value).map { NSNumber(value: $0) }
     case "d":
       return Data(base64Encoded: value.replacing("-", with: "+").replacing("_", with: "/"))

@@ -56,7 +56,7 @@ final class ReferenceMap: Sendable {
   func uriComponent(of key: Int64) -> String {
     guard let entry = self[key] else { return "p~o\(key)" }
     let text: String = (entry.key?.uriText(number: key)) ?? "~o\(key)"
-    return "p" + (text.addingPercentEncoding(withAllowedCharacters: Self.allowed) ?? "~o\(key)")
+    return "p" + (text.addingPercentEncoding(withAllowedCharacters: ObjectURI.unreserved) ?? "~o\(key)")
   }
 
   /// The key that a component names; nil if no URI of this store is written so.
@@ -71,9 +71,4 @@ final class ReferenceMap: Sendable {
     // Accepted only in the form that ids write.
     return found.flatMap { uriComponent(of: $0) == component ? $0 : nil }
   }
-
-  private static let allowed: CharacterSet = .alphanumerics.intersection(
-    CharacterSet(charactersIn: "\0"..."\u{7E}")
-  )
-  .union(CharacterSet(charactersIn: "-._~"))
 }

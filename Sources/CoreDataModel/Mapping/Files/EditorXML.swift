@@ -40,6 +40,10 @@ final class EditorXML: NSObject, XMLParserDelegate {
     if data.range(of: Data("<!ENTITY".utf8)) != nil {
       throw ModelFileError(file: file, reason: "It declares entities, which mapping models don't need.")
     }
+    if let line = XMLBytes.lineOfCrowdedElement(data) {
+      throw ModelFileError(
+        file: file, line: line, reason: "An element has more than 256 attributes, as none of a model has.")
+    }
     let reader = EditorXML(file: file)
     let parser: XMLParser = XMLBytes.parser(of: data)
     parser.shouldResolveExternalEntities = false
