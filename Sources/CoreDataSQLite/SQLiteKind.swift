@@ -127,7 +127,17 @@ extension SQLiteEngine {
     try FileManager.default.createDirectory(
       at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
     let copy: URL = folder.appendingPathComponent("store.sqlite")
-    try StoreExchange(url: copy, options: options).replace(with: url)
+    do {
+      try StoreExchange(url: copy, options: options).replace(with: url)
+    } catch StoreError.database(let code, let message, let sql, _) {
+      throw StoreError.database(
+        code: code,
+        message: "\(message), while a copy of the store was made in "
+          + "\(FileManager.default.temporaryDirectory.path) to read it from. Set TMPDIR to a folder with room for it.",
+        sql: sql, url: url)
+    } catch let error as StoreError {
+      throw error.renaming(copy.path, to: url.path)
+    }
     var reading = SQLiteOptions(isReadOnly: true)
     reading.entityNames = options.entityNames
     let engine: SQLiteEngine = try SQLiteEngine.open(url: copy, layout: layout, options: reading)

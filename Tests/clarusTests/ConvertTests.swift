@@ -141,8 +141,10 @@ import Testing
         .replacing("$OUT", with: store.file(name).path)
       let run = try CommandLineRun(shell: "trap '' XFSZ; ulimit -f 4; \"$CLARUS\" \(line)")
       #expect(run.status == 1)
-      #expect(run.errors.contains(store.file(name).path), "\(run.errors)")
-      #expect(!run.errors.contains(".new-"), "\(run.errors)")
+      // A store without a log is read from a copy; then the error names the store.
+      #expect(
+        run.errors.contains(store.file(name).path) || run.errors.contains("(\(store.path))"), "\(run.errors)")
+      #expect(!run.errors.contains(".new-") && !run.errors.contains("store.sqlite"), "\(run.errors)")
       #expect(store.names == ["Rich.sqlite"])
     }
   }

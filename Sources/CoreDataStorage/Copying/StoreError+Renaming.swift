@@ -1,8 +1,8 @@
 import Foundation
 
 extension StoreError {
-  /// The same error with another folder in its paths and texts.
-  func renaming(_ old: String, to new: String) -> StoreError {
+  /// The same error with another folder, or file, in its paths and texts.
+  package func renaming(_ old: String, to new: String) -> StoreError {
     func text(_ text: String) -> String { text.replacingOccurrences(of: old, with: new) }
     func place(_ url: URL) -> URL {
       url.isFileURL && url.path.hasPrefix(old) ? URL(fileURLWithPath: text(url.path)) : url
