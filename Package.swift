@@ -27,6 +27,8 @@ let package: Package = Package(
     .library(name: "EasyFetch", targets: ["EasyFetch"]),
     // What every store does, for the tests of a program's own store.
     .library(name: "CoreDataStoreTests", targets: ["CoreDataStoreTests"]),
+    // Fills stores of all versions of a model and migrates them, in the tests of a program.
+    .library(name: "CoreDataMigrationTesting", targets: ["CoreDataMigrationTesting"]),
     .executable(name: "clarus", targets: ["clarus"]),
   ],
   dependencies: [
@@ -88,6 +90,7 @@ let package: Package = Package(
     .target(name: "EasyFetch", dependencies: coreData, packageAccess: false),
     // A client too; it imports no test framework.
     .target(name: "CoreDataStoreTests", dependencies: coreData, packageAccess: false),
+    .target(name: "CoreDataMigrationTesting", dependencies: coreData, packageAccess: false),
     .executableTarget(
       name: "clarus",
       dependencies: [
@@ -169,6 +172,10 @@ let package: Package = Package(
         "CrashScenarios", "CrashTool", "StackSupport", "TestSupport",
         .product(name: "GRDB", package: "GRDB.swift"),
       ]),
+    // The helper for programs' tests, and with it the histories of real models and their stores.
+    .testTarget(
+      name: "CoreDataMigrationTestingTests",
+      dependencies: coreData + ["CoreDataMigrationTesting", "TestSupport"]),
     .testTarget(
       name: "CoreDataGraphTests",
       dependencies: coreData + [
@@ -195,7 +202,7 @@ let package: Package = Package(
       packageAccess: false),
     .testTarget(name: "EasyFetchTests", dependencies: coreData + ["EasyFetch"], packageAccess: false),
     // The code of the pages in Documentation; a client like any other.
-    .testTarget(name: "DocumentationTests", dependencies: coreData),
+    .testTarget(name: "DocumentationTests", dependencies: coreData + ["CoreDataMigrationTesting"]),
     // Programs that import CoreData and no internal module, in the Swift 6 mode. Their code compiles without
     // a warning.
     .target(

@@ -242,7 +242,7 @@ extension StoreError {
 }
 
 /// Runs `body`; rethrows its errors as `CocoaError`.
-func withCocoaErrors<Result>(_ url: URL? = nil, _ body: () throws -> Result) throws -> Result {
+package func withCocoaErrors<Result>(_ url: URL? = nil, _ body: () throws -> Result) throws -> Result {
   do {
     return try body()
   } catch let error as GraphError {

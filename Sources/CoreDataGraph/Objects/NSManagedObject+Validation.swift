@@ -99,6 +99,13 @@ extension NSManagedObject {
   /// complete.
   package final func validateSaved() throws { try checkModel(isUnchecked: true) }
 
+  /// Whether a decimal that is no number may stay: Apple's stores have such values, and a migration leaves
+  /// them as they are.
+  final func copiesNotANumber(_ value: SlotValue, _ kind: ColumnKind) -> Bool {
+    guard kind == .decimal, case .object(let object) = value, object is Box<Decimal> else { return false }
+    return managedObjectContext?.savesUnvalidated == true
+  }
+
   /// All checks of the model, for insertion, update and deletion. `isUnchecked`: whether values that were not
   /// changed may be invalid nevertheless.
   final func checkModel(isUnchecked: Bool = false) throws {
@@ -308,6 +315,7 @@ extension NSManagedObject {
       return
     }
     if case .stored(let kind, _) = described.role, !value.isStorable(as: kind) {
+      if copiesNotANumber(value, kind) { return }
       failures.append(
         failure(
           kind == .date ? NSValidationInvalidDateError : NSManagedObjectValidationError, described,

@@ -305,8 +305,10 @@ final class EntityRuntime: @unchecked Sendable {
     relationshipSlots = layout.slots.indices.filter { layout.slots[$0].relationship != nil }
     oneToOneSlots = layout.slots.indices.compactMap { number in
       let slot: PropertySlot = layout.slots[number]
+      // A model may name another inverse on the other side: to reconcile both sides would never end.
       guard slot.isToOne, let inverse = slot.inverseSlot,
-        slot.relationship?.inverseRelationship?.isToMany == false
+        let other = slot.relationship?.inverseRelationship, !other.isToMany,
+        other.inverseRelationship?.name == slot.name
       else { return nil }
       return (number, inverse)
     }

@@ -162,7 +162,9 @@ struct SavePlanner {
           }
         }
       } else {
-        if !brief.isDerived, !value.isStorable(as: kind) { try object.refuseValue(number) }
+        if !brief.isDerived, !value.isStorable(as: kind), !object.copiesNotANumber(value, kind) {
+          try object.refuseValue(number)
+        }
         guard kind == .transformable, case .object = value else {
           let isRounded: Bool = brief.isRounded && !store.keepsExactDecimals
           slab.set(row, word: word, value: isRounded ? value.rounded : value)

@@ -87,10 +87,10 @@ enum MigrationFailure: Error, CustomStringConvertible {
   var asCocoaError: CocoaError { message.cocoaError(code) }
 }
 
-/// Runs `body`; its migration failures reach the caller as `CocoaError`s.
+/// Runs `body`; its migration failures, and those of stores and contexts, reach the caller as `CocoaError`s.
 func withMigrationErrors<Result>(_ body: () throws -> Result) throws -> Result {
   do {
-    return try body()
+    return try withCocoaErrors { try body() }
   } catch let failure as MigrationFailure {
     throw failure.asCocoaError
   }

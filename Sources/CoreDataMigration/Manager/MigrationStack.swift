@@ -92,6 +92,7 @@ final class MigrationStack {
   // MARK: Passes
 
   func migrate(_ model: NSMappingModel) throws {
+    try checkRemovals(model)
     for mapping in model.entityMappings ?? [] where mapping.mappingType != .removeEntityMappingType {
       placeByMapping[ObjectIdentifier(mapping)] = mappings.count
       mappings.append(try PreparedMapping(mapping, from: source.model, to: destination.model))
@@ -145,6 +146,29 @@ final class MigrationStack {
     try throwIfCancelled()
     try body()
     try endPage()
+  }
+
+  /// Inference removes an entity that has become abstract, for which there must be no objects.
+  private func checkRemovals(_ model: NSMappingModel) throws {
+    let removed: [NSEntityMapping] = (model.entityMappings ?? []).filter {
+      $0.mappingType == .removeEntityMappingType && ($0.name ?? "").hasPrefix("IEM_Remove_")
+    }
+    if removed.isEmpty { return }
+    let difference = ModelDifference(from: source.model, to: destination.model)
+    for mapping in removed {
+      guard let entity = mapping.sourceEntityName.flatMap({ source.model.entitiesByName[$0] }),
+        let successor = difference.entity(forSource: entity)?.destination, successor.isAbstract
+      else { continue }
+      let count: Int = try count(entity)
+      if count > 0 {
+        throw MigrationFailure.mapping(
+          mapping.name ?? "",
+          reason:
+            "the source has \(count) objects of \(entity.name ?? ""), and \(successor.name ?? "") is abstract "
+            + "in the destination model",
+          advice: "Map them to another entity with a mapping model, or keep the entity concrete.")
+      }
+    }
   }
 
   private func count(_ entity: NSEntityDescription) throws -> Int {
@@ -213,7 +237,9 @@ final class MigrationStack {
     let numbers: [InstanceNumber]
     switch try sourceObjects(of: mapping) {
     case .request(let request):
-      numbers = try source.context.objectIDs(request).map(\.instance)
+      let ids: [NSManagedObjectID] = try source.context.objectIDs(request)
+      if let wanted = request.entity { try check(ids, areOf: wanted) }
+      numbers = ids.map(\.instance)
     case .objects(let objects): numbers = objects.map(\.objectID.instance)
     }
     for start in stride(from: 0, to: numbers.count, by: Self.objectsAtATime) {
@@ -222,6 +248,15 @@ final class MigrationStack {
       try endPage()
       try advance(by: part.count)
     }
+  }
+
+  /// A damaged file may have rows that name an entity of another table.
+  private func check(_ ids: [NSManagedObjectID], areOf entity: NSEntityDescription) throws {
+    guard let stray = ids.first(where: { !$0.entity.isKindOf(entity: entity) }) else { return }
+    throw MigrationFailure.sourceStore(
+      sourcePlace.url,
+      "The table of \(entity.name ?? "") has a row with the number of another entity: \(stray). "
+        + "`clarus check` lists such rows and repairs them.")
   }
 
   /// The destination objects that the mapping has made, by pages, each object once.

@@ -23,12 +23,8 @@ struct InferenceCheck {
       guard let old = entity.source, let new = entity.destination else { continue }
       checkConstraints(of: entity, old, new)
       if old.isAbstract { continue }
-      guard !new.isAbstract else {
-        refuse(
-          entity.name, nil,
-          "\(entity.name) has objects of its own in the source and is abstract in the "
-            + "destination, so that they have no entity.",
-          "Keep it concrete, or map its objects to another entity with a mapping model.")
+      if new.isAbstract {
+        require(entity.name, .hasNoObjects)
         continue
       }
       for property in entity.properties { check(property, of: entity.name) }

@@ -36,6 +36,8 @@ public struct MappingInference: Sendable {
       case isUnique([String])
       /// The number of objects at the other end of the relationship, where there is one, is in the range.
       case hasCount(relationship: String, ClosedRange<Int>)
+      /// The source has no objects of the entity itself, which has become abstract.
+      case hasNoObjects
     }
 
     /// The entity, by its name in the destination. Sub-entities are included.
@@ -52,6 +54,7 @@ public struct MappingInference: Sendable {
         range.upperBound == .max
           ? "Every \(entity) must have at least \(range.lowerBound) of '\(relationship)', or none."
           : "Every \(entity) must have \(range.lowerBound) to \(range.upperBound) of '\(relationship)', or none."
+      case .hasNoObjects: "There may be no objects of \(entity) itself, which is abstract in the destination."
       }
     }
   }

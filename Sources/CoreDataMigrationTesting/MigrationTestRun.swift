@@ -1,0 +1,258 @@
+import CoreData
+
+/// The work of one run of a tester: its folder, its report.
+final class MigrationTestRun {
+  /// A kind of store, and how it is migrated.
+  struct Kind {
+    let type: NSPersistentStore.StoreType
+    /// Object by object into a new file.
+    let copies: Bool
+
+    var name: String { copies && type == .sqlite ? "SQLite, copied" : type.rawValue }
+  }
+
+  private typealias Version = MigrationTester.Version
+
+  private let tester: MigrationTester
+  private let versions: [MigrationTester.Version]
+  private let folder: URL
+  private var fileCount: Int = 0
+  private(set) var report = MigrationTestReport()
+
+  init(_ tester: MigrationTester) throws {
+    self.tester = tester
+    versions = tester.versions.map { .init($0.name, $0.model.withPlainClasses) }
+    folder = FileManager.default.temporaryDirectory
+      .appendingPathComponent("migration-test-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+  }
+
+  func end() { try? FileManager.default.removeItem(at: folder) }
+
+  // MARK: Routes
+
+  func eachStep(_ kind: Kind) throws {
+    for place in 0..<(versions.count - 1) {
+      let url: URL = try fill(place, for: [place + 1], kind)
+      _ = try migrate(url, from: place, to: place + 1, kind, .eachStep)
+    }
+  }
+
+  func throughAll(_ kind: Kind) throws {
+    try goThrough(fill(0, for: Array(1..<versions.count), kind), from: 0, kind) { place in
+      try fill(place, for: Array((place + 1)..<versions.count), kind)
+    }
+  }
+
+  /// `refill` makes a store of a version that no migration has reached; nil ends the way there.
+  private func goThrough(
+    _ store: URL, from first: Int, _ kind: Kind, options: [AnyHashable: Any] = [:],
+    refill: (Int) throws -> URL?
+  ) throws {
+    var url: URL = store
+    for place in first..<(versions.count - 1) {
+      if let next = try migrate(url, from: place, to: place + 1, kind, .throughAll, options) {
+        url = next
+      } else if place + 2 < versions.count {
+        guard let other = try refill(place + 1) else { return }
+        url = other
+      }
+    }
+  }
+
+  func atOnce(_ kind: Kind) throws {
+    let last: Int = versions.count - 1
+    _ = try migrate(fill(0, for: [last], kind), from: 0, to: last, kind, .atOnce)
+  }
+
+  func migrate(copyOf store: URL, _ kind: Kind, _ options: [AnyHashable: Any]) throws {
+    let metadata: [String: Any] = try NSPersistentStoreCoordinator.metadataForPersistentStore(
+      type: kind.type, at: store)
+    guard
+      let place = versions.firstIndex(where: {
+        $0.model.isConfiguration(withName: nil, compatibleWithStoreMetadata: metadata)
+      })
+    else {
+      throw MigrationTestError(
+        "\(store.path) was written with none of the versions "
+          + "\(versions.map(\.name).joined(separator: ", ")). Add the one that wrote it.")
+    }
+    if place == versions.count - 1 {
+      throw MigrationTestError(
+        "\(store.path) is of the newest version, \(versions[place].name): there is nothing to migrate.")
+    }
+    try goThrough(copy(store, kind), from: place, kind, options: options) { _ in nil }
+    if place + 2 < versions.count {
+      _ = try migrate(copy(store, kind), from: place, to: versions.count - 1, kind, .atOnce, options)
+    }
+  }
+
+  // MARK: Stores
+
+  private func newFile(_ kind: Kind) throws -> URL {
+    fileCount += 1
+    let place: URL = folder.appendingPathComponent("\(fileCount)")
+    try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
+    return place.appendingPathComponent("store")
+  }
+
+  private func copy(_ store: URL, _ kind: Kind) throws -> URL {
+    let url: URL = try newFile(kind)
+    try NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel()).replacePersistentStore(
+      at: url, withPersistentStoreFrom: store, type: kind.type)
+    return url
+  }
+
+  /// A store of a version with generated objects, which fulfil what the other versions ask of them.
+  private func fill(_ place: Int, for others: [Int], _ kind: Kind) throws -> URL {
+    let version: Version = versions[place]
+    let demands = ModelDemands(of: version.model, in: others.map { versions[$0].model })
+    let url: URL = try newFile(kind)
+    let stack = try TestStack(version.model, url, kind.type)
+    defer { stack.end() }
+    let unfilled: [String] = try stack.context.performAndWait {
+      var generator = ObjectGenerator(
+        version, demands, stack.context, count: tester.objectsPerEntity,
+        random: SeededNumbers(seed: tester.seed))
+      return try generator.run(customize: tester.customize)
+    }
+    for line in unfilled {
+      let text: String = "\(version.name): \(line)"
+      if !report.unfilled.contains(text) { report.unfilled.append(text) }
+    }
+    return url
+  }
+
+  // MARK: One migration
+
+  /// The URL of the migrated store; nil if it can't be migrated.
+  private func migrate(
+    _ url: URL, from source: Int, to destination: Int, _ kind: Kind, _ route: MigrationTester.Routes,
+    _ options: [AnyHashable: Any] = [:]
+  ) throws -> URL? {
+    let (old, new): (Version, Version) = (versions[source], versions[destination])
+    var step = MigrationTestReport.Step(old.name, new.name, kind.name, route)
+    defer { report.steps.append(step) }
+    let before = try StoreSnapshot.read(url, old.model, kind.type, options)
+    step.objects = before.nodes.count
+    step.entities = Set(before.nodes.map(\.entity)).count
+    guard let mapping = try mapping(from: tester.versions[source], to: tester.versions[destination], &step)
+    else { return nil }
+    let outline = MappingOutline(mapping, from: old.model, to: new.model)
+    (step.losses, step.notCompared) = (outline.losses, outline.notCompared)
+    var place: URL = url
+    do {
+      place = try migrate(url, old, new, mapping, kind, options, &step)
+    } catch {
+      step.outcome = .failed(Self.text(of: error))
+      return nil
+    }
+    do {
+      try compare(before, place, new, outline, kind, options, &step)
+      let stack = try TestStack(new.model, place, kind.type, options)
+      defer { stack.end() }
+      try stack.context.performAndWait { try tester.examine(stack.context, tester.versions[destination]) }
+    } catch {
+      step.outcome = .failed("The migrated store can't be read: \(Self.text(of: error))")
+      return nil
+    }
+    return place
+  }
+
+  /// The mapping model for two versions; nil, with the reasons in the step, if there is none.
+  private func mapping(
+    from old: MigrationTester.Version, to new: MigrationTester.Version, _ step: inout MigrationTestReport.Step
+  ) throws -> NSMappingModel? {
+    if let given = try tester.mapping(old, new)
+      ?? NSMappingModel(from: nil, forSourceModel: old.model, destinationModel: new.model)
+    {
+      step.isInferred = false
+      return given
+    }
+    let inference = MappingInference(from: old.model, to: new.model)
+    step.conditions = inference.conditions.map(\.description)
+    if inference.refusals.isEmpty { return try inference.mappingModel() }
+    step.outcome = .refused(inference.refusals.map(\.description))
+    return nil
+  }
+
+  private func migrate(
+    _ url: URL, _ old: Version, _ new: Version, _ mapping: NSMappingModel, _ kind: Kind,
+    _ options: [AnyHashable: Any], _ step: inout MigrationTestReport.Step
+  ) throws -> URL {
+    if kind.copies {
+      let destination: URL = try newFile(kind)
+      let manager = NSMigrationManager(sourceModel: old.model, destinationModel: new.model)
+      try manager.migrateStore(
+        from: url, sourceType: kind.type.rawValue, options: options, with: mapping,
+        toDestinationURL: destination, destinationType: kind.type.rawValue, destinationOptions: options)
+      step.outcome = .copied
+      return destination
+    }
+    let plan = try MigrationPlan(
+      forStoreAt: url, to: new.model, mapping: step.isInferred ? nil : mapping, options: options)
+    guard let planned = plan.steps.first else { return url }
+    try plan.run(verifies: true)
+    step.outcome = planned.statements == nil ? .copied : .migratedInPlace
+    return url
+  }
+
+  private func compare(
+    _ before: StoreSnapshot, _ url: URL, _ new: Version, _ outline: MappingOutline, _ kind: Kind,
+    _ options: [AnyHashable: Any], _ step: inout MigrationTestReport.Step
+  ) throws {
+    let after = try StoreSnapshot.read(url, new.model, kind.type, options)
+    let comparison = SnapshotComparison(expected: outline.expected(before), found: after, outline)
+    step.objectsCompared = comparison.objectCount
+    step.valuesCompared = comparison.valueCount
+    step.linksCompared = comparison.linkCount
+    step.differences = comparison.differences + after.problems(besides: before)
+  }
+
+  private static func text(of error: any Error) -> String { (error as NSError).localizedDescription }
+}
+
+extension NSManagedObjectModel {
+  /// A copy whose objects are plain `NSManagedObject`s: classes of the program may not fit a version.
+  fileprivate var withPlainClasses: NSManagedObjectModel {
+    guard let copy = copy() as? NSManagedObjectModel else { return self }
+    for entity in copy.entities { entity.managedObjectClassName = nil }
+    return copy
+  }
+}
+
+/// A store and a context that nothing else uses.
+final class TestStack {
+  let context: NSManagedObjectContext
+  private let coordinator: NSPersistentStoreCoordinator
+
+  init(
+    _ model: NSManagedObjectModel, _ url: URL, _ type: NSPersistentStore.StoreType,
+    _ options: [AnyHashable: Any] = [:]
+  ) throws {
+    coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+    try coordinator.addPersistentStore(type: type, at: url, options: options)
+    context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+    context.persistentStoreCoordinator = coordinator
+    context.undoManager = nil
+  }
+
+  func end() {
+    for store in coordinator.persistentStores { try? coordinator.remove(store) }
+  }
+}
+
+/// SplitMix64: the same numbers on every system.
+struct SeededNumbers: RandomNumberGenerator {
+  private var state: UInt64
+
+  init(seed: UInt64) { state = seed }
+
+  mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var value: UInt64 = state
+    value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
+    return value ^ (value >> 31)
+  }
+}
