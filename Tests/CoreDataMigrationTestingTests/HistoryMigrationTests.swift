@@ -9,8 +9,7 @@ import Testing
 struct HistoryMigrationTests {
   /// The versions that inference can't reach from the one before, by package.
   private static let refused: [String: [String]] = [
-    "ArtsyPartner": ["ArtsyPartner"],
-    "Meshtastic": ["MeshtasticDataModelV6", "MeshtasticDataModelV 34", "MeshtasticDataModelV 45"],
+    "Meshtastic": ["MeshtasticDataModelV6", "MeshtasticDataModelV 34", "MeshtasticDataModelV 45"]
   ]
 
   private static let small: [RealModels] = RealModels.named(
