@@ -397,6 +397,7 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
   package func save(_ plan: consuming SavePlan) throws -> SaveOutcome {
     var plan: SavePlan = plan
     let files = ExternalDataChanges(external: external)
+    var isComplete = false
     do {
       var metadata: (value: StoreMetadata, count: Int)?
       let keys: NewKeys = try writing { database in
@@ -412,13 +413,16 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
           contents.accept(metadata.value.uuid)
           try metadata.value.write(database, url: url)
         }
+        isComplete = true
         return keys
       }
       if let metadata { lock.withLock { metadataState.noteWritten(metadata.count) } }
       files.finish()
       return SaveOutcome(written: plan, keys: keys)
     } catch {
-      files.undo()
+      // The log may have all of a transaction whose commit has failed, and recovering the file then commits
+      // it: the next opening knows which files are needed.
+      if !isComplete { files.undo() }
       throw error
     }
   }

@@ -275,7 +275,11 @@ package struct StoreExchange {
     from other: ExternalData? = nil
   ) throws {
     let note = ExternalNote(of: external)
-    defer { removeUnreferenced(target) }
+    // Whether the outcome is known. The log may have all of a transaction whose commit has failed (the disk
+    // is full, or can't sync), and recovering the file then commits it: the files of both contents stay, and
+    // the next opening removes those that it does not need.
+    var isDecided = true
+    defer { if isDecided { removeUnreferenced(target) } }
     // Without a folder there are no files to lose.
     for name in old.subtracting(new).sorted() { try? note.add(name) }
     try fitPages(of: target, to: contents)
@@ -285,11 +289,13 @@ package struct StoreExchange {
       do {
         try DatabaseBackup(of: contents, over: database, url: url).run {
           if let other { try copyValues(new, from: other, note) }
+          isDecided = false
         }
+        isDecided = true
       } catch {
         // The old contents stay, and the stores that have them open go on. If this fails, they have to be
-        // opened anew.
-        try? revert?()
+        // opened anew. If it succeeds, it has taken the failed transaction's place in the log.
+        if let revert, (try? revert()) != nil { isDecided = true }
         throw error
       }
     }
