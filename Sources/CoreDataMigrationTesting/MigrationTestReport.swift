@@ -27,6 +27,8 @@ public struct MigrationTestReport: CustomStringConvertible {
     public internal(set) var outcome: Outcome
     /// Whether the mapping model is inferred.
     public internal(set) var isInferred: Bool = true
+    /// Whether ``MigrationTester/unsupported`` names the source: that it is refused is no failure then.
+    public internal(set) var isUnsupported: Bool = false
     public internal(set) var entities: Int = 0
     /// The objects of the old store.
     public internal(set) var objects: Int = 0
@@ -49,13 +51,22 @@ public struct MigrationTestReport: CustomStringConvertible {
       outcome = .unchanged
     }
 
-    /// What is wrong. That the newest version can't be reached at once is not.
+    /// What is wrong. A version from which automatic migration finds no way to the newest one is, because who
+    /// has a store of that version can't open it.
     public var failures: [String] {
       switch outcome {
       case .failed(let text): [text] + differences
-      case .refused(let reasons): route == .atOnce ? [] : reasons
+      case .refused(let reasons):
+        if isUnsupported { [] } else if route == .atOnce { [refusal(reasons)] } else { reasons }
       case .migratedInPlace, .copied, .unchanged: differences
       }
+    }
+
+    private func refusal(_ reasons: [String]) -> String {
+      "A store of \(source) can't be opened with \(destination), because no mapping model can be inferred: "
+        + "\(reasons.joined(separator: " ")) Add a mapping model from \(source) to \(destination) (`clarus model squash` "
+        + "makes one over the versions between), or migrate by stages and take .atOnce out of the tester's routes. "
+        + "If \(source) is no longer supported, name it in the tester's unsupported."
     }
 
     public var description: String {

@@ -15,13 +15,20 @@ final class MigrationTestRun {
 
   private let tester: MigrationTester
   private let versions: [MigrationTester.Version]
+  private let routes: MigrationRoutes
   private let folder: URL
   private var fileCount: Int = 0
   private(set) var report = MigrationTestReport()
 
   init(_ tester: MigrationTester) throws {
     self.tester = tester
+    let names: [String] = tester.versions.map(\.name)
+    if let unknown = tester.unsupported.subtracting(names).min() {
+      throw MigrationTestError(
+        "\(unknown), which is to be unsupported, is none of the versions \(names.joined(separator: ", ")).")
+    }
     versions = tester.versions.map { .init($0.name, $0.model.withPlainClasses) }
+    routes = MigrationRoutes(tester)
     folder = FileManager.default.temporaryDirectory
       .appendingPathComponent("migration-test-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -60,9 +67,41 @@ final class MigrationTestRun {
     }
   }
 
+  /// Only the oldest version gets a store: of the others only the way is looked for.
   func atOnce(_ kind: Kind) throws {
     let last: Int = versions.count - 1
-    _ = try migrate(fill(0, for: [last], kind), from: 0, to: last, kind, .atOnce)
+    for place in 0..<last where place + 1 < last || !tester.routes.contains(.eachStep) {
+      try goAtOnce(from: place, kind) { way in place == 0 ? try fill(0, for: way, kind) : nil }
+    }
+  }
+
+  /// As automatic migration does it: to the newest version directly, or by a chain.
+  private func goAtOnce(
+    from first: Int, _ kind: Kind, options: [AnyHashable: Any] = [:], store: (_ way: [Int]) throws -> URL?
+  ) throws {
+    switch try routes.way(from: first, to: versions.count - 1) {
+    case .refused(let reasons):
+      var step = newStep(first, versions.count - 1, kind, .atOnce)
+      step.outcome = .refused(reasons)
+      report.steps.append(step)
+    case .found(let way):
+      guard var url = try store(way) else { return }
+      for (source, destination) in zip([first] + way, way) {
+        guard let next = try migrate(url, from: source, to: destination, kind, .atOnce, options) else {
+          return
+        }
+        url = next
+      }
+    }
+  }
+
+  private func newStep(_ source: Int, _ destination: Int, _ kind: Kind, _ route: MigrationTester.Routes)
+    -> MigrationTestReport.Step
+  {
+    let name: String = versions[source].name
+    var step = MigrationTestReport.Step(name, versions[destination].name, kind.name, route)
+    step.isUnsupported = tester.unsupported.contains(name)
+    return step
   }
 
   func migrate(copyOf store: URL, _ kind: Kind, _ options: [AnyHashable: Any]) throws {
@@ -83,7 +122,7 @@ final class MigrationTestRun {
     }
     try goThrough(copy(store, kind), from: place, kind, options: options) { _ in nil }
     if place + 2 < versions.count {
-      _ = try migrate(copy(store, kind), from: place, to: versions.count - 1, kind, .atOnce, options)
+      try goAtOnce(from: place, kind, options: options) { _ in try copy(store, kind) }
     }
   }
 
@@ -131,13 +170,12 @@ final class MigrationTestRun {
     _ options: [AnyHashable: Any] = [:]
   ) throws -> URL? {
     let (old, new): (Version, Version) = (versions[source], versions[destination])
-    var step = MigrationTestReport.Step(old.name, new.name, kind.name, route)
+    var step = newStep(source, destination, kind, route)
     defer { report.steps.append(step) }
     let before = try StoreSnapshot.read(url, old.model, kind.type, options)
     step.objects = before.nodes.count
     step.entities = Set(before.nodes.map(\.entity)).count
-    guard let mapping = try mapping(from: tester.versions[source], to: tester.versions[destination], &step)
-    else { return nil }
+    guard let mapping = try mapping(from: source, to: destination, &step) else { return nil }
     let outline = MappingOutline(mapping, from: old.model, to: new.model)
     (step.losses, step.notCompared) = (outline.losses, outline.notCompared)
     var place: URL = url
@@ -161,15 +199,13 @@ final class MigrationTestRun {
 
   /// The mapping model for two versions; nil, with the reasons in the step, if there is none.
   private func mapping(
-    from old: MigrationTester.Version, to new: MigrationTester.Version, _ step: inout MigrationTestReport.Step
+    from source: Int, to destination: Int, _ step: inout MigrationTestReport.Step
   ) throws -> NSMappingModel? {
-    if let given = try tester.mapping(old, new)
-      ?? NSMappingModel(from: nil, forSourceModel: old.model, destinationModel: new.model)
-    {
+    if let given = try routes.given(source, destination) {
       step.isInferred = false
       return given
     }
-    let inference = MappingInference(from: old.model, to: new.model)
+    let inference = routes.inference(source, destination)
     step.conditions = inference.conditions.map(\.description)
     if inference.refusals.isEmpty { return try inference.mappingModel() }
     step.outcome = .refused(inference.refusals.map(\.description))

@@ -143,22 +143,80 @@ import Testing
     #expect(found.count <= 4, "\(found)")
   }
 
-  @Test func `a step that can't be inferred is a failure, and at once it is none`() throws {
+  /// A store of the first one can't become one of the others by inference.
+  private static func refusing() -> MigrationTester {
     let types: [NSAttributeType] = [.stringAttributeType, .integer32AttributeType, .integer64AttributeType]
-    var tester = MigrationTester(
+    return MigrationTester(
       versions: types.enumerated().map { number, type in
         .init(
           "V\(number)",
           ModelParts.model([ModelParts.entity("A", [ModelParts.attribute("a", type)])], version: ""))
       })
-    tester.routes = .all
+  }
+
+  @Test func `a version that can't be migrated is a failure that names the cures`() throws {
+    let tester: MigrationTester = Self.refusing()
     let report: MigrationTestReport = try tester.run()
     #expect(report.steps.count == 5)
-    #expect(
-      report.failures.count == 2 && report.failures.allSatisfy { $0.hasPrefix("V0 → V1, SQLite: A.a is ") })
+    #expect(report.failures.count == 3, "\(report)")
+    #expect(report.failures.prefix(2).allSatisfy { $0.hasPrefix("V0 → V1, SQLite: A.a is ") })
+    let last: String = report.failures.last ?? ""
+    #expect(last.hasPrefix("V0 → V2, SQLite: A store of V0 can't be opened with V2, because "), "\(last)")
+    for cure in ["A.a is ", "mapping model from V0 to V2", "clarus model squash", "stages", "unsupported"] {
+      #expect(last.contains(cure), "\(last)")
+    }
     guard case .refused = report.steps.last?.outcome else { return #expect(Bool(false), "\(report)") }
     #expect(report.steps[3].outcome == .migratedInPlace, "the rest of the way is tested nevertheless")
     #expect("\(report)".contains("V1 → V2 | SQLite | in place | 5 objects of 1 entities, 5 found"))
+  }
+
+  @Test func `a version between that can't be migrated is a failure, without a store of it`() throws {
+    var tester: MigrationTester = Self.refusing()
+    tester.versions.insert(.init("V-1", tester.versions[1].model), at: 0)
+    tester.routes = .atOnce
+    let report: MigrationTestReport = try tester.run()
+    #expect(report.steps.map(\.source) == ["V-1", "V0"], "\(report)")
+    #expect(report.failures.count == 1 && report.failures[0].hasPrefix("V0 → V2, "), "\(report)")
+  }
+
+  @Test func `a version that is no longer supported may be refused`() throws {
+    var tester: MigrationTester = Self.refusing()
+    tester.unsupported = ["V0"]
+    let report: MigrationTestReport = try tester.run()
+    #expect(report.failures == [], "\(report)")
+    #expect(report.steps.filter(\.isUnsupported).count == 3, "\(report)")
+    tester.unsupported = ["V1"]
+    #expect(try tester.run().failures.count == 3)
+    tester.unsupported = ["V7"]
+    #expect(throws: MigrationTestError.self) { try tester.run() }
+  }
+
+  @Test func `a chain with a mapping model of the program leads to the newest version`() throws {
+    var tester: MigrationTester = Self.refusing()
+    let old: NSManagedObjectModel = tester.versions[0].model
+    let copy = NSEntityMapping()
+    copy.name = "A"
+    copy.mappingType = .customEntityMappingType
+    copy.sourceEntityName = "A"
+    copy.destinationEntityName = "A"
+    copy.sourceEntityVersionHash = old.entityVersionHashesByName["A"]
+    copy.destinationEntityVersionHash = tester.versions[1].model.entityVersionHashesByName["A"]
+    copy.sourceExpression = NSExpression(
+      format: "FETCH(FUNCTION($manager, 'fetchRequestForSourceEntityNamed:predicateString:', 'A', "
+        + "'TRUEPREDICATE'), FUNCTION($manager, 'sourceContext'), NO)")
+    let value = NSPropertyMapping()
+    value.name = "a"
+    value.valueExpression = NSExpression(forConstantValue: 4)
+    copy.attributeMappings = [value]
+    let mapping = NSMappingModel()
+    mapping.entityMappings = [copy]
+    tester.mapping = { source, destination in
+      source.name == "V0" && destination.name == "V1" ? mapping : nil
+    }
+    tester.routes = .atOnce
+    let report: MigrationTestReport = try tester.run()
+    #expect(report.failures == [], "\(report)")
+    #expect(report.steps.map(\.destination) == ["V1", "V2"], "\(report)")
   }
 
   @Test func `a property that can't be filled is named, and customize fills it`() throws {

@@ -31,7 +31,7 @@ import Testing
     let modelURL = try package()
     defer { try? FileManager.default.removeItem(at: modelURL.deletingLastPathComponent()) }
     // snippet tester
-    let tester = try MigrationTester(contentsOf: modelURL)  // Shop.xcdatamodeld or Shop.momd
+    var tester = try MigrationTester(contentsOf: modelURL)  // Shop.xcdatamodeld or Shop.momd
     let report = try tester.run()
     print(report)
     #expect(report.failures.isEmpty)
@@ -41,6 +41,8 @@ import Testing
         of: "Tests/DocumentationTests/MigrationTesterTests.swift", with: "Documentation/migration.md"),
       encoding: .utf8)
     for step in report.steps { #expect(page.contains("    \(step)\n"), "\(step)") }
+    tester.unsupported = ["Shop 4"]
+    #expect(throws: MigrationTestError.self) { try tester.run() }
   }
 
   @Test func `a program fills and examines what only it knows`() throws {
