@@ -29,7 +29,8 @@ enum SQLiteErrors {
         return .invalidFile(
           url: url,
           reason:
-            damage + " (\(message)). Restore a copy, or recover rows with `sqlite3 .recover`."
+            damage
+            + " (\(message)). Restore a copy, or save what can be read with `clarus check STORE --repair OUT`."
         )
       }
     case SQLITE_READONLY:

@@ -195,6 +195,23 @@ import Testing
       ), "\(run.output)")
     #expect(run.output.contains("warning: Files in .Photos_SUPPORT belong to no row: \(orphan)."))
     #expect(run.output.hasSuffix("1 problem and 1 warning in 1 entity with 3 rows.\n"))
+    for (number, more) in [[], ["--json"]].enumerated() {
+      let out: String = store.folder.appendingPathComponent("Out\(number).sqlite").path
+      let repair = try CommandLineRun(["check", store.path, "--repair", out] + more)
+      #expect(repair.status == 1 && repair.errors == "", "\(repair.errors)")
+      if more.isEmpty {
+        #expect(
+          repair.output.contains("There is no such file. The value became nil. Photo/p"), "\(repair.output)")
+        #expect(!repair.output.contains("nothing was lost"))
+      } else {
+        let report = try #require(try repair.json() as? [String: Any])
+        #expect(report["complete"] as? Bool == false)
+        let change = try #require((report["changes"] as? [[String: Any]])?.first)
+        #expect(change["kind"] as? String == "missingFile")
+        #expect(change["entity"] as? String == "Photo" && change["property"] as? String == "image")
+        #expect((change["objects"] as? [String])?.count == 1)
+      }
+    }
   }
 
   @Test func `another model is told entity by entity and property by property`() throws {

@@ -65,6 +65,7 @@ package final class StoreRepair {
         throw error
       }
     }
+    noteMissingFiles()
     try note(0)
     try staged.publish()
     outcome.changes = changes.all
@@ -117,6 +118,16 @@ package final class StoreRepair {
   private func forEachPage(_ keys: [Int64], _ body: ([Int64]) throws -> Void) rethrows {
     for start in stride(from: 0, to: keys.count, by: Self.pageSize) {
       try body(Array(keys[start..<min(start + Self.pageSize, keys.count)]))
+    }
+  }
+
+  /// Values whose files can't be read were read as nil. A file that is too damaged to be examined is reported
+  /// as such.
+  private func noteMissingFiles() {
+    for problem in (try? source.ownProblems()) ?? [] where problem.kind == .missingFile {
+      var change: StoreProblem = problem
+      change.message += " The value became nil."
+      changes.add(change)
     }
   }
 

@@ -13,7 +13,7 @@ struct ImportCommand: ParsableCommand {
     commandName: "import",
     abstract: "Brings objects of a JSON or CSV file into a store.",
     discussion: """
-      The only command that changes a store: in one save, all of it or nothing, with inverses, validation and uniqueness \
+      Changes the store, as no other command but migrate does: in one save, all of it or nothing, with inverses, validation and uniqueness \
       constraints as in a program. --dry-run tells what it would do. With --create a new, empty store is made first, by the \
       model that --model names.
 

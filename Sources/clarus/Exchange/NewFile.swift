@@ -10,6 +10,10 @@ enum NewFile {
 
   /// Calls `body` with a place at which it makes a file or a folder.
   static func folder(_ path: String, _ body: (URL) throws -> Void) throws {
+    var info = stat()
+    if lstat(path, &info) == 0 {
+      throw CommandFailure("\(path): There is a file already. Give another name, or remove it first.")
+    }
     let staged = try StagedStore(at: URL(fileURLWithPath: path))
     defer { staged.discard() }
     try body(staged.temporary)
