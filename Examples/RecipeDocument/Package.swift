@@ -10,7 +10,9 @@ let package: Package = Package(
   targets: [
     // The objects, and a document that keeps them in a JSON file of its own.
     .target(name: "Recipes", dependencies: [.product(name: "CoreData", package: "clarus")]),
-    .executableTarget(name: "RecipesDemo", dependencies: ["Recipes"]),
+    // It names CoreData too: a target is rebuilt when one of its listed dependencies changes (Decisions/0004).
+    .executableTarget(
+      name: "RecipesDemo", dependencies: ["Recipes", .product(name: "CoreData", package: "clarus")]),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -23,7 +23,7 @@ package struct SQLiteKind: StoreEngineKind {
   package func inspect(_ url: URL, options: StoreOpeningOptions) throws -> StoreInspection {
     try SQLiteStoreFile.inspect(
       url: try file(url), busyTimeoutInSeconds: SQLiteOptions(options).busyTimeoutInSeconds,
-      salvages: options.salvages
+      salvages: options.salvages, countsRows: options.countsRows
     ).inspection
   }
 
@@ -58,7 +58,8 @@ package struct SQLiteKind: StoreEngineKind {
   package func migrationPlan(at url: URL, plan: SchemaPlan, options: StoreOpeningOptions) throws
     -> PlannedMigration
   {
-    try StoreMigration(plan, at: try file(url), options: SQLiteOptions(options)).planned()
+    try StoreMigration(plan, at: try file(url), options: SQLiteOptions(options))
+      .planned(counting: options.countsRows)
   }
 
   package func migrate(

@@ -38,9 +38,10 @@ package struct SQLiteStoreFile: @unchecked Sendable {
   /// reason.
   ///
   /// `busyTimeoutInSeconds`: how long to wait for another process's lock. `salvages`: whether the counts and
-  /// the model of a damaged file may be missing.
+  /// the model of a damaged file may be missing. `countsRows`: otherwise all counts are 0.
   package static func inspect(
-    url: URL, busyTimeoutInSeconds: Double = SQLiteOptions().busyTimeoutInSeconds, salvages: Bool = false
+    url: URL, busyTimeoutInSeconds: Double = SQLiteOptions().busyTimeoutInSeconds, salvages: Bool = false,
+    countsRows: Bool = true
   ) throws -> SQLiteStoreFile {
     guard url.isFileURL else {
       throw StoreError.invalidFile(url: url, reason: "A SQLite store needs a file URL.")
@@ -55,10 +56,12 @@ package struct SQLiteStoreFile: @unchecked Sendable {
     let access = ReadOnlyAccess(
       url: url, configuration: try Connections.configuration(options, url: url), salvages: salvages)
     defer { try? access.close() }
-    return try access.read { try read($0, url: url, salvages) }
+    return try access.read { try read($0, url: url, salvages, countsRows) }
   }
 
-  private static func read(_ database: Database, url: URL, _ salvages: Bool) throws -> SQLiteStoreFile {
+  private static func read(_ database: Database, url: URL, _ salvages: Bool, _ countsRows: Bool) throws
+    -> SQLiteStoreFile
+  {
     let (metadata, problem): (StoreMetadata, String?) = try metadata(database, url: url, salvages)
     var model: NSManagedObjectModel?
     var modelProblem: String?
@@ -82,7 +85,8 @@ package struct SQLiteStoreFile: @unchecked Sendable {
       frameworkVersion: metadata.values[StoreMetadata.Key.framework] as? Int,
       hasHistory: inventory.hasHistory,
       entities: salvages
-        ? (try? counts(inventory, database, url: url)) ?? [] : try counts(inventory, database, url: url))
+        ? (try? counts(inventory, database, url: url, countsRows)) ?? []
+        : try counts(inventory, database, url: url, countsRows))
   }
 
   private static func metadata(_ database: Database, url: URL, _ salvages: Bool) throws -> (
@@ -116,11 +120,11 @@ package struct SQLiteStoreFile: @unchecked Sendable {
 
   /// Counts by entity number, one pass for each table. A hierarchy's table carries its root's name.
   private static func counts(
-    _ inventory: StoreInventory, _ database: Database, url: URL
+    _ inventory: StoreInventory, _ database: Database, url: URL, _ countsRows: Bool
   ) throws -> [StoreInspection.EntityCount] {
     var counts: [Int: Int] = [:]
     let roots: [Int: Int] = rootNumbers(inventory.database.entities)
-    for row in inventory.database.entities where row.superNumber == 0 {
+    for row in inventory.database.entities where row.superNumber == 0 && countsRows {
       let wanted: String = (row.number >= 16000 ? "A" : "Z") + row.name.uppercased()
       guard
         let table = inventory.database.tables.first(where: {

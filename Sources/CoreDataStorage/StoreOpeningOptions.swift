@@ -38,5 +38,8 @@ package struct StoreOpeningOptions: Sendable {
   /// Whether as much as possible is to be read from a damaged file. Only with `isReadOnly`.
   package var salvages: Bool = false
 
+  /// Whether an inspection or a plan counts rows and what else takes a pass over all of them.
+  package var countsRows: Bool = true
+
   package init(isReadOnly: Bool = false) { self.isReadOnly = isReadOnly }
 }

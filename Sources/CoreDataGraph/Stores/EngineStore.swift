@@ -215,7 +215,9 @@ class EngineStore: NSPersistentStore, StoreOperations, @unchecked Sendable {
   override class func metadataForPersistentStore(with url: URL) throws -> [String: Any] {
     guard kind.keepsFiles else { return try super.metadataForPersistentStore(with: url) }
     return try withCocoaErrors(url) {
-      let file: StoreInspection = try kind.inspect(url, options: StoreOpeningOptions())
+      var options = StoreOpeningOptions()
+      options.countsRows = false
+      let file: StoreInspection = try kind.inspect(url, options: options)
       var metadata: [String: Any] = file.metadata
       if let structures = file.versions?.structures, !structures.isEmpty {
         metadata[EntityVersions.structuresKey] = structures

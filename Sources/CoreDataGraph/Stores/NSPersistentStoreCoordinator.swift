@@ -287,7 +287,7 @@ nonisolated open class NSPersistentStoreCoordinator: NSObject, WorkQueueOwner, @
   }
 
   private class func knownType(_ given: String?, at url: URL) throws -> String {
-    try given ?? withCocoaErrors(url) { try StoreRegistry.inspect(url).type }
+    try given ?? withCocoaErrors(url) { try StoreRegistry.inspect(url, countsRows: false).type }
   }
 
   /// Sets the program's metadata of a store file, without opening it as a store; nil for none. The keys that
@@ -325,7 +325,7 @@ nonisolated open class NSPersistentStoreCoordinator: NSObject, WorkQueueOwner, @
   public class func cachedModelForPersistentStore(
     at url: URL, options: [AnyHashable: Any]? = nil
   ) throws -> NSManagedObjectModel? {
-    try withCocoaErrors(url) { try StoreRegistry.inspect(url).model }
+    try withCocoaErrors(url) { try StoreRegistry.inspect(url, countsRows: false).model }
   }
 
   // MARK: Ids

@@ -60,11 +60,23 @@ package enum StoreRegistry {
 
   /// Examines the file at a URL, whatever its kind. For a file of no supported kind, throws the error of the
   /// SQLite kind.
-  package static func inspect(_ url: URL) throws -> StoreInspection {
-    for kind in fileKinds where kind.type != NSSQLiteStoreType {
-      if let found = try? kind.inspect(url, options: StoreOpeningOptions()) { return found }
-    }
-    return try SQLiteStore.kind.inspect(url, options: StoreOpeningOptions())
+  /// `countsRows`: otherwise the counts of entities may be 0, and a large file takes no longer than a small
+  /// one where its kind can do that.
+  package static func inspect(_ url: URL, countsRows: Bool = true) throws -> StoreInspection {
+    var options = StoreOpeningOptions()
+    options.countsRows = countsRows
+    return try kind(ofFileAt: url).inspect(url, options: options)
+  }
+
+  /// By the first bytes. SQLite for what is no such file, because its errors tell what it is instead.
+  private static func kind(ofFileAt url: URL) -> any StoreEngineKind {
+    // Opening a pipe would wait for its writer.
+    guard url.isFileURL, FileStamp(path: url.path)?.kind == .file,
+      let file = try? FileHandle(forReadingFrom: url)
+    else { return SQLiteStore.kind }
+    defer { try? file.close() }
+    let head: Data = (try? file.read(upToCount: 4096)) ?? Data()
+    return kind(ofFileThatBegins: head) ?? SQLiteStore.kind
   }
 
   /// Whether a store of a type, at a URL, needs an existing folder.

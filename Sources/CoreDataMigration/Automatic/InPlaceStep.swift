@@ -12,8 +12,9 @@ struct InPlaceStep {
   private let options: StoreOpeningOptions
   private let url: URL
 
-  /// nil if the store has to be migrated object by object.
-  init?(_ step: MigrationStep, of store: OutdatedStore) throws {
+  /// nil if the store has to be migrated object by object. `counting`: whether the plan counts rows, and looks
+  /// for what in them stands in the way; a run does that in its transaction.
+  init?(_ step: MigrationStep, of store: OutdatedStore, counting: Bool) throws {
     guard let difference = step.difference,
       let kind = StoreRegistry.fileKinds.first(where: { $0.type == store.type })
     else {
@@ -21,7 +22,9 @@ struct InPlaceStep {
     }
     let (source, target) = (ModelLayout(model: step.source), ModelLayout(model: step.destination))
     plan = SchemaPlan(source: source, target: target, ModelCorrespondence(difference))
-    options = StoreOpeningOptions(apple: store.options)
+    var options = StoreOpeningOptions(apple: store.options)
+    options.countsRows = counting
+    self.options = options
     (self.kind, url) = (kind, store.url)
     planned = try kind.migrationPlan(at: store.url, plan: plan, options: options)
     if !planned.canRunInPlace { return nil }

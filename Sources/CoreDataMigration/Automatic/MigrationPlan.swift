@@ -111,7 +111,7 @@ public struct MigrationPlan: CustomStringConvertible {
       return (migration, try migration.steps(), file)
     }
     let inPlace: InPlaceStep? =
-      plan.1.count == 1 ? try InPlaceStep(plan.1[0], of: plan.0.store) : nil
+      plan.1.count == 1 ? try InPlaceStep(plan.1[0], of: plan.0.store, counting: true) : nil
     self.url = url
     migration = plan.0
     steps = plan.1.enumerated().map { number, step in

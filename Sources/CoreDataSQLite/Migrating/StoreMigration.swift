@@ -33,12 +33,13 @@ struct StoreMigration {
 
   // MARK: Planning
 
-  func planned() throws -> PlannedMigration {
+  /// `counting`: whether rows are counted, and problems looked for in them.
+  func planned(counting: Bool) throws -> PlannedMigration {
     let access = ReadOnlyAccess(
       url: url, configuration: try Connections.configuration(options, url: url))
     defer { try? access.close() }
     return try access.read { database in
-      guard let state = try state(database, counting: true) else { return PlannedMigration(steps: []) }
+      guard let state = try state(database, counting: counting) else { return PlannedMigration(steps: []) }
       let migration: InPlaceMigration = state.migration
       guard migration.obstacles.isEmpty else {
         return PlannedMigration(steps: [], obstacles: migration.obstacles)
@@ -47,8 +48,8 @@ struct StoreMigration {
         steps: migration.steps.map { step in
           PlannedMigration.Step(
             explanation: step.explanation, statement: step.tree.text, rows: step.rows)
-        } + Self.closingSteps, problems: try problems(migration, database),
-        notes: try notes(migration, database))
+        } + Self.closingSteps, problems: counting ? try problems(migration, database) : [],
+        notes: counting ? try notes(migration, database) : [])
     }
   }
 
