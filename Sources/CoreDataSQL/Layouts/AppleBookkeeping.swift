@@ -71,13 +71,15 @@ package enum AppleBookkeeping {
     Set(table.columns.map(DatabaseNames.fold)).isSuperset(of: AppleNames.fixedColumns)
   }
 
-  /// The lowest and the highest key of a table's rows.
+  /// The lowest and the highest key of a table's rows. In two selects: SQLite finds one end of an index
+  /// without a pass over the rows, but not both at once.
   package static func keyRange(of table: String) -> String {
     let key: SQLExpression = .column(nil, AppleNames.key)
+    let highest = SelectStatement(columns: [.builtin("max", [key])], source: .table(table, alias: nil))
     return text(
       .select(
         SelectStatement(
-          columns: [.builtin("min", [key]), .builtin("max", [key])], source: .table(table, alias: nil))))
+          columns: [.builtin("min", [key]), .scalar(highest)], source: .table(table, alias: nil))))
   }
 
   // MARK: Entities and keys
