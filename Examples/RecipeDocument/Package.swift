@@ -10,7 +10,7 @@ let package: Package = Package(
   targets: [
     // The objects, and a document that keeps them in a JSON file of its own.
     .target(name: "Recipes", dependencies: [.product(name: "CoreData", package: "clarus")]),
-    // It names CoreData too: a target is rebuilt when one of its listed dependencies changes (Decisions/0004).
+    // It names CoreData too: a target is rebuilt when one of its dependencies changes (Decisions/0004).
     .executableTarget(
       name: "RecipesDemo", dependencies: ["Recipes", .product(name: "CoreData", package: "clarus")]),
   ],

@@ -40,6 +40,34 @@ struct AutomaticMigrationTests {
     #expect(left.isEmpty)
   }
 
+  @Test("renamings are followed over the versions between, to entities too", arguments: kinds)
+  func renamings(_ kind: StoreKind) throws {
+    func version(_ entity: String, _ attribute: String, was former: (String, String)?) -> NSManagedObjectModel
+    {
+      Versions.first { model in
+        let tag: NSEntityDescription = model.entitiesByName["Tag"]!
+        let title: NSAttributeDescription = tag.attributesByName["title"]!
+        (tag.name, title.name) = (entity, attribute)
+        if let former { (tag.renamingIdentifier, title.renamingIdentifier) = former }
+      }
+    }
+    let versions: [NSManagedObjectModel] = [
+      Versions.first(), version("Mark", "label", was: ("Tag", "title")),
+      version("Mark", "text", was: ("Mark", "label")), version("Sign", "words", was: ("Mark", "text")),
+    ]
+    let folder = try TemporaryFolder()
+    let current = try SourceModel.write(versions, in: folder)
+    let url: URL = try Versions.makeStore(kind, in: folder, people: 5)
+    let plan = try MigrationPlan(forStoreAt: url, to: current)
+    #expect(plan.losses.isEmpty, "\(plan)")
+    let found: [String] = try Versions.using(current, kind, url, Versions.automatic) { context in
+      try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Sign")).map {
+        "\($0.value(forKey: "words") ?? "nil") \($0.mutableSetValue(forKey: "people").count)"
+      }
+    }
+    #expect(found.sorted() == ["tag 0 3", "tag 1 1", "tag 2 0"])
+  }
+
   @Test("without the options the store is refused, and the error names them", arguments: kinds)
   func refused(_ kind: StoreKind) throws {
     let folder = try TemporaryFolder()

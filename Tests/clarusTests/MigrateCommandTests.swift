@@ -114,10 +114,12 @@ import Testing
     try write(
       "3", #"<attribute name="label" attributeType="String" elementID="name"/>"# + Self.rank)
     let store: String = try makeStore()
-    let refused = try migrate(store, "3", "--plan")
-    #expect(refused.status == 1)
     let run = try CommandLineRun(["model", "squash", path("Shop.xcdatamodeld"), "--output", path("Shop.cdm")])
     #expect(run.output == "\(path("Shop.cdm")): 1 → 3, over 1 version\n", "\(run.errors)")
+    // Otherwise it tells of the renamings itself.
+    try FileManager.default.removeItem(atPath: path("Shop.xcdatamodeld/2.xcdatamodel"))
+    let plan = try migrate(store, "3", "--plan")
+    #expect(plan.output.contains("by a mapping model"), "\(plan.output)\(plan.errors)")
     #expect(try migrate(store, "3", "--verify").status == 0)
     let rows = try CommandLineRun(["fetch", store, "Item", "--sort", "label", "--format", "csv"])
     #expect(rows.output.contains("axe") && rows.output.contains("label"), "\(rows.output)")

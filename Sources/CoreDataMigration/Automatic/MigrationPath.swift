@@ -28,7 +28,7 @@ struct MigrationStep {
 }
 
 /// Finds the steps from one version to another: a mapping model, or one that can be inferred, or else the
-/// shortest chain of these over other versions.
+/// shortest chain of these over other versions. An inferred step follows renamings over the versions between.
 struct MigrationPath {
   let known: KnownModels
   let infers: Bool
@@ -67,7 +67,9 @@ struct MigrationPath {
   private func inferred(_ source: NSManagedObjectModel, _ destination: NSManagedObjectModel) throws
     -> MigrationStep
   {
-    try MigrationStep(inferredFrom: ModelDifference(from: source, to: destination))
+    let direct = ModelDifference(from: source, to: destination)
+    let longer: ModelDifference? = RenamingChain(versions: known.siblings).difference(insteadOf: direct)
+    return try MigrationStep(inferredFrom: longer ?? direct)
   }
 
   /// Breadth first, so the first chain that is found has the fewest steps. A mapping model between two

@@ -1,0 +1,83 @@
+import CoreDataModel
+import Foundation
+
+/// Follows renamings over several versions. A renaming identifier is often the name in the version directly
+/// before, so that a step from an older version takes the renamed part for a new one, and drops its values.
+/// The versions between tell what it was called.
+///
+///     version 1   version 2             version 3
+///     title       label (was title)     words (was label)       title → words
+struct RenamingChain {
+  /// The versions of the model.
+  let versions: [NSManagedObjectModel]
+
+  /// The difference of the same two versions over versions between, in which everything is kept that the
+  /// direct one keeps, and more; nil if there is none. Looks only if the destination renames what the source
+  /// does not have.
+  func difference(insteadOf direct: ModelDifference) -> ModelDifference? {
+    var path: [NSManagedObjectModel] = [direct.destination]
+    while let first = path.first {
+      let step = ModelDifference(from: direct.source, to: first)
+      if !Self.missesRenaming(step) { break }
+      let passed: [[String: Data]] = (path + [direct.source]).map(\.entityVersionHashesByName)
+      let candidates: [(version: NSManagedObjectModel, renamed: Int)] =
+        versions.filter { !passed.contains($0.entityVersionHashesByName) }
+        .map { ($0, Self.renamed(ModelDifference(from: $0, to: first))) }
+      guard let before = candidates.max(by: { $0.renamed < $1.renamed }),
+        before.renamed > Self.renamed(step)
+      else { break }
+      path.insert(before.version, at: 0)
+    }
+    if path.count == 1 { return nil }
+    let found = ModelDifference(through: [direct.source] + path)
+    guard Self.kept(found).isStrictSuperset(of: Self.kept(direct)), MappingInference(found).refusals.isEmpty
+    else { return nil }
+    return found
+  }
+
+  /// Whether something is new under a former name, and something is dropped that may be it.
+  private static func missesRenaming(_ difference: ModelDifference) -> Bool {
+    let isNewEntity: Bool = difference.entities.contains { entity in
+      entity.source == nil && entity.destination.map { $0.renamingIdentifier != $0.name } == true
+    }
+    if isNewEntity, difference.entities.contains(where: { $0.destination == nil }) { return true }
+    return difference.entities.contains { entity in
+      guard entity.source != nil, entity.destination != nil else { return false }
+      let isNew: Bool = entity.properties.contains { property in
+        guard let new = property.destination, property.source == nil else { return false }
+        return PropertyDifference.isStored(new) && new.renamingIdentifier != new.name
+      }
+      return isNew
+        && entity.properties.contains {
+          $0.destination == nil && $0.source.map(PropertyDifference.isStored) == true
+        }
+    }
+  }
+
+  private struct Place: Hashable {
+    let entity: String
+    /// nil for the entity itself.
+    let property: String?
+  }
+
+  /// The parts of the source with their places in the destination.
+  private static func places(_ difference: ModelDifference) -> [Place: Place] {
+    var result: [Place: Place] = [:]
+    for entity in difference.entities {
+      guard let old = entity.source?.name, let new = entity.destination?.name else { continue }
+      result[Place(entity: old, property: nil)] = Place(entity: new, property: nil)
+      for property in entity.properties {
+        guard let source = property.storedSource, let destination = property.destination else { continue }
+        result[Place(entity: old, property: source.name)] = Place(entity: new, property: destination.name)
+      }
+    }
+    return result
+  }
+
+  private static func kept(_ difference: ModelDifference) -> Set<Place> { Set(places(difference).keys) }
+
+  /// How much has another name in the destination.
+  private static func renamed(_ difference: ModelDifference) -> Int {
+    places(difference).count { $0.key != $0.value }
+  }
+}
