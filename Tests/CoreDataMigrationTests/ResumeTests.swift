@@ -157,6 +157,30 @@ struct ResumeTests {
     #expect(MarkPolicy.steps - before == (wasVerified ? 1 : 2))
   }
 
+  @Test("what others save during a migration is not lost: it ends with an error", arguments: scenarios)
+  func savedMeanwhile(_ scenario: MigrationScenario) throws {
+    let folder: URL = try TemporaryFolder().url
+    try scenario.prepare(folder)
+    let before: Int = MarkPolicy.steps
+    var error: NSError?
+    try MarkPolicy.onBegin {
+      guard MarkPolicy.steps == before + 1 else { return }
+      try scenario.using(scenario.versions[0], folder) { context in
+        _ = Versions.make("Person", ["name": "latecomer"], context)
+        try context.save()
+      }
+    } in: {
+      error = errorThrown { try Self.plan(scenario, folder).run() }
+    }
+    #expect(error?.code == NSMigrationManagerSourceStoreError)
+    #expect(error?.localizedDescription.contains("Another process has saved") == true, "\(error as Any)")
+    #expect(try Self.state(scenario, folder).contains { $0.contains("latecomer") })
+    #expect(try Self.left(folder) == [])
+    let (steps, state) = try Self.migrate(scenario, folder)
+    #expect(steps == 2)
+    #expect(state.contains { $0.contains("latecomer") })
+  }
+
   @Test("opening a store that was migrated removes what is left beside it, and nothing else")
   func leftovers() throws {
     let scenario: MigrationScenario = .xml

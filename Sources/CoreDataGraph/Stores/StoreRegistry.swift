@@ -70,8 +70,9 @@ package enum StoreRegistry {
 
   /// By the first bytes. SQLite for what is no such file, because its errors tell what it is instead.
   private static func kind(ofFileAt url: URL) -> any StoreEngineKind {
-    // Opening a pipe would wait for its writer.
-    guard url.isFileURL, FileStamp(path: url.path)?.kind == .file,
+    // Opening a pipe would wait for its writer, and closing a file that is open as a SQLite store would
+    // release the locks of that.
+    guard url.isFileURL, !StoreFileMark.isSet(path: url.path), FileStamp(path: url.path)?.kind == .file,
       let file = try? FileHandle(forReadingFrom: url)
     else { return SQLiteStore.kind }
     defer { try? file.close() }

@@ -118,6 +118,7 @@ struct AutomaticMigration {
       return try inPlace.run(verifies: verifiesValues, note: note)
     }
     settle(steps[0].source)
+    let before = StoreContents.Stamp(of: store.url)
     var journal = try MigrationJournal(steps, of: store, verifies: verifiesValues)
     journal.completed = completed(of: steps, in: staging, journal)
     if journal.completed == 0 { try staging.begin(journal) }
@@ -126,7 +127,19 @@ struct AutomaticMigration {
       journal.completed += 1
       try staging.complete(journal)
     }
+    if StoreContents.Stamp(of: store.url) != before {
+      try requireContents(try MigrationJournal(steps, of: store, verifies: verifiesValues), journal)
+    }
     try publish(staging.made(byStep: steps.count))
+  }
+
+  /// What another process has saved since the objects were read is not in the new store.
+  private func requireContents(_ found: MigrationJournal, _ read: MigrationJournal) throws {
+    if found.source == read.source { return }
+    throw MigrationFailure.sourceStore(
+      store.url,
+      "Another process has saved to it meanwhile. It is as that process left it; end the process, and migrate again."
+    )
   }
 
   /// Makes the store of a step from that of the one before.
@@ -135,7 +148,7 @@ struct AutomaticMigration {
     let made: URL = staging.made(byStep: number)
     try staging.prepare(step: number)
     let manager = NSMigrationManager(sourceModel: step.source, destinationModel: step.destination)
-    manager.verifiesValues = verifiesValues
+    manager.verifiesValues = verifiesValues || step.mayLoseMembers
     manager.noteObjects = note
     try manager.migrateStore(
       from: source, sourceType: store.type, options: store.options, with: step.mapping,

@@ -12,10 +12,11 @@ struct InPlaceStep {
   private let options: StoreOpeningOptions
   private let url: URL
 
-  /// nil if the store has to be migrated object by object. `counting`: whether the plan counts rows, and looks
-  /// for what in them stands in the way; a run does that in its transaction.
+  /// nil if the store has to be migrated object by object. `counting`: whether the plan counts rows, and
+  /// looks for what in them stands in the way; a run does that in its transaction.
   init?(_ step: MigrationStep, of store: OutdatedStore, counting: Bool) throws {
-    guard let difference = step.difference,
+    // Statements don't count the members of relationships.
+    guard let difference = step.difference, !MappingInference(difference).countsMembers,
       let kind = StoreRegistry.fileKinds.first(where: { $0.type == store.type })
     else {
       return nil

@@ -5,7 +5,8 @@ import Foundation
 /// The versions of models that a program has: beside the file of its model, and in its bundles.
 struct KnownModels {
   let versions: [NSManagedObjectModel]
-  /// Those in the same package as the program's model: earlier and later states of it.
+  /// Those in the same package as the program's model: earlier and later states of it, by the numbers in
+  /// their names.
   let siblings: [NSManagedObjectModel]
   let bundles: [Bundle]
 
@@ -14,8 +15,8 @@ struct KnownModels {
     var found: [NSManagedObjectModel] = []
     if let package = model.file.flatMap(Self.package) {
       found =
-        (try? NSManagedObjectModel.loadVersions(contentsOf: package))?.sorted { $0.key < $1.key }
-        .map(\.value.model) ?? []
+        (try? NSManagedObjectModel.loadVersions(contentsOf: package))?
+        .sorted { $0.key.compare($1.key, options: .numeric) == .orderedAscending }.map(\.value.model) ?? []
       // Mapping models lie beside the models.
       if let folder = Bundle(url: package.deletingLastPathComponent()), !bundles.contains(folder) {
         bundles.append(folder)

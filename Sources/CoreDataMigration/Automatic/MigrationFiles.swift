@@ -1,3 +1,5 @@
+import CoreDataArchives
+import CoreDataModel
 import CoreDataStorage
 import Foundation
 
@@ -29,8 +31,10 @@ struct MigrationLock {
     self = lock
   }
 
+  /// Beside the file itself, whatever link leads to it.
   private static func path(of store: URL) -> String {
-    store.deletingLastPathComponent()
+    let store: URL = store.followingLinks
+    return store.deletingLastPathComponent()
       .appendingPathComponent(".\(store.lastPathComponent).migrating").path
   }
 
@@ -39,8 +43,14 @@ struct MigrationLock {
 
   private static func take(_ store: URL, waits: Bool) throws -> MigrationLock? {
     let path: String = path(of: store)
+    if waits, HeldLocks.all.isHeldByThisThread(path) {
+      throw MigrationFailure.sourceStore(
+        store,
+        "This thread is migrating it. A policy, a handler of a stage or a progress block can't add it with the "
+          + "options for migration.")
+    }
     while true {
-      let file: Int32 = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+      let file: Int32 = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
       guard file >= 0 else {
         throw StoreError.file(url: store, operation: "creating a file beside it to migrate it", code: errno)
       }
@@ -55,6 +65,7 @@ struct MigrationLock {
       if fstat(file, &own) == 0, stat(path, &present) == 0, own.st_ino == present.st_ino,
         own.st_dev == present.st_dev
       {
+        HeldLocks.all.add(path)
         return MigrationLock(path: path, file: file)
       }
       close(file)
@@ -62,9 +73,25 @@ struct MigrationLock {
   }
 
   func release() {
+    HeldLocks.all.remove(path)
     unlink(path)
     close(file)
   }
+}
+
+/// The locks of this process with the threads that hold them: a thread would wait for itself for ever.
+private final class HeldLocks: @unchecked Sendable {
+  // Sendable: the table is only used under the lock.
+
+  static let all = HeldLocks()
+  private let lock = NSLock()
+  private var threads: [String: ObjectIdentifier] = [:]
+
+  func isHeldByThisThread(_ path: String) -> Bool {
+    lock.withLock { threads[path] == ObjectIdentifier(Thread.current) }
+  }
+  func add(_ path: String) { lock.withLock { threads[path] = ObjectIdentifier(Thread.current) } }
+  func remove(_ path: String) { lock.withLock { threads[path] = nil } }
 }
 
 /// A hidden folder beside a store, in which a migration makes its files. What a killed process has left there
@@ -74,6 +101,7 @@ struct StagingFolder {
   private let folder: URL
 
   init(for store: URL) {
+    let store: URL = store.followingLinks
     self.store = store
     folder = store.deletingLastPathComponent()
       .appendingPathComponent(".\(store.lastPathComponent).migration", isDirectory: true)
@@ -83,9 +111,14 @@ struct StagingFolder {
 
   /// How far a process has come that was killed; nil if there is none, or no telling.
   var journal: MigrationJournal? {
-    guard let data = try? Data(contentsOf: journalFile) else { return nil }
+    // Foundation's reader of property lists recurses as deep as they nest.
+    guard let size = FileStamp(path: journalFile.path)?.size, size <= Self.longestJournal,
+      let data = try? Data(contentsOf: journalFile), (try? XMLPlistNesting.check(data)) != nil
+    else { return nil }
     return try? PropertyListDecoder().decode(MigrationJournal.self, from: data)
   }
+
+  private static let longestJournal: Int64 = 1 << 20
 
   private var journalFile: URL { folder.appendingPathComponent("journal.plist") }
 

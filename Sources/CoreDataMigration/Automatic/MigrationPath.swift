@@ -13,6 +13,9 @@ struct MigrationStep {
 
   var isInferred: Bool { difference != nil }
 
+  /// Whether an inferred copy may leave members of relationships out.
+  var mayLoseMembers: Bool { difference.map { MappingInference($0).changesInverses } ?? false }
+
   /// By a mapping model of the program's.
   init(source: NSManagedObjectModel, destination: NSManagedObjectModel, mapping: NSMappingModel) {
     (self.source, self.destination, self.mapping) = (source, destination, mapping)
@@ -22,6 +25,16 @@ struct MigrationStep {
   /// Throws 134190 if no mapping model can be inferred.
   init(inferredFrom difference: ModelDifference) throws {
     (source, destination) = (difference.source, difference.destination)
+    if !source.entities.isEmpty,
+      !difference.entities.contains(where: { $0.source != nil && $0.destination != nil })
+    {
+      let names: [String] = source.entities.compactMap(\.name).sorted()
+      throw ErrorMessage(
+        "The model has none of the entities of the store (\(names.joined(separator: ", "))), so a migration would "
+          + "remove all objects.",
+        advice: "Give the URL of the right store, or the right model; a mapping model leads to any other."
+      ).cocoaError(134_190)
+    }
     mapping = try MappingInference(difference).mappingModel()
     self.difference = difference
   }

@@ -12,7 +12,8 @@ extension MigrationPlan.Step {
     statements = planned?.steps.map {
       MigrationPlan.Statement(explanation: $0.explanation, sql: $0.statement, rows: $0.rows.map(Int.init))
     }
-    problems = planned?.problems.map { "\($0.text) \($0.advice)" } ?? []
+    problems =
+      planned?.problems.map { "\($0.text) \($0.advice)" } ?? (step.isInferred ? [] : Self.problems(of: step))
     conditions = step.difference.map { MappingInference($0).conditions.map(\.description) } ?? []
     source = Self.name(step.source, known)
     destination = Self.name(step.destination, known)
@@ -42,9 +43,56 @@ extension MigrationPlan.Step {
     return "version " + String(model.versionChecksum.prefix(8))
   }
 
+  /// Why the entity mappings of a mapping model can't be used, such as a policy that does not exist.
+  private static func problems(of step: MigrationStep) -> [String] {
+    (step.mapping.entityMappings ?? []).compactMap { mapping in
+      if mapping.mappingType == .removeEntityMappingType { return nil }
+      do {
+        _ = try PreparedMapping(mapping, from: step.source, to: step.destination)
+        return nil
+      } catch { return MigrationFailure.text(of: error) }
+    }
+  }
+
+  /// What is dropped unless a policy of the program copies it.
+  var leftToPolicies: [String] {
+    entities.flatMap { entity -> [String] in
+      guard let policy = entity.policy, let source = entity.source else { return [] }
+      return entity.changes.filter { $0.hasSuffix(" is dropped") }.map {
+        "\(source).\($0), unless \(policy) copies it."
+      }
+    }
+  }
+
+  /// The elements of composite attributes that the destination does not have.
+  private var lostElements: [String] {
+    (step.difference?.entities ?? []).flatMap { entity -> [String] in
+      guard let name = entity.source?.name, entity.source?.isAbstract == false else { return [] }
+      return entity.properties.flatMap { property -> [String] in
+        guard let old = property.storedSource as? NSCompositeAttributeDescription,
+          let new = property.destination as? NSCompositeAttributeDescription
+        else { return [] }
+        return Self.lost(old, new).map { "\(name).\(old.name).\($0)" }
+      }
+    }
+  }
+
+  private static func lost(
+    _ old: NSCompositeAttributeDescription, _ new: NSCompositeAttributeDescription
+  ) -> [String] {
+    CompositeElements.pairs(old, new).flatMap { pair -> [String] in
+      guard let source = pair.source else { return [] }
+      guard let destination = pair.destination else { return [source.name] }
+      guard let old = source as? NSCompositeAttributeDescription,
+        let new = destination as? NSCompositeAttributeDescription
+      else { return [] }
+      return lost(old, new).map { "\(source.name).\($0)" }
+    }
+  }
+
   var losses: [String] {
     let omissions: [String] = step.difference.map { MappingInference($0).omissions } ?? []
-    return omissions
+    return omissions + lostElements
       + entities.flatMap { entity -> [String] in
         guard let source = entity.source else { return [] }
         if entity.destination == nil {
@@ -98,6 +146,12 @@ extension MigrationPlan.Entity {
     }
     for name in source.propertiesByName.keys.sorted() where !read.contains(name) {
       if source.propertiesByName[name]?.isTransient == true { continue }
+      // The store derives it again.
+      if source.propertiesByName[name] is NSDerivedAttributeDescription,
+        destination.propertiesByName[name] is NSDerivedAttributeDescription
+      {
+        continue
+      }
       lines.append("\(name) is dropped")
     }
     return lines

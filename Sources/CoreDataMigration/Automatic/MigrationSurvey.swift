@@ -79,7 +79,7 @@ struct MigrationSurvey {
   }
 
   func warnings(_ drift: [StoreDrift]) -> [String] {
-    var warnings: [String] = planned?.notes ?? []
+    var warnings: [String] = (planned?.notes ?? []) + steps.flatMap(\.leftToPolicies)
     warnings += drift.filter { isInPlace || $0.kind == .missing }.map(\.text)
     if let process = file.otherProcess {
       warnings.append(
@@ -115,6 +115,16 @@ struct MigrationSurvey {
         let place: String = "\(entity.name).\(new.name)"
         if old.isOptional, !new.isOptional, let value = (new as? NSAttributeDescription)?.defaultValue {
           sentences.append("\(place): objects without a value get \(value).")
+        }
+        if let old = old as? NSCompositeAttributeDescription,
+          let new = new as? NSCompositeAttributeDescription
+        {
+          for pair in CompositeElements.pairs(old, new) {
+            guard pair.source?.isOptional == true, let element = pair.destination, !element.isOptional,
+              let value = element.defaultValue
+            else { continue }
+            sentences.append("\(place).\(element.name): objects without a value get \(value).")
+          }
         }
         if let old = old as? NSRelationshipDescription, old.isOrdered,
           (new as? NSRelationshipDescription)?.isOrdered == false

@@ -8,31 +8,26 @@ import Foundation
 ///     version 1   version 2             version 3
 ///     title       label (was title)     words (was label)       title → words
 struct RenamingChain {
-  /// The versions of the model.
+  /// The versions of the model in their order.
   let versions: [NSManagedObjectModel]
 
-  /// The difference of the same two versions over versions between, in which everything is kept that the
+  /// The difference of the same two versions over all versions between, in which everything is kept that the
   /// direct one keeps, and more; nil if there is none. Looks only if the destination renames what the source
   /// does not have.
   func difference(insteadOf direct: ModelDifference) -> ModelDifference? {
-    var path: [NSManagedObjectModel] = [direct.destination]
-    while let first = path.first {
-      let step = ModelDifference(from: direct.source, to: first)
-      if !Self.missesRenaming(step) { break }
-      let passed: [[String: Data]] = (path + [direct.source]).map(\.entityVersionHashesByName)
-      let candidates: [(version: NSManagedObjectModel, renamed: Int)] =
-        versions.filter { !passed.contains($0.entityVersionHashesByName) }
-        .map { ($0, Self.renamed(ModelDifference(from: $0, to: first))) }
-      guard let before = candidates.max(by: { $0.renamed < $1.renamed }),
-        before.renamed > Self.renamed(step)
-      else { break }
-      path.insert(before.version, at: 0)
-    }
-    if path.count == 1 { return nil }
-    let found = ModelDifference(through: [direct.source] + path)
+    guard Self.missesRenaming(direct), let first = place(of: direct.source),
+      let last = place(of: direct.destination), first + 1 < last
+    else { return nil }
+    let between: ArraySlice<NSManagedObjectModel> = versions[(first + 1)..<last]
+    let found = ModelDifference(through: [direct.source] + between + [direct.destination])
     guard Self.kept(found).isStrictSuperset(of: Self.kept(direct)), MappingInference(found).refusals.isEmpty
     else { return nil }
     return found
+  }
+
+  private func place(of model: NSManagedObjectModel) -> Int? {
+    let hashes: [String: Data] = model.entityVersionHashesByName
+    return versions.firstIndex { $0.entityVersionHashesByName == hashes }
   }
 
   /// Whether something is new under a former name, and something is dropped that may be it.
@@ -75,9 +70,4 @@ struct RenamingChain {
   }
 
   private static func kept(_ difference: ModelDifference) -> Set<Place> { Set(places(difference).keys) }
-
-  /// How much has another name in the destination.
-  private static func renamed(_ difference: ModelDifference) -> Int {
-    places(difference).count { $0.key != $0.value }
-  }
 }

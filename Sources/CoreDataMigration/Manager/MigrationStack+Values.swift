@@ -31,6 +31,11 @@ extension MigrationStack {
     guard
       let from = manager.sourceInstances(forEntityMappingName: name, destinationInstances: [object]).first
     else { return }
+    guard let wanted = prepared.destination, object.entity.isKindOf(entity: wanted) else {
+      throw MigrationFailure.mapping(
+        name, reason: "an object of \(object.entity.name ?? "") is associated with it",
+        advice: "Associate objects of \(mapping.destinationEntityName ?? "") alone in its policy.")
+    }
     let variables: NSMutableDictionary = self.variables(mapping, policy, from, object)
     for value in prepared.relationships {
       variables[MigrationKey.propertyMapping] = value.mapping

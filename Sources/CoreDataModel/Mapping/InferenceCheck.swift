@@ -6,6 +6,8 @@ struct InferenceCheck {
   private(set) var refusals: [MappingInference.Refusal] = []
   private(set) var conditions: [MappingInference.Condition] = []
   private(set) var omissions: [String] = []
+  /// Whether relationships get inverses with which objects may lose members.
+  private(set) var changesInverses: Bool = false
 
   init(_ difference: ModelDifference) {
     self.difference = difference
@@ -198,6 +200,7 @@ struct InferenceCheck {
         "Keep it to-many, or choose the object with a mapping model.")
     }
     checkTarget(old, new, owner, subject)
+    checkInverse(old, new, subject)
     checkOptional(old, new, owner, new.name)
     if new.isToMany {
       let (least, most): (Int, Int) = (max(0, new.minCount), new.maxCount <= 0 ? .max : new.maxCount)
@@ -208,6 +211,37 @@ struct InferenceCheck {
         require(owner, .hasCount(relationship: new.name, least...most))
       }
     }
+  }
+
+  /// With another inverse an object may belong to fewer others than before.
+  private mutating func checkInverse(
+    _ old: NSRelationshipDescription, _ new: NSRelationshipDescription, _ subject: String
+  ) {
+    let (before, after): (NSRelationshipDescription?, NSRelationshipDescription?) = (
+      old.inverseRelationship, new.inverseRelationship
+    )
+    let sentence: String
+    switch (before, after) {
+    case (nil, nil): return
+    case (let before?, nil):
+      if !old.isToMany || !before.isToMany { return }
+      sentence = "has no inverse any more, so that an object can be in it for one owner only"
+    case (nil, let after?):
+      if source(of: after) == nil, old.isToMany || after.isToMany { return }
+      sentence = "has the inverse \(after.name), so that an object may lose it to another one"
+    case (let before?, let after?):
+      if source(of: after) === before { return }
+      sentence =
+        "has the inverse \(after.name) in place of \(before.name), so that the two sides may disagree"
+    }
+    changesInverses = true
+    omit("\(subject) \(sentence): what has no place is left out, or refused.")
+  }
+
+  /// The former version of a relationship, if it has one that holds values.
+  private func source(of relationship: NSRelationshipDescription) -> NSPropertyDescription? {
+    relationship.declaringEntity.flatMap { difference.entity(forDestination: $0) }?.properties
+      .first { $0.destination === relationship }?.storedSource
   }
 
   private mutating func checkNewRelationship(

@@ -71,6 +71,14 @@ public struct MappingInference: Sendable {
   /// What the destination does not have at all is left out without a word here.
   public let omissions: [String]
 
+  /// Whether the numbers of members have to be checked.
+  package var countsMembers: Bool {
+    conditions.contains { if case .hasCount = $0.kind { true } else { false } }
+  }
+
+  /// Whether relationships get inverses with which objects may lose members: a copy must be compared.
+  package let changesInverses: Bool
+
   public init(from source: NSManagedObjectModel, to destination: NSManagedObjectModel) {
     self.init(ModelDifference(from: source, to: destination))
   }
@@ -80,6 +88,7 @@ public struct MappingInference: Sendable {
     var check = InferenceCheck(difference)
     check.run()
     (refusals, conditions, omissions) = (check.refusals, check.conditions, check.omissions)
+    changesInverses = check.changesInverses
   }
 
   /// The error that says why no mapping model can be inferred; nil if one can.
