@@ -30,8 +30,8 @@ struct SavePointTests {
         scenario, kind, points: CrashRun.points(of: calls, sample: sample), template: template, in: results)
     }
 
-    /// What lies in a folder, hidden files too, but for the new file of a store that is one file and was being
-    /// created: another process may be writing it.
+    /// What lies in a folder, hidden files too, but for the new file of a store that is one file and was
+    /// being created: another process may be writing it.
     func names(_ folder: URL) throws -> [String] {
       try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
         .filter { !$0.hasPrefix(".\(scenario.url(in: folder).lastPathComponent).new-") }
