@@ -47,7 +47,7 @@ ifdef MODULE
 	@CLARUS_MODULE=$(MODULE) scripts/watched 20 $(SWIFT) test --skip-build --disable-xctest
 else
 	$(SWIFT) build --build-tests
-	@scripts/watched 20 $(SWIFT) test --skip-build --disable-xctest
+	@scripts/watched 30 $(SWIFT) test --skip-build --disable-xctest
 endif
 
 # The suites that run over all kinds, and the conformance suite.
