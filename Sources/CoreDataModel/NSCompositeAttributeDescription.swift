@@ -9,6 +9,10 @@ nonisolated open class NSCompositeAttributeDescription: NSAttributeDescription, 
     attributeType = .compositeAttributeType
   }
 
+  public required init?(coder: NSCoder) {
+    super.init(coder: coder)
+  }
+
   /// The parts; a part may be a composite itself, but not, directly or indirectly, this one.
   open var elements: [NSAttributeDescription] = [] {
     willSet { mayChange() }

@@ -4,7 +4,7 @@ import Foundation
 /// An entity: a class of objects, their properties, and their place in a hierarchy.
 ///
 /// Thread use and ownership are those of ``NSPropertyDescription``.
-nonisolated open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
+nonisolated open class NSEntityDescription: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
   // Sendable because with `isFrozen` every setter stops the program once a coordinator shares the model
   // between queues; until then the model belongs to the code that builds it. The look-up tables are written
   // by `freeze` only.
@@ -13,6 +13,26 @@ nonisolated open class NSEntityDescription: NSObject, NSCopying, @unchecked Send
 
   public override init() {
     super.init()
+  }
+
+  // MARK: Coding
+
+  open class var supportsSecureCoding: Bool { true }
+
+  /// Encodes the entity with its model, or without one with all that it refers to. Entities of one model that
+  /// one archiver encodes are of one model again when they are decoded. Clarus reads the archive, Apple's
+  /// framework does not: to exchange models write files. Fails the coder for an entity without a name, and
+  /// where a part has no archived form.
+  open func encode(with coder: NSCoder) {
+    DescriptionCoding.encode(self, with: coder)
+  }
+
+  /// Reads what ``encode(with:)`` wrote: the entity, in a model of its own that may be changed. Nil and an
+  /// error in the coder for anything else.
+  public required init?(coder: NSCoder) {
+    super.init()
+    guard let origin = DescriptionCoding.origin(coder) else { return nil }
+    takePlace(of: origin.entity)
   }
 
   // Only a model that one piece of code builds is changed, so accesses do not overlap.

@@ -23,6 +23,32 @@ nonisolated open class NSExpressionDescription: NSPropertyDescription, @unchecke
     }
   }
 
+  public override init() {
+    super.init()
+  }
+
+  // Entities have no such properties, and so do models' archives. A derived attribute has the same parts.
+
+  open override func encode(with coder: NSCoder) {
+    DescriptionCoding.encode(name, of: nil, label: label, with: coder) { entity in
+      let attribute = NSDerivedAttributeDescription()
+      super.copyContents(into: attribute)
+      attribute.attributeType = expressionResultType
+      attribute.derivationExpression = expression
+      entity.properties = [attribute]
+    }
+  }
+
+  public required init?(coder: NSCoder) {
+    super.init()
+    guard let origin = DescriptionCoding.origin(coder),
+      let attribute = DescriptionCoding.property(NSDerivedAttributeDescription.self, at: origin, coder)
+    else { return nil }
+    attribute.copyContents(into: self)
+    expressionResultType = attribute.attributeType
+    expression = attribute.derivationExpression
+  }
+
   override func makeEmptyCopy() -> NSPropertyDescription {
     NSExpressionDescription()
   }

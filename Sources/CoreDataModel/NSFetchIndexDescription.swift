@@ -1,3 +1,4 @@
+import CoreDataPredicates
 import Foundation
 
 /// How an index column is organised.
@@ -8,7 +9,7 @@ public enum NSFetchIndexElementType: UInt, Sendable {
 }
 
 /// An index of an entity.
-nonisolated open class NSFetchIndexDescription: NSObject, NSCopying, @unchecked Sendable {
+nonisolated open class NSFetchIndexDescription: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
   // Sendable for the reason given at NSPropertyDescription: frozen before it is shared.
 
   final package internal(set) var isFrozen = false
@@ -34,6 +35,36 @@ nonisolated open class NSFetchIndexDescription: NSObject, NSCopying, @unchecked 
     super.init()
     for element in self.elements { element.indexDescription = self }
   }
+
+  // MARK: Coding
+
+  open class var supportsSecureCoding: Bool { true }
+
+  /// Encodes the index with its entity's model, as ``NSEntityDescription/encode(with:)`` does. The elements
+  /// of an index of no entity are archived by the names of their properties.
+  open func encode(with coder: NSCoder) {
+    DescriptionCoding.encode(name, of: entity, label: "The index '\(name)'", with: coder) { entity in
+      entity.indexes = [copy() as! NSFetchIndexDescription]
+    }
+  }
+
+  /// Reads what ``encode(with:)`` wrote: the index, in an entity and a model of its own if it had an entity.
+  /// Nil and an error in the coder for anything else.
+  public required convenience init?(coder: NSCoder) {
+    guard let origin = DescriptionCoding.origin(coder) else { return nil }
+    guard let place = origin.entity.indexes.firstIndex(where: { $0.name == origin.name }) else {
+      coder.report(
+        DescriptionCoding.error(
+          "The archived entity '\(origin.entity.name ?? "")' has no index '\(origin.name)'."))
+      return nil
+    }
+    let twin: NSFetchIndexDescription = origin.entity.indexes[place]
+    self.init(name: twin.name, elements: twin.elements)
+    partialIndexPredicate = twin.partialIndexPredicate
+    if !origin.isAlone { origin.entity.indexes[place] = self }
+  }
+
+  // MARK: Changing and comparing
 
   final func mayChange() {
     requireEditable(isFrozen, "index '\(name)' of entity '\(entity?.name ?? "")'")
@@ -69,7 +100,9 @@ nonisolated open class NSFetchIndexDescription: NSObject, NSCopying, @unchecked 
 }
 
 /// One column of an index.
-nonisolated open class NSFetchIndexElementDescription: NSObject, NSCopying, @unchecked Sendable {
+nonisolated open class NSFetchIndexElementDescription: NSObject, NSCopying, NSSecureCoding,
+  @unchecked Sendable
+{
   // Sendable for the reason given at NSPropertyDescription: frozen before it is shared.
 
   final package internal(set) var isFrozen = false
@@ -110,6 +143,47 @@ nonisolated open class NSFetchIndexElementDescription: NSObject, NSCopying, @unc
     self.collationType = collationType
     super.init()
   }
+
+  // MARK: Coding
+
+  open class var supportsSecureCoding: Bool { true }
+
+  private static let indexKey = "index"
+  private static let placeKey = "place"
+  private static let isAloneKey = "isAlone"
+
+  /// Encodes the element with its index, one of its own if it belongs to none.
+  open func encode(with coder: NSCoder) {
+    let index: NSFetchIndexDescription =
+      indexDescription
+      ?? NSFetchIndexDescription(name: "element", elements: [copy() as! NSFetchIndexElementDescription])
+    coder.encode(index, forKey: Self.indexKey)
+    coder.encode(Int32(indexDescription?.elements.firstIndex { $0 === self } ?? 0), forKey: Self.placeKey)
+    coder.encode(indexDescription == nil, forKey: Self.isAloneKey)
+  }
+
+  /// Reads what ``encode(with:)`` wrote: the element, in an index of its own if it had one. Nil and an error
+  /// in the coder for anything else.
+  public required init?(coder: NSCoder) {
+    let place = Int(coder.decodeInt32(forKey: Self.placeKey))
+    guard let index = coder.decodeObject(of: NSFetchIndexDescription.self, forKey: Self.indexKey),
+      index.elements.indices.contains(place)
+    else {
+      if coder.error == nil {
+        coder.report(DescriptionCoding.error("The archive contains no element of a fetch index."))
+      }
+      return nil
+    }
+    let twin: NSFetchIndexElementDescription = index.elements[place]
+    storedProperty = twin.storedProperty
+    storedName = twin.storedName
+    collationType = twin.collationType
+    super.init()
+    isAscending = twin.isAscending
+    if !coder.decodeBool(forKey: Self.isAloneKey) { index.elements[place] = self }
+  }
+
+  // MARK: Changing and comparing
 
   final func mayChange() {
     requireEditable(

@@ -1,3 +1,4 @@
+import CoreDataPredicates
 import Foundation
 
 /// The results of a fetch: managed objects, their ids, dictionaries or numbers.
@@ -30,7 +31,9 @@ public struct NSFetchRequestResultType: OptionSet, Hashable, Sendable {
 /// request.predicate = NSPredicate(format: "age >= %@", 18)
 /// request.sortDescriptors = [NSSortDescriptor(key: "name", ascending: true)]
 /// ```
-nonisolated open class NSFetchRequest<ResultType: NSFetchRequestResult>: NSPersistentStoreRequest {
+nonisolated open class NSFetchRequest<ResultType: NSFetchRequestResult>: NSPersistentStoreRequest,
+  NSSecureCoding
+{
   /// Set for templates of a frozen model: they are shared, so change a copy.
   @exclusivity(unchecked) final package internal(set) var isFrozen = false
 
@@ -54,6 +57,37 @@ nonisolated open class NSFetchRequest<ResultType: NSFetchRequestResult>: NSPersi
     self.init()
     other.copyContents(into: self)
   }
+
+  // MARK: Coding
+
+  open class var supportsSecureCoding: Bool { true }
+
+  /// Encodes the request, with the name of its entity in place of the entity, and without the stores that it
+  /// affects. Fails the coder if a part has no archived form: a block, a comparator, an object that is not
+  /// `NSSecureCoding`.
+  open func encode(with coder: NSCoder) {
+    do {
+      let data: Data = try NSKeyedArchiver.archivedData(withRootObject: self, requiringSecureCoding: true)
+      coder.encode(NSData(data: data), forKey: "request")
+    } catch {
+      coder.report(error)
+    }
+  }
+
+  /// Reads what ``encode(with:)`` wrote. Nil and an error in the coder for anything else. The predicate can't
+  /// be evaluated, and so the request can't be executed, until its `allowEvaluation()` was called.
+  public required init?(coder: NSCoder) {
+    super.init()
+    do {
+      guard let data = coder.decodeObject(of: NSData.self, forKey: "request") else { return nil }
+      try ModelArchiveReader.readRequest(Data(referencing: data)).copyContents(into: self)
+    } catch {
+      coder.report(error)
+      return nil
+    }
+  }
+
+  // MARK: What to fetch
 
   open override var requestType: NSPersistentStoreRequestType {
     .fetchRequestType

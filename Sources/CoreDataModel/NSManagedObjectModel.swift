@@ -1,3 +1,4 @@
+import CoreDataPredicates
 import Foundation
 
 /// A schema: entities, the configurations that group them, and named fetch requests.
@@ -46,7 +47,7 @@ nonisolated open class NSManagedObjectModel: NSObject, NSCopying, NSSecureCoding
       }
       adopt(model)
     } catch {
-      coder.failWithError(error)
+      coder.report(error)
       return nil
     }
   }
@@ -61,7 +62,7 @@ nonisolated open class NSManagedObjectModel: NSObject, NSCopying, NSSecureCoding
       let list = try PropertyListSerialization.data(fromPropertyList: recorded, format: .binary, options: 0)
       coder.encode(NSData(data: list), forKey: Self.hashesKey)
     } catch {
-      coder.failWithError(error)
+      coder.report(error)
     }
   }
 

@@ -6,7 +6,7 @@ import Foundation
 /// its model; from then on it is frozen and may be read from every thread. References within a model (entity
 /// to property, relationship to destination and inverse) are strong in both directions, so a model lives as
 /// long as any part of it.
-nonisolated open class NSPropertyDescription: NSObject, NSCopying, @unchecked Sendable {
+nonisolated open class NSPropertyDescription: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
   // Sendable because with `isFrozen` every setter stops the program once a coordinator shares the model
   // between queues; until then the model belongs to the code that builds it.
 
@@ -14,6 +14,30 @@ nonisolated open class NSPropertyDescription: NSObject, NSCopying, @unchecked Se
 
   public override init() {
     super.init()
+  }
+
+  // MARK: Coding
+
+  open class var supportsSecureCoding: Bool { true }
+
+  /// Encodes the property with its entity's model, as ``NSEntityDescription/encode(with:)`` does; a property
+  /// of no entity with all that it refers to. Fails the coder for a property without a name, and where a part
+  /// has no archived form.
+  open func encode(with coder: NSCoder) {
+    DescriptionCoding.encode(name, of: declaringEntity, label: label, with: coder) { entity in
+      entity.properties = [copy() as! NSPropertyDescription]
+    }
+  }
+
+  /// Reads what ``encode(with:)`` wrote: the property, in an entity and a model of its own if it had an
+  /// entity. Nil and an error in the coder for anything else.
+  public required init?(coder: NSCoder) {
+    super.init()
+    guard let origin = DescriptionCoding.origin(coder),
+      let twin = DescriptionCoding.property(type(of: makeEmptyCopy()), at: origin, coder)
+    else { return nil }
+    takePlace(of: twin)
+    if origin.isAlone { declaringEntity = nil }
   }
 
   /// The entity that declares the property; sub-entities share the same instance.

@@ -72,6 +72,19 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   /// Called when the program reads ``registeredObjects``: a migration has released objects that it expects.
   final package var willReadRegisteredObjects: (() -> Void)?
 
+  /// Nil, with an error in the coder: a context can't be decoded. Apple's framework declares it for interface
+  /// files, and subclasses with initialisers of their own call it.
+  public required init?(coder: NSCoder) {
+    coder.report(
+      CocoaError(
+        .coderReadCorrupt,
+        userInfo: [
+          NSLocalizedDescriptionKey:
+            "A managed object context can't be archived. Make a new one, and set its coordinator or parent."
+        ]))
+    return nil
+  }
+
   public init(concurrencyType: NSManagedObjectContextConcurrencyType) {
     self.concurrencyType = concurrencyType
     queue = WorkQueue(

@@ -62,6 +62,12 @@ extension ModelArchiveReader {
     guard let index = try archive.index(element.fields["NSIndexedProperty"]),
       let record = try archive.record(at: index), record.isKind(of: "NSExpressionDescription")
     else { return nil }
+    return try computedColumn(record, of: label)
+  }
+
+  private func computedColumn(_ record: KeyedArchive.Record, of label: String) throws
+    -> NSExpressionDescription
+  {
     note(record, known: ModelArchiveKeys.expression, "an expression of \(label)")
     let made = NSExpressionDescription()
     made.name = try string(record, "NSPropertyName") ?? ""
@@ -105,11 +111,28 @@ extension ModelArchiveReader {
     if let flags = try integer(record, "NSFetchRequestFlags", label) {
       FetchRequestFlags(rawValue: flags).apply(to: request)
     }
-    request.propertiesToFetch = try values.value(record.fields["NSValuesToFetch"]) as? [Any]
-    request.propertiesToGroupBy = try values.value(record.fields["NSValuesToGroupBy"]) as? [Any]
+    request.propertiesToFetch = try columns(record.fields["NSValuesToFetch"], of: label)
+    request.propertiesToGroupBy = try columns(record.fields["NSValuesToGroupBy"], of: label)
     request.relationshipKeyPathsForPrefetching =
       try values.value(record.fields["NSRelationshipKeyPathsForPrefetching"]) as? [String]
     return request
+  }
+
+  private func columns(_ node: PlistNode?, of label: String) throws -> [Any]? {
+    guard let index = try archive.index(node), let list = try archive.record(at: index),
+      case .array(let members) = try archive.resolve(list.fields["NS.objects"])
+    else { return nil }
+    return try members.map { member in
+      if let index = try archive.index(member), let record = try archive.record(at: index),
+        record.isKind(of: "NSExpressionDescription")
+      {
+        return try computedColumn(record, of: label)
+      }
+      guard let name = try values.value(member) as? String else {
+        throw PlistError("\(label) fetches a column that is neither a name nor an expression")
+      }
+      return name
+    }
   }
 
   private func sortDescriptors(_ record: KeyedArchive.Record, of label: String) throws -> [NSSortDescriptor]?

@@ -40,11 +40,25 @@ final class ModelArchiveReader {
     }
   }
 
-  private init(_ archive: KeyedArchive, file: String) {
+  /// The request in an archive of `ModelArchiveWriter.write(_: NSFetchRequest)`.
+  static func readRequest(_ data: Data) throws -> NSFetchRequest<any NSFetchRequestResult> {
+    let file = "archive of a fetch request"
+    do {
+      let reader = ModelArchiveReader(try KeyedArchive(data), file: file, isTrusted: false)
+      guard let root = try reader.archive.index(reader.archive.top["root"]) else {
+        throw PlistError("the archive has no root object")
+      }
+      return try reader.readFetchRequest(at: root, of: "the root of the archive")
+    } catch let error as PlistError {
+      throw ModelFileError(file: file, reason: "\(error.reason).")
+    }
+  }
+
+  private init(_ archive: KeyedArchive, file: String, isTrusted: Bool = true) {
     self.archive = archive
     self.file = file
     values = KeyedArchive.ValueDecoder(archive)
-    predicates = PredicateArchiveReader(archive)
+    predicates = isTrusted ? PredicateArchiveReader(archive) : PredicateArchiveReader(untrusted: archive)
   }
 
   // MARK: Model

@@ -44,6 +44,19 @@ struct ModelArchiveWriter {
     }
   }
 
+  /// A request alone: the archive that Apple's framework makes of one, with the entity's name in place of the
+  /// entity.
+  static func write(_ request: NSFetchRequest<any NSFetchRequestResult>) throws -> Data {
+    let label = "a fetch request for entity '\(request.entityName ?? "")'"
+    do {
+      var writer = ModelArchiveWriter(NSManagedObjectModel(), .file)
+      let root: PlistNode = try writer.write(request, label: label)
+      return writer.archive.data(root: root)
+    } catch let error as PlistError {
+      throw ModelFileError(file: "archive of \(label)", reason: "\(error.reason).")
+    }
+  }
+
   private init(_ model: NSManagedObjectModel, _ form: Form) {
     self.model = model
     self.form = form
@@ -235,14 +248,26 @@ struct ModelArchiveWriter {
         "NSResultType": .integer(Int64(request.resultType.rawValue)),
         "NSFetchRequestFlags": .integer(Int64(FetchRequestFlags(request).rawValue)),
         "NSHasFetchRequestFlags": .boolean(true), "NSAllocationType": .integer(0),
-        "NSValuesToFetch": try archive.value(names(request.propertiesToFetch), of: label),
-        "NSValuesToGroupBy": try archive.value(names(request.propertiesToGroupBy), of: label),
+        "NSValuesToFetch": try columns(request.propertiesToFetch, of: label),
+        "NSValuesToGroupBy": try columns(request.propertiesToGroupBy, of: label),
         "NSRelationshipKeyPathsForPrefetching": try archive.value(
           request.relationshipKeyPathsForPrefetching, of: label),
       ])
   }
 
-  private func names(_ properties: [Any]?) -> [Any]? {
-    properties?.map { ($0 as? NSPropertyDescription)?.name ?? $0 }
+  /// Properties by name, and computed columns.
+  private mutating func columns(_ properties: [Any]?, of label: String) throws -> PlistNode {
+    guard let properties else { return KeyedArchiveWriter.null }
+    var nodes: [PlistNode] = []
+    for property in properties {
+      if let computed = property as? NSExpressionDescription {
+        let index: Int = archive.reserve()
+        try write(computed, of: nil, at: index)
+        nodes.append(.uid(index))
+      } else {
+        nodes.append(try archive.value((property as? NSPropertyDescription)?.name ?? property, of: label))
+      }
+    }
+    return archive.array(nodes)
   }
 }

@@ -79,16 +79,12 @@ enum CoderArchive {
     }
   }
 
-  /// Reports an error: an archiver throws it at its end; an unarchiver follows its failure policy.
   private static func fail(_ coder: NSCoder, _ error: any Error) {
-    if let archiver = coder as? NSKeyedArchiver {
-      archiver.error = error
-    } else {
-      let reason: String = (error as? PlistError)?.reason ?? "\(error)"
-      coder.failWithError(
-        ErrorMessage("A predicate can't be decoded: \(reason)")
-          .cocoaError(CocoaError.Code.coderReadCorrupt.rawValue))
-    }
+    if coder is NSKeyedArchiver { return coder.report(error) }
+    let reason: String = (error as? PlistError)?.reason ?? "\(error)"
+    coder.report(
+      ErrorMessage("A predicate can't be decoded: \(reason)")
+        .cocoaError(CocoaError.Code.coderReadCorrupt.rawValue))
   }
 
   /// How far the decoding of one archive has come. Foundation's unarchiver follows cycles without end and
@@ -161,5 +157,17 @@ private struct LimitedCounter {
   mutating func add() throws {
     count += 1
     if count > limit { throw LimitReached() }
+  }
+}
+
+extension NSCoder {
+  /// Reports an error: an archiver throws it at its end, where `failWithError(_:)` would stop the program; an
+  /// unarchiver follows its failure policy.
+  package func report(_ error: any Error) {
+    if let archiver = self as? NSKeyedArchiver {
+      archiver.error = error
+    } else {
+      failWithError(error)
+    }
   }
 }

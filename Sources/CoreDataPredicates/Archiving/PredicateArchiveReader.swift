@@ -31,17 +31,25 @@ package final class PredicateArchiveReader {
     remaining = Self.limit(for: archive)
   }
 
+  /// A reader for data from anywhere: strict, without classes of the program. What it reads can't be
+  /// evaluated before `allowEvaluation()`.
+  package convenience init(untrusted archive: KeyedArchive) {
+    self.init(archive, allowed: [])
+  }
+
   private static func limit(for archive: KeyedArchive) -> Int {
     100_000 + 8 * archive.objects.count
   }
 
   package func predicate(_ node: PlistNode?, of label: String) throws -> Foundation.NSPredicate {
-    makePredicate(try predicateNode(node, of: label))
+    .makePredicate(try predicateNode(node, of: label), permission: permission)
   }
 
   package func expression(_ node: PlistNode?, of label: String) throws -> NSExpression {
-    NSExpression(node: try expressionNode(node, of: label))
+    NSExpression(node: try expressionNode(node, of: label), permission: permission)
   }
+
+  private var permission: EvaluationPermission? { isStrict ? EvaluationPermission() : nil }
 
   func predicateNode(_ node: PlistNode?, of label: String) throws -> PredicateNode {
     let result = try withStack { try PredicateArchiveForm.predicate(fields(node, depth: 0, label)) }
@@ -80,12 +88,14 @@ package final class PredicateArchiveReader {
     try SortDescriptorArchiveForm.Content(fields(node, depth: 0, label))
   }
 
-  /// A sort descriptor of a model. An unknown selector is read as `compare:` and reported.
+  /// A sort descriptor. An unknown selector is read as `compare:` and reported, in a model; in data from
+  /// anywhere it is an error.
   package func sortDescriptor(
     _ record: KeyedArchive.Record, of label: String, unknownSelector: (String) -> Void
   ) throws -> NSSortDescriptor {
     let content = try SortDescriptorArchiveForm.Content(
       ProjectionFields(reader: self, record: record, depth: 0, label: label))
+    if isStrict { return KeySortDescriptor(content) }
     let selector = content.selector.description
     let comparison = StringComparison(selectorName: selector)
     if comparison == nil { unknownSelector(selector) }
