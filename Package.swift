@@ -30,6 +30,9 @@ let package: Package = Package(
     // Fills stores of all versions of a model and migrates them, in the tests of a program.
     .library(name: "CoreDataMigrationTesting", targets: ["CoreDataMigrationTesting"]),
     .executable(name: "clarus", targets: ["clarus"]),
+    .executable(name: "coredata-modelc", targets: ["coredata-modelc"]),
+    // Compiles the models of a target and generates their classes.
+    .plugin(name: "CoreDataModelPlugin", targets: ["CoreDataModelPlugin"]),
   ],
   dependencies: [
     .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
@@ -46,6 +49,14 @@ let package: Package = Package(
     .target(name: "CoreDataArchives", dependencies: ["CoreDataRuntime"]),
     .target(name: "CoreDataPredicates", dependencies: ["CoreDataArchives", "CoreDataRuntime"]),
     .target(name: "CoreDataModel", dependencies: ["CoreDataPredicates", "CoreDataArchives", "CZlib"]),
+    // Classes as Swift source; for tools.
+    .target(name: "CoreDataCodeGeneration", dependencies: ["CoreDataModel", "CoreDataPredicates"]),
+    // Models and classes at build time; every client of the plugin builds it.
+    .executableTarget(
+      name: "coredata-modelc",
+      dependencies: ["CoreDataCodeGeneration", "CoreDataModel", "CoreDataPredicates"]),
+    .plugin(
+      name: "CoreDataModelPlugin", capability: .buildTool(), dependencies: ["coredata-modelc"]),
     .target(name: "CoreDataEvaluation", dependencies: ["CoreDataPredicates", "CoreDataRuntime"]),
     .target(
       name: "CoreDataModelChecking",
@@ -95,7 +106,7 @@ let package: Package = Package(
       name: "clarus",
       dependencies: [
         "CoreDataMigration", "CoreDataGraph", "CoreDataArchives", "CoreDataEvaluation", "CoreDataModel",
-        "CoreDataModelChecking",
+        "CoreDataCodeGeneration", "CoreDataModelChecking",
         "CoreDataPredicates", "CoreDataSQL", "CoreDataSQLite", "CoreDataStorage",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]),
@@ -139,6 +150,11 @@ let package: Package = Package(
         "CoreDataArchives",
       ],
       resources: [.copy("Fixtures")]),
+    // The generated code is compiled too, with the modules of this build.
+    .testTarget(
+      name: "CoreDataCodeGenerationTests",
+      dependencies: coreData + ["coredata-modelc", "CoreDataCodeGeneration", "TestSupport"],
+      exclude: ["Fixtures"]),
     .testTarget(
       name: "CoreDataEvaluationTests",
       dependencies: ["PredicateVectors", "TestSupport", "CoreDataEvaluation", "CoreDataPredicates"]),

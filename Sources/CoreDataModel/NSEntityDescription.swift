@@ -242,7 +242,7 @@ nonisolated open class NSEntityDescription: NSObject, NSCopying, NSSecureCoding,
   /// it.
   open var coreSpotlightDisplayNameExpression: CoreDataPredicates.NSExpression! { willSet { mayChange() } }
 
-  /// The code generation of a source model: `none`, `category`, or nil for the whole class.
+  /// The code generation of a source model: `class`, `category`, `none`; nil means `none`.
   package final var codeGenerationType: String? { willSet { mayChange() } }
 
   // MARK: Freezing

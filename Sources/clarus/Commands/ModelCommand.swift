@@ -4,10 +4,10 @@ import ArgumentParser
 struct ModelCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "model",
-    abstract: "Shows, hashes, checks, compares or squashes models.",
+    abstract: "Shows, hashes, checks, compares or squashes models, and writes their classes.",
     subcommands: [
       ModelShowCommand.self, ModelHashCommand.self, ModelLintCommand.self, ModelDiffCommand.self,
-      ModelSquashCommand.self,
+      ModelSquashCommand.self, ModelGenerateCommand.self,
     ])
 }
 

@@ -1,0 +1,84 @@
+import Foundation
+import PackagePlugin
+
+/// Compiles the models of a target: `Shop.xcdatamodeld` becomes the resource `Shop.momd`,
+/// `Shop1to2.xcmappingmodel` the resource `Shop1to2.cdm`, and the classes of the current version become
+/// sources, as the model's Codegen says.
+///
+/// Each model is a command of its own, which runs when one of its files has changed. Options are in the file
+/// `coredata-modelc.json` of the target, if there is one (Documentation/classes.md).
+@main
+struct CoreDataModelPlugin: BuildToolPlugin {
+  func createBuildCommands(context: PluginContext, target: Target) throws -> [Command] {
+    guard let target = target as? SourceModuleTarget else { return [] }
+    let tool: URL = try context.tool(named: "coredata-modelc").url
+    let folder: URL = context.pluginWorkDirectoryURL
+    let files: [URL] = target.sourceFiles.map(\.url)
+    let options: URL? = files.first { $0.lastPathComponent == "coredata-modelc.json" }
+    // The source of a mapping model names two versions of a model, which decide what it compiles to.
+    let models: [URL] = files.filter { ["xcdatamodeld", "xcdatamodel"].contains($0.pathExtension) }
+      .sorted { $0.path < $1.path }
+    var commands: [Command] = try models.map { model in
+      try compile(model, tool, folder, options, target)
+    }
+    for mapping in files where mapping.pathExtension == "xcmappingmodel" {
+      let compiled: URL = folder.appendingPathComponent(name(mapping) + ".cdm")
+      commands.append(
+        .buildCommand(
+          displayName: "Compiling mapping model \(mapping.lastPathComponent)", executable: tool,
+          arguments: ["compile", mapping.path, compiled.path],
+          inputFiles: inputs(mapping) + models.flatMap(inputs), outputFiles: [compiled]))
+    }
+    if commands.isEmpty {
+      Diagnostics.warning(
+        "The target \(target.name) has no .xcdatamodeld, .xcdatamodel or .xcmappingmodel for CoreDataModelPlugin to compile."
+      )
+    }
+    if target.kind != .snippet, wantsAliases(options) {
+      let aliases: URL = folder.appendingPathComponent("CoreDataAmbiguousNames.swift")
+      commands.append(
+        .buildCommand(
+          displayName: "Writing the names that Foundation and CoreData share", executable: tool,
+          arguments: ["aliases", aliases.path], inputFiles: options.map { [$0] } ?? [], outputFiles: [aliases]
+        ))
+    }
+    return commands
+  }
+
+  private func compile(
+    _ model: URL, _ tool: URL, _ folder: URL, _ options: URL?, _ target: any SourceModuleTarget
+  ) throws -> Command {
+    let isPackage: Bool = model.pathExtension == "xcdatamodeld"
+    let compiled: URL = folder.appendingPathComponent(name(model) + (isPackage ? ".momd" : ".mom"))
+    let classes: URL = folder.appendingPathComponent(name(model) + "+CoreDataClasses.swift")
+    var arguments: [String] = [
+      "build", model.path, compiled.path, classes.path, "--module", target.moduleName,
+    ]
+    let modules: [String] = target.recursiveTargetDependencies.compactMap {
+      ($0 as? any SourceModuleTarget)?.moduleName
+    }
+    if !modules.isEmpty { arguments += ["--other-modules", Set(modules).sorted().joined(separator: ",")] }
+    if let options { arguments += ["--options", options.path] }
+    return .buildCommand(
+      displayName: "Compiling model \(model.lastPathComponent)", executable: tool, arguments: arguments,
+      inputFiles: inputs(model) + (options.map { [$0] } ?? []), outputFiles: [compiled, classes])
+  }
+
+  private func name(_ url: URL) -> String { url.deletingPathExtension().lastPathComponent }
+
+  /// The files of a package, and the package itself: what is listed here is no unhandled file of the target.
+  private func inputs(_ package: URL) -> [URL] {
+    let manager = FileManager.default
+    let names: [String] = (manager.enumerator(atPath: package.path)?.compactMap { $0 as? String } ?? [])
+      .sorted()
+    return [package]
+      + names.map { package.appendingPathComponent($0) }.filter { !$0.lastPathComponent.hasPrefix("._") }
+  }
+
+  private func wantsAliases(_ options: URL?) -> Bool {
+    guard let options, let data = try? Data(contentsOf: options),
+      let object = try? JSONSerialization.jsonObject(with: data) as? [String: Any]
+    else { return true }
+    return object["aliases"] as? Bool ?? true
+  }
+}

@@ -1,0 +1,107 @@
+import CoreDataModel
+import CoreDataPredicates
+
+extension FinderPlan {
+  /// The function of a fetch request template: a parameter for each variable of its predicate, of the type of
+  /// the property that it is compared with.
+  init(
+    _ template: String, _ request: NSFetchRequest<any NSFetchRequestResult>, _ entity: NSEntityDescription,
+    _ planner: ClassPlanner
+  ) {
+    self.template = template
+    let name: String = SwiftNames.capitalized(template)
+    self.name = name.hasPrefix("Fetch") && name.count > 5 ? "f" + name.dropFirst() : "fetch" + name
+    result =
+      switch request.resultType {
+      case .managedObjectIDResultType: .ids
+      case .dictionaryResultType: .dictionaries
+      case .countResultType: .count
+      default: .objects(planner.reference(to: entity))
+      }
+    parameters = []
+    guard let node = request.predicate?.predicateNode() else { return }
+    var types: [String: String] = [:]
+    StackGuard.run(levels: node.depth) { node.collectVariableTypes(entity, planner, into: &types) }
+    var names: Set<String> = ["context"]
+    for variable in node.variables.sorted() {
+      var name: String = SwiftNames.parameter(variable)
+      while !names.insert(name).inserted { name += "_" }
+      parameters.append(Parameter(name: name, variable: variable, type: types[variable] ?? "Any"))
+    }
+  }
+}
+
+extension PredicateNode {
+  /// The types of variables that are compared with a property as they are.
+  fileprivate func collectVariableTypes(
+    _ entity: NSEntityDescription, _ planner: ClassPlanner, into types: inout [String: String]
+  ) {
+    switch self {
+    case .compound(_, let members):
+      for member in members { member.collectVariableTypes(entity, planner, into: &types) }
+    case .comparison(let comparison):
+      let path: String
+      let variable: String
+      switch (comparison.left, comparison.right) {
+      case (.keyPath(let left), .variable(let right)), (.variable(let right), .keyPath(let left)):
+        (path, variable) = (left, right)
+      default: return
+      }
+      let type: String = comparison.variableType(path, entity, planner) ?? "Any"
+      // One that is compared with properties of different types can be of any.
+      if let known = types[variable], known != type {
+        types[variable] = "Any"
+      } else {
+        types[variable] = type
+      }
+    case .constant, .block: return
+    }
+  }
+}
+
+extension ComparisonNode {
+  fileprivate func variableType(_ path: String, _ entity: NSEntityDescription, _ planner: ClassPlanner)
+    -> String?
+  {
+    switch comparison {
+    case .equalTo, .notEqualTo, .lessThan, .lessThanOrEqualTo, .greaterThan, .greaterThanOrEqualTo,
+      .beginsWith,
+      .endsWith, .contains, .like, .matches:
+      break
+    default: return nil
+    }
+    var current: NSEntityDescription? = entity
+    let keys: [String] = path.split(separator: ".").map(String.init)
+    for (index, key) in keys.enumerated() {
+      guard let property = current?.propertiesByName[key] else { return nil }
+      let isLast: Bool = index == keys.count - 1
+      if let relationship = property as? NSRelationshipDescription {
+        if isLast { return planner.reference(to: relationship.destinationEntity) }
+        current = relationship.destinationEntity
+      } else if let attribute = property as? NSAttributeDescription, isLast {
+        return planner.types.argument(attribute)
+      } else {
+        return nil
+      }
+    }
+    return nil
+  }
+}
+
+extension PropertyTypes {
+  /// The type of an argument that an attribute is compared with.
+  fileprivate func argument(_ attribute: NSAttributeDescription) -> String? {
+    switch attribute.attributeType {
+    case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType: standard("Int")
+    case .doubleAttributeType, .floatAttributeType: standard("Double")
+    case .booleanAttributeType: standard("Bool")
+    case .decimalAttributeType: standard("NSDecimalNumber")
+    case .dateAttributeType: standard("Date")
+    case .stringAttributeType: standard("String")
+    case .binaryDataAttributeType: standard("Data")
+    case .UUIDAttributeType: standard("UUID")
+    case .URIAttributeType: standard("URL")
+    default: nil
+    }
+  }
+}

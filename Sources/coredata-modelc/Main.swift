@@ -1,0 +1,96 @@
+import CoreDataCodeGeneration
+import CoreDataModel
+import Foundation
+
+// Compiles models and writes their classes, at build time or by hand. Builds without database, evaluator and
+// argument parser, because every program that applies CoreDataModelPlugin builds it.
+
+@main
+struct ModelCompiler {
+  static let usage = """
+    coredata-modelc compile SOURCE OUTPUT
+        Compiles Shop.xcdatamodeld to a .momd, Shop.xcdatamodel to a .mom, Shop1to2.xcmappingmodel to a .cdm.
+    coredata-modelc generate MODEL OUTPUT [OPTIONS]
+        Writes the classes of a model, into a folder, or into one file where OUTPUT ends in .swift.
+    coredata-modelc build SOURCE COMPILED FILE.swift [OPTIONS]
+        Both at once.
+    coredata-modelc aliases FILE.swift
+        Writes which of the names are meant that Foundation and CoreData share.
+
+    OPTIONS
+      --options FILE.json      options from a file: an object of the names below, such as {"access": "internal"}
+      --access WORD            public (the default), package, internal, open
+      --accessors WORD         slots (the default), managed (@NSManaged), portable (both)
+      --collections WORD       foundation (the default: NSSet?), swift (Set<Tag>, [Tag])
+      --classes WORD           model (the default: as Codegen says), all, none
+      --fetched-properties WORD  yes (the default), no
+      --module NAME            the module that the classes are compiled in
+      --other-modules A,B      modules of other classes that the model names
+
+    Files that would not change are not written. Exit status: 0 done, 1 failed, 2 usage.
+    """
+
+  static func main() {
+    do {
+      try run(Array(CommandLine.arguments.dropFirst()))
+    } catch let error as UsageError {
+      report("coredata-modelc: error: \(error.text)\n\n\(usage)")
+      exit(2)
+    } catch let error as ModelFileError {
+      report(Message.error(error))
+      exit(1)
+    } catch is ReportedFailure {
+      exit(1)
+    } catch {
+      report("coredata-modelc: error: \(error.localizedDescription)")
+      exit(1)
+    }
+  }
+
+  private static func run(_ words: [String]) throws {
+    guard let command = words.first, !["help", "--help", "-h"].contains(command) else {
+      print(usage)
+      return
+    }
+    let arguments = try Arguments(Array(words.dropFirst()))
+    switch command {
+    case "compile":
+      let places: [String] = try arguments.places("SOURCE", "OUTPUT")
+      try Compilation(of: places[0]).write(to: places[1])
+    case "generate":
+      let places: [String] = try arguments.places("MODEL", "OUTPUT")
+      try Generation(arguments.options).run(places[0], into: places[1])
+    case "build":
+      let places: [String] = try arguments.places("SOURCE", "COMPILED", "FILE.swift")
+      guard places[2].hasSuffix(".swift") else { throw UsageError("'\(places[2])' does not end in .swift.") }
+      try Compilation(of: places[0]).write(to: places[1])
+      try Generation(arguments.options).run(places[0], into: places[2], showsWarnings: false)
+    case "aliases":
+      try OutputFile.write(Data(AmbiguousNames.source.utf8), to: try arguments.places("FILE.swift")[0])
+    default: throw UsageError("There is no command '\(command)'.")
+    }
+  }
+
+  static func report(_ text: String) { FileHandle.standardError.write(Data((text + "\n").utf8)) }
+}
+
+/// A failure whose messages were written already.
+struct ReportedFailure: Error {}
+
+/// Words on the command line that can't be understood.
+struct UsageError: Error {
+  var text: String
+
+  init(_ text: String) { self.text = text }
+}
+
+/// Messages as compilers write them, so that editors and build logs lead to the line.
+enum Message {
+  static func error(_ error: ModelFileError) -> String {
+    "\(error.file):\(error.line ?? 1): error: \(error.reason)"
+  }
+
+  static func warning(_ warning: ModelWarning) -> String {
+    "\(warning.file):\(warning.line ?? 1): warning: \(warning.message)"
+  }
+}

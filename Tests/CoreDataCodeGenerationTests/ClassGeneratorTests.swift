@@ -1,0 +1,262 @@
+import CoreDataCodeGeneration
+import CoreDataModel
+import Foundation
+import TestSupport
+import Testing
+
+/// The generated text. The goldens are in Fixtures; run with `CLARUS_RECORD_GOLDENS=1` to write them anew.
+struct ClassGeneratorTests {
+  private static func options(_ accessors: CodeGenerationOptions.Accessors) -> CodeGenerationOptions {
+    CodeGenerationOptions(accessors: accessors, module: "Kitchen")
+  }
+
+  @Test(arguments: CodeGenerationOptions.Accessors.allCases)
+  func `the classes of a model with every kind of property are the golden ones`(
+    _ accessors: CodeGenerationOptions.Accessors
+  ) throws {
+    let url: URL = OwnFixtures.url("Kitchen.xcdatamodeld")
+    let model: NSManagedObjectModel = try NSManagedObjectModel.load(contentsOf: url).model
+    let classes: GeneratedClasses = ClassGenerator(options: Self.options(accessors)).classes(
+      of: model, file: "contents")
+    let text: String = classes.files.map { "=== \($0.name)\n\($0.contents)" }.joined()
+    let golden: URL = OwnFixtures.url("Kitchen-\(accessors.rawValue).txt")
+    if ProcessInfo.processInfo.environment["CLARUS_RECORD_GOLDENS"] != nil {
+      try Data(text.utf8).write(to: golden)
+    }
+    let expected = String(decoding: try Data(contentsOf: golden), as: UTF8.self)
+    for (line, (found, wanted)) in zip(text.split(separator: "\n"), expected.split(separator: "\n"))
+      .enumerated()
+    where found != wanted {
+      Issue.record(
+        "\(golden.lastPathComponent), line \(line) without empty ones: \(found) instead of \(wanted)")
+      break
+    }
+    #expect(text.count == expected.count)
+  }
+
+  @Test func `each mode of Codegen gives its files`() throws {
+    let url: URL = OwnFixtures.url("Kitchen.xcdatamodeld")
+    let model: NSManagedObjectModel = try NSManagedObjectModel.load(contentsOf: url).model
+    func names(_ entities: CodeGenerationOptions.Entities) -> [String] {
+      ClassGenerator(options: CodeGenerationOptions(entities: entities, module: "Kitchen"))
+        .classes(of: model, file: "contents").files.map(\.name)
+    }
+    #expect(
+      names(.asModelled)
+        == ["Base", "Dish", "Recipe"].flatMap {
+          ["\($0)+CoreDataClass.swift", "\($0)+CoreDataProperties.swift"]
+        }
+        + ["Step+CoreDataProperties.swift", "Tag+CoreDataClass.swift", "Tag+CoreDataProperties.swift"])
+    // Person says nothing of Codegen, which is Manual/None; Plain has no class of its own.
+    #expect(
+      names(.all)
+        == ["Base", "Dish", "Person", "Recipe", "Step", "Tag"].flatMap {
+          ["\($0)+CoreDataClass.swift", "\($0)+CoreDataProperties.swift"]
+        })
+  }
+
+  // MARK: Classes
+
+  @Test(arguments: [
+    ("Item", nil, "public class Item: NSManagedObject"),
+    (".Item", "Shop", "public class Item: NSManagedObject"),
+    ("Shop.Item", "Shop", "public class Item: NSManagedObject"),
+    ("Shop.Item", nil, "public class Item: NSManagedObject"), ("Outer.Item", "Shop", "extension Outer {"),
+    ("Shop.Outer.Item", "Shop", "extension Outer {"),
+    ("default", "Shop", "public class `default`: NSManagedObject"),
+  ])
+  func `the class's name may carry its module or the type it is nested in`(
+    _ name: String, _ module: String?, _ expected: String
+  ) throws {
+    let model = try TextModel(
+      #"<entity name="Item" representedClassName="\#(name)" codeGenerationType="class"/>"#)
+    let source: String = model.source(CodeGenerationOptions(module: module))
+    #expect(source.contains(expected + " {") || source.contains("\n" + expected), "\(source)")
+    #expect(model.messages(CodeGenerationOptions(module: module)) == [])
+  }
+
+  @Test func `a class of another module is imported and not generated`() throws {
+    let model = try TextModel(
+      """
+      <entity name="Base" representedClassName="Other.Base" codeGenerationType="class"/>
+      <entity name="Item" representedClassName="Item" parentEntity="Base" codeGenerationType="class"/>
+      """)
+    let options = CodeGenerationOptions(module: "Shop", otherModules: ["Other"])
+    let source: String = model.source(options)
+    #expect(source.contains("import Other\n"))
+    #expect(source.contains("public class Item: Other.Base"))
+    #expect(!source.contains("class Base"))
+    #expect(
+      model.messages(options) == [
+        "contents:2: warning: The class Other.Base of entity 'Base' belongs to the module Other, so none is generated here; set the entity's Codegen to Manual/None."
+      ])
+  }
+
+  @Test func `a class of several entities has the properties of all and no request of one`() throws {
+    let model = try TextModel(
+      """
+      <entity name="A" representedClassName="Thing" codeGenerationType="class">
+        <attribute name="one" attributeType="String"/>
+      </entity>
+      <entity name="B" representedClassName="Thing" parentEntity="A" codeGenerationType="class">
+        <attribute name="two" attributeType="String"/>
+      </entity>
+      """)
+    let source: String = model.source()
+    #expect(source.contains("var one: String?") && source.contains("var two: String?"))
+    #expect(source.ranges(of: "class Thing: NSManagedObject").count == 1)
+    #expect(!source.contains("fetchRequest"))
+    #expect(model.messages() == [])
+  }
+
+  @Test func `a class whose entities disagree is an error at the line`() throws {
+    let model = try TextModel(
+      """
+      <entity name="A" representedClassName="Thing" codeGenerationType="class">
+        <attribute name="one" attributeType="String"/>
+      </entity>
+      <entity name="B" representedClassName="Thing" codeGenerationType="class">
+        <attribute name="one" attributeType="Date"/>
+      </entity>
+      """)
+    #expect(
+      model.messages() == [
+        "contents:6: error: The property 'one' of the class Thing would be Date? for entity 'B' and String? for 'A'."
+      ])
+  }
+
+  @Test func `an entity below one without a class declares that one's properties too`() throws {
+    let model = try TextModel(
+      """
+      <entity name="Base"><attribute name="inherited" attributeType="String"/></entity>
+      <entity name="Item" representedClassName="Item" parentEntity="Base" codeGenerationType="class"/>
+      """)
+    #expect(model.source().contains("public class Item: NSManagedObject"))
+    #expect(model.source().contains("var inherited: String?"))
+  }
+
+  @Test(arguments: ["no class", "1st", "A-B", "A..B "])
+  func `a class name that Swift can't have is an error at the line`(_ name: String) throws {
+    let model = try TextModel(
+      #"<entity name="Item" representedClassName="\#(name)" codeGenerationType="class"/>"#)
+    if name == "A..B " {
+      #expect(model.messages().first?.contains("is no name of a class in Swift") == true)
+    } else {
+      #expect(
+        model.messages() == [
+          "contents:2: error: The class '\(name)' of entity 'Item' is no name of a class in Swift."
+        ])
+    }
+  }
+
+  // MARK: Properties
+
+  @Test(arguments: [
+    ("description", "NSManagedObject has a member of this name"),
+    ("objectID", "NSManagedObject has a member"),
+    ("hash", "NSManagedObject has a member"), ("a-b", "its name is no identifier"),
+  ])
+  func `a property that can't have an accessor is a warning at its line`(_ name: String, _ reason: String)
+    throws
+  {
+    let model = try TextModel(
+      """
+      <entity name="Item" representedClassName="Item" codeGenerationType="class">
+        <attribute name="\(name)" attributeType="String"/>
+      </entity>
+      """)
+    let message: String = try #require(model.messages().first)
+    #expect(message.hasPrefix("contents:3: warning: The property '\(name)' of entity 'Item' has no accessor"))
+    #expect(message.contains(reason))
+    #expect(!model.source().contains("var "))
+  }
+
+  @Test func `types that the program hides are written with their module`() throws {
+    let model = try TextModel(
+      """
+      <entity name="Data" representedClassName="Data" codeGenerationType="class">
+        <attribute name="bytes" attributeType="Binary"/>
+        <relationship name="parts" toMany="YES" destinationEntity="Data"/>
+      </entity>
+      """)
+    #expect(model.source().contains("public var bytes: Foundation.Data?"))
+    #expect(model.source().contains("func addToParts(_ value: Data)"))
+  }
+
+  @Test(arguments: [
+    (CodeGenerationOptions(access: .internal), "\nclass Tag: NSManagedObject", "\n  var name: String?"),
+    (CodeGenerationOptions(access: .package), "\npackage class Tag:", "\n  package var name: String?"),
+    (CodeGenerationOptions(access: .open), "\nopen class Tag:", "\n  public var name: String?"),
+    (CodeGenerationOptions(collections: .swift), "\npublic class Tag:", "\n  public var others: Set<Tag> {"),
+    (
+      CodeGenerationOptions(accessors: .managed), "@objc(Tag)\n#endif\npublic class Tag:",
+      "\n  @NSManaged public var name"
+    ),
+  ])
+  func `options change access, accessors and collections`(
+    _ options: CodeGenerationOptions, _ head: String, _ member: String
+  ) throws {
+    let model = try TextModel(
+      """
+      <entity name="Tag" representedClassName="Tag" codeGenerationType="class">
+        <attribute name="name" attributeType="String"/>
+        <relationship name="others" toMany="YES" destinationEntity="Tag"/>
+      </entity>
+      """)
+    let source: String = model.source(options)
+    #expect(source.contains(head) && source.contains(member), "\(source)")
+  }
+
+  // MARK: User info
+
+  @Test(arguments: [
+    ("Integer 16", "clarus.cases", "a, 1b", "clarus.cases has '1b', which is no name of a case in Swift."),
+    ("Integer 16", "clarus.cases", "a = x", "clarus.cases gives 'a' the value 'x', which is no Integer 16."),
+    (
+      "Integer 16", "clarus.cases", "a = 40000",
+      "clarus.cases gives 'a' the value '40000', which is no Integer 16."
+    ),
+    (
+      "Integer 32", "clarus.cases", "a = 1, b = 1", "clarus.cases has 'a' and 'b' with one name or one value."
+    ),
+    ("String", "clarus.cases", " ", "clarus.cases has '', which is no name of a case in Swift."),
+    ("String", "clarus.type", "My Type", "clarus.type is 'My Type', which is no name of a type in Swift."),
+    (
+      "Date", "clarus.type", "When",
+      "clarus.type and clarus.cases are for integers and texts; this is a Date."
+    ),
+  ])
+  func `a user info that declares no type is an error at the line`(
+    _ type: String, _ key: String, _ value: String, _ reason: String
+  ) throws {
+    let model = try TextModel(
+      """
+      <entity name="Item" representedClassName="Item" codeGenerationType="class">
+        <attribute name="kind" attributeType="\(type)">
+          <userInfo><entry key="\(key)" value="\(value)"/></userInfo>
+        </attribute>
+      </entity>
+      """)
+    #expect(
+      model.messages() == ["contents:3: error: The user info of attribute 'kind' of entity 'Item': \(reason)"]
+    )
+  }
+
+  @Test func `a type that two attributes declare alike is declared once`() throws {
+    func model(_ second: String) throws -> TextModel {
+      try TextModel(
+        ["a, b", second].enumerated().map {
+          """
+          <entity name="E\($0)" representedClassName="E\($0)" codeGenerationType="class">
+            <attribute name="kind" attributeType="String"><userInfo>
+              <entry key="clarus.type" value="Kind"/><entry key="clarus.cases" value="\($1)"/>
+            </userInfo></attribute>
+          </entity>
+          """
+        }.joined(separator: "\n"))
+    }
+    #expect(try model("a, b").source().ranges(of: "enum Kind").count == 1)
+    #expect(try model("a, b").messages() == [])
+    #expect(try model("a, c").messages().count == 1)
+  }
+}
