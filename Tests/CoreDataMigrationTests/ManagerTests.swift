@@ -348,6 +348,22 @@ struct ManagerTests {
     #expect(error?.localizedDescription.contains("Animal") == true)
   }
 
+  @Test("values that no store has, required ones too, are not asked of the objects that were copied")
+  func requiredTransient() throws {
+    let folder = try TemporaryFolder()
+    let url: URL = try Versions.makeStore(.sqlite, in: folder, people: 3)
+    let second: NSManagedObjectModel = Versions.second()
+    let isShown = NSAttributeDescription()
+    (isShown.name, isShown.attributeType, isShown.defaultValue) = ("isShown", .booleanAttributeType, true)
+    (isShown.isTransient, isShown.isOptional) = (true, false)
+    second.entitiesByName["Person"]?.properties.append(isShown)
+    let target: URL = try Self.migrate(.sqlite, url, folder, to: second)
+    let count: Int = try Versions.using(second, .sqlite, target) {
+      try Versions.people($0, name: "fullName").count
+    }
+    #expect(count == 3)
+  }
+
   @Test("stores migrate from one kind to another")
   func otherKind() throws {
     let folder = try TemporaryFolder()

@@ -132,6 +132,8 @@ extension NSManagedObject {
         }
         continue
       }
+      // No store has it: an object that was read again lacks what the one that was saved had.
+      if isUnchecked, brief.role == .transient { continue }
       // A value that was not changed was valid when it was saved.
       if brief.role != .toMany, !isNew, state?.changed.contains(slot) != true, !isComputed(slot, brief) {
         continue
