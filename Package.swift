@@ -150,6 +150,10 @@ let package: Package = Package(
         "CoreDataArchives",
       ],
       resources: [.copy("Fixtures")]),
+    // A program that applies the plugin: its classes are generated in the build.
+    .testTarget(
+      name: "CoreDataModelPluginTests", dependencies: coreData, packageAccess: false,
+      plugins: ["CoreDataModelPlugin"]),
     // The generated code is compiled too, with the modules of this build.
     .testTarget(
       name: "CoreDataCodeGenerationTests",

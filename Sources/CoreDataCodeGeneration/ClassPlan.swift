@@ -16,6 +16,8 @@ struct ClassPlan {
   var entities: [String]
   /// Whether the class conforms to `Identifiable` by a generated superclass already.
   var inheritsIdentity: Bool
+  /// Whether a class of the model inherits from it.
+  var hasSubclasses: Bool
   var attributes: [PropertyPlan]
   var relationships: [PropertyPlan]
   var finders: [FinderPlan] = []

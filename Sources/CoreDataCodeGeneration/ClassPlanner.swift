@@ -23,14 +23,20 @@ struct ClassPlanner {
     types = PropertyTypes(hidden: PropertyTypes.used.intersection(names))
   }
 
+  /// The classes that others of the model inherit from.
+  private var parents: Set<ClassName> {
+    Set(model.storedEntities.compactMap { parent(of: $0).flatMap { classes[ObjectIdentifier($0)] } })
+  }
+
   /// A class each for the entities that are to have one, by the class's name.
   mutating func plans() -> [ClassPlan] {
+    let parents: Set<ClassName> = parents
     var plans: [ClassPlan] = []
     var places: [ClassName: Int] = [:]
     // Parents first, so that a class of several entities has the properties in the order of the hierarchy.
     for entity in model.storedEntities.sorted(by: { Self.rank($0) < Self.rank($1) }) {
       guard let mode = mode(of: entity), let name = wellFormedClass(of: entity) else { continue }
-      let plan: ClassPlan = plan(entity, name, mode)
+      let plan: ClassPlan = plan(entity, name, mode, hasSubclasses: parents.contains(name))
       if let place = places[name] {
         merge(plan, of: entity, into: &plans[place])
       } else {
@@ -129,14 +135,16 @@ struct ClassPlanner {
     return groups.joined().filter { names.insert($0.name).inserted }
   }
 
-  private mutating func plan(_ entity: NSEntityDescription, _ name: ClassName, _ mode: ClassPlan.Mode)
+  private mutating func plan(
+    _ entity: NSEntityDescription, _ name: ClassName, _ mode: ClassPlan.Mode, hasSubclasses: Bool
+  )
     -> ClassPlan
   {
     let parent: NSEntityDescription? = parent(of: entity)
     let properties: [NSPropertyDescription] = declared(in: entity).sorted { $0.name < $1.name }
     var plan = ClassPlan(
       name: name, mode: mode, superclass: reference(to: parent), entities: [entity.name ?? ""],
-      inheritsIdentity: parent != nil, attributes: [], relationships: [],
+      inheritsIdentity: parent != nil, hasSubclasses: hasSubclasses, attributes: [], relationships: [],
       propertyNames: entity.properties.map(\.name).filter(SwiftNames.isIdentifier).sorted())
     for property in properties where canBeDeclared(property, entity) {
       switch property {

@@ -100,12 +100,33 @@ struct ClassRenderer {
     }
   }
 
+  /// A class that others inherit from has no request of its own where the framework has one for every class,
+  /// `fetchRequest() -> NSFetchRequest<Self>`: in a subclass both would be meant, and neither is better.
   private func fetchRequest(_ text: inout SourceText, isManaged: Bool) {
     let type = "\(types.standard("NSFetchRequest"))<\(reference)>"
-    if isManaged { text.condition("canImport(ObjectiveC)") { $0.line("@nonobjc") } }
-    text.block("\(access)class func fetchRequest() -> \(type)") {
-      $0.line("\(type)(entityName: \(RawValueType.quoted(plan.entities[0])))")
+    func declare(_ text: inout SourceText) {
+      text.block("\(access)class func fetchRequest() -> \(type)") {
+        $0.line("\(type)(entityName: \(RawValueType.quoted(plan.entities[0])))")
+      }
     }
+    switch (isManaged, plan.hasSubclasses) {
+    case (true, true):
+      objectiveC(&text) {
+        $0.line("@nonobjc")
+        declare(&$0)
+      }
+    case (true, false):
+      objectiveC(&text) { $0.line("@nonobjc") }
+      declare(&text)
+    case (false, true): break
+    case (false, false): declare(&text)
+    }
+  }
+
+  /// What only Objective-C has, among members that are `@NSManaged`; in portable files they stand under that
+  /// condition already.
+  private func objectiveC(_ text: inout SourceText, _ body: (inout SourceText) -> Void) {
+    if options.accessors == .managed { text.condition("canImport(ObjectiveC)", body) } else { body(&text) }
   }
 
   // MARK: Properties
@@ -182,7 +203,7 @@ struct ClassRenderer {
     let name: String = SwiftNames.capitalized(property.name)
     func declare(_ selector: String, _ declaration: String, _ text: inout SourceText) {
       text.gap()
-      text.condition("canImport(ObjectiveC)") { $0.line("@objc(\(selector))") }
+      objectiveC(&text) { $0.line("@objc(\(selector))") }
       text.line("@NSManaged \(access)func \(declaration)")
     }
     let values: String = types.standard(plan.isOrdered ? "NSOrderedSet" : "NSSet")

@@ -18,7 +18,9 @@ struct SourceText {
 
   /// An empty line, unless one is there or a block has just begun.
   mutating func gap() {
-    guard let last = lines.last, !last.isEmpty, !last.hasSuffix("{"), !last.hasPrefix("#") else { return }
+    guard let last = lines.last, !last.isEmpty, !last.hasSuffix("{"), !last.hasPrefix("#if"),
+      !last.hasPrefix("#else")
+    else { return }
     lines.append("")
   }
 

@@ -14,7 +14,7 @@ struct ClassGeneratorTests {
   func `the classes of a model with every kind of property are the golden ones`(
     _ accessors: CodeGenerationOptions.Accessors
   ) throws {
-    let url: URL = OwnFixtures.url("Kitchen.xcdatamodeld")
+    let url: URL = OwnFixtures.kitchen
     let model: NSManagedObjectModel = try NSManagedObjectModel.load(contentsOf: url).model
     let classes: GeneratedClasses = ClassGenerator(options: Self.options(accessors)).classes(
       of: model, file: "contents")
@@ -35,7 +35,7 @@ struct ClassGeneratorTests {
   }
 
   @Test func `each mode of Codegen gives its files`() throws {
-    let url: URL = OwnFixtures.url("Kitchen.xcdatamodeld")
+    let url: URL = OwnFixtures.kitchen
     let model: NSManagedObjectModel = try NSManagedObjectModel.load(contentsOf: url).model
     func names(_ entities: CodeGenerationOptions.Entities) -> [String] {
       ClassGenerator(options: CodeGenerationOptions(entities: entities, module: "Kitchen"))

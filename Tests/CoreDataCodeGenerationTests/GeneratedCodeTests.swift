@@ -22,7 +22,7 @@ struct GeneratedCodeTests {
     var sources: [URL] = [folder.url.appendingPathComponent("Stubs.swift")]
     try Data(Self.stubs.utf8).write(to: sources[0])
     let model: NSManagedObjectModel = try NSManagedObjectModel.load(
-      contentsOf: OwnFixtures.url("Kitchen.xcdatamodeld")
+      contentsOf: OwnFixtures.kitchen
     ).model
     let options = CodeGenerationOptions(accessors: accessors, module: "Kitchen")
     for file in ClassGenerator(options: options).classes(of: model, file: "contents").files {

@@ -10,7 +10,7 @@ struct ModelGenerateTests {
 
   private static let kitchen: String =
     CommandLineRun.packageRoot.appendingPathComponent(
-      "Tests/CoreDataCodeGenerationTests/Fixtures/Kitchen.xcdatamodeld"
+      "Tests/CoreDataModelPluginTests/Kitchen.xcdatamodeld"
     ).path
 
   private func generate(_ arguments: String...) throws -> CommandLineRun {

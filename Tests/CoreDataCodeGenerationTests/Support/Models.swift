@@ -39,6 +39,10 @@ struct TextModel {
 }
 
 enum OwnFixtures {
+  /// A model with every kind of property; the tests of the plugin run what is generated from it.
+  static let kitchen: URL = SharedFiles.package.appendingPathComponent(
+    "Tests/CoreDataModelPluginTests/Kitchen.xcdatamodeld")
+
   static func url(_ name: String) -> URL {
     SharedFiles.package.appendingPathComponent("Tests/CoreDataCodeGenerationTests/Fixtures/\(name)")
   }
