@@ -109,9 +109,8 @@ struct Run: ParsableCommand {
   private func runner(rows: Int, folder: URL) -> Runner {
     let usualCases: [CaseName] = linearity ? [.insert, .read] : CaseName.allCases
     let usual: [ContestantName] = linearity ? [.c, .grdb, .clarus] : ContestantName.allCases
-    let program = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
     return Runner(
-      program: program, folder: folder, rows: rows, rounds: rounds, passes: passes,
+      folder: folder, rows: rows, rounds: rounds, passes: passes,
       contestants: contestants.isEmpty ? usual : contestants, cases: cases.isEmpty ? usualCases : cases,
       progress: { if isatty(STDERR_FILENO) == 1 { note($0) } })
   }
@@ -134,7 +133,7 @@ struct RunPass: ParsableCommand {
     let pass = Pass(
       contestant: contestant, name: name, rows: rows, passes: passes,
       template: URL(fileURLWithPath: template), folder: URL(fileURLWithPath: folder))
-    print(String(decoding: try JSONEncoder().encode(try pass.run()), as: UTF8.self))
+    try OwnProcess.print(try pass.run())
   }
 }
 

@@ -2,11 +2,13 @@ import Foundation
 
 /// The outcomes of races as a table.
 struct RaceReport {
+  private static let table = TextColumns(first: 26, other: 10)
+
   var outcomes: [Race.Outcome]
   var rounds: Int
 
   var table: String {
-    var lines: [String] = [row("", ["min ms", "median", "ns each", "ratio"])]
+    var lines: [String] = [Self.table.row("", ["min ms", "median", "ns each", "ratio"])]
     var heading: String = ""
     for outcome in outcomes {
       if outcome.heading != heading { lines += ["", outcome.heading] }
@@ -15,12 +17,12 @@ struct RaceReport {
         "  \(outcome.title)   (\(outcome.found.formatted) of \(outcome.operations.formatted))")
       for line in outcome.lines {
         lines.append(
-          row(
+          Self.table.row(
             "    " + line.contestant,
             [
-              fixed(line.minimum * 1e3, 2), fixed(line.median * 1e3, 2),
-              fixed(line.minimum * 1e9 / Double(outcome.operations), 1),
-              outcome.ratio(of: line).map { fixed($0, 2) } ?? "–",
+              (line.minimum * 1e3).fixed(2), (line.median * 1e3).fixed(2),
+              (line.minimum * 1e9 / Double(outcome.operations)).fixed(1),
+              outcome.ratio(of: line).map { $0.fixed(2) } ?? "–",
             ]))
       }
     }
@@ -43,24 +45,17 @@ struct RaceReport {
     for (heading, title) in cases {
       let ofCase: [Race.Outcome] = outcomes.filter { $0.heading == heading && $0.title == title }
       lines.append("\(heading): \(title), µs each")
-      lines.append(row("", sizes.map(\.formatted)))
+      lines.append(Self.table.row("", sizes.map(\.formatted)))
       for contestant in ofCase.first?.lines.map(\.contestant) ?? [] {
         let cells: [String] = sizes.map { size in
           let line: Race.Line? = ofCase.first { $0.operations == size }?.lines
             .first { $0.contestant == contestant }
-          return line.map { fixed($0.minimum * 1e6 / Double(size), 3) } ?? "–"
+          return line.map { ($0.minimum * 1e6 / Double(size)).fixed(3) } ?? "–"
         }
-        lines.append(row("    " + contestant, cells))
+        lines.append(Self.table.row("    " + contestant, cells))
       }
       lines.append("")
     }
     return lines.joined(separator: "\n")
   }
-
-  private func row(_ title: String, _ cells: [String]) -> String {
-    title.padding(toLength: 26, withPad: " ", startingAt: 0)
-      + cells.map { String(repeating: " ", count: max(1, 10 - $0.count)) + $0 }.joined()
-  }
-
-  private func fixed(_ value: Double, _ digits: Int) -> String { String(format: "%.\(digits)f", value) }
 }

@@ -2,6 +2,8 @@ import Foundation
 
 /// The outcomes as a table and as JSON.
 struct Report {
+  private static let table = TextColumns(first: 18, other: 10)
+
   var outcomes: [Outcome]
   var races: [Race.Outcome]
   var rounds: Int
@@ -15,18 +17,18 @@ struct Report {
 
   private var recordTable: String {
     var lines: [String] = [
-      row("", ["min ms", "median", "µs each", "× C", "× GRDB", "peak MiB", "growth"])
+      Self.table.row("", ["min ms", "median", "µs each", "× C", "× GRDB", "peak MiB", "growth"])
     ]
     for outcome in outcomes {
       lines.append("")
       lines.append(outcome.name.title(rows: outcome.rows))
       for line in outcome.lines {
         lines.append(
-          row(
+          Self.table.row(
             "  " + line.contestant.title,
             [
-              fixed(line.minimum * 1e3, 1), fixed(line.median * 1e3, 1),
-              fixed(line.minimum * 1e6 / Double(outcome.operations), 2),
+              (line.minimum * 1e3).fixed(1), (line.median * 1e3).fixed(1),
+              (line.minimum * 1e6 / Double(outcome.operations)).fixed(2),
               ratio(line.minimum, outcome.minimum(of: .c)),
               ratio(line.minimum, outcome.minimum(of: .grdb)), mebibytes(line.peak), mebibytes(line.growth),
             ]))
@@ -51,14 +53,15 @@ struct Report {
     for outcome in outcomes where !names.contains(outcome.name) { names.append(outcome.name) }
     for name in names {
       let ofCase: [Outcome] = outcomes.filter { $0.name == name }
-      lines.append(row("\(name.rawValue), µs each", sizes.map { name.operations(rows: $0).formatted }))
+      lines.append(
+        Self.table.row("\(name.rawValue), µs each", sizes.map { name.operations(rows: $0).formatted }))
       for contestant in ofCase.first?.lines.map(\.contestant) ?? [] {
         let cells: [String] = sizes.map { size in
           guard let outcome = ofCase.first(where: { $0.rows == size }) else { return "–" }
           let seconds: Double = outcome.minimum(of: contestant) ?? 0
-          return fixed(seconds * 1e6 / Double(outcome.operations), 2)
+          return (seconds * 1e6 / Double(outcome.operations)).fixed(2)
         }
-        lines.append(row("  " + contestant.title, cells))
+        lines.append(Self.table.row("  " + contestant.title, cells))
       }
       lines.append("")
     }
@@ -112,17 +115,10 @@ struct Report {
     var results: [Result]
   }
 
-  private func row(_ title: String, _ cells: [String]) -> String {
-    title.padding(toLength: 18, withPad: " ", startingAt: 0)
-      + cells.map { String(repeating: " ", count: max(1, 10 - $0.count)) + $0 }.joined()
-  }
-
   private func ratio(_ value: Double, _ base: Double?) -> String {
     guard let base, base > 0 else { return "–" }
-    return fixed(value / base, 2)
+    return (value / base).fixed(2)
   }
 
-  private func mebibytes(_ bytes: Int) -> String { fixed(Double(bytes) / 1_048_576, 0) }
-
-  private func fixed(_ value: Double, _ digits: Int) -> String { String(format: "%.\(digits)f", value) }
+  private func mebibytes(_ bytes: Int) -> String { (Double(bytes) / 1_048_576).fixed(0) }
 }

@@ -2,7 +2,6 @@ import Foundation
 
 /// Starts a process for each measurement, contestants in turn, and collects their output.
 struct Runner {
-  var program: URL
   var folder: URL
   var rows: Int
   var rounds: Int
@@ -53,22 +52,10 @@ struct Runner {
   private func measure(
     _ contestant: ContestantName, _ name: CaseName, template: URL
   ) throws -> Measurement {
-    let process = Process()
-    process.executableURL = program
-    process.arguments = [
-      "pass", contestant.rawValue, name.rawValue, "--rows", String(rows), "--passes", String(passes),
-      "--template", template.path, "--folder", folder.path,
-    ]
-    let output = Pipe()
-    process.standardOutput = output
-    try process.run()
-    let data: Data = output.fileHandleForReading.readDataToEndOfFile()
-    process.waitUntilExit()
-    guard process.terminationReason == .exit, process.terminationStatus == 0 else {
-      throw BenchmarkError(
-        "\(contestant.title) failed in case \(name.rawValue) (status \(process.terminationStatus))")
-    }
-    return try JSONDecoder().decode(Measurement.self, from: data)
+    try OwnProcess.measure(
+      Measurement.self, label: "\(contestant.title) in case \(name.rawValue)", "pass", contestant.rawValue,
+      name.rawValue, "--rows", String(rows), "--passes", String(passes), "--template", template.path,
+      "--folder", folder.path)
   }
 
   /// Every contestant must have read the same values, otherwise the times can't be compared.

@@ -23,7 +23,8 @@ struct FilesCommand: ParsableCommand {
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: folder) }
     var base: [FileCase: Double] = [:]
-    print(row("", ["min ms", "µs each", "× JSON", "peak MiB", "file MiB"]))
+    let table = TextColumns(first: 22, other: 10)
+    print(table.row("", ["min ms", "µs each", "× JSON", "peak MiB", "file MiB"]))
     for name in FileCase.allCases {
       print("\n\(name.rawValue), \(rows.formatted) objects of ten values")
       var sums: Set<UInt64> = []
@@ -34,13 +35,13 @@ struct FilesCommand: ParsableCommand {
         if contestant == .json { base[name] = seconds }
         if contestant != .parser { sums.formUnion(results.map(\.checksum)) }
         print(
-          row(
+          table.row(
             "  " + contestant.title,
             [
-              fixed(seconds * 1e3, 1), fixed(seconds * 1e6 / Double(rows), 2),
-              base[name].map { fixed(seconds / $0, 2) } ?? "–",
-              fixed(Double(results.map(\.peak).max() ?? 0) / 1_048_576, 0),
-              fixed(Double(results[0].size) / 1_048_576, 1),
+              (seconds * 1e3).fixed(1), (seconds * 1e6 / Double(rows)).fixed(2),
+              base[name].map { (seconds / $0).fixed(2) } ?? "–",
+              (Double(results.map(\.peak).max() ?? 0) / 1_048_576).fixed(0),
+              (Double(results[0].size) / 1_048_576).fixed(1),
             ]))
       }
       guard sums.count == 1 else {
@@ -53,28 +54,10 @@ struct FilesCommand: ParsableCommand {
   private func measure(_ contestant: FileContestant, _ name: FileCase, _ folder: URL) throws
     -> FileMeasurement
   {
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
-    process.arguments = [
-      "file-pass", contestant.rawValue, name.rawValue, "--rows", String(rows), "--folder", folder.path,
-    ]
-    let output = Pipe()
-    process.standardOutput = output
-    try process.run()
-    let data: Data = output.fileHandleForReading.readDataToEndOfFile()
-    process.waitUntilExit()
-    guard process.terminationReason == .exit, process.terminationStatus == 0 else {
-      throw BenchmarkError("\(contestant.title) failed in case \(name.rawValue)")
-    }
-    return try JSONDecoder().decode(FileMeasurement.self, from: data)
+    try OwnProcess.measure(
+      FileMeasurement.self, label: "\(contestant.title) in case \(name.rawValue)", "file-pass",
+      contestant.rawValue, name.rawValue, "--rows", String(rows), "--folder", folder.path)
   }
-
-  private func row(_ title: String, _ cells: [String]) -> String {
-    title.padding(toLength: 22, withPad: " ", startingAt: 0)
-      + cells.map { String(repeating: " ", count: max(1, 10 - $0.count)) + $0 }.joined()
-  }
-
-  private func fixed(_ value: Double, _ digits: Int) -> String { String(format: "%.\(digits)f", value) }
 }
 
 /// One process of `FilesCommand`.
@@ -88,7 +71,7 @@ struct FilePassCommand: ParsableCommand {
 
   func run() throws {
     let pass = FilePass(contestant: contestant, rows: rows, folder: URL(fileURLWithPath: folder))
-    print(String(decoding: try JSONEncoder().encode(try pass.run(name)), as: UTF8.self))
+    try OwnProcess.print(try pass.run(name))
   }
 }
 
