@@ -96,7 +96,10 @@ extension SchemaPlan {
         )
         guard let old = former as? NSRelationshipDescription, let now = new as? NSRelationshipDescription
         else { return former is NSAttributeDescription == new is NSAttributeDescription }
+        // Members of another entity than the new one's destination are left out.
+        let formerly: Int? = entities[target.entities[heir].slots[place].destination!].entity
         return old.isToMany == now.isToMany && old.isOrdered == now.isOrdered
+          && formerly == entity.slots[slot].destination
       }
     }
   }

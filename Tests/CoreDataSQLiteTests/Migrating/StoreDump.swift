@@ -111,16 +111,19 @@ struct StoreDump: Equatable {
     return (String(parts[0]), Int(parts[1])!)
   }
 
-  /// A new relationship that is the inverse of one with members has those as its own.
+  /// A new relationship that is the inverse of one with members has those as its own; one that is now its own
+  /// inverse leads both ways.
   private mutating func complete(_ plan: SchemaPlan) {
     for entity in plan.target.entities {
       for (place, object) in (objects[entity.name] ?? []).enumerated() {
         for slot in entity.slots {
           guard let inverse = slot.relationship?.inverseRelationship,
-            plan.isNew(slot.relationship!.inverseRelationship!.name, of: slot.destination!, plan.target)
+            inverse === slot.relationship || plan.isNew(inverse.name, of: slot.destination!, plan.target)
           else { continue }
           for member in object.members[slot.name] ?? [] {
             let (name, number) = Self.parts(member)
+            let known: [String] = objects[name]![number].members[inverse.name] ?? []
+            if known.contains("\(entity.name) \(place)") { continue }
             objects[name]![number].members[inverse.name, default: []].append("\(entity.name) \(place)")
             if !inverse.isOrdered { objects[name]![number].members[inverse.name]!.sort() }
           }
