@@ -94,6 +94,17 @@ struct RawStatement {
     try check(code)
   }
 
+  /// Text as it is in a file, which may be no text in that encoding.
+  func bind(_ parameter: Int, text: ArraySlice<UInt8>, encoding: UInt8) throws {
+    let code: Int32 = text.withUnsafeBytes { bytes in
+      sqlite3_bind_text64(
+        handle, Int32(parameter),
+        bytes.baseAddress?.assumingMemoryBound(to: CChar.self) ?? Self.nothing, UInt64(bytes.count),
+        Self.copied, encoding)
+    }
+    try check(code)
+  }
+
   func bind(_ parameter: Int, _ value: Data) throws {
     let code: Int32 = value.withUnsafeBytes { bytes in
       sqlite3_bind_blob64(

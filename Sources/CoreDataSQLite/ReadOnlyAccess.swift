@@ -1,4 +1,5 @@
 import CoreDataModel
+import CoreDataSQL
 import CoreDataStorage
 import Foundation
 import GRDB
@@ -21,7 +22,7 @@ import GRDBSQLite
 /// another copy; a store that changes faster than it can be read gives an explained error after a few
 /// attempts.
 final class ReadOnlyAccess: @unchecked Sendable {
-  // Sendable: `current`, `isClosed` and `watched` are guarded by `lock`.
+  // Sendable: `current`, `isClosed`, `watched`, `rescue` and `damaged` are guarded by `lock`.
 
   private struct Opening {
     var queue: DatabaseQueue
@@ -54,7 +55,11 @@ final class ReadOnlyAccess: @unchecked Sendable {
   /// The identity of the file that was read first.
   private var identity: FileIdentity?
   private var mark: StoreFileMark?
+  /// What is to be done with each connection to a damaged file, and what was found by it.
+  private var rescue: ((_ database: Database, _ path: String) throws -> [DamagedTable])?
+  private var damaged: [DamagedTable] = []
   private static let attempts: Int = 5
+  private static let copyName: String = "store.sqlite"
 
   /// `alwaysCopiesLogs`: a database with a log is read from a copy even if it has no companions, so that
   /// another process that opens it meanwhile can't change what is read.
@@ -76,6 +81,30 @@ final class ReadOnlyAccess: @unchecked Sendable {
       lock.withLock {
         watched = newValue
         current?.watch = newValue.map { ContentsWatch($0, isThorough: true) }
+      }
+    }
+  }
+
+  /// The tables of which pages can't be read. From the next read on the rows that were found of them are in
+  /// temporary tables, where `schema` is what the file is to have.
+  func rescueTables(_ schema: StoreSchema) throws -> [DamagedTable] {
+    lock.lock()
+    defer { lock.unlock() }
+    rescue = { [url] in try TableRescue.run($0, path: $1, schema: schema, url: url) }
+    if let current { try rescueTables(current) }
+    return damaged
+  }
+
+  private func rescueTables(_ opening: Opening) throws {
+    guard let rescue else { return }
+    damaged = try SQLiteErrors.translating(url: url) {
+      try opening.queue.unsafeRead { database in
+        // A log is written into the private copy, so that the copy has all pages.
+        if opening.copy != nil { try database.execute(sql: "PRAGMA wal_checkpoint(TRUNCATE)") }
+        try database.execute(sql: "PRAGMA query_only = 0")
+        defer { try? database.execute(sql: "PRAGMA query_only = 1") }
+        let path: String = opening.copy.map { $0.appendingPathComponent(Self.copyName).path } ?? url.path
+        return try rescue(database, path)
       }
     }
   }
@@ -177,6 +206,7 @@ final class ReadOnlyAccess: @unchecked Sendable {
         queue: try openQueue(url.path, configuration, removing: nil), state: state, copy: nil, isLocked: true,
         isSalvage: salvages)
     }
+    try rescueTables(opening)
     opening.watch = watched.map { ContentsWatch($0, isThorough: true) }
     current = opening
     identity = state.file?.identity
@@ -229,7 +259,7 @@ final class ReadOnlyAccess: @unchecked Sendable {
     }
     let folder: URL = FileManager.default.temporaryDirectory
       .appendingPathComponent("clarus-read-\(UUID().uuidString)", isDirectory: true)
-    let file: URL = folder.appendingPathComponent("store.sqlite")
+    let file: URL = folder.appendingPathComponent(Self.copyName)
     do {
       try FileManager.default.createDirectory(
         at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])

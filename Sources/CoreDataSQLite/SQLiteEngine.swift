@@ -36,6 +36,8 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
   private var access: Access?
   private var metadataState: MetadataState
   private let contents: OwnContents
+  /// Tables some of whose pages can't be read, in a store that was opened to salvage.
+  let damaged: [DamagedTable]
   /// The entities that were matched by structure, not by hash: ``metadata`` adds them to the file's.
   private let structures: [String: Data]
   /// The readers of earlier states, which are closed with the store.
@@ -118,9 +120,10 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
   ) throws -> SQLiteEngine {
     let reader = ReadOnlyAccess(url: url, configuration: configuration, salvages: options.salvages)
     do {
-      let facts: Facts = try reader.read { try Facts.read($0, url: url, layout: layout, options: options) }
+      var facts: Facts = try reader.read { try Facts.read($0, url: url, layout: layout, options: options) }
       // The rest of a damaged file can't show whose contents they are.
       if !options.salvages { reader.contents = facts.contents }
+      if options.salvages { facts.damaged = try reader.rescueTables(facts.schema) }
       return try SQLiteEngine(
         url: url, layout: layout, options: options, facts: facts, access: .readOnly(reader), reason)
     } catch {
@@ -208,6 +211,8 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
     var guardedTrees: [RTree]
     var unguardedTrees: [String]
     var triggers: Set<String>
+    /// Of a store that is opened to salvage.
+    var damaged: [DamagedTable] = []
 
     static func read(
       _ database: Database, url: URL, layout: ModelLayout, options: SQLiteOptions
@@ -251,6 +256,7 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
     self.options = options
     self.access = access
     contents = facts.contents
+    damaged = facts.damaged
     schema = facts.schema
     identifier = facts.metadata.uuid
     hasHistory = facts.hasHistory
@@ -289,6 +295,7 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
     texts = engine.texts
     access = .snapshot(state)
     readOnlyReason = .requested
+    damaged = []
   }
 
   deinit { try? close() }

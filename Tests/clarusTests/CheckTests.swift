@@ -288,6 +288,136 @@ import Testing
     #expect(try CommandLineRun(["check", out.path]).status == 0)
   }
 
+  /// A store of 20,000 books, with each row in its table, and the numbers of the pages of that tree by kind.
+  private static func bigLibrary(_ folder: URL) throws -> (url: URL, inner: [Int], root: Int) {
+    let url: URL = folder.appendingPathComponent("Big.sqlite")
+    try FileManager.default.copyItem(
+      at: CommandLineRun.packageRoot.appendingPathComponent("Examples/Stores/Library.sqlite"), to: url)
+    try makeDatabase(
+      url,
+      [
+        "WITH RECURSIVE n(i) AS (SELECT 16 UNION ALL SELECT i + 1 FROM n WHERE i < 20000) INSERT INTO ZBOOK "
+          + "(Z_PK, Z_ENT, Z_OPT, ZTITLE) SELECT i, 2, 1, 'The title of book number ' || i FROM n",
+        "UPDATE Z_PRIMARYKEY SET Z_MAX = 20000 WHERE Z_NAME = 'Book'",
+      ])
+    let queue = try DatabaseQueue(path: url.path)
+    defer { try? queue.close() }
+    let root: Int = try queue.read {
+      try Int.fetchOne($0, sql: "SELECT rootpage FROM sqlite_master WHERE name = 'ZBOOK'") ?? 0
+    }
+    let bytes = [UInt8](try Data(contentsOf: url))
+    // Children of the root that are inner pages, or the root alone.
+    let start: Int = (root - 1) * 4096
+    let cells = Int(bytes[start + 3]) << 8 | Int(bytes[start + 4])
+    func number(_ offset: Int) -> Int { bytes[offset..<offset + 4].reduce(0) { $0 << 8 | Int($1) } }
+    let children: [Int] =
+      (0..<cells).map { cell in
+        let place: Int = start + 12 + 2 * cell
+        return number(start + (Int(bytes[place]) << 8 | Int(bytes[place + 1])))
+      } + [number(start + 8)]
+    return (url, children.filter { bytes[($0 - 1) * 4096] == 5 }, root)
+  }
+
+  @Test(arguments: ["root", "inner", "log"])
+  func `rows below a damaged inner page are recovered from pages that nothing refers to`(page: String) throws
+  {
+    let folder: URL = try TemporaryFolder().url
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let (url, inner, root): (URL, [Int], Int) = try Self.bigLibrary(folder)
+    let whole: URL = folder.appendingPathComponent("Whole.sqlite")
+    try FileManager.default.copyItem(at: url, to: whole)
+    let number: Int = page == "root" ? root : inner.first ?? root
+    var bytes = try Data(contentsOf: url)
+    bytes.replaceSubrange((number - 1) * 4096..<number * 4096, with: Data(repeating: 0xFF, count: 4096))
+    try bytes.write(to: url)
+    if page == "log" {
+      // The damage is in the file, and a newer row is in the log.
+      let queue = try DatabaseQueue(path: url.path)
+      try queue.writeWithoutTransaction { database in
+        _ = try String.fetchOne(database, sql: "PRAGMA journal_mode = WAL")
+        try database.execute(sql: "UPDATE Z_PRIMARYKEY SET Z_MAX = 20001 WHERE Z_NAME = 'Book'")
+        for end in ["", "-wal"] {
+          try FileManager.default.copyItem(
+            atPath: url.path + end, toPath: folder.appendingPathComponent("Copy.sqlite").path + end)
+        }
+      }
+      try queue.close()
+    }
+    let damaged: String = page == "log" ? folder.appendingPathComponent("Copy.sqlite").path : url.path
+    let before = try Data(contentsOf: URL(fileURLWithPath: damaged))
+    let out: String = folder.appendingPathComponent("Out.sqlite").path
+    let repair = try CommandLineRun(["check", damaged, "--repair", out])
+    #expect(repair.status == 1 && repair.errors == "", "\(repair.errors)")
+    #expect(
+      repair.output.contains(
+        "error: 1 page of the table ZBOOK can't be read. The rows that may have been there"),
+      "\(repair.output.prefix(3000))")
+    #expect(
+      repair.output.contains(" rows of the table ZBOOK were recovered from "), "\(repair.output.prefix(3000))"
+    )
+    #expect(repair.output.contains("0 or more"))
+    #expect(!repair.output.contains("nothing was lost"))
+    let json = try CommandLineRun(["check", damaged, "--repair", out + "2.sqlite", "--json"])
+    let report = try #require(try json.json() as? [String: Any])
+    let table = try #require((report["damagedTables"] as? [[String: Any]])?.first)
+    #expect(table["entity"] as? String == "Book" && table["unreadablePages"] as? Int == 1)
+    #expect((table["recoveredRows"] as? Int ?? 0) > 5000)
+    #expect((table["recoveredKeys"] as? [Int])?.count == table["recoveredRows"] as? Int)
+    // Nothing but the page above them was damaged, so every row is there with every value.
+    let diff = try CommandLineRun(["diff", whole.path, out])
+    #expect(diff.status == 0, "\(diff.output.prefix(2000))\(diff.errors)")
+    #expect(try Data(contentsOf: URL(fileURLWithPath: damaged)) == before)
+  }
+
+  @Test func `rows that were deleted do not come back by a repair`() throws {
+    let folder: URL = try TemporaryFolder().url
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let (url, inner, root): (URL, [Int], Int) = try Self.bigLibrary(folder)
+    try makeDatabase(
+      url,
+      ["DELETE FROM ZBOOK WHERE Z_PK BETWEEN 5000 AND 15000", "UPDATE ZBOOK SET Z_OPT = 7 WHERE Z_PK < 4000"])
+    let whole: URL = folder.appendingPathComponent("Whole.sqlite")
+    try FileManager.default.copyItem(at: url, to: whole)
+    var bytes = try Data(contentsOf: url)
+    for number in inner.isEmpty ? [root] : inner where bytes[(number - 1) * 4096] == 5 {
+      bytes.replaceSubrange((number - 1) * 4096..<number * 4096, with: Data(repeating: 0, count: 4096))
+    }
+    try bytes.write(to: url)
+    let out: String = folder.appendingPathComponent("Out.sqlite").path
+    let repair = try CommandLineRun(["check", url.path, "--repair", out])
+    #expect(repair.status == 1 && repair.errors == "", "\(repair.errors)")
+    let diff = try CommandLineRun(["diff", whole.path, out])
+    #expect(diff.status == 0, "\(diff.output.prefix(2000))\(diff.errors)")
+  }
+
+  @Test(arguments: 0..<12)
+  func `a damaged inner page and wrong bytes on every page are repaired without a crash`(seed: Int) throws {
+    let folder: URL = try TemporaryFolder().url
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let (url, inner, root): (URL, [Int], Int) = try Self.bigLibrary(folder)
+    var bytes = [UInt8](try Data(contentsOf: url))
+    var random = SeededRandom(seed: UInt64(seed) &* 104_729)
+    for page in inner.prefix(1) + [root] { bytes[(page - 1) * 4096] = 0xFF }
+    // Not the first pages, which have the schema, metadata and model: without these nothing is opened.
+    let schemaEnd: Int = (root - 1) * 4096 + 1
+    for _ in 0..<(bytes.count / 2048) {
+      let place = Int(random.next() % UInt64(bytes.count - schemaEnd)) + schemaEnd
+      // Headers and lists of cells are hit as often as all the rest.
+      let target: Int = random.next() % 2 == 0 ? place / 4096 * 4096 + place % 64 : place
+      if target >= schemaEnd { bytes[target] = UInt8(truncatingIfNeeded: random.next()) }
+    }
+    try Data(bytes).write(to: url)
+    let out: URL = folder.appendingPathComponent("Out.sqlite")
+    let repair = try CommandLineRun(["check", url.path, "--repair", out.path])
+    #expect(repair.status == 1, "seed \(seed): \(repair.status) \(repair.errors)")
+    #expect(repair.errors.split(separator: "\n").count <= 1, "seed \(seed): \(repair.errors)")
+    if FileManager.default.fileExists(atPath: out.path) {
+      let check = try CommandLineRun(["check", out.path])
+      #expect(check.errors == "", "seed \(seed): \(check.errors)")
+      #expect(repair.output.contains("ZBOOK can't be read"), "seed \(seed)")
+    }
+  }
+
   @Test(arguments: 0..<24)
   func `a file with wrong bytes gives a report or an error`(seed: Int) throws {
     let store = try RichStore()

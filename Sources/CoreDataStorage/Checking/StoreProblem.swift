@@ -93,6 +93,31 @@ package protocol StoreExamining {
   /// Rows of the store's tables that belong to no entity, or have keys that no object has, as far as they can
   /// be read from a damaged file.
   func unreachableRows() throws -> [UnreachableRows]
+  /// Tables some of whose pages can't be read. Nothing for a store that was not opened to salvage.
+  func damagedTables() throws -> [DamagedTable]
+}
+
+/// What a salvage found of a table with damaged pages.
+package struct DamagedTable: Sendable, Equatable {
+  package var table: String
+  /// The root entity of the table's hierarchy; nil for a table of pairs.
+  package var entity: String?
+  /// Nobody can say which rows they held.
+  package var unreadablePages: Int
+  /// Rows that were found, and are too damaged to be read.
+  package var unreadableRows: Int = 0
+  /// Pages that nothing refers to any more, and that had rows of the table.
+  package var recoveredPages: Int = 0
+  /// The rows that were read from these pages. They may be former versions.
+  package var recoveredRows: Int = 0
+  /// Their keys in ascending order; none for pairs.
+  package var recoveredKeys: [Int64] = []
+
+  package init(table: String, entity: String?, unreadablePages: Int) {
+    self.table = table
+    self.entity = entity
+    self.unreadablePages = unreadablePages
+  }
 }
 
 /// Rows of one table that stand for no object, for the same reason.
@@ -125,6 +150,7 @@ package struct UnreachableRows: Sendable, Equatable {
 
 extension StoreExamining {
   package func unreachableRows() throws -> [UnreachableRows] { [] }
+  package func damagedTables() throws -> [DamagedTable] { [] }
   package func ownProblems() throws -> [StoreProblem] { [] }
 }
 

@@ -16,6 +16,8 @@ package final class StoreRepair {
     package var entities: [Entity] = []
     /// Rows that were found and left out, because they stand for no object.
     package var unreachable: [UnreachableRows] = []
+    /// Tables some of whose pages can't be read, and what was found of them nevertheless.
+    package var damaged: [DamagedTable] = []
     /// What was changed, counted as problems are.
     package var changes: [StoreProblem] = []
   }
@@ -75,6 +77,7 @@ package final class StoreRepair {
   private func fill(_ target: any StoreEngine) throws {
     outcome.entities = entities.map { Outcome.Entity(name: $0.name) }
     outcome.unreachable = try source.unreachableRows()
+    outcome.damaged = try source.damagedTables()
     var readable: [[Int64]] = []
     var unique = UniqueValues(source)
     for (place, entity) in entities.enumerated() {

@@ -14,7 +14,8 @@ struct CheckCommand: ParsableCommand {
       relationships whose sides disagree, ordered ones without an order, properties that the model requires and that are nil, \
       files of values that are missing or belong to no row, counters of keys that lag behind.
 
-      --repair copies what can be read into a new store: of a damaged or cut off file as far as its rows can be found. \
+      --repair copies what can be read into a new store: of a damaged or cut off file as far as its rows can be found, \
+      also on pages that nothing refers to any more (the report names such rows, which may be former versions). \
       References to what is not there become nil; what is lost is reported. The store itself stays as it is.
 
       EXAMPLES
@@ -31,7 +32,10 @@ struct CheckCommand: ParsableCommand {
           "problems": [{"kind", "severity": "error" or "warning", "entity", "property", "count",
                         "objects": [id], "message"}] }
         With --repair: { "store", "to": {"path", "type"}, "entities": [{"name", "saved", "lost": [key]}],
-          "lostRows": [{"table", "keys", "reason"}], "changes": [as "problems"], "problems": […], "complete" }
+          "lostRows": [{"table", "keys", "reason"}],
+          "damagedTables": [{"table", "entity", "unreadablePages", "unreadableRows", "recoveredPages", "recoveredRows",
+                             "recoveredKeys": [key]}],
+          "changes": [as "problems"], "problems": […], "complete" }
         Kinds: \(StoreProblem.Kind.allCases.map(\.rawValue).joined(separator: ", ")).
       """)
 

@@ -61,7 +61,8 @@ struct RepairReport {
   private var saved: Int { outcome.entities.reduce(0) { $0 + $1.saved } }
   /// Rows that the file counts and that nobody finds any more are not known; damage is then the reason.
   var isComplete: Bool {
-    lost == 0 && outcome.changes.isEmpty && !problems.contains { $0.kind == .damage }
+    lost == 0 && outcome.changes.isEmpty && outcome.damaged.isEmpty
+      && !problems.contains { $0.kind == .damage }
   }
 
   var json: JSONText {
@@ -94,6 +95,20 @@ struct RepairReport {
             ])
           })
       ),
+      (
+        "damagedTables",
+        .array(
+          outcome.damaged.map { table in
+            .object([
+              ("table", .string(table.table)), ("entity", .optional(table.entity)),
+              ("unreadablePages", .integer(Int64(table.unreadablePages))),
+              ("unreadableRows", .integer(Int64(table.unreadableRows))),
+              ("recoveredPages", .integer(Int64(table.recoveredPages))),
+              ("recoveredRows", .integer(Int64(table.recoveredRows))),
+              ("recoveredKeys", .array(table.recoveredKeys.map { .integer($0) })),
+            ])
+          })
+      ),
       ("changes", ProblemText(ids: ids).json(outcome.changes)),
       ("problems", ProblemText(ids: ids).json(problems)), ("complete", .bool(isComplete)),
     ])
@@ -102,6 +117,7 @@ struct RepairReport {
   func write(to output: StandardOutput) throws {
     let text = ProblemText(ids: ids)
     for problem in problems + outcome.changes { try output.writeLine(text.line(problem)) }
+    for line in outcome.damaged.flatMap(lines) { try output.writeLine(ErrorText.oneLine(line)) }
     for rows in outcome.unreachable {
       let count: String = Counted.text(rows.keys.count, "row", "rows")
       try output.writeLine(
@@ -114,12 +130,45 @@ struct RepairReport {
       .init(title: "Lost", alignment: .right),
     ])
     for entity in outcome.entities {
-      try table.add([entity.name, String(entity.saved), String(entity.lost.count)], to: output)
+      let lost: String = String(entity.lost.count) + (hasUnreadablePages(entity.name) ? " or more" : "")
+      try table.add([entity.name, String(entity.saved), lost], to: output)
     }
     try table.finish(output)
     try output.writeLine(
       DisplayWidth.escaped("\(out): \(type) store with \(Counted.text(saved, "row", "rows"))")
         + (isComplete ? "; nothing was lost." : "."))
+  }
+}
+
+extension RepairReport {
+  /// Whether rows of an entity may be lost that nobody can count.
+  private func hasUnreadablePages(_ entity: String) -> Bool {
+    guard var description = store.model?.model.entitiesByName[entity] else { return false }
+    while let parent = description.superentity { description = parent }
+    return outcome.damaged.contains { $0.entity == description.name }
+  }
+
+  private func lines(_ table: DamagedTable) -> [String] {
+    var lines: [String] = []
+    if table.unreadablePages > 0 {
+      lines.append(
+        "error: \(Counted.text(table.unreadablePages, "page", "pages")) of the table \(table.table) can't be read. "
+          + "The rows that may have been there are lost, and nothing tells their number.")
+    }
+    if table.unreadableRows > 0 {
+      lines.append(
+        "error: \(Counted.text(table.unreadableRows, "row", "rows")) of the table \(table.table) can't be read, "
+          + "although their pages can.")
+    }
+    if table.recoveredRows > 0 {
+      let keys: String = table.recoveredKeys.prefix(20).map(String.init).joined(separator: ", ")
+      lines.append(
+        "warning: \(Counted.text(table.recoveredRows, "row", "rows")) of the table \(table.table) were recovered from "
+          + "\(Counted.text(table.recoveredPages, "page", "pages")) that no page refers to any more. "
+          + "They may be former versions of these rows."
+          + (keys.isEmpty ? "" : " Z_PK \(keys)\(table.recoveredKeys.count > 20 ? ", …" : "")"))
+    }
+    return lines
   }
 }
 

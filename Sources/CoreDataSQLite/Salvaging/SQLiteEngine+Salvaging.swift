@@ -17,6 +17,8 @@ extension SQLiteEngine {
     return keys
   }
 
+  package func damagedTables() throws -> [DamagedTable] { damaged }
+
   package func unreachableRows() throws -> [UnreachableRows] {
     var result: [UnreachableRows] = []
     for table in schema.tables {
