@@ -281,7 +281,9 @@ package struct StoreExchange {
     var isDecided = true
     defer { if isDecided { removeUnreferenced(target) } }
     // Without a folder there are no files to lose.
-    for name in old.subtracting(new).sorted() { try? note.add(name) }
+    if FileIdentity(path: external.support.path) != nil {
+      for name in old.subtracting(new).sorted() { try noting(name, in: note) }
+    }
     try fitPages(of: target, to: contents)
     try target.writeWithoutTransaction { database in
       let revert: (() throws -> Void)? =
@@ -298,6 +300,17 @@ package struct StoreExchange {
         if let revert, (try? revert()) != nil { isDecided = true }
         throw error
       }
+    }
+  }
+
+  /// A name that can't be noted would be that of a file which stays for ever.
+  private func noting(_ name: String, in note: ExternalNote) throws {
+    do { try note.add(name) } catch {
+      throw StoreError.database(
+        code: SQLITE_IOERR,
+        message:
+          "The files of large values that go can't be noted in \(external.support.path): \(error). Nothing was replaced; "
+          + "check the disk's free space and the folder's permissions.", sql: nil, url: url)
     }
   }
 
