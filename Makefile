@@ -1,6 +1,7 @@
 # make demo     the main job, start to end, on a fresh folder
 # make examples programs' own stores: a folder of CSV files, a web service; each is checked by CoreDataStoreTests
 # make test     every test (debug); MODULE=CoreDataGraph for those of one module, which builds what they need and no more
+# make macros   the macros' package: built with swift-syntax, tested
 # make store-table  every test that runs over kinds of stores, and what it came to with each kind
 # make soak     the same with the slow suites, and without the check for off-queue access, as in release builds; then make threads
 # make threads  tests of code that runs on several threads, under ThreadSanitizer
@@ -14,7 +15,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help setup demo examples test store-table soak threads bench compat fuzz lint format clean stores
+.PHONY: help setup demo examples test macros store-table soak threads bench compat fuzz lint format clean stores
 
 SWIFT ?= swift
 # SwiftPM keeps its plan of a build until the root package changes; without this option packages that depend
@@ -24,6 +25,7 @@ FRESH := --disable-build-manifest-caching
 SOURCES := Package.swift Sources Tests \
   $(wildcard Benchmarks/Package.swift Benchmarks/Sources) \
   $(wildcard Fuzz/Package.swift Fuzz/Sources/FuzzTargets Fuzz/Sources/FuzzSQL Fuzz/Sources/fuzz-*) \
+  $(wildcard Macros/Package.swift Macros/Sources Macros/Tests) \
   $(wildcard Examples/*/Package.swift Examples/*/Sources)
 
 help:
@@ -49,6 +51,11 @@ else
 	$(SWIFT) build --build-tests
 	@scripts/watched 30 $(SWIFT) test --skip-build --disable-xctest
 endif
+
+# A package of its own: nobody else builds swift-syntax.
+macros: setup
+	$(SWIFT) build --build-tests --package-path Macros --scratch-path .build-macros $(FRESH)
+	@scripts/watched 10 $(SWIFT) test --package-path Macros --scratch-path .build-macros --skip-build --disable-xctest
 
 # The suites that run over all kinds, and the conformance suite.
 store-table: setup
