@@ -102,12 +102,14 @@ let package: Package = Package(
     // A client too; it imports no test framework.
     .target(name: "CoreDataStoreTests", dependencies: coreData, packageAccess: false),
     .target(name: "CoreDataMigrationTesting", dependencies: coreData, packageAccess: false),
+    // Swift source as tokens and declarations: accessors of @NSManaged members, porting. For tools.
+    .target(name: "SwiftSources"),
     .executableTarget(
       name: "clarus",
       dependencies: [
         "CoreDataMigration", "CoreDataGraph", "CoreDataArchives", "CoreDataEvaluation", "CoreDataModel",
         "CoreDataCodeGeneration", "CoreDataModelChecking",
-        "CoreDataPredicates", "CoreDataSQL", "CoreDataSQLite", "CoreDataStorage",
+        "CoreDataPredicates", "CoreDataSQL", "CoreDataSQLite", "CoreDataStorage", "SwiftSources",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]),
 
@@ -134,6 +136,8 @@ let package: Package = Package(
       name: "CrashTool", dependencies: coreData + ["CrashScenarios"], path: "Tests/CrashTool"),
     // The vectors of predicates, for the tests in memory and through stores.
     .target(name: "PredicateVectors", dependencies: ["TestSupport"], path: "Tests/PredicateVectors"),
+    .testTarget(
+      name: "SwiftSourcesTests", dependencies: coreData + ["SwiftSources", "TestSupport"], exclude: ["Forms"]),
     .testTarget(name: "CoreDataRuntimeTests", dependencies: ["CoreDataRuntime"]),
     .testTarget(
       name: "CoreDataPredicatesTests",

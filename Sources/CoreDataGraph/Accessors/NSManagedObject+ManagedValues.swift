@@ -68,7 +68,9 @@ extension NSManagedObject {
     if needsSlowAccess, let recorder = recorderOrSlowAccess(key, .value(type)) {
       return recorder.value(key.name)
     }
-    return attributeValue(key.slot(in: runtime, .value(type))) as? Value
+    // An optional would be cast to Any, nil too.
+    guard let value: Any = attributeValue(key.slot(in: runtime, .value(type))) else { return nil }
+    return value as? Value
   }
 
   private final func setTyped<Value>(_ value: Value?, _ key: ManagedKey) {
@@ -157,15 +159,46 @@ extension NSManagedObject {
     }
   }
 
-  private static func zero<Raw>(_ type: Raw.Type) -> Raw? {
+  static func zero<Raw>(_ type: Raw.Type) -> Raw? {
     switch type {
     case let number as any BinaryInteger.Type: zero(number) as? Raw
+    case let number as any BinaryFloatingPoint.Type: zero(number) as? Raw
+    case is Bool.Type: false as? Raw
     case is String.Type: "" as? Raw
     default: nil
     }
   }
 
   private static func zero<Number: BinaryInteger>(_ type: Number.Type) -> Any { Number.zero }
+  private static func zero<Number: BinaryFloatingPoint>(_ type: Number.Type) -> Any { Number.zero }
+}
+
+// MARK: Relationships
+
+/// Relationships by the name that all other accessors have, for code that is made from the type of a property
+/// alone.
+extension NSManagedObject {
+  public final func managedValue<Target: NSManagedObject>(_ key: ManagedKey) -> Target? { managedObject(key) }
+
+  public final func managedValue<Target: NSManagedObject>(_ key: ManagedKey) -> Target {
+    required(managedObject(key), key)
+  }
+
+  public final func managedValue<Member: NSManagedObject>(_ key: ManagedKey) -> Set<Member> {
+    managedSet(key)
+  }
+
+  public final func managedValue<Member: NSManagedObject>(_ key: ManagedKey) -> Set<Member>? {
+    managedSet(key, of: Member.self)
+  }
+
+  public final func setManagedValue<Target: NSManagedObject>(_ value: Target?, _ key: ManagedKey) {
+    setToOne(key.slot(in: runtime, .toOne(Target.self)), value)
+  }
+
+  public final func setManagedValue<Member: NSManagedObject>(_ value: Set<Member>?, _ key: ManagedKey) {
+    setMembers(key.slot(in: runtime, .toMany(Member.self, isOrdered: false)), value.map { Array($0) } ?? [])
+  }
 }
 
 // MARK: Everything else
@@ -173,7 +206,9 @@ extension NSManagedObject {
 extension NSManagedObject {
   /// A transformable or transient value of any type; the dictionary of a composite attribute.
   public final func managedObjectValue<Value>(_ key: ManagedKey, as type: Value.Type = Value.self) -> Value? {
-    typedValue(key)
+    if let value: Value = typedValue(key) { return value }
+    // A number or a text is of a protocol such as NSCoding as Foundation's class only.
+    return (typedValue(key) as Any?).flatMap { ($0 as AnyObject) as? Value }
   }
 
   public final func setManagedObjectValue(_ value: Any?, _ key: ManagedKey) {
@@ -194,9 +229,10 @@ extension NSManagedObject {
   }
 
   private final func anything<Value>(_ key: ManagedKey) -> Value? {
-    let shape = AccessorType(of: Value.self)
-    if needsSlowAccess, let recorder = recorderOrSlowAccess(key, shape) { return recorder.anything(key.name) }
-    let value: Any? = objectValue(key.slot(in: runtime, shape))
+    if needsSlowAccess, let recorder = recorderOrSlowAccess(key, AccessorType(of: Value.self)) {
+      return recorder.anything(key.name)
+    }
+    guard let value = objectValue(key.slot(in: runtime, AccessorType(of: Value.self))) else { return nil }
     return value as? Value ?? (value as? NSOrderedSet)?.array as? Value
   }
 

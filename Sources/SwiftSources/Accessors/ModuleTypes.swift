@@ -1,0 +1,64 @@
+/// The types that the sources of several modules declare.
+struct ModuleTypes {
+  struct Module {
+    let name: String
+    let files: [ScannedFile]
+  }
+
+  /// The module of the members first, then those it imports.
+  let modules: [Module]
+  /// By last component of the name: what declares it, and whether other files of its module can name it.
+  private var byName: [String: [Found]] = [:]
+
+  struct Found {
+    let module: Int
+    let file: Int
+    let declaration: TypeDeclaration
+    /// The names of what is around it, outermost first.
+    let path: [String]
+    /// Whether it, or a type around it, is private to its file.
+    let isHidden: Bool
+  }
+
+  init(_ modules: [Module]) {
+    self.modules = modules
+    for (index, module) in modules.enumerated() {
+      for (file, scanned) in module.files.enumerated() {
+        add(scanned.declarations, index, file, [], isHidden: false)
+      }
+    }
+  }
+
+  private mutating func add(
+    _ types: [TypeDeclaration], _ module: Int, _ file: Int, _ path: [String], isHidden: Bool
+  ) {
+    for type in types {
+      let isHidden: Bool = isHidden || (type.isHidden && type.kind != .extension)
+      if type.kind != .extension, let name = type.name.last {
+        byName[name, default: []].append(
+          Found(module: module, file: file, declaration: type, path: path, isHidden: isHidden))
+      }
+      // Types in a private extension are private to the file.
+      add(type.types, module, file, path + type.name, isHidden: isHidden || type.isHidden)
+    }
+  }
+
+  func found(_ name: String) -> [Found] { byName[name] ?? [] }
+
+  /// The names of types that these names lead to, by type aliases and superclasses.
+  func closure(of names: Set<String>) -> Set<String> {
+    var reached: Set<String> = []
+    var waiting: [String] = Array(names)
+    while let name = waiting.popLast() {
+      guard reached.insert(name).inserted else { continue }
+      for found in found(name) {
+        waiting += found.path
+        switch found.declaration.kind {
+        case .typealias, .class: waiting += found.declaration.inherited.flatMap { $0.names }
+        default: break
+        }
+      }
+    }
+    return reached
+  }
+}
