@@ -33,6 +33,8 @@ let package: Package = Package(
     .executable(name: "coredata-modelc", targets: ["coredata-modelc"]),
     // Compiles the models of a target and generates their classes.
     .plugin(name: "CoreDataModelPlugin", targets: ["CoreDataModelPlugin"]),
+    // Compiles sources for Apple's platforms as they stand.
+    .plugin(name: "CoreDataSourcesPlugin", targets: ["CoreDataSourcesPlugin"]),
   ],
   dependencies: [
     .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
@@ -49,6 +51,8 @@ let package: Package = Package(
     .target(name: "CoreDataArchives", dependencies: ["CoreDataRuntime"]),
     .target(name: "CoreDataPredicates", dependencies: ["CoreDataArchives", "CoreDataRuntime"]),
     .target(name: "CoreDataModel", dependencies: ["CoreDataPredicates", "CoreDataArchives", "CZlib"]),
+    // Swift source as tokens and declarations: accessors of @NSManaged members, porting. For tools.
+    .target(name: "SwiftSources"),
     // Classes as Swift source; for tools.
     .target(name: "CoreDataCodeGeneration", dependencies: ["CoreDataModel", "CoreDataPredicates"]),
     // Models and classes at build time; every client of the plugin builds it.
@@ -102,8 +106,10 @@ let package: Package = Package(
     // A client too; it imports no test framework.
     .target(name: "CoreDataStoreTests", dependencies: coreData, packageAccess: false),
     .target(name: "CoreDataMigrationTesting", dependencies: coreData, packageAccess: false),
-    // Swift source as tokens and declarations: accessors of @NSManaged members, porting. For tools.
-    .target(name: "SwiftSources"),
+    // Every client of the plugin builds it.
+    .executableTarget(name: "coredata-sources", dependencies: ["SwiftSources"]),
+    .plugin(
+      name: "CoreDataSourcesPlugin", capability: .buildTool(), dependencies: ["coredata-sources"]),
     .executableTarget(
       name: "clarus",
       dependencies: [
@@ -137,7 +143,8 @@ let package: Package = Package(
     // The vectors of predicates, for the tests in memory and through stores.
     .target(name: "PredicateVectors", dependencies: ["TestSupport"], path: "Tests/PredicateVectors"),
     .testTarget(
-      name: "SwiftSourcesTests", dependencies: coreData + ["SwiftSources", "TestSupport"], exclude: ["Forms"]),
+      name: "SwiftSourcesTests",
+      dependencies: coreData + ["SwiftSources", "TestSupport", "coredata-sources"], exclude: ["Forms"]),
     .testTarget(name: "CoreDataRuntimeTests", dependencies: ["CoreDataRuntime"]),
     .testTarget(
       name: "CoreDataPredicatesTests",

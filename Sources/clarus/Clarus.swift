@@ -28,7 +28,7 @@ struct Clarus: ParsableCommand {
     subcommands: [
       InfoCommand.self, FetchCommand.self, ShowCommand.self, CheckCommand.self, ConvertCommand.self,
       DiffCommand.self, ExportCommand.self, ImportCommand.self, MigrateCommand.self,
-      ModelCommand.self,
+      ModelCommand.self, PortCommand.self,
     ])
 
   /// Runs a command and ends the process with the documented exit status.

@@ -35,17 +35,25 @@ package struct ManagedAccessors: Sendable {
   /// - Parameters:
   ///   - module: the name of the module.
   ///   - sources: all its Swift sources, generated ones too. Only their file names count, not their folders.
+  ///   - beside: sources of the module whose members need no accessors; members of others can have types that
+  ///     they declare.
   ///   - dependencies: modules it depends on; a dependency comes after those that depend on it.
   ///   - compiler: the compiler that will compile the module.
   ///   - folder: where the skeleton is kept between runs. It is made if it is missing.
   /// - Throws: ``SourceFailure`` where a source can't be divided into tokens, or if the compiler does not
   ///   accept the skeleton; Foundation's errors if the folder can't be written or the compiler not started.
   package init(
-    module: String, sources: [SourceText], dependencies: [Dependency] = [], compiler: SwiftCompiler,
+    module: String, sources: [SourceText], beside: [SourceText] = [], dependencies: [Dependency] = [],
+    compiler: SwiftCompiler,
     folder: URL
   ) throws {
     let platform = Platform(modules: Set(dependencies.map(\.name)).union([module]))
-    let files: [ScannedFile] = try sources.map { try DeclarationScanner.scan($0, on: platform) }
+    var files: [ScannedFile] = try sources.map { try DeclarationScanner.scan($0, on: platform) }
+    files += try beside.map { source in
+      var file: ScannedFile = try DeclarationScanner.scan(source, on: platform)
+      file.declarations = file.declarations.map { $0.withoutMembers() }
+      return file
+    }
     // A source of another module that can't be read has no types for this one.
     let others: [ModuleTypes.Module] = dependencies.map { dependency in
       ModuleTypes.Module(

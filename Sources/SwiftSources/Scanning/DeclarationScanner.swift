@@ -251,7 +251,9 @@ package struct DeclarationScanner {
     type.genericParameters = parameters
     type.inherited = inherited
     type.isConstrained = isConstrained
+    let start: Int = tokens[index - 1].range.upperBound
     members(types: &type.types, members: &type.members)
+    type.body = start..<(index < tokens.count ? tokens[index].range.lowerBound : source.bytes.count)
     index += 1
     return type
   }

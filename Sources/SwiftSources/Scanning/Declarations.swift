@@ -36,6 +36,15 @@ package struct TypeDeclaration: Sendable {
   package let condition: String?
   /// An extension with a `where` clause, or of a type with generic arguments.
   package var isConstrained: Bool = false
+  /// The offsets between its braces.
+  package var body: Range<Int>?
+
+  func withoutMembers() -> TypeDeclaration {
+    var copy: TypeDeclaration = self
+    copy.members = []
+    copy.types = types.map { $0.withoutMembers() }
+    return copy
+  }
 
   /// Whether other files of the module can't name it.
   package var isHidden: Bool { access == .private || access == .fileprivate }

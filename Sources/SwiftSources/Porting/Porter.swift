@@ -1,0 +1,103 @@
+/// Rewrites sources for Apple's platforms so that they compile where there is no Objective-C runtime, as far
+/// as that is mechanical, and lists the rest.
+///
+/// Code that the compiler does not see here (`#if canImport(UIKit)`, comments, texts) is never changed. What
+/// is rewritten once is not found again.
+package struct Porter {
+  package enum Style: Sendable {
+    /// For files that are kept: what is removed leaves no gap, and members stay managed, since their
+    /// accessors are generated.
+    case kept
+    /// For a build: every line stays where it is, and columns as far as possible. Managed members become
+    /// computed properties, private ones too.
+    case built
+  }
+
+  /// A file as it was and as it is to be.
+  package struct Result: Sendable {
+    package let source: SourceText
+    package let text: String
+    package let findings: [PortingFinding]
+    /// How many lines of the file are changed or removed.
+    package let changedLineCount: Int
+  }
+
+  private let style: Style
+  private let platform: Platform
+  private let files: [ScannedFile]
+  private let types: ModuleTypes
+  private let remarks: [SourceRemark]
+  /// The names in the model of properties that have another one in Swift.
+  private let modelNames: [String: String]
+  private let typeNames: Set<String>
+  /// Whether the module says which of the ambiguous names are meant.
+  package let hasAliases: Bool
+
+  /// - Parameters:
+  ///   - sources: all sources of a module.
+  ///   - modules: other modules that it can import.
+  /// - Throws: ``SourceFailure`` where a source has an end missing.
+  package init(_ sources: [SourceText], modules: Set<String> = [], style: Style) throws(SourceFailure) {
+    self.style = style
+    platform = Platform(modules: modules)
+    var files: [ScannedFile] = []
+    for source in sources { files.append(try DeclarationScanner.scan(source, on: platform)) }
+    self.files = files
+    types = ModuleTypes([ModuleTypes.Module(name: "", files: files)])
+    remarks = ModuleMembers(files, types).remarks
+    var modelNames: [String: String] = [:]
+    var typeNames: Set<String> = []
+    var hasAliases: Bool = false
+    func collect(_ declarations: [TypeDeclaration]) {
+      for type in declarations {
+        typeNames.formUnion(type.name)
+        if type.kind == .typealias, let name = type.name.first, Self.ambiguousNames.contains(name) {
+          hasAliases = true
+        }
+        for member in type.members {
+          guard case .property = member.form, let name = member.objectiveCName else { continue }
+          modelNames[member.name] = name
+        }
+        collect(type.types)
+      }
+    }
+    for file in files { collect(file.declarations) }
+    (self.modelNames, self.typeNames, self.hasAliases) = (modelNames, typeNames, hasAliases)
+  }
+
+  static let ambiguousNames: Set<String> = [
+    "NSExpression", "NSComparisonPredicate", "NSCompoundPredicate", "PredicateError",
+  ]
+
+  /// The file that a module with an ambiguous name needs once.
+  package static let aliases: String = """
+    // These names are in Foundation and in CoreData where there is no Objective-C runtime.
+    #if !canImport(ObjectiveC)
+      import CoreData
+
+      typealias NSExpression = CoreData.NSExpression
+      typealias NSComparisonPredicate = CoreData.NSComparisonPredicate
+      typealias NSCompoundPredicate = CoreData.NSCompoundPredicate
+      typealias PredicateError = CoreData.PredicateError
+    #endif
+
+    """
+
+  package static let aliasFileName: String = "CoreDataNames.swift"
+
+  /// The result for each source, in their order.
+  package func results() throws(SourceFailure) -> [Result] {
+    var results: [Result] = []
+    for file in files {
+      var pass = try PortingPass(
+        file, types: types, style: style, platform: platform, modelNames: modelNames, typeNames: typeNames,
+        hasAliases: hasAliases)
+      pass.run()
+      if style == .kept {
+        for remark in remarks where remark.path == file.source.path { pass.add(remark) }
+      }
+      results.append(pass.result())
+    }
+    return results
+  }
+}

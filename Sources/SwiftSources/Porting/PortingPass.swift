@@ -1,0 +1,541 @@
+/// The rewriting of one file.
+struct PortingPass {
+  private let file: ScannedFile
+  private let source: SourceText
+  private let types: ModuleTypes
+  private let style: Porter.Style
+  private let modelNames: [String: String]
+  private let typeNames: Set<String>
+  private let hasAliases: Bool
+  private let tokens: [Token]
+  private var edits: [Edit] = []
+  private var findings: [PortingFinding] = []
+
+  private struct Edit {
+    let range: Range<Int>
+    let text: String
+  }
+
+  init(
+    _ file: ScannedFile, types: ModuleTypes, style: Porter.Style, platform: Platform,
+    modelNames: [String: String], typeNames: Set<String>, hasAliases: Bool
+  ) throws(SourceFailure) {
+    self.file = file
+    source = file.source
+    self.types = types
+    self.style = style
+    self.modelNames = modelNames
+    self.typeNames = typeNames
+    self.hasAliases = hasAliases
+    tokens = try ConditionedTokens(try Lexer.tokens(of: file.source), of: file.source, on: platform).tokens
+  }
+
+  // MARK: Tokens
+
+  private func text(_ index: Int) -> String {
+    index >= 0 && index < tokens.count ? source[tokens[index].range] : ""
+  }
+
+  private func isWord(_ index: Int) -> Bool {
+    index >= 0 && index < tokens.count && tokens[index].kind == .identifier
+  }
+
+  /// The index after a bracket that begins at an index.
+  private func end(of index: Int) -> Int {
+    var depth: Int = 0
+    var position: Int = index
+    while position < tokens.count {
+      switch text(position) {
+      case "(", "[", "{": depth += 1
+      case ")", "]", "}": depth -= 1
+      default: break
+      }
+      position += 1
+      if depth == 0 { break }
+    }
+    return position
+  }
+
+  private func range(_ first: Int, _ end: Int) -> Range<Int> {
+    tokens[first].range.lowerBound..<tokens[end - 1].range.upperBound
+  }
+
+  private mutating func note(_ rule: PortingRule, at range: Range<Int>, _ detail: String? = nil) {
+    let (line, column) = source.position(of: range.lowerBound)
+    let whole: String = source[range]
+    let first: Substring = whole.split(separator: "\n").first ?? ""
+    findings.append(
+      PortingFinding(
+        rule: rule, path: source.path, line: line, column: column,
+        excerpt: first.count > 60 ? first.prefix(59) + "…" : String(first), detail: detail))
+  }
+
+  mutating func add(_ remark: SourceRemark) {
+    findings.append(
+      PortingFinding(
+        rule: .hiddenMember, path: remark.path, line: remark.line, column: remark.column,
+        excerpt: source.line(at: remark.line).trimmed, detail: remark.message))
+  }
+
+  // MARK: The walk
+
+  mutating func run() {
+    rewriteMembers(file.declarations)
+    var index: Int = 0
+    while index < tokens.count {
+      let token: Token = tokens[index]
+      switch token.kind {
+      case .pound: index = pound(index)
+      case .punctuation where text(index) == "@" && isWord(index + 1): index = attribute(index)
+      case .identifier: index = word(index)
+      default: index += 1
+      }
+    }
+    importModules()
+  }
+
+  private static let removed: Set<String> = [
+    "objc", "nonobjc", "objcMembers", "IBAction", "IBOutlet", "IBInspectable", "IBDesignable",
+    "NSCopying", "GKInspectable",
+  ]
+
+  private mutating func attribute(_ index: Int) -> Int {
+    let name: String = text(index + 1)
+    guard Self.removed.contains(name) else { return index + 2 }
+    var last: Int = index + 2
+    if name == "objc", text(last) == "(", !tokens[last].isSpaced { last = end(of: last) }
+    note(.objectiveCAttribute, at: range(index, last))
+    remove(index, last)
+    return last
+  }
+
+  private mutating func pound(_ index: Int) -> Int {
+    switch text(index) {
+    case "#keyPath":
+      guard text(index + 1) == "(" else { return index + 1 }
+      let last: Int = end(of: index + 1)
+      if let path = path(in: (index + 2)..<(last - 1)) {
+        note(.keyPath, at: range(index, last))
+        edits.append(Edit(range: range(index, last), text: "\"\(path)\""))
+      } else {
+        note(.unreadableKeyPath, at: range(index, last))
+      }
+      return last
+    case "#selector":
+      guard text(index + 1) == "(" else { return index + 1 }
+      let last: Int = end(of: index + 1)
+      selector(index, last)
+      return last
+    default: return index + 1
+    }
+  }
+
+  /// `Recipe.author.name` as `author.name`: without types, modules and `self`.
+  private func path(in range: Range<Int>) -> String? {
+    var parts: [String] = []
+    for position in range {
+      let isDot: Bool = (position - range.lowerBound) % 2 == 1
+      if isDot ? text(position) != "." : !isWord(position) { return nil }
+      if !isDot { parts.append(text(position)) }
+    }
+    while parts.count > 1 || parts.first.map(isType) == true {
+      guard let first = parts.first, isType(first) || first == "self" else { break }
+      parts.removeFirst()
+    }
+    guard !parts.isEmpty, !parts.contains("self") else { return nil }
+    return parts.map { part in
+      let name: String = part.hasPrefix("`") ? String(part.dropFirst().dropLast()) : part
+      return modelNames[name] ?? name
+    }.joined(separator: ".")
+  }
+
+  private func isType(_ name: String) -> Bool {
+    typeNames.contains(name) || name == "Self" || name.first?.isUppercase == true
+      || name.hasPrefix("_") && name.dropFirst().first?.isUppercase == true
+  }
+
+  private static let comparisons: Set<String> = [
+    "compare", "caseInsensitiveCompare", "localizedCompare", "localizedCaseInsensitiveCompare",
+    "localizedStandardCompare",
+  ]
+
+  private mutating func selector(_ index: Int, _ last: Int) {
+    let inner: Range<Int> = (index + 2)..<(last - 1)
+    if text(inner.lowerBound) == "getter", text(inner.lowerBound + 1) == ":",
+      text(index - 2) == "NSStringFromSelector", text(index - 1) == "(", text(last) == ")",
+      let path = path(in: (inner.lowerBound + 2)..<inner.upperBound), !path.contains(".")
+    {
+      note(.propertySelector, at: range(index - 2, last + 1))
+      edits.append(Edit(range: range(index - 2, last + 1), text: "\"\(path)\""))
+      return
+    }
+    // #selector(NSString.localizedStandardCompare(_:))
+    if ["NSString", "NSNumber", "NSDate", "String"].contains(text(inner.lowerBound)),
+      text(inner.lowerBound + 1) == ".", Self.comparisons.contains(text(inner.lowerBound + 2))
+    {
+      let rest: String = (inner.lowerBound + 3..<inner.upperBound).map(text).joined()
+      if rest.isEmpty || rest == "(_:)" {
+        note(.comparisonSelector, at: range(index, last))
+        edits.append(
+          Edit(range: range(index, last), text: "Selector(\"\(text(inner.lowerBound + 2)):\")"))
+        return
+      }
+    }
+    // The call around it: addObserver(self, selector: #selector(…), name: …)
+    if text(index - 2) == "selector", text(index - 1) == ":", text(last) == ",", text(last + 1) == "name" {
+      note(.observer, at: range(index, last))
+    } else {
+      note(.selector, at: range(index, last))
+    }
+  }
+
+  private static let modifiersAndKeywords: Set<String> = [
+    "var", "let", "func", "class", "init", "subscript", "public", "private", "fileprivate", "internal",
+    "open",
+    "package", "final", "override", "static", "lazy", "weak", "unowned", "required", "convenience",
+  ]
+
+  private mutating func word(_ index: Int) -> Int {
+    let name: String = text(index)
+    switch name {
+    case "dynamic":
+      let follows: Bool = Self.modifiersAndKeywords.contains(text(index + 1)) || text(index + 1) == "@"
+      if follows, isWord(index + 1) || text(index + 1) == "@", text(index - 1) != "." {
+        note(.dynamicModifier, at: tokens[index].range)
+        remove(index, index + 1)
+      }
+    case "Foundation":
+      if text(index + 1) == ".", ["ValueTransformer", "UndoManager"].contains(text(index + 2)) {
+        note(.valueTransformer, at: range(index, index + 3))
+        edits.append(Edit(range: tokens[index].range, text: "CoreData"))
+        return index + 3
+      }
+    case "import": return importedModule(index)
+    case "optional":
+      if ["func", "var", "static", "mutating"].contains(text(index + 1)), text(index - 1) != "." {
+        note(.optionalRequirement, at: range(index, index + 2))
+      }
+    case "override": overriding(index)
+    case "AutoreleasingUnsafeMutablePointer": note(.keyValidation, at: tokens[index].range)
+    case "observeValue":
+      if text(index - 1) == "func" { note(.keyValueObserving, at: range(index - 1, index + 1)) }
+    case "addObserver", "removeObserver":
+      if text(index + 1) == "(" {
+        let last: Int = end(of: index + 1)
+        if (index + 2..<last).contains(where: { text($0) == "forKeyPath" && text($0 + 1) == ":" }) {
+          note(.keyValueObserving, at: tokens[index].range)
+        }
+      }
+    case "publisher":
+      if text(index - 1) == ".", text(index + 1) == "(", text(index + 2) == "for", text(index + 3) == ":",
+        text(index + 4) == "\\"
+      {
+        note(.keyValueObserving, at: range(index, index + 4))
+      }
+    case "automaticallyNotifiesObservers": note(.keyValueObserving, at: tokens[index].range)
+    case let name where name.hasPrefix("keyPathsForValuesAffecting"):
+      note(.keyValueObserving, at: tokens[index].range)
+    case "CVarArg":
+      if text(index - 1) == "@retroactive" || text(index - 1) == "retroactive" || text(index - 1) == ":" {
+        retroactive(index)
+      }
+    case "as": genericRequest(index)
+    case let name where Porter.ambiguousNames.contains(name): ambiguous(index)
+    default: break
+    }
+    return index + 1
+  }
+
+  private mutating func overriding(_ index: Int) {
+    guard isExtension(at: tokens[index].range.lowerBound), text(index - 1) != "." else { return }
+    let next: Int =
+      (index + 1..<min(index + 6, tokens.count)).first { ["func", "var", "init"].contains(text($0)) } ?? index
+    guard next > index else { return }
+    // Managed members have a body of their own in a build.
+    note(.overrideInExtension, at: range(index, min(next + 2, tokens.count)))
+  }
+
+  /// Whether the innermost type around an offset is an extension.
+  private func isExtension(at offset: Int) -> Bool {
+    func innermost(_ types: [TypeDeclaration]) -> TypeDeclaration? {
+      for type in types where type.body?.contains(offset) == true {
+        return innermost(type.types) ?? type
+      }
+      return nil
+    }
+    return innermost(file.declarations)?.kind == .extension
+  }
+
+  private mutating func retroactive(_ index: Int) {
+    var start: Int = index
+    while start > 0, index - start < 12, text(start) != "extension" { start -= 1 }
+    let known: Set<String> = [
+      "UUID", "Date", "Data", "URL", "Decimal", "Array", "Set", "Dictionary", "NSObject",
+    ]
+    guard text(start) == "extension", (start..<index).contains(where: { known.contains(text($0)) }) else {
+      return
+    }
+    note(.retroactiveArgument, at: range(start, index + 1))
+  }
+
+  private mutating func genericRequest(_ index: Int) {
+    var next: Int = index + 1
+    guard text(next) == "!" || text(next) == "?" else { return }
+    next += 1
+    guard text(next) == "NSFetchRequest", text(next + 1) == "<",
+      ["Self", "NSManagedObject", "NSFetchRequestResult", "T"].contains(text(next + 2)), text(next + 3) == ">"
+    else { return }
+    note(.genericRequest, at: range(index, next + 4))
+  }
+
+  private mutating func ambiguous(_ index: Int) {
+    guard !hasAliases, text(index - 1) != ".", file.imports.contains(where: { $0.module == "Foundation" })
+    else { return }
+    note(.ambiguousName, at: tokens[index].range)
+    // Files that are kept are for both platforms; their module has one file of aliases.
+    if style == .built {
+      edits.append(Edit(range: tokens[index].range, text: "CoreData.\(text(index))"))
+    }
+  }
+
+  // MARK: Imports
+
+  private static let fromFoundation: Set<String> = [
+    "ValueTransformer", "NSValueTransformerName", "UndoManager", "NSSecureUnarchiveFromDataTransformer",
+    "NSUnarchiveFromDataTransformerName",
+  ]
+
+  private mutating func importedModule(_ index: Int) -> Int {
+    guard isWord(index + 1), tokens[index].startsLine || text(index - 2) == "@" || isWord(index - 1) else {
+      return index + 1
+    }
+    let module: String = text(index + 1)
+    if Platform.appleModules.contains(module), module != "CoreFoundation" {
+      note(.appleModule, at: range(index, index + 2))
+    }
+    return index + 2
+  }
+
+  /// Adds the import of CoreData where Foundation has on Apple's platforms what is in CoreData here.
+  private mutating func importModules() {
+    guard !file.imports.contains(where: { $0.module == "CoreData" }),
+      let foundation = tokens.indices.first(where: { text($0) == "import" && text($0 + 1) == "Foundation" }),
+      tokens[foundation].startsLine,
+      let use = tokens.indices.first(where: { needsCoreData($0) })
+    else { return }
+    note(.missingImport, at: tokens[use].range)
+    let place: Int = tokens[foundation + 1].range.upperBound
+    edits.append(
+      Edit(range: place..<place, text: style == .built ? "; import CoreData" : "\nimport CoreData"))
+  }
+
+  private func needsCoreData(_ index: Int) -> Bool {
+    guard isWord(index), text(index - 1) != "." || text(index - 2) == "Foundation" else { return false }
+    let name: String = text(index)
+    if Self.fromFoundation.contains(name) { return !typeNames.contains(name) }
+    let arguments: [String: Set<String>] = [
+      "NSPredicate": ["format"], "NSSortDescriptor": ["key"],
+      "NSExpression": ["format", "forKeyPath", "forFunction"],
+    ]
+    return text(index + 1) == "(" && arguments[name]?.contains(text(index + 2)) == true
+  }
+
+  // MARK: Managed members
+
+  private mutating func rewriteMembers(_ types: [TypeDeclaration]) {
+    for type in types {
+      var properties: Set<String> = []
+      for member in type.members { if case .property = member.form { properties.insert(member.name) } }
+      for list in Dictionary(grouping: type.members, by: { $0.range.lowerBound }).values.sorted(by: {
+        $0[0].range.lowerBound < $1[0].range.lowerBound
+      }) {
+        rewrite(list, in: type, properties)
+      }
+      rewriteMembers(type.types)
+    }
+  }
+
+  /// - Parameter members: those of one declaration: `@NSManaged var a: Int16, b: Int16`.
+  private mutating func rewrite(
+    _ members: [ManagedMember], in type: TypeDeclaration, _ properties: Set<String>
+  ) {
+    let first: ManagedMember = members[0]
+    if style == .kept {
+      guard first.objectiveCName != nil, members.count == 1 else { return }
+      // Without the attribute, the role is that of the Swift name.
+      let plain: ManagedMember = first.named(nil)
+      guard case .success(let role) = MemberRole.role(of: first, properties: properties) else { return }
+      if case .success(role) = MemberRole.role(of: plain, properties: properties) { return }
+      note(.renamedProperty, at: first.range)
+    }
+    var roles: [(ManagedMember, MemberRole)] = []
+    for member in members {
+      switch MemberRole.role(of: member, properties: properties) {
+      case .success(let role): roles.append((member, role))
+      case .failure(let unplaced):
+        note(
+          .hiddenMember, at: member.range,
+          "This member can't be given a body: \(unplaced.reason). Write it by hand.")
+        return
+      }
+    }
+    if style == .built { note(.managedMember, at: first.range) }
+    let isGeneric: Bool = !type.genericParameters.isEmpty || type.isConstrained
+    let prefix: String = self.prefix(of: first)
+    var keys: [String: String] = [:]
+    func key(_ name: String) -> String {
+      if isGeneric || style == .kept { return "\"\(name)\"" }
+      if let known = keys[name] { return "Self.\(known)" }
+      let made: String = "_managedKey\(first.offset)_\(keys.count)"
+      keys[name] = made
+      return "Self.\(made)"
+    }
+    var parts: [String] = []
+    for (index, (member, role)) in roles.enumerated() {
+      let start: String =
+        index == 0 ? prefix : prefix.split(whereSeparator: \.isNewline).joined(separator: " ")
+      switch member.form {
+      case .property(let type):
+        let body = ManagedBody(role, type: type, types, key: key)
+        // `T!` would fit the accessors of T and of T?.
+        let get: String =
+          type.text.hasSuffix("!") && body.get.hasPrefix("managedValue")
+          ? "\(body.get) as \(type.text.dropLast())?" : body.get
+        parts.append(
+          "\(start)var \(quoted(member.name)): \(type.text) { get { \(get) } set { \(body.set) } }")
+      case .method(let parameters, _):
+        let names: [String] = parameters.indices.map { "value\($0)" }
+        let list: String = zip(names, parameters).map { "\($1.label ?? "_") \($0): \($1.type.text)" }
+          .joined(separator: ", ")
+        parts.append(
+          "\(start)func \(quoted(member.name))(\(list)) { \(ManagedBody.method(role, names, key: key)) }")
+      }
+    }
+    for (name, made) in keys.sorted(by: { $0.value < $1.value }) {
+      parts.append("nonisolated private static let \(made) = ManagedKey(\"\(name)\")")
+    }
+    var text: String = parts.joined(separator: "; ")
+    // Later lines stay where they are.
+    let lines: Int = source[first.range].count { $0.isNewline } - text.count { $0.isNewline }
+    for _ in 0..<max(lines, 0) { text += "\n" }
+    edits.append(Edit(range: first.range, text: text))
+  }
+
+  private func quoted(_ name: String) -> String {
+    [
+      "class", "default", "in", "is", "as", "for", "self", "init", "operator", "protocol", "repeat",
+      "extension",
+      "import", "return", "case", "switch", "where", "static", "public", "private", "internal", "func", "var",
+      "let",
+      "true", "false", "nil", "if", "else", "do", "try", "throw", "throws", "while", "break", "continue",
+      "enum",
+      "struct", "super", "subscript", "typealias", "any", "guard", "defer", "catch", "Any", "Type",
+    ].contains(name) ? "`\(name)`" : name
+  }
+
+  /// What precedes `var` or `func`, without `@NSManaged` and what there is no use for.
+  private func prefix(of member: ManagedMember) -> String {
+    var text: String = ""
+    var index: Int = tokens.firstIndex { $0.range.lowerBound == member.range.lowerBound } ?? 0
+    var previous: Int = member.range.lowerBound
+    while index < tokens.count, self.text(index) != "var", self.text(index) != "func" {
+      var last: Int = index + 1
+      if self.text(index) == "@" {
+        last = index + 2
+        if self.text(last) == "(", !tokens[last].isSpaced { last = end(of: last) }
+      } else if self.text(index + 1) == "(" {
+        last = end(of: index + 1)
+      }
+      let name: String = self.text(index) == "@" ? self.text(index + 1) : self.text(index)
+      text += gap(previous, tokens[index].range.lowerBound)
+      if name != "NSManaged", name != "dynamic", !Self.removed.contains(name) {
+        text += source[range(index, last)]
+      } else if style == .built {
+        text += String(source[range(index, last)].map { $0.isNewline ? $0 : " " })
+      }
+      previous = tokens[last - 1].range.upperBound
+      index = last
+    }
+    text += gap(previous, tokens[index].range.lowerBound)
+    return style == .kept ? text.trimmed + (text.trimmed.isEmpty ? "" : " ") : text
+  }
+
+  /// White space between two tokens; comments are left out.
+  private func gap(_ start: Int, _ end: Int) -> String {
+    guard start < end else { return "" }
+    let text: String = source[start..<end]
+    return text.allSatisfy(\.isWhitespace) ? text : String(text.filter(\.isNewline)) + " "
+  }
+
+  // MARK: Edits
+
+  /// Removes tokens with the white space after them, or with the line if nothing else is on it.
+  private mutating func remove(_ first: Int, _ last: Int) {
+    let range: Range<Int> = range(first, last)
+    if style == .built {
+      let blank = String(source[range].map { $0.isNewline ? $0 : " " })
+      edits.append(Edit(range: range, text: blank))
+      return
+    }
+    let bytes: [UInt8] = source.bytes
+    var end: Int = range.upperBound
+    while end < bytes.count, bytes[end] == Ascii.space || bytes[end] == Ascii.tab { end += 1 }
+    var start: Int = range.lowerBound
+    while start > 0, bytes[start - 1] == Ascii.space || bytes[start - 1] == Ascii.tab { start -= 1 }
+    let endsLine: Bool =
+      end == bytes.count || bytes[end] == Ascii.newline || bytes[end] == Ascii.carriageReturn
+    if endsLine, start == 0 || bytes[start - 1] == Ascii.newline {
+      if end < bytes.count, bytes[end] == Ascii.carriageReturn { end += 1 }
+      if end < bytes.count { end += 1 }
+      edits.append(Edit(range: start..<end, text: ""))
+    } else if endsLine {
+      edits.append(Edit(range: start..<range.upperBound, text: ""))
+    } else {
+      edits.append(Edit(range: range.lowerBound..<end, text: ""))
+    }
+  }
+
+  func result() -> Porter.Result {
+    // A managed declaration is replaced as a whole, with the attributes in it.
+    let ordered: [Edit] = edits.sorted {
+      ($0.range.lowerBound, -$0.range.upperBound) < ($1.range.lowerBound, -$1.range.upperBound)
+    }
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(source.bytes.count)
+    var position: Int = 0
+    var changed: Set<Int> = []
+    for edit in ordered {
+      guard edit.range.lowerBound >= position else { continue }
+      bytes += source.bytes[position..<edit.range.lowerBound]
+      bytes += Array(edit.text.utf8)
+      position = edit.range.upperBound
+      let (first, _) = source.position(of: edit.range.lowerBound)
+      let (last, _) = source.position(of: max(edit.range.lowerBound, edit.range.upperBound - 1))
+      changed.formUnion(first...last)
+    }
+    bytes += source.bytes[position...]
+    return Porter.Result(
+      source: source, text: String(decoding: bytes, as: UTF8.self),
+      findings: findings.sorted {
+        ($0.line, $0.column, $0.rule.rawValue) < ($1.line, $1.column, $1.rule.rawValue)
+      },
+      changedLineCount: changed.count)
+  }
+}
+
+extension ManagedMember {
+  func named(_ objectiveCName: String?) -> ManagedMember {
+    ManagedMember(
+      name: name, form: form, access: access, isOverride: isOverride, objectiveCName: objectiveCName,
+      offset: offset, range: range, condition: condition)
+  }
+}
+
+extension String {
+  var trimmed: String {
+    var text: Substring = self[...]
+    while text.last?.isWhitespace == true { text.removeLast() }
+    while text.first?.isWhitespace == true { text.removeFirst() }
+    return String(text)
+  }
+}

@@ -1,0 +1,117 @@
+/// What in sources for Apple's platforms differs where there is no Objective-C runtime.
+package enum PortingRule: String, CaseIterable, Sendable {
+  // Rewritten.
+  case objectiveCAttribute = "objc-attribute"
+  case dynamicModifier = "dynamic"
+  case keyPath = "key-path"
+  case comparisonSelector = "comparison-selector"
+  case propertySelector = "property-selector"
+  case valueTransformer = "value-transformer"
+  case missingImport = "missing-import"
+  case renamedProperty = "renamed-property"
+  case managedMember = "managed-member"
+  case ambiguousName = "ambiguous-name"
+  // Left.
+  case unreadableKeyPath = "key-path-left"
+  case selector = "selector"
+  case observer = "selector-observer"
+  case keyValueObserving = "key-value-observing"
+  case keyValidation = "key-validation"
+  case appleModule = "apple-module"
+  case optionalRequirement = "optional-requirement"
+  case overrideInExtension = "override-in-extension"
+  case retroactiveArgument = "retroactive-cvararg"
+  case hiddenMember = "managed-member-left"
+  // To be looked at.
+  case genericRequest = "generic-request"
+  case namedAccessor = "named-accessor"
+
+  package enum Outcome: String, Sendable {
+    /// The command changes it.
+    case rewritten
+    /// It does not compile and has to be changed by hand.
+    case left
+    /// It compiles and may do something else.
+    case check
+  }
+
+  package var outcome: Outcome {
+    switch self {
+    case .objectiveCAttribute, .dynamicModifier, .keyPath, .comparisonSelector, .propertySelector,
+      .valueTransformer, .missingImport, .renamedProperty, .managedMember, .ambiguousName:
+      .rewritten
+    case .unreadableKeyPath, .selector, .observer, .keyValueObserving, .keyValidation, .appleModule,
+      .optionalRequirement, .overrideInExtension, .retroactiveArgument, .hiddenMember:
+      .left
+    case .genericRequest, .namedAccessor: .check
+    }
+  }
+
+  /// One sentence: what it is, and what to write.
+  package var advice: String {
+    switch self {
+    case .objectiveCAttribute: "There is no Objective-C runtime: the attribute is removed."
+    case .dynamicModifier: "There is no Objective-C runtime: the modifier is removed."
+    case .keyPath: "#keyPath becomes the text of the path."
+    case .comparisonSelector: "#selector of a comparison becomes Selector(\"…\")."
+    case .propertySelector: "The name of a getter becomes its text."
+    case .valueTransformer: "Foundation has no ValueTransformer here; CoreData has."
+    case .missingImport: "What Foundation has on Apple's platforms is in CoreData here: it is imported."
+    case .renamedProperty:
+      "The property has another name in the model; an accessor with that name replaces @NSManaged."
+    case .managedMember: "@NSManaged becomes a computed property or a method."
+    case .ambiguousName:
+      "The name is in Foundation and in CoreData; aliases in one file of the module say which is meant."
+    case .unreadableKeyPath: "#keyPath has to be written as text, or as a Swift key path."
+    case .selector: "There are no selectors: pass a closure."
+    case .observer:
+      "Observe with a closure, addObserver(forName:object:queue:using:), or notifications(named:)."
+    case .keyValueObserving: "Use observe(_:options:) with a closure; managed objects are Observable too."
+    case .keyValidation: "Write a branch in validateValue(_:forKey:)."
+    case .appleModule: "The module exists on Apple's platforms only: put what needs it into #if canImport(…)."
+    case .optionalRequirement:
+      "Requirements can't be optional: give the requirement a default in an extension."
+    case .overrideInExtension: "Move the override into the class: Swift allows none in an extension."
+    case .retroactiveArgument:
+      "CoreData declares this conformance: remove yours, or put it into #if !canImport(CoreData)."
+    case .hiddenMember: "No accessors can be generated for this member."
+    case .genericRequest: "A cast of a request to another result type fails: create it with its final type."
+    case .namedAccessor:
+      "If predicates, sort descriptors or value(forKey:) name this property, list it in customAccessors."
+    }
+  }
+
+  /// The page that explains it, in the folder of the documentation, with its part.
+  package var page: String {
+    switch self {
+    case .observer: "porting.md#observers"
+    case .keyValueObserving: "porting.md#observers"
+    case .keyPath, .unreadableKeyPath: "porting.md#names-of-properties"
+    case .keyValidation: "validation.md"
+    case .valueTransformer: "porting.md#value-transformers"
+    case .genericRequest: "porting.md#requests-of-a-generic-type"
+    case .retroactiveArgument: "porting.md#arguments"
+    case .managedMember, .hiddenMember, .renamedProperty: "accessors.md#nsmanaged-as-it-stands"
+    default: "porting.md"
+    }
+  }
+}
+
+/// A place where a rule applies.
+package struct PortingFinding: Hashable, Sendable, CustomStringConvertible {
+  package let rule: PortingRule
+  package let path: String
+  package let line: Int
+  package let column: Int
+  /// The source of the place.
+  package let excerpt: String
+  /// More than the rule says, for this place.
+  package let detail: String?
+
+  /// As compilers write it; an error where nothing can be rewritten.
+  package var description: String {
+    let kind: String = rule.outcome == .left ? "error" : "warning"
+    return
+      "\(path):\(line):\(column): \(kind): '\(excerpt)': \(detail ?? rule.advice) See Documentation/\(rule.page)"
+  }
+}

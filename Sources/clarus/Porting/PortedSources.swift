@@ -1,0 +1,232 @@
+import Foundation
+import SwiftSources
+
+/// The sources of a folder, as they are and as they are to be.
+struct PortedSources {
+  /// A file that changes, or is new.
+  struct Change {
+    let url: URL
+    /// As messages name it.
+    let path: String
+    let old: String?
+    let new: String
+    let lineCount: Int
+
+    var diff: String { UnifiedDiff.text(from: old ?? "", to: new, path: path) }
+  }
+
+  private(set) var changes: [Change] = []
+  private(set) var findings: [PortingFinding] = []
+  /// Files that are not understood, with the reason at its line.
+  private(set) var unread: [SourceFailure] = []
+  private(set) var fileCount: Int = 0
+
+  /// - Throws: ``CommandFailure`` if there are no Swift files at the path.
+  init(_ path: String) throws {
+    var isFolder: ObjCBool = false
+    guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) else {
+      throw CommandFailure("\(path): There is no such file or folder.")
+    }
+    let root = URL(fileURLWithPath: path)
+    let files: [URL] = isFolder.boolValue ? try Self.swiftFiles(in: root) : [root]
+    guard !files.isEmpty else { throw CommandFailure("\(path): There are no Swift files in this folder.") }
+    fileCount = files.count
+    for (folder, urls) in Self.modules(
+      files, root: isFolder.boolValue ? root : root.deletingLastPathComponent())
+    {
+      try port(urls, in: folder) { url in
+        isFolder.boolValue ? Self.shown(url, under: root, as: path) : path
+      }
+    }
+    findings.sort { ($0.path, $0.line, $0.column) < ($1.path, $1.line, $1.column) }
+  }
+
+  /// The path of a file as the user would write it.
+  private static func shown(_ url: URL, under root: URL, as path: String) -> String {
+    let rest: Substring = url.standardizedFileURL.path.dropFirst(root.standardizedFileURL.path.count)
+      .drop { $0 == "/" }
+    if path == "." { return String(rest) }
+    return path.hasSuffix("/") ? path + rest : "\(path)/\(rest)"
+  }
+
+  /// Folders of build products and of packages of others.
+  private static let skipped: Set<String> = ["Pods", "Carthage", "DerivedData", "node_modules", "checkouts"]
+
+  private static func swiftFiles(in folder: URL) throws -> [URL] {
+    var files: [URL] = []
+    let entries: [URL]
+    do {
+      entries = try FileManager.default.contentsOfDirectory(
+        at: folder, includingPropertiesForKeys: [.isDirectoryKey])
+    } catch {
+      throw CommandFailure("\(folder.path): The folder can't be read: \(ErrorText.oneLine("\(error)")).")
+    }
+    for entry in entries.sorted(by: { $0.path < $1.path }) {
+      let name: String = entry.lastPathComponent
+      if name.hasPrefix(".") || skipped.contains(name) { continue }
+      var isFolder: ObjCBool = false
+      guard FileManager.default.fileExists(atPath: entry.path, isDirectory: &isFolder) else { continue }
+      // A link may lead back into the folder.
+      let isLink: Bool = (try? FileManager.default.destinationOfSymbolicLink(atPath: entry.path)) != nil
+      if isFolder.boolValue {
+        if !isLink { files += try swiftFiles(in: entry) }
+      } else if name.hasSuffix(".swift"), name != "Package.swift" {
+        files.append(entry)
+      }
+    }
+    return files
+  }
+
+  /// The files of each module: those of one folder in `Sources` or `Tests`, or all.
+  private static func modules(_ files: [URL], root: URL) -> [(folder: URL, files: [URL])] {
+    var order: [String] = []
+    var groups: [String: [URL]] = [:]
+    for file in files {
+      let parts: [String] = file.standardizedFileURL.pathComponents
+      var folder: String = root.standardizedFileURL.path
+      if let place = parts.lastIndex(where: { $0 == "Sources" || $0 == "Tests" }), place + 2 < parts.count {
+        folder = "/" + parts[1...(place + 1)].joined(separator: "/")
+      }
+      if groups[folder] == nil { order.append(folder) }
+      groups[folder, default: []].append(file)
+    }
+    return order.map { (URL(fileURLWithPath: $0), groups[$0] ?? []) }
+  }
+
+  private mutating func port(_ urls: [URL], in folder: URL, path: (URL) -> String) throws {
+    var sources: [SourceText] = []
+    var read: [URL] = []
+    for url in urls {
+      do {
+        let source = try SourceText(contentsOf: url, path: path(url))
+        _ = try DeclarationScanner.scan(source)
+        sources.append(source)
+        read.append(url)
+      } catch let failure as SourceFailure {
+        unread.append(failure)
+      } catch {
+        throw CommandFailure("\(path(url)): The file can't be read: \(ErrorText.oneLine("\(error)")).")
+      }
+    }
+    let porter = try Porter(sources, style: .kept)
+    let results: [Porter.Result] = try porter.results()
+    for (url, result) in zip(read, results) {
+      findings += result.findings
+      if result.text != result.source.text {
+        changes.append(
+          Change(
+            url: url, path: result.source.path, old: result.source.text, new: result.text,
+            lineCount: result.changedLineCount))
+      }
+    }
+    let isAmbiguous: Bool = results.contains { $0.findings.contains { $0.rule == .ambiguousName } }
+    let file: URL = folder.appendingPathComponent(Porter.aliasFileName)
+    if isAmbiguous, !Self.hasPlugin(above: folder), !FileManager.default.fileExists(atPath: file.path) {
+      changes.append(
+        Change(
+          url: file, path: path(file), old: nil, new: Porter.aliases,
+          lineCount: Porter.aliases.count { $0.isNewline }))
+    }
+  }
+
+  /// Whether a plugin of the package writes the aliases.
+  private static func hasPlugin(above folder: URL) -> Bool {
+    var folder: URL = folder.standardizedFileURL
+    while folder.path != "/" {
+      let manifest: URL = folder.appendingPathComponent("Package.swift")
+      if let text = try? String(contentsOf: manifest, encoding: .utf8) {
+        return text.contains("\"CoreDataModelPlugin\"")
+      }
+      folder.deleteLastPathComponent()
+    }
+    return false
+  }
+
+  // MARK: Results
+
+  func write() throws {
+    for change in changes {
+      do {
+        // A new file in the old one's place; its permissions stay.
+        let attributes: [FileAttributeKey: Any]? = try? FileManager.default.attributesOfItem(
+          atPath: change.url.path)
+        try Data(change.new.utf8).write(to: change.url, options: .atomic)
+        if let permissions = attributes?[.posixPermissions] {
+          try? FileManager.default.setAttributes(
+            [.posixPermissions: permissions], ofItemAtPath: change.url.path)
+        }
+      } catch {
+        throw CommandFailure("\(change.path): The file can't be written: \(ErrorText.oneLine("\(error)")).")
+      }
+    }
+  }
+
+  private var changedLineCount: Int { changes.reduce(0) { $0 + $1.lineCount } }
+
+  func writeReport(to output: StandardOutput, written: Bool, verbose: Bool) throws {
+    let shown: [PortingFinding] = findings.filter { verbose || $0.rule.outcome != .rewritten }
+    if !shown.isEmpty {
+      var table = TextTable([
+        TextTable.Column(title: "place"), TextTable.Column(title: "source"),
+        TextTable.Column(title: "outcome"),
+        TextTable.Column(title: "page"),
+      ])
+      for finding in shown {
+        try table.add(
+          [
+            "\(finding.path):\(finding.line):\(finding.column)", finding.excerpt,
+            finding.rule.outcome.rawValue, finding.rule.page,
+          ], to: output)
+      }
+      try table.finish(output)
+      try output.writeLine()
+      for rule in PortingRule.allCases where shown.contains(where: { $0.rule == rule }) {
+        let count: Int = shown.count { $0.rule == rule }
+        try output.writeLine("\(rule.rawValue) (\(Counted.text(count, "place", "places"))): \(rule.advice)")
+      }
+      for finding in shown where finding.detail != nil {
+        try output.writeLine("\(finding.path):\(finding.line): \(finding.detail ?? "")")
+      }
+      try output.writeLine()
+    }
+    for failure in unread {
+      try output.writeLine("\(failure.path):\(failure.line): not understood, not changed: \(failure.message)")
+    }
+    let left: Int = findings.count { $0.rule.outcome == .left }
+    let verb: String = written ? "changed" : "to change"
+    try output.writeLine(
+      """
+      \(Counted.text(fileCount, "file", "files")); \(Counted.text(changedLineCount, "line", "lines")) \(verb) in \
+      \(Counted.text(changes.count, "file", "files")); \(Counted.text(left, "place", "places")) left to do by hand.
+      """)
+  }
+
+  func json(written: Bool) -> JSONText {
+    .object([
+      (
+        "files",
+        .array(
+          changes.map {
+            .object([("path", .string($0.path)), ("changedLines", .integer(Int64($0.lineCount)))])
+          })
+      ),
+      ("changedLines", .integer(Int64(changedLineCount))), ("written", .bool(written)),
+      (
+        "findings",
+        .array(
+          findings.map {
+            .object([
+              ("path", .string($0.path)), ("line", .integer(Int64($0.line))),
+              ("column", .integer(Int64($0.column))), ("rule", .string($0.rule.rawValue)),
+              ("outcome", .string($0.rule.outcome.rawValue)), ("source", .string($0.excerpt)),
+              ("message", .string($0.detail ?? $0.rule.advice)), ("page", .string($0.rule.page)),
+            ])
+          })
+      ),
+      (
+        "unread",
+        .array(unread.map { .object([("path", .string($0.path)), ("message", .string($0.message))]) })
+      ),
+    ])
+  }
+}

@@ -1,0 +1,167 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import SwiftSources
+
+struct PorterTests {
+  private func port(_ text: String, _ style: Porter.Style = .kept) throws -> Porter.Result {
+    try #require(Porter([SourceText(path: "Test.swift", text)], style: style).results().first)
+  }
+
+  @Test(
+    arguments: [
+      // Attributes on lines of their own, with others, with arguments.
+      ("@objc(Item)\npublic class Item: NSManagedObject {\n}\n", "public class Item: NSManagedObject {\n}\n"),
+      ("  @objc\n  @nonobjc public class func f() {}\n", "  public class func f() {}\n"),
+      (
+        "@objcMembers class A {}\r\n@objc\r\nenum B: Int { case a }\r\n",
+        "class A {}\r\nenum B: Int { case a }\r\n"
+      ),
+      (
+        "class A { @objc(addTagsObject:) @NSManaged func addToTags(_ value: Tag) }",
+        "class A { @NSManaged func addToTags(_ value: Tag) }"
+      ),
+      (
+        "class A { @NSManaged @objc dynamic public var x: Int // @objc dynamic\n}",
+        "class A { @NSManaged public var x: Int // @objc dynamic\n}"
+      ),
+      ("f(dynamic: 3); let s = \"@objc #keyPath(A.b)\"; /* @objc */ x.dynamic = y", nil),
+      // Names of properties.
+      (
+        "f(#keyPath(Recipe.title), #keyPath(Shop.Recipe.author.name), #keyPath(title))",
+        "f(\"title\", \"author.name\", \"title\")"
+      ),
+      ("let s = \"\\(#keyPath(Recipe.title)) == %@\"", "let s = \"\\(\"title\") == %@\""),
+      (
+        "class A { @objc(done) @NSManaged var isDone: Bool }\nlet k = #keyPath(A.isDone)",
+        "class A { var isDone: Bool { get { managedValue(\"done\") } set { setManagedValue(newValue, \"done\") } } }\n"
+          + "let k = \"done\""
+      ),
+      ("NSStringFromSelector(#selector(getter: Recipe.title))", "\"title\""),
+      (
+        "NSSortDescriptor(key: \"a\", ascending: true, selector: #selector(NSString.localizedStandardCompare(_:)))",
+        "NSSortDescriptor(key: \"a\", ascending: true, selector: Selector(\"localizedStandardCompare:\"))"
+      ),
+      // Foundation's classes.
+      (
+        "import Foundation\nclass T: Foundation.ValueTransformer {}",
+        "import Foundation\nimport CoreData\nclass T: CoreData.ValueTransformer {}"
+      ),
+      (
+        "import Foundation\nlet p = NSPredicate(format: \"a == 1\")",
+        "import Foundation\nimport CoreData\nlet p = NSPredicate(format: \"a == 1\")"
+      ),
+      ("import CoreData\nimport Foundation\nlet p = NSPredicate(format: \"a == 1\")", nil),
+      // What the compiler does not see here.
+      ("#if canImport(UIKit)\nimport UIKit\n@objc class A {}\n#else\nclass A {}\n#endif\n", nil),
+      ("#if canImport(ObjectiveC)\n@objc(A)\n#endif\nclass A {}\n", nil),
+    ] as [(String, String?)])
+  func `what is mechanical is rewritten, once`(_ text: String, _ expected: String?) throws {
+    let result = try port(text)
+    #expect(result.text == expected ?? text)
+    #expect(try port(result.text).text == result.text)
+    #expect(result.findings.allSatisfy { $0.rule.outcome == .rewritten }, "\(result.findings)")
+    #expect((expected == nil) == (result.changedLineCount == 0))
+  }
+
+  @Test(
+    arguments: [
+      ("import UIKit", .appleModule), ("@testable import SwiftUI", .appleModule),
+      ("n.addObserver(self, selector: #selector(f(_:)), name: .x, object: nil)", .observer),
+      (
+        "Timer(timeInterval: 1, target: self, selector: #selector(tick), userInfo: nil, repeats: true)",
+        .selector
+      ),
+      ("override func observeValue(forKeyPath k: String?) {}", .keyValueObserving),
+      ("r.addObserver(self, forKeyPath: \"a\", options: [], context: nil)", .keyValueObserving),
+      ("r.publisher(for: \\.title)", .keyValueObserving),
+      ("class func keyPathsForValuesAffectingName() -> Set<String> { [] }", .keyValueObserving),
+      ("func validateTitle(_ v: AutoreleasingUnsafeMutablePointer<AnyObject?>) throws {}", .keyValidation),
+      ("protocol P { optional func f() }", .optionalRequirement),
+      ("extension A { override func awakeFromInsert() {} }", .overrideInExtension),
+      ("extension UUID: @retroactive CVarArg {}", .retroactiveArgument),
+      ("let k = #keyPath(A<B>.c)", .unreadableKeyPath),
+      ("return request as! NSFetchRequest<Self>", .genericRequest),
+      (
+        "class A: NSManagedObject { @NSManaged private var h: H }\nprivate enum H: Int16 { case a }",
+        .hiddenMember
+      ),
+    ] as [(String, PortingRule)])
+  func `the rest is listed with its page`(_ text: String, _ rule: PortingRule) throws {
+    let result = try port(text)
+    #expect(result.text == text)
+    #expect(result.findings.map(\.rule) == [rule])
+    let page: Substring = rule.page.prefix { $0 != "#" }
+    let file: URL = SharedFiles.package.appendingPathComponent("Documentation/\(page)")
+    let document: String = try String(contentsOf: file, encoding: .utf8)
+    if let part = rule.page.split(separator: "#").dropFirst().first {
+      let titles: [String] = document.split(separator: "\n").filter { $0.hasPrefix("#") }.map {
+        $0.drop { $0 == "#" || $0 == " " }.lowercased().filter {
+          $0.isLetter || $0.isNumber || $0 == " " || $0 == "-"
+        }
+        .replacing(" ", with: "-")
+      }
+      #expect(titles.contains(String(part)))
+    }
+  }
+
+  @Test func `ambiguous names need one file of aliases`() throws {
+    let text: String = "import CoreData\nimport Foundation\nlet e: NSExpression? = nil\n"
+    #expect(try port(text).findings.map(\.rule) == [.ambiguousName])
+    #expect(try port(text).text == text)
+    #expect(try port("typealias NSExpression = CoreData.NSExpression\n" + text).findings.isEmpty)
+    #expect(try port(text, .built).text.contains("let e: CoreData.NSExpression? = nil"))
+  }
+
+  @Test(arguments: [
+    (
+      "class A: B {\n  @NSManaged public var x: Int16\n}",
+      "class A: B {\n             public var x: Int16 { get { managedValue(Self._managedKey37_0) } set { setManagedValue(newValue, Self._managedKey37_0) } }; nonisolated private static let _managedKey37_0 = ManagedKey(\"x\")\n}"
+    ),
+    ("@objc(A)\nclass A {}\n", "        \nclass A {}\n"),
+  ])
+  func `a build keeps lines and columns`(_ text: String, _ expected: String) throws {
+    let built = try port(text, .built)
+    #expect(built.text == expected)
+    #expect(built.text.count { $0 == "\n" } == text.count { $0 == "\n" })
+  }
+
+  /// Every line of what is built is the line of the source.
+  @Test func `all forms are built with their lines`() throws {
+    for source in try Forms.sources("Forms") {
+      let built: Porter.Result = try #require(Porter([source], style: .built).results().first)
+      let lines: [Substring] = built.text.split(separator: "\n", omittingEmptySubsequences: false)
+      #expect(lines.count == source.lineStarts.count)
+      #expect(!built.text.contains("\n  @NSManaged"))
+    }
+  }
+
+  @Test func `a diff has the lines around`() {
+    let old: String = (1...20).map { "line \($0)\n" }.joined()
+    let new: String = old.replacing("line 3\n", with: "").replacing("line 15\n", with: "new\n")
+    #expect(
+      UnifiedDiff.text(from: old, to: new, path: "A.swift") == """
+        --- a/A.swift
+        +++ b/A.swift
+        @@ -1,6 +1,5 @@
+         line 1
+         line 2
+        -line 3
+         line 4
+         line 5
+         line 6
+        @@ -12,7 +11,7 @@
+         line 12
+         line 13
+         line 14
+        -line 15
+        +new
+         line 16
+         line 17
+         line 18
+
+        """)
+    #expect(UnifiedDiff.text(from: old, to: old, path: "A.swift").isEmpty)
+  }
+}

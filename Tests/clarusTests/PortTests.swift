@@ -1,0 +1,74 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// `clarus port`, as a process.
+@Suite struct PortTests {
+  private static let item: String = """
+    import CoreData
+    import Foundation
+
+    @objc(Item)
+    public class Item: NSManagedObject {
+      @NSManaged public var title: String?
+      @objc dynamic var short: String { title ?? "@objc" }
+      let expression: NSExpression? = nil
+    }
+
+    let path = #keyPath(Item.title)
+
+    """
+
+  private func folder() throws -> TemporaryFolder {
+    let folder = try TemporaryFolder()
+    let sources: URL = folder.url.appendingPathComponent("Sources/Shop")
+    try FileManager.default.createDirectory(at: sources, withIntermediateDirectories: true)
+    try Self.item.write(to: sources.appendingPathComponent("Item.swift"), atomically: true, encoding: .utf8)
+    try "let x = 1\nimport UIKit\n".write(
+      to: sources.appendingPathComponent("View.swift"), atomically: true, encoding: .utf8)
+    try "let s = \"open\n@objc class A {}\n".write(
+      to: sources.appendingPathComponent("Broken.swift"), atomically: true, encoding: .utf8)
+    return folder
+  }
+
+  @Test func `without --write nothing changes, and the diff is shown`() throws {
+    let folder = try folder()
+    let before = try FolderState(folder.url)
+    let run = try CommandLineRun(shell: "cd '\(folder.url.path)' && \"$CLARUS\" port .")
+    #expect(run.status == 0)
+    #expect(run.output.contains("-@objc(Item)\n public class Item"))
+    #expect(
+      run.output.contains(
+        "-  @objc dynamic var short: String { title ?? \"@objc\" }\n+  var short: String { title ?? \"@objc\" }\n"
+      ))
+    #expect(run.output.contains("--- /dev/null\n+++ b/Sources/Shop/CoreDataNames.swift\n@@ -0,0 +1,9 @@\n"))
+    #expect(run.output.contains("+let path = \"title\"\n"))
+    #expect(run.output.contains("+  typealias NSExpression = CoreData.NSExpression\n"))
+    #expect(run.output.contains("Sources/Shop/View.swift:2:1"))
+    #expect(
+      run.output.contains("Broken.swift:1: not understood, not changed: This string literal has no end."))
+    #expect(run.output.hasSuffix("3 files; 12 lines to change in 2 files; 1 place left to do by hand.\n"))
+    #expect(try FolderState(folder.url) == before)
+  }
+
+  @Test func `with --write the files are changed, once`() throws {
+    let folder = try folder()
+    let first = try CommandLineRun(["port", folder.url.path, "--write", "--json"])
+    let report = try #require(first.json() as? [String: Any])
+    #expect(report["written"] as? Bool == true)
+    #expect((report["files"] as? [[String: Any]])?.count == 2)
+    let item: URL = folder.url.appendingPathComponent("Sources/Shop/Item.swift")
+    let text: String = try String(contentsOf: item, encoding: .utf8)
+    #expect(
+      !text.contains("@objc(") && text.contains("\"@objc\"") && text.contains("@NSManaged public var title"))
+    let after = try FolderState(folder.url)
+    let second = try CommandLineRun(["port", folder.url.path, "--write"])
+    #expect(second.output.hasSuffix("4 files; 0 lines changed in 0 files; 1 place left to do by hand.\n"))
+    #expect(try FolderState(folder.url) == after)
+  }
+
+  @Test func `what isn't there is an error`() throws {
+    let run = try CommandLineRun(["port", "/nowhere"])
+    #expect(run.status == 1 && run.errors.contains("There is no such file or folder"))
+  }
+}
