@@ -133,7 +133,8 @@ package enum MigrationProblem: Error, Sendable, Hashable {
     case .notInPlace: "Migrate by copying into a new store."
     case .missingValues(_, let property, _):
       "Give \(property) a default value in the new model, set values with the old model, or use a mapping model."
-    case .duplicates: "Change or delete the objects with the old model, or use a mapping model."
+    case .duplicates:
+      "Change or delete the objects with the old model, give a new attribute no default value, or use a mapping model."
     case .abstractRows:
       "Delete the objects with the old model, or map the entity to one that is not abstract."
     case .proofFailed: "Please report it, with both models."

@@ -68,18 +68,108 @@ struct StagedMigrationTests {
     #expect(log.lines.count == 2)
   }
 
-  @Test("a handler that throws leaves the store at the version before its stage")
-  func failing() throws {
+  @Test(
+    "a handler that throws leaves nothing of its stage, is named, and is called again", arguments: kinds,
+    [true, false])
+  func failing(_ kind: StoreKind, _ isBefore: Bool) throws {
     let folder = try TemporaryFolder()
     let program = try SourceModel.write([Versions.first(), Versions.second()], in: folder)
-    let url: URL = try Versions.makeStore(.sqlite, in: folder)
+    let url: URL = try Versions.makeStore(kind, in: folder)
+    let before: [String] = try Versions.using(Versions.first(), kind, url) { try Versions.people($0) }
     let bytes: Data = try Data(contentsOf: url)
+    let files: [String] = try FileManager.default.contentsOfDirectory(atPath: folder.url.path).sorted()
     let stage = NSCustomMigrationStage(
       migratingFrom: Self.reference(Versions.first()), to: Self.reference(Versions.second()))
-    stage.willMigrateHandler = { _, _ in throw CocoaError(.userCancelled) }
-    let error = errorThrown { try Versions.using(program, .sqlite, url, Self.options([stage])) { _ in } }
-    #expect(error?.code == CocoaError.Code.userCancelled.rawValue)
+    stage.label = "rename pets"
+    let log = CallLog()
+    func handler(_ name: String, fails: Bool, _ person: String) -> NSCustomMigrationStage.Handler {
+      { manager, _ in
+        log.lines.append(name)
+        let context = try #require(manager.container).newBackgroundContext()
+        try context.performAndWait {
+          _ = Versions.make("Person", [person: name], context)
+          try context.save()
+        }
+        if fails { throw CocoaError(.userCancelled) }
+      }
+    }
+    stage.willMigrateHandler = handler("before", fails: isBefore, "name")
+    stage.didMigrateHandler = handler("after", fails: !isBefore, "fullName")
+    let error = errorThrown { try Versions.using(program, kind, url, Self.options([stage])) { _ in } }
+    #expect(error?.code == NSMigrationError)
+    let word: String = isBefore ? "willMigrateHandler" : "didMigrateHandler"
+    for word in ["rename pets", url.path, word] {
+      #expect(error?.localizedDescription.contains(word) == true, "\(error as Any)")
+    }
+    #expect(
+      (error?.userInfo[NSUnderlyingErrorKey] as? CocoaError)?.code == .userCancelled, "\(error as Any)")
     #expect(try Data(contentsOf: url) == bytes)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path).sorted() == files)
+    #expect(log.lines == (isBefore ? ["before"] : ["before", "after"]))
+    log.lines = []
+    stage.willMigrateHandler = handler("before", fails: false, "name")
+    stage.didMigrateHandler = handler("after", fails: false, "fullName")
+    let after = try Versions.using(program, kind, url, Self.options([stage])) {
+      try Versions.people($0, name: "fullName")
+    }
+    #expect(log.lines == ["before", "after"])
+    #expect(after.filter { !$0.hasPrefix("before ") && !$0.hasPrefix("after ") } == before)
+    #expect(after.count == before.count + 2)
+  }
+
+  @Test("a stage whose versions can't be migrated says so, and names the stage and the store")
+  func refused() throws {
+    let folder = try TemporaryFolder()
+    let url: URL = try Versions.makeStore(.sqlite, in: folder)
+    let second: NSManagedObjectModel = Versions.first {
+      $0.entitiesByName["Person"]!.attributesByName["age"]!.attributeType = .stringAttributeType
+    }
+    let stage = NSCustomMigrationStage(
+      migratingFrom: Self.reference(Versions.first()), to: Self.reference(second))
+    stage.label = "ages"
+    stage.willMigrateHandler = { _, _ in }
+    let error = errorThrown { try Versions.using(second, .sqlite, url, Self.options([stage])) { _ in } }
+    #expect(error?.code == NSInferredMappingModelError)
+    for word in ["ages", url.path, "Person.age"] {
+      #expect(error?.localizedDescription.contains(word) == true, "\(error as Any)")
+    }
+    #expect(error?.localizedDescription.contains(".migration") == false, "\(error as Any)")
+  }
+
+  @Test("versions between two stages are passed lightly")
+  func gap() throws {
+    let folder = try TemporaryFolder()
+    let program = try SourceModel.write([Versions.first(), Versions.second(), Self.third()], in: folder)
+    let url: URL = try Versions.makeStore(.sqlite, in: folder)
+    let stage = NSCustomMigrationStage(
+      migratingFrom: Self.reference(Versions.second()), to: Self.reference(Self.third()))
+    let log = CallLog()
+    stage.willMigrateHandler = { manager, _ in
+      let model = try #require(manager.container).managedObjectModel
+      log.lines.append(model.entitiesByName["Animal"] == nil ? "first" : "second")
+    }
+    let light = NSLightweightMigrationStage([Versions.first().versionChecksum])
+    let names = try Versions.using(program, .sqlite, url, Self.options([light, stage])) {
+      try Versions.people($0, name: "fullName").count
+    }
+    #expect(names == 3)
+    #expect(log.lines == ["second"])
+  }
+
+  @Test("a checksum that no version has is refused with the ones that there are")
+  func unknown() throws {
+    let folder = try TemporaryFolder()
+    let program = try SourceModel.write([Versions.first(), Versions.second(), Self.third()], in: folder)
+    let url: URL = try Versions.makeStore(.sqlite, in: folder)
+    let light = NSLightweightMigrationStage([
+      Versions.first().versionChecksum, "mistyped", Self.third().versionChecksum,
+    ])
+    light.label = "small steps"
+    let error = errorThrown { try Versions.using(program, .sqlite, url, Self.options([light])) { _ in } }
+    #expect(error?.code == NSManagedObjectModelReferenceNotFoundError)
+    for word in ["small steps", "mistyped", Versions.second().versionChecksum] {
+      #expect(error?.localizedDescription.contains(word) == true, "\(error as Any)")
+    }
   }
 
   @Test("stages do not go back, and say which version they lack")

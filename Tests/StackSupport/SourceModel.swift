@@ -72,6 +72,8 @@ public enum SourceModel {
     case .dateAttributeType: "Date"
     case .binaryDataAttributeType: "Binary"
     case .doubleAttributeType: "Double"
+    case .floatAttributeType: "Float"
+    case .decimalAttributeType: "Decimal"
     default: "String"
     }
   }

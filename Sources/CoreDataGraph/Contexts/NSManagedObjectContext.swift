@@ -159,7 +159,8 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
       }
       if newValue?.concurrencyType == .confinementConcurrencyType {
         fatalError(
-          "Parent contexts must have a queue: make the parent with a private-queue or main-queue type.")
+          "Parent contexts must have a queue: make the parent with a private-queue or main-queue type. The contexts "
+            + "of a migration manager have none: a policy uses them themselves, on the thread that migrates.")
       }
     }
     didSet {

@@ -165,6 +165,8 @@ struct SavePlanner {
         if !brief.isDerived, !value.isStorable(as: kind), !object.copiesNotANumber(value, kind) {
           try object.refuseValue(number)
         }
+        // Validation, which was left out, would have found a number that the attribute does not take.
+        if context.savesUnvalidated, !object.isValid(value, number) { try object.refuseValue(number) }
         guard kind == .transformable, case .object = value else {
           let isRounded: Bool = brief.isRounded && !store.keepsExactDecimals
           slab.set(row, word: word, value: isRounded ? value.rounded : value)

@@ -59,7 +59,8 @@ struct AutomaticMigration {
       from: source, to: destination)
   }
 
-  private func exclusively(_ body: () throws -> Void) throws {
+  /// Holds the store's lock meanwhile. Throws if the store can't be migrated at all.
+  func exclusively(_ body: () throws -> Void) throws {
     if store.isSet(NSReadOnlyPersistentStoreOption) {
       throw MigrationFailure.sourceStore(
         store.url,

@@ -4,16 +4,17 @@ import CoreDataStorage
 import Foundation
 
 extension MigrationPlan.Step {
-  /// `counts`: the store, if it is the source of this step.
+  /// `counts`: the store, if it is the source of this step; `found`: what in it stands in the way of copying.
   init(
-    _ step: MigrationStep, counts: StoreInspection?, _ planned: PlannedMigration?, known: KnownModels
+    _ step: MigrationStep, counts: StoreInspection?, _ planned: PlannedMigration?, _ found: [String],
+    known: KnownModels
   ) {
     self.step = step
     statements = planned?.steps.map {
       MigrationPlan.Statement(explanation: $0.explanation, sql: $0.statement, rows: $0.rows.map(Int.init))
     }
     problems =
-      planned?.problems.map { "\($0.text) \($0.advice)" } ?? (step.isInferred ? [] : Self.problems(of: step))
+      planned?.problems.map { "\($0.text) \($0.advice)" } ?? Self.problems(of: step) + found
     conditions = step.difference.map { MappingInference($0).conditions.map(\.description) } ?? []
     source = Self.name(step.source, known)
     destination = Self.name(step.destination, known)
@@ -45,7 +46,8 @@ extension MigrationPlan.Step {
 
   /// Why the entity mappings of a mapping model can't be used, such as a policy that does not exist.
   private static func problems(of step: MigrationStep) -> [String] {
-    (step.mapping.entityMappings ?? []).compactMap { mapping in
+    if step.isInferred { return [] }
+    return (step.mapping.entityMappings ?? []).compactMap { mapping in
       if mapping.mappingType == .removeEntityMappingType { return nil }
       do {
         _ = try PreparedMapping(mapping, from: step.source, to: step.destination)

@@ -112,10 +112,16 @@ public struct MigrationPlan: CustomStringConvertible {
     }
     let inPlace: InPlaceStep? =
       plan.1.count == 1 ? try InPlaceStep(plan.1[0], of: plan.0.store, counting: true) : nil
+    let found: [String] = try withMigrationErrors {
+      guard inPlace == nil, let first = plan.1.first else { return [] }
+      return try MigrationProblems(first, of: plan.0.store).sentences()
+    }
     self.url = url
     migration = plan.0
     steps = plan.1.enumerated().map { number, step in
-      Step(step, counts: number == 0 ? plan.2 : nil, inPlace?.planned, known: plan.0.known)
+      Step(
+        step, counts: number == 0 ? plan.2 : nil, inPlace?.planned, number == 0 ? found : [],
+        known: plan.0.known)
     }
     let survey = MigrationSurvey(migration.store, plan.2, steps, inPlace?.planned)
     let drift: [StoreDrift] = try withMigrationErrors { try survey.drift() }

@@ -23,6 +23,29 @@ enum StoreContents {
     }
   }
 
+  /// That nobody saves to a store while it is read: what another process saves then is in no copy.
+  struct Unchanged {
+    private let url: URL
+    private let stamp: Stamp
+    private let digest: Data
+
+    init(_ url: URL) throws {
+      self.url = url
+      digest = try StoreContents.digest(of: url)
+      stamp = Stamp(of: url)
+    }
+
+    /// Throws if something was saved since.
+    func require() throws {
+      if Stamp(of: url) == stamp { return }
+      if try StoreContents.digest(of: url) == digest { return }
+      throw MigrationFailure.sourceStore(
+        url,
+        "Another process has saved to it meanwhile. It is as that process left it; end the process, and migrate again."
+      )
+    }
+  }
+
   /// Of a file that this process has open as a SQLite store nothing is read, because closing it again would
   /// release that store's locks: its digest is another one each time.
   static func digest(of url: URL) throws -> Data {

@@ -16,6 +16,8 @@ enum MigrationFailure: Error, CustomStringConvertible {
   case cancelled(URL)
   case backward(String)
   case stage(String, advice: String)
+  case modelReference(String, advice: String)
+  case failedStage(String, reason: String, underlying: any Error)
 
   var message: ErrorMessage {
     switch self {
@@ -58,7 +60,12 @@ enum MigrationFailure: Error, CustomStringConvertible {
         advice: "The store is as it was; it is migrated when it is added again.")
     case .backward(let text):
       return ErrorMessage(text, advice: "Open the store with a version of the program that knows its model.")
-    case .stage(let reason, let advice): return ErrorMessage(reason, advice: advice)
+    case .stage(let reason, let advice), .modelReference(let reason, let advice):
+      return ErrorMessage(reason, advice: advice)
+    case .failedStage(let stage, let reason, _):
+      return ErrorMessage(
+        "\(stage): \(reason)",
+        advice: "The store is as it was before this stage, which is run again when the store is added again.")
     }
   }
 
@@ -73,6 +80,10 @@ enum MigrationFailure: Error, CustomStringConvertible {
     case .cancelled: NSMigrationCancelledError
     case .backward: NSStagedMigrationBackwardMigrationError
     case .stage: NSMigrationError
+    case .modelReference: NSManagedObjectModelReferenceNotFoundError
+    case .failedStage(_, _, let underlying):
+      (underlying as? CocoaError).flatMap { Self.isMigration($0.code.rawValue) ? $0.code.rawValue : nil }
+        ?? NSMigrationError
     }
   }
 
@@ -84,7 +95,17 @@ enum MigrationFailure: Error, CustomStringConvertible {
     return ErrorMessage.reason(of: error)
   }
 
-  var asCocoaError: CocoaError { message.cocoaError(code) }
+  private static func isMigration(_ code: Int) -> Bool {
+    (NSPersistentStoreIncompatibleVersionHashError...NSEntityMigrationPolicyError).contains(code)
+      || code == NSInferredMappingModelError
+  }
+
+  var asCocoaError: CocoaError {
+    if case .failedStage(_, _, let underlying) = self {
+      return message.cocoaError(code, [NSUnderlyingErrorKey: underlying])
+    }
+    return message.cocoaError(code)
+  }
 }
 
 /// Runs `body`; its migration failures, and those of stores and contexts, reach the caller as `CocoaError`s.

@@ -18,7 +18,11 @@ extension MigrationStack {
     }
     let made = NSManagedObject(entity: entity, insertInto: destination.context)
     let values = AttributeValues(of: object, made: made, prepared, self)
-    for value in prepared.attributes { try set(try values.value(of: value), of: value, in: made) }
+    for value in prepared.attributes {
+      let given: Any? = try values.value(of: value)
+      try requireRange(given, of: value, prepared, object)
+      try set(given, of: value, in: made)
+    }
     manager.associate(sourceInstance: object, withDestinationInstance: made, for: mapping)
   }
 
@@ -91,6 +95,19 @@ extension MigrationStack {
     // Without any value there is no composite value either.
     if value == nil, object.value(forKeyPath: property.path) == nil { return }
     object.setValue(value, forKeyPath: property.path)
+  }
+
+  /// A number that the attribute does not take would be cut off when it is stored.
+  private func requireRange(
+    _ given: Any?, of value: PreparedMapping.Value, _ mapping: PreparedMapping, _ source: NSManagedObject
+  ) throws {
+    guard let given, let attribute = value.property as? NSAttributeDescription,
+      let range = NSManagedObject.refusedRange(of: given, for: attribute.attributeType)
+    else { return }
+    let place: String = "\(mapping.destination?.name ?? "").\(value.path)"
+    throw MigrationFailure.value(
+      mapping: mapping.name, property: value.path, object: "\(source.objectID)",
+      reason: "Its value would be \(given), and \(place) takes \(range).")
   }
 
   /// A required attribute keeps its default value, as in a migration in place.

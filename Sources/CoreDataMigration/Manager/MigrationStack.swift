@@ -196,6 +196,7 @@ final class MigrationStack {
 
   /// Saves what was made and changed, and releases both sides' objects.
   private func endPage() throws {
+    try requireUnchangedSource()
     if kept != nil { kept? += destination.context.insertedObjects }
     do {
       try destination.context.save()
@@ -214,6 +215,26 @@ final class MigrationStack {
     // Values of relationships keep objects in memory, in cycles.
     if kept == nil { destination.context.refreshAllObjects() }
     source.context.refreshAllObjects()
+  }
+
+  /// What a policy does to the objects of the source would be lost without a word.
+  private func requireUnchangedSource() throws {
+    let context: NSManagedObjectContext = source.context
+    guard context.hasChanges else { return }
+    let changed: (String, Set<NSManagedObject>)? = [
+      ("deleted", context.deletedObjects), ("inserted", context.insertedObjects),
+      ("changed", context.updatedObjects),
+    ].first { !$0.1.isEmpty }
+    let object: NSManagedObject? = changed?.1.min { "\($0.objectID)" < "\($1.objectID)" }
+    let policy: String =
+      currentMapping?.entityMigrationPolicyClassName.map { "The policy \($0)" } ?? "A policy"
+    throw MigrationFailure.mapping(
+      currentMapping?.name ?? "",
+      reason: "\(policy) has \(changed?.0 ?? "changed") the source object "
+        + "\(object.map { "\($0.objectID)" } ?? ""), and a migration leaves its source as it is",
+      advice:
+        "Change the destination's objects. What is not to be migrated, leave out: make no destination object."
+    )
   }
 
   /// A policy asks the destination's context for all its objects, often to find one that it has made: nothing

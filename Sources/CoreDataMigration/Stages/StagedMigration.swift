@@ -49,37 +49,74 @@ struct StagedMigration {
         "The store \(store.url.path) has a later version than the model that it is added with, and stages do not go back."
       )
     }
+    try requireModels(of: order[start...end].dropFirst().dropLast())
     for stage in manager.stages {
-      let checksums: [String] = stage.checksums
-      guard let last = checksums.last, let place = order.firstIndex(of: last) else { continue }
-      guard let here = order.firstIndex(of: try checksum()), place > here, here < end else { continue }
+      guard let last = stage.checksums.last, let place = order.firstIndex(of: last),
+        let here = order.firstIndex(of: try checksum()), place > here, here < end
+      else { continue }
       switch stage {
-      case let stage as NSCustomMigrationStage: try run(stage)
+      case let stage as NSCustomMigrationStage:
+        // From the end of the stage before, lightly.
+        let first: String = stage.currentModel.versionChecksum
+        if let beginning = order.firstIndex(of: first), beginning > here {
+          try migrate(store, to: try model(first, stage))
+          if beginning == end { return }
+        }
+        try run(stage)
       case let stage as NSLightweightMigrationStage:
-        try migrate(to: try model(place > end ? target : last, stage))
+        try migrate(store, to: try model(place > end ? target : last, stage))
       default: continue
       }
     }
   }
 
   private func run(_ stage: NSCustomMigrationStage) throws {
-    let current: NSManagedObjectModel = try stage.currentModel.resolve()
-    let next: NSManagedObjectModel = try stage.nextModel.resolve()
-    if let handler = stage.willMigrateHandler {
-      try withContainer(current) { try handler(manager, stage) }
+    let (current, next): (NSManagedObjectModel, NSManagedObjectModel) = (
+      try resolve(stage.currentModel, stage), try resolve(stage.nextModel, stage)
+    )
+    guard stage.willMigrateHandler != nil || stage.didMigrateHandler != nil else {
+      return try migrate(store, to: next)
     }
-    try migrate(to: next)
-    if let handler = stage.didMigrateHandler {
-      try withContainer(next) { try handler(manager, stage) }
+    try StageCopy(of: store).run { copy in
+      if let handler = stage.willMigrateHandler {
+        try call(handler, "willMigrateHandler", stage, copy, current)
+      }
+      do {
+        try withMigrationErrors { try migrate(copy, to: next) }
+      } catch {
+        throw MigrationFailure.failedStage(
+          "\(stage.title), \(store.url.path)",
+          reason: MigrationFailure.text(of: error).replacingOccurrences(
+            of: copy.url.path, with: store.url.path),
+          underlying: error)
+      }
+      if let handler = stage.didMigrateHandler { try call(handler, "didMigrateHandler", stage, copy, next) }
     }
   }
 
-  private func migrate(to model: NSManagedObjectModel) throws {
+  private func migrate(_ store: OutdatedStore, to model: NSManagedObjectModel) throws {
     try AutomaticMigration(store, known: known).run(to: model)
   }
 
+  private func call(
+    _ handler: NSCustomMigrationStage.Handler, _ name: String, _ stage: NSCustomMigrationStage,
+    _ copy: OutdatedStore, _ model: NSManagedObjectModel
+  ) throws {
+    try withContainer(copy, model) {
+      do {
+        try handler(manager, stage)
+      } catch {
+        throw MigrationFailure.failedStage(
+          "\(stage.title), \(store.url.path)",
+          reason: "Its \(name) has thrown an error: \(MigrationFailure.text(of: error))", underlying: error)
+      }
+    }
+  }
+
   /// The manager's container for a handler: the store alone, with one version.
-  private func withContainer(_ model: NSManagedObjectModel, _ body: () throws -> Void) throws {
+  private func withContainer(
+    _ store: OutdatedStore, _ model: NSManagedObjectModel, _ body: () throws -> Void
+  ) throws {
     guard let own = model.copy() as? NSManagedObjectModel else { return }
     let container = NSPersistentContainer(
       name: store.url.deletingPathExtension().lastPathComponent, managedObjectModel: own)
@@ -116,24 +153,69 @@ struct StagedMigration {
     return VersionHash.checksum(hashes)
   }
 
-  /// The model of a lightweight stage's version.
+  // MARK: Models
+
+  /// The model of a version.
   private func model(_ checksum: String, _ stage: NSMigrationStage) throws -> NSManagedObjectModel {
+    if let found = known.model(checksum: checksum) { return found }
     if store.coordinator.managedObjectModel.versionChecksum == checksum {
       return store.coordinator.managedObjectModel
     }
-    if let found = known.model(checksum: checksum) { return found }
-    for case let other as NSCustomMigrationStage in manager.stages {
-      for reference in [other.currentModel, other.nextModel] where reference.versionChecksum == checksum {
-        return try reference.resolve()
+    if let reference = reference(checksum) { return try resolve(reference, stage) }
+    throw missing(checksum, stage)
+  }
+
+  private func reference(_ checksum: String) -> NSManagedObjectModelReference? {
+    manager.stages.compactMap { $0 as? NSCustomMigrationStage }.flatMap { [$0.currentModel, $0.nextModel] }
+      .first { $0.versionChecksum == checksum }
+  }
+
+  private func resolve(_ reference: NSManagedObjectModelReference, _ stage: NSMigrationStage) throws
+    -> NSManagedObjectModel
+  {
+    do {
+      return try reference.resolve()
+    } catch {
+      throw MigrationFailure.modelReference(
+        "\(stage.title): \(MigrationFailure.text(of: error))",
+        advice: "The program has \(versions).")
+    }
+  }
+
+  /// The versions that the store goes through must exist, or a mistyped one would be passed over silently.
+  private func requireModels(of checksums: ArraySlice<String>) throws {
+    for case let stage as NSLightweightMigrationStage in manager.stages {
+      for checksum in stage.versionChecksums where checksums.contains(checksum) {
+        if known.model(checksum: checksum) == nil, reference(checksum) == nil {
+          throw missing(checksum, stage)
+        }
       }
     }
-    throw MigrationFailure.stage(
-      "The model of checksum \(checksum)\(stage.label.map { " in the stage '\($0)'" } ?? "") was not found.",
-      advice: "Add this version to the bundle, or begin a custom stage with a reference to it.")
+  }
+
+  private func missing(_ checksum: String, _ stage: NSMigrationStage) -> MigrationFailure {
+    .modelReference(
+      "\(stage.title) names a version with the checksum \(checksum), and there is no such model.",
+      advice: "The program has \(versions). Correct the checksum, or add this version to the bundle.")
+  }
+
+  /// The versions that there are, by name and checksum.
+  private var versions: String {
+    var list: [String] = known.versions.map { model in
+      let file: URL? = model.file.map {
+        $0.lastPathComponent == "contents" ? $0.deletingLastPathComponent() : $0
+      }
+      return (file.map { "\($0.deletingPathExtension().lastPathComponent) " } ?? "") + model.versionChecksum
+    }
+    let own: String = store.coordinator.managedObjectModel.versionChecksum
+    if known.model(checksum: own) == nil { list.append("the coordinator's model \(own)") }
+    return "the versions \(list.joined(separator: ", "))"
   }
 }
 
 extension NSMigrationStage {
+  fileprivate var title: String { label.map { "The stage '\($0)'" } ?? "A stage without label" }
+
   fileprivate var checksums: [String] {
     switch self {
     case let stage as NSLightweightMigrationStage: stage.versionChecksums

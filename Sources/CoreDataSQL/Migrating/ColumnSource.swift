@@ -251,6 +251,10 @@ struct ColumnSources {
     {
       switch (column.kind, stored) {
       case (.float, .real(let number)): return .real(Double(Float(number)))
+      case (.int16, .integer(let number)) where Int16(exactly: number) == nil,
+        (.int32, .integer(let number)) where Int32(exactly: number) == nil:
+        object("The default value of \(entity.name).\(slot.name), \(number), is none that its type takes.")
+        return .null
       case (.data, .blob(let data)) where column.isTagged: return .blob(Data([1]) + data)
       default: return stored
       }

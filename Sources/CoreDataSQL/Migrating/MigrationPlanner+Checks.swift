@@ -46,34 +46,20 @@ extension MigrationPlanner {
     }
   }
 
-  /// Only for values that come from one table unchanged; in other cases the unique index finds them.
+  /// Of the values that the rows of one old table will have; in other cases the unique index finds them.
   private func duplicates(_ indexes: IndexChanges) -> [MigrationCheck] {
     indexes.constraints.compactMap { constraint in
       guard let change = tables.first(where: { $0.table.name == constraint.table }), change.origins.count == 1
       else { return nil }
-      let origin: EntityMoves.Origin = change.origins[0]
-      var columns: [String] = []
-      for name in constraint.columns {
-        guard let place = change.table.columns.firstIndex(where: { $0.name == name }) else { return nil }
-        let found: Set<ColumnSource> = Set(change.sources[place].values)
-        guard found.count == 1, let source = found.first, source.isPlain, let column = source.column else {
-          return nil
-        }
-        columns.append(column)
+      // Before anything is renamed.
+      let copy = TableCopy(change, change.origins[0], moves, CurrentNames())
+      let places: [Int] = constraint.columns.compactMap { name in
+        change.table.columns.firstIndex { $0.name == name }
       }
-      let values: [SQLExpression] = columns.map { .column(nil, $0) }
-      var inner = SelectStatement(
-        columns: [.integer(1)], source: .table(old.tables[origin.table].name, alias: nil))
-      let isPartial: Bool =
-        origin.pairs.count < old.layout.entities[old.tables[origin.table].root].family.count
-      inner.condition = .conjunction(
-        values.map { .isNotNull($0) }
-          + (isPartial ? [TableChange.isOf(origin.pairs.map(moves.number).sorted())] : []))
-      inner.groups = values
-      inner.having = .binary(.greater, .countRows, .integer(1))
+      guard places.count == constraint.columns.count, let repeated = copy.repeated(places) else { return nil }
       return MigrationCheck(
         subject: .duplicates(entity: constraint.entity, properties: constraint.properties),
-        select: SelectStatement(columns: [.countRows], source: .select(inner, alias: nil)))
+        select: SelectStatement(columns: [.countRows], source: .select(repeated, alias: nil)))
     }
   }
 

@@ -89,6 +89,23 @@ struct TableCopy {
     return select
   }
 
+  /// The values of these columns that more than one row will have, `NULL` being equal to nothing; nil if they
+  /// are not known before the migration.
+  func repeated(_ places: [Int]) -> SelectStatement? {
+    for source in places.flatMap({ change.sources[$0].values }) {
+      switch source.change {
+      case .none, .shift, .numbers: if source.value == .later { return nil }
+      case .tag, .untag: return nil
+      }
+    }
+    let values: [SQLExpression] = places.map(value)
+    var select: SelectStatement = select([.integer(1)])
+    select.condition = .conjunction(values.map { .isNotNull($0) } + [select.condition])
+    select.groups = values
+    select.having = .binary(.greater, .countRows, .integer(1))
+    return select
+  }
+
   // MARK: Proof
 
   /// Places of the columns whose values are compared: those that are written later are not.

@@ -1,0 +1,262 @@
+import CoreData
+import Foundation
+import StackSupport
+import TestSupport
+import Testing
+
+/// Sets a number that the destination does not take.
+final class OverflowingPolicy: NSEntityMigrationPolicy {
+  override func createDestinationInstances(
+    forSource source: NSManagedObject, in mapping: NSEntityMapping, manager: NSMigrationManager
+  ) throws {
+    try super.createDestinationInstances(forSource: source, in: mapping, manager: manager)
+    let made = manager.destinationInstances(forEntityMappingName: mapping.name, sourceInstances: [source])
+    for object in made { object.setValue(70_000, forKey: "amount") }
+  }
+}
+
+/// Deletes or changes the objects that it is to migrate.
+final class MeddlingPolicy: NSEntityMigrationPolicy {
+  override func createDestinationInstances(
+    forSource source: NSManagedObject, in mapping: NSEntityMapping, manager: NSMigrationManager
+  ) throws {
+    try super.createDestinationInstances(forSource: source, in: mapping, manager: manager)
+    switch manager.userInfo?["deed"] as? String {
+    case "deleted": manager.sourceContext.delete(source)
+    case "changed": source.setValue("other", forKey: "name")
+    default:
+      _ = NSEntityDescription.insertNewObject(
+        forEntityName: source.entity.name ?? "", into: manager.sourceContext)
+    }
+  }
+}
+
+@Suite("What a store contains and the new version does not take is told, and never lost")
+struct ContentsTests {
+  /// One entity with a name and an amount.
+  private static func version(
+    _ type: NSAttributeType, _ change: (NSEntityDescription) -> Void = { _ in }
+  ) -> NSManagedObjectModel {
+    let item = World.entity(
+      "Item", [World.attribute("name", .stringAttributeType), World.attribute("amount", type)])
+    item.managedObjectClassName = nil
+    change(item)
+    let model = NSManagedObjectModel()
+    model.entities = [item]
+    return model
+  }
+
+  private static func store(
+    _ model: NSManagedObjectModel, _ kind: StoreKind, _ folder: TemporaryFolder, _ amounts: [NSNumber]
+  ) throws -> URL {
+    let url: URL = folder.file("store.\(kind.rawValue)")
+    try Versions.using(model, kind, url) { context in
+      for (number, amount) in amounts.enumerated() {
+        _ = Versions.make("Item", ["name": "item \(number)", "amount": amount], context)
+      }
+      try context.save()
+    }
+    return url
+  }
+
+  private static func mapping(_ expression: String) -> NSMappingModel {
+    let amount = NSPropertyMapping()
+    amount.name = "amount"
+    amount.valueExpression = CoreData.NSExpression(format: expression)
+    let item = NSEntityMapping()
+    item.name = "ItemToItem"
+    item.mappingType = .transformEntityMappingType
+    item.sourceEntityName = "Item"
+    item.destinationEntityName = "Item"
+    item.attributeMappings = [amount]
+    let model = NSMappingModel()
+    model.entityMappings = [item]
+    return model
+  }
+
+  struct Number: Sendable, CustomTestStringConvertible {
+    let from: NSAttributeType
+    let to: NSAttributeType
+    let fits: [Double]
+    let tooLarge: [Double]
+    var testDescription: String { "\(from.rawValue) to \(to.rawValue)" }
+  }
+
+  static let numbers: [Number] = [
+    Number(
+      from: .integer64AttributeType, to: .integer16AttributeType, fits: [32767, -32768],
+      tooLarge: [32768, -32769, 4_294_967_296]),
+    Number(
+      from: .integer64AttributeType, to: .integer32AttributeType, fits: [2_147_483_647, -2_147_483_648],
+      tooLarge: [2_147_483_648, -2_147_483_649]),
+    Number(
+      from: .doubleAttributeType, to: .integer16AttributeType, fits: [32767.9, -32768.9],
+      tooLarge: [32768, 1e300]),
+    Number(
+      from: .doubleAttributeType, to: .integer64AttributeType, fits: [9e18], tooLarge: [9.3e18, -1e300]),
+    Number(from: .decimalAttributeType, to: .integer32AttributeType, fits: [7], tooLarge: [3e9]),
+    Number(from: .doubleAttributeType, to: .floatAttributeType, fits: [1e38, .infinity], tooLarge: [1e39]),
+  ]
+
+  @Test(
+    "a number that is too large for its new type ends the migration, which names it", arguments: numbers,
+    [StoreKind.sqlite, .xml])
+  func tooLarge(_ number: Number, _ kind: StoreKind) throws {
+    let (first, second) = (Self.version(number.from), Self.version(number.to))
+    let models = try TemporaryFolder()
+    let program = try SourceModel.write([first, second], in: models)
+    let mapping: NSMappingModel = Self.mapping("$source.amount")
+    func given(_ value: Double) -> NSNumber {
+      switch number.from {
+      case .doubleAttributeType: NSNumber(value: value)
+      case .decimalAttributeType: NSDecimalNumber(value: value)
+      default: NSNumber(value: Int64(value))
+      }
+    }
+    for value in number.tooLarge {
+      let folder = try TemporaryFolder()
+      let url: URL = try Self.store(first, kind, folder, [1, given(value)])
+      let plan = try MigrationPlan(forStoreAt: url, to: program, mapping: mapping)
+      // A plan does not read a document for it, and a Float's limits are those of few programs.
+      if kind == .sqlite, number.to != .floatAttributeType {
+        #expect(plan.steps[0].problems.first?.hasPrefix("1 object(s) of Item have a value of amount") == true)
+      }
+      let error = errorThrown { try plan.run() }
+      #expect(error?.code == NSMigrationError)
+      for word in ["ItemToItem", "amount", "Item/p", "Item.amount takes"] {
+        #expect(error?.localizedDescription.contains(word) == true, "\(word): \(error as Any)")
+      }
+      #expect(
+        try Versions.using(first, kind, url) {
+          try $0.count(for: NSFetchRequest<NSManagedObject>(entityName: "Item"))
+        } == 2)
+    }
+    let folder = try TemporaryFolder()
+    let url: URL = try Self.store(first, kind, folder, number.fits.map(given))
+    let plan = try MigrationPlan(forStoreAt: url, to: program, mapping: mapping)
+    #expect(plan.steps[0].problems == [])
+    try plan.run()
+    #expect(
+      try Versions.using(second, kind, url) {
+        try $0.count(for: NSFetchRequest<NSManagedObject>(entityName: "Item"))
+      }
+        == number.fits.count)
+  }
+
+  @Test("a number that an expression or a policy makes too large ends the migration too")
+  func computed() throws {
+    let (first, second) = (
+      Self.version(.integer16AttributeType),
+      Self.version(.integer16AttributeType) { $0.versionHashModifier = "2" }
+    )
+    let byPolicy: NSMappingModel = Self.mapping("$source.amount")
+    byPolicy.entityMappings?[0].entityMigrationPolicyClassName = NSStringFromClass(OverflowingPolicy.self)
+    for mapping in [Self.mapping("$source.amount * 1000"), byPolicy] {
+      let folder = try TemporaryFolder()
+      let url: URL = try Self.store(first, .sqlite, folder, [300])
+      let plan = try MigrationPlan(forStoreAt: url, to: second, mapping: mapping)
+      let error = errorThrown { try plan.run() }
+      #expect(error?.localizedDescription.contains("amount") == true, "\(error as Any)")
+      #expect(error?.localizedDescription.contains("32767") == true, "\(error as Any)")
+    }
+  }
+
+  struct Constraint: Sendable, CustomTestStringConvertible {
+    let testDescription: String
+    let names: [String]
+    /// Of the new attribute `code`.
+    let standard: String?
+    /// Items with the names a, a, b; otherwise a, b, c.
+    let isRepeated: Bool
+    let isProblem: Bool
+  }
+
+  static let constraints: [Constraint] = [
+    Constraint(
+      testDescription: "a new attribute with a default value", names: ["code"], standard: "x",
+      isRepeated: false, isProblem: true),
+    Constraint(
+      testDescription: "a new attribute without a value", names: ["code"], standard: nil, isRepeated: true,
+      isProblem: false),
+    Constraint(
+      testDescription: "a new attribute and one whose values repeat", names: ["name", "code"],
+      standard: "x", isRepeated: true, isProblem: true),
+    Constraint(
+      testDescription: "a new attribute and one whose values differ", names: ["name", "code"],
+      standard: "x", isRepeated: false, isProblem: false),
+    Constraint(
+      testDescription: "a new attribute without a value, and one whose values repeat",
+      names: ["name", "code"], standard: nil, isRepeated: true, isProblem: false),
+  ]
+
+  @Test("a plan counts the values that a new constraint forbids", arguments: constraints, [true, false])
+  func constraint(_ constraint: Constraint, _ hasSubentity: Bool) throws {
+    func version(_ change: (NSEntityDescription) -> Void) -> NSManagedObjectModel {
+      let model: NSManagedObjectModel = Self.version(.integer16AttributeType, change)
+      if hasSubentity {
+        let special = World.entity("Special", [World.attribute("remark", .stringAttributeType)])
+        special.managedObjectClassName = nil
+        model.entities[0].subentities = [special]
+        model.entities.append(special)
+      }
+      return model
+    }
+    let first: NSManagedObjectModel = version { _ in }
+    let second: NSManagedObjectModel = version { item in
+      let code = World.attribute("code", .stringAttributeType)
+      code.defaultValue = constraint.standard
+      item.properties.append(code)
+      item.uniquenessConstraints = [constraint.names]
+    }
+    let folder = try TemporaryFolder()
+    let url: URL = folder.file("store.sqlite")
+    try Versions.using(first, .sqlite, url) { context in
+      let names: [String] = constraint.isRepeated ? ["a", "a", "b"] : ["a", "b", "c"]
+      for (number, name) in names.enumerated() {
+        _ = Versions.make(hasSubentity && number == 1 ? "Special" : "Item", ["name": name], context)
+      }
+      try context.save()
+    }
+    let plan = try MigrationPlan(forStoreAt: url, to: second)
+    #expect(plan.steps[0].statements != nil)
+    #expect(plan.steps[0].problems.isEmpty == !constraint.isProblem, "\(plan)")
+    let error = errorThrown { try plan.run() }
+    #expect((error != nil) == constraint.isProblem, "\(error as Any)")
+    if constraint.isProblem {
+      #expect(error?.localizedDescription.contains("code") == true)
+      #expect(error?.localizedDescription.contains("1 value(s) occur more than once") == true)
+    }
+  }
+
+  @Test(
+    "a policy that changes the source is an error that names it",
+    arguments: ["deleted", "changed", "inserted"])
+  func meddling(_ deed: String) throws {
+    let folder = try TemporaryFolder()
+    let (first, second) = (
+      Self.version(.integer16AttributeType),
+      Self.version(.integer16AttributeType) { $0.versionHashModifier = "2" }
+    )
+    let url: URL = try Self.store(first, .sqlite, folder, [1, 2])
+    let mapping: NSMappingModel = Self.mapping("$source.amount")
+    mapping.entityMappings?[0].entityMigrationPolicyClassName = NSStringFromClass(MeddlingPolicy.self)
+    let manager = NSMigrationManager(sourceModel: first, destinationModel: second)
+    manager.userInfo = ["deed": deed]
+    let error = errorThrown {
+      try manager.migrateStore(
+        from: url, type: .sqlite, mapping: mapping, to: folder.file("new.sqlite"), type: .sqlite)
+    }
+    for word in ["MeddlingPolicy", "has \(deed) the source object", "Item/"] {
+      #expect(error?.localizedDescription.contains(word) == true, "\(error as Any)")
+    }
+    #expect(!FileManager.default.fileExists(atPath: folder.file("new.sqlite").path))
+  }
+
+  @Test("a child of a manager's context stops the program with the way out")
+  func child() async {
+    await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      let parent = NSManagedObjectContext(concurrencyType: .confinementConcurrencyType)
+      NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType).parent = parent
+    }
+  }
+}
