@@ -43,6 +43,24 @@ struct PorterTests {
         "NSSortDescriptor(key: \"a\", ascending: true, selector: #selector(NSString.localizedStandardCompare(_:)))",
         "NSSortDescriptor(key: \"a\", ascending: true, selector: Selector(\"localizedStandardCompare:\"))"
       ),
+      // Modules.
+      (
+        "import UIKit\nlet x = 1\n",
+        "#if canImport(UIKit)\n  import UIKit\n#else\n  import Foundation\n#endif\nlet x = 1\n"
+      ),
+      // Observers.
+      (
+        "class A { func f(n: Notification) {}; func g() { c.addObserver(self, selector: #selector(self.f(n:)), name: .x, object: nil) } }",
+        "class A { func f(n: Notification) {}; func g() { c.addObserver(self, method: { $0.f(n: $1) }, name: .x, object: nil) } }"
+      ),
+      (
+        "func f() {}; c.addObserver(self, selector: #selector(f), name: .x, object: nil)",
+        "func f() {}; c.addObserver(self, method: { observer, _ in observer.f() }, name: .x, object: nil)"
+      ),
+      (
+        "func f(_ n: Notification) {}; c.addObserver(a, selector: #selector(A.f), name: .x, object: nil)",
+        "func f(_ n: Notification) {}; c.addObserver(a, method: { $0.f($1) }, name: .x, object: nil)"
+      ),
       // Foundation's classes.
       (
         "import Foundation\nclass T: Foundation.ValueTransformer {}",
@@ -67,8 +85,8 @@ struct PorterTests {
 
   @Test(
     arguments: [
-      ("import UIKit", .appleModule), ("@testable import SwiftUI", .appleModule),
-      ("n.addObserver(self, selector: #selector(f(_:)), name: .x, object: nil)", .observer),
+      ("import class UIKit.UIView", .appleModuleMember), ("@testable import SwiftUI", .appleModuleMember),
+      ("n.addObserver(self, selector: #selector(f), name: .x, object: nil)", .unreadableObserver),
       (
         "Timer(timeInterval: 1, target: self, selector: #selector(tick), userInfo: nil, repeats: true)",
         .selector

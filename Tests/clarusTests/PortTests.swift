@@ -24,7 +24,7 @@ import Testing
     let sources: URL = folder.url.appendingPathComponent("Sources/Shop")
     try FileManager.default.createDirectory(at: sources, withIntermediateDirectories: true)
     try Self.item.write(to: sources.appendingPathComponent("Item.swift"), atomically: true, encoding: .utf8)
-    try "let x = 1\nimport UIKit\n".write(
+    try "let x = 1\nlet s = #selector(f)\n".write(
       to: sources.appendingPathComponent("View.swift"), atomically: true, encoding: .utf8)
     try "let s = \"open\n@objc class A {}\n".write(
       to: sources.appendingPathComponent("Broken.swift"), atomically: true, encoding: .utf8)
@@ -44,7 +44,7 @@ import Testing
     #expect(run.output.contains("--- /dev/null\n+++ b/Sources/Shop/CoreDataNames.swift\n@@ -0,0 +1,9 @@\n"))
     #expect(run.output.contains("+let path = \"title\"\n"))
     #expect(run.output.contains("+  typealias NSExpression = CoreData.NSExpression\n"))
-    #expect(run.output.contains("Sources/Shop/View.swift:2:1"))
+    #expect(run.output.contains("Sources/Shop/View.swift:2:9"))
     #expect(
       run.output.contains("Broken.swift:1: not understood, not changed: This string literal has no end."))
     #expect(run.output.hasSuffix("3 files; 12 lines to change in 2 files; 1 place left to do by hand.\n"))

@@ -182,11 +182,37 @@ struct PortingPass {
       }
     }
     // The call around it: addObserver(self, selector: #selector(…), name: …)
-    if text(index - 2) == "selector", text(index - 1) == ":", text(last) == ",", text(last + 1) == "name" {
-      note(.observer, at: range(index, last))
-    } else {
-      note(.selector, at: range(index, last))
+    guard text(index - 2) == "selector", text(index - 1) == ":", text(last) == ",", text(last + 1) == "name"
+    else { return note(.selector, at: range(index, last)) }
+    guard let call = methodCall(inner) else { return note(.unreadableObserver, at: range(index, last)) }
+    note(.observer, at: range(index, last))
+    edits.append(Edit(range: tokens[index - 2].range, text: "method"))
+    edits.append(Edit(range: range(index, last), text: call))
+  }
+
+  /// `self.didSave(notification:)` as a closure with the observer and the notification.
+  private func methodCall(_ inner: Range<Int>) -> String? {
+    var start: Int = inner.lowerBound
+    while start + 1 < inner.upperBound, text(start + 1) == ".", text(start) == "self" || isType(text(start)) {
+      start += 2
     }
+    guard isWord(start) else { return nil }
+    let name: String = text(start)
+    let rest: [String] = ((start + 1)..<inner.upperBound).map { text($0) }
+    let label: String?
+    switch rest.count {
+    case 0:
+      // The declaration says what it takes.
+      guard let method = tokens.indices.first(where: { text($0) == "func" && text($0 + 1) == name }),
+        text(method + 2) == "("
+      else { return nil }
+      let first: String = text(method + 3)
+      label = first == ")" ? nil : first
+    case 4 where rest[0] == "(" && rest[2] == ":" && rest[3] == ")": label = rest[1]
+    default: return nil
+    }
+    guard let label else { return "{ observer, _ in observer.\(name)() }" }
+    return "{ $0.\(name)(\(label == "_" ? "" : "\(label): ")$1) }"
   }
 
   private static let modifiersAndKeywords: Set<String> = [
@@ -309,9 +335,30 @@ struct PortingPass {
     guard isWord(index + 1), tokens[index].startsLine || text(index - 2) == "@" || isWord(index - 1) else {
       return index + 1
     }
-    let module: String = text(index + 1)
-    if Platform.appleModules.contains(module), module != "CoreFoundation" {
-      note(.appleModule, at: range(index, index + 2))
+    let isScoped: Bool =
+      ["class", "struct", "enum", "protocol", "func", "var", "let", "typealias"].contains(text(index + 1))
+    let module: String = text(isScoped ? index + 2 : index + 1)
+    guard Platform.appleModules.contains(module), module != "CoreFoundation" else { return index + 2 }
+    let isPlain: Bool =
+      tokens[index].startsLine && text(index + 2) != "."
+      && (tokens.count == index + 2 || tokens[index + 2].startsLine)
+    guard isPlain else {
+      note(.appleModuleMember, at: range(index, index + 2))
+      return index + 2
+    }
+    note(.appleModule, at: range(index, index + 2))
+    // These modules import Foundation.
+    if style == .built {
+      edits.append(Edit(range: range(index, index + 2), text: "import Foundation"))
+    } else {
+      let line: Int = source.position(of: tokens[index].range.lowerBound).line
+      let indent: Substring = source.line(at: line).prefix { $0.isWhitespace }
+      edits.append(
+        Edit(
+          range: range(index, index + 2),
+          text: [
+            "#if canImport(\(module))", "  import \(module)", "#else", "  import Foundation", "#endif",
+          ].joined(separator: "\n\(indent)")))
     }
     return index + 2
   }

@@ -11,13 +11,15 @@ package enum PortingRule: String, CaseIterable, Sendable {
   case renamedProperty = "renamed-property"
   case managedMember = "managed-member"
   case ambiguousName = "ambiguous-name"
+  case observer = "selector-observer"
+  case appleModule = "apple-module"
   // Left.
   case unreadableKeyPath = "key-path-left"
   case selector = "selector"
-  case observer = "selector-observer"
+  case unreadableObserver = "selector-observer-left"
   case keyValueObserving = "key-value-observing"
   case keyValidation = "key-validation"
-  case appleModule = "apple-module"
+  case appleModuleMember = "apple-module-left"
   case optionalRequirement = "optional-requirement"
   case overrideInExtension = "override-in-extension"
   case retroactiveArgument = "retroactive-cvararg"
@@ -38,10 +40,11 @@ package enum PortingRule: String, CaseIterable, Sendable {
   package var outcome: Outcome {
     switch self {
     case .objectiveCAttribute, .dynamicModifier, .keyPath, .comparisonSelector, .propertySelector,
-      .valueTransformer, .missingImport, .renamedProperty, .managedMember, .ambiguousName:
+      .valueTransformer, .missingImport, .renamedProperty, .managedMember, .ambiguousName, .observer,
+      .appleModule:
       .rewritten
-    case .unreadableKeyPath, .selector, .observer, .keyValueObserving, .keyValidation, .appleModule,
-      .optionalRequirement, .overrideInExtension, .retroactiveArgument, .hiddenMember:
+    case .unreadableKeyPath, .selector, .unreadableObserver, .keyValueObserving, .keyValidation,
+      .appleModuleMember, .optionalRequirement, .overrideInExtension, .retroactiveArgument, .hiddenMember:
       .left
     case .genericRequest, .namedAccessor: .check
     }
@@ -64,11 +67,15 @@ package enum PortingRule: String, CaseIterable, Sendable {
       "The name is in Foundation and in CoreData; aliases in one file of the module say which is meant."
     case .unreadableKeyPath: "#keyPath has to be written as text, or as a Swift key path."
     case .selector: "There are no selectors: pass a closure."
-    case .observer:
+    case .observer: "The selector of an observer becomes a closure that calls the method."
+    case .unreadableObserver:
       "Observe with a closure, addObserver(forName:object:queue:using:), or notifications(named:)."
     case .keyValueObserving: "Use observe(_:options:) with a closure; managed objects are Observable too."
     case .keyValidation: "Write a branch in validateValue(_:forKey:)."
-    case .appleModule: "The module exists on Apple's platforms only: put what needs it into #if canImport(…)."
+    case .appleModule:
+      "The module exists on Apple's platforms only: it is imported there, Foundation here. Put what uses it into #if canImport(…)."
+    case .appleModuleMember:
+      "The module exists on Apple's platforms only: put what needs it into #if canImport(…)."
     case .optionalRequirement:
       "Requirements can't be optional: give the requirement a default in an extension."
     case .overrideInExtension: "Move the override into the class: Swift allows none in an extension."
@@ -84,7 +91,7 @@ package enum PortingRule: String, CaseIterable, Sendable {
   /// The page that explains it, in the folder of the documentation, with its part.
   package var page: String {
     switch self {
-    case .observer: "porting.md#observers"
+    case .observer, .unreadableObserver: "porting.md#observers"
     case .keyValueObserving: "porting.md#observers"
     case .keyPath, .unreadableKeyPath: "porting.md#names-of-properties"
     case .keyValidation: "validation.md"
