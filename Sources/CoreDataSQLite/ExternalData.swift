@@ -112,7 +112,9 @@ struct ExternalData: Sendable {
   private func file(_ name: String, fitting limit: Int) throws -> Data? {
     do {
       return try file(name).read(fitting: limit)
-    } catch  where missing == .isNil {
+    } catch let problem as ExternalFile.Problem where missing == .isNil {
+      // It reads as nil, and nobody else says that it is none.
+      if problem.isForbidden { ForbiddenFiles.warn(problem) }
       return nil
     }
   }
@@ -126,7 +128,7 @@ struct ExternalData: Sendable {
   func error(for problem: ExternalFile.Problem, property: String?, row: RowID?) -> StoreError {
     .missingValue(
       url: store, property: property, row: row, path: problem.path, reason: problem.reason,
-      folder: support.lastPathComponent)
+      folder: support.lastPathComponent, isForbidden: problem.isForbidden)
   }
 
   /// The bytes needed to recognise a file's name: the tag, the name, a zero byte, and one byte more, which no

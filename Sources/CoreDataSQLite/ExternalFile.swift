@@ -17,20 +17,27 @@ struct ExternalFile {
   struct Problem: Error {
     let path: String
     let reason: String
+    /// Whether the file is there, and the process may not read it.
+    var isForbidden: Bool = false
+  }
+
+  /// Why the value can't be read, as far as the file shows it without its contents; nil for nothing.
+  func problem() -> Problem? {
+    do {
+      let (file, _): (Int32, Int) = try opened()
+      close(file)
+      return nil
+    } catch {
+      return error
+    }
   }
 
   /// The bytes of the file. Throws `Problem`, also for something that has a value's name but is no value's
   /// file: a folder, a pipe (opening it would wait for a writer), a link (it may lead out of the store's
   /// folder), an empty file (small values stay in their rows).
   func read(fitting limit: Int) throws -> Data {
-    let file: Int32 = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW)
-    guard file >= 0 else { throw problem(Self.reason(errno)) }
+    let (file, size): (Int32, Int) = try opened()
     defer { close(file) }
-    var info = stat()
-    guard fstat(file, &info) == 0 else { throw problem(Self.reason(errno)) }
-    if let objection = FileKind(info).objection { throw problem(objection) }
-    let size = Int(info.st_size)
-    if size == 0 { throw problem("It is empty, so it was cut off.") }
     guard size < limit else { throw problem("It has \(size) bytes, more than rows can hold.") }
     var bytes = Data(count: size)
     var filled: Int = 0
@@ -43,6 +50,26 @@ struct ExternalFile {
       filled += count
     }
     return bytes
+  }
+
+  private func opened() throws(Problem) -> (file: Int32, size: Int) {
+    let file: Int32 = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW)
+    guard file >= 0 else {
+      let code: Int32 = errno
+      throw Problem(path: path, reason: Self.reason(code), isForbidden: code == EACCES || code == EPERM)
+    }
+    var info = stat()
+    var objection: String?
+    if fstat(file, &info) != 0 {
+      objection = Self.reason(errno)
+    } else {
+      objection = FileKind(info).objection ?? (info.st_size == 0 ? "It is empty, so it was cut off." : nil)
+    }
+    if let objection {
+      close(file)
+      throw problem(objection)
+    }
+    return (file, Int(info.st_size))
   }
 
   /// Copies the file to another place, unless the same bytes are there. The copy is written to the file

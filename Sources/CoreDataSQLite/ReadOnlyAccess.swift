@@ -273,7 +273,7 @@ final class ReadOnlyAccess: @unchecked Sendable {
       throw StoreError.database(
         code: SQLITE_CANTOPEN,
         message: "The store has a journal beside it, so it is read from a copy, which could not be made in "
-          + "\(FileManager.default.temporaryDirectory.path): \(error). Set TMPDIR to a folder with "
+          + "\(FileManager.default.temporaryDirectory.path): \((error as NSError).localizedDescription) Set TMPDIR to a folder with "
           + "\(state.sizeInBytes + (state.wal?.size ?? 0)) free bytes.",
         sql: nil, url: url)
     }

@@ -184,20 +184,20 @@ extension SQLiteEngine {
 
   private func checkFiles(_ references: [FileReference], _ problems: inout StoreProblems) {
     for reference in references {
-      let path: String = external.file(reference.file).path
-      let stamp = FileStamp(path: path)
-      let reason: String =
-        if let stamp {
-          stamp.kind.objection ?? (stamp.size == 0 ? "It is empty, so it was cut off." : "")
-        } else {
-          "There is no such file."
-        }
-      if reason.isEmpty { continue }
+      guard let problem = external.file(reference.file).problem() else { continue }
+      if problem.isForbidden {
+        problems.add(
+          StoreProblem(
+            .unreadableFile, entity: reference.entity, property: reference.property, objects: [reference.row],
+            "\(reference.entity).\(reference.property) has its value in the file \(problem.path). \(problem.reason) Give this "
+              + "user permission to read it (chmod, chown)."))
+        continue
+      }
       problems.add(
         StoreProblem(
           .missingFile, entity: reference.entity, property: reference.property, objects: [reference.row],
           "\(reference.entity).\(reference.property) has its value in a file of "
-            + "\(external.support.lastPathComponent), which can't be read: \(reason)"))
+            + "\(external.support.lastPathComponent), which can't be read: \(problem.reason)"))
     }
   }
 

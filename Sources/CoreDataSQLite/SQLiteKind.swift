@@ -10,6 +10,7 @@ package struct SQLiteKind: StoreEngineKind {
 
   package init() {}
 
+  package var fileEndings: [String] { ["sqlite", "sqlite3", "db"] }
   package func recognizes(_ head: Data) -> Bool { head.starts(with: Data("SQLite format 3\0".utf8)) }
   package func namesNoFile(_ url: URL) -> Bool { SQLiteStoreFile.namesNoFile(url) }
 
@@ -42,11 +43,17 @@ package struct SQLiteKind: StoreEngineKind {
   package func drift(at url: URL, layout: ModelLayout, options: StoreOpeningOptions) throws -> [StoreDrift] {
     let url: URL = try file(url)
     let access = ReadOnlyAccess(
-      url: url, configuration: try Connections.configuration(SQLiteOptions(options), url: url))
+      url: url, configuration: try Connections.configuration(SQLiteOptions(options), url: url),
+      salvages: options.salvages)
     defer { try? access.close() }
     return try access.read { database in
       let facts: MigrationFacts = try .read(database, url: url, counting: false)
-      let names: [String: Data] = try StoreMetadata.read(database, url: url).hashes
+      let names: [String: Data]
+      do {
+        names = try StoreMetadata.read(database, url: url).hashes
+      } catch  where options.salvages {
+        names = [:]
+      }
       return SchemaDrift(
         try StoreSchema(
           layout: layout, database: facts.database, entities: names.isEmpty ? nil : Set(names.keys)),

@@ -233,9 +233,12 @@ package struct StoreExchange {
     }
     let file: ExternalFile = other.file(place.name)
     let others: String = names.count > 1 ? " So are \(names.count - 1) more." : ""
+    let problem: ExternalFile.Problem? = file.problem()
     return other.error(
       for: ExternalFile.Problem(
-        path: file.path, reason: "There is no such file.\(others) Nothing was copied."),
+        path: file.path,
+        reason: "\(problem?.reason ?? "There was no such file.")\(others) Nothing was copied.",
+        isForbidden: problem?.isForbidden ?? false),
       property: property, row: row)
   }
 

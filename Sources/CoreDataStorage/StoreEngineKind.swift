@@ -7,6 +7,8 @@ import Foundation
 package protocol StoreEngineKind: Sendable {
   /// The store type: `SQLite`, `InMemory`.
   var type: String { get }
+  /// Endings of file names, in lower case, by which the command line takes a new store for one of the kind.
+  var fileEndings: [String] { get }
   /// Whether a store is a file with a URL that outlives the process.
   var keepsFiles: Bool { get }
   /// Whether a file that begins with these bytes is a store of the kind.
@@ -54,6 +56,7 @@ package protocol StoreEngineKind: Sendable {
 }
 
 extension StoreEngineKind {
+  package var fileEndings: [String] { keepsFiles ? [type.lowercased()] : [] }
   package var keepsFiles: Bool { false }
   package func recognizes(_ head: Data) -> Bool { false }
   package func isSamePlace(_ one: URL, _ other: URL) -> Bool { one.isSamePlace(as: other) }

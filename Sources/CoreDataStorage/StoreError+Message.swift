@@ -66,6 +66,10 @@ extension StoreError {
         advice:
           "Let it finish, or set a longer time (NSPersistentStoreTimeoutOption). NSPersistentStoreForceDestroyOption "
           + "takes a store that is to be destroyed from whoever uses it: what they save then is lost.")
+    case .file(let url, "creating it", EEXIST):
+      return ErrorMessage(
+        "There is something at \(url.path) already, so no store was made and nothing was written.",
+        advice: "Give another name, or remove what is there first.")
     case .file(let url, let operation, let code):
       return ErrorMessage(
         "The store \(url.path): \(operation) failed: \(String(cString: strerror(code))).",
@@ -91,14 +95,15 @@ extension StoreError {
         advice: "Take the store out of its coordinator (remove(_:)), add it again "
           + "(addPersistentStore(type:configuration:at:options:)), which reads what is there now, and make the changes again."
       )
-    case .missingValue(let url, let property, let row, let path, let reason, let folder):
+    case .missingValue(let url, let property, let row, let path, let reason, let folder, let isForbidden):
       let value: String = (property ?? "A value") + (row.map { " of \(name($0))" } ?? "")
       return ErrorMessage(
         "\(value) in the store \(url.path) is kept in the file \(path), which can't be read: \(reason)",
-        advice:
-          "Put the file back: a store is copied together with its hidden folder \(folder). Or fetch with "
-          + "includesPropertyValues = false, which gives the object with nil for this value, and set another value or "
-          + "delete the object.")
+        advice: isForbidden
+          ? "Give this user permission to read it (chmod, chown). The value itself is whole."
+          : "Put the file back: a store is copied together with its hidden folder \(folder). Or fetch with "
+            + "includesPropertyValues = false, which gives the object with nil for this value, and set another value or "
+            + "delete the object.")
     case .unwritableValue(let property, let object, let type, let reason):
       return ErrorMessage(
         "\(property) of \(object) can't be written to a store of type \(type)\(file): \(reason).",

@@ -43,7 +43,9 @@ package enum StoreError: Error {
   case savedByOthers(url: URL)
   /// The file `path` that holds the value of a property (`Entity.attribute`) of a row can't be read. `folder`
   /// is the name of the folder of the store's values.
-  case missingValue(url: URL, property: String?, row: RowID?, path: String, reason: String, folder: String)
+  case missingValue(
+    url: URL, property: String?, row: RowID?, path: String, reason: String, folder: String,
+    isForbidden: Bool = false)
   /// A store of this type can't keep the value of a property (`Entity.attribute`) of an object, which is
   /// named by its URI.
   case unwritableValue(property: String, object: String, type: String, reason: String)

@@ -226,7 +226,7 @@ struct SavingTests {
     do {
       _ = try engine.fetch(FetchPlan(entity: engine.entity("Kinds")))
       Issue.record("the row was read")
-    } catch StoreError.missingValue(_, let property, let row, let path, _, _) {
+    } catch StoreError.missingValue(_, let property, let row, let path, _, _, _) {
       #expect(property == "Kinds.big" && row == id && path.hasSuffix(name))
     }
     // A fault has nobody to tell.

@@ -186,7 +186,9 @@ import Testing
           .file(url: url, operation: "reading it", code: $0),
           [file, "reading it", String(cString: strerror($0))]
         )
-      }
+      } + [
+        (.file(url: url, operation: "creating it", code: EEXIST), [file, "already", "nothing was written"])
+      ]
     case .fileChanged: return [(.fileChanged(url: url, path: file + "-wal"), [file + "-wal"])]
     case .savedByOthers: return [(.savedByOthers(url: url), [file, "addPersistentStore"])]
     case .missingValue:
@@ -196,7 +198,13 @@ import Testing
             url: url, property: "Item.data", row: RowID(entity: 0, key: 7), path: "/x/y",
             reason: "it is gone",
             folder: ".x_SUPPORT"), ["Item.data", "p7", "/x/y", ".x_SUPPORT", file]
-        )
+        ),
+        (
+          .missingValue(
+            url: url, property: "Item.data", row: RowID(entity: 0, key: 7), path: "/x/y",
+            reason: "it is locked away", folder: ".x_SUPPORT", isForbidden: true),
+          ["Item.data", "p7", "/x/y", "permission", file]
+        ),
       ]
     case .unwritableValue:
       return [

@@ -75,6 +75,25 @@ import Testing
     }
   }
 
+  @Test(arguments: [
+    ("Out.bin", "Binary"), ("Out.BINARY", "Binary"), ("Out.xml", "XML"), ("Out.db", "SQLite"),
+    ("Out.sqlite3", "SQLite"), ("Out.store", "SQLite"), ("Out", "SQLite"),
+  ])
+  func `the ending of a name tells the kind, and --to wins`(name: String, type: String) throws {
+    let store = try RichStore()
+    defer { store.remove() }
+    let run = try CommandLineRun(["convert", store.path, store.file(name).path])
+    #expect(run.status == 0 && run.output.contains(": \(type) store with "), "\(run.output)\(run.errors)")
+    let chosen = try CommandLineRun(["convert", store.path, store.file("a" + name).path, "--to", "xml"])
+    #expect(chosen.output.contains(": XML store with "), "\(chosen.output)\(chosen.errors)")
+    let diff = try CommandLineRun(["diff", store.path, store.file("a" + name).path, "--model", store.path])
+    #expect(diff.status == 1)
+    #expect(
+      diff.output.contains("stores of these two kinds number them differently")
+        && diff.output.contains("--by"),
+      "\(diff.output.suffix(300))")
+  }
+
   @Test func `nothing is written where something is, or where no store can be`() throws {
     let store = try RichStore()
     defer { store.remove() }
@@ -89,6 +108,10 @@ import Testing
       let run = try CommandLineRun(["convert", store.path, store.file(name).path])
       #expect(run.status == 1)
       #expect(run.errors.contains(says), "\(run.errors)")
+      if says == "already" {
+        #expect(run.errors.contains(store.file(name).path) && run.errors.contains("nothing was written"))
+        #expect(!run.errors.contains("can't be opened"), "\(run.errors)")
+      }
       #expect(run.errors.split(separator: "\n").count == 1)
     }
     let kind = try CommandLineRun(["convert", store.path, store.file("Out").path, "--to", "excel"])

@@ -132,4 +132,34 @@ import Testing
       ["model", "squash", path("Shop.xcdatamodeld"), "--through", "1", "--output", path("Other.cdm")])
     #expect(one.status == 2)
   }
+
+  @Test
+  func `a store whose metadata is lost is read by the version with its tables, or by the one that is named`()
+    throws
+  {
+    let store: String = try makeStore()
+    try makeDatabase(
+      URL(fileURLWithPath: store), ["DELETE FROM Z_METADATA", "DELETE FROM Z_MODELCACHE"])
+    let model: [String] = ["--model", path("Shop.xcdatamodeld")]
+    let repair = try CommandLineRun(["check", store, "--repair", path("Out.sqlite")] + model)
+    #expect(repair.errors == "", "\(repair.errors)")
+    #expect(repair.output.contains("2 rows"), "\(repair.output)")
+    let fetch = try CommandLineRun(["fetch", path("Out.sqlite"), "Item", "--columns", "title,rank"])
+    #expect(fetch.output.contains("axe"), "\(fetch.output)\(fetch.errors)")
+    // A version with the same tables: nothing but the user can tell.
+    try write("4", #"<attribute name="title" attributeType="String" defaultValueString="x"/>"# + Self.rank)
+    let ambiguous = try CommandLineRun(["check", store, "--repair", path("Two.sqlite")] + model)
+    #expect(ambiguous.status == 1)
+    #expect(
+      ambiguous.errors.contains("several fit its tables. Name one with --model-version: \"4\", \"1\"."),
+      "\(ambiguous.errors)")
+    let named = try CommandLineRun(
+      ["check", store, "--repair", path("Three.sqlite"), "--model-version", "1"] + model)
+    #expect(named.errors == "" && named.output.contains("2 rows"), "\(named.output)\(named.errors)")
+    let wrong = try CommandLineRun(
+      ["check", store, "--repair", path("Four.sqlite"), "--model-version", "9"] + model)
+    #expect(wrong.status == 1 && wrong.errors.contains("There is no version \"9\""), "\(wrong.errors)")
+    let alone = try CommandLineRun(["check", store, "--model-version", "1"])
+    #expect(alone.errors.contains("--model-version needs --model"), "\(alone.errors)")
+  }
 }

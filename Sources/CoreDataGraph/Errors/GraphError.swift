@@ -192,7 +192,7 @@ extension StoreError {
   fileprivate var file: URL? {
     switch self {
     case .invalidFile(let url, _), .incompatibleModel(let url, _), .historyKept(let url),
-      .fileChanged(let url, _), .missingValue(let url, _, _, _, _, _), .inUse(let url),
+      .fileChanged(let url, _), .missingValue(let url, _, _, _, _, _, _), .inUse(let url),
       .savedByOthers(let url),
       .file(let url, _, _), .migration(let url, _):
       url

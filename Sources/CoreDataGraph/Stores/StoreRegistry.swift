@@ -68,16 +68,21 @@ package enum StoreRegistry {
     return try kind(ofFileAt: url).inspect(url, options: options)
   }
 
-  /// By the first bytes. SQLite for what is no such file, because its errors tell what it is instead.
-  private static func kind(ofFileAt url: URL) -> any StoreEngineKind {
+  private static func kind(ofFileAt url: URL) -> any StoreEngineKind { kindAndCertainty(ofFileAt: url).0 }
+
+  /// The kind of a file, and whether it is a store at all, by the first bytes. SQLite for what is no such
+  /// file, because its errors tell what it is instead.
+  static func kindAndCertainty(ofFileAt url: URL) -> (any StoreEngineKind, isStore: Bool) {
     // Opening a pipe would wait for its writer, and closing a file that is open as a SQLite store would
     // release the locks of that.
-    guard url.isFileURL, !StoreFileMark.isSet(path: url.path), FileStamp(path: url.path)?.kind == .file,
-      let file = try? FileHandle(forReadingFrom: url)
-    else { return SQLiteStore.kind }
+    guard url.isFileURL else { return (SQLiteStore.kind, false) }
+    if StoreFileMark.isSet(path: url.path) { return (SQLiteStore.kind, true) }
+    guard FileStamp(path: url.path)?.kind == .file, let file = try? FileHandle(forReadingFrom: url)
+    else { return (SQLiteStore.kind, false) }
     defer { try? file.close() }
     let head: Data = (try? file.read(upToCount: 4096)) ?? Data()
-    return kind(ofFileThatBegins: head) ?? SQLiteStore.kind
+    if let kind = kind(ofFileThatBegins: head) { return (kind, true) }
+    return (SQLiteStore.kind, false)
   }
 
   /// Whether a store of a type, at a URL, needs an existing folder.

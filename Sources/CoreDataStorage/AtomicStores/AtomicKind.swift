@@ -12,6 +12,7 @@ package struct AtomicKind: StoreEngineKind {
   package static let xml = AtomicKind(XMLStoreFormat())
   package static let binary = AtomicKind(BinaryStoreFormat())
 
+  package var fileEndings: [String] { format.fileEndings }
   package func recognizes(_ head: Data) -> Bool { format.recognizes(head) }
   package func namesNoFile(_ url: URL) -> Bool { false }
 

@@ -6,6 +6,8 @@ import Foundation
 package protocol AtomicStoreFormat: Sendable {
   /// The store type: `XML`, `Binary`.
   var type: String { get }
+  /// The endings that files of the format have, in lower case.
+  var fileEndings: [String] { get }
   /// The key of the first object of a new store.
   var firstKey: Int64 { get }
   /// Whether a file that begins with these bytes has the format.

@@ -20,6 +20,7 @@ import Foundation
 /// and no instance of their classes is made. Data that is no archive stays data.
 package struct BinaryStoreFormat: AtomicStoreFormat {
   package let type: String = "Binary"
+  package let fileEndings: [String] = ["binary", "bin"]
   package let firstKey: Int64 = 1
 
   package init() {}

@@ -15,6 +15,7 @@ import Foundation
 /// entities. Both sides of a relationship are written; a nil attribute is not. Versions of rows are not kept.
 package struct XMLStoreFormat: AtomicStoreFormat {
   package let type: String = "XML"
+  package let fileEndings: [String] = ["xml"]
   static let version: Int = 134_481_920
   package let firstKey: Int64 = 102
 

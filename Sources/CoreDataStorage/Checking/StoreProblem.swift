@@ -29,8 +29,10 @@ package struct StoreProblem: Sendable, Equatable {
     case fullKeys
     /// A table, column or index that the model does not have, or one of the model's that the store lacks.
     case structure
-    /// The file of a value can't be read.
+    /// The file of a value is missing, or is none.
     case missingFile
+    /// The file of a value is there, and this process may not read it.
+    case unreadableFile
     /// A file of a value that no row refers to.
     case orphanedFile
 

@@ -127,7 +127,8 @@ package final class StoreRepair {
   /// Values whose files can't be read were read as nil. A file that is too damaged to be examined is reported
   /// as such.
   private func noteMissingFiles() {
-    for problem in (try? source.ownProblems()) ?? [] where problem.kind == .missingFile {
+    for problem in (try? source.ownProblems()) ?? []
+    where [.missingFile, .unreadableFile].contains(problem.kind) {
       var change: StoreProblem = problem
       change.message += " The value became nil."
       changes.add(change)

@@ -30,8 +30,7 @@ package struct StagedStore {
       ".\(url.lastPathComponent).new-\(UUID().uuidString)", isDirectory: true)
     var info = stat()
     if lstat(url.path, &info) == 0 {
-      throw StoreError.invalidFile(
-        url: url, reason: "There is something already. Give another name, or remove it first.")
+      throw StoreError.file(url: url, operation: "creating it", code: EEXIST)
     }
     try Self.requireNoJournal(of: url)
     guard mkdir(folder.path, 0o700) == 0 else {

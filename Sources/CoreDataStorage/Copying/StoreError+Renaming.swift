@@ -17,10 +17,10 @@ extension StoreError {
     case .historyKept(let url): return .historyKept(url: place(url))
     case .fileChanged(let url, let path): return .fileChanged(url: place(url), path: text(path))
     case .savedByOthers(let url): return .savedByOthers(url: place(url))
-    case .missingValue(let url, let property, let row, let path, let reason, let folder):
+    case .missingValue(let url, let property, let row, let path, let reason, let folder, let isForbidden):
       return .missingValue(
         url: place(url), property: property, row: row, path: text(path), reason: text(reason),
-        folder: folder)
+        folder: folder, isForbidden: isForbidden)
     case .inUse(let url): return .inUse(url: place(url))
     case .file(let url, let operation, let code):
       return .file(url: place(url), operation: operation, code: code)

@@ -60,7 +60,7 @@ struct CheckCommand: ParsableCommand {
       do {
         counts = try examine(store, &problems)
       } catch let error as StoreError {
-        guard let damage = damage(error) else { throw error }
+        guard let damage = StoreExaminer.damage(error) else { throw error }
         problems.add(damage)
       }
     }
@@ -82,7 +82,8 @@ struct CheckCommand: ParsableCommand {
   private func openStore(_ problems: inout StoreProblems) throws -> OpenStore? {
     do {
       do {
-        let store = try OpenStore(path: options.store, modelPath: options.model, needsModel: true)
+        let store = try OpenStore(
+          path: options.store, modelPath: options.model, modelVersion: options.modelVersion, needsModel: true)
         noteModel(store, &problems)
         return store
       } catch let error as CommandFailure where options.model != nil {
@@ -95,16 +96,10 @@ struct CheckCommand: ParsableCommand {
         return own
       }
     } catch let error as StoreError {
-      guard let damage = damage(error) else { throw error }
+      guard let damage = StoreExaminer.damage(error) else { throw error }
       problems.add(damage)
       return nil
     }
-  }
-
-  /// The problem that an error of a damaged file is; nil for other errors.
-  private func damage(_ error: StoreError) -> StoreProblem? {
-    guard case .invalidFile(_, let reason) = error else { return nil }
-    return StoreProblem(.damage, reason)
   }
 
   /// The model that a store carries may not be the one that its metadata names.
@@ -113,17 +108,14 @@ struct CheckCommand: ParsableCommand {
     guard let model = store.model, let versions = store.file.versions, model.entityNames == nil else {
       return
     }
-    let difference: ModelMatch.Difference = ModelMatch.difference(model.model, versions)
-    if difference.count == 0 { return }
-    problems.add(
-      StoreProblem(
-        .model, count: difference.count,
-        "The model \(model.originText) is not the one that the metadata names. \(difference.sentence)"))
+    if let problem = StoreExaminer.mismatch(model.model, versions, named: model.originText) {
+      problems.add(problem)
+    }
   }
 
   private func noteDifferences(_ store: OpenStore, _ problems: inout StoreProblems) {
     guard let own = store.model?.model, let path = options.model,
-      let given = try? ModelArgument.load(path, version: nil).model
+      let given = try? ModelArgument.load(path, version: options.modelVersion).model
     else { return }
     for (name, entity) in own.entitiesByName.sorted(by: { $0.key < $1.key }) {
       guard let other = given.entitiesByName[name] else { continue }
@@ -166,7 +158,8 @@ struct CheckCommand: ParsableCommand {
 
   private func repair(to out: String, _ problems: [StoreProblem]) throws {
     let store = try OpenStore(
-      path: options.store, modelPath: options.model, needsModel: true, salvages: true)
+      path: options.store, modelPath: options.model, modelVersion: options.modelVersion, needsModel: true,
+      salvages: true)
     let engine: any StoreEngine = try store.open()
     defer { try? engine.close() }
     let kind: any StoreEngineKind = try NewStoreKind.choose(nil, path: out, source: store.kind)

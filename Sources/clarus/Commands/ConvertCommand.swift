@@ -13,8 +13,8 @@ struct ConvertCommand: ParsableCommand {
       UUID of its own. The store itself stays as it is. The new one appears when it is complete, and verified if that is wanted; \
       after an error, or Ctrl-C, there is none.
 
-      The kind is that of --to, else what the ending of OUT names, else the store's own: \
-      \(NewStoreKind.names.joined(separator: ", ")). Kinds that number objects of all entities in one sequence give objects new \
+      The kind is that of --to (\(NewStoreKind.names.joined(separator: ", "))), else what the ending of OUT names \
+      (\(NewStoreKind.endings)), else, with another ending, the store's own. Kinds that number objects of all entities in one sequence give objects new \
       numbers. Persistent history is not copied.
 
       EXAMPLES
@@ -44,7 +44,8 @@ struct ConvertCommand: ParsableCommand {
   @OptionGroup var formatting: FormatOptions<ReportFormat>
 
   func run() throws {
-    let store = try OpenStore(path: options.store, modelPath: options.model, needsModel: true)
+    let store = try OpenStore(
+      path: options.store, modelPath: options.model, modelVersion: options.modelVersion, needsModel: true)
     let kind: any StoreEngineKind = try NewStoreKind.choose(to, path: out, source: store.kind)
     Interruption.watch()
     let engine: any StoreEngine = try store.open(readsMissingFilesAsNil: false)

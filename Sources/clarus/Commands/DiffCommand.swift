@@ -92,7 +92,8 @@ struct DiffCommand: ParsableCommand {
       ? .byKeys(engines[0], engines[1], among: names)
       : try .byAttributes(keys, engines[0], engines[1], among: names)
     let report = DifferenceReport(
-      engines: (engines[0], engines[1]), correspondence: correspondence, isJSON: formatting.isJSON)
+      engines: (engines[0], engines[1]), correspondence: correspondence, isJSON: formatting.isJSON,
+      isByNumber: keys.isEmpty)
     return try report.write()
   }
 

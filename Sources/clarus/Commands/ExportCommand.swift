@@ -60,7 +60,8 @@ struct ExportCommand: ParsableCommand {
   }
 
   func run() throws {
-    let store = try OpenStore(path: options.store, modelPath: options.model, needsModel: true)
+    let store = try OpenStore(
+      path: options.store, modelPath: options.model, modelVersion: options.modelVersion, needsModel: true)
     if out != nil { Interruption.watch() }
     let engine: any StoreEngine = try store.open(readsMissingFilesAsNil: false)
     defer { try? engine.close() }

@@ -102,7 +102,8 @@ struct FetchCommand: ParsableCommand {
   }
 
   func run() throws {
-    let store = try OpenStore(path: options.store, modelPath: options.model, needsModel: true)
+    let store = try OpenStore(
+      path: options.store, modelPath: options.model, modelVersion: options.modelVersion, needsModel: true)
     let engine: any StoreEngine = try store.open()
     defer { try? engine.close() }
     let entity: EntityLayout = try store.entity(self.entity, in: engine.layout)

@@ -94,7 +94,7 @@ struct ImportCommand: ParsableCommand {
     let outcome: StoreImport.Outcome
     if create {
       let model: NSManagedObjectModel = try naming("--model") {
-        try ModelArgument.load(options.model ?? "", version: nil).model
+        try ModelArgument.load(options.model ?? "", version: options.modelVersion).model
       }
       let kind: any StoreEngineKind = try NewStoreKind.choose(
         nil, path: options.store, source: try NewStoreKind.standard())
@@ -103,7 +103,8 @@ struct ImportCommand: ParsableCommand {
       outcome = try bring(records, into: staged.temporary, kind, model, nil)
       if !dryRun { try staged.publish() }
     } else {
-      let store = try OpenStore(path: options.store, modelPath: options.model, needsModel: true)
+      let store = try OpenStore(
+        path: options.store, modelPath: options.model, modelVersion: options.modelVersion, needsModel: true)
       guard let model = store.model else { throw CommandFailure("\(options.store): There is no model.") }
       outcome = try bring(
         records, into: URL(fileURLWithPath: options.store), store.kind, model.model, model.entityNames)

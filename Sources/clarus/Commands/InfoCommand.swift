@@ -52,7 +52,9 @@ struct InfoCommand: ParsableCommand {
   }
 
   func run() throws {
-    let store = try OpenStore(path: options.store, modelPath: options.model, needsModel: entity != nil)
+    let store = try OpenStore(
+      path: options.store, modelPath: options.model, modelVersion: options.modelVersion,
+      needsModel: entity != nil)
     let output = StandardOutput()
     let json: Bool = formatting.isJSON
     if let entity {

@@ -47,7 +47,8 @@ struct ShowCommand: ParsableCommand {
   }
 
   func run() throws {
-    let store = try OpenStore(path: options.store, modelPath: options.model, needsModel: true)
+    let store = try OpenStore(
+      path: options.store, modelPath: options.model, modelVersion: options.modelVersion, needsModel: true)
     let engine: any StoreEngine = try store.open()
     defer { try? engine.close() }
     let ids = ObjectIDs(layout: engine.layout, storeUUID: engine.identifier)

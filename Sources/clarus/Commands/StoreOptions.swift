@@ -14,4 +14,13 @@ struct StoreOptions: ParsableArguments {
       """, valueName: "path"),
     completion: .file())
   var model: String?
+
+  @Option(
+    name: .long,
+    help: ArgumentHelp("The version of --model, where the store does not tell it.", valueName: "name"))
+  var modelVersion: String?
+
+  func validate() throws {
+    if modelVersion != nil, model == nil { throw ValidationError("--model-version needs --model.") }
+  }
 }

@@ -1,3 +1,4 @@
+import CoreDataGraph
 import CoreDataModel
 import CoreDataStorage
 import Foundation
@@ -25,7 +26,13 @@ struct ChosenModel {
   }
 
   /// The store's own model, or the one named if it fits. nil when there is neither.
-  static func choose(for file: StoreInspection, path: String, modelPath: String?) throws -> ChosenModel? {
+  ///
+  /// Of several versions it is the one that the store's hashes name; for a store without hashes the one with
+  /// the structure that the file has.
+  static func choose(
+    for file: StoreInspection, path: String, modelPath: String?, version: String? = nil,
+    by structure: StructureMatch
+  ) throws -> ChosenModel? {
     let stored: EntityVersions = file.versions ?? EntityVersions(hashes: [:], structures: [:])
     let hashes: [String: Data] = stored.hashes
     guard let modelPath else {
@@ -34,11 +41,22 @@ struct ChosenModel {
           model: $0, origin: .cached, entityNames: ModelMatch.configuration($0, storeHashes: hashes))
       }
     }
-    let versions: [ModelVersion] = try ModelArgument.versions(at: modelPath)
-    if hashes.isEmpty, versions.count == 1 {
-      // For a store that does not record its model the named one is used.
+    let all: [ModelVersion] =
+      version == nil
+      ? try ModelArgument.versions(at: modelPath) : [try ModelArgument.load(modelPath, version: version)]
+    // For a store that does not record its model the named one is used.
+    let versions: [ModelVersion] = hashes.isEmpty ? structure.best(all) : all
+    if hashes.isEmpty {
+      guard versions.count == 1 else {
+        let names: String = versions.map { "\"\($0.name)\"" }.joined(separator: ", ")
+        throw CommandFailure(
+          "\(path): The store does not tell the version of its model, and several fit its tables. Name one with "
+            + "--model-version: \(names).")
+      }
       return ChosenModel(
-        model: versions[0].model, origin: .file(modelPath, version: nil), entityNames: nil)
+        model: versions[0].model,
+        origin: .file(modelPath, version: all.count > 1 || version != nil ? versions[0].name : nil),
+        entityNames: nil)
     }
     var nearest: (version: ModelVersion, difference: ModelMatch.Difference)?
     for version in versions {

@@ -6,6 +6,8 @@ struct DifferenceReport {
   let engines: (left: any StoreEngine, right: any StoreEngine)
   let correspondence: StoreCorrespondence
   let isJSON: Bool
+  /// Whether objects correspond by entity and number.
+  let isByNumber: Bool
 
   /// Names that only one of the two models has.
   private struct OneSided {
@@ -71,9 +73,25 @@ struct DifferenceReport {
         "The stores are equal: \(Counted.text(summary.objects, "object", "objects")) compared.")
     } else if count > 0 {
       try output.writeLine(Counted.text(count, "object differs", "objects differ") + ".")
+      if let hint = try numberHint(count) { try output.writeLine(hint) }
     }
     try output.flush()
     return isEqual
+  }
+
+  /// What to do if the numbers of the objects are the difference: a copy of another kind may number them
+  /// anew.
+  private func numberHint(_ differences: Int) throws -> String? {
+    guard isByNumber else { return nil }
+    let isRenumbered: Bool = engines.left.hasOneKeySequence != engines.right.hasOneKeySequence
+    let rows: Int = try EntityCounts.own(of: engines.left, among: nil).reduce(0) { $0 + $1.count }
+    guard isRenumbered || (rows > 0 && differences >= rows) else { return nil }
+    let isUnique: Bool =
+      (try? MatchKeys.read(["unique"], engines.left.layout, also: engines.right.layout)) != nil
+    return "Objects were compared with those of the same number"
+      + (isRenumbered ? ", and stores of these two kinds number them differently" : "")
+      + ". To compare them by their values: --by "
+      + (isUnique ? "unique, or --by Entity=attribute,attribute." : "Entity=attribute,attribute.")
   }
 
   private var ambiguous: JSONText {

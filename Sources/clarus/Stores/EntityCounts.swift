@@ -1,3 +1,4 @@
+import CoreDataGraph
 import CoreDataStorage
 
 /// The entities of a store with the numbers of their own rows.
@@ -6,13 +7,7 @@ enum EntityCounts {
   static func own(of engine: any StoreEngine, among names: Set<String>?) throws -> [(
     name: String, count: Int
   )] {
-    try engine.layout.entities
-      .filter { !$0.isAbstract && names?.contains($0.name) ?? true }
-      .map { entity in
-        var plan = FetchPlan(entity: entity)
-        plan.includesSubentities = false
-        return (entity.name, try engine.count(plan))
-      }
+    try StoreExaminer.counts(of: engine, among: names)
   }
 
   static func json(_ counts: [(name: String, count: Int)]) -> JSONText {

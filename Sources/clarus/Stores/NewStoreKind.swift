@@ -5,6 +5,13 @@ import Foundation
 
 /// The kind of a store to be made.
 enum NewStoreKind {
+  /// What endings name which kind, for a command's help.
+  static var endings: String {
+    StoreRegistry.fileKinds.map { kind in
+      "\(kind.fileEndings.map { ".\($0)" }.joined(separator: ", ")): \(kind.type.lowercased())"
+    }.joined(separator: "; ")
+  }
+
   /// The names that `--to` accepts.
   static var names: [String] { StoreRegistry.fileKinds.map { $0.type.lowercased() } }
 
@@ -14,7 +21,7 @@ enum NewStoreKind {
     let kinds: [any StoreEngineKind] = StoreRegistry.fileKinds
     guard let name else {
       let ending: String = URL(fileURLWithPath: path).pathExtension.lowercased()
-      return kinds.first { $0.type.lowercased() == ending } ?? source
+      return kinds.first { $0.fileEndings.contains(ending) } ?? source
     }
     guard let kind = kinds.first(where: { $0.type.lowercased() == name.lowercased() }) else {
       throw CommandFailure(

@@ -19,16 +19,24 @@ struct OpenStore {
   /// do.
   ///
   /// With `salvages`, as much as possible is read of a damaged file.
-  init(path: String, modelPath: String?, needsModel: Bool, salvages: Bool = false) throws {
+  ///
+  /// `modelVersion`: the version of the model that is meant, where the store does not tell it.
+  init(
+    path: String, modelPath: String?, modelVersion: String? = nil, needsModel: Bool, salvages: Bool = false
+  ) throws {
     self.path = path
     self.salvages = salvages
     kind = try FileContent.recognize(path).storeKind(at: path)
     let file: StoreInspection = try Self.inspect(path, kind, salvages: salvages)
     self.file = file
+    let structure = StructureMatch(path: path, kind: kind, salvages: salvages)
     model =
       modelPath == nil
-      ? try ChosenModel.choose(for: file, path: path, modelPath: nil)
-      : try naming("--model") { try ChosenModel.choose(for: file, path: path, modelPath: modelPath) }
+      ? try ChosenModel.choose(for: file, path: path, modelPath: nil, by: structure)
+      : try naming("--model") {
+        try ChosenModel.choose(
+          for: file, path: path, modelPath: modelPath, version: modelVersion, by: structure)
+      }
     if model == nil, needsModel {
       let reason: String = file.modelProblem ?? "The store carries no model."
       throw CommandFailure(

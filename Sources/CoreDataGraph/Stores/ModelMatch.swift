@@ -2,16 +2,16 @@ import CoreDataModel
 import Foundation
 
 /// Whether a model is the one a store was written with, entity by entity.
-enum ModelMatch {
-  struct Difference: Equatable {
-    var differing: [String]
-    var onlyInModel: [String]
-    var onlyInStore: [String]
+package enum ModelMatch {
+  package struct Difference: Equatable {
+    package var differing: [String]
+    package var onlyInModel: [String]
+    package var onlyInStore: [String]
 
-    var count: Int { differing.count + onlyInModel.count + onlyInStore.count }
+    package var count: Int { differing.count + onlyInModel.count + onlyInStore.count }
 
     /// The entities concerned, as text.
-    var sentence: String {
+    package var sentence: String {
       var parts: [String] = []
       if !differing.isEmpty { parts.append("Entities that differ: \(Self.list(differing)).") }
       if !onlyInStore.isEmpty { parts.append("Only in the store: \(Self.list(onlyInStore)).") }
@@ -28,7 +28,7 @@ enum ModelMatch {
 
   /// The entities in which a model and a store disagree. Entities with neither hash nor structure are
   /// compared by name only.
-  static func difference(_ model: NSManagedObjectModel, _ versions: EntityVersions) -> Difference {
+  package static func difference(_ model: NSManagedObjectModel, _ versions: EntityVersions) -> Difference {
     var difference = Difference(differing: [], onlyInModel: [], onlyInStore: [])
     let entities: [String: NSEntityDescription] = model.entitiesByName
     for (name, entity) in entities {
@@ -47,7 +47,9 @@ enum ModelMatch {
 
   /// The entities to open when the store holds one configuration of the model only; nil when it holds all of
   /// it.
-  static func configuration(_ model: NSManagedObjectModel, storeHashes: [String: Data]) -> Set<String>? {
+  package static func configuration(_ model: NSManagedObjectModel, storeHashes: [String: Data]) -> Set<
+    String
+  >? {
     let names: Set<String> = Set(storeHashes.keys)
     return model.namedConfigurations.values.map(Set.init).contains(names) ? names : nil
   }
