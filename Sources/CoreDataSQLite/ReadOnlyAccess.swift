@@ -27,7 +27,7 @@ final class ReadOnlyAccess: @unchecked Sendable {
   private struct Opening {
     var queue: DatabaseQueue
     var state: StoreFileState
-    var copy: URL?
+    var copy: OwnedFolder?
     /// SQLite's own locks guard reads of the file.
     var isLocked: Bool
     var watch: ContentsWatch?
@@ -103,7 +103,7 @@ final class ReadOnlyAccess: @unchecked Sendable {
         if opening.copy != nil { try database.execute(sql: "PRAGMA wal_checkpoint(TRUNCATE)") }
         try database.execute(sql: "PRAGMA query_only = 0")
         defer { try? database.execute(sql: "PRAGMA query_only = 1") }
-        let path: String = opening.copy.map { $0.appendingPathComponent(Self.copyName).path } ?? url.path
+        let path: String = opening.copy.map { $0.url.appendingPathComponent(Self.copyName).path } ?? url.path
         return try rescue(database, path)
       }
     }
@@ -152,7 +152,7 @@ final class ReadOnlyAccess: @unchecked Sendable {
   }
 
   /// The folder of the private copy, while there is one.
-  var copyFolder: URL? { lock.withLock { current?.copy } }
+  var copyFolder: URL? { lock.withLock { current?.copy?.url } }
 
   /// Closes the file and removes the temporary copy.
   func close() throws {
@@ -166,7 +166,7 @@ final class ReadOnlyAccess: @unchecked Sendable {
     guard let old = current else { return }
     current = nil
     try? old.queue.close()
-    if let copy = old.copy { try? FileManager.default.removeItem(at: copy) }
+    old.copy?.remove()
   }
 
   private func open() throws -> Opening {
@@ -214,7 +214,7 @@ final class ReadOnlyAccess: @unchecked Sendable {
     return opening
   }
 
-  private func openQueue(_ path: String, _ configuration: Configuration, removing copy: URL?) throws
+  private func openQueue(_ path: String, _ configuration: Configuration, removing copy: OwnedFolder?) throws
     -> DatabaseQueue
   {
     do {
@@ -222,7 +222,7 @@ final class ReadOnlyAccess: @unchecked Sendable {
         try DatabaseQueue(path: path, configuration: configuration)
       }
     } catch {
-      if let copy { try? FileManager.default.removeItem(at: copy) }
+      copy?.remove()
       throw error
     }
   }
@@ -252,24 +252,28 @@ final class ReadOnlyAccess: @unchecked Sendable {
   ///
   /// The file is copied first: a checkpoint that runs during the copy writes only pages that the WAL still
   /// holds, and restarting the WAL changes its stamp.
-  private func makeCopy(of state: StoreFileState) throws -> (folder: URL, file: URL) {
+  private func makeCopy(of state: StoreFileState) throws -> (folder: OwnedFolder, file: URL) {
     if [state.file, state.wal, state.journal].contains(where: { $0?.isFresh ?? false }) {
       Thread.sleep(forTimeInterval: 0.05)
       guard StoreFileState(url: url) == state else { throw ChangedWhileCopying() }
     }
-    let folder: URL = FileManager.default.temporaryDirectory
-      .appendingPathComponent("clarus-read-\(UUID().uuidString)", isDirectory: true)
-    let file: URL = folder.appendingPathComponent(Self.copyName)
+    var made: OwnedFolder?
     do {
-      try FileManager.default.createDirectory(
-        at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+      let folder = try OwnedFolder(in: FileManager.default.temporaryDirectory, prefix: "clarus-read")
+      made = folder
+      let file: URL = folder.url.appendingPathComponent(Self.copyName)
       try Self.copyContents(of: url.path, to: file.path)
       if state.hasWAL { try Self.copyContents(of: state.path + "-wal", to: file.path + "-wal") }
       if state.hasHotJournal {
         try Self.copyContents(of: state.path + "-journal", to: file.path + "-journal")
       }
+      guard StoreFileState(url: url) == state else { throw ChangedWhileCopying() }
+      return (folder, file)
+    } catch let error as ChangedWhileCopying {
+      made?.remove()
+      throw error
     } catch {
-      try? FileManager.default.removeItem(at: folder)
+      made?.remove()
       throw StoreError.database(
         code: SQLITE_CANTOPEN,
         message: "The store has a journal beside it, so it is read from a copy, which could not be made in "
@@ -277,11 +281,6 @@ final class ReadOnlyAccess: @unchecked Sendable {
           + "\(state.sizeInBytes + (state.wal?.size ?? 0)) free bytes.",
         sql: nil, url: url)
     }
-    guard StoreFileState(url: url) == state else {
-      try? FileManager.default.removeItem(at: folder)
-      throw ChangedWhileCopying()
-    }
-    return (folder, file)
   }
 
   /// A new file with the same bytes and the owner's permissions only: the original may be read-only, the copy

@@ -129,12 +129,18 @@ extension SQLiteEngine {
       return try body(state)
     }
     guard !SQLiteStoreFile.namesNoFile(url) else { return try body(self) }
-    let folder: URL = FileManager.default.temporaryDirectory
-      .appendingPathComponent("clarus-migrate-\(UUID().uuidString)", isDirectory: true)
-    defer { try? FileManager.default.removeItem(at: folder) }
-    try FileManager.default.createDirectory(
-      at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-    let copy: URL = folder.appendingPathComponent("store.sqlite")
+    let folder: OwnedFolder
+    do {
+      folder = try OwnedFolder(in: FileManager.default.temporaryDirectory, prefix: "clarus-migrate")
+    } catch let error as POSIXError {
+      throw StoreError.file(
+        url: url,
+        operation:
+          "copying it to \(FileManager.default.temporaryDirectory.path), from where it is to be read, (TMPDIR names another folder)",
+        code: error.code.rawValue)
+    }
+    defer { folder.remove() }
+    let copy: URL = folder.url.appendingPathComponent("store.sqlite")
     do {
       try StoreExchange(url: copy, options: options).replace(with: url)
     } catch StoreError.database(let code, let message, let sql, _) {

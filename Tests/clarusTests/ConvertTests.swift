@@ -1,6 +1,7 @@
 import CoreDataGraph
 import CoreDataModel
 import Foundation
+import GRDB
 import TestSupport
 import Testing
 
@@ -92,6 +93,37 @@ import Testing
       diff.output.contains("stores of these two kinds number them differently")
         && diff.output.contains("--by"),
       "\(diff.output.suffix(300))")
+  }
+
+  @Test func `folders that killed commands have left are removed by the next command at that place`() throws {
+    let store = try RichStore()
+    defer { store.remove() }
+    let temporary: URL = store.file("tmp")
+    try FileManager.default.createDirectory(at: temporary, withIntermediateDirectories: false)
+    // A store with a log is read from a copy.
+    try FileManager.default.copyItem(atPath: store.path, toPath: store.file("Log.sqlite").path)
+    let queue = try DatabaseQueue(path: store.file("Log.sqlite").path)
+    try queue.writeWithoutTransaction { database in
+      _ = try String.fetchOne(database, sql: "PRAGMA journal_mode = WAL")
+      try database.execute(sql: "UPDATE ZTAG SET Z_OPT = Z_OPT + 1")
+    }
+    var old: [URL] = []
+    for place in [temporary.appendingPathComponent("clarus-read"), store.file(".Out.xml.new")] {
+      let folder = URL(fileURLWithPath: place.path + "-" + UUID().uuidString)
+      try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
+      try Data().write(to: folder.appendingPathComponent(".owner"))
+      try FileManager.default.setAttributes(
+        [.modificationDate: Date(timeIntervalSinceNow: -3600)], ofItemAtPath: folder.path)
+      old.append(folder)
+    }
+    let run = try CommandLineRun(
+      shell: "TMPDIR='\(temporary.path)' \"$CLARUS\" convert '\(store.file("Log.sqlite").path)' "
+        + "'\(store.file("Out.xml").path)'")
+    try queue.close()
+    #expect(run.status == 0, "\(run.errors)")
+    for folder in old { #expect(!FileManager.default.fileExists(atPath: folder.path), "\(folder.path)") }
+    #expect(try FileManager.default.contentsOfDirectory(atPath: temporary.path).isEmpty)
+    #expect(!store.names.contains { $0.hasPrefix(".Out") }, "\(store.names)")
   }
 
   @Test func `nothing is written where something is, or where no store can be`() throws {

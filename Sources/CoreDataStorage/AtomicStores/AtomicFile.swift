@@ -71,6 +71,9 @@ struct AtomicFile: Sendable {
   /// Creates the file. Throws if there is one.
   func create(_ write: (_ output: (UnsafeRawBufferPointer) throws -> Void) throws -> Void) throws -> FileStamp
   {
+    // What a process has left that was killed here.
+    OwnedFolder.collectFiles(
+      in: url.deletingLastPathComponent(), prefix: URL(fileURLWithPath: beside("new")).lastPathComponent)
     let new: String = beside("new-\(UUID().uuidString)")
     defer { unlink(new) }
     let stamp: FileStamp = try fill(new, mode: 0o644, write)
@@ -151,6 +154,8 @@ struct AtomicFile: Sendable {
     let file: Int32 = open(new, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, mode)
     guard file >= 0 else { throw failure("writing a new one beside it") }
     defer { close(file) }
+    // So that nobody takes it for one of a process that is gone.
+    _ = flock(file, LOCK_EX | LOCK_NB)
     fchmod(file, mode)
     try write { bytes in
       do {

@@ -12,11 +12,13 @@ import Foundation
 /// beside the place, under its own name, so that files beside it keep the names by which it finds them. The
 /// store's file moves last and never replaces another.
 ///
-/// A process that is killed leaves the hidden folder, and nothing at the place.
+/// A process that is killed leaves the hidden folder, and nothing at the place. The next one that makes a
+/// store there removes that folder (`OwnedFolder`).
 package struct StagedStore {
   /// The place that the store gets.
   package let url: URL
-  private let folder: URL
+  private let owned: OwnedFolder
+  private var folder: URL { owned.url }
 
   /// Where the store is made and examined.
   package var temporary: URL { folder.appendingPathComponent(url.lastPathComponent) }
@@ -26,15 +28,15 @@ package struct StagedStore {
   package init(at url: URL) throws {
     self.url = url
     let parent: URL = url.deletingLastPathComponent()
-    folder = parent.appendingPathComponent(
-      ".\(url.lastPathComponent).new-\(UUID().uuidString)", isDirectory: true)
     var info = stat()
     if lstat(url.path, &info) == 0 {
       throw StoreError.file(url: url, operation: "creating it", code: EEXIST)
     }
     try Self.requireNoJournal(of: url)
-    guard mkdir(folder.path, 0o700) == 0 else {
-      throw StoreError.file(url: url, operation: "creating it", code: errno)
+    do {
+      owned = try OwnedFolder(in: parent, prefix: ".\(url.lastPathComponent).new")
+    } catch let error as POSIXError {
+      throw StoreError.file(url: url, operation: "creating it", code: error.code.rawValue)
     }
   }
 
@@ -59,7 +61,8 @@ package struct StagedStore {
   /// Moves all files to the place. The store must be closed. If it throws, nothing is there.
   package func publish() throws {
     let parent: URL = url.deletingLastPathComponent()
-    let names: [String] = try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
+    let names: [String] = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+      .filter { $0 != OwnedFolder.lockName }.sorted()
     guard names.contains(url.lastPathComponent) else {
       throw StoreError.file(url: url, operation: "creating it", code: ENOENT)
     }
@@ -108,5 +111,5 @@ package struct StagedStore {
   private func failure() -> StoreError { .file(url: url, operation: "creating it", code: errno) }
 
   /// Removes what is left of the hidden folder.
-  package func discard() { try? FileManager.default.removeItem(at: folder) }
+  package func discard() { owned.remove() }
 }
