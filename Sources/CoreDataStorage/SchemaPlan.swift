@@ -62,18 +62,8 @@ package struct SchemaPlan: Sendable {
           correspondence.properties[entity.name]?[slot.name]
             ?? correspondence.properties[target.entities[slot.declaringEntity].name]?[slot.name]
         }
-        var names: [String?] = []
         let slots: [SlotSource] = entity.slots.map { slot in
-          var name: String?
-          if let found, let container = slot.container {
-            // The parts of a composite attribute are matched within the attribute's own source.
-            name = names[container].flatMap { path in
-              Self.element(slot.property, of: entity.slots[container].property, from: path, in: found)
-            }
-          } else if found != nil {
-            name = property(slot)
-          }
-          names.append(name)
+          let name: String? = found == nil ? nil : property(slot)
           let standard: PredicateValue =
             slot.isDerived ? .null : PredicateValue(normalizing: slot.attribute?.defaultValue)
           guard let found, let number = name.flatMap({ found.slotByName[$0] }) else {
@@ -85,18 +75,5 @@ package struct SchemaPlan: Sendable {
         }
         return EntitySource(entity: found?.index, slots: slots)
       })
-  }
-
-  /// The path in the source of an element of `composite`, which has its values at `path` there.
-  private static func element(
-    _ element: NSPropertyDescription, of composite: NSPropertyDescription, from path: String,
-    in entity: EntityLayout
-  ) -> String? {
-    guard let composite = composite as? NSCompositeAttributeDescription,
-      let former = entity.slot(named: path)?.property as? NSCompositeAttributeDescription,
-      let source = CompositeElements.pairs(former, composite)
-        .first(where: { $0.destination === element })?.source
-    else { return nil }
-    return "\(path).\(source.name)"
   }
 }

@@ -71,24 +71,17 @@ extension MigrationPlan.Step {
     (step.difference?.entities ?? []).flatMap { entity -> [String] in
       guard let name = entity.source?.name, entity.source?.isAbstract == false else { return [] }
       return entity.properties.flatMap { property -> [String] in
-        guard let old = property.storedSource as? NSCompositeAttributeDescription,
-          let new = property.destination as? NSCompositeAttributeDescription
-        else { return [] }
-        return Self.lost(old, new).map { "\(name).\(old.name).\($0)" }
+        guard let old = property.storedSource else { return [] }
+        return Self.lost(property.elements).map { "\(name).\(old.name).\($0)" }
       }
     }
   }
 
-  private static func lost(
-    _ old: NSCompositeAttributeDescription, _ new: NSCompositeAttributeDescription
-  ) -> [String] {
-    CompositeElements.pairs(old, new).flatMap { pair -> [String] in
-      guard let source = pair.source else { return [] }
-      guard let destination = pair.destination else { return [source.name] }
-      guard let old = source as? NSCompositeAttributeDescription,
-        let new = destination as? NSCompositeAttributeDescription
-      else { return [] }
-      return lost(old, new).map { "\(source.name).\($0)" }
+  private static func lost(_ elements: [ElementDifference]) -> [String] {
+    elements.flatMap { element -> [String] in
+      guard let source = element.source else { return [] }
+      if element.destination == nil { return [source.name] }
+      return lost(element.elements).map { "\(source.name).\($0)" }
     }
   }
 

@@ -116,16 +116,7 @@ struct MigrationSurvey {
         if old.isOptional, !new.isOptional, let value = (new as? NSAttributeDescription)?.defaultValue {
           sentences.append("\(place): objects without a value get \(value).")
         }
-        if let old = old as? NSCompositeAttributeDescription,
-          let new = new as? NSCompositeAttributeDescription
-        {
-          for pair in CompositeElements.pairs(old, new) {
-            guard pair.source?.isOptional == true, let element = pair.destination, !element.isOptional,
-              let value = element.defaultValue
-            else { continue }
-            sentences.append("\(place).\(element.name): objects without a value get \(value).")
-          }
-        }
+        sentences += Self.filled(property.elements, place)
         if let old = old as? NSRelationshipDescription, old.isOrdered,
           (new as? NSRelationshipDescription)?.isOrdered == false
         {
@@ -134,5 +125,17 @@ struct MigrationSurvey {
       }
     }
     return sentences
+  }
+
+  /// Elements of a composite attribute that have become required.
+  private static func filled(_ elements: [ElementDifference], _ place: String) -> [String] {
+    elements.flatMap { element -> [String] in
+      guard let old = element.source, let new = element.destination else { return [] }
+      let inner: String = "\(place).\(new.name)"
+      let own: [String] =
+        old.isOptional && !new.isOptional
+        ? new.defaultValue.map { ["\(inner): objects without a value get \($0)."] } ?? [] : []
+      return own + filled(element.elements, inner)
+    }
   }
 }

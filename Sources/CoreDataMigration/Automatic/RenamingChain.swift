@@ -38,6 +38,7 @@ struct RenamingChain {
     if isNewEntity, difference.entities.contains(where: { $0.destination == nil }) { return true }
     return difference.entities.contains { entity in
       guard entity.source != nil, entity.destination != nil else { return false }
+      if entity.properties.contains(where: { missesRenaming($0.elements) }) { return true }
       let isNew: Bool = entity.properties.contains { property in
         guard let new = property.destination, property.source == nil else { return false }
         return PropertyDifference.isStored(new) && new.renamingIdentifier != new.name
@@ -64,9 +65,30 @@ struct RenamingChain {
       for property in entity.properties {
         guard let source = property.storedSource, let destination = property.destination else { continue }
         result[Place(entity: old, property: source.name)] = Place(entity: new, property: destination.name)
+        for path in paths(property.elements, source.name) {
+          result[Place(entity: old, property: path)] = Place(entity: new, property: destination.name)
+        }
       }
     }
     return result
+  }
+
+  /// The paths of the elements that have a place in the destination.
+  private static func paths(_ elements: [ElementDifference], _ path: String) -> [String] {
+    elements.flatMap { element -> [String] in
+      guard let source = element.source, element.destination != nil else { return [] }
+      let inner: String = "\(path).\(source.name)"
+      return [inner] + paths(element.elements, inner)
+    }
+  }
+
+  private static func missesRenaming(_ elements: [ElementDifference]) -> Bool {
+    let isNew: Bool = elements.contains { element in
+      guard let new = element.destination, element.source == nil else { return false }
+      return new.renamingIdentifier != new.name
+    }
+    return isNew && elements.contains { $0.destination == nil }
+      || elements.contains { missesRenaming($0.elements) }
   }
 
   private static func kept(_ difference: ModelDifference) -> Set<Place> { Set(places(difference).keys) }

@@ -1,9 +1,11 @@
-/// Which entities and properties of two versions of a model are the same, by name.
+/// Which entities, properties and elements of composite attributes of two versions of a model are the same,
+/// by name.
 package struct ModelCorrespondence: Sendable {
   /// Destination entity → source entity. One that is missing is new.
   package var entities: [String: String]
   /// Destination entity → destination property → source property, inherited ones under the entity itself or
-  /// the one that declares them. One that is missing is new.
+  /// the one that declares them; elements of composite attributes by their paths (`address.city`). One that
+  /// is missing is new.
   package var properties: [String: [String: String]]
 
   package init(entities: [String: String], properties: [String: [String: String]]) {
@@ -20,7 +22,19 @@ package struct ModelCorrespondence: Sendable {
       for property in entity.properties {
         guard let old = property.source?.name, let new = property.destination?.name else { continue }
         properties[name, default: [:]][new] = old
+        add(property.elements, of: name, (old, new))
       }
+    }
+  }
+
+  private mutating func add(
+    _ elements: [ElementDifference], of entity: String, _ paths: (old: String, new: String)
+  ) {
+    for element in elements {
+      guard let old = element.source?.name, let new = element.destination?.name else { continue }
+      let inner: (old: String, new: String) = ("\(paths.old).\(old)", "\(paths.new).\(new)")
+      properties[entity, default: [:]][inner.new] = inner.old
+      add(element.elements, of: entity, inner)
     }
   }
 

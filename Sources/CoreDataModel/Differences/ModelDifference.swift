@@ -221,8 +221,11 @@ struct PropertyMatch {
     let kept: Set<Int> = Set(match.sources.compactMap(\.self))
     let name: String = new.name ?? ""
     var result: [PropertyDifference] = []
+    let known: [String: String]? = pairs.matching.map { $0.properties[name] ?? [:] }
     for (property, place) in zip(after, match.sources) {
       let source: NSPropertyDescription? = place.map { before[$0] }
+      let elements: [ElementDifference] = ElementDifference.differences(
+        source, property, known, paths: (source?.name ?? "", property.name))
       let isRepeated: Bool =
         parent.map { parent in
           property.declaringEntity !== new && parent.source(of: property) === source
@@ -230,15 +233,15 @@ struct PropertyMatch {
       result.append(
         PropertyDifference(
           source: source, destination: property,
-          changes: PropertyComparison.changes(source, property, of: name, pairs), isRepeated: isRepeated,
-          isCutOff: pairs.isCutOff(source, property)))
+          changes: PropertyComparison.changes(source, property, of: name, pairs, elements),
+          isRepeated: isRepeated, isCutOff: pairs.isCutOff(source, property), elements: elements))
     }
     for (place, property) in before.enumerated() where !kept.contains(place) {
       result.append(
         PropertyDifference(
           source: property, destination: nil,
-          changes: PropertyComparison.changes(property, nil, of: name, pairs),
-          isRepeated: parent?.lost(property) ?? false, isCutOff: false))
+          changes: PropertyComparison.changes(property, nil, of: name, pairs, []),
+          isRepeated: parent?.lost(property) ?? false, isCutOff: false, elements: []))
     }
     return result
   }

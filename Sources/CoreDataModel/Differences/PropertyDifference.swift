@@ -20,6 +20,9 @@ public struct PropertyDifference: Sendable {
   /// one of that: they are left out.
   public let isCutOff: Bool
 
+  /// Of composite attributes: their elements; none if it is no composite attribute in both.
+  package let elements: [ElementDifference]
+
   /// The name in the destination, or in the source if it is only there.
   public var name: String { (destination ?? source)?.name ?? "" }
 
@@ -49,13 +52,16 @@ public struct PropertyDifference: Sendable {
 struct PropertyComparison {
   /// The entities of the source by those of the destination.
   let entities: EntityPairs
+  let elements: [ElementDifference]
   private(set) var list: ChangeList
 
   static func changes(
-    _ old: NSPropertyDescription?, _ new: NSPropertyDescription?, of entity: String, _ entities: EntityPairs
+    _ old: NSPropertyDescription?, _ new: NSPropertyDescription?, of entity: String, _ entities: EntityPairs,
+    _ elements: [ElementDifference]
   ) -> [ModelChange] {
     let name: String = (new ?? old)?.name ?? ""
-    var comparison = PropertyComparison(entities: entities, list: ChangeList("\(entity).\(name)"))
+    var comparison = PropertyComparison(
+      entities: entities, elements: elements, list: ChangeList("\(entity).\(name)"))
     comparison.compare(old, new)
     return comparison.list.changes
   }
@@ -165,9 +171,11 @@ struct PropertyComparison {
   private mutating func compareElements(
     _ old: NSCompositeAttributeDescription, _ new: NSCompositeAttributeDescription, isHashed: Bool
   ) {
-    for pair in CompositeElements.pairs(old, new) {
-      let name: String = (pair.destination ?? pair.source)?.name ?? ""
-      for change in Self.changes(pair.source, pair.destination, of: list.subject, entities) {
+    for element in elements {
+      let name: String = element.name
+      for change in Self.changes(
+        element.source, element.destination, of: list.subject, entities, element.elements)
+      {
         // A change of a nested element has its path already.
         let kind: ModelChange.Kind =
           if case .element(let path, let kind) = change.kind {
@@ -284,22 +292,5 @@ struct PropertyComparison {
 
   private static func validation(_ rules: [String]) -> String {
     rules.isEmpty ? "without validation" : "validated by \(rules.joined(separator: " and "))"
-  }
-}
-
-/// The elements of a composite attribute and their former versions.
-package enum CompositeElements {
-  package typealias Pair = (source: NSAttributeDescription?, destination: NSAttributeDescription?)
-
-  /// The elements of the new version with those of the old one, then those that are gone.
-  package static func pairs(
-    _ old: NSCompositeAttributeDescription, _ new: NSCompositeAttributeDescription
-  ) -> [Pair] {
-    let match = RenamingMatch(
-      source: old.elements.map { .init(name: $0.name, identifier: $0.storedRenamingIdentifier) },
-      destination: new.elements.map { .init(name: $0.name, identifier: $0.storedRenamingIdentifier) })
-    let kept: Set<Int> = Set(match.sources.compactMap(\.self))
-    return zip(new.elements, match.sources).map { ($1.map { old.elements[$0] }, $0) }
-      + old.elements.indices.filter { !kept.contains($0) }.map { (old.elements[$0], nil) }
   }
 }

@@ -117,7 +117,11 @@ struct InferenceCheck {
     if new is NSDerivedAttributeDescription { return }
     switch new {
     case let new as NSAttributeDescription:
-      checkAttribute(property.storedSource as? NSAttributeDescription, new, owner, subject, new.name)
+      let old = property.storedSource as? NSAttributeDescription
+      checkAttribute(
+        old, new,
+        old == nil ? ElementDifference.differences(nil, new, nil, paths: ("", "")) : property.elements,
+        owner, subject, new.name)
     case let new as NSRelationshipDescription where property.isCutOff:
       let former: String = (property.source as? NSRelationshipDescription)?.destinationEntityName ?? ""
       let sentence: String =
@@ -138,15 +142,15 @@ struct InferenceCheck {
 
   /// `path` is the attribute's name, with those of the composite attributes around it.
   private mutating func checkAttribute(
-    _ old: NSAttributeDescription?, _ new: NSAttributeDescription, _ owner: String, _ subject: String,
-    _ path: String
+    _ old: NSAttributeDescription?, _ new: NSAttributeDescription, _ elements: [ElementDifference],
+    _ owner: String, _ subject: String, _ path: String
   ) {
     if let composite = new as? NSCompositeAttributeDescription {
       if old == nil && composite.isOptional { return }
-      let former = old as? NSCompositeAttributeDescription ?? NSCompositeAttributeDescription()
-      for pair in CompositeElements.pairs(former, composite) {
-        guard let element = pair.destination else { continue }
-        checkAttribute(pair.source, element, owner, "\(subject).\(element.name)", "\(path).\(element.name)")
+      for element in elements {
+        guard let new = element.destination else { continue }
+        checkAttribute(
+          element.source, new, element.elements, owner, "\(subject).\(new.name)", "\(path).\(new.name)")
       }
       checkOptional(old, composite, owner, path)
       return

@@ -87,19 +87,22 @@ struct InferredMappings {
   private func attributeMappings(_ property: PropertyDifference) -> [NSPropertyMapping] {
     guard let new = property.destination as? NSAttributeDescription, unmapped(new) != nil else { return [] }
     guard let old = property.storedSource as? NSAttributeDescription else { return [make(new.name, nil)] }
-    return mappings(of: new, new.name, from: old, old.name)
+    return mappings(of: new, new.name, from: old, old.name, property.elements)
   }
 
   /// One mapping; for a composite attribute whose elements have changed one for each element, by its path.
   private func mappings(
-    of new: NSAttributeDescription, _ name: String, from old: NSAttributeDescription, _ path: String
+    of new: NSAttributeDescription, _ name: String, from old: NSAttributeDescription, _ path: String,
+    _ elements: [ElementDifference]
   ) -> [NSPropertyMapping] {
-    if let new = new as? NSCompositeAttributeDescription, let old = old as? NSCompositeAttributeDescription,
-      VersionHash.property(new) != VersionHash.property(old)
+    if new is NSCompositeAttributeDescription, old is NSCompositeAttributeDescription,
+      VersionHash.property(new) != VersionHash.property(old) || !elements.allSatisfy(\.keepsNames)
     {
-      return CompositeElements.pairs(old, new).flatMap { pair -> [NSPropertyMapping] in
-        guard let element = pair.destination, let former = pair.source else { return [] }
-        return mappings(of: element, "\(name).\(element.name)", from: former, "\(path).\(former.name)")
+      return elements.flatMap { element -> [NSPropertyMapping] in
+        guard let destination = element.destination, let source = element.source else { return [] }
+        return mappings(
+          of: destination, "\(name).\(destination.name)", from: source, "\(path).\(source.name)",
+          element.elements)
       }
     }
     if old.isOptional, !new.isOptional, let value = new.defaultValue {
