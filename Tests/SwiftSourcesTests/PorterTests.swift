@@ -48,6 +48,17 @@ struct PorterTests {
         "import UIKit\nlet x = 1\n",
         "#if canImport(UIKit)\n  import UIKit\n#else\n  import Foundation\n#endif\nlet x = 1\n"
       ),
+      // Requests.
+      (
+        "func f() { return a.request as! NSFetchRequest<Self> }",
+        "func f() { return NSFetchRequest<Self>(a.request) }"
+      ),
+      (
+        "super.init(fetchRequest: request as! NSFetchRequest<NSFetchRequestResult>, x: 1)",
+        "super.init(fetchRequest: NSFetchRequest<NSFetchRequestResult>(request), x: 1)"
+      ),
+      ("import Shop\nlet d: Date? = nil\n", "import Shop\nimport Foundation\nlet d: Date? = nil\n"),
+      ("import XCTest\nlet d: Date? = nil\n", nil),
       // Observers.
       (
         "class A { func f(n: Notification) {}; func g() { c.addObserver(self, selector: #selector(self.f(n:)), name: .x, object: nil) } }",
@@ -100,7 +111,7 @@ struct PorterTests {
       ("extension A { override func awakeFromInsert() {} }", .overrideInExtension),
       ("extension UUID: @retroactive CVarArg {}", .retroactiveArgument),
       ("let k = #keyPath(A<B>.c)", .unreadableKeyPath),
-      ("return request as! NSFetchRequest<Self>", .genericRequest),
+      ("return request() as! NSFetchRequest<Self>", .genericRequest),
       (
         "class A: NSManagedObject { @NSManaged private var h: H }\nprivate enum H: Int16 { case a }",
         .hiddenMember

@@ -311,7 +311,19 @@ struct PortingPass {
     guard text(next) == "NSFetchRequest", text(next + 1) == "<",
       ["Self", "NSManagedObject", "NSFetchRequestResult", "T"].contains(text(next + 2)), text(next + 3) == ">"
     else { return }
-    note(.genericRequest, at: range(index, next + 4))
+    // A name before the cast is copied; longer expressions are left to be looked at.
+    var start: Int = index
+    while start >= 1, isWord(start - 1) || text(start - 1) == "." { start -= 1 }
+    while start < index, ["return", "in"].contains(text(start)) { start += 1 }
+    let before: String = text(start - 1)
+    guard text(index + 1) == "!", start < index, text(start) != ".",
+      ["return", "in", "=", "(", ",", ":", "{"].contains(before)
+    else { return note(.genericRequest, at: range(index, next + 4)) }
+    note(.requestCast, at: range(start, next + 4))
+    edits.append(
+      Edit(
+        range: range(start, next + 4),
+        text: "\(source[range(next, next + 4)])(\(source[range(start, index)]))"))
   }
 
   private mutating func ambiguous(_ index: Int) {
@@ -363,17 +375,48 @@ struct PortingPass {
     return index + 2
   }
 
-  /// Adds the import of CoreData where Foundation has on Apple's platforms what is in CoreData here.
+  /// Adds the import of CoreData where Foundation has on Apple's platforms what is in CoreData here, and that
+  /// of Foundation where another module brings it along there.
   private mutating func importModules() {
-    guard !file.imports.contains(where: { $0.module == "CoreData" }),
-      let foundation = tokens.indices.first(where: { text($0) == "import" && text($0 + 1) == "Foundation" }),
-      tokens[foundation].startsLine,
-      let use = tokens.indices.first(where: { needsCoreData($0) })
-    else { return }
+    let imported: Set<String> = Set(file.imports.map(\.module))
+    guard !imported.contains("CoreData"), let first = importedFirst() else { return }
+    if let use = tokens.indices.first(where: { needsCoreData($0) }) {
+      add("CoreData", after: first, for: use)
+    } else if imported.isDisjoint(with: Self.exportingFoundation),
+      !tokens.indices.contains(where: { text($0) == "import" && Platform.appleModules.contains(text($0 + 1)) }
+      ),
+      let use = tokens.indices.first(where: { Self.foundation.contains(text($0)) && text($0 - 1) != "." }),
+      !typeNames.contains(text(use))
+    {
+      add("Foundation", after: first, for: use)
+    }
+  }
+
+  private static let exportingFoundation: Set<String> = [
+    "Foundation", "XCTest", "FoundationXML", "FoundationNetworking",
+  ]
+
+  /// Names that are not likely to be those of a program.
+  private static let foundation: Set<String> = [
+    "Bundle", "Date", "Data", "URL", "UUID", "Decimal", "Notification", "NotificationCenter", "NSNumber",
+    "NSObject", "NSPredicate", "NSSet", "NSOrderedSet", "NSSortDescriptor", "NSString", "FileManager",
+    "IndexSet",
+    "NSDecimalNumber", "NSError", "TimeInterval", "DateFormatter",
+  ]
+
+  /// The first import that is a line of its own.
+  private func importedFirst() -> Int? {
+    tokens.indices.first {
+      text($0) == "import" && tokens[$0].startsLine && isWord($0 + 1)
+        && ($0 + 2 == tokens.count || tokens[$0 + 2].startsLine)
+    }
+  }
+
+  private mutating func add(_ module: String, after index: Int, for use: Int) {
     note(.missingImport, at: tokens[use].range)
-    let place: Int = tokens[foundation + 1].range.upperBound
+    let place: Int = tokens[index + 1].range.upperBound
     edits.append(
-      Edit(range: place..<place, text: style == .built ? "; import CoreData" : "\nimport CoreData"))
+      Edit(range: place..<place, text: style == .built ? "; import \(module)" : "\nimport \(module)"))
   }
 
   private func needsCoreData(_ index: Int) -> Bool {

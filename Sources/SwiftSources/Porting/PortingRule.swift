@@ -13,6 +13,7 @@ package enum PortingRule: String, CaseIterable, Sendable {
   case ambiguousName = "ambiguous-name"
   case observer = "selector-observer"
   case appleModule = "apple-module"
+  case requestCast = "request-cast"
   // Left.
   case unreadableKeyPath = "key-path-left"
   case selector = "selector"
@@ -41,7 +42,7 @@ package enum PortingRule: String, CaseIterable, Sendable {
     switch self {
     case .objectiveCAttribute, .dynamicModifier, .keyPath, .comparisonSelector, .propertySelector,
       .valueTransformer, .missingImport, .renamedProperty, .managedMember, .ambiguousName, .observer,
-      .appleModule:
+      .appleModule, .requestCast:
       .rewritten
     case .unreadableKeyPath, .selector, .unreadableObserver, .keyValueObserving, .keyValidation,
       .appleModuleMember, .optionalRequirement, .overrideInExtension, .retroactiveArgument, .hiddenMember:
@@ -59,7 +60,8 @@ package enum PortingRule: String, CaseIterable, Sendable {
     case .comparisonSelector: "#selector of a comparison becomes Selector(\"…\")."
     case .propertySelector: "The name of a getter becomes its text."
     case .valueTransformer: "Foundation has no ValueTransformer here; CoreData has."
-    case .missingImport: "What Foundation has on Apple's platforms is in CoreData here: it is imported."
+    case .missingImport:
+      "On Apple's platforms another module brings this name along: the module that has it here is imported."
     case .renamedProperty:
       "The property has another name in the model; an accessor with that name replaces @NSManaged."
     case .managedMember: "@NSManaged becomes a computed property or a method."
@@ -72,6 +74,7 @@ package enum PortingRule: String, CaseIterable, Sendable {
       "Observe with a closure, addObserver(forName:object:queue:using:), or notifications(named:)."
     case .keyValueObserving: "Use observe(_:options:) with a closure; managed objects are Observable too."
     case .keyValidation: "Write a branch in validateValue(_:forKey:)."
+    case .requestCast: "A request is not cast to another result type here: a copy of that type is made."
     case .appleModule:
       "The module exists on Apple's platforms only: it is imported there, Foundation here. Put what uses it into #if canImport(…)."
     case .appleModuleMember:
@@ -96,7 +99,7 @@ package enum PortingRule: String, CaseIterable, Sendable {
     case .keyPath, .unreadableKeyPath: "porting.md#names-of-properties"
     case .keyValidation: "validation.md"
     case .valueTransformer: "porting.md#value-transformers"
-    case .genericRequest: "porting.md#requests-of-a-generic-type"
+    case .genericRequest, .requestCast: "porting.md#requests-of-a-generic-type"
     case .retroactiveArgument: "porting.md#arguments"
     case .managedMember, .hiddenMember, .renamedProperty: "accessors.md#nsmanaged-as-it-stands"
     default: "porting.md"
