@@ -59,6 +59,10 @@ struct PorterTests {
       ),
       ("import Shop\nlet d: Date? = nil\n", "import Shop\nimport Foundation\nlet d: Date? = nil\n"),
       ("import XCTest\nlet d: Date? = nil\n", nil),
+      (
+        "a.b = c\n  return request as! NSFetchRequest<Self>",
+        "a.b = c\n  return NSFetchRequest<Self>(request)"
+      ),
       // Observers.
       (
         "class A { func f(n: Notification) {}; func g() { c.addObserver(self, selector: #selector(self.f(n:)), name: .x, object: nil) } }",
@@ -105,7 +109,7 @@ struct PorterTests {
       ("override func observeValue(forKeyPath k: String?) {}", .keyValueObserving),
       ("r.addObserver(self, forKeyPath: \"a\", options: [], context: nil)", .keyValueObserving),
       ("r.publisher(for: \\.title)", .keyValueObserving),
-      ("class func keyPathsForValuesAffectingName() -> Set<String> { [] }", .keyValueObserving),
+      ("class func keyPathsForValuesAffectingName() -> Set<String> { [] }", .dependentKeys),
       ("func validateTitle(_ v: AutoreleasingUnsafeMutablePointer<AnyObject?>) throws {}", .keyValidation),
       ("protocol P { optional func f() }", .optionalRequirement),
       ("extension A { override func awakeFromInsert() {} }", .overrideInExtension),

@@ -260,7 +260,10 @@ struct PortingPass {
       }
     case "automaticallyNotifiesObservers": note(.keyValueObserving, at: tokens[index].range)
     case let name where name.hasPrefix("keyPathsForValuesAffecting"):
-      note(.keyValueObserving, at: tokens[index].range)
+      // One for a single key compiles, and nobody calls it.
+      note(
+        name == "keyPathsForValuesAffectingValue" ? .keyValueObserving : .dependentKeys,
+        at: tokens[index].range)
     case "CVarArg":
       if text(index - 1) == "@retroactive" || text(index - 1) == "retroactive" || text(index - 1) == ":" {
         retroactive(index)
@@ -312,9 +315,8 @@ struct PortingPass {
       ["Self", "NSManagedObject", "NSFetchRequestResult", "T"].contains(text(next + 2)), text(next + 3) == ">"
     else { return }
     // A name before the cast is copied; longer expressions are left to be looked at.
-    var start: Int = index
-    while start >= 1, isWord(start - 1) || text(start - 1) == "." { start -= 1 }
-    while start < index, ["return", "in"].contains(text(start)) { start += 1 }
+    var start: Int = isWord(index - 1) ? index - 1 : index
+    while start < index, text(start - 1) == ".", isWord(start - 2) { start -= 2 }
     let before: String = text(start - 1)
     guard text(index + 1) == "!", start < index, text(start) != ".",
       ["return", "in", "=", "(", ",", ":", "{"].contains(before)

@@ -27,7 +27,7 @@ package enum PortingRule: String, CaseIterable, Sendable {
   case hiddenMember = "managed-member-left"
   // To be looked at.
   case genericRequest = "generic-request"
-  case namedAccessor = "named-accessor"
+  case dependentKeys = "dependent-keys"
 
   package enum Outcome: String, Sendable {
     /// The command changes it.
@@ -47,7 +47,7 @@ package enum PortingRule: String, CaseIterable, Sendable {
     case .unreadableKeyPath, .selector, .unreadableObserver, .keyValueObserving, .keyValidation,
       .appleModuleMember, .optionalRequirement, .overrideInExtension, .retroactiveArgument, .hiddenMember:
       .left
-    case .genericRequest, .namedAccessor: .check
+    case .genericRequest, .dependentKeys: .check
     }
   }
 
@@ -86,8 +86,8 @@ package enum PortingRule: String, CaseIterable, Sendable {
       "CoreData declares this conformance: remove yours, or put it into #if !canImport(CoreData)."
     case .hiddenMember: "No accessors can be generated for this member."
     case .genericRequest: "A cast of a request to another result type fails: create it with its final type."
-    case .namedAccessor:
-      "If predicates, sort descriptors or value(forKey:) name this property, list it in customAccessors."
+    case .dependentKeys:
+      "Nothing calls this method: observers of the one property are not notified of the other."
     }
   }
 
@@ -95,7 +95,7 @@ package enum PortingRule: String, CaseIterable, Sendable {
   package var page: String {
     switch self {
     case .observer, .unreadableObserver: "porting.md#observers"
-    case .keyValueObserving: "porting.md#observers"
+    case .keyValueObserving, .dependentKeys: "porting.md#observers"
     case .keyPath, .unreadableKeyPath: "porting.md#names-of-properties"
     case .keyValidation: "validation.md"
     case .valueTransformer: "porting.md#value-transformers"
