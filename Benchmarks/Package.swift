@@ -17,7 +17,8 @@ let package: Package = Package(
         .product(name: "GRDB", package: "GRDB.swift"),
         .product(name: "GRDBSQLite", package: "GRDB.swift"),
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
-      ])
+      ],
+      plugins: [.plugin(name: "CoreDataModelPlugin", package: "clarus")])
   ],
   swiftLanguageModes: [.v6]
 )

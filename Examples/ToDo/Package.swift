@@ -12,11 +12,11 @@ let package: Package = Package(
     .package(name: "clarus", path: "../..")
   ],
   targets: [
-    // The model as Xcode keeps it, in two versions, and a class for each of its entities.
+    // The model as Xcode keeps it, in two versions. The plugin compiles it and generates its classes.
     .target(
       name: "ToDo",
       dependencies: [.product(name: "CoreData", package: "clarus")],
-      resources: [.copy("ToDo.xcdatamodeld")]),
+      plugins: [.plugin(name: "CoreDataModelPlugin", package: "clarus")]),
     // The program of `make demo`. It names CoreData too: a target is rebuilt when one of its listed
     // dependencies changes (Decisions/0004).
     .executableTarget(

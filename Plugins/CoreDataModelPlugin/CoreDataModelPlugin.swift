@@ -18,6 +18,13 @@ struct CoreDataModelPlugin: BuildToolPlugin {
     // The source of a mapping model names two versions of a model, which decide what it compiles to.
     let models: [URL] = files.filter { ["xcdatamodeld", "xcdatamodel"].contains($0.pathExtension) }
       .sorted { $0.path < $1.path }
+    // Bundles are flat, and files of one name would replace each other.
+    for (name, twins) in Dictionary(grouping: models, by: name) where twins.count > 1 {
+      Diagnostics.error(
+        "The target \(target.name) has several models named \(name): \(twins.map(\.path).joined(separator: ", ")). Rename all but one, or move them to other targets."
+      )
+      return []
+    }
     var commands: [Command] = try models.map { model in
       try compile(model, tool, folder, options, target)
     }

@@ -166,6 +166,16 @@ struct ClassPlanner {
   private mutating func canBeDeclared(_ property: NSPropertyDescription, _ entity: NSEntityDescription)
     -> Bool
   {
+    switch property.userInfo?["clarus.accessor"] as? String {
+    case nil: break
+    case "none": return false
+    case let value?:
+      report(
+        .error, entity, property,
+        "The user info of property '\(property.name)' of entity '\(entity.name ?? "")': clarus.accessor is '\(value)'; it can be none."
+      )
+      return false
+    }
     let label = "'\(property.name)' of entity '\(entity.name ?? "")'"
     guard SwiftNames.isIdentifier(property.name) else {
       report(
@@ -178,7 +188,7 @@ struct ClassPlanner {
       .warning, entity, property,
       """
       The property \(label) has no accessor: NSManagedObject has a member of this name. Rename the property, with the old name as \
-      its renaming identifier, or use value(forKey: "\(property.name)").
+      its renaming identifier; or use value(forKey: "\(property.name)"), and say clarus.accessor = none in its user info.
       """)
     return false
   }

@@ -44,14 +44,17 @@ struct ClassGeneratorTests {
     #expect(
       names(.asModelled)
         == ["Base", "Dish", "Recipe"].flatMap {
-          ["\($0)+CoreDataClass.swift", "\($0)+CoreDataProperties.swift"]
+          ["Kitchen\($0)+CoreDataClass.swift", "Kitchen\($0)+CoreDataProperties.swift"]
         }
-        + ["Step+CoreDataProperties.swift", "Tag+CoreDataClass.swift", "Tag+CoreDataProperties.swift"])
+        + [
+          "KitchenStep+CoreDataProperties.swift", "KitchenTag+CoreDataClass.swift",
+          "KitchenTag+CoreDataProperties.swift",
+        ])
     // Person says nothing of Codegen, which is Manual/None; Plain has no class of its own.
     #expect(
       names(.all)
         == ["Base", "Dish", "Person", "Recipe", "Step", "Tag"].flatMap {
-          ["\($0)+CoreDataClass.swift", "\($0)+CoreDataProperties.swift"]
+          ["Kitchen\($0)+CoreDataClass.swift", "Kitchen\($0)+CoreDataProperties.swift"]
         })
   }
 
@@ -169,6 +172,24 @@ struct ClassGeneratorTests {
     #expect(message.hasPrefix("contents:3: warning: The property '\(name)' of entity 'Item' has no accessor"))
     #expect(message.contains(reason))
     #expect(!model.source().contains("var "))
+  }
+
+  @Test func `a property whose user info says so has no accessor and no message`() throws {
+    func model(_ value: String) throws -> TextModel {
+      try TextModel(
+        """
+        <entity name="Item" representedClassName="Item" codeGenerationType="class">
+          <attribute name="hash" attributeType="String"><userInfo>
+            <entry key="clarus.accessor" value="\(value)"/></userInfo></attribute>
+        </entity>
+        """)
+    }
+    #expect(try model("none").messages() == [])
+    #expect(try !model("none").source().contains("var "))
+    #expect(
+      try model("any").messages() == [
+        "contents:3: error: The user info of property 'hash' of entity 'Item': clarus.accessor is 'any'; it can be none."
+      ])
   }
 
   @Test func `types that the program hides are written with their module`() throws {

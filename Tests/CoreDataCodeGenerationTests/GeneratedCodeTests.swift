@@ -8,8 +8,8 @@ import Testing
 struct GeneratedCodeTests {
   private static let stubs: String = """
     import CoreData
-    public class Person: NSManagedObject {}
-    public class Step: NSManagedObject {}
+    public class KitchenPerson: NSManagedObject {}
+    public class KitchenStep: NSManagedObject {}
     public class Color: NSObject {}
 
     """

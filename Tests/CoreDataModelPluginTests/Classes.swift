@@ -1,7 +1,7 @@
 import CoreData
 
 /// The class of an entity whose Codegen is Category/Extension: the properties are generated.
-final class Step: NSManagedObject {
+final class KitchenStep: NSManagedObject {
   override func awakeFromInsert() {
     super.awakeFromInsert()
     text = "to do"
@@ -9,8 +9,8 @@ final class Step: NSManagedObject {
 }
 
 /// The class of an entity whose Codegen is Manual/None.
-final class Person: NSManagedObject {
+final class KitchenPerson: NSManagedObject {
   private static let recipesKey = ManagedKey("recipes")
 
-  var recipes: Set<Recipe> { managedSet(Self.recipesKey) }
+  var recipes: Set<KitchenRecipe> { managedSet(Self.recipesKey) }
 }

@@ -41,7 +41,7 @@ struct PluginTests {
   // MARK: Attributes
 
   @Test func `every attribute keeps what is set, over a save`() throws {
-    let recipe = Recipe(context: context)
+    let recipe = KitchenRecipe(context: context)
     let key = UUID()
     let day = Date(timeIntervalSinceReferenceDate: 1000)
     recipe.bytes = Data([1, 2])
@@ -69,13 +69,13 @@ struct PluginTests {
     #expect(recipe.link?.host() == "example.org" && recipe.minutes == 45)
     #expect(recipe.object == NSNumber(value: 7) && recipe.price == 3.5 && recipe.rating == 4.5)
     #expect(recipe.title == "Soup" && recipe.vegan && recipe.views == 1 << 40)
-    // Reserved by NSManagedObject; there is no accessor.
+    // Of NSManagedObject too; the model says that there is no accessor.
     recipe.setValue("hot", forKey: "description")
     #expect(recipe.value(forKey: "description") as? String == "hot")
   }
 
   @Test func `numbers without scalar types may be missing`() {
-    let dish = Dish(context: context)
+    let dish = KitchenDish(context: context)
     #expect(dish.servings == nil)
     dish.servings = 3
     #expect(dish.servings?.intValue == 3)
@@ -83,7 +83,7 @@ struct PluginTests {
   }
 
   @Test func `an enumeration has the default for a missing or unknown value where it is required`() {
-    let recipe = Recipe(context: context)
+    let recipe = KitchenRecipe(context: context)
     #expect(recipe.difficulty == .normal && recipe.state == nil)
     recipe.difficulty = .hard
     recipe.state = .sent
@@ -92,14 +92,14 @@ struct PluginTests {
     recipe.setValue(99, forKey: "difficulty")
     recipe.setValue("lost", forKey: "state")
     #expect(recipe.difficulty == .normal && recipe.state == nil)
-    #expect(RecipeDifficulty.allCases == [.easy, .normal, .hard])
+    #expect(KitchenRecipeDifficulty.allCases == [.easy, .normal, .hard])
   }
 
   // MARK: Relationships
 
   @Test func `members of a set are added and removed, one or several`() {
-    let recipe = Recipe(context: context)
-    let tags: [Tag] = (0..<3).map { _ in Tag(context: context) }
+    let recipe = KitchenRecipe(context: context)
+    let tags: [KitchenTag] = (0..<3).map { _ in KitchenTag(context: context) }
     recipe.addToTags(tags[0])
     recipe.addToTags(NSSet(array: tags))
     #expect(recipe.tags == NSSet(array: tags) && tags[2].recipes == NSSet(object: recipe))
@@ -111,9 +111,11 @@ struct PluginTests {
   }
 
   @Test func `members of an ordered relationship are inserted, replaced and removed by place`() {
-    let recipe = Recipe(context: context)
-    let steps: [Step] = (0..<7).map { _ in Step(context: context) }
-    func order() -> [Int] { (recipe.steps?.array as? [Step] ?? []).map { steps.firstIndex(of: $0) ?? -1 } }
+    let recipe = KitchenRecipe(context: context)
+    let steps: [KitchenStep] = (0..<7).map { _ in KitchenStep(context: context) }
+    func order() -> [Int] {
+      (recipe.steps?.array as? [KitchenStep] ?? []).map { steps.firstIndex(of: $0) ?? -1 }
+    }
     recipe.addToSteps(steps[0])
     recipe.addToSteps(NSOrderedSet(array: [steps[1], steps[2]]))
     #expect(order() == [0, 1, 2])
@@ -134,54 +136,55 @@ struct PluginTests {
   }
 
   @Test func `classes by hand and generated ones refer to each other`() {
-    let recipe = Recipe(context: context)
-    let person = Person(context: context)
+    let recipe = KitchenRecipe(context: context)
+    let person = KitchenPerson(context: context)
     recipe.author = person
     #expect(person.recipes == [recipe])
-    #expect(Step(context: context).text == "to do")
+    #expect(KitchenStep(context: context).text == "to do")
     let plain = NSEntityDescription.insertNewObject(forEntityName: "Plain", into: context)
     recipe.plain = plain
-    #expect(plain.value(forKey: "recipes") as? Set<Recipe> == [recipe])
+    #expect(plain.value(forKey: "recipes") as? Set<KitchenRecipe> == [recipe])
   }
 
   // MARK: Requests
 
   @Test func `requests, templates and fetched properties find objects`() throws {
-    let ada = Person(context: context)
+    let ada = KitchenPerson(context: context)
     for (title, rating) in [("Soup", 3.0), ("Stew", 4), ("Soup", 5)] {
-      let recipe = Recipe(context: context)
+      let recipe = KitchenRecipe(context: context)
       recipe.title = title
       recipe.rating = rating
       recipe.author = title == "Soup" ? ada : nil
       recipe.vegan = rating == 4
     }
     try context.save()
-    let request = Recipe.fetchRequest()
-    request.sortDescriptors = [NSSortDescriptor(key: Recipe.PropertyName.rating, ascending: false)]
+    let request = KitchenRecipe.fetchRequest()
+    request.sortDescriptors = [NSSortDescriptor(key: KitchenRecipe.PropertyName.rating, ascending: false)]
     let all = try context.fetch(request)
     #expect(all.map(\.rating) == [5, 4, 3])
-    #expect(try Recipe.fetchByAuthor(author: ada, least: 4, in: context) == [all[0]])
-    #expect(try Recipe.fetchVegan(in: context) == [all[1]])
-    #expect(try Recipe.fetchNamed(names: ["Stew", "Cake"], in: context) == [all[1]])
-    #expect(try Recipe.fetchNumberOf(start: "So", in: context) == 2)
+    #expect(try KitchenRecipe.fetchByAuthor(author: ada, least: 4, in: context) == [all[0]])
+    #expect(try KitchenRecipe.fetchVegan(in: context) == [all[1]])
+    #expect(try KitchenRecipe.fetchNamed(names: ["Stew", "Cake"], in: context) == [all[1]])
+    #expect(try KitchenRecipe.fetchNumberOf(start: "So", in: context) == 2)
     #expect(Set(all[0].namesakes) == [all[0], all[2]])
-    #expect(try NSPredicate(format: "%K > 3", Recipe.PropertyName.rating).evaluateThrowing(with: all[0]))
+    #expect(
+      try NSPredicate(format: "%K > 3", KitchenRecipe.PropertyName.rating).evaluateThrowing(with: all[0]))
     // Another model has no such template.
     let other = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
     other.persistentStoreCoordinator = NSPersistentStoreCoordinator(
       managedObjectModel: NSManagedObjectModel())
-    #expect(throws: (any Error).self) { try Recipe.fetchVegan(in: other) }
+    #expect(throws: (any Error).self) { try KitchenRecipe.fetchVegan(in: other) }
   }
 
   @Test func `key paths of generated properties have names`() throws {
-    #expect(NSSortDescriptor(keyPath: \Recipe.title, ascending: true).key == "title")
-    #expect(NSSortDescriptor(keyPath: \Recipe.rating, ascending: true).key == "rating")
-    #expect(NSExpression(forKeyPath: \Recipe.difficulty).keyPath == "difficulty")
+    #expect(NSSortDescriptor(keyPath: \KitchenRecipe.title, ascending: true).key == "title")
+    #expect(NSSortDescriptor(keyPath: \KitchenRecipe.rating, ascending: true).key == "rating")
+    #expect(NSExpression(forKeyPath: \KitchenRecipe.difficulty).keyPath == "difficulty")
   }
 
   @Test func `objects are identified by themselves`() {
     func identity<Value: Identifiable>(_ value: Value) -> Value.ID { value.id }
-    let recipe = Recipe(context: context)
+    let recipe = KitchenRecipe(context: context)
     #expect(identity(recipe) == ObjectIdentifier(recipe))
   }
 }

@@ -7,13 +7,13 @@ struct ClarusContestant: Contestant {
   private var samples: [Sample] = []
 
   init(store: URL) throws {
-    container = try BenchStore.open(store, BenchItem.makeModel())
+    container = try BenchStore.open(store, BenchStore.model("Items"))
     context = container.newBackgroundContext()
   }
 
   /// Creates an empty store, which all contestants copy.
   static func makeStore(at url: URL) throws {
-    try BenchStore.close(try BenchStore.open(url, BenchItem.makeModel()))
+    try BenchStore.close(try BenchStore.open(url, BenchStore.model("Items")))
   }
 
   mutating func prepare(_ samples: [Sample]) { self.samples = samples }

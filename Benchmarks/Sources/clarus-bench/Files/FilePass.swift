@@ -32,7 +32,7 @@ struct FilePass {
   }
 
   private func open() throws -> NSManagedObjectContext {
-    let coordinator = NSPersistentStoreCoordinator(managedObjectModel: BenchItem.makeModel())
+    let coordinator = try NSPersistentStoreCoordinator(managedObjectModel: BenchStore.model("Items"))
     let types: [FileContestant: String] = [
       .xml: NSXMLStoreType, .parser: NSXMLStoreType, .binary: NSBinaryStoreType, .sqlite: NSSQLiteStoreType,
     ]

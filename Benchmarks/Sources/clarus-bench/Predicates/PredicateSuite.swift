@@ -53,7 +53,7 @@ struct PredicateSuite {
 /// The store of the people.
 enum PeopleStore {
   static func open(_ store: URL) throws -> NSPersistentContainer {
-    try BenchStore.open(store, BenchPerson.makeModel())
+    try BenchStore.open(store, BenchStore.model("People"))
   }
 
   static func write(_ samples: [PersonSample], to store: URL) throws {

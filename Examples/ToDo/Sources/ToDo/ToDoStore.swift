@@ -7,7 +7,7 @@ public enum ToDoStore {
   ///
   /// - Throws: the error of opening the store.
   public static func open(_ url: URL) throws -> NSPersistentContainer {
-    // Finds ToDo.xcdatamodeld among the program's resources.
+    // Finds ToDo.momd, compiled from ToDo.xcdatamodeld, among the program's resources.
     try load(NSPersistentContainer(name: "ToDo"), url)
   }
 
@@ -19,8 +19,8 @@ public enum ToDoStore {
     return try load(NSPersistentContainer(name: "ToDo", managedObjectModel: model), url)
   }
 
-  /// The model's package with all its versions, among the program's resources.
-  public static var models: URL { Bundle.module.bundleURL.appendingPathComponent("ToDo.xcdatamodeld") }
+  /// The compiled model with all its versions, among the program's resources.
+  public static var models: URL { Bundle.module.bundleURL.appendingPathComponent("ToDo.momd") }
 
   private static func load(_ container: NSPersistentContainer, _ url: URL) throws -> NSPersistentContainer {
     let description = NSPersistentStoreDescription(url: url)

@@ -19,7 +19,7 @@ struct VersionPhase {
   /// Version 1: items, and the alerts of the first minutes.
   func writeFirst() throws {
     let container: NSPersistentContainer = try ToDoStore.open(
-      url, model: ToDoStore.models.appendingPathComponent("ToDo.xcdatamodel"))
+      url, model: ToDoStore.models.appendingPathComponent("ToDo.mom"))
     let context: NSManagedObjectContext = container.viewContext
     let calls: ToDo.Category = ToDo.Category(context: context)
     calls.name = "Calls"

@@ -1,56 +1,11 @@
 import CoreData
 import Foundation
 
-/// The graph that is changed: folders, each with a hundred documents that are deleted with it.
-final class BenchFolder: NSManagedObject {
-  class func fetchRequest() -> NSFetchRequest<BenchFolder> { NSFetchRequest(entityName: "Folder") }
+// The graph that is changed is in Models/Folders.xcdatamodel: folders, each with documents that are deleted
+// with it; an index on the relationship, as every to-one has.
 
+extension BenchFolder {
   static let membersEach: Int = 100
-
-  private static let numberKey = ManagedKey("number")
-  private static let documentsKey = ManagedKey("documents")
-
-  var number: Int64 {
-    get { managedValue(Self.numberKey) }
-    set { setManagedValue(newValue, Self.numberKey) }
-  }
-
-  var documents: Set<BenchDocument> { managedSet(Self.documentsKey) }
-
-  /// Folder ≪ Document, cascading; an index on the relationship, as every to-one has.
-  static func makeModel() -> NSManagedObjectModel {
-    let folder: NSEntityDescription = BenchStore.entity(
-      "Folder", BenchFolder.self, ["number": .integer64AttributeType])
-    let document: NSEntityDescription = BenchStore.entity(
-      "Document", BenchDocument.self, ["number": .integer64AttributeType, "title": .stringAttributeType])
-    BenchStore.pair(folder, "documents", document, "folder", deleteRule: .cascadeDeleteRule)
-    let model = NSManagedObjectModel()
-    model.entities = [folder, document]
-    return model
-  }
-}
-
-final class BenchDocument: NSManagedObject {
-  class func fetchRequest() -> NSFetchRequest<BenchDocument> { NSFetchRequest(entityName: "Document") }
-
-  private static let numberKey = ManagedKey("number")
-  private static let titleKey = ManagedKey("title")
-  private static let folderKey = ManagedKey("folder")
-
-  var number: Int64 {
-    get { managedValue(Self.numberKey) }
-    set { setManagedValue(newValue, Self.numberKey) }
-  }
-
-  var title: String? {
-    get { managedValue(Self.titleKey) }
-    set { setManagedValue(newValue, Self.titleKey) }
-  }
-
-  var folder: BenchFolder? {
-    get { managedObject(Self.folderKey) }
-    set { setManagedObject(newValue, Self.folderKey) }
-  }
 }
 
 /// A context with every folder and document in memory, relationships included.
@@ -62,7 +17,7 @@ final class FolderStack {
   private let container: NSPersistentContainer
 
   init(store: URL, undo: Bool = false) throws {
-    container = try BenchStore.open(store, BenchFolder.makeModel())
+    container = try BenchStore.open(store, BenchStore.model("Folders"))
     context = container.newBackgroundContext()
     (folders, documents) = try context.performAndWait { [context] in
       let request: NSFetchRequest<BenchFolder> = BenchFolder.fetchRequest()
@@ -141,7 +96,7 @@ final class FolderStack {
 
   /// Writes `count` documents and a hundredth as many folders.
   static func write(_ count: Int, to url: URL) throws {
-    let container: NSPersistentContainer = try BenchStore.open(url, BenchFolder.makeModel())
+    let container: NSPersistentContainer = try BenchStore.open(url, BenchStore.model("Folders"))
     let context: NSManagedObjectContext = container.newBackgroundContext()
     try context.performAndWait {
       var folder: BenchFolder?

@@ -1,0 +1,99 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// A package outside of the repository that applies the plugin as the README shows, built by `swift build`.
+/// One of the slow runs: the first build takes minutes.
+@Suite(.enabled(if: Soak.isOn, "builds a package, which takes minutes; make soak runs it"))
+struct ClientPackageTests {
+  private static let manifest: String = """
+    // swift-tools-version: 6.1
+    import PackageDescription
+
+    let package = Package(
+      name: "App",
+      dependencies: [.package(name: "clarus", path: "CLARUS")],
+      targets: [
+        .executableTarget(
+          name: "App", dependencies: [.product(name: "CoreData", package: "clarus")],
+          plugins: [.plugin(name: "CoreDataModelPlugin", package: "clarus")])
+      ]
+    )
+
+    """
+
+  private static let program: String = """
+    import CoreData
+
+    let container = NSPersistentContainer(name: "ToDo")
+    let description = NSPersistentStoreDescription()
+    description.type = NSInMemoryStoreType
+    container.persistentStoreDescriptions = [description]
+    container.loadPersistentStores { _, error in if let error { fatalError("\\(error)") } }
+    let item = Item(context: container.viewContext)
+    item.title = "Water the plants"
+    let category = Category(context: container.viewContext)
+    category.name = "Garden"
+    category.addToItems(item)
+    try container.viewContext.save()
+    for item in try container.viewContext.fetch(Item.fetchRequest()) {
+      print(item.title ?? "", item.category?.name ?? "", NSExpression(forConstantValue: 1))
+    }
+    for (name, kind) in [("ToDo", "momd"), ("ToDo1to2", "cdm")] {
+      print(Bundle.module.url(forResource: name, withExtension: kind)?.lastPathComponent ?? "none")
+    }
+
+    """
+
+  @Test func `a package with the README's lines builds, runs, and rebuilds what has changed`() throws {
+    let folder = try TemporaryFolder()
+    let sources: URL = folder.url.appendingPathComponent("Sources/App")
+    let manager = FileManager.default
+    try manager.createDirectory(at: sources, withIntermediateDirectories: true)
+    try Data(Self.manifest.replacing("CLARUS", with: SharedFiles.package.path).utf8).write(
+      to: folder.file("Package.swift"))
+    try Data(Self.program.utf8).write(to: sources.appendingPathComponent("main.swift"))
+    let example: URL = SharedFiles.package.appendingPathComponent("Examples/ToDo")
+    for name in ["Sources/ToDo/ToDo.xcdatamodeld", "Migration/Mapping/ToDo1to2.xcmappingmodel"] {
+      let url: URL = example.appendingPathComponent(name)
+      try manager.copyItem(at: url, to: sources.appendingPathComponent(url.lastPathComponent))
+    }
+
+    let first: Output = try build(folder.url)
+    #expect(first.status == 0, "\(first.text.suffix(2000))")
+    #expect(first.text.contains("Compiling model ToDo.xcdatamodeld"))
+    #expect(
+      !first.text.contains("unhandled") && !first.text.contains("warning: "), "\(first.text.suffix(2000))")
+    let run: Output = try Programs.run(folder.url.appendingPathComponent(".build/debug/App"), [])
+    #expect(run.text == "Water the plants Garden 1\nToDo.momd\nToDo1to2.cdm\n")
+
+    // A change of the program does not concern the model.
+    try Data((Self.program + "print(1)\n").utf8).write(to: sources.appendingPathComponent("main.swift"))
+    let second: Output = try build(folder.url)
+    #expect(second.status == 0 && !second.text.contains("Compiling model"), "\(second.text)")
+
+    // A property more is one in the class.
+    let version: URL = sources.appendingPathComponent("ToDo.xcdatamodeld/ToDo 2.xcdatamodel/contents")
+    let model: String = try String(contentsOf: version, encoding: .utf8)
+    let line = #"<attribute name="title" attributeType="String"/>"#
+    try Data(model.replacing(line, with: line + line.replacing("title", with: "subtitle")).utf8).write(
+      to: version)
+    try Data((Self.program + "item.subtitle = nil\n").utf8).write(
+      to: sources.appendingPathComponent("main.swift"))
+    let third: Output = try build(folder.url)
+    #expect(third.status == 0 && third.text.contains("Compiling model ToDo.xcdatamodeld"), "\(third.text)")
+
+    // A mistake has its line.
+    let mistake: Int = model.components(separatedBy: line)[0].split(separator: "\n").count + 1
+    try Data(model.replacing(line, with: line.replacing("String", with: "Strong")).utf8).write(to: version)
+    let fourth: Output = try build(folder.url)
+    #expect(fourth.status != 0)
+    #expect(
+      fourth.text.contains("\(version.path):\(mistake): error: Attribute 'title' has the type 'Strong'"),
+      "\(fourth.text)")
+  }
+
+  private func build(_ folder: URL) throws -> Output {
+    try Programs.run(URL(fileURLWithPath: "/usr/bin/env"), ["swift", "build"], in: folder)
+  }
+}
