@@ -173,34 +173,6 @@ extension NSManagedObject {
   private static func zero<Number: BinaryFloatingPoint>(_ type: Number.Type) -> Any { Number.zero }
 }
 
-// MARK: Relationships
-
-/// Relationships by the name that all other accessors have, for code that is made from the type of a property
-/// alone.
-extension NSManagedObject {
-  public final func managedValue<Target: NSManagedObject>(_ key: ManagedKey) -> Target? { managedObject(key) }
-
-  public final func managedValue<Target: NSManagedObject>(_ key: ManagedKey) -> Target {
-    required(managedObject(key), key)
-  }
-
-  public final func managedValue<Member: NSManagedObject>(_ key: ManagedKey) -> Set<Member> {
-    managedSet(key)
-  }
-
-  public final func managedValue<Member: NSManagedObject>(_ key: ManagedKey) -> Set<Member>? {
-    managedSet(key, of: Member.self)
-  }
-
-  public final func setManagedValue<Target: NSManagedObject>(_ value: Target?, _ key: ManagedKey) {
-    setToOne(key.slot(in: runtime, .toOne(Target.self)), value)
-  }
-
-  public final func setManagedValue<Member: NSManagedObject>(_ value: Set<Member>?, _ key: ManagedKey) {
-    setMembers(key.slot(in: runtime, .toMany(Member.self, isOrdered: false)), value.map { Array($0) } ?? [])
-  }
-}
-
 // MARK: Everything else
 
 extension NSManagedObject {

@@ -144,6 +144,20 @@ struct ManagedBody {
       set = "setManagedMembers(newValue as NSOrderedSet?, \(key(name)))"
     case .value(let name):
       let (text, isOptional) = type.unwrapped
+      func isManaged(_ text: Substring) -> Bool {
+        types?.isManaged(String(text.split(separator: ".").last ?? "")) == true
+      }
+      // Related objects have accessors of their own; those of any type find out what they read.
+      if isManaged(text[...]) {
+        get = "managedObject(\(key(name)))"
+        set = "setManagedObject(newValue, \(key(name)))"
+        return
+      }
+      if text.hasPrefix("Set<"), text.hasSuffix(">"), isManaged(text.dropFirst(4).dropLast()) {
+        get = isOptional ? "managedSet(\(key(name))) as \(text)" : "managedSet(\(key(name)))"
+        set = "setManagedMembers(newValue, \(key(name)))"
+        return
+      }
       guard Self.acceptsManyTypes(text, types) else {
         get = "managedValue(\(key(name)))"
         set = "setManagedValue(newValue, \(key(name)))"

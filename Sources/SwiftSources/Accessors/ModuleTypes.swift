@@ -45,6 +45,21 @@ struct ModuleTypes {
 
   func found(_ name: String) -> [Found] { byName[name] ?? [] }
 
+  /// Whether a class of these modules is one of managed objects, as far as its superclasses are known.
+  func isManaged(_ name: String) -> Bool {
+    var current: String = name
+    var seen: Set<String> = []
+    while seen.insert(current).inserted {
+      if current == "NSManagedObject" { return true }
+      guard let found = found(current).first(where: { $0.declaration.kind == .class })?.declaration else {
+        return false
+      }
+      if !found.members.isEmpty { return true }
+      current = String(found.inherited.first?.text.split(separator: ".").last ?? "")
+    }
+    return false
+  }
+
   /// The names of types that these names lead to, by type aliases and superclasses.
   func closure(of names: Set<String>) -> Set<String> {
     var reached: Set<String> = []
