@@ -168,7 +168,7 @@ let package: Package = Package(
     // The generated code is compiled too, with the modules of this build.
     .testTarget(
       name: "CoreDataCodeGenerationTests",
-      dependencies: coreData + ["coredata-modelc", "CoreDataCodeGeneration", "TestSupport"],
+      dependencies: coreData + ["CoreDataCodeGeneration", "TestSupport"],
       exclude: ["Fixtures"]),
     .testTarget(
       name: "CoreDataEvaluationTests",
@@ -261,4 +261,9 @@ let package: Package = Package(
 // `make test MODULE=CoreDataGraph`: the tests of one module, and their dependencies.
 if let module = Context.environment["CLARUS_MODULE"], !module.isEmpty {
   package.targets.removeAll { $0.type == .test && $0.name != "\(module)Tests" }
+  // These run the program. Where all tests are built, it is built too, and a dependency would link it twice:
+  // the tests of the plugin have it already.
+  if module == "CoreDataCodeGeneration" {
+    package.targets.last { $0.name == "\(module)Tests" }?.dependencies.append("coredata-modelc")
+  }
 }
