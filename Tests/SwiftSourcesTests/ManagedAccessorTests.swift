@@ -70,7 +70,7 @@ struct ManagedAccessorTests {
     ].flatMap { ["-I", $0] }
   }
 
-  /// The object files of the library.
+  /// The object files of the library, without those of its second build, for the tools of plugins.
   private static func objects() throws -> [String] {
     let folders: [URL] = try FileManager.default.contentsOfDirectory(
       at: build, includingPropertiesForKeys: nil
@@ -78,7 +78,7 @@ struct ManagedAccessorTests {
       let name: String = $0.lastPathComponent
       return name == "GRDB.build"
         || name.hasPrefix("CoreData") && name.hasSuffix(".build") && !name.contains("Test")
-          && !name.contains("CodeGeneration")
+          && !name.contains("CodeGeneration") && !name.hasSuffix("-tool.build")
     }
     return try folders.flatMap { folder in
       try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
