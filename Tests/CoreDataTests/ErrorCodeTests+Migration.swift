@@ -90,9 +90,16 @@ extension ErrorCodeTests {
         $0.entityMigrationPolicyClassName = "Nowhere.Policy"
       }
     },
-    Sample("inferredMappingModel", 134190, ["Thing.code"]) {
+    Sample("NSInferredMappingModelError", 134190, ["Thing.code"]) {
       let code = World.attribute("code", .stringAttributeType, optional: false)
       try add(try makeStore(), model(["name"]) { $0.properties.append(code) })
+    },
+    Sample("NSManagedObjectModelReferenceNotFoundError", 134504, ["mistyped"]) {
+      let (old, new) = (model(["name"]), model(["name", "note"]))
+      let stages = NSStagedMigrationManager([
+        NSLightweightMigrationStage([old.versionChecksum, "mistyped", new.versionChecksum])
+      ])
+      try add(try makeStore(), new, [NSPersistentStoreStagedMigrationManagerOptionKey: stages])
     },
     Sample("NSStagedMigrationBackwardMigrationError", 134506, ["old.store"]) {
       let (old, new) = (model(["name"]), model(["name", "note"]))
