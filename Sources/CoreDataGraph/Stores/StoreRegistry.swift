@@ -53,6 +53,11 @@ package enum StoreRegistry {
     all.sorted { $0.key < $1.key }.compactMap { ($0.value as? EngineStore.Type)?.kind }.filter(\.keepsFiles)
   }
 
+  /// The kind of a store type whose stores are files; nil for other types, and for a program's own.
+  package static func fileKind(ofType type: String) -> (any StoreEngineKind)? {
+    fileKinds.first { $0.type == type }
+  }
+
   /// The kind of a file that begins with these bytes; nil if it is no store of a supported kind.
   package static func kind(ofFileThatBegins head: Data) -> (any StoreEngineKind)? {
     fileKinds.first { $0.recognizes(head) }

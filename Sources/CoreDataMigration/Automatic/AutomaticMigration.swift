@@ -61,6 +61,9 @@ struct AutomaticMigration {
 
   /// Holds the store's lock meanwhile. Throws if the store can't be migrated at all.
   func exclusively(_ body: () throws -> Void) throws {
+    guard StoreRegistry.fileKind(ofType: store.type) != nil else {
+      throw MigrationFailure.programStore(store.url, type: store.type)
+    }
     if store.isSet(NSReadOnlyPersistentStoreOption) {
       throw MigrationFailure.sourceStore(
         store.url,
@@ -71,7 +74,7 @@ struct AutomaticMigration {
     defer { lock.release() }
     // The new store would have no history, or one with a gap.
     if try StoreRegistry.inspect(store.url, countsRows: false).hasHistory {
-      throw StoreError.historyKept(url: store.url)
+      throw MigrationFailure.historyKept(store.url)
     }
     try body()
   }
@@ -102,11 +105,14 @@ struct AutomaticMigration {
     }
     if let model = known.model(for: metadata) { return model }
     let identifiers: [String] = (metadata[NSStoreModelVersionIdentifiersKey] as? [String]) ?? []
+    let hashes = metadata[NSStoreModelVersionHashesKey] as? [String: Data] ?? [:]
+    let count: Int = known.versions.count
     throw MigrationFailure.missingSourceModel(
       store.url,
       "It has the entities \(names.sorted().joined(separator: ", "))"
         + (identifiers.isEmpty ? "" : " and the version identifier \(identifiers.joined(separator: ", "))")
-        + "; none of the \(known.versions.count) versions that the program has fits.")
+        + "; none of the \(count) versions that the program has fits. "
+        + (known.nearest(to: hashes) ?? ""))
   }
 
   // MARK: Steps

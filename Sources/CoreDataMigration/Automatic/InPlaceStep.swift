@@ -17,7 +17,7 @@ struct InPlaceStep {
   init?(_ step: MigrationStep, of store: OutdatedStore, counting: Bool) throws {
     // Statements don't count the members of relationships.
     guard let difference = step.difference, !MappingInference(difference).countsMembers,
-      let kind = StoreRegistry.fileKinds.first(where: { $0.type == store.type })
+      let kind = StoreRegistry.fileKind(ofType: store.type)
     else {
       return nil
     }

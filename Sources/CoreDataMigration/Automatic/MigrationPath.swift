@@ -66,8 +66,37 @@ struct MigrationPath {
       }
     }
     if let chain = chain(from: source, to: destination) { return chain }
-    if let refusal { throw refusal }
+    if let refusal { throw withCures(refusal, source, destination) }
     throw MigrationFailure.missingMappingModel(url, "")
+  }
+
+  /// The refusal, with what leads to the destination although one inferred step does not.
+  private func withCures(
+    _ refusal: any Error, _ source: NSManagedObjectModel, _ destination: NSManagedObjectModel
+  ) -> any Error {
+    guard let error = refusal as? CocoaError,
+      let path = RenamingChain(versions: known.siblings).path(from: source, to: destination)
+    else { return refusal }
+    let between: String = path.dropFirst().dropLast().map(KnownModels.name).joined(separator: ", ")
+    func isInferred(_ difference: ModelDifference) -> Bool { MappingInference(difference).refusals.isEmpty }
+    var cures: [String] = []
+    if isInferred(ModelDifference(through: path)) {
+      cures.append(
+        "Over \(between) a mapping model can be inferred: `clarus model squash`, or ModelDifference(through:), makes it. Put it "
+          + "beside the model.")
+    }
+    if zip(path, path.dropFirst()).allSatisfy({ isInferred(ModelDifference(from: $0, to: $1)) }) {
+      cures.append(
+        "From version to version everything can be inferred: pass an NSStagedMigrationManager with an "
+          + "NSLightweightMigrationStage for each version (\(between) between). What a version lacks is lost on the way."
+      )
+    }
+    if cures.isEmpty { return refusal }
+    let advice: String? = (error as NSError).localizedRecoverySuggestion
+    let message = ErrorMessage(
+      ErrorMessage.reason(of: error), advice: ([advice].compactMap(\.self) + cures).joined(separator: " "))
+    let texts: Set<String> = Set(message.userInfo.keys)
+    return message.cocoaError(error.code.rawValue, error.userInfo.filter { !texts.contains($0.key) })
   }
 
   private func mapping(_ source: NSManagedObjectModel, _ destination: NSManagedObjectModel) -> MigrationStep?

@@ -70,9 +70,9 @@ struct MigrationSurvey {
 
   /// Where the store's structure differs from its model's.
   func drift() throws -> [StoreDrift] {
-    guard let step = steps.first?.step,
-      let kind = StoreRegistry.fileKinds.first(where: { $0.type == store.type })
-    else { return [] }
+    guard let step = steps.first?.step, let kind = StoreRegistry.fileKind(ofType: store.type) else {
+      return []
+    }
     return try kind.drift(
       at: store.url, layout: ModelLayout(model: step.source),
       options: StoreOpeningOptions(apple: store.options))

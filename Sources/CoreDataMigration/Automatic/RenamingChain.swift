@@ -15,14 +15,23 @@ struct RenamingChain {
   /// direct one keeps, and more; nil if there is none. Looks only if the destination renames what the source
   /// does not have.
   func difference(insteadOf direct: ModelDifference) -> ModelDifference? {
-    guard Self.missesRenaming(direct), let first = place(of: direct.source),
-      let last = place(of: direct.destination), first + 1 < last
-    else { return nil }
-    let between: ArraySlice<NSManagedObjectModel> = versions[(first + 1)..<last]
-    let found = ModelDifference(through: [direct.source] + between + [direct.destination])
+    guard Self.missesRenaming(direct), let path = path(from: direct.source, to: direct.destination) else {
+      return nil
+    }
+    let found = ModelDifference(through: path)
     guard Self.kept(found).isStrictSuperset(of: Self.kept(direct)), MappingInference(found).refusals.isEmpty
     else { return nil }
     return found
+  }
+
+  /// The versions from one to another, both included; nil if there are none between them.
+  func path(from source: NSManagedObjectModel, to destination: NSManagedObjectModel)
+    -> [NSManagedObjectModel]?
+  {
+    guard let first = place(of: source), let last = place(of: destination), first + 1 < last else {
+      return nil
+    }
+    return [source] + versions[(first + 1)..<last] + [destination]
   }
 
   private func place(of model: NSManagedObjectModel) -> Int? {

@@ -13,6 +13,8 @@ enum MigrationFailure: Error, CustomStringConvertible {
   case value(mapping: String, property: String, object: String, reason: String)
   case sourceStore(URL, String)
   case destinationStore(URL, String)
+  case historyKept(URL)
+  case programStore(URL, type: String)
   case cancelled(URL)
   case backward(String)
   case stage(String, advice: String)
@@ -26,7 +28,9 @@ enum MigrationFailure: Error, CustomStringConvertible {
         "The store \(url.path) was written with a model that was not found. \(details)",
         advice:
           "Add the version of the model that wrote the store to the bundle (all versions of its .xcdatamodeld or .momd), or "
-          + "migrate with an NSMigrationManager, to which you give both models."
+          + "migrate with an NSMigrationManager, to which you give both models. If no file of that version exists any more, make "
+          + "its model in code from the entities, attributes and types that the store shows, and pass "
+          + "NSIgnorePersistentStoreVersioningOption among the source's options."
       )
     case .missingMappingModel(let url, let details):
       return ErrorMessage(
@@ -54,6 +58,20 @@ enum MigrationFailure: Error, CustomStringConvertible {
       return ErrorMessage("The source store \(url.path) can't be migrated: \(reason)")
     case .destinationStore(let url, let reason):
       return ErrorMessage("The destination store \(url.path) can't be written: \(reason)")
+    case .historyKept(let url):
+      return ErrorMessage(
+        "The store \(url.path) can't be migrated: it keeps persistent history, which would have a gap then.",
+        advice:
+          "Copy it with its own model into a store without history (migratePersistentStore(_:to:options:type:) of a "
+          + "coordinator that has added it read-only, or `clarus convert`), and migrate the copy.")
+    case .programStore(let url, let type):
+      return ErrorMessage(
+        "The store \(url.isFileURL ? url.path : url.absoluteString) has another model, and stores of the program's own type "
+          + "'\(type)' are not migrated when they are added.",
+        advice:
+          "Migrate it with an NSMigrationManager, to which you give both models, into a new store, and add that one. Or "
+          + "let the class of the store convert what it reads, and set the new versions' hashes in its metadata."
+      )
     case .cancelled(let url):
       return ErrorMessage(
         "The migration of the store \(url.path) was cancelled.",
@@ -75,7 +93,7 @@ enum MigrationFailure: Error, CustomStringConvertible {
     case .missingMappingModel: NSMigrationMissingMappingModelError
     case .mapping, .value: NSMigrationError
     case .policyClass, .function: NSEntityMigrationPolicyError
-    case .sourceStore: NSMigrationManagerSourceStoreError
+    case .sourceStore, .historyKept, .programStore: NSMigrationManagerSourceStoreError
     case .destinationStore: NSMigrationManagerDestinationStoreError
     case .cancelled: NSMigrationCancelledError
     case .backward: NSStagedMigrationBackwardMigrationError

@@ -201,12 +201,7 @@ struct StagedMigration {
 
   /// The versions that there are, by name and checksum.
   private var versions: String {
-    var list: [String] = known.versions.map { model in
-      let file: URL? = model.file.map {
-        $0.lastPathComponent == "contents" ? $0.deletingLastPathComponent() : $0
-      }
-      return (file.map { "\($0.deletingPathExtension().lastPathComponent) " } ?? "") + model.versionChecksum
-    }
+    var list: [String] = known.versions.map { "\(KnownModels.name($0)) \($0.versionChecksum)" }
     let own: String = store.coordinator.managedObjectModel.versionChecksum
     if known.model(checksum: own) == nil { list.append("the coordinator's model \(own)") }
     return "the versions \(list.joined(separator: ", "))"

@@ -54,7 +54,7 @@ enum FileContent: Equatable {
   func storeKind(at path: String) throws -> any StoreEngineKind {
     switch self {
     case .store(let type):
-      guard let kind = StoreRegistry.fileKinds.first(where: { $0.type == type }) else {
+      guard let kind = StoreRegistry.fileKind(ofType: type) else {
         throw CommandFailure("\(path): Stores of type \(type) can't be read here.")
       }
       return kind

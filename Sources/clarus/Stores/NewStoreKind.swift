@@ -32,7 +32,7 @@ enum NewStoreKind {
 
   /// The kind of a new store that nothing else decides.
   static func standard() throws -> any StoreEngineKind {
-    guard let kind = StoreRegistry.fileKinds.first(where: { $0.type == NSSQLiteStoreType }) else {
+    guard let kind = StoreRegistry.fileKind(ofType: NSSQLiteStoreType) else {
       throw CommandFailure("There is no kind of stores that are files.")
     }
     return kind
