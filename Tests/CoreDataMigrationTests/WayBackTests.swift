@@ -99,24 +99,78 @@ struct WayBackTests {
     #expect(try Data(contentsOf: url) == bytes)
   }
 
+  private static func items(_ attributes: [(name: String, former: String?)]) -> NSManagedObjectModel {
+    let entity = World.entity(
+      "Item",
+      attributes.map { name, former in
+        let attribute = World.attribute(name, .stringAttributeType)
+        if let former { attribute.renamingIdentifier = former }
+        return attribute
+      })
+    entity.managedObjectClassName = nil
+    let model = NSManagedObjectModel()
+    model.entities = [entity]
+    return model
+  }
+
+  /// Versions 1, 2 and 3 in one folder, each read as the program's model.
+  private static func programs(_ versions: [NSManagedObjectModel], in folder: TemporaryFolder) throws
+    -> [NSManagedObjectModel]
+  {
+    _ = try SourceModel.write(versions, in: folder)
+    let all = try NSManagedObjectModel.loadVersions(contentsOf: folder.file("Shop.xcdatamodeld"))
+    return try (1...versions.count).map { try #require(all["Shop \($0)"]?.model) }
+  }
+
+  @Test(
+    "a later version is refused as a way down, whether it renames something or not",
+    arguments: [
+      [("label", "title" as String?)], [("title", nil), ("note", nil)], [("note", nil)],
+    ])
+  func notDown(_ attributes: [(name: String, former: String?)]) throws {
+    let folder = try TemporaryFolder()
+    let models = try Self.programs([Self.items([("title", nil)]), Self.items(attributes)], in: folder)
+    let url: URL = folder.file("store.xml")
+    try Versions.using(models[0], .xml, url) { context in
+      _ = Versions.make("Item", ["title": "kept"], context)
+      try context.save()
+    }
+    let before: Data = try Data(contentsOf: url)
+    let error = errorThrown { try MigrationPlan(forStoreAt: url, to: models[1], isDown: true).run() }
+    for word in [url.path, "Shop 2", "later version", "--down"] {
+      #expect(error?.localizedDescription.contains(word) == true, "\(error as Any)")
+    }
+    #expect(try Data(contentsOf: url) == before)
+    try MigrationPlan(forStoreAt: url, to: models[1]).run()
+    try MigrationPlan(forStoreAt: url, to: models[0], isDown: true).run()
+  }
+
+  @Test("what was renamed twice is the same on the way back over both versions", arguments: kinds)
+  func renamedTwice(_ kind: StoreKind) throws {
+    let folder = try TemporaryFolder()
+    let models = try Self.programs(
+      [
+        Self.items([("title", nil)]), Self.items([("label", "title")]), Self.items([("words", "label")]),
+      ], in: folder)
+    let url: URL = folder.file("store.\(kind.rawValue)")
+    try Versions.using(models[2], kind, url) { context in
+      _ = Versions.make("Item", ["words": "kept"], context)
+      try context.save()
+    }
+    let plan = try MigrationPlan(forStoreAt: url, to: models[0], isDown: true)
+    #expect(plan.losses == [])
+    try plan.run(verifies: true)
+    try Versions.using(models[0], kind, url) { context in
+      let items = try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Item"))
+      #expect(items.map { $0.value(forKey: "title") as? String } == ["kept"])
+    }
+  }
+
   @Test(
     "several versions are compared step by step: twice renamed is the same, dropped and added again is not")
   func squashed() throws {
-    func version(_ names: [(String, String?)]) -> NSManagedObjectModel {
-      let entity = World.entity(
-        "Item",
-        names.map { name, former in
-          let attribute = World.attribute(name, .stringAttributeType)
-          if let former { attribute.renamingIdentifier = former }
-          return attribute
-        })
-      entity.managedObjectClassName = nil
-      let model = NSManagedObjectModel()
-      model.entities = [entity]
-      return model
-    }
     let versions = [
-      version([("a", nil), ("x", nil)]), version([("b", "a")]), version([("c", "b"), ("x", nil)]),
+      Self.items([("a", nil), ("x", nil)]), Self.items([("b", "a")]), Self.items([("c", "b"), ("x", nil)]),
     ]
     let squash = ModelDifference(through: versions)
     let pairs: [String] = squash.entities[0].properties.map {

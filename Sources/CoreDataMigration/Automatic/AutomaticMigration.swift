@@ -51,12 +51,11 @@ struct AutomaticMigration {
     if let mapping {
       return [MigrationStep(source: source, destination: destination, mapping: mapping)]
     }
-    if goesDown {
-      return [try MigrationStep(inferredFrom: ModelDifference(from: destination, to: source).inverse)]
-    }
     let infers: Bool = store.isSet(NSInferMappingModelAutomaticallyOption)
-    return try MigrationPath(known: known, infers: infers, url: store.url).steps(
-      from: source, to: destination)
+    let path = MigrationPath(known: known, infers: infers, url: store.url)
+    return goesDown
+      ? [try path.stepDown(from: source, to: destination)]
+      : try path.steps(from: source, to: destination)
   }
 
   /// Holds the store's lock meanwhile. Throws if the store can't be migrated at all.

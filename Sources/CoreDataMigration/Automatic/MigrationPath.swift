@@ -53,6 +53,8 @@ struct MigrationPath {
     mappings = NSMappingModel.all(in: known.bundles)
   }
 
+  private var renamings: RenamingChain { RenamingChain(versions: known.siblings) }
+
   func steps(from source: NSManagedObjectModel, to destination: NSManagedObjectModel) throws
     -> [MigrationStep]
   {
@@ -75,7 +77,7 @@ struct MigrationPath {
     _ refusal: any Error, _ source: NSManagedObjectModel, _ destination: NSManagedObjectModel
   ) -> any Error {
     guard let error = refusal as? CocoaError,
-      let path = RenamingChain(versions: known.siblings).path(from: source, to: destination)
+      let path = renamings.path(from: source, to: destination)
     else { return refusal }
     let between: String = path.dropFirst().dropLast().map(KnownModels.name).joined(separator: ", ")
     func isInferred(_ difference: ModelDifference) -> Bool { MappingInference(difference).refusals.isEmpty }
@@ -109,9 +111,28 @@ struct MigrationPath {
   private func inferred(_ source: NSManagedObjectModel, _ destination: NSManagedObjectModel) throws
     -> MigrationStep
   {
-    let direct = ModelDifference(from: source, to: destination)
-    let longer: ModelDifference? = RenamingChain(versions: known.siblings).difference(insteadOf: direct)
-    return try MigrationStep(inferredFrom: longer ?? direct)
+    try MigrationStep(inferredFrom: renamings.difference(from: source, to: destination))
+  }
+
+  /// The step back to an earlier version, which renaming identifiers are read backwards for. Throws if the
+  /// destination is a later version: read so, what it has renamed would be lost.
+  func stepDown(from source: NSManagedObjectModel, to destination: NSManagedObjectModel) throws
+    -> MigrationStep
+  {
+    let up: ModelDifference = renamings.difference(from: source, to: destination)
+    let down: ModelDifference = renamings.difference(from: destination, to: source).inverse
+    let (keptUp, keptDown) = (RenamingChain.kept(up), RenamingChain.kept(down))
+    // Without renamings only the order of the versions tells which is the later one.
+    let isLater: Bool =
+      keptUp == keptDown
+      ? renamings.isInOrder(source, destination) : keptUp.isStrictSuperset(of: keptDown)
+    if isLater {
+      throw MigrationFailure.stage(
+        "The store \(url.path) can't be migrated down to \(KnownModels.name(destination)), which is a later version than "
+          + "the store's.",
+        advice: "Migrate it without --down (isDown: false), or name an earlier version.")
+    }
+    return try MigrationStep(inferredFrom: down)
   }
 
   /// Breadth first, so the first chain that is found has the fewest steps. A mapping model between two

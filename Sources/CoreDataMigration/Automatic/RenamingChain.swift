@@ -11,6 +11,19 @@ struct RenamingChain {
   /// The versions of the model in their order.
   let versions: [NSManagedObjectModel]
 
+  /// The difference of two versions, over all versions between where that keeps more.
+  func difference(from source: NSManagedObjectModel, to destination: NSManagedObjectModel) -> ModelDifference
+  {
+    let direct = ModelDifference(from: source, to: destination)
+    return difference(insteadOf: direct) ?? direct
+  }
+
+  /// Whether the second version comes after the first.
+  func isInOrder(_ first: NSManagedObjectModel, _ second: NSManagedObjectModel) -> Bool {
+    guard let first = place(of: first), let second = place(of: second) else { return false }
+    return first < second
+  }
+
   /// The difference of the same two versions over all versions between, in which everything is kept that the
   /// direct one keeps, and more; nil if there is none. Looks only if the destination renames what the source
   /// does not have.
@@ -59,7 +72,7 @@ struct RenamingChain {
     }
   }
 
-  private struct Place: Hashable {
+  struct Place: Hashable {
     let entity: String
     /// nil for the entity itself.
     let property: String?
@@ -100,5 +113,6 @@ struct RenamingChain {
       || elements.contains { missesRenaming($0.elements) }
   }
 
-  private static func kept(_ difference: ModelDifference) -> Set<Place> { Set(places(difference).keys) }
+  /// What of the source has a place in the destination.
+  static func kept(_ difference: ModelDifference) -> Set<Place> { Set(places(difference).keys) }
 }
