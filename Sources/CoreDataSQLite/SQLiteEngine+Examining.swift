@@ -30,6 +30,13 @@ extension SQLiteEngine {
     return problems.all
   }
 
+  package func fileProblems() throws -> [StoreProblem] {
+    var problems = StoreProblems()
+    let references: [FileReference] = try read { try fileReferences(ExaminationStatements(schema), $0) }
+    checkFiles(references, &problems)
+    return problems.all
+  }
+
   /// The first column of all rows.
   func integers(_ sql: String, _ database: Database) throws -> [Int64] {
     let statement = try RawStatement(database, sql, url: url)

@@ -51,11 +51,64 @@ struct PlanTests {
     #expect(!again.isNeeded)
   }
 
+  @Test("what no object has is not lost, and the way back is open", arguments: kinds)
+  func nothingLost(_ kind: StoreKind) throws {
+    let folder = try TemporaryFolder()
+    let second: NSManagedObjectModel = Versions.first { model in
+      let person: NSEntityDescription = model.entitiesByName["Person"]!
+      person.properties.removeAll { ["age", "photo", "tags"].contains($0.name) }
+      model.entitiesByName["Pet"]!.properties.removeAll { $0.name == "name" }
+      model.entities.removeAll { $0.name == "Tag" }
+    }
+    let program = try SourceModel.write([Versions.first(), second], in: folder)
+    let url: URL = try #require(kind.url("store", in: folder))
+    try Versions.using(Versions.first(), kind, url) { context in
+      _ = Versions.make("Person", ["name": "one"], context)
+      try context.save()
+    }
+    let plan = try MigrationPlan(forStoreAt: url, to: program)
+    #expect(plan.losses == [])
+    #expect(plan.obstaclesToReturn == [])
+    #expect(plan.description.contains("age is dropped"))
+    try Versions.using(Versions.first(), kind, url) { context in
+      let person = try #require(
+        try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Person")).first)
+      person.setValue(7, forKey: "age")
+      person.setValue(NSSet(object: Versions.make("Tag", ["title": "tag"], context)), forKey: "tags")
+      try context.save()
+    }
+    let later = try MigrationPlan(forStoreAt: url, to: program)
+    #expect(later.losses.sorted() == ["1 objects of Tag", "Person.age", "Person.tags"])
+    #expect(later.obstaclesToReturn.count == 3)
+  }
+
+  @Test("a copy that can't read the file of a value is told before, and a migration in place keeps it")
+  func missingFile() throws {
+    let folder = try TemporaryFolder()
+    let url: URL = try Versions.makeStore(.sqlite, in: folder, people: 2)
+    let values: URL = folder.file(".store_SUPPORT/_EXTERNAL_DATA")
+    let names: [String] = try FileManager.default.contentsOfDirectory(atPath: values.path)
+    #expect(names.count == 1)
+    for name in names { try FileManager.default.removeItem(at: values.appendingPathComponent(name)) }
+    let second: NSManagedObjectModel = Versions.first { model in
+      model.entitiesByName["Person"]!.properties.append(World.attribute("note", .stringAttributeType))
+    }
+    let mapping: NSMappingModel = try .inferredMappingModel(
+      forSourceModel: Versions.first(), destinationModel: second)
+    let copy = try MigrationPlan(forStoreAt: url, to: second, mapping: mapping)
+    #expect(copy.steps[0].problems.count == 1)
+    #expect(copy.steps[0].problems.first?.hasPrefix("1 object(s): Person.photo") == true, "\(copy)")
+    #expect(errorThrown { try copy.run() } != nil)
+    let inPlace = try MigrationPlan(forStoreAt: url, to: second)
+    #expect(inPlace.steps[0].problems == [])
+    try inPlace.run()
+  }
+
   @Test("an error of the progress ends the migration, and the store is as it was", arguments: kinds)
   func interrupted(_ kind: StoreKind) throws {
     let folder = try TemporaryFolder()
     let program = try SourceModel.write([Versions.first(), Versions.second()], in: folder)
-    let url: URL = try Versions.makeStore(kind, in: folder, people: 700)
+    let url: URL = try Versions.makeStore(kind, in: folder, people: 700, photoSize: 2000)
     let bytes: Data = try Data(contentsOf: url)
     let plan = try MigrationPlan(forStoreAt: url, to: program)
     #expect((plan.steps[0].statements != nil) == (kind == .sqlite))

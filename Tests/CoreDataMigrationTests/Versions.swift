@@ -41,15 +41,17 @@ enum Versions {
     }
   }
 
-  /// A closed store of the first version with `count` people.
-  static func makeStore(_ kind: StoreKind, in folder: TemporaryFolder, people count: Int = 3) throws -> URL {
+  /// A closed store of the first version with `count` people, every second with a photo.
+  static func makeStore(
+    _ kind: StoreKind, in folder: TemporaryFolder, people count: Int = 3, photoSize: Int = 200_000
+  ) throws -> URL {
     guard let url = kind.url("store", in: folder) else { throw CocoaError(.fileNoSuchFile) }
     try using(first(), kind, url) { context in
       let tags: [NSManagedObject] = (0..<3).map { make("Tag", ["title": "tag \($0)"], context) }
       for number in 0..<count {
         let person = make("Person", ["name": "person \(number)", "age": number], context)
         if number % 2 == 0 {
-          person.setValue(Data(repeating: UInt8(number % 256), count: 200_000), forKey: "photo")
+          person.setValue(Data(repeating: UInt8(number % 256), count: photoSize), forKey: "photo")
         }
         let pets = (0..<(number % 4)).map { make("Pet", ["name": "pet \(number).\(3 - $0)"], context) }
         person.setValue(NSOrderedSet(array: pets), forKey: "pets")

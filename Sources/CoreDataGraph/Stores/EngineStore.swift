@@ -40,6 +40,8 @@ class EngineStore: NSPersistentStore, StoreOperations, @unchecked Sendable {
     adopt(engine)
   }
 
+  final func unreadableFiles() throws -> [StoreProblem] { try engine.fileProblems() }
+
   private func adopt(_ engine: any StoreEngine) {
     loaded.withLock { $0 = engine }
     if engine.rowFreshness == .alwaysInMemory { return }

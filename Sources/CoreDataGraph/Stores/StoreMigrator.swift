@@ -85,6 +85,11 @@ extension NSManagedObjectID {
 }
 
 extension NSPersistentStore {
+  /// Files of values that are missing, or can't be read; none for a program's own store.
+  package final func fileProblems() throws -> [StoreProblem] {
+    try withCocoaErrors(url) { try (self as? EngineStore)?.unreadableFiles() ?? [] }
+  }
+
   /// The id of an object by its numbers, see ``NSManagedObjectID/numbers``.
   package final func objectID(entity: Int, key: Int64) -> NSManagedObjectID {
     NSManagedObjectID(runtime: runtime.entities[entity], key: key, store: self)

@@ -16,13 +16,13 @@ struct InPlaceStep {
   /// looks for what in them stands in the way; a run does that in its transaction.
   init?(_ step: MigrationStep, of store: OutdatedStore, counting: Bool) throws {
     // Statements don't count the members of relationships.
-    guard let difference = step.difference, !MappingInference(difference).countsMembers,
+    guard let inference = step.inference, !inference.countsMembers,
       let kind = StoreRegistry.fileKind(ofType: store.type)
     else {
       return nil
     }
     let (source, target) = (ModelLayout(model: step.source), ModelLayout(model: step.destination))
-    plan = SchemaPlan(source: source, target: target, ModelCorrespondence(difference))
+    plan = SchemaPlan(source: source, target: target, ModelCorrespondence(inference.difference))
     var options = StoreOpeningOptions(apple: store.options)
     options.countsRows = counting
     self.options = options

@@ -8,18 +8,18 @@ struct MigrationStep {
   let source: NSManagedObjectModel
   let destination: NSManagedObjectModel
   let mapping: NSMappingModel
-  /// From which the mapping model is inferred; nil for one of the program's.
-  let difference: ModelDifference?
+  /// Of which the mapping model is made; nil for one of the program's.
+  let inference: MappingInference?
 
-  var isInferred: Bool { difference != nil }
+  var isInferred: Bool { inference != nil }
 
   /// Whether an inferred copy may leave members of relationships out.
-  var mayLoseMembers: Bool { difference.map { MappingInference($0).changesInverses } ?? false }
+  var mayLoseMembers: Bool { inference?.changesInverses ?? false }
 
   /// By a mapping model of the program's.
   init(source: NSManagedObjectModel, destination: NSManagedObjectModel, mapping: NSMappingModel) {
     (self.source, self.destination, self.mapping) = (source, destination, mapping)
-    difference = nil
+    inference = nil
   }
 
   /// Throws 134190 if no mapping model can be inferred.
@@ -35,8 +35,9 @@ struct MigrationStep {
         advice: "Give the URL of the right store, or the right model; a mapping model leads to any other."
       ).cocoaError(134_190)
     }
-    mapping = try MappingInference(difference).mappingModel()
-    self.difference = difference
+    let inference = MappingInference(difference)
+    mapping = try inference.mappingModel()
+    self.inference = inference
   }
 }
 

@@ -4,10 +4,11 @@ import CoreDataStorage
 import Foundation
 
 extension MigrationPlan.Step {
-  /// `counts`: the store, if it is the source of this step; `found`: what in it stands in the way of copying.
+  /// `counts` and `contents`: the store, if it is the source of this step; `found`: what in it stands in the
+  /// way of copying.
   init(
-    _ step: MigrationStep, counts: StoreInspection?, _ planned: PlannedMigration?, _ found: [String],
-    known: KnownModels
+    _ step: MigrationStep, counts: StoreInspection?, _ contents: SurveyedContents?,
+    _ planned: PlannedMigration?, _ found: [String], known: KnownModels
   ) {
     self.step = step
     statements = planned?.steps.map {
@@ -15,7 +16,7 @@ extension MigrationPlan.Step {
     }
     problems =
       planned?.problems.map { "\($0.text) \($0.advice)" } ?? Self.problems(of: step) + found
-    conditions = step.difference.map { MappingInference($0).conditions.map(\.description) } ?? []
+    conditions = step.inference?.conditions.map(\.description) ?? []
     source = Self.name(step.source, known)
     destination = Self.name(step.destination, known)
     isInferred = step.isInferred
@@ -28,20 +29,20 @@ extension MigrationPlan.Step {
       guard let name = entity.name, !used.contains(name), !entity.isAbstract else { return nil }
       return MigrationPlan.Entity(
         kind: .removed, source: name, destination: nil, objects: counts?.rows(of: name), policy: nil,
-        changes: [])
+        changes: [], dropped: [])
     }
     entities = mapped + removed
+    losses = Self.losses(of: step, mapped + removed) { entity, path in
+      counts?.rows(of: entity) != 0 && contents?.hasValue(entity, path) ?? true
+    }
   }
 
   /// The copy that a store carries has no file: then that of the same version of the program.
   private static func name(_ model: NSManagedObjectModel, _ known: KnownModels) -> String {
     let identifiers: [String] = model.versionIdentifiers.compactMap { $0 as? String }.filter { !$0.isEmpty }
     if !identifiers.isEmpty { return identifiers.sorted().joined(separator: ", ") }
-    if let file = model.file ?? known.model(checksum: model.versionChecksum)?.file {
-      let version: URL = file.lastPathComponent == "contents" ? file.deletingLastPathComponent() : file
-      return version.deletingPathExtension().lastPathComponent
-    }
-    return "version " + String(model.versionChecksum.prefix(8))
+    let isOfNoFile: Bool = model.file == nil
+    return KnownModels.name(isOfNoFile ? known.model(checksum: model.versionChecksum) ?? model : model)
   }
 
   /// Why the entity mappings of a mapping model can't be used, such as a policy that does not exist.
@@ -60,19 +61,42 @@ extension MigrationPlan.Step {
   var leftToPolicies: [String] {
     entities.flatMap { entity -> [String] in
       guard let policy = entity.policy, let source = entity.source else { return [] }
-      return entity.changes.filter { $0.hasSuffix(" is dropped") }.map {
-        "\(source).\($0), unless \(policy) copies it."
-      }
+      return entity.dropped.map { "\(source).\($0) is dropped, unless \(policy) copies it." }
     }
   }
 
+  /// `hasValue`: whether an object of an entity may have a value of a property, or of an element of one.
+  private static func losses(
+    of step: MigrationStep, _ entities: [MigrationPlan.Entity],
+    hasValue: (_ entity: String, _ path: String) -> Bool
+  ) -> [String] {
+    let omissions: [String] = (step.inference?.omittedRelationships ?? []).filter { omission in
+      guard let owner = step.source.entitiesByName[omission.entity] else { return true }
+      return step.source.entities.contains {
+        !$0.isAbstract && $0.isKindOf(entity: owner) && hasValue($0.name ?? "", omission.relationship)
+      }
+    }.map(\.sentence)
+    return omissions
+      + lostElements(step).filter(hasValue).map { "\($0.entity).\($0.path)" }
+      + entities.flatMap { entity -> [String] in
+        guard let source = entity.source else { return [] }
+        if entity.destination == nil {
+          return entity.objects == 0
+            ? [] : ["\(entity.objects.map { "\($0) " } ?? "the ")objects of \(source)"]
+        }
+        // A policy of the program may read anything.
+        if entity.policy != nil { return [] }
+        return entity.dropped.filter { hasValue(source, $0) }.map { "\(source).\($0)" }
+      }
+  }
+
   /// The elements of composite attributes that the destination does not have.
-  private var lostElements: [String] {
-    (step.difference?.entities ?? []).flatMap { entity -> [String] in
+  private static func lostElements(_ step: MigrationStep) -> [(entity: String, path: String)] {
+    (step.inference?.difference.entities ?? []).flatMap { entity -> [(entity: String, path: String)] in
       guard let name = entity.source?.name, entity.source?.isAbstract == false else { return [] }
-      return entity.properties.flatMap { property -> [String] in
+      return entity.properties.flatMap { property -> [(entity: String, path: String)] in
         guard let old = property.storedSource else { return [] }
-        return Self.lost(property.elements).map { "\(name).\(old.name).\($0)" }
+        return lost(property.elements).map { (name, "\(old.name).\($0)") }
       }
     }
   }
@@ -83,19 +107,6 @@ extension MigrationPlan.Step {
       if element.destination == nil { return [source.name] }
       return lost(element.elements).map { "\(source.name).\($0)" }
     }
-  }
-
-  var losses: [String] {
-    let omissions: [String] = step.difference.map { MappingInference($0).omissions } ?? []
-    return omissions + lostElements
-      + entities.flatMap { entity -> [String] in
-        guard let source = entity.source else { return [] }
-        if entity.destination == nil {
-          return entity.objects == 0
-            ? [] : ["\(entity.objects.map { "\($0) " } ?? "the ")objects of \(source)"]
-        }
-        return entity.lostProperties(step).map { "\(source).\($0)" }
-      }
   }
 }
 
@@ -116,7 +127,12 @@ extension MigrationPlan.Entity {
         policy == nil ? (from == nil ? .added : to == nil ? .removed : .transformed) : .custom
       }
     self.objects = from == nil ? nil : objects
-    changes = from.flatMap { from in to.map { Self.changes(mapping, from, $0) } } ?? []
+    guard let from, let to else {
+      (changes, dropped) = ([], [])
+      return
+    }
+    dropped = Self.dropped(mapping, from, to)
+    changes = Self.changes(mapping, from, to) + dropped.map { "\($0) is dropped" }
   }
 
   /// The properties whose values come from elsewhere than the property of the same name.
@@ -124,7 +140,6 @@ extension MigrationPlan.Entity {
     _ mapping: NSEntityMapping, _ source: NSEntityDescription, _ destination: NSEntityDescription
   ) -> [String] {
     let all: [NSPropertyMapping] = (mapping.attributeMappings ?? []) + (mapping.relationshipMappings ?? [])
-    let read: Set<String> = keys(of: mapping)
     var lines: [String] = []
     for property in all {
       guard let name = property.name else { continue }
@@ -139,31 +154,28 @@ extension MigrationPlan.Entity {
       if keys == [name] { continue }
       lines.append(keys.count == 1 ? "\(name) from \(keys.first ?? "")" : "\(name) = \(expression)")
     }
-    for name in source.propertiesByName.keys.sorted() where !read.contains(name) {
-      if source.propertiesByName[name]?.isTransient == true { continue }
-      // The store derives it again.
-      if source.propertiesByName[name] is NSDerivedAttributeDescription,
-        destination.propertiesByName[name] is NSDerivedAttributeDescription
-      {
-        continue
-      }
-      lines.append("\(name) is dropped")
-    }
     return lines
+  }
+
+  /// The properties of the source that the mapping does not read.
+  private static func dropped(
+    _ mapping: NSEntityMapping, _ source: NSEntityDescription, _ destination: NSEntityDescription
+  ) -> [String] {
+    let read: Set<String> = keys(of: mapping)
+    return source.propertiesByName.sorted { $0.key < $1.key }.compactMap { name, property in
+      if read.contains(name) || property.isTransient { return nil }
+      // The store derives it again.
+      let isDerived: Bool =
+        property is NSDerivedAttributeDescription
+        && destination.propertiesByName[name] is NSDerivedAttributeDescription
+      return isDerived ? nil : name
+    }
   }
 
   /// The keys of the source object that the mapping's expressions read.
   private static func keys(of mapping: NSEntityMapping) -> Set<String> {
     ((mapping.attributeMappings ?? []) + (mapping.relationshipMappings ?? []))
       .reduce(into: []) { $0.formUnion($1.valueExpression?.expressionNode().keysOfSource ?? []) }
-  }
-
-  fileprivate func lostProperties(_ step: MigrationStep) -> [String] {
-    // A policy of the program may read anything.
-    if policy != nil { return [] }
-    return changes.compactMap { line in
-      line.hasSuffix(" is dropped") ? String(line.dropLast(" is dropped".count)) : nil
-    }
   }
 }
 

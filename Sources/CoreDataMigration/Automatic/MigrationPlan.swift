@@ -30,6 +30,7 @@ public struct MigrationPlan: CustomStringConvertible {
     public let problems: [String]
     /// What the step needs of the objects, and checks; an object that lacks it ends the migration.
     public let conditions: [String]
+    let losses: [String]
     let step: MigrationStep
   }
 
@@ -54,13 +55,16 @@ public struct MigrationPlan: CustomStringConvertible {
     public let policy: String?
     /// The changes of its properties, in words.
     public let changes: [String]
+    /// The properties of the source that nothing reads.
+    let dropped: [String]
   }
 
   public let url: URL
   /// In the order in which they are run; none if the store has the model already.
   public let steps: [Step]
   /// What is lost: the objects of entities and the values of properties that the new model does not have; if
-  /// objects are copied, also tables and columns of other programs.
+  /// objects are copied, also tables and columns of other programs. Of what the store has no object or value
+  /// of nothing is lost; where that is not known, in a later step, it counts.
   public let losses: [String]
   /// What is worth knowing before, a sentence each: too little space, another process that has the store
   /// open, indexes that the store lacks, references that lead nowhere.
@@ -98,39 +102,48 @@ public struct MigrationPlan: CustomStringConvertible {
     forStoreAt url: URL, to model: NSManagedObjectModel, mapping: NSMappingModel? = nil,
     configuration: String? = nil, options: [AnyHashable: Any] = [:], isDown: Bool = false
   ) throws {
-    let plan: (AutomaticMigration, [MigrationStep], StoreInspection) = try withMigrationErrors {
+    var all: [AnyHashable: Any] = options
+    all[NSInferMappingModelAutomaticallyOption] = options[NSInferMappingModelAutomaticallyOption] ?? true
+    self = try withMigrationErrors {
       let file: StoreInspection = try Self.inspect(url)
-      var all: [AnyHashable: Any] = options
-      all[NSInferMappingModelAutomaticallyOption] = options[NSInferMappingModelAutomaticallyOption] ?? true
       var migration = AutomaticMigration(
         OutdatedStore(
           coordinator: NSPersistentStoreCoordinator(managedObjectModel: model), type: file.type,
           configuration: configuration, url: url, options: all))
       migration.mapping = mapping
       migration.goesDown = isDown
-      return (migration, try migration.steps(), file)
+      return try MigrationPlan(migration, file)
     }
+  }
+
+  private init(_ migration: AutomaticMigration, _ file: StoreInspection) throws {
+    let store: OutdatedStore = migration.store
+    let found: [MigrationStep] = try migration.steps()
     let inPlace: InPlaceStep? =
-      plan.1.count == 1 ? try InPlaceStep(plan.1[0], of: plan.0.store, counting: true) : nil
-    let found: [String] = try withMigrationErrors {
-      guard inPlace == nil, let first = plan.1.first else { return [] }
-      return try MigrationProblems(first, of: plan.0.store).sentences()
-    }
-    self.url = url
-    migration = plan.0
-    steps = plan.1.enumerated().map { number, step in
+      found.count == 1 ? try InPlaceStep(found[0], of: store, counting: true) : nil
+    let contents: SurveyedContents? = found.first.map { SurveyedContents($0, of: store) }
+    let problems: [String] =
+      try inPlace == nil
+      ? found.first.flatMap { step in
+        try contents.map { try MigrationProblems(step, of: store, $0).sentences() }
+      } ?? [] : []
+    url = store.url
+    self.migration = migration
+    steps = found.enumerated().map { number, step in
       Step(
-        step, counts: number == 0 ? plan.2 : nil, inPlace?.planned, number == 0 ? found : [],
-        known: plan.0.known)
+        step, counts: number == 0 ? file : nil, number == 0 ? contents : nil, inPlace?.planned,
+        number == 0 ? problems : [], known: migration.known)
     }
-    let survey = MigrationSurvey(migration.store, plan.2, steps, inPlace?.planned)
-    let drift: [StoreDrift] = try withMigrationErrors { try survey.drift() }
+    // The file of an open store is not read for the digest of its contents.
+    contents?.close()
+    let survey = MigrationSurvey(store, file, steps, inPlace?.planned)
+    let drift: [StoreDrift] = try survey.drift()
     losses =
       steps.flatMap(\.losses) + (survey.isInPlace ? [] : drift.filter { $0.kind == .foreign }.map(\.text))
     warnings = steps.isEmpty ? [] : survey.warnings(drift)
     obstaclesToReturn = survey.obstaclesToReturn
     (neededSpace, seconds) = (survey.neededSpace, survey.seconds)
-    completedSteps = migration.completed(of: plan.1)
+    completedSteps = migration.completed(of: found)
   }
 
   private static func inspect(_ url: URL) throws -> StoreInspection {

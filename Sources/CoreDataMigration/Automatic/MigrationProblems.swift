@@ -9,8 +9,11 @@ import Foundation
 struct MigrationProblems {
   private let step: MigrationStep
   private let store: OutdatedStore
+  private let contents: SurveyedContents
 
-  init(_ step: MigrationStep, of store: OutdatedStore) { (self.step, self.store) = (step, store) }
+  init(_ step: MigrationStep, of store: OutdatedStore, _ contents: SurveyedContents) {
+    (self.step, self.store, self.contents) = (step, store, contents)
+  }
 
   /// A number of the source that the mapping copies to an attribute of a narrower type.
   private struct Narrowing {
@@ -20,28 +23,36 @@ struct MigrationProblems {
     let attribute: NSAttributeDescription
   }
 
-  /// Numbers that their new attribute does not take, of SQLite stores: others would be read as wholes for it.
-  /// Cost: a statement for each attribute that gets a narrower type, and none if there is none.
+  /// Of SQLite stores only: others keep no values in files, and would be read as wholes for numbers.
   func sentences() throws -> [String] {
-    guard store.type == NSSQLiteStoreType, !step.isInferred else { return [] }
+    guard store.type == NSSQLiteStoreType else { return [] }
+    return try narrowedNumbers() + unreadableFiles()
+  }
+
+  /// An object is read with all its values, those that the mapping leaves out too.
+  private func unreadableFiles() throws -> [String] {
+    try contents.fileProblems().map { problem in
+      "\(problem.count) object(s): \(problem.message) Bring the file back, or set the value to nil with the old model: "
+        + "an object is copied with all its values or not at all."
+    }
+  }
+
+  /// Numbers that their new attribute does not take. Cost: a statement for each attribute that gets a
+  /// narrower type, and none if there is none.
+  private func narrowedNumbers() throws -> [String] {
+    if step.isInferred { return [] }
     let narrowings: [Narrowing] = (step.mapping.entityMappings ?? []).flatMap(narrowings)
-    if narrowings.isEmpty { return [] }
-    let side = try MigrationSide(
-      StorePlace(store.url, store.type, store.options), step.source,
-      options: [NSReadOnlyPersistentStoreOption: true, CreatesStoreIfMissingOption: false])
-    defer { side.close() }
     return try narrowings.compactMap { narrowing in
-      let request = NSFetchRequest<NSManagedObject>(entityName: narrowing.source.name ?? "")
-      request.includesSubentities = false
       let bits: Int = Self.bits(narrowing.attribute.attributeType)
       let limit: Double = Double(sign: .plus, exponent: bits - 1, significand: 1)
+      let entity: String = narrowing.source.name ?? ""
       // What is cut off after the point is left out of the comparison.
-      request.predicate = NSPredicate(
+      let tooLarge = NSPredicate(
         format: bits < 64 ? "%K >= %@ OR %K <= %@" : "%K >= %@ OR %K < %@", narrowing.key,
         NSNumber(value: limit), narrowing.key, NSNumber(value: bits < 64 ? -limit - 1 : -limit))
-      let count: Int = try side.context.count(for: request)
+      let count: Int = try contents.count(entity, tooLarge)
       if count == 0 { return nil }
-      return "\(count) object(s) of \(narrowing.source.name ?? "") have a value of \(narrowing.key) that "
+      return "\(count) object(s) of \(entity) have a value of \(narrowing.key) that "
         + "\(narrowing.destination).\(narrowing.attribute.name), of type "
         + "\(narrowing.attribute.attributeType.editorName), does not take. Change them with the old model, give the "
         + "attribute a wider type, or compute a smaller value in the mapping."

@@ -99,7 +99,7 @@ struct MigrationSurvey {
   var obstaclesToReturn: [String] {
     if steps.count > 1 { return ["It takes \(steps.count) steps, one of them by a mapping model."] }
     guard let step = steps.first else { return [] }
-    guard let difference = step.step.difference else {
+    guard let difference = step.step.inference?.difference else {
       return ["A mapping model leads to \(step.destination), and nothing says how its values were before."]
     }
     let inverse = MappingInference(difference.inverse)

@@ -5,7 +5,7 @@ struct InferenceCheck {
   private let difference: ModelDifference
   private(set) var refusals: [MappingInference.Refusal] = []
   private(set) var conditions: [MappingInference.Condition] = []
-  private(set) var omissions: [String] = []
+  private(set) var omissions: [MappingInference.Omission] = []
   /// Whether relationships get inverses with which objects may lose members.
   private(set) var changesInverses: Bool = false
 
@@ -35,8 +35,12 @@ struct InferenceCheck {
 
   // Inherited properties are examined for each entity that has objects, and named once.
 
-  private mutating func omit(_ sentence: String) {
-    if !omissions.contains(sentence) { omissions.append(sentence) }
+  private mutating func omit(_ relationship: NSPropertyDescription?, _ sentence: String) {
+    if omissions.contains(where: { $0.sentence == sentence }) { return }
+    omissions.append(
+      MappingInference.Omission(
+        entity: relationship?.declaringEntity?.name ?? "", relationship: relationship?.name ?? "",
+        sentence: sentence))
   }
 
   private mutating func refuse(_ entity: String, _ property: String?, _ reason: String, _ advice: String) {
@@ -127,7 +131,7 @@ struct InferenceCheck {
       let sentence: String =
         "\(subject) leads to \(former) in the source, to \(new.destinationEntityName ?? "") in the destination"
       if new.isOptional {
-        omit("\(sentence); its former objects are left out.")
+        omit(property.source, "\(sentence); its former objects are left out.")
       } else {
         refuse(
           owner, new.name,
@@ -239,7 +243,7 @@ struct InferenceCheck {
         "has the inverse \(after.name) in place of \(before.name), so that the two sides may disagree"
     }
     changesInverses = true
-    omit("\(subject) \(sentence): what has no place is left out, or refused.")
+    omit(old, "\(subject) \(sentence): what has no place is left out, or refused.")
   }
 
   /// The former version of a relationship, if it has one that holds values.

@@ -69,7 +69,17 @@ public struct MappingInference: Sendable {
 
   /// Relationships whose objects are left out because they have another destination now, a sentence each.
   /// What the destination does not have at all is left out without a word here.
-  public let omissions: [String]
+  public var omissions: [String] { omittedRelationships.map(\.sentence) }
+
+  /// The same with their places.
+  package let omittedRelationships: [Omission]
+
+  package struct Omission: Sendable, Hashable {
+    /// By its names in the source.
+    package let entity: String
+    package let relationship: String
+    package let sentence: String
+  }
 
   /// Whether the numbers of members have to be checked.
   package var countsMembers: Bool {
@@ -87,7 +97,7 @@ public struct MappingInference: Sendable {
     self.difference = difference
     var check = InferenceCheck(difference)
     check.run()
-    (refusals, conditions, omissions) = (check.refusals, check.conditions, check.omissions)
+    (refusals, conditions, omittedRelationships) = (check.refusals, check.conditions, check.omissions)
     changesInverses = check.changesInverses
   }
 

@@ -90,6 +90,9 @@ package protocol StoreExamining {
   /// Examines the file: its integrity, its counters, the order of relationships, files of values. Throws only
   /// if that is impossible. Cost: reads the whole file.
   func ownProblems() throws -> [StoreProblem]
+  /// Files of values that are missing, or that this process can't read. Cost: reads the attributes that may
+  /// have such files, and looks at each file.
+  func fileProblems() throws -> [StoreProblem]
   /// The keys of an entity's own rows as far as they can be read from a damaged file, in ascending order.
   func readableKeys(of entity: EntityLayout) throws -> [Int64]
   /// Rows of the store's tables that belong to no entity, or have keys that no object has, as far as they can
@@ -154,6 +157,7 @@ extension StoreExamining {
   package func unreachableRows() throws -> [UnreachableRows] { [] }
   package func damagedTables() throws -> [DamagedTable] { [] }
   package func ownProblems() throws -> [StoreProblem] { [] }
+  package func fileProblems() throws -> [StoreProblem] { [] }
 }
 
 extension StoreExamining where Self: StoreOperations {

@@ -1,0 +1,57 @@
+import CoreDataGraph
+import CoreDataModel
+import CoreDataPredicates
+import CoreDataStorage
+import Foundation
+
+/// The objects of a store, as far as a plan asks about them. The store is opened with the first question,
+/// read-only, with the model that it has. Cost: a question is a statement; an XML or binary file is read
+/// whole by the first one.
+final class SurveyedContents {
+  private let step: MigrationStep
+  private let store: OutdatedStore
+  private var opened: Result<MigrationSide, any Error>?
+
+  /// `step`: the first one.
+  init(_ step: MigrationStep, of store: OutdatedStore) { (self.step, self.store) = (step, store) }
+
+  deinit { close() }
+
+  func close() {
+    try? opened?.get().close()
+    opened = nil
+  }
+
+  private func side() throws -> MigrationSide {
+    if let opened { return try opened.get() }
+    let result: Result<MigrationSide, any Error> = Result {
+      try MigrationSide(
+        StorePlace(store.url, store.type, store.options), step.source,
+        options: [NSReadOnlyPersistentStoreOption: true, CreatesStoreIfMissingOption: false])
+    }
+    opened = result
+    return try result.get()
+  }
+
+  /// How many objects of the entity itself a predicate is true for.
+  func count(_ entity: String, _ predicate: NSPredicate) throws -> Int {
+    let request = NSFetchRequest<NSManagedObject>(entityName: entity)
+    request.includesSubentities = false
+    request.predicate = predicate
+    let side: MigrationSide = try side()
+    return try side.context.count(for: request)
+  }
+
+  /// Whether an object of the entity itself has a value of a property, or of an element of one; true where
+  /// that can't be told.
+  func hasValue(_ entity: String, _ path: String) -> Bool {
+    let property: NSPropertyDescription? = step.source.entitiesByName[entity]?.propertiesByName[path]
+    let isToMany: Bool = (property as? NSRelationshipDescription)?.isToMany == true
+    let predicate: NSPredicate =
+      isToMany ? NSPredicate(format: "%K.@count > 0", path) : NSPredicate(format: "%K != nil", path)
+    return (try? count(entity, predicate)).map { $0 > 0 } ?? true
+  }
+
+  /// Files of values that are missing, or can't be read.
+  func fileProblems() throws -> [StoreProblem] { try side().store.fileProblems() }
+}
