@@ -58,7 +58,7 @@ let package: Package = Package(
     // Models and classes at build time; every client of the plugin builds it.
     .executableTarget(
       name: "coredata-modelc",
-      dependencies: ["CoreDataCodeGeneration", "CoreDataModel", "CoreDataPredicates"]),
+      dependencies: ["CoreDataCodeGeneration", "CoreDataModel", "CoreDataPredicates", "SwiftSources"]),
     .plugin(
       name: "CoreDataModelPlugin", capability: .buildTool(), dependencies: ["coredata-modelc"]),
     .target(name: "CoreDataEvaluation", dependencies: ["CoreDataPredicates", "CoreDataRuntime"]),

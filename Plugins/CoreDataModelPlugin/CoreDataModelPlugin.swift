@@ -28,6 +28,9 @@ struct CoreDataModelPlugin: BuildToolPlugin {
     var commands: [Command] = try models.map { model in
       try compile(model, tool, folder, options, target)
     }
+    if let options, !models.isEmpty {
+      commands.append(accessors(models.map { classes($0, folder) }, tool, options, context, target))
+    }
     for mapping in files where mapping.pathExtension == "xcmappingmodel" {
       let compiled: URL = folder.appendingPathComponent(name(mapping) + ".cdm")
       commands.append(
@@ -57,7 +60,7 @@ struct CoreDataModelPlugin: BuildToolPlugin {
   ) throws -> Command {
     let isPackage: Bool = model.pathExtension == "xcdatamodeld"
     let compiled: URL = folder.appendingPathComponent(name(model) + (isPackage ? ".momd" : ".mom"))
-    let classes: URL = folder.appendingPathComponent(name(model) + "+CoreDataClasses.swift")
+    let classes: URL = classes(model, folder)
     var arguments: [String] = [
       "build", model.path, compiled.path, classes.path, "--module", target.moduleName,
     ]
@@ -69,6 +72,35 @@ struct CoreDataModelPlugin: BuildToolPlugin {
     return .buildCommand(
       displayName: "Compiling model \(model.lastPathComponent)", executable: tool, arguments: arguments,
       inputFiles: inputs(model) + (options.map { [$0] } ?? []), outputFiles: [compiled, classes])
+  }
+
+  private func classes(_ model: URL, _ folder: URL) -> URL {
+    folder.appendingPathComponent(name(model) + "+CoreDataClasses.swift")
+  }
+
+  /// The accessors of classes with `@NSManaged`, if that is what the options say. Members can have types that
+  /// the sources of the target declare, or those of other targets of the package.
+  private func accessors(
+    _ classes: [URL], _ tool: URL, _ options: URL, _ context: PluginContext, _ target: any SourceModuleTarget
+  ) -> Command {
+    let folder: URL = context.pluginWorkDirectoryURL
+    let output: URL = folder.appendingPathComponent("\(target.moduleName)+CoreDataAccessors.swift")
+    var arguments: [String] = [
+      "accessors", "--options", options.path, "--module", target.moduleName, "--output", output.path,
+      "--work", folder.appendingPathComponent("Accessors").path,
+    ]
+    if let compiler = try? context.tool(named: "swiftc") { arguments += ["--compiler", compiler.url.path] }
+    let beside: [URL] = TargetFiles.swiftFiles(in: target.directoryURL)
+    for file in beside { arguments += ["--beside", file.path] }
+    let dependencies: [TargetFiles.Module] = TargetFiles.modules(of: target, in: context.package)
+      .filter(\.isOwn)
+    for module in dependencies {
+      for file in module.files { arguments += ["--source", "\(module.name)=\(file.path)"] }
+    }
+    return .buildCommand(
+      displayName: "Making the accessors of the classes of \(target.name)", executable: tool,
+      arguments: arguments + classes.map(\.path),
+      inputFiles: classes + [options] + beside + dependencies.flatMap(\.files), outputFiles: [output])
   }
 
   private func name(_ url: URL) -> String { url.deletingPathExtension().lastPathComponent }

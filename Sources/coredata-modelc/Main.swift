@@ -1,6 +1,7 @@
 import CoreDataCodeGeneration
 import CoreDataModel
 import Foundation
+import SwiftSources
 
 // Compiles models and writes their classes, at build time or by hand. Builds without database, evaluator and
 // argument parser, because every program that applies CoreDataModelPlugin builds it.
@@ -14,6 +15,10 @@ struct ModelCompiler {
         Writes the classes of a model, into a folder, or into one file where OUTPUT ends in .swift.
     coredata-modelc build SOURCE COMPILED FILE.swift [OPTIONS]
         Both at once.
+    coredata-modelc accessors --options FILE.json --module MODULE --work FOLDER --output FILE.swift
+        [--compiler SWIFTC] [--source MODULE=FILE]… [--beside FILE]… FILE…
+        Writes the accessors of generated classes whose members have @NSManaged; FILE… are these classes,
+        --beside the other files of their module, --source those of other modules.
     coredata-modelc aliases FILE.swift
         Writes which of the names are meant that Foundation and CoreData share.
 
@@ -52,6 +57,10 @@ struct ModelCompiler {
       print(usage)
       return
     }
+    if command == "accessors" {
+      try writeAccessors(Array(words.dropFirst()))
+      return
+    }
     let arguments = try Arguments(Array(words.dropFirst()))
     switch command {
     case "compile":
@@ -68,6 +77,28 @@ struct ModelCompiler {
     case "aliases":
       try OutputFile.write(Data(AmbiguousNames.source.utf8), to: try arguments.places("FILE.swift")[0])
     default: throw UsageError("There is no command '\(command)'.")
+    }
+  }
+
+  /// A build that has options always runs this: whether there is something to write is known only now, since
+  /// builds don't plan anew where the text of a file has changed.
+  private static func writeAccessors(_ words: [String]) throws {
+    do {
+      let words = try CommandOptions(words, known: AccessorsCommand.options.union(["--options"]))
+      var options = ToolOptions()
+      for file in words.all("--options") { try options.read(file: file) }
+      if options.generation.accessors == .managed, !options.isWithoutClasses {
+        for remark in try AccessorsCommand(words).run() { report("\(remark)") }
+      } else {
+        try OutputFile.write(
+          Data("// The generated classes have accessors of their own.\n".utf8),
+          to: try words.required("--output"))
+      }
+    } catch let failure as CommandOptions.Failure {
+      throw UsageError("\(failure)")
+    } catch let failure as SourceFailure {
+      report("\(failure)")
+      throw ReportedFailure()
     }
   }
 

@@ -16,9 +16,26 @@ struct ClientPackageTests {
       targets: [
         .executableTarget(
           name: "App", dependencies: [.product(name: "CoreData", package: "clarus")],
-          plugins: [.plugin(name: "CoreDataModelPlugin", package: "clarus")])
+          plugins: [MODELPLUGIN])
       ]
     )
+
+    """.replacing("MODELPLUGIN", with: modelPlugin)
+  private static let modelPlugin: String = #".plugin(name: "CoreDataModelPlugin", package: "clarus")"#
+  private static let sourcesPlugin: String = #".plugin(name: "CoreDataSourcesPlugin", package: "clarus")"#
+
+  private static let generatedCategory: String = """
+    <entity name="Category" representedClassName="Category" syncable="YES" codeGenerationType="class">
+    """
+
+  private static let byHand: String = """
+    import CoreData
+
+    final class Category: NSManagedObject {
+      @NSManaged var name: String
+      @NSManaged var items: Set<Item>
+      @NSManaged func addToItems(_ value: Item)
+    }
 
     """
 
@@ -67,6 +84,8 @@ struct ClientPackageTests {
     let run: Output = try Programs.run(folder.url.appendingPathComponent(".build/debug/App"), [])
     #expect(run.text == "Water the plants Garden 1\nToDo.momd\nToDo1to2.cdm\n")
 
+    // SwiftPM links the tools of plugins once more in the second build, and has them run.
+    #expect(try build(folder.url).status == 0)
     // A change of the program does not concern the model.
     try Data((Self.program + "print(1)\n").utf8).write(to: sources.appendingPathComponent("main.swift"))
     let second: Output = try build(folder.url)
@@ -84,13 +103,43 @@ struct ClientPackageTests {
     #expect(third.status == 0 && third.text.contains("Compiling model ToDo.xcdatamodeld"), "\(third.text)")
 
     // A mistake has its line.
-    let mistake: Int = model.components(separatedBy: line)[0].split(separator: "\n").count + 1
+    let mistake: Int = model.components(separatedBy: line)[0].count { $0 == "\n" } + 1
     try Data(model.replacing(line, with: line.replacing("String", with: "Strong")).utf8).write(to: version)
     let fourth: Output = try build(folder.url)
     #expect(fourth.status != 0)
     #expect(
       fourth.text.contains("\(version.path):\(mistake): error: Attribute 'title' has the type 'Strong'"),
       "\(fourth.text)")
+
+    // `@NSManaged` in generated classes and in one by hand, whose property has the type of a generated one.
+    try Data(
+      model.replacing(
+        Self.generatedCategory, with: Self.generatedCategory.replacing("class\"", with: "none\"")
+      ).utf8
+    ).write(to: version)
+    try Data("{\"accessors\": \"managed\", \"access\": \"internal\"}".utf8).write(
+      to: sources.appendingPathComponent("coredata-modelc.json"))
+    try Data(Self.byHand.utf8).write(to: sources.appendingPathComponent("Category.swift"))
+    try Data(Self.program.utf8).write(to: sources.appendingPathComponent("main.swift"))
+    try Data(
+      Self.manifest.replacing("CLARUS", with: SharedFiles.package.path).replacing(
+        Self.modelPlugin, with: "\(Self.modelPlugin), \(Self.sourcesPlugin)"
+      ).utf8
+    ).write(to: folder.file("Package.swift"))
+    let fifth: Output = try build(folder.url)
+    #expect(fifth.status == 0 && !fifth.text.contains("warning: "), "\(fifth.text.suffix(2000))")
+    let managed: Output = try Programs.run(folder.url.appendingPathComponent(".build/debug/App"), [])
+    #expect(managed.text == run.text)
+    let generated: String = try generatedClasses(folder.url)
+    #expect(generated.contains("@NSManaged var title: String?") && !generated.contains("class Category"))
+  }
+
+  private func generatedClasses(_ folder: URL) throws -> String {
+    let outputs: URL = folder.appendingPathComponent(".build/plugins/outputs")
+    let names: [String] =
+      FileManager.default.enumerator(atPath: outputs.path)?.compactMap { $0 as? String } ?? []
+    let name: String = try #require(names.first { $0.hasSuffix("ToDo+CoreDataClasses.swift") })
+    return try String(contentsOf: outputs.appendingPathComponent(name), encoding: .utf8)
   }
 
   private func build(_ folder: URL) throws -> Output {

@@ -164,6 +164,49 @@ struct ModelCompilerTests {
     }
   }
 
+  @Test func `classes with @NSManaged get their accessors, if the options want such classes`() throws {
+    let source: URL = try TextModel.write(
+      """
+      <entity name="Item" representedClassName="Item" codeGenerationType="class">
+        <attribute name="title" optional="YES" attributeType="String"/>
+        <relationship name="tags" optional="YES" toMany="YES" destinationEntity="Tag" inverseName="item"/>
+      </entity>
+      <entity name="Tag" representedClassName="Tag">
+        <relationship name="item" optional="YES" maxCount="1" destinationEntity="Item" inverseName="tags"/>
+      </entity>
+      """, to: folder.url.appendingPathComponent("Shop.xcdatamodel"))
+    // Its own members are those of the other plugin.
+    let byHand: URL = folder.url.appendingPathComponent("Tag.swift")
+    try Data(
+      "import CoreData\npublic class Tag: NSManagedObject { @NSManaged var item: Item? }\n".utf8
+    ).write(to: byHand)
+    let options: String = path("options.json")
+    func accessors(_ kind: String) throws -> String {
+      try Data("{\"accessors\": \"\(kind)\"}".utf8).write(to: URL(fileURLWithPath: options))
+      for arguments in [
+        ["build", source.path, path("Shop.mom"), path("Shop.swift"), "--options", options],
+        [
+          "accessors", "--options", options, "--module", "Checked", "--work", path("Work"), "--output",
+          path("Accessors.swift"), "--beside", byHand.path, path("Shop.swift"),
+        ],
+      ] {
+        let output: Output = try Programs.run(
+          Programs.build.appendingPathComponent("coredata-modelc"), arguments)
+        #expect(output.status == 0 && output.text == "", "\(output)")
+      }
+      return try String(contentsOfFile: path("Accessors.swift"), encoding: .utf8)
+    }
+    let managed: String = try accessors("managed")
+    #expect(managed.components(separatedBy: "@_silgen_name").count - 1 == 8)
+    #expect(
+      managed.contains("C5titleSSSgvg\")") && managed.contains("C9addToTagsyyAA3TagCF\")"), "\(managed)")
+    #expect(
+      try Programs.typeCheck(
+        [URL(fileURLWithPath: path("Shop.swift")), byHand]
+          + [URL(fileURLWithPath: path("Accessors.swift"))]) == "")
+    for kind in ["slots", "portable"] { #expect(try !accessors(kind).contains("func")) }
+  }
+
   @Test func `the alias file settles names that Foundation has too`() throws {
     #expect(try Programs.modelCompiler("aliases", path("Names.swift")).status == 0)
     let use: URL = folder.url.appendingPathComponent("Use.swift")

@@ -34,16 +34,21 @@ package struct Porter {
   package let hasAliases: Bool
 
   /// - Parameters:
-  ///   - sources: all sources of a module.
+  ///   - sources: all sources of a module that are to be rewritten.
+  ///   - beside: its other sources, whose types count.
   ///   - modules: other modules that it can import.
   /// - Throws: ``SourceFailure`` where a source has an end missing.
-  package init(_ sources: [SourceText], modules: Set<String> = [], style: Style) throws(SourceFailure) {
+  package init(
+    _ sources: [SourceText], beside: [SourceText] = [], modules: Set<String> = [], style: Style
+  ) throws(SourceFailure) {
     self.style = style
     platform = Platform(modules: modules)
     var files: [ScannedFile] = []
     for source in sources { files.append(try DeclarationScanner.scan(source, on: platform)) }
     self.files = files
-    types = ModuleTypes([ModuleTypes.Module(name: "", files: files)])
+    var all: [ScannedFile] = files
+    for source in beside { all.append(try DeclarationScanner.scan(source, on: platform)) }
+    types = ModuleTypes([ModuleTypes.Module(name: "", files: all)])
     remarks = ModuleMembers(files, types).remarks
     var modelNames: [String: String] = [:]
     var typeNames: Set<String> = []
@@ -61,7 +66,7 @@ package struct Porter {
         collect(type.types)
       }
     }
-    for file in files { collect(file.declarations) }
+    for file in all { collect(file.declarations) }
     (self.modelNames, self.typeNames, self.hasAliases) = (modelNames, typeNames, hasAliases)
   }
 

@@ -1,0 +1,1 @@
+../CoreDataSourcesPlugin/TargetFiles.swift
