@@ -49,8 +49,8 @@ package struct AtomicKind: StoreEngineKind {
     made.frameworkVersion = metadata.values[StoreMetadata.Key.framework] as? Int
     // The hashes tell the names as the model spells them.
     let spellings: [String: String] = Dictionary(
-      metadata.hashes.keys.map { ($0.lowercased(), $0) }, uniquingKeysWith: { first, _ in first })
-    made.entities = header.counts.map { (spellings[$0.key.lowercased()] ?? $0.key, $0.value) }
+      metadata.hashes.keys.map { (XMLStoreNames.caseless($0), $0) }, uniquingKeysWith: { first, _ in first })
+    made.entities = header.counts.map { (spellings[XMLStoreNames.caseless($0.key)] ?? $0.key, $0.value) }
       .sorted { $0.0 < $1.0 }
       .enumerated().map { number, entity in
         StoreInspection.EntityCount(number: number + 1, name: entity.0, superNumber: 0, rows: entity.1)

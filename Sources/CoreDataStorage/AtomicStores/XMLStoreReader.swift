@@ -169,7 +169,7 @@ final class XMLStoreReader: NSObject, XMLParserDelegate {
     counts[type, default: 0] += 1
     highestKey = max(highestKey, key)
     guard let loader, let names else { return }
-    guard let entity = names.entities[type.lowercased()] else {
+    guard let entity = names.entities[XMLStoreNames.caseless(type)] else {
       return fail(parser, "The model has no entity '\(type)'.")
     }
     do {
@@ -185,7 +185,7 @@ final class XMLStoreReader: NSObject, XMLParserDelegate {
     guard let loader, let object, let attribute else { return }
     self.attribute = nil
     let entity: EntityLayout = object.names.layout
-    guard let slot = object.names.slots[attribute.lowercased()] else {
+    guard let slot = object.names.slots[XMLStoreNames.caseless(attribute)] else {
       return fail(parser, "\(entity.name) has no attribute '\(attribute)' in the model.")
     }
     switch entity.slots[slot].role {
@@ -205,7 +205,9 @@ final class XMLStoreReader: NSObject, XMLParserDelegate {
     guard let loader, let object else { return }
     let name: String = attributes["name"] ?? ""
     let entity: EntityLayout = object.names.layout
-    guard let slot = object.names.slots[name.lowercased()], entity.slots[slot].relationship != nil else {
+    guard let slot = object.names.slots[XMLStoreNames.caseless(name)],
+      entity.slots[slot].relationship != nil
+    else {
       return fail(parser, "\(entity.name) has no relationship '\(name)' in the model.")
     }
     var keys: [Int64] = []
@@ -249,13 +251,13 @@ struct XMLStoreNames {
         if let character = Self.unwritable(in: slot.name) {
           throw refusal("its name has the character \(character), which can't stand in an XML store")
         }
-        if slots.updateValue(number, forKey: slot.name.lowercased()) != nil {
+        if slots.updateValue(number, forKey: Self.caseless(slot.name)) != nil {
           throw refusal(
             "another property has the same name in other case, which XML stores don't distinguish")
         }
       }
       let known = entities.updateValue(
-        Entity(layout: entity, slots: slots), forKey: entity.name.lowercased())
+        Entity(layout: entity, slots: slots), forKey: Self.caseless(entity.name))
       if known != nil {
         throw StoreError.unsupportedModel(
           entity: entity.name, property: nil,
@@ -264,6 +266,10 @@ struct XMLStoreNames {
     }
     self.entities = entities
   }
+
+  /// The same for a name, for its upper case and for its lower case. One mapping does not do: the upper case
+  /// of "Größe" is "GRÖSSE", whose lower case has no "ß".
+  static func caseless(_ name: String) -> String { name.lowercased().uppercased().lowercased() }
 
   /// A character of a name that the document could not hold, as `U+26`; nil if there is none.
   private static func unwritable(in name: String) -> String? {

@@ -76,6 +76,45 @@ struct AtomicStoreTests {
   }
 
   @Test(arguments: types)
+  func `names whose upper and lower case have other letters find their entities and properties`(type: String)
+    throws
+  {
+    let folder = try TemporaryFolder()
+    let url: URL = folder.file("a.store")
+    // Letters that one mapping of case changes, and the other does not change back.
+    let letters: [String] = ["ß", "ẞ", "ı", "İ", "ſt", "ŉ", "ϴ", "ΑΣ", "ς", "ǅ", "ﬁ", "ΐ", "ᾳ", "Ⴀ", "ᏸ"]
+    let model = NSManagedObjectModel()
+    model.entities = letters.enumerated().map { number, letter in
+      let (entity, text) = (NSEntityDescription(), NSAttributeDescription())
+      let next = NSRelationshipDescription()
+      entity.name = "E\(number)\(letter)"
+      (text.name, text.attributeType) = ("p\(letter)", .stringAttributeType)
+      (next.name, next.destinationEntity, next.maxCount, next.isOptional) = ("r\(letter)", entity, 1, true)
+      entity.properties = [text, next]
+      return entity
+    }
+    let first: NSManagedObjectContext = try Self.open(url, type, model: model)
+    try first.performAndWait {
+      for (number, letter) in letters.enumerated() {
+        let object: NSManagedObject = first.make("E\(number)\(letter)", ["p\(letter)": letter])
+        object.setValue(object, forKey: "r\(letter)")
+      }
+      try first.save()
+    }
+    let second: NSManagedObjectContext = try Self.open(url, type, model: model)
+    try second.performAndWait {
+      for (number, letter) in letters.enumerated() {
+        let all: [NSManagedObject] = try second.all(NSManagedObject.self, "E\(number)\(letter)")
+        #expect(all.count == 1)
+        #expect(all.first?.value(forKey: "p\(letter)") as? String == letter)
+        #expect(all.first?.value(forKey: "r\(letter)") as? NSManagedObject === all.first)
+      }
+    }
+    let found = try NSPersistentStoreCoordinator.examineStore(at: url, model: model)
+    #expect(found.problems.isEmpty, "\(found.problems)")
+  }
+
+  @Test(arguments: types)
   func `relationships of every kind come back, ordered ones in their order`(type: String) throws {
     let folder = try TemporaryFolder()
     let first: NSManagedObjectContext = try Self.open(folder.file("a.store"), type)
