@@ -68,6 +68,35 @@ struct AutomaticMigrationTests {
     #expect(found.sorted() == ["tag 0 3", "tag 1 1", "tag 2 0"])
   }
 
+  @Test("numbers at the ends of their type pass the comparison of a rebuilt table", arguments: kinds)
+  func extremes(_ kind: StoreKind) throws {
+    let numbers: [Int64] = [.min, .min + 1, -(1 << 53), -1, 0, 1 << 53, .max]
+    /// Three columns less: SQLite makes the table anew.
+    func version(_ names: [String]) -> NSManagedObjectModel {
+      let counter = World.entity(
+        "Counter", names.map { World.attribute($0, .integer64AttributeType) })
+      counter.managedObjectClassName = nil
+      let model = NSManagedObjectModel()
+      model.entities = [counter]
+      return model
+    }
+    let (old, new) = (version(["value", "a", "b", "c"]), version(["value"]))
+    let folder = try TemporaryFolder()
+    let current = try SourceModel.write([old, new], in: folder)
+    let url: URL = try #require(kind.url("store", in: folder))
+    try Versions.using(old, kind, url) { context in
+      for number in numbers { _ = Versions.make("Counter", ["value": number, "a": number], context) }
+      try context.save()
+    }
+    try MigrationPlan(forStoreAt: url, to: current).run(verifies: true)
+    let found: [Int64] = try Versions.using(new, kind, url) { context in
+      try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Counter")).compactMap {
+        ($0.value(forKey: "value") as? NSNumber)?.int64Value
+      }
+    }
+    #expect(found.sorted() == numbers)
+  }
+
   @Test("without the options the store is refused, and the error names them", arguments: kinds)
   func refused(_ kind: StoreKind) throws {
     let folder = try TemporaryFolder()

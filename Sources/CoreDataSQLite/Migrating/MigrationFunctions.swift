@@ -96,7 +96,7 @@ final class MigrationFunctions {
     case SQLITE_INTEGER:
       let number: Int64 = sqlite3_value_int64(value)
       let real = Double(number)
-      return mixed(abs(number) < 1 << 53 ? real.bitPattern : UInt64(bitPattern: number))
+      return mixed(number.magnitude < 1 << 53 ? real.bitPattern : UInt64(bitPattern: number))
     case SQLITE_FLOAT:
       let real: Double = sqlite3_value_double(value)
       if let whole = Int64(exactly: real), whole.magnitude >= 1 << 53 {
