@@ -236,7 +236,14 @@ nonisolated open class NSEntityDescription: NSObject, NSCopying, NSSecureCoding,
 
   /// The program's own values. Empty, not nil, unless set, as Apple's: `description.userInfo?["key"] = value`
   /// adds one.
-  open var userInfo: [AnyHashable: Any]? = [:] { willSet { mayChange() } }
+  ///
+  /// May be set while the model is in use, from any thread: no version hash has it. What the framework itself
+  /// reads from it (an attribute that keeps exact decimals) is read when the model is first used.
+  open var userInfo: [AnyHashable: Any]? {
+    get { storedUserInfo.value }
+    set { storedUserInfo.value = newValue }
+  }
+  private final let storedUserInfo = UserInfo()
 
   /// Kept for source compatibility; there is no Spotlight off Apple's platforms and model files don't carry
   /// it.

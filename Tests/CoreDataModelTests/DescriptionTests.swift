@@ -156,6 +156,28 @@ struct DescriptionTests {
     #expect(model.isFrozen)
   }
 
+  @Test func `user info of a frozen model is set, also while other threads read it`() async throws {
+    let model = company()
+    model.freeze()
+    let entity = try #require(model.entitiesByName["Person"])
+    let property = try #require(entity.properties.first)
+    let hash: Data = entity.versionHash
+    await withTaskGroup(of: Void.self) { group in
+      for number in 0..<8 {
+        group.addTask {
+          for _ in 0..<200 {
+            entity.userInfo = ["key": number]
+            property.userInfo?["key"] = number
+            _ = (entity.userInfo?["key"], property.userInfo?.count)
+          }
+        }
+      }
+    }
+    #expect(entity.userInfo?["key"] is Int)
+    #expect(property.userInfo?["key"] is Int)
+    #expect(entity.versionHash == hash)
+  }
+
   @Test func `changing a frozen property stops with its name and the cure`() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       let attribute = NSAttributeDescription()
