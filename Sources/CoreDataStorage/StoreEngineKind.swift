@@ -22,6 +22,8 @@ package protocol StoreEngineKind: Sendable {
   func open(at url: URL?, layout: ModelLayout, options: StoreOpeningOptions) throws -> any StoreEngine
   /// Examines a file without its model, and changes nothing about it.
   func inspect(_ url: URL, options: StoreOpeningOptions) throws -> StoreInspection
+  /// The names and types that the objects of a file have; nil for a kind whose files don't name them.
+  func structure(at url: URL, options: StoreOpeningOptions) throws -> StoreStructure?
   /// Sets the program's metadata of a store that need not be open.
   func setMetadata(_ metadata: [String: Any], at url: URL, options: StoreOpeningOptions) throws
   /// Removes the contents of the store.

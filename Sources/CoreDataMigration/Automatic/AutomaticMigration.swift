@@ -38,16 +38,25 @@ struct AutomaticMigration {
   /// Migrates to another version than the coordinator's; lightly.
   func run(to model: NSManagedObjectModel) throws {
     try exclusively {
-      guard let source = try sourceModel(ifNot: model, of: nil) else { return }
-      try run([MigrationStep(inferredFrom: ModelDifference(from: source, to: model))])
+      guard let source = try source(ifNot: model, of: nil) else { return }
+      var step = try MigrationStep(inferredFrom: ModelDifference(from: source.model, to: model))
+      step.isReadByObjects = source.isByObjects
+      try run([step])
     }
   }
 
   /// The steps to the coordinator's model; none if the store has it already.
   func steps() throws -> [MigrationStep] {
     let model: NSManagedObjectModel = store.coordinator.managedObjectModel
-    guard let source = try sourceModel(ifNot: model, of: store.configuration) else { return [] }
-    let destination: NSManagedObjectModel = try destinationModel()
+    guard let source = try source(ifNot: model, of: store.configuration) else { return [] }
+    var steps: [MigrationStep] = try steps(from: source.model, to: try destinationModel())
+    steps[0].isReadByObjects = source.isByObjects
+    return steps
+  }
+
+  private func steps(from source: NSManagedObjectModel, to destination: NSManagedObjectModel) throws
+    -> [MigrationStep]
+  {
     if let mapping {
       return [MigrationStep(source: source, destination: destination, mapping: mapping)]
     }
@@ -87,31 +96,10 @@ struct AutomaticMigration {
     return try model.restricted(to: names)
   }
 
-  /// The model that the store was written with: its own copy if it carries one, otherwise one of the
-  /// program's. nil if it is the wanted one: another process has migrated the store meanwhile.
-  private func sourceModel(ifNot wanted: NSManagedObjectModel, of configuration: String?) throws
-    -> NSManagedObjectModel?
+  private func source(ifNot wanted: NSManagedObjectModel, of configuration: String?) throws
+    -> SourceModelSearch.Found?
   {
-    let metadata: [String: Any] = try NSPersistentStoreCoordinator.metadataForPersistentStore(
-      ofType: store.type, at: store.url, options: nil)
-    if wanted.isConfiguration(withName: configuration, compatibleWithStoreMetadata: metadata) { return nil }
-    let names = Set((metadata[NSStoreModelVersionHashesKey] as? [String: Any] ?? [:]).keys)
-    if let carried = try? NSPersistentStoreCoordinator.cachedModelForPersistentStore(at: store.url),
-      let model = try? carried.restricted(to: names),
-      model.isConfiguration(withName: nil, compatibleWithStoreMetadata: metadata)
-    {
-      return model
-    }
-    if let model = known.model(for: metadata) { return model }
-    let identifiers: [String] = (metadata[NSStoreModelVersionIdentifiersKey] as? [String]) ?? []
-    let hashes = metadata[NSStoreModelVersionHashesKey] as? [String: Data] ?? [:]
-    let count: Int = known.versions.count
-    throw MigrationFailure.missingSourceModel(
-      store.url,
-      "It has the entities \(names.sorted().joined(separator: ", "))"
-        + (identifiers.isEmpty ? "" : " and the version identifier \(identifiers.joined(separator: ", "))")
-        + "; none of the \(count) versions that the program has fits. "
-        + (known.nearest(to: hashes) ?? ""))
+    try SourceModelSearch(store: store, known: known).find(ifNot: wanted, of: configuration)
   }
 
   // MARK: Steps
@@ -134,14 +122,14 @@ struct AutomaticMigration {
       try staging.complete(journal)
     }
     if StoreContents.Stamp(of: store.url) != before {
-      try requireContents(try MigrationJournal(steps, of: store, verifies: verifiesValues), journal)
+      try requireContents(journal)
     }
     try publish(staging.made(byStep: steps.count))
   }
 
   /// What another process has saved since the objects were read is not in the new store.
-  private func requireContents(_ found: MigrationJournal, _ read: MigrationJournal) throws {
-    if found.source == read.source { return }
+  private func requireContents(_ journal: MigrationJournal) throws {
+    if try MigrationJournal.source(store) == journal.source { return }
     throw MigrationFailure.sourceStore(
       store.url,
       "Another process has saved to it meanwhile. It is as that process left it; end the process, and migrate again."
@@ -157,7 +145,7 @@ struct AutomaticMigration {
     manager.verifiesValues = verifiesValues || step.mayLoseMembers
     manager.noteObjects = note
     try manager.migrateStore(
-      from: source, sourceType: store.type, options: store.options, with: step.mapping,
+      from: source, sourceType: store.type, options: step.sourceOptions(store), with: step.mapping,
       toDestinationURL: made, destinationType: store.type, destinationOptions: store.options)
     if step.isInferred {
       try step.requireEqualCounts(from: StoreRegistry.inspect(source), to: StoreRegistry.inspect(made))

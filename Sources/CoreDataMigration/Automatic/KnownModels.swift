@@ -51,23 +51,6 @@ struct KnownModels {
     return version.deletingPathExtension().lastPathComponent
   }
 
-  /// The version with the most entities of a store as they are, in a sentence; nil if none has one.
-  func nearest(to hashes: [String: Data]) -> String? {
-    func same(_ model: NSManagedObjectModel) -> [String] {
-      let own: [String: Data] = model.entityVersionHashesByName
-      return hashes.filter { own[$0.key] == $0.value }.keys.sorted()
-    }
-    let counted: [(model: NSManagedObjectModel, same: [String])] = versions.map { ($0, same($0)) }
-    guard let best = counted.max(by: { $0.same.count < $1.same.count }), !best.same.isEmpty else {
-      return nil
-    }
-    let others: [String] = Set(hashes.keys).subtracting(best.same).sorted().map { name in
-      best.model.entitiesByName[name] == nil ? "\(name) is not in it" : "\(name) is another"
-    }
-    return "The nearest is \(Self.name(best.model)), which has the same \(best.same.joined(separator: ", "))"
-      + (others.isEmpty ? "." : "; \(others.joined(separator: ", ")).")
-  }
-
   func model(checksum: String) -> NSManagedObjectModel? {
     versions.first { $0.versionChecksum == checksum }
   }

@@ -23,16 +23,21 @@ struct MigrationJournal: Codable, Equatable {
   var completed: Int = 0
 
   init(_ steps: [MigrationStep], of store: OutdatedStore, verifies: Bool) throws {
-    let metadata: [String: Any] = try NSPersistentStoreCoordinator.metadataForPersistentStore(
-      ofType: store.type, at: store.url, options: nil)
-    source = Digest.of([
-      Data(store.type.utf8), Data((metadata[NSStoreUUIDKey] as? String ?? "").utf8),
-      Data(Self.digest(ofVersions: metadata).utf8), try StoreContents.digest(of: store.url),
-    ])
+    source = try Self.source(store)
     destination = Digest.of(steps.last?.destination.entityVersionHashesByName ?? [:])
     let options: Data = Self.text(of: store.options)
     self.steps = steps.map { $0.digest(options) }
     self.verifies = verifies
+  }
+
+  /// A digest of a store's contents.
+  static func source(_ store: OutdatedStore) throws -> String {
+    let metadata: [String: Any] = try NSPersistentStoreCoordinator.metadataForPersistentStore(
+      ofType: store.type, at: store.url, options: nil)
+    return Digest.of([
+      Data(store.type.utf8), Data((metadata[NSStoreUUIDKey] as? String ?? "").utf8),
+      Data(Self.digest(ofVersions: metadata).utf8), try StoreContents.digest(of: store.url),
+    ])
   }
 
   /// Whether the steps that another process has completed have done what this migration would do.

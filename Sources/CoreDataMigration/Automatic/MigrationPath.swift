@@ -11,10 +11,19 @@ struct MigrationStep {
   /// Of which the mapping model is made; nil for one of the program's.
   let inference: MappingInference?
 
+  /// Whether the source's hashes are not those of the store, whose objects it fits.
+  var isReadByObjects: Bool = false
+
   var isInferred: Bool { inference != nil }
 
   /// Whether an inferred copy may leave members of relationships out.
   var mayLoseMembers: Bool { inference?.changesInverses ?? false }
+
+  /// The options to open the source of the step with.
+  func sourceOptions(_ store: OutdatedStore) -> [AnyHashable: Any] {
+    guard isReadByObjects else { return store.options }
+    return store.options.merging([NSIgnorePersistentStoreVersioningOption: true]) { $1 }
+  }
 
   /// By a mapping model of the program's.
   init(source: NSManagedObjectModel, destination: NSManagedObjectModel, mapping: NSMappingModel) {

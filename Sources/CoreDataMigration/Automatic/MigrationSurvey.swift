@@ -79,7 +79,13 @@ struct MigrationSurvey {
   }
 
   func warnings(_ drift: [StoreDrift]) -> [String] {
-    var warnings: [String] = (planned?.notes ?? []) + steps.flatMap(\.leftToPolicies)
+    var warnings: [String] = []
+    if let first = steps.first, first.step.isReadByObjects {
+      warnings.append(
+        "None of the versions that the program has wrote the store. It is read as \(first.source), which all of its objects fit."
+      )
+    }
+    warnings += (planned?.notes ?? []) + steps.flatMap(\.leftToPolicies)
     warnings += drift.filter { isInPlace || $0.kind == .missing }.map(\.text)
     if let process = file.otherProcess {
       warnings.append(

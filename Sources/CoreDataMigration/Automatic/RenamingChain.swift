@@ -79,7 +79,7 @@ struct RenamingChain {
   }
 
   /// The parts of the source with their places in the destination.
-  private static func places(_ difference: ModelDifference) -> [Place: Place] {
+  static func places(_ difference: ModelDifference) -> [Place: Place] {
     var result: [Place: Place] = [:]
     for entity in difference.entities {
       guard let old = entity.source?.name, let new = entity.destination?.name else { continue }

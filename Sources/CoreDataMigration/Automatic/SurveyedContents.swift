@@ -26,7 +26,7 @@ final class SurveyedContents {
     if let opened { return try opened.get() }
     let result: Result<MigrationSide, any Error> = Result {
       try MigrationSide(
-        StorePlace(store.url, store.type, store.options), step.source,
+        StorePlace(store.url, store.type, step.sourceOptions(store)), step.source,
         options: [NSReadOnlyPersistentStoreOption: true, CreatesStoreIfMissingOption: false])
     }
     opened = result

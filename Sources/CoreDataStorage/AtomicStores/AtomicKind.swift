@@ -58,6 +58,10 @@ package struct AtomicKind: StoreEngineKind {
     return made
   }
 
+  package func structure(at url: URL, options: StoreOpeningOptions) throws -> StoreStructure? {
+    try format.structure(of: try content(url, options).0)
+  }
+
   package func setMetadata(_ metadata: [String: Any], at url: URL, options: StoreOpeningOptions) throws {
     if options.isReadOnly { throw StoreError.readOnly(url: url, .requested) }
     let place: AtomicFile = try file(url, options)

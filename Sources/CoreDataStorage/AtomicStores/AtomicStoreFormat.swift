@@ -18,6 +18,8 @@ package protocol AtomicStoreFormat: Sendable {
   func metadata(of file: AtomicStoreFile) throws -> StoreMetadata
   /// Reads what a file says about itself, without a model. Throws `StoreError.invalidFile`.
   func inspect(_ file: AtomicStoreFile) throws -> AtomicStoreHeader
+  /// The names and types that the objects have; nil if the format does not write them.
+  func structure(of file: AtomicStoreFile) throws -> StoreStructure?
   /// Reads all objects. Throws `StoreError.invalidFile` that says where and what is wrong.
   func read(_ file: AtomicStoreFile, into loader: AtomicStoreLoader) throws -> AtomicStoreHeader
   /// The bytes of a file with other metadata, UUID included.

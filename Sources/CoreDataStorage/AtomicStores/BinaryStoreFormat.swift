@@ -67,6 +67,9 @@ package struct BinaryStoreFormat: AtomicStoreFormat {
     return made
   }
 
+  /// Values stand in the order of the model's attributes, without their names.
+  package func structure(of file: AtomicStoreFile) throws -> StoreStructure? { nil }
+
   package func read(_ file: AtomicStoreFile, into loader: AtomicStoreLoader) throws -> AtomicStoreHeader {
     let header = try BinaryStoreHeader(file)
     let metadata: StoreMetadata = try metadata(of: file, header)

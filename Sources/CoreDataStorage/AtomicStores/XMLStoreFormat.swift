@@ -39,6 +39,12 @@ package struct XMLStoreFormat: AtomicStoreFormat {
     try XMLStoreReader(file, loader: nil).read()
   }
 
+  package func structure(of file: AtomicStoreFile) throws -> StoreStructure? {
+    let reader = try XMLStoreReader(file, loader: nil)
+    _ = try reader.read()
+    return reader.structure
+  }
+
   package func read(_ file: AtomicStoreFile, into loader: AtomicStoreLoader) throws -> AtomicStoreHeader {
     try XMLStoreReader(file, loader: loader).read()
   }

@@ -19,6 +19,9 @@ final class XMLStoreReader: NSObject, XMLParserDelegate {
   private var metadata: [String: Any] = [:]
   private var plist: XMLStorePlist.Builder?
   private var counts: [String: Int] = [:]
+  /// What is read without a loader.
+  private(set) var structure = StoreStructure()
+  private var objectType: String = ""
   private var failure: StoreError?
   private var isFinished = false
   /// Whether only what precedes the objects is read.
@@ -108,6 +111,7 @@ final class XMLStoreReader: NSObject, XMLParserDelegate {
     case 1 where element != "database": fail(parser, "The document is a <\(element)>, not a <database>.")
     case 2 where element == "object": startObject(parser, attributes)
     case 3 where path[1] == "object":
+      if loader == nil { noteStructure(element, attributes) }
       if element == "attribute" { attribute = attributes["name"] }
       if element == "relationship" { startRelationship(parser, attributes) }
     case 4 where element == "plist" && path[2] == "metadata": plist = XMLStorePlist.Builder()
@@ -168,6 +172,7 @@ final class XMLStoreReader: NSObject, XMLParserDelegate {
     }
     counts[type, default: 0] += 1
     highestKey = max(highestKey, key)
+    objectType = type
     guard let loader, let names else { return }
     guard let entity = names.entities[XMLStoreNames.caseless(type)] else {
       return fail(parser, "The model has no entity '\(type)'.")
@@ -175,6 +180,16 @@ final class XMLStoreReader: NSObject, XMLParserDelegate {
     do {
       object = (try loader.begin(entity.layout, key: key), entity)
     } catch { fail(parser, error) }
+  }
+
+  private func noteStructure(_ element: String, _ attributes: [String: String]) {
+    let (name, type): (String, String) = (attributes["name"] ?? "", attributes["type"] ?? "")
+    switch element {
+    case "attribute": structure.note(attribute: name, type, of: objectType)
+    case "relationship":
+      structure.note(relationship: name, type, to: attributes["destination"] ?? "", of: objectType)
+    default: break
+    }
   }
 
   private static func key(_ id: some StringProtocol) -> Int64? {

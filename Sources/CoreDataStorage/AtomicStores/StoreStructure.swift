@@ -1,0 +1,76 @@
+import CoreDataModel
+import Foundation
+
+/// What the objects of a file tell of the model that they were written with: the names and types of what they
+/// have. Names are compared without case, as XML stores write them. An attribute that is nil in all objects
+/// is not there, nor is an entity without objects.
+package struct StoreStructure: Sendable, Equatable {
+  package struct Entity: Sendable, Equatable {
+    /// By the name in lower case: the type as the file calls it.
+    package var attributes: [String: String] = [:]
+    package var relationships: [String: Relationship] = [:]
+  }
+
+  package struct Relationship: Sendable, Equatable {
+    /// The most objects that it takes; 0 if there is no limit.
+    package var limit: Int
+    package var destination: String
+  }
+
+  /// By the name in lower case.
+  package var entities: [String: Entity] = [:]
+
+  package init() {}
+
+  mutating func note(attribute: String, _ type: String, of entity: String) {
+    entities[entity.lowercased(), default: Entity()].attributes[attribute.lowercased()] = type.lowercased()
+  }
+
+  /// `counts`: the fewest and the most objects, as in `0/1`.
+  mutating func note(relationship: String, _ counts: String, to destination: String, of entity: String) {
+    let limit: Int = counts.split(separator: "/").last.flatMap { Int($0) } ?? 0
+    entities[entity.lowercased(), default: Entity()].relationships[relationship.lowercased()] =
+      Relationship(limit: limit, destination: destination.lowercased())
+  }
+
+  /// What of an entity's objects a model has no place for, a clause each; none if they can be read with it.
+  package func misfits(of name: String, _ layout: ModelLayout) -> [String] {
+    guard let own = entities[name.lowercased()] else { return [] }
+    guard
+      let entity = layout.entities.first(where: {
+        $0.name.lowercased() == name.lowercased() && !$0.isAbstract
+      })
+    else { return ["it has no objects of \(name)"] }
+    let slots: [String: PropertySlot] = Dictionary(
+      entity.slots.map { ($0.name.lowercased(), $0) }, uniquingKeysWith: { first, _ in first })
+    var clauses: [String] = []
+    for (key, type) in own.attributes.sorted(by: { $0.key < $1.key }) {
+      let place: String = "\(entity.name).\(slots[key]?.name ?? key)"
+      switch slots[key]?.role {
+      case .stored(let kind, _)? where kind != .toOne:
+        let expected: String = XMLStoreValue.typeName(kind)
+        if type != expected { clauses.append("\(place) is \(expected), and \(type) in the store") }
+      case .transient?: continue
+      default: clauses.append("it has no attribute \(place)")
+      }
+    }
+    for (key, found) in own.relationships.sorted(by: { $0.key < $1.key }) {
+      let place: String = "\(entity.name).\(slots[key]?.name ?? key)"
+      guard let slot = slots[key], let relationship = slot.relationship else {
+        clauses.append("it has no relationship \(place)")
+        continue
+      }
+      let destination: String = relationship.destinationEntity?.name ?? ""
+      if destination.lowercased() != found.destination {
+        clauses.append("\(place) leads to \(destination), and to \(found.destination) in the store")
+      } else if !slot.isToMany, found.limit != 1 {
+        clauses.append("\(place) is to one, and to many in the store")
+      }
+    }
+    return clauses
+  }
+}
+
+extension StoreEngineKind {
+  package func structure(at url: URL, options: StoreOpeningOptions) throws -> StoreStructure? { nil }
+}
