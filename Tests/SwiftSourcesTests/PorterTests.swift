@@ -86,6 +86,35 @@ struct PorterTests {
         "import Foundation\nimport CoreData\nlet p = NSPredicate(format: \"a == 1\")"
       ),
       ("import CoreData\nimport Foundation\nlet p = NSPredicate(format: \"a == 1\")", nil),
+      // A transformer has a required init().
+      (
+        "import CoreData\n  final class T: ValueTransformer {\n    init(x: Int) {}\n  }\n",
+        "import CoreData\n  final class T: ValueTransformer {\n"
+          + "      required init() { fatalError(\"This transformer is registered as an instance: it has no init().\") }\n"
+          + "\n    init(x: Int) {}\n  }\n"
+      ),
+      (
+        "import CoreData\nclass T: ValueTransformer { override init() { super.init() } }",
+        "import CoreData\nclass T: ValueTransformer { required init() { super.init() } }"
+      ),
+      ("import CoreData\nclass T: ValueTransformer { convenience init(x: Int) { self.init() } }", nil),
+      // Classes are named where an object is made of a type that is a value.
+      (
+        "extension NSPersistentStoreCoordinator { public static func f() throws { do { g(self.init(managedObjectModel: m)) } } }",
+        "extension NSPersistentStoreCoordinator { public static func f() throws { do { g(NSPersistentStoreCoordinator(managedObjectModel: m)) } } }"
+      ),
+      ("extension NSManagedObjectModel { static var x = 1; convenience init(x: Int) { self.init() } }", nil),
+      // Overrides in extensions.
+      (
+        "public class A: B {}\nextension A {\n  public override func willSave() { super.willSave() }\n}",
+        "public class A: B {\n    public override func willSave() { willSaveInExtension() }\n}\n"
+          + "extension A {\n  public func willSaveInExtension() { super.willSave() }\n}"
+      ),
+      (
+        "class A: B { }\nextension A { override class func v(_ x: [Int], forKey k: String) throws -> Int { 1 } }",
+        "class A: B {\n    override class func v(_ x: [Int], forKey k: String) throws -> Int { try vInExtension(x, forKey: k) }\n }\n"
+          + "extension A { class func vInExtension(_ x: [Int], forKey k: String) throws -> Int { 1 } }"
+      ),
       // What the compiler does not see here.
       ("#if canImport(UIKit)\nimport UIKit\n@objc class A {}\n#else\nclass A {}\n#endif\n", nil),
       ("#if canImport(ObjectiveC)\n@objc(A)\n#endif\nclass A {}\n", nil),
@@ -113,6 +142,7 @@ struct PorterTests {
       ("func validateTitle(_ v: AutoreleasingUnsafeMutablePointer<AnyObject?>) throws {}", .keyValidation),
       ("protocol P { optional func f() }", .optionalRequirement),
       ("extension A { override func awakeFromInsert() {} }", .overrideInExtension),
+      ("class A: B {}\nextension A { override func f(_ x: inout Int) {} }", .overrideInExtension),
       ("extension UUID: @retroactive CVarArg {}", .retroactiveArgument),
       ("let k = #keyPath(A<B>.c)", .unreadableKeyPath),
       ("return request() as! NSFetchRequest<Self>", .genericRequest),
@@ -137,6 +167,20 @@ struct PorterTests {
       }
       #expect(titles.contains(String(part)))
     }
+  }
+
+  @Test func `the class of an override in an extension may be in another file`() throws {
+    let sources: [SourceText] = [
+      SourceText(path: "A.swift", "class A: NSManagedObject {\n  var a = 1\n}\n"),
+      SourceText(path: "B.swift", "extension A {\n  override func awakeFromInsert() {}\n}\n"),
+    ]
+    let built: [Porter.Result] = try Porter(sources, style: .built).results()
+    #expect(
+      built.map(\.text) == [
+        "class A: NSManagedObject { override func awakeFromInsert() { awakeFromInsertInExtension() };\n  var a = 1\n}\n",
+        "extension A {\n           func awakeFromInsertInExtension() {}\n}\n",
+      ])
+    #expect(built.flatMap(\.findings).map(\.rule) == [.movedOverride])
   }
 
   @Test func `ambiguous names need one file of aliases`() throws {

@@ -93,11 +93,17 @@ package struct Porter {
   /// The result for each source, in their order.
   package func results() throws(SourceFailure) -> [Result] {
     var results: [Result] = []
-    for file in files {
-      var pass = try PortingPass(
+    let passes: [PortingPass] = try files.map { file throws(SourceFailure) in
+      try PortingPass(
         file, types: types, style: style, platform: platform, modelNames: modelNames, typeNames: typeNames,
         hasAliases: hasAliases)
-      pass.run()
+    }
+    // An override of an extension needs a method in the class, which may be in another file.
+    let classes: Set<String> = Set(passes.flatMap(\.classes))
+    let overrides: [String: [ExtensionOverride]] = Dictionary(
+      grouping: passes.flatMap(\.extensionOverrides).filter { classes.contains($0.owner) }, by: \.owner)
+    for (file, var pass) in zip(files, passes) {
+      pass.run(overrides: overrides)
       if style == .kept {
         for remark in remarks where remark.path == file.source.path { pass.add(remark) }
       }

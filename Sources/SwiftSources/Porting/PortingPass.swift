@@ -1,17 +1,19 @@
 /// The rewriting of one file.
 struct PortingPass {
-  private let file: ScannedFile
-  private let source: SourceText
+  let file: ScannedFile
+  let source: SourceText
   private let types: ModuleTypes
-  private let style: Porter.Style
+  let style: Porter.Style
   private let modelNames: [String: String]
   private let typeNames: Set<String>
   private let hasAliases: Bool
-  private let tokens: [Token]
-  private var edits: [Edit] = []
+  let tokens: [Token]
+  private(set) var edits: [Edit] = []
   private var findings: [PortingFinding] = []
+  /// Those that move into classes of the module, by the name of the class.
+  private(set) var movedOverrides: [String: [ExtensionOverride]] = [:]
 
-  private struct Edit {
+  struct Edit {
     let range: Range<Int>
     let text: String
   }
@@ -32,16 +34,16 @@ struct PortingPass {
 
   // MARK: Tokens
 
-  private func text(_ index: Int) -> String {
+  func text(_ index: Int) -> String {
     index >= 0 && index < tokens.count ? source[tokens[index].range] : ""
   }
 
-  private func isWord(_ index: Int) -> Bool {
+  func isWord(_ index: Int) -> Bool {
     index >= 0 && index < tokens.count && tokens[index].kind == .identifier
   }
 
   /// The index after a bracket that begins at an index.
-  private func end(of index: Int) -> Int {
+  func end(of index: Int) -> Int {
     var depth: Int = 0
     var position: Int = index
     while position < tokens.count {
@@ -56,11 +58,11 @@ struct PortingPass {
     return position
   }
 
-  private func range(_ first: Int, _ end: Int) -> Range<Int> {
+  func range(_ first: Int, _ end: Int) -> Range<Int> {
     tokens[first].range.lowerBound..<tokens[end - 1].range.upperBound
   }
 
-  private mutating func note(_ rule: PortingRule, at range: Range<Int>, _ detail: String? = nil) {
+  mutating func note(_ rule: PortingRule, at range: Range<Int>, _ detail: String? = nil) {
     let (line, column) = source.position(of: range.lowerBound)
     let whole: String = source[range]
     let first: Substring = whole.split(separator: "\n").first ?? ""
@@ -79,8 +81,12 @@ struct PortingPass {
 
   // MARK: The walk
 
-  mutating func run() {
+  /// - Parameter overrides: those of extensions, by the class of this module that they belong to.
+  mutating func run(overrides: [String: [ExtensionOverride]] = [:]) {
+    movedOverrides = overrides
     rewriteMembers(file.declarations)
+    rewriteTransformers(file.declarations)
+    addOverrides(file.declarations, path: [])
     var index: Int = 0
     while index < tokens.count {
       let token: Token = tokens[index]
@@ -269,6 +275,7 @@ struct PortingPass {
         retroactive(index)
       }
     case "as": genericRequest(index)
+    case "self": classInitializer(index)
     case let name where Porter.ambiguousNames.contains(name): ambiguous(index)
     default: break
     }
@@ -280,19 +287,36 @@ struct PortingPass {
     let next: Int =
       (index + 1..<min(index + 6, tokens.count)).first { ["func", "var", "init"].contains(text($0)) } ?? index
     guard next > index else { return }
-    // Managed members have a body of their own in a build.
+    if let owner = extensionName(at: tokens[index].range.lowerBound),
+      let moved = movedOverrides[owner]?.first(where: {
+        $0.offset == tokens[index].range.lowerBound && $0.path == source.path
+      })
+    {
+      note(.movedOverride, at: range(index, next + 2))
+      remove(index, index + 1)
+      edits.append(Edit(range: tokens[next + 1].range, text: moved.newName))
+      return
+    }
     note(.overrideInExtension, at: range(index, min(next + 2, tokens.count)))
   }
 
-  /// Whether the innermost type around an offset is an extension.
-  private func isExtension(at offset: Int) -> Bool {
+  /// The innermost type around an offset.
+  func innermostType(at offset: Int) -> TypeDeclaration? {
     func innermost(_ types: [TypeDeclaration]) -> TypeDeclaration? {
       for type in types where type.body?.contains(offset) == true {
         return innermost(type.types) ?? type
       }
       return nil
     }
-    return innermost(file.declarations)?.kind == .extension
+    return innermost(file.declarations)
+  }
+
+  /// Whether the innermost type around an offset is an extension.
+  private func isExtension(at offset: Int) -> Bool { innermostType(at: offset)?.kind == .extension }
+
+  private func extensionName(at offset: Int) -> String? {
+    guard let type = innermostType(at: offset), type.kind == .extension else { return nil }
+    return type.name.joined(separator: ".")
   }
 
   private mutating func retroactive(_ index: Int) {
@@ -561,8 +585,10 @@ struct PortingPass {
 
   // MARK: Edits
 
+  mutating func edit(_ range: Range<Int>, _ text: String) { edits.append(Edit(range: range, text: text)) }
+
   /// Removes tokens with the white space after them, or with the line if nothing else is on it.
-  private mutating func remove(_ first: Int, _ last: Int) {
+  mutating func remove(_ first: Int, _ last: Int) {
     let range: Range<Int> = range(first, last)
     if style == .built {
       let blank = String(source[range].map { $0.isNewline ? $0 : " " })

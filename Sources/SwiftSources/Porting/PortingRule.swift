@@ -14,6 +14,9 @@ package enum PortingRule: String, CaseIterable, Sendable {
   case observer = "selector-observer"
   case appleModule = "apple-module"
   case requestCast = "request-cast"
+  case classInitializer = "class-initializer"
+  case transformerInitializer = "transformer-initializer"
+  case movedOverride = "moved-override"
   // Left.
   case unreadableKeyPath = "key-path-left"
   case selector = "selector"
@@ -42,7 +45,7 @@ package enum PortingRule: String, CaseIterable, Sendable {
     switch self {
     case .objectiveCAttribute, .dynamicModifier, .keyPath, .comparisonSelector, .propertySelector,
       .valueTransformer, .missingImport, .renamedProperty, .managedMember, .ambiguousName, .observer,
-      .appleModule, .requestCast:
+      .appleModule, .requestCast, .classInitializer, .transformerInitializer, .movedOverride:
       .rewritten
     case .unreadableKeyPath, .selector, .unreadableObserver, .keyValueObserving, .keyValidation,
       .appleModuleMember, .optionalRequirement, .overrideInExtension, .retroactiveArgument, .hiddenMember:
@@ -75,13 +78,20 @@ package enum PortingRule: String, CaseIterable, Sendable {
     case .keyValueObserving: "Use observe(_:options:) with a closure; managed objects are Observable too."
     case .keyValidation: "Write a branch in validateValue(_:forKey:)."
     case .requestCast: "A request is not cast to another result type here: a copy of that type is made."
+    case .classInitializer:
+      "Swift makes objects of a type that is a value with required initialisers only: the class is named."
+    case .transformerInitializer:
+      "A transformer has a required init() here; this one is registered as an instance, and init() stops."
+    case .movedOverride:
+      "Swift allows no override in an extension: the class overrides, and calls the method of the extension."
     case .appleModule:
       "The module exists on Apple's platforms only: it is imported there, Foundation here. Put what uses it into #if canImport(…)."
     case .appleModuleMember:
       "The module exists on Apple's platforms only: put what needs it into #if canImport(…)."
     case .optionalRequirement:
       "Requirements can't be optional: give the requirement a default in an extension."
-    case .overrideInExtension: "Move the override into the class: Swift allows none in an extension."
+    case .overrideInExtension:
+      "Move the override into the class: Swift allows none in an extension. A class that the model's Codegen makes has to be written by hand for that (Category/Extension)."
     case .retroactiveArgument:
       "CoreData declares this conformance: remove yours, or put it into #if !canImport(CoreData)."
     case .hiddenMember: "No accessors can be generated for this member."
@@ -98,7 +108,7 @@ package enum PortingRule: String, CaseIterable, Sendable {
     case .keyValueObserving, .dependentKeys: "porting.md#observers"
     case .keyPath, .unreadableKeyPath: "porting.md#names-of-properties"
     case .keyValidation: "validation.md"
-    case .valueTransformer: "porting.md#value-transformers"
+    case .valueTransformer, .transformerInitializer: "porting.md#value-transformers"
     case .genericRequest, .requestCast: "porting.md#requests-of-a-generic-type"
     case .retroactiveArgument: "porting.md#arguments"
     case .managedMember, .hiddenMember, .renamedProperty: "accessors.md#nsmanaged-as-it-stands"
