@@ -104,40 +104,50 @@ final class RowReader: Sendable {
     defer { statement.reset() }
     var slabs: [RowSlab] = []
     var open: [OpenTarget] = []
-    let handle: OpaquePointer = statement.handle
     let stride: Int = isFamily ? layout.familyRowSize : layout.rowSize
+    // Most fetches find one object or few; the memory doubles for more.
+    var capacity: Int = expected > 0 ? min(expected, 32) : 4
+    var tailCapacity: Int = 256
+    while true {
+      let slab = RowSlab(
+        layout: layout, family: isFamily, rowCapacity: capacity, tailCapacity: tailCapacity)
+      let isFull: Bool = try fill(slab, at: slabs.count, statement, &open)
+      if slab.count > 0 { slabs.append(slab) }
+      if !isFull { return (RowBatch(slabs: slabs), open) }
+      capacity = min(slab.count + 32, RowSlab.targetSizeInBytes / stride + 1)
+      tailCapacity = 64
+    }
+  }
+
+  /// Steps the statement until the slab is full (true) or there are no more rows.
+  // The slab is a parameter, not a variable: that would be retained for every value.
+  private func fill(
+    _ slab: RowSlab, at place: Int, _ statement: RawStatement, _ open: inout [OpenTarget]
+  ) throws -> Bool {
+    let handle: OpaquePointer = statement.handle
     let headerSize: Int = layout.headerSize
     let lowest: Int = columns.family.lowerBound
     let highest: Int = columns.family.upperBound
-    // Most fetches find one object or few; the memory doubles for more.
-    var slab = RowSlab(
-      layout: layout, family: isFamily, rowCapacity: expected > 0 ? min(expected, 32) : 4, tailCapacity: 256)
-    try steps.withUnsafeBufferPointer { steps in
+    return try steps.withUnsafeBufferPointer { steps in
       try ranges.withUnsafeBufferPointer { ranges in
         try schema.indexOfNumber.withUnsafeBufferPointer { numbers in
-          while true {
+          while !slab.isFull {
             let code: Int32 = sqlite3_step(handle)
             if code != SQLITE_ROW {
-              if code == SQLITE_DONE { break }
+              if code == SQLITE_DONE { return false }
               throw statement.failure()
             }
             let number = Int(sqlite3_column_int64(handle, 1))
             guard number > 0, number < numbers.count else { continue }
             let entity: Int = numbers[number]
             guard entity >= lowest, entity <= highest else { continue }
-            if slab.isFull {
-              slabs.append(slab)
-              slab = RowSlab(
-                layout: layout, family: isFamily,
-                rowCapacity: min(slab.count + 32, RowSlab.targetSizeInBytes / stride + 1))
-            }
             let row: UnsafeMutableRawPointer = slab.appendRow(
               key: sqlite3_column_int64(handle, 0), entity: entity,
               version: Int32(truncatingIfNeeded: sqlite3_column_int64(handle, 2)))
             var filler = RowFiller(row, headerSize: headerSize)
             let range: Range<Int> = ranges[entity - lowest]
-            for place in range {
-              let step: ReadStep = steps[place]
+            for position in range {
+              let step: ReadStep = steps[position]
               let word = Int(step.word)
               let slot: UnsafeMutableRawPointer = filler.address(word)
               let column: Int32 = step.column
@@ -190,7 +200,7 @@ final class RowReader: Sendable {
                   RowLayout.setTargetEntity(slot, to: Int64(step.target))
                   open.append(
                     OpenTarget(
-                      slab: slabs.count, row: slab.count - 1, word: word, destination: Int(step.target),
+                      slab: place, row: slab.count - 1, word: word, destination: Int(step.target),
                       key: key))
                 }
               }
@@ -198,11 +208,10 @@ final class RowReader: Sendable {
             }
             filler.finish()
           }
+          return true
         }
       }
     }
-    if slab.count == 0 { return (RowBatch(slabs: slabs), open) }
-    return (RowBatch(slabs: slabs.isEmpty ? [slab] : slabs + [slab]), open)
   }
 
   /// A value that may be stored in a file; nil for NULL.

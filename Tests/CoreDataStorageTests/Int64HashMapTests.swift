@@ -38,8 +38,9 @@ import Testing
     let seed: UInt64 = .random(in: 0...(.max)) &+ UInt64(round)
     var random = SeededRandom(seed: seed)
     // Few keys make long probe chains and many hits; neighbours and far ones mixed.
-    let keys: [Int64] = (0..<60).map {
-      $0 < 30 ? Int64($0) - 15 : Int64(truncatingIfNeeded: random.next() >> 1)
+    // Some share the place where their search begins: their lowest four bits are the same.
+    let keys: [Int64] = (0..<100).map {
+      $0 < 30 ? Int64($0) - 15 : $0 < 70 ? Int64($0) << 4 : Int64(truncatingIfNeeded: random.next() >> 1)
     }
     var table = Int64HashMap()
     var model: [Int64: UInt64] = [:]

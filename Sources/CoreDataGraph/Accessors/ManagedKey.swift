@@ -31,13 +31,21 @@ public final class ManagedKey: Sendable, ExpressibleByStringLiteral {
 
   /// The slot, for an accessor of this shape, which is checked when the slot is looked up.
   @inline(__always)
-  final func slot(in runtime: EntityRuntime, _ shape: @autoclosure () -> AccessorType) -> Int {
+  final func slot(of object: NSManagedObject, _ shape: @autoclosure () -> AccessorType) -> Int {
+    // Not of `object.runtime`, which would be retained for the case that it must be looked up.
+    let known: Int = knownSlot(object.home.facts)
+    return known >= 0 ? known : lookUp(in: object.runtime, shape())
+  }
+
+  /// The slot of the last look-up, if that was for this entity or a related one; −1 if not.
+  @inline(__always)
+  final func knownSlot(_ facts: UnsafePointer<EntityFacts>) -> Int {
     let known: UInt64 = cache.load(ordering: .relaxed)
-    let index: UInt64 = UInt64(runtime.index)
-    if known >> 40 == runtime.modelSerial, index &- (known >> 26 & 0x3FFF) <= known >> 12 & 0x3FFF {
-      return Int(known & 0xFFF)
-    }
-    return lookUp(in: runtime, shape())
+    let index: UInt64 = UInt64(truncatingIfNeeded: facts.pointee.index)
+    guard known >> 40 == facts.pointee.modelSerial,
+      index &- (known >> 26 & 0x3FFF) <= known >> 12 & 0x3FFF
+    else { return -1 }
+    return Int(truncatingIfNeeded: known & 0xFFF)
   }
 
   @inline(never)

@@ -11,7 +11,7 @@ extension NSManagedObject {
     if needsSlowAccess, let recorder = recorderOrSlowAccess(key, .toOne(Target.self)) {
       return recorder.target(key.name)
     }
-    guard let target = toOneTarget(key.slot(in: runtime, .toOne(Target.self))) else { return nil }
+    guard let target = toOneTarget(key.slot(of: self, .toOne(Target.self))) else { return nil }
     if let typed = target as? Target { return typed }
     refuse(target, key, Target.self)
   }
@@ -26,7 +26,7 @@ extension NSManagedObject {
 
   /// Sets the target of a to-one relationship and maintains the inverses.
   public final func setManagedObject(_ target: NSManagedObject?, _ key: ManagedKey) {
-    setToOne(key.slot(in: runtime, .toOne(NSManagedObject.self)), target)
+    setToOne(key.slot(of: self, .toOne(NSManagedObject.self)), target)
   }
 
   // MARK: To-many
@@ -61,7 +61,7 @@ extension NSManagedObject {
   ) -> [Member] {
     let shape: AccessorType = .toMany(Member.self, isOrdered: isOrdered)
     if needsSlowAccess, let recorder = recorderOrSlowAccess(key, shape) { return recorder.members(key.name) }
-    let slot: Int = key.slot(in: runtime, shape)
+    let slot: Int = key.slot(of: self, shape)
     // The value of a fetched property is the result of its request.
     if runtime.compactSlots[slot].role == .other { return objectValue(slot) as? [Member] ?? [] }
     return members(slot).map { member in
@@ -82,18 +82,18 @@ extension NSManagedObject {
   /// Replaces the members of a to-many relationship and maintains the inverses; the order counts for an
   /// ordered one.
   public final func setManagedMembers(_ members: some Sequence<NSManagedObject>, _ key: ManagedKey) {
-    setMembers(key.slot(in: runtime, .toMany(NSManagedObject.self, isOrdered: nil)), Array(members))
+    setMembers(key.slot(of: self, .toMany(NSManagedObject.self, isOrdered: nil)), Array(members))
   }
 
   /// The same for properties of Apple's generated classes. nil removes all.
   @_disfavoredOverload
   public final func setManagedMembers(_ members: NSSet?, _ key: ManagedKey) {
-    setObjectValue(members, key.slot(in: runtime, .toMany(NSManagedObject.self, isOrdered: false)))
+    setObjectValue(members, key.slot(of: self, .toMany(NSManagedObject.self, isOrdered: false)))
   }
 
   @_disfavoredOverload
   public final func setManagedMembers(_ members: NSOrderedSet?, _ key: ManagedKey) {
-    setObjectValue(members, key.slot(in: runtime, .toMany(NSManagedObject.self, isOrdered: true)))
+    setObjectValue(members, key.slot(of: self, .toMany(NSManagedObject.self, isOrdered: true)))
   }
 
   /// The same for a property that is optional. nil removes all.
@@ -102,17 +102,17 @@ extension NSManagedObject {
     _ members: (some Sequence<Member>)?, _ key: ManagedKey
   ) {
     setMembers(
-      key.slot(in: runtime, .toMany(NSManagedObject.self, isOrdered: nil)), members.map { Array($0) } ?? [])
+      key.slot(of: self, .toMany(NSManagedObject.self, isOrdered: nil)), members.map { Array($0) } ?? [])
   }
 
   /// Adds a member (at the end of an ordered relationship) and maintains its inverse. Does not load the other
   /// members.
   public final func addManagedMember(_ member: NSManagedObject, _ key: ManagedKey) {
-    link(key.slot(in: runtime, .toMany(NSManagedObject.self, isOrdered: nil)), member)
+    link(key.slot(of: self, .toMany(NSManagedObject.self, isOrdered: nil)), member)
   }
 
   /// Removes a member and maintains its inverse. Does not load the other members.
   public final func removeManagedMember(_ member: NSManagedObject, _ key: ManagedKey) {
-    unlinkMember(key.slot(in: runtime, .toMany(NSManagedObject.self, isOrdered: nil)), member)
+    unlinkMember(key.slot(of: self, .toMany(NSManagedObject.self, isOrdered: nil)), member)
   }
 }

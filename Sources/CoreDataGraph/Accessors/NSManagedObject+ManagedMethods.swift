@@ -31,7 +31,7 @@ extension NSManagedObject {
   }
 
   private final func toManySlot(_ key: ManagedKey, isOrdered: Bool?) -> Int {
-    key.slot(in: runtime, .toMany(NSManagedObject.self, isOrdered: isOrdered))
+    key.slot(of: self, .toMany(NSManagedObject.self, isOrdered: isOrdered))
   }
 
   private final func managedObjects(in members: some Sequence, _ key: ManagedKey) -> [NSManagedObject] {

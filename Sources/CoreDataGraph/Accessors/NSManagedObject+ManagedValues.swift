@@ -7,10 +7,19 @@ import Foundation
 
 extension NSManagedObject {
   public final func managedValue(_ key: ManagedKey) -> String? {
+    switch quickWord(key, { $0 == .string }) {
+    case .word(let place): tailBytes(place).map { String(decoding: $0, as: UTF8.self) }
+    case .nothing: nil
+    case .slow: slowString(key)
+    }
+  }
+
+  @inline(never)
+  private final func slowString(_ key: ManagedKey) -> String? {
     if needsSlowAccess, let recorder = recorderOrSlowAccess(key, .value(String.self)) {
       return recorder.value(key.name)
     }
-    let slot: Int = key.slot(in: runtime, .value(String.self))
+    let slot: Int = key.slot(of: self, .value(String.self))
     if let state {
       switch state.values[slot] {
       case .unset: break
@@ -19,7 +28,7 @@ extension NSManagedObject {
       default: return nil
       }
     }
-    guard rowBase != nil, runtime.compactSlots[slot].form == .string else {
+    guard rowBase != nil, compactSlot(slot).form == .string else {
       return attributeValue(slot) as? String
     }
     guard let place = rowWord(slot), let bytes = tailBytes(place) else { return nil }
@@ -55,7 +64,7 @@ extension NSManagedObject {
   public final func setManagedValue(_ value: UUID?, _ key: ManagedKey) { setTyped(value, key) }
   public final func setManagedValue(_ value: URL?, _ key: ManagedKey) { setTyped(value, key) }
   public final func setManagedValue(_ value: NSDecimalNumber?, _ key: ManagedKey) {
-    setAttribute(key.slot(in: runtime, .value(NSDecimalNumber.self)), value?.decimalValue)
+    setAttribute(key.slot(of: self, .value(NSDecimalNumber.self)), value?.decimalValue)
   }
   public final func setManagedValue(_ value: Decimal?, _ key: ManagedKey) { setTyped(value, key) }
 
@@ -69,12 +78,12 @@ extension NSManagedObject {
       return recorder.value(key.name)
     }
     // An optional would be cast to Any, nil too.
-    guard let value: Any = attributeValue(key.slot(in: runtime, .value(type))) else { return nil }
+    guard let value: Any = attributeValue(key.slot(of: self, .value(type))) else { return nil }
     return value as? Value
   }
 
   private final func setTyped<Value>(_ value: Value?, _ key: ManagedKey) {
-    setAttribute(key.slot(in: runtime, .value(Value.self)), value)
+    setAttribute(key.slot(of: self, .value(Value.self)), value)
   }
 
   /// The result of an accessor of a type that is not optional.
@@ -135,7 +144,7 @@ extension NSManagedObject {
   }
 
   public final func setManagedValue<Value: RawRepresentable>(_ value: Value?, _ key: ManagedKey) {
-    setAttribute(key.slot(in: runtime, .value(Value.RawValue.self)), value?.rawValue)
+    setAttribute(key.slot(of: self, .value(Value.RawValue.self)), value?.rawValue)
   }
 
   private final func rawValue<Raw>(_ key: ManagedKey, _ type: Raw.Type) -> Raw? {
@@ -184,7 +193,7 @@ extension NSManagedObject {
   }
 
   public final func setManagedObjectValue(_ value: Any?, _ key: ManagedKey) {
-    setAttribute(key.slot(in: runtime, .any), value)
+    setAttribute(key.slot(of: self, .any), value)
   }
 
   /// A property as a type that has no accessor of its own: Foundation's classes (`NSDecimalNumber?`,
@@ -204,12 +213,12 @@ extension NSManagedObject {
     if needsSlowAccess, let recorder = recorderOrSlowAccess(key, AccessorType(of: Value.self)) {
       return recorder.anything(key.name)
     }
-    guard let value = objectValue(key.slot(in: runtime, AccessorType(of: Value.self))) else { return nil }
+    guard let value = objectValue(key.slot(of: self, AccessorType(of: Value.self))) else { return nil }
     return value as? Value ?? (value as? NSOrderedSet)?.array as? Value
   }
 
   @_disfavoredOverload
   public final func setManagedValue<Value>(_ value: Value?, _ key: ManagedKey) {
-    setObjectValue(value, key.slot(in: runtime, AccessorType(of: Value.self)))
+    setObjectValue(value, key.slot(of: self, AccessorType(of: Value.self)))
   }
 }

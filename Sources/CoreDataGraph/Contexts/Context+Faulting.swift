@@ -12,20 +12,17 @@ extension NSManagedObjectContext {
     let runtime: EntityRuntime = store.runtime.entities[Int(id.entity)]
     let root: Int = runtime.layout.rootIndex
     if let known = identityMap.object(store: store.ordinal, root: root, key: id.key) { return known }
-    let made: NSManagedObject = makeFault(runtime, key: id.key, store: store)
+    let made: NSManagedObject = makeFault(
+      identityMap.homes.home(of: runtime, store, in: identityMap), key: id.key)
     identityMap.insert(made, store: store.ordinal, root: root, key: id.key)
     if store.observesRegistration { identityMap.noteRegistration(of: made) }
     return made
   }
 
   @inline(__always)
-  private final func makeFault(_ runtime: EntityRuntime, key: Int64, store: NSPersistentStore)
-    -> NSManagedObject
-  {
-    let made: NSManagedObject = runtime.objectClass.init(NewManagedObject(runtime.layout.entity, nil))
+  private final func makeFault(_ home: ObjectHome, key: Int64) -> NSManagedObject {
+    let made: NSManagedObject = home.makeObject()
     made.key = key
-    made.store = store
-    made.identityMap = identityMap
     made.insertFlags(identityMap.marks.union(.fault))
     retained.record(made)
     return made
@@ -39,6 +36,7 @@ extension NSManagedObjectContext {
     guard let first = batch.first else { return [] }
     let root: Int = store.runtime.entities[first.entity].layout.rootIndex
     let runtimes: [EntityRuntime] = store.runtime.entities
+    var home: ObjectHome = identityMap.homes.home(of: runtimes[first.entity], store, in: identityMap)
     var result: [NSManagedObject] = []
     // Objects whose row is replaced after the identity map's lock is released: observers may need the
     // identity map, and objects that are released remove themselves from it.
@@ -52,9 +50,11 @@ extension NSManagedObjectContext {
       let isFresh: Bool = table.count == 0
       for slab in batch.slabs {
         for position in 0..<slab.count {
-          let row: RowRef = slab.row(position)
-          let key: Int64 = row.key
+          // No `RowRef`, which would retain the slab for each row.
+          let base: UnsafeMutableRawPointer = slab.rows + position * slab.stride
+          let key: Int64 = RowLayout.key(base)
           if !isFresh, let known = IdentityMap.find(key, in: table) {
+            let row = RowRef(slab: slab, base: base)
             // A changed object keeps the row that its changes are based on: optimistic locking compares with
             // it.
             if known.flags.contains(.remotelyDeleted) {
@@ -69,8 +69,13 @@ extension NSManagedObjectContext {
             result.append(known)
             continue
           }
-          let made: NSManagedObject = makeFault(runtimes[row.entity], key: key, store: store)
-          made.row = row
+          let entity: Int = RowLayout.entity(base)
+          if home.facts.pointee.index != entity {
+            home = identityMap.homes.home(of: runtimes[entity], store, in: identityMap)
+          }
+          let made: NSManagedObject = makeFault(home, key: key)
+          made.rowSlab = slab
+          made.rowBase = base
           table.insert(key, IdentityMap.payload(of: made))
           result.append(made)
         }
@@ -90,22 +95,45 @@ extension NSManagedObjectContext {
   final func objects(
     for ids: [RowID], store: NSPersistentStore, layout: EntityLayout, pageSize: Int
   ) -> [NSManagedObject] {
-    var result: [NSManagedObject] = []
-    result.reserveCapacity(ids.count)
-    let pageSize: Int = store.readsOneByOne ? 1 : pageSize
-    var start: Int = 0
-    while start < ids.count {
-      let end: Int = min(ids.count, start + max(1, pageSize))
-      let batch = FaultBatch(layout: layout, store: store, keys: ids[start..<end].map(\.key))
-      for id in ids[start..<end] {
-        let object: NSManagedObject = self.object(id, store: store)
+    let result: [NSManagedObject] = objects(for: ids, store: store)
+    let pageSize: Int = max(1, store.readsOneByOne ? 1 : pageSize)
+    for start in stride(from: 0, to: ids.count, by: pageSize) {
+      let page: Range<Int> = start..<min(ids.count, start + pageSize)
+      let batch = FaultBatch(layout: layout, store: store, keys: ids[page].map(\.key))
+      for object in result[page] {
         // The store has just returned its id.
         restoreRemotelyDeleted(object)
-        if object.flags.contains(.fault), object.row == nil { object.faultBatch = batch }
-        result.append(object)
+        if object.flags.contains(.fault), object.rowBase == nil { object.faultBatch = batch }
       }
-      start = end
     }
+    return result
+  }
+
+  /// The registered objects for ids of one hierarchy, in order; faults are made of those that are not
+  /// registered. One lock.
+  private final func objects(for ids: [RowID], store: NSPersistentStore) -> [NSManagedObject] {
+    guard let first = ids.first else { return [] }
+    let runtimes: [EntityRuntime] = store.runtime.entities
+    var home: ObjectHome = identityMap.homes.home(of: runtimes[Int(first.entity)], store, in: identityMap)
+    var result: [NSManagedObject] = []
+    result.reserveCapacity(ids.count)
+    var new: [NSManagedObject] = []
+    identityMap.withTable(store: store.ordinal, root: home.facts.pointee.rootIndex) { table in
+      for id in ids {
+        if let known = IdentityMap.find(id.key, in: table) {
+          result.append(known)
+          continue
+        }
+        if home.facts.pointee.index != Int(id.entity) {
+          home = identityMap.homes.home(of: runtimes[Int(id.entity)], store, in: identityMap)
+        }
+        let made: NSManagedObject = makeFault(home, key: id.key)
+        table.insert(id.key, IdentityMap.payload(of: made))
+        result.append(made)
+        if store.observesRegistration { new.append(made) }
+      }
+    }
+    for object in new { identityMap.noteRegistration(of: object) }
     return result
   }
 
@@ -133,14 +161,23 @@ extension NSManagedObjectContext {
       return
     }
     let rows: RowBatch = try store.rows(of: batch.layout, keys: batch.keys, for: self)
-    rows.forEach { row in
-      let root: Int = layout.rootIndex
-      guard let known = identityMap.object(store: store.ordinal, root: root, key: row.key) else { return }
-      if known.flags.contains(.fault), known.row == nil, !known.flags.contains(.remotelyDeleted) {
-        known.row = row
+    // Released after the lock: the last reference to an object may be one of these.
+    var found: [NSManagedObject] = []
+    found.reserveCapacity(rows.count)
+    identityMap.withTable(store: store.ordinal, root: layout.rootIndex) { table in
+      for slab in rows.slabs {
+        for position in 0..<slab.count {
+          let base: UnsafeMutableRawPointer = slab.rows + position * slab.stride
+          guard let known = IdentityMap.find(RowLayout.key(base), in: table) else { continue }
+          if known.flags.contains(.fault), known.rowBase == nil, !known.flags.contains(.remotelyDeleted) {
+            known.rowSlab = slab
+            known.rowBase = base
+          }
+          found.append(known)
+        }
       }
-      known.faultBatch = nil
     }
+    for known in found { known.faultBatch = nil }
     object.faultBatch = nil
   }
 

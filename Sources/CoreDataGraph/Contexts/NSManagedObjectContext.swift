@@ -117,6 +117,7 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
       object.state = nil
     }
     undoState.releaseSavedDeletions()
+    identityMap.homes = IdentityMap.Homes()
     if identityMap.observesRegistration { identityMap.registrations.postEnd(of: kept) }
   }
 

@@ -37,6 +37,8 @@ final class IdentityMap: @unchecked Sendable {
   let registrations = Registrations()
   /// Whether there was an object of such a store. Set under `lock`, on the context's queue.
   @exclusivity(unchecked) private(set) var observesRegistration = false
+  /// The homes of the objects. The context's end clears them, since they refer to the map.
+  @exclusivity(unchecked) var homes = Homes()
   /// The flags of every object of the context.
   var marks: ObjectFlags = ConcurrencyDebug.chosen == .off ? [] : .confined
 

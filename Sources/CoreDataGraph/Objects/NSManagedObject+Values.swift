@@ -25,9 +25,21 @@ extension NSManagedObject {
   final func recorderOrSlowAccess(_ key: ManagedKey, _ shape: @autoclosure () -> AccessorType)
     -> KeyPathRecorder?
   {
+    if isPlainFault {
+      removeFlags(.fault)
+      return nil
+    }
     if let recorder = runtime.recorder { return recorder }
-    performSlowAccess(key.slot(in: runtime, shape()), .read)
+    performSlowAccess(key.slot(of: self, shape()), .read)
     return nil
+  }
+
+  /// Whether nothing else happens when the fault is fired: a fetch has set the row, and neither the class nor
+  /// an observer wants to know. So are most faults.
+  @inline(__always)
+  private final var isPlainFault: Bool {
+    flags.intersection([.slowAccess, .observed]) == .fault && rowBase != nil
+      && !home.facts.pointee.awakesFromFetch
   }
 
   /// The slow path of every access: checks the queue, then fires the fault.

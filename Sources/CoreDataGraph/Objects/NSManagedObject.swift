@@ -26,13 +26,9 @@ nonisolated open class NSManagedObject: NSObject, NSFetchRequestResult {
   // it again; checking exclusivity at run time would cost half of a property's read time, and a fiftieth of a
   // save's.
 
-  /// The object's entity in the model of its context; an object without a context may be moved to another
-  /// model with an equal entity.
-  @exclusivity(unchecked) final private(set) var runtime: EntityRuntime
-  /// The identity map that holds the object; nil outside a context.
-  @exclusivity(unchecked) final var identityMap: IdentityMap?
-  /// The store that holds the row; nil before the first save.
-  @exclusivity(unchecked) final var store: NSPersistentStore?
+  /// Entity, context and store of the object, one reference for the three: most objects of a fetch differ in
+  /// their row only.
+  @exclusivity(unchecked) final private(set) var home: ObjectHome
   /// The primary key; negative before the first save.
   @exclusivity(unchecked) final var key: Int64
   /// The slab and the address of the row of the last fetch or save, stored separately so that numbers are
@@ -46,6 +42,39 @@ nonisolated open class NSManagedObject: NSObject, NSFetchRequestResult {
   final var faultBatch: FaultBatch?
   /// The observers of the object; nil if there are none.
   final var observation: ObjectObservation?
+
+  /// The object's entity in the model of its context; an object without a context may be moved to another
+  /// model with an equal entity.
+  final var runtime: EntityRuntime { home.runtime }
+  /// The identity map that holds the object; nil outside a context.
+  final var identityMap: IdentityMap? {
+    get { home.identityMap }
+    set { move(to: home.runtime, newValue, home.store) }
+  }
+  /// The store that holds the row; nil before the first save.
+  final var store: NSPersistentStore? {
+    get { home.store }
+    set { move(to: home.runtime, home.identityMap, newValue) }
+  }
+
+  /// For a new object, whose home is its entity.
+  @inline(__always)
+  final func settle(in new: ObjectHome) {
+    assert(home === new.runtime)
+    home = new
+  }
+
+  private final func move(
+    to runtime: EntityRuntime, _ identityMap: IdentityMap?, _ store: NSPersistentStore?
+  ) {
+    if let identityMap {
+      home = identityMap.homes.home(of: runtime, store, in: identityMap)
+    } else if let former = home.identityMap {
+      home = former.homes.homeOutside(of: runtime, store)
+    } else {
+      home = store.map { ObjectHome(runtime, nil, $0) } ?? runtime
+    }
+  }
 
   /// The values of the last fetch or save.
   final var row: RowRef? {
@@ -91,7 +120,7 @@ nonisolated open class NSManagedObject: NSObject, NSFetchRequestResult {
   /// A subclass that overrides it calls super and changes no property in it (use ``awakeFromInsert()``).
   public init(entity: NSEntityDescription, insertInto context: NSManagedObjectContext?) {
     let described: EntityRuntime = .of(entity)
-    runtime = context.map { described.inModel(of: $0) } ?? described
+    home = context.map { described.inModel(of: $0) } ?? described
     key = 0
     super.init()
     if let context { context.insert(self) }
@@ -119,14 +148,15 @@ nonisolated open class NSManagedObject: NSObject, NSFetchRequestResult {
       fatalError("The object \(objectID) was stored with another model than the context's. \(advice)")
     }
     cachedID = nil
-    runtime = moved
+    move(to: moved, identityMap, store)
   }
 
   deinit {
-    if let identityMap {
-      identityMap.remove(self, store: store?.ordinal ?? 0, root: runtime.layout.rootIndex, key: key)
+    if let identityMap = home.identityMap {
+      identityMap.remove(
+        self, store: home.store?.ordinal ?? 0, root: home.facts.pointee.rootIndex, key: key)
     }
-    DeferredRelease.release(&state, of: runtime)
+    if state != nil { DeferredRelease.release(&state, of: runtime) }
   }
 
   /// The entity of this class in the models in use.

@@ -65,6 +65,8 @@ final class ModelRuntime: @unchecked Sendable {
     /// Models in use, oldest first, for `entity()` and `fetchRequest()` of classes, which do not name a
     /// model.
     var live: [Weak] = []
+    /// How many there may be until those that are gone are removed.
+    var pruningCount: Int = 64
   }
 
   private static let registry = Guarded(Registry())
@@ -84,7 +86,11 @@ final class ModelRuntime: @unchecked Sendable {
     for entity in runtime.entities { entity.layout.entity.runtimeStorage = entity }
     model.runtimeStorage = runtime
     registry.withLock { registry in
-      registry.live.removeAll { $0.runtime == nil }
+      // Seldom: a program that makes thousands of models would else examine all of them for each.
+      if registry.live.count >= registry.pruningCount {
+        registry.live.removeAll { $0.runtime == nil }
+        registry.pruningCount = max(64, 2 * registry.live.count)
+      }
       registry.live.append(Weak(runtime: runtime))
     }
     return runtime
@@ -181,7 +187,14 @@ enum Warning {
 
 /// The case of `SlotValue` of an attribute's values.
 enum SlotForm: UInt8 {
-  case integer, double, string, other
+  case integer, double
+  /// A double that setters round.
+  case float
+  case string, other
+
+  /// Whether the word of a row holds the bits of a double.
+  @inline(__always)
+  var isFloatingPoint: Bool { self == .double || self == .float }
 }
 
 /// A slot in a few bytes.
@@ -194,7 +207,8 @@ struct CompactSlot {
   let word: Int32
   let kind: ColumnKind
   let role: Role
-  /// The form that typed setters may store without a conversion.
+  /// The form of the values: what typed setters may store without a conversion, except for floats, and how a
+  /// row's word is read.
   let form: SlotForm
   /// What validation must check in addition to the type.
   let isRequired: Bool
@@ -207,11 +221,6 @@ struct CompactSlot {
   let hasOrderedInverse: Bool
   /// A decimal that stores round as Apple's framework does, unless the store keeps all digits.
   let isRounded: Bool
-
-  /// Whether the word holds the bits of a double.
-  var isFloatingPoint: Bool {
-    role == .attribute && (kind == .double || kind == .float || kind == .date)
-  }
 
   init(_ slot: PropertySlot) {
     hasPredicates = !slot.property.validationPredicates.isEmpty
@@ -229,6 +238,7 @@ struct CompactSlot {
       switch kind {
       case .int16, .int32, .int64, .bool: form = .integer
       case .double, .date: form = .double
+      case .float: form = .float
       case .string: form = .string
       default: form = .other
       }
@@ -241,15 +251,12 @@ struct CompactSlot {
 }
 
 /// An entity as the object graph uses it.
-final class EntityRuntime: @unchecked Sendable {
+final class EntityRuntime: ObjectHome, @unchecked Sendable {
   // Sendable: immutable after init, except for a recorder, which stays on the thread that created it.
 
   /// Alive as long as any of its entities is used: entities retain their model, and the model its runtime.
   unowned(unsafe) let model: ModelRuntime
-  /// `model.serial`, here because accessors compare it at every read.
-  let modelSerial: UInt64
   let layout: EntityLayout
-  let objectClass: NSManagedObject.Type
   /// Whether the class overrides `validateValue(_:forKey:)`, so that a save calls it for every property.
   let validatesValues: Bool
   /// Whether the class overrides `value(forKey:)`, so that reads by key call it.
@@ -260,10 +267,7 @@ final class EntityRuntime: @unchecked Sendable {
   let accessors: [String: CustomAccessor]?
   /// The slots of a new object: default values, null, and nothing for relationships.
   let template: [SlotValue]
-  /// For each slot the data that the hot paths need, without a reference to retain.
-  let compactSlots: UnsafeMutablePointer<CompactSlot>
   let slotCount: Int
-  let headerSize: Int
   /// Slots of relationships, stored or not.
   let relationshipSlots: [Int]
   /// To-one relationships whose inverse is one too, with the inverse's slot: both rows hold a key.
@@ -271,19 +275,14 @@ final class EntityRuntime: @unchecked Sendable {
   let storedAttributeSlots: [Int]
   /// Stored slots whose values go through value transformers.
   let transformableSlots: [Int]
-  /// The entity's range in the model and the model's serial, for `ManagedKey`'s cache.
-  let index: Int
   /// Set for recording instances, each of which has a separate runtime; see `KeyPathRecorder`.
   let recorder: KeyPathRecorder?
 
   init(model: ModelRuntime, layout: EntityLayout, recorder: KeyPathRecorder? = nil) {
     self.model = model
     self.recorder = recorder
-    modelSerial = UInt64(model.serial)
     self.layout = layout
-    headerSize = layout.headerSize
-    index = layout.index
-    objectClass = ClassResolver.objectClass(for: layout.entity)
+    let objectClass: NSManagedObject.Type = ClassResolver.objectClass(for: layout.entity)
     validatesValues = MethodOverride.ofValidation.isOverridden(by: objectClass)
     overridesValueForKey = MethodOverride.ofReading.isOverridden(by: objectClass)
     accessors = CustomAccessor.all(of: objectClass)
@@ -298,10 +297,6 @@ final class EntityRuntime: @unchecked Sendable {
       }
     }
     slotCount = layout.slots.count
-    compactSlots = .allocate(capacity: max(1, layout.slots.count))
-    for (number, slot) in layout.slots.enumerated() {
-      (compactSlots + number).initialize(to: CompactSlot(slot))
-    }
     relationshipSlots = layout.slots.indices.filter { layout.slots[$0].relationship != nil }
     oneToOneSlots = layout.slots.indices.compactMap { number in
       let slot: PropertySlot = layout.slots[number]
@@ -320,9 +315,36 @@ final class EntityRuntime: @unchecked Sendable {
       if case .stored(.transformable, _) = layout.slots[number].role { return true }
       return false
     }
+    super.init(entityItself: layout.entity, Self.facts(model, layout, objectClass), objectClass)
   }
 
-  deinit { compactSlots.deallocate() }
+  deinit {
+    compactSlots.deallocate()
+    facts.deallocate()
+  }
+
+  private static func facts(
+    _ model: ModelRuntime, _ layout: EntityLayout, _ objectClass: NSManagedObject.Type
+  ) -> UnsafePointer<EntityFacts> {
+    let slots: UnsafeMutablePointer<CompactSlot> = .allocate(capacity: max(1, layout.slots.count))
+    for (number, slot) in layout.slots.enumerated() {
+      (slots + number).initialize(to: CompactSlot(slot))
+    }
+    let made: UnsafeMutablePointer<EntityFacts> = .allocate(capacity: 1)
+    made.initialize(
+      to: EntityFacts(
+        modelSerial: UInt64(model.serial), index: layout.index, rootIndex: layout.rootIndex,
+        headerSize: layout.headerSize, slots: slots,
+        awakesFromFetch: MethodOverride.ofAwakening.isOverridden(by: objectClass)))
+    return UnsafePointer(made)
+  }
+
+  var modelSerial: UInt64 { facts.pointee.modelSerial }
+  /// The entity's place in the model.
+  var index: Int { facts.pointee.index }
+  var headerSize: Int { facts.pointee.headerSize }
+  /// For each slot the data that the hot paths need, without a reference to retain.
+  var compactSlots: UnsafeMutablePointer<CompactSlot> { facts.pointee.slots }
 
   /// Whether the class of this entity, or of one of its sub-entities, has an accessor of its own for a key,
   /// or overrides `value(forKey:)`.
