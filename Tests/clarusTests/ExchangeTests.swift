@@ -285,10 +285,19 @@ import Testing
     let store = try RichStore()
     defer { store.remove() }
     let file: URL = store.file("x.json")
-    try Data("[{\"name\": \"new\"}, {\"name\": \"fruit\"}]".utf8).write(to: file)
-    let run = try CommandLineRun(["import", store.path, file.path, "--entity", "Category"])
-    #expect(run.status == 1)
-    #expect(run.errors.contains("name"), "\(run.errors)")
+    for (text, says) in [
+      (
+        "[{\"name\": \"new\"},\n {\"name\": \"fruit\"}]",
+        "x.json:2:2: An object of the store has the same name"
+      ),
+      ("[{\"name\": \"new\"},\n {\"name\": \"new\"}]", "x.json:2:2: The object in line 1 has the same name"),
+    ] {
+      try Data(text.utf8).write(to: file)
+      let run = try CommandLineRun(["import", store.path, file.path, "--entity", "Category"])
+      #expect(run.status == 1)
+      #expect(run.errors.contains(says), "\(run.errors)")
+      #expect(run.errors.contains("--match unique"), "\(run.errors)")
+    }
     let count = try CommandLineRun(["fetch", store.path, "Category", "--count", "--json"])
     #expect(count.output.contains("\"count\": 2"))
   }

@@ -151,7 +151,8 @@ struct ImportCommand: ParsableCommand {
       let outcome: StoreImport.Outcome = try ImportFile.located(file) { try work.run(records) }
       try Interruption.check()
       progress.end()
-      if !dryRun, context.hasChanges { try context.save() }
+      // A new store is put in its place later: even a dry run saves here, and finds what a save refuses.
+      if create || !dryRun, context.hasChanges { try ImportFile.located(file) { try work.save() } }
       return outcome
     }
   }

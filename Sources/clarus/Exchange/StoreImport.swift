@@ -390,6 +390,32 @@ final class StoreImport {
     }
   }
 
+  /// Saves what `run` has made. What breaks a uniqueness constraint is named with its place in the file.
+  func save() throws {
+    do {
+      try context.save()
+    } catch {
+      let conflicts: Any? = (error as NSError).userInfo[NSPersistentStoreSaveConflictsErrorKey]
+      guard let conflict = (conflicts as? [Any])?.compactMap({ $0 as? NSConstraintConflict }).first
+      else { throw error }
+      let objects: Set<NSManagedObject> = Set(conflict.conflictingObjects)
+      let places: [Item] = items.filter { objects.contains($0.object) }.sorted {
+        let (one, other) = ($0.record.position, $1.record.position)
+        return (one.line, one.column) < (other.line, other.column)
+      }
+      guard let last = places.last else { throw error }
+      let names: String = conflict.constraint.joined(separator: ", ")
+      let other: String =
+        places.count > 1
+        ? "The object in line \(places[places.count - 2].record.position.line)"
+        : "An object of the store"
+      throw ImportError(
+        last.record.position,
+        "\(other) has the same \(names), which is to be unique among the objects of \(last.entity.name). "
+          + "To change that object instead, pass --match unique.")
+    }
+  }
+
   private var outcome: Outcome {
     var outcome = Outcome()
     for item in items {
