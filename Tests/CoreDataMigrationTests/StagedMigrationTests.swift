@@ -136,6 +136,22 @@ struct StagedMigrationTests {
     #expect(error?.localizedDescription.contains(".migration") == false, "\(error as Any)")
   }
 
+  @Test("versions that only the stages have are enough, for stores that carry no model too", arguments: kinds)
+  func namedModels(_ kind: StoreKind) throws {
+    let folder = try TemporaryFolder()
+    let url: URL = try Versions.makeStore(kind, in: folder)
+    let before: [String] = try Versions.using(Versions.first(), kind, url) { try Versions.people($0) }
+    let stages: [NSMigrationStage] = [
+      NSCustomMigrationStage(
+        migratingFrom: Self.reference(Versions.first()), to: Self.reference(Versions.second())),
+      NSLightweightMigrationStage([Versions.second().versionChecksum, Self.third().versionChecksum]),
+    ]
+    let after: [String] = try Versions.using(Self.third(), kind, url, Self.options(stages)) {
+      try Versions.people($0, name: "fullName")
+    }
+    #expect(after == before)
+  }
+
   @Test("versions between two stages are passed lightly")
   func gap() throws {
     let folder = try TemporaryFolder()

@@ -29,6 +29,17 @@ struct KnownModels {
     self.bundles = bundles
   }
 
+  private init(versions: [NSManagedObjectModel], siblings: [NSManagedObjectModel], bundles: [Bundle]) {
+    (self.versions, self.siblings, self.bundles) = (versions, siblings, bundles)
+  }
+
+  /// These and further versions, which the program names in code.
+  func including(_ models: [NSManagedObjectModel]) -> KnownModels {
+    var seen = Set(versions.map(\.entityVersionHashesByName))
+    let new: [NSManagedObjectModel] = models.filter { seen.insert($0.entityVersionHashesByName).inserted }
+    return KnownModels(versions: versions + new, siblings: siblings, bundles: bundles)
+  }
+
   /// The `.momd` or `.xcdatamodeld` of a version's file.
   private static func package(_ file: URL) -> URL? {
     var url: URL = file

@@ -40,7 +40,7 @@ nonisolated open class NSCustomMigrationStage: NSMigrationStage {
   /// throws ends the migration.
   open var willMigrateHandler: Handler?
   /// Called after the migration; the manager's container has the store with the next model. What it throws
-  /// ends the addition of the store, which stays at the next model.
+  /// ends the addition of the store, which is as it was before this stage.
   open var didMigrateHandler: Handler?
 
   public init(

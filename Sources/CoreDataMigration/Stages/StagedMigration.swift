@@ -13,7 +13,10 @@ struct StagedMigration {
   init(_ store: OutdatedStore, _ manager: NSStagedMigrationManager) {
     self.store = store
     self.manager = manager
-    known = KnownModels(of: store.coordinator.managedObjectModel)
+    // Only SQLite stores carry their model: for others the stages may be the one place that has it. A
+    // reference that can't be resolved is an error when its stage is run.
+    let named: [NSManagedObjectModel] = manager.references.compactMap { try? $0.resolve() }
+    known = KnownModels(of: store.coordinator.managedObjectModel).including(named)
   }
 
   /// The versions in the order of the stages, each once.
@@ -166,8 +169,7 @@ struct StagedMigration {
   }
 
   private func reference(_ checksum: String) -> NSManagedObjectModelReference? {
-    manager.stages.compactMap { $0 as? NSCustomMigrationStage }.flatMap { [$0.currentModel, $0.nextModel] }
-      .first { $0.versionChecksum == checksum }
+    manager.references.first { $0.versionChecksum == checksum }
   }
 
   private func resolve(_ reference: NSManagedObjectModelReference, _ stage: NSMigrationStage) throws
@@ -205,6 +207,13 @@ struct StagedMigration {
     let own: String = store.coordinator.managedObjectModel.versionChecksum
     if known.model(checksum: own) == nil { list.append("the coordinator's model \(own)") }
     return "the versions \(list.joined(separator: ", "))"
+  }
+}
+
+extension NSStagedMigrationManager {
+  /// Those of the stages with code, in their order.
+  fileprivate var references: [NSManagedObjectModelReference] {
+    stages.compactMap { $0 as? NSCustomMigrationStage }.flatMap { [$0.currentModel, $0.nextModel] }
   }
 }
 
