@@ -7,7 +7,7 @@ package enum PlistValue {
     switch (left, right) {
     case (nil, nil): return true
     case (let left?, let right?):
-      if let left = decimal(left), let right = decimal(right) { return left == right }
+      if let left = number(left), let right = number(right) { return areNumbersEqual(left, right) }
       if let left = left as? [AnyHashable: Any], let right = right as? [AnyHashable: Any] {
         return left.count == right.count && left.allSatisfy { areEqual($0.value, right[$0.key]) }
       }
@@ -32,12 +32,26 @@ package enum PlistValue {
   }
 
   /// The number a value holds, whatever wraps it; nil for anything else.
-  static func decimal(_ value: Any) -> Decimal? {
-    switch value {
-    case let value as Decimal: value
-    case let value as NSDecimalNumber: value.decimalValue
-    case let value as NSNumber: value.decimalValue
-    default: nil
-    }
+  private static func number(_ value: Any) -> NSNumber? {
+    (value as? Decimal).map { NSDecimalNumber(decimal: $0) } ?? value as? NSNumber
+  }
+
+  /// Real numbers are compared as such: not each has a decimal.
+  private static func areNumbersEqual(_ left: NSNumber, _ right: NSNumber) -> Bool {
+    let areReal: (Bool, Bool) = (isReal(left), isReal(right))
+    let (one, other): (Double, Double) = (left.doubleValue, right.doubleValue)
+    if areReal.0 && areReal.1 { return one == other || one.isNaN && other.isNaN }
+    if areReal.0 && isBeyondDecimals(one) || areReal.1 && isBeyondDecimals(other) { return one == other }
+    return left.decimalValue == right.decimalValue
+  }
+
+  /// Whether it wraps a `Double` or a `Float`.
+  private static func isReal(_ number: NSNumber) -> Bool {
+    !(number is NSDecimalNumber) && [0x64, 0x66].contains(number.objCType.pointee)
+  }
+
+  /// Foundation makes NaN of such a number, and stops at infinity.
+  private static func isBeyondDecimals(_ number: Double) -> Bool {
+    number != 0 && !(1e-120...1e120).contains(number.magnitude)
   }
 }

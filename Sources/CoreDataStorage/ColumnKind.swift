@@ -1,3 +1,4 @@
+import CoreDataModel
 import CoreDataPredicates
 
 /// How the value of a stored property is kept in its 8-byte word of a row (see `RowSlab`).
@@ -41,6 +42,27 @@ public enum ColumnKind: UInt8, Sendable {
 }
 
 extension ColumnKind {
+  /// nil for types that have no column: composite, undefined, object id.
+  package init?(_ type: NSAttributeType) {
+    switch type {
+    case .integer16AttributeType: self = .int16
+    case .integer32AttributeType: self = .int32
+    case .integer64AttributeType: self = .int64
+    case .decimalAttributeType: self = .decimal
+    case .doubleAttributeType: self = .double
+    case .floatAttributeType: self = .float
+    case .stringAttributeType: self = .string
+    case .booleanAttributeType: self = .bool
+    case .dateAttributeType: self = .date
+    case .binaryDataAttributeType: self = .data
+    case .UUIDAttributeType: self = .uuid
+    case .URIAttributeType: self = .uri
+    case .transformableAttributeType: self = .transformable
+    case .undefinedAttributeType, .objectIDAttributeType, .compositeAttributeType: return nil
+    @unknown default: return nil
+    }
+  }
+
   /// The kind of the values in predicates; nil for relationships and transformed values.
   package var scalarKind: ScalarKind? {
     switch self {

@@ -292,24 +292,8 @@ extension SlotRole {
     }
     if property is NSCompositeAttributeDescription { return .composite }
     guard let attribute = property as? NSAttributeDescription else { return .transient }
-    switch attribute.attributeType {
-    case .integer16AttributeType: return allocate(.int16)
-    case .integer32AttributeType: return allocate(.int32)
-    case .integer64AttributeType: return allocate(.int64)
-    case .decimalAttributeType: return allocate(.decimal)
-    case .doubleAttributeType: return allocate(.double)
-    case .floatAttributeType: return allocate(.float)
-    case .stringAttributeType: return allocate(.string)
-    case .booleanAttributeType: return allocate(.bool)
-    case .dateAttributeType: return allocate(.date)
-    case .binaryDataAttributeType: return allocate(.data)
-    case .UUIDAttributeType: return allocate(.uuid)
-    case .URIAttributeType: return allocate(.uri)
-    case .transformableAttributeType: return allocate(.transformable)
-    case .compositeAttributeType: return .composite
-    case .undefinedAttributeType, .objectIDAttributeType: return .transient
-    @unknown default: return .transient
-    }
+    if attribute.attributeType == .compositeAttributeType { return .composite }
+    return ColumnKind(attribute.attributeType).map(allocate) ?? .transient
   }
 }
 

@@ -276,6 +276,13 @@ struct ManagerTests {
     Failing(name: "a key path that does not exist", code: NSMigrationError, words: ["Person", "nome"]) {
       $0[0].attributeMappings![1].valueExpression = CoreData.NSExpression(format: "$source.nome")
     },
+    Failing(
+      name: "a value of another type", code: NSMigrationError,
+      words: ["PersonToPerson", "Person/p", "Person.fullName takes a value of type String"]
+    ) {
+      $0[0].attributeMappings!.first { $0.name == "fullName" }!.valueExpression = CoreData.NSExpression(
+        format: "$source.age")
+    },
     Failing(name: "objects of another mapping", code: NSMigrationError, words: ["owner", "Person"]) {
       $0[1].relationshipMappings![0].valueExpression = CoreData.NSExpression(
         format:

@@ -277,20 +277,17 @@ extension NSManagedObject {
     return isInfinite ? nil : "a number that a Float can hold"
   }
 
-  /// The numbers that an attribute of a type takes, in words, if `given` is a number that is none of them;
-  /// nil for any other value, and for types that take every number.
-  package static func refusedRange(of given: Any, for type: NSAttributeType) -> String? {
-    let kind: ColumnKind
-    switch type {
-    case .integer16AttributeType: kind = .int16
-    case .integer32AttributeType: kind = .int32
-    case .integer64AttributeType: kind = .int64
-    case .floatAttributeType: kind = .float
-    default: return nil
-    }
+  /// What an attribute of a type takes, in words, if `given` is nothing of that; nil otherwise.
+  package static func refusal(of given: Any, for type: NSAttributeType) -> String? {
+    guard let kind = ColumnKind(type) else { return nil }
     let made: SlotValue = .make(given, kind: kind)
-    guard case .object = made else { return refusedRange(of: made, kind, given: given) }
-    guard kind != .float, given is NSNumber || given is any Numeric else { return nil }
+    guard case .object(let object) = made, object is ForeignValue else {
+      return refusedRange(of: made, kind, given: given)
+    }
+    let isInteger: Bool = [.int16, .int32, .int64].contains(kind)
+    guard isInteger, given is NSNumber || given is any Numeric else {
+      return "a value of type \(type.editorNameForMessages)"
+    }
     return "an integer from \(range(of: kind).lowerBound) to \(range(of: kind).upperBound)"
   }
 

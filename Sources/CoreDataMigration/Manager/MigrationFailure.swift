@@ -25,7 +25,8 @@ enum MigrationFailure: Error, CustomStringConvertible {
     switch self {
     case .missingSourceModel(let url, let details):
       return ErrorMessage(
-        "The store \(url.path) was written with a model that was not found. \(details)",
+        "The store \(url.path) was written with a model that was not found."
+          + Self.further(details),
         advice:
           "Add the version of the model that wrote the store to the bundle (all versions of its .xcdatamodeld or .momd), or "
           + "migrate with an NSMigrationManager, to which you give both models. If no file of that version exists any more, make "
@@ -34,7 +35,8 @@ enum MigrationFailure: Error, CustomStringConvertible {
       )
     case .missingMappingModel(let url, let details):
       return ErrorMessage(
-        "The store \(url.path) needs a migration, and there is no mapping model for it. \(details)",
+        "The store \(url.path) needs a migration, and there is no mapping model for it."
+          + Self.further(details),
         advice:
           "Add an .xcmappingmodel for these two versions to the bundle, or set NSInferMappingModelAutomaticallyOption."
       )
@@ -106,6 +108,12 @@ enum MigrationFailure: Error, CustomStringConvertible {
   }
 
   var description: String { message.description }
+
+  /// Details that there may be none of, after a sentence.
+  private static func further(_ details: String) -> String {
+    let text: String = details.trimmingCharacters(in: .whitespaces)
+    return text.isEmpty ? "" : " \(text)"
+  }
 
   /// The text of an error that the framework or the program threw.
   static func text(of error: any Error) -> String {

@@ -20,7 +20,7 @@ extension MigrationStack {
     let values = AttributeValues(of: object, made: made, prepared, self)
     for value in prepared.attributes {
       let given: Any? = try values.value(of: value)
-      try requireRange(given, of: value, prepared, object)
+      try requireAccepted(given, of: value, prepared, object)
       try set(given, of: value, in: made)
     }
     manager.associate(sourceInstance: object, withDestinationInstance: made, for: mapping)
@@ -97,17 +97,20 @@ extension MigrationStack {
     object.setValue(value, forKeyPath: property.path)
   }
 
-  /// A number that the attribute does not take would be cut off when it is stored.
-  private func requireRange(
+  /// A number that the attribute does not take would be cut off when it is stored, and a value of another
+  /// type would fail when it is saved, where nothing names the mapping and the source's object.
+  private func requireAccepted(
     _ given: Any?, of value: PreparedMapping.Value, _ mapping: PreparedMapping, _ source: NSManagedObject
   ) throws {
-    guard let given, let attribute = value.property as? NSAttributeDescription,
-      let range = NSManagedObject.refusedRange(of: given, for: attribute.attributeType)
+    guard let attribute = value.property as? NSAttributeDescription,
+      let given = Self.widened(given, for: attribute),
+      let wanted = NSManagedObject.refusal(of: given, for: attribute.attributeType)
     else { return }
     let place: String = "\(mapping.destination?.name ?? "").\(value.path)"
+    let shown: String = given is NSNumber || given is any Numeric ? "\(given)" : "of type \(type(of: given))"
     throw MigrationFailure.value(
       mapping: mapping.name, property: value.path, object: "\(source.objectID)",
-      reason: "Its value would be \(given), and \(place) takes \(range).")
+      reason: "Its value would be \(shown), and \(place) takes \(wanted).")
   }
 
   /// A required attribute keeps its default value, as in a migration in place.
@@ -115,10 +118,11 @@ extension MigrationStack {
     value == nil && !attribute.isOptional && attribute.defaultValue != nil
   }
 
-  /// A number for a decimal attribute, as a decimal number: a mapping may widen a type.
+  /// A number for a decimal attribute, as a decimal number: a mapping may widen a type. What is too large for
+  /// one stays as it is, and is refused.
   private static func widened(_ value: Any?, for attribute: NSAttributeDescription) -> Any? {
     guard attribute.attributeType == .decimalAttributeType, let number = value as? NSNumber,
-      !(number is NSDecimalNumber)
+      !(number is NSDecimalNumber), number.doubleValue.magnitude < 1e120
     else { return value }
     return NSDecimalNumber(decimal: number.decimalValue)
   }

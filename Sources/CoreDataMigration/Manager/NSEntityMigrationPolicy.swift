@@ -13,9 +13,11 @@ import Foundation
 ///     forSource source: NSManagedObject, in mapping: NSEntityMapping, manager: NSMigrationManager
 ///   ) throws {
 ///     try super.createDestinationInstances(forSource: source, in: mapping, manager: manager)
-///     let item = manager.destinationInstances(forEntityMappingName: mapping.name, sourceInstances:
-///     [source])[0] item.setValue((item.value(forKey: "name") as? String)?.lowercased().hasPrefix("a"),
-///   forKey: "doNotAlert") }
+///     let made = manager.destinationInstances(forEntityMappingName: mapping.name, sourceInstances: [source])
+///     for item in made {
+///       item.setValue((item.value(forKey: "name") as? String)?.uppercased(), forKey: "name")
+///     }
+///   }
 /// }
 /// ```
 ///
@@ -40,8 +42,12 @@ nonisolated open class NSEntityMigrationPolicy: NSObject {
   ///
   /// ```swift
   /// override class var expressionFunctions: [PolicyFunction] {
-  ///   [PolicyFunction("fullNameFor:") { (policy: PersonPolicy, person: NSManagedObject) in
-  /// policy.fullName(for: person) }] }
+  ///   [
+  ///     PolicyFunction("fullNameFor:") { (policy: PersonPolicy, person: NSManagedObject) in
+  ///       policy.fullName(for: person)
+  ///     }
+  ///   ]
+  /// }
   /// ```
   ///
   /// An addition of Clarus.
