@@ -68,13 +68,69 @@ struct AutomaticMigrationTests {
     #expect(found.sorted() == ["tag 0 3", "tag 1 1", "tag 2 0"])
   }
 
+  @Test("a store that must be there is migrated to a new file too, and copied", arguments: kinds)
+  func mustExist(_ kind: StoreKind) throws {
+    let folder = try TemporaryFolder()
+    let second: NSManagedObjectModel = try Self.program(folder)
+    let url: URL = try Versions.makeStore(kind, in: folder)
+    let before: [String] = try Versions.using(Versions.first(), kind, url) { try Versions.people($0) }
+    // A mapping model of the program: SQLite stores are copied too.
+    let mapping = try NSMappingModel.inferredMappingModel(
+      forSourceModel: Versions.first(), destinationModel: second)
+    try mapping.archivedData().write(to: folder.file("Program.cdm"))
+    #expect(try MigrationPlan(forStoreAt: url, to: second).steps[0].statements == nil)
+    let options: [AnyHashable: Any] = Versions.automatic.merging([CreatesStoreIfMissingOption: false]) { $1 }
+    try Versions.using(second, kind, url, options) { context in
+      #expect(try Versions.people(context, name: "fullName") == before)
+      let coordinator: NSPersistentStoreCoordinator = try #require(context.persistentStoreCoordinator)
+      try coordinator.migratePersistentStore(
+        coordinator.persistentStores[0], to: folder.file("copy"), options: options, withType: kind.type)
+      #expect(try Versions.people(context, name: "fullName") == before)
+    }
+  }
+
+  @Test("a renaming counts after a later version has removed its identifier", arguments: kinds)
+  func forgottenRenamings(_ kind: StoreKind) throws {
+    func version(_ names: (String, String), was former: (String, String)?, more: Bool = false)
+      -> NSManagedObjectModel
+    {
+      Versions.first { model in
+        let tag: NSEntityDescription = model.entitiesByName["Tag"]!
+        let title: NSAttributeDescription = tag.attributesByName["title"]!
+        (tag.name, title.name) = names
+        if let former { (tag.renamingIdentifier, title.renamingIdentifier) = former }
+        if more { tag.properties.append(World.attribute("color", .stringAttributeType)) }
+      }
+    }
+    let versions: [NSManagedObjectModel] = [
+      Versions.first(), version(("Mark", "label"), was: ("Tag", "title")),
+      version(("Mark", "label"), was: nil, more: true),
+    ]
+    let folder = try TemporaryFolder()
+    let current = try SourceModel.write(versions, in: folder)
+    let url: URL = try Versions.makeStore(kind, in: folder, people: 5)
+    #expect(try MigrationPlan(forStoreAt: url, to: current).losses == [])
+    let found: [String] = try Versions.using(current, kind, url, Versions.automatic) { context in
+      try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Mark")).map {
+        "\($0.value(forKey: "label") ?? "nil") \($0.mutableSetValue(forKey: "people").count)"
+      }
+    }
+    #expect(found.sorted() == ["tag 0 3", "tag 1 1", "tag 2 0"])
+  }
+
   @Test("numbers at the ends of their type pass the comparison of a rebuilt table", arguments: kinds)
   func extremes(_ kind: StoreKind) throws {
     let numbers: [Int64] = [.min, .min + 1, -(1 << 53), -1, 0, 1 << 53, .max]
+    let reals: [Double] = [
+      -.infinity, -.greatestFiniteMagnitude, -1e200, -.leastNonzeroMagnitude, 0, 1e300, .infinity,
+    ]
     /// Three columns less: SQLite makes the table anew.
     func version(_ names: [String]) -> NSManagedObjectModel {
       let counter = World.entity(
-        "Counter", names.map { World.attribute($0, .integer64AttributeType) })
+        "Counter",
+        names.map { World.attribute($0, .integer64AttributeType) } + [
+          World.attribute("real", .doubleAttributeType)
+        ])
       counter.managedObjectClassName = nil
       let model = NSManagedObjectModel()
       model.entities = [counter]
@@ -85,16 +141,19 @@ struct AutomaticMigrationTests {
     let current = try SourceModel.write([old, new], in: folder)
     let url: URL = try #require(kind.url("store", in: folder))
     try Versions.using(old, kind, url) { context in
-      for number in numbers { _ = Versions.make("Counter", ["value": number, "a": number], context) }
+      for (number, real) in zip(numbers, reals) {
+        _ = Versions.make("Counter", ["value": number, "a": number, "real": real], context)
+      }
       try context.save()
     }
     try MigrationPlan(forStoreAt: url, to: current).run(verifies: true)
-    let found: [Int64] = try Versions.using(new, kind, url) { context in
-      try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Counter")).compactMap {
-        ($0.value(forKey: "value") as? NSNumber)?.int64Value
+    let found: [Int64: Double] = try Versions.using(new, kind, url) { context in
+      try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Counter")).reduce(into: [:]) {
+        guard let value = $1.value(forKey: "value") as? Int64 else { return }
+        $0[value] = $1.value(forKey: "real") as? Double
       }
     }
-    #expect(found.sorted() == numbers)
+    #expect(found == Dictionary(uniqueKeysWithValues: zip(numbers, reals)))
   }
 
   @Test("without the options the store is refused, and the error names them", arguments: kinds)
@@ -174,6 +233,7 @@ struct AutomaticMigrationTests {
       ) { _ in }
     }
     #expect(error?.code == NSMigrationMissingMappingModelError)
+    #expect(error?.localizedDescription.contains(". .") == false, "\(error as Any)")
     #expect(try Versions.using(Versions.second(), .sqlite, url, Versions.automatic) { _ in true })
   }
 

@@ -30,8 +30,11 @@ class EngineStore: NSPersistentStore, StoreOperations, @unchecked Sendable {
   override func load(copying migration: StoreMigration) throws {
     guard let url = try place() else { return try super.load(copying: migration) }
     warnOfMissingNotifications()
+    // A program that wants no empty store in place of a missing one wants the copy.
+    var options: StoreOpeningOptions = storeOptions
+    options.createsIfMissing = true
     let engine: any StoreEngine = try Self.kind.makeStore(
-      at: url, layout: layout, options: storeOptions, copying: (migration.source as? EngineStore)?.engine
+      at: url, layout: layout, options: options, copying: (migration.source as? EngineStore)?.engine
     ) { target in
       try migration.transfer(to: target, inParts: true)
       try target.setMetadata(migration.metadata)

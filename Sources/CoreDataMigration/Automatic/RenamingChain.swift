@@ -2,8 +2,8 @@ import CoreDataModel
 import Foundation
 
 /// Follows renamings over several versions. A renaming identifier is often the name in the version directly
-/// before, so that a step from an older version takes the renamed part for a new one, and drops its values.
-/// The versions between tell what it was called.
+/// before, or is removed again in the version after, so that a step from an older version takes the renamed
+/// part for a new one, and drops its values. The versions between tell what it was called.
 ///
 ///     version 1   version 2             version 3
 ///     title       label (was title)     words (was label)       title → words
@@ -25,15 +25,18 @@ struct RenamingChain {
   }
 
   /// The difference of the same two versions over all versions between, in which everything is kept that the
-  /// direct one keeps, and more; nil if there is none. Looks only if the destination renames what the source
-  /// does not have.
+  /// direct one keeps, and more, or under other names; nil if there is none. Looks only if one of the
+  /// versions renames something.
+  ///
+  /// What it keeps may be refused, where the direct one would drop it: a mapping model can lead from version
+  /// to version then, and without one no values are lost.
   func difference(insteadOf direct: ModelDifference) -> ModelDifference? {
-    guard Self.missesRenaming(direct), let path = path(from: direct.source, to: direct.destination) else {
-      return nil
-    }
-    let found = ModelDifference(through: path)
-    guard Self.kept(found).isStrictSuperset(of: Self.kept(direct)), MappingInference(found).refusals.isEmpty
+    guard let path = path(from: direct.source, to: direct.destination),
+      path.dropFirst().contains(where: Self.renames)
     else { return nil }
+    let found = ModelDifference(through: path)
+    let (kept, all) = (Self.places(direct), Self.places(found))
+    guard kept != all, Set(all.keys).isSuperset(of: kept.keys) else { return nil }
     return found
   }
 
@@ -52,24 +55,16 @@ struct RenamingChain {
     return versions.firstIndex { $0.entityVersionHashesByName == hashes }
   }
 
-  /// Whether something is new under a former name, and something is dropped that may be it.
-  private static func missesRenaming(_ difference: ModelDifference) -> Bool {
-    let isNewEntity: Bool = difference.entities.contains { entity in
-      entity.source == nil && entity.destination.map { $0.renamingIdentifier != $0.name } == true
+  /// Whether a model says of anything what it was called before.
+  private static func renames(_ model: NSManagedObjectModel) -> Bool {
+    model.entities.contains { entity in
+      entity.renamingIdentifier != entity.name || entity.properties.contains(where: renames)
     }
-    if isNewEntity, difference.entities.contains(where: { $0.destination == nil }) { return true }
-    return difference.entities.contains { entity in
-      guard entity.source != nil, entity.destination != nil else { return false }
-      if entity.properties.contains(where: { missesRenaming($0.elements) }) { return true }
-      let isNew: Bool = entity.properties.contains { property in
-        guard let new = property.destination, property.source == nil else { return false }
-        return PropertyDifference.isStored(new) && new.renamingIdentifier != new.name
-      }
-      return isNew
-        && entity.properties.contains {
-          $0.destination == nil && $0.source.map(PropertyDifference.isStored) == true
-        }
-    }
+  }
+
+  private static func renames(_ property: NSPropertyDescription) -> Bool {
+    if property.renamingIdentifier != property.name { return true }
+    return (property as? NSCompositeAttributeDescription)?.elements.contains(where: renames) ?? false
   }
 
   struct Place: Hashable {
@@ -87,30 +82,21 @@ struct RenamingChain {
       for property in entity.properties {
         guard let source = property.storedSource, let destination = property.destination else { continue }
         result[Place(entity: old, property: source.name)] = Place(entity: new, property: destination.name)
-        for path in paths(property.elements, source.name) {
-          result[Place(entity: old, property: path)] = Place(entity: new, property: destination.name)
+        for path in paths(property.elements, (source.name, destination.name)) {
+          result[Place(entity: old, property: path.0)] = Place(entity: new, property: path.1)
         }
       }
     }
     return result
   }
 
-  /// The paths of the elements that have a place in the destination.
-  private static func paths(_ elements: [ElementDifference], _ path: String) -> [String] {
-    elements.flatMap { element -> [String] in
-      guard let source = element.source, element.destination != nil else { return [] }
-      let inner: String = "\(path).\(source.name)"
+  /// The paths of the elements that have a place in the destination, before and after.
+  private static func paths(_ elements: [ElementDifference], _ path: (String, String)) -> [(String, String)] {
+    elements.flatMap { element -> [(String, String)] in
+      guard let source = element.source, let destination = element.destination else { return [] }
+      let inner: (String, String) = ("\(path.0).\(source.name)", "\(path.1).\(destination.name)")
       return [inner] + paths(element.elements, inner)
     }
-  }
-
-  private static func missesRenaming(_ elements: [ElementDifference]) -> Bool {
-    let isNew: Bool = elements.contains { element in
-      guard let new = element.destination, element.source == nil else { return false }
-      return new.renamingIdentifier != new.name
-    }
-    return isNew && elements.contains { $0.destination == nil }
-      || elements.contains { missesRenaming($0.elements) }
   }
 
   /// What of the source has a place in the destination.

@@ -54,7 +54,8 @@ final class MigrationStack {
   {
     let files = try DestinationFiles(place, model: model)
     do {
-      return (files, try MigrationSide(files.place, model, options: [:]))
+      // A program that wants no empty store in place of a missing one wants the migrated one.
+      return (files, try MigrationSide(files.place, model, options: [CreatesStoreIfMissingOption: true]))
     } catch {
       files.discard()
       throw error
