@@ -84,7 +84,7 @@ extension StoreError {
         advice: "Add it with NSReadOnlyPersistentStoreOption to read it. \(ReadOnlyReason.history.advice)")
     case .fileChanged(_, let path):
       return ErrorMessage(
-        "\(path) was removed, moved, replaced or migrated while the store was open. Nothing was saved or read: it would have "
+        "\(path) was removed, moved, migrated or replaced while the store was open. Nothing was saved or read: it would have "
           + "gone to a file that has no name any more or another model, or come from it.",
         advice: "Put the file back, or take the store out of its coordinator (remove(_:)) and add it again "
           + "(addPersistentStore(type:configuration:at:options:)); a migrated one with the new model.")

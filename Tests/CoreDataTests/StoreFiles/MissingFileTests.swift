@@ -83,7 +83,7 @@ struct MissingFileTests {
     let text: String = error?.localizedDescription ?? "nothing thrown"
     #expect(error?.domain == NSCocoaErrorDomain, note)
     #expect(text.contains(path), "\(text)")
-    #expect(text.contains("removed, moved, replaced"), "\(text)")
+    #expect(text.contains("removed, moved, migrated or replaced"), "\(text)")
     #expect(text.contains("addPersistentStore"), "\(text)")
   }
 
