@@ -36,8 +36,24 @@ package struct SQLiteKind: StoreEngineKind {
     try exchange(at: url, options).destroy()
   }
 
+  /// Where there is no file the copy appears when it is complete: one that a killed process had left empty
+  /// would be a new store for the next one.
   package func replace(at url: URL, with source: URL, options: StoreOpeningOptions) throws {
-    try exchange(at: url, options).replace(with: try file(source))
+    let source: URL = try file(source)
+    let place: StoreExchange = try exchange(at: url, options)
+    guard !SQLiteStoreFile.namesNoFile(url), !url.isTaken else { return try place.replace(with: source) }
+    _ = try place.requireVacancy()
+    try StoreCreation.requireFolder(of: url)
+    let staged = try StagedStore(at: url)
+    defer { staged.discard() }
+    try staged.naming { try exchange(at: staged.temporary, options).replace(with: source) }
+    do {
+      try staged.publish()
+    } catch {
+      // Another process was faster.
+      guard url.isTaken else { throw error }
+      try place.replace(with: source)
+    }
   }
 
   package func drift(at url: URL, layout: ModelLayout, options: StoreOpeningOptions) throws -> [StoreDrift] {
@@ -87,6 +103,9 @@ package struct SQLiteKind: StoreEngineKind {
   }
 
   /// Copies a SQLite file to a new one page by page, with all that is in it (Decisions/0049).
+  ///
+  /// A new file appears at its place when it is complete, so that a process that is killed leaves no store
+  /// that has none of the objects. An empty file that is there already is filled where it is.
   package func makeStore(
     at url: URL, layout: ModelLayout, options: StoreOpeningOptions, copying source: (any StoreEngine)?,
     transfer: (any StoreEngine) throws -> Void
@@ -96,6 +115,30 @@ package struct SQLiteKind: StoreEngineKind {
     }
     let place: StoreExchange = try exchange(at: url, options)
     let wasThere: Bool = try place.requireVacancy()
+    if url.isTaken {
+      return try make(place, at: url, wasThere: wasThere, layout, options, source, transfer)
+    }
+    try StoreCreation.requireFolder(of: url)
+    let staged = try StagedStore(at: url)
+    defer { staged.discard() }
+    try staged.naming {
+      let hidden: StoreExchange = try exchange(at: staged.temporary, options)
+      try make(hidden, at: staged.temporary, wasThere: false, layout, options, source, transfer).close()
+    }
+    let names: [String] = try staged.publish()
+    do {
+      return try open(at: url, layout: layout, options: options)
+    } catch {
+      staged.withdraw(names)
+      throw error
+    }
+  }
+
+  private func make(
+    _ place: StoreExchange, at url: URL, wasThere: Bool, _ layout: ModelLayout,
+    _ options: StoreOpeningOptions,
+    _ source: (any StoreEngine)?, _ transfer: (any StoreEngine) throws -> Void
+  ) throws -> any StoreEngine {
     var identifier: String?
     do {
       guard let source = source as? SQLiteEngine, let file = source.copyableFile else {

@@ -17,7 +17,8 @@ public let faultMark = "FAULT"
 
 /// The scenarios by the names under which a process is told to run them.
 public func crashScenario(named name: String) -> (any CrashScenario)? {
-  let all: [any CrashScenario] = SaveScenario.allCases + MigrationScenario.allCases
+  let all: [any CrashScenario] =
+    SaveScenario.allCases + MigrationScenario.allCases + FileScenario.allCases
   return all.first { "\($0)" == name }
 }
 

@@ -52,15 +52,17 @@ public enum SaveScenario: String, CaseIterable, CrashScenario, CustomStringConve
 
   public func url(in folder: URL) -> URL { folder.appendingPathComponent("Photos.\(rawValue)") }
 
-  public func open(_ folder: URL) throws -> NSManagedObjectContext {
-    try context(type, url(in: folder), journalMode)
-  }
+  public func open(_ folder: URL) throws -> NSManagedObjectContext { try open(at: url(in: folder)) }
 
-  private func context(_ type: String, _ url: URL?, _ mode: String?) throws -> NSManagedObjectContext {
+  public func open(at url: URL) throws -> NSManagedObjectContext { try context(type, url, options) }
+
+  var options: [AnyHashable: Any]? { journalMode.map { [NSSQLitePragmasOption: ["journal_mode": $0]] } }
+
+  private func context(_ type: String, _ url: URL?, _ options: [AnyHashable: Any]?) throws
+    -> NSManagedObjectContext
+  {
     let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Self.model)
-    try coordinator.addPersistentStore(
-      ofType: type, configurationName: nil, at: url,
-      options: mode.map { [NSSQLitePragmasOption: ["journal_mode": $0]] })
+    try coordinator.addPersistentStore(ofType: type, configurationName: nil, at: url, options: options)
     let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
     context.persistentStoreCoordinator = coordinator
     return context

@@ -47,6 +47,11 @@ package final class OwnedFolder: Sendable {
 
   /// Removes the folders of dead processes. What can't be removed stays, which does no harm.
   package static func collect(in parent: URL, prefix: String) {
+    forEachAbandoned(in: parent, prefix: prefix) { try? FileManager.default.removeItem(at: $0) }
+  }
+
+  /// Calls `body` with each folder of a dead process.
+  static func forEachAbandoned(in parent: URL, prefix: String, _ body: (URL) -> Void) {
     let names: [String] = (try? FileManager.default.contentsOfDirectory(atPath: parent.path)) ?? []
     for name in names where isOwned(name, prefix) {
       let folder: URL = parent.appendingPathComponent(name)
@@ -55,7 +60,7 @@ package final class OwnedFolder: Sendable {
       guard lstat(folder.path, &info) == 0, FileKind(info) == .folder, info.st_uid == geteuid() else {
         continue
       }
-      if isAbandoned(folder, FileStamp(info)) { try? FileManager.default.removeItem(at: folder) }
+      if isAbandoned(folder, FileStamp(info)) { body(folder) }
     }
   }
 

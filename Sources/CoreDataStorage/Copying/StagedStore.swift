@@ -28,13 +28,13 @@ package struct StagedStore {
   package init(at url: URL) throws {
     self.url = url
     let parent: URL = url.deletingLastPathComponent()
-    var info = stat()
-    if lstat(url.path, &info) == 0 {
+    if url.isTaken {
       throw StoreError.file(url: url, operation: "creating it", code: EEXIST)
     }
     try Self.requireNoJournal(of: url)
+    Self.takeBack(from: parent, of: url)
     do {
-      owned = try OwnedFolder(in: parent, prefix: ".\(url.lastPathComponent).new")
+      owned = try OwnedFolder(in: parent, prefix: Self.prefix(of: url))
     } catch let error as POSIXError {
       throw StoreError.file(url: url, operation: "creating it", code: error.code.rawValue)
     }
@@ -58,46 +58,102 @@ package struct StagedStore {
     }
   }
 
-  /// Moves all files to the place. The store must be closed. If it throws, nothing is there.
-  package func publish() throws {
-    let parent: URL = url.deletingLastPathComponent()
-    let names: [String] = try FileManager.default.contentsOfDirectory(atPath: folder.path)
-      .filter { $0 != OwnedFolder.lockName }.sorted()
+  /// Moves all files to the place. The store must be closed. If it throws, nothing is there. Returns the
+  /// names of the files beside the store's own.
+  @discardableResult
+  package func publish() throws -> [String] {
+    let names: [String] = try names(in: folder) { $0 != OwnedFolder.lockName && $0 != Self.listName }
     guard names.contains(url.lastPathComponent) else {
       throw StoreError.file(url: url, operation: "creating it", code: ENOENT)
     }
+    let others: [String] = names.filter { $0 != url.lastPathComponent }
+    if !others.isEmpty { try note(others) }
     var moved: [String] = []
     do {
-      for name in names where name != url.lastPathComponent {
-        let place: String = parent.appendingPathComponent(name).path
-        var info = stat()
-        if lstat(place, &info) == 0 {
+      for name in others {
+        let place: URL = parent.appendingPathComponent(name)
+        if place.isTaken {
           throw StoreError.invalidFile(
             url: url,
             reason:
-              "Its files would lie beside those of another store, in \(place). Give a name that differs before its "
+              "Its files would lie beside those of another store, in \(place.path). Give a name that differs before its "
               + "ending, or another folder.")
         }
-        guard rename(folder.appendingPathComponent(name).path, place) == 0 else { throw failure() }
+        guard rename(folder.appendingPathComponent(name).path, place.path) == 0 else { throw failure() }
         moved.append(name)
       }
       // Unlike a rename, a link never replaces a file. Some file systems have no links.
       if link(temporary.path, url.path) != 0 {
         let code: Int32 = errno
-        var info = stat()
-        guard code != EEXIST, lstat(url.path, &info) != 0, rename(temporary.path, url.path) == 0 else {
+        guard code != EEXIST, !url.isTaken, rename(temporary.path, url.path) == 0 else {
           throw StoreError.file(url: url, operation: "creating it", code: code)
         }
       }
     } catch {
-      for name in moved {
-        rename(parent.appendingPathComponent(name).path, folder.appendingPathComponent(name).path)
-      }
+      moveBack(moved)
       throw error
     }
     try? DurableFile.synchronize(folder: parent)
-    discard()
+    return moved
   }
+
+  /// Takes a published store away again, which could not be opened at its place: its files, those beside it
+  /// that `publish` has returned, and the log that the attempt has made.
+  package func withdraw(_ names: [String]) {
+    let own: String = url.lastPathComponent
+    moveBack([own, own + "-wal", own + "-shm"] + names)
+  }
+
+  /// What can't be moved back, because the disk is full, is removed: nothing refers to it.
+  private func moveBack(_ names: [String]) {
+    for name in names {
+      let place: URL = parent.appendingPathComponent(name)
+      if rename(place.path, folder.appendingPathComponent(name).path) != 0 {
+        try? FileManager.default.removeItem(at: place)
+      }
+    }
+  }
+
+  /// Lists what is to be moved before the store's own file.
+  private func note(_ names: [String]) throws {
+    do {
+      try Data(names.joined(separator: "\n").utf8).write(to: folder.appendingPathComponent(Self.listName))
+    } catch {
+      let code: Int? = ((error as NSError).userInfo[NSUnderlyingErrorKey] as? NSError)?.code
+      throw StoreError.file(url: url, operation: "creating it", code: Int32(code ?? Int(EIO)))
+    }
+  }
+
+  private var parent: URL { url.deletingLastPathComponent() }
+
+  private func names(in folder: URL, _ isWanted: (String) -> Bool) throws -> [String] {
+    try FileManager.default.contentsOfDirectory(atPath: folder.path).filter(isWanted).sorted()
+  }
+
+  /// The names of the files that are moved before the store's own.
+  private static let listName: String = ".published"
+
+  /// Removes what processes have moved to the place and were killed before the store followed.
+  private static func takeBack(from parent: URL, of url: URL) {
+    let base: String = url.deletingPathExtension().lastPathComponent
+    let names: [String] = (try? FileManager.default.contentsOfDirectory(atPath: parent.path)) ?? []
+    // A store whose name differs only in its ending has its values in the same folder.
+    if names.contains(where: { URL(fileURLWithPath: $0).deletingPathExtension().lastPathComponent == base }) {
+      return
+    }
+    OwnedFolder.forEachAbandoned(in: parent, prefix: prefix(of: url)) { folder in
+      guard let list = try? String(contentsOf: folder.appendingPathComponent(listName), encoding: .utf8)
+      else {
+        return
+      }
+      for name in list.split(separator: "\n").map(String.init)
+      where name.hasPrefix(".") && !name.contains("/") && !name.contains("..") {
+        try? FileManager.default.removeItem(at: parent.appendingPathComponent(name))
+      }
+    }
+  }
+
+  private static func prefix(of url: URL) -> String { ".\(url.lastPathComponent).new" }
 
   /// Runs `body`, which works on the temporary store. Its errors name the place that the store gets.
   package func naming<Result>(_ body: () throws -> Result) throws -> Result {
@@ -112,4 +168,12 @@ package struct StagedStore {
 
   /// Removes what is left of the hidden folder.
   package func discard() { owned.remove() }
+}
+
+extension URL {
+  /// Whether there is something at the place, be it a link that leads nowhere.
+  package var isTaken: Bool {
+    var info = stat()
+    return lstat(path, &info) == 0
+  }
 }
