@@ -71,7 +71,7 @@ extension ErrorCodeTests {
       try add(url, model(["name", "note"]))
     },
     Sample("NSMigrationMissingSourceModelError", 134130, ["old.store", "Thing"]) {
-      try add(try makeStore(NSXMLStoreType), model(["name", "note"]), type: NSXMLStoreType)
+      try add(try makeStore(NSXMLStoreType), model(["note"]), type: NSXMLStoreType)
     },
     Sample("NSMigrationMissingMappingModelError", 134140, ["old.store"]) {
       try add(try makeStore(), model(["name", "note"]), infers: false)

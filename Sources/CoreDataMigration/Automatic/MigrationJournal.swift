@@ -24,7 +24,7 @@ struct MigrationJournal: Codable, Equatable {
 
   init(_ steps: [MigrationStep], of store: OutdatedStore, verifies: Bool) throws {
     source = try Self.source(store)
-    destination = Digest.of(steps.last?.destination.entityVersionHashesByName ?? [:])
+    destination = VersionHash.digest(steps.last?.destination.entityVersionHashesByName ?? [:])
     let options: Data = Self.text(of: store.options)
     self.steps = steps.map { $0.digest(options) }
     self.verifies = verifies
@@ -50,7 +50,7 @@ struct MigrationJournal: Codable, Equatable {
 
   /// A digest of the versions of the entities that a store has.
   static func digest(ofVersions metadata: [String: Any]) -> String {
-    Digest.of(metadata[NSStoreModelVersionHashesKey] as? [String: Data] ?? [:])
+    VersionHash.digest(metadata[NSStoreModelVersionHashesKey] as? [String: Data] ?? [:])
   }
 
   /// The options with which the new stores are made. Those that say how to migrate leave no trace in them.
@@ -76,14 +76,12 @@ extension MigrationStep {
       return UUID().uuidString
     }
     return Digest.of([
-      Data(Digest.of(source.entityVersionHashesByName).utf8), model, mapping, options,
+      Data(VersionHash.digest(source.entityVersionHashesByName).utf8), model, mapping, options,
       Data(hasPolicies ? ProgramFile.stamp.utf8 : "".utf8),
     ])
   }
 
   private var hasPolicies: Bool {
-    (mapping.entityMappings ?? []).contains {
-      ($0.entityMigrationPolicyClassName ?? "NSEntityMigrationPolicy") != "NSEntityMigrationPolicy"
-    }
+    (mapping.entityMappings ?? []).contains { $0.programPolicyName != nil }
   }
 }

@@ -114,7 +114,7 @@ extension MigrationPlan.Entity {
   fileprivate init(_ mapping: NSEntityMapping, _ step: MigrationStep, objects: Int?) {
     source = mapping.sourceEntityName
     destination = mapping.destinationEntityName
-    policy = mapping.entityMigrationPolicyClassName.flatMap { $0 == "NSEntityMigrationPolicy" ? nil : $0 }
+    policy = mapping.programPolicyName
     let from: NSEntityDescription? = source.flatMap { step.source.entitiesByName[$0] }
     let to: NSEntityDescription? = destination.flatMap { step.destination.entitiesByName[$0] }
     kind =

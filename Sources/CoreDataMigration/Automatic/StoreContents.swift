@@ -94,10 +94,6 @@ enum Digest {
     let all: [UInt8] = parts.flatMap { SHA2.sha256($0) }
     return Data(SHA2.sha256(all)).base64EncodedString()
   }
-
-  static func of(_ hashes: [String: Data]) -> String {
-    of(hashes.sorted { $0.key < $1.key }.flatMap { [Data($0.key.utf8), $0.value] })
-  }
 }
 
 /// The file of the running program.

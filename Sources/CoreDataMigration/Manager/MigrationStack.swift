@@ -151,9 +151,7 @@ final class MigrationStack {
 
   /// Inference removes an entity that has become abstract, for which there must be no objects.
   private func checkRemovals(_ model: NSMappingModel) throws {
-    let removed: [NSEntityMapping] = (model.entityMappings ?? []).filter {
-      $0.mappingType == .removeEntityMappingType && ($0.name ?? "").hasPrefix("IEM_Remove_")
-    }
+    let removed: [NSEntityMapping] = (model.entityMappings ?? []).filter(\.isInferredRemoval)
     if removed.isEmpty { return }
     let difference = ModelDifference(from: source.model, to: destination.model)
     for mapping in removed {

@@ -89,11 +89,8 @@ struct PreparedMapping {
 
   /// The class that the mapping names: as `Module.Class`, or the only class of that name in the process.
   private static func policyClass(_ mapping: NSEntityMapping) throws -> NSEntityMigrationPolicy.Type {
-    guard let name = mapping.entityMigrationPolicyClassName, !name.isEmpty else {
-      return NSEntityMigrationPolicy.self
-    }
+    guard let name = mapping.programPolicyName else { return NSEntityMigrationPolicy.self }
     let mappingName: String = mapping.name ?? ""
-    if name == "NSEntityMigrationPolicy" { return NSEntityMigrationPolicy.self }
     if let found = NSClassFromString(name) {
       guard let policy = found as? NSEntityMigrationPolicy.Type else {
         throw MigrationFailure.policyClass(

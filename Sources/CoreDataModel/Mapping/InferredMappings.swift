@@ -34,7 +34,7 @@ struct InferredMappings {
       mapping.attributeMappings = new.properties.compactMap { unmapped($0 as? NSAttributeDescription) }
       mapping.relationshipMappings = new.properties.compactMap { unmapped($0 as? NSRelationshipDescription) }
     case (let old?, nil):
-      mapping.name = "IEM_Remove_\(old.name ?? "")"
+      mapping.name = NSEntityMapping.inferredRemoval + (old.name ?? "")
       mapping.mappingType = .removeEntityMappingType
     default:
       mapping.userInfo = names(of: entity)
@@ -116,5 +116,15 @@ struct InferredMappings {
       return nil
     }
     return make(new.name, (property.storedSource?.name).map { MappingExpressions.destinations(of: $0) })
+  }
+}
+
+extension NSEntityMapping {
+  fileprivate static let inferredRemoval: String = "IEM_Remove_"
+
+  /// Whether the mapping was inferred, and makes nothing of the objects of its source. The name tells it in
+  /// files too.
+  package final var isInferredRemoval: Bool {
+    mappingType == .removeEntityMappingType && (name ?? "").hasPrefix(Self.inferredRemoval)
   }
 }

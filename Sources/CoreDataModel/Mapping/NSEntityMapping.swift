@@ -72,6 +72,11 @@ nonisolated open class NSEntityMapping: NSObject, @unchecked Sendable {
   /// The class of the migration policy, nil for Core Data's own.
   open var entityMigrationPolicyClassName: String? { willSet { mayChange() } }
 
+  /// The class of the migration policy, if it is one of the program's.
+  package final var programPolicyName: String? {
+    entityMigrationPolicyClassName.flatMap { $0.isEmpty || $0 == "NSEntityMigrationPolicy" ? nil : $0 }
+  }
+
   final func mayChange() {
     requireEditableMapping(isFrozen, "The entity mapping '\(name ?? "")'")
   }
