@@ -18,12 +18,15 @@ struct CoreDataModelPlugin: BuildToolPlugin {
     // The source of a mapping model names two versions of a model, which decide what it compiles to.
     let models: [URL] = files.filter { ["xcdatamodeld", "xcdatamodel"].contains($0.pathExtension) }
       .sorted { $0.path < $1.path }
+    let mappings: [URL] = files.filter { $0.pathExtension == "xcmappingmodel" }.sorted { $0.path < $1.path }
     // Bundles are flat, and files of one name would replace each other.
-    for (name, twins) in Dictionary(grouping: models, by: name) where twins.count > 1 {
-      Diagnostics.error(
-        "The target \(target.name) has several models named \(name): \(twins.map(\.path).joined(separator: ", ")). Rename all but one, or move them to other targets."
-      )
-      return []
+    for kind in [models, mappings] {
+      for (name, twins) in Dictionary(grouping: kind, by: name) where twins.count > 1 {
+        Diagnostics.error(
+          "The target \(target.name) has several models named \(name): \(twins.map(\.path).joined(separator: ", ")). Rename all but one, move them to other targets, or remove those that the program does not use."
+        )
+        return []
+      }
     }
     var commands: [Command] = try models.map { model in
       try compile(model, tool, folder, options, target)
@@ -31,7 +34,7 @@ struct CoreDataModelPlugin: BuildToolPlugin {
     if let options, !models.isEmpty {
       commands.append(accessors(models.map { classes($0, folder) }, tool, options, context, target))
     }
-    for mapping in files where mapping.pathExtension == "xcmappingmodel" {
+    for mapping in mappings {
       let compiled: URL = folder.appendingPathComponent(name(mapping) + ".cdm")
       commands.append(
         .buildCommand(

@@ -169,6 +169,12 @@ struct PorterTests {
     }
   }
 
+  @Test func `a module of the program with the name of Apple's is imported`() throws {
+    let source = SourceText(path: "Test.swift", "import UIKit\nimport AppKit\n")
+    let built = try #require(Porter([source], modules: ["UIKit"], style: .built).results().first)
+    #expect(built.text == "import UIKit\nimport Foundation\n")
+  }
+
   @Test func `the class of an override in an extension may be in another file`() throws {
     let sources: [SourceText] = [
       SourceText(path: "A.swift", "class A: NSManagedObject {\n  var a = 1\n}\n"),

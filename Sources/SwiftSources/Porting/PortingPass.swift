@@ -7,6 +7,7 @@ struct PortingPass {
   private let modelNames: [String: String]
   private let typeNames: Set<String>
   private let hasAliases: Bool
+  private let platform: Platform
   let tokens: [Token]
   private(set) var edits: [Edit] = []
   private var findings: [PortingFinding] = []
@@ -29,6 +30,7 @@ struct PortingPass {
     self.modelNames = modelNames
     self.typeNames = typeNames
     self.hasAliases = hasAliases
+    self.platform = platform
     tokens = try ConditionedTokens(try Lexer.tokens(of: file.source), of: file.source, on: platform).tokens
   }
 
@@ -376,7 +378,8 @@ struct PortingPass {
     let isScoped: Bool =
       ["class", "struct", "enum", "protocol", "func", "var", "let", "typealias"].contains(text(index + 1))
     let module: String = text(isScoped ? index + 2 : index + 1)
-    guard Platform.appleModules.contains(module), module != "CoreFoundation" else { return index + 2 }
+    // A module of the program can have the name of Apple's.
+    guard platform.canImport(module) == false, module != "CoreFoundation" else { return index + 2 }
     let isPlain: Bool =
       tokens[index].startsLine && text(index + 2) != "."
       && (tokens.count == index + 2 || tokens[index + 2].startsLine)
@@ -409,7 +412,7 @@ struct PortingPass {
     if let use = tokens.indices.first(where: { needsCoreData($0) }) {
       add("CoreData", after: first, for: use)
     } else if imported.isDisjoint(with: Self.exportingFoundation),
-      !tokens.indices.contains(where: { text($0) == "import" && Platform.appleModules.contains(text($0 + 1)) }
+      !tokens.indices.contains(where: { text($0) == "import" && platform.canImport(text($0 + 1)) == false }
       ),
       let use = tokens.indices.first(where: { Self.foundation.contains(text($0)) && text($0 - 1) != "." }),
       !typeNames.contains(text(use))
