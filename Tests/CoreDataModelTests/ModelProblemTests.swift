@@ -144,12 +144,193 @@ struct ModelProblemTests {
       owner, _ in
       owner.attributesByName["name"]?.attributeType = .transformableAttributeType
     },
+    Sample(name: "an inherited name", says: "an ancestor has", severity: .warning) { owner, pet in
+      owner.subentities = [pet]
+      pet.properties.append(Self.attribute("name", .stringAttributeType))
+    },
+    Sample(name: "a parent outside the model", says: "its parent 'Stray' is not in the model") { owner, _ in
+      let stray = NSEntityDescription()
+      stray.name = "Stray"
+      stray.subentities = [owner]
+    },
+    Sample(name: "an entity that nothing leads to", says: "leads to it", severity: .note) { owner, pet in
+      owner.properties = []
+      pet.properties = [Self.attribute("name", .stringAttributeType)]
+    },
+    Sample(name: "a property that is no kind of property", says: "can't be stored") { owner, _ in
+      let bare = NSPropertyDescription()
+      bare.name = "bare"
+      owner.properties.append(bare)
+    },
+    Sample(name: "a word of Swift", says: "code has to write `default`", severity: .note) { owner, _ in
+      owner.properties.append(Self.attribute("default", .stringAttributeType))
+    },
+    Sample(name: "a class of two entities", says: "can't tell which", severity: .warning) { owner, pet in
+      owner.managedObjectClassName = "Being"
+      pet.managedObjectClassName = "Being"
+    },
+    Sample(name: "a class called as a common type", says: "hides the type Task", severity: .note) {
+      $1.managedObjectClassName = "Shop.Task"
+    },
+    Sample(
+      name: "two properties that were one", says: "it was 'label' by its renaming identifier",
+      severity: .warning
+    ) { owner, _ in
+      owner.attributesByName["name"]?.renamingIdentifier = "label"
+      let title = Self.attribute("title", .stringAttributeType)
+      title.renamingIdentifier = "label"
+      owner.properties.append(title)
+    },
+    Sample(name: "a derivation of nothing", says: "has no expression") { owner, _ in
+      let derived = NSDerivedAttributeDescription()
+      derived.name = "derived"
+      derived.attributeType = .stringAttributeType
+      owner.properties.append(derived)
+    },
+    Sample(name: "a composite of nothing", says: "no elements") { owner, _ in
+      let composite = NSCompositeAttributeDescription()
+      composite.name = "place"
+      owner.properties.append(composite)
+    },
+    Sample(name: "a default that is too large", says: "70000 does not fit into an Integer 16") { owner, _ in
+      owner.properties.append(Self.attribute("age", .integer16AttributeType, default: 70000))
+    },
+    Sample(name: "a default out of bounds", says: "refused by its own validation", severity: .warning) {
+      owner, _ in
+      let age = Self.attribute("age", .integer16AttributeType, default: 0)
+      age.setValidationPredicates([NSPredicate(format: "SELF >= 1")], withValidationWarnings: ["young"])
+      owner.properties.append(age)
+    },
+    Sample(name: "bounds that cross", says: "no value is valid by both") { owner, _ in
+      let age = Self.attribute("age", .integer16AttributeType)
+      age.setValidationPredicates(
+        [NSPredicate(format: "SELF >= 9"), NSPredicate(format: "SELF <= 5")],
+        withValidationWarnings: ["young", "old"])
+      owner.properties.append(age)
+    },
+    Sample(name: "a transformer of any class", says: "objects of any class", severity: .warning) { owner, _ in
+      owner.attributesByName["name"]?.attributeType = .transformableAttributeType
+      owner.attributesByName["name"]?.valueTransformerName = "NSKeyedUnarchiveFromData"
+    },
+    Sample(name: "an optional Boolean", says: "true, false or nil", severity: .note) { owner, _ in
+      owner.properties.append(Self.attribute("isOld", .booleanAttributeType))
+    },
+    Sample(name: "an optional scalar", says: "reads as 0", severity: .note) { owner, _ in
+      let age = Self.attribute("age", .integer16AttributeType)
+      age.usesScalarValueType = true
+      owner.properties.append(age)
+    },
+    Sample(
+      name: "a required inverse that is nullified", says: "sets Pet.owner to nil, which is required",
+      severity: .warning
+    ) { $1.relationshipsByName["owner"]?.isOptional = false },
+    Sample(name: "a required object that can't be", says: "no object of this entity can be saved") {
+      owner, pet in
+      owner.isAbstract = true
+      pet.relationshipsByName["owner"]?.isOptional = false
+    },
+    Sample(name: "a required parent", says: "the first object can be saved only", severity: .warning) {
+      owner, _ in
+      let parent = NSRelationshipDescription()
+      parent.name = "parent"
+      (parent.maxCount, parent.isOptional, parent.destinationEntity) = (1, false, owner)
+      owner.properties.append(parent)
+    },
+    Sample(name: "denial on both sides", says: "neither side can ever be deleted", severity: .warning) {
+      owner, pet in
+      for side in [owner.relationshipsByName["pets"], pet.relationshipsByName["owner"]] {
+        side?.deleteRule = .denyDeleteRule
+        side?.isOptional = false
+        side?.minCount = 1
+      }
+    },
+    Sample(name: "a cascade to the owner", says: "deletes the object that it belongs to", severity: .warning)
+    {
+      $1.relationshipsByName["owner"]?.deleteRule = .cascadeDeleteRule
+    },
+    Sample(name: "a cascade to shared objects", says: "that others of Owner refer to", severity: .warning) {
+      owner, pet in
+      owner.relationshipsByName["pets"]?.deleteRule = .cascadeDeleteRule
+      pet.relationshipsByName["owner"]?.maxCount = 0
+    },
+    Sample(name: "a constraint on an optional attribute", says: "in which it is nil", severity: .note) {
+      owner, _ in owner.uniquenessConstraints = [["name"]]
+    },
+    Sample(name: "an index of nothing", says: "the index has no elements", severity: .warning) { owner, _ in
+      owner.indexes = [NSFetchIndexDescription(name: "byNothing", elements: [])]
+    },
+    Sample(
+      name: "a template that wants an index", says: "it fetches Owner by name, which no index begins with",
+      severity: .warning
+    ) { owner, _ in
+      let request = NSFetchRequest<any NSFetchRequestResult>()
+      request.entity = owner
+      request.predicate = try NSPredicate(parsing: "name == $NAME AND pets.@count > 1", arguments: [])
+      owner.managedObjectModel.setFetchRequestTemplate(request, forName: "named")
+    },
+    Sample(name: "a template that is never true", says: "doesn't fit", severity: .warning) { owner, _ in
+      let request = NSFetchRequest<any NSFetchRequestResult>()
+      request.entity = owner
+      request.predicate = try NSPredicate(parsing: "name == 3", arguments: [])
+      owner.managedObjectModel.setFetchRequestTemplate(request, forName: "three")
+    },
+    Sample(name: "a code that is none", says: "names 'no-invers'", severity: .warning) { owner, _ in
+      owner.userInfo = [ModelProblem.ignoringKey: "no-invers, no-action"]
+    },
   ]
+
+  private static func attribute(_ name: String, _ type: NSAttributeType, default value: Any? = nil)
+    -> NSAttributeDescription
+  {
+    let attribute = NSAttributeDescription()
+    attribute.name = name
+    attribute.attributeType = type
+    attribute.defaultValue = value
+    return attribute
+  }
+
+  @Test func `each rule is shown by a model and explained by a section`() throws {
+    var provoked: Set<String> = []
+    for sample in Self.samples {
+      let model = Self.sound()
+      try sample.spoil(model.entities[0], model.entities[1])
+      provoked.formUnion(model.problems(downTo: .note).map(\.code))
+    }
+    #expect(ModelProblem.codes.filter { !provoked.contains($0) } == [])
+    let page = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+      .deletingLastPathComponent().appendingPathComponent("Documentation/lint.md")
+    let text: String = try String(contentsOf: page, encoding: .utf8)
+    let headings: [String] = text.split(separator: "\n").filter { $0.hasPrefix("### ") }
+      .map { String($0.dropFirst(4)) }
+    #expect(headings.sorted() == ModelProblem.codes.sorted())
+  }
+
+  @Test func `rules are ignored for a property, an entity or the model`() throws {
+    func model() -> NSManagedObjectModel {
+      let model = Self.sound()
+      for entity in model.entities {
+        entity.relationshipsByName.values.first?.deleteRule = .noActionDeleteRule
+      }
+      return model
+    }
+    #expect(model().problems().map(\.place) == ["Owner.pets", "Pet.owner"])
+    #expect(model().problems(ignoring: ["no-action"]) == [])
+    #expect(model().problems(ignoring: ["*"]) == [])
+    let one = model()
+    one.entitiesByName["Owner"]?.relationshipsByName["pets"]?.userInfo = [
+      ModelProblem.ignoringKey: "no-inverse, no-action"
+    ]
+    #expect(one.problems().map(\.place) == ["Pet.owner"])
+    let other = model()
+    other.entitiesByName["Pet"]?.userInfo = [ModelProblem.ignoringKey: "*"]
+    #expect(other.problems().map(\.place) == ["Owner.pets"])
+    #expect(other.problems(downTo: .error) == [])
+  }
 
   @Test(arguments: samples) func `each problem is found and explained`(sample: Sample) throws {
     let model = Self.sound()
     try sample.spoil(model.entities[0], model.entities[1])
-    let problems = model.problems()
+    let problems = model.problems(downTo: .note)
     #expect(
       problems.contains { $0.message.contains(sample.says) && $0.severity == sample.severity },
       "\(problems.map(\.description))")
@@ -166,13 +347,13 @@ struct ModelProblemTests {
       + FixtureFolder.find(["mom"], under: "mom")
     {
       guard let model = NSManagedObjectModel(contentsOf: url) else { continue }
-      for problem in model.problems() {
+      for problem in model.problems(downTo: .note) {
         if problem.severity == .error {
           #expect(
             mistakes.contains { problem.description.contains($0) },
             "\(FixtureFolder.relative(url)): \(problem)")
         } else {
-          warnings[problem.message.prefix(30).description, default: 0] += 1
+          warnings[problem.code, default: 0] += 1
         }
       }
     }

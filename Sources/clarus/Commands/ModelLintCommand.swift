@@ -8,49 +8,92 @@ struct ModelLintCommand: ParsableCommand {
     commandName: "lint",
     abstract: "Reports what is wrong with a model.",
     discussion: """
-      Errors are what will fail when the model is used; warnings work but are probably not meant. The exit status is 1 if \
-      there is an error.
+      Errors are what will fail when the model is used; warnings work but are probably not meant; notes are often meant, and only \
+      shown with --notes. Each message ends with the code of its rule, which Documentation/lint.md explains. Of a source model \
+      messages begin with file, line and column, as those of a compiler.
+
+      A rule is ignored for one entity or property by its user info, with the key clarus.lint.ignore and codes as the value; for a \
+      whole model with --ignore or by a file .clarus-lint in the package, which has a code a line.
 
       EXAMPLES
         clarus model lint Shop.xcdatamodeld
+        clarus model lint Shop.xcdatamodeld --notes --ignore no-inverse
+        clarus model lint Shop.xcdatamodeld --strict          for continuous integration
+
+      EXIT STATUS
+        0 no error, 1 an error, or with --strict a warning
 
       JSON
-        { "problems": [{"severity": "error" or "warning", "entity", "part", "message"}],
+        { "problems": [{"severity": "error", "warning" or "note", "code", "entity", "part", "message",
+                        "file", "line", "column", "page"}],
           "unread": [{"file", "line", "message"}] }
       """)
 
   @OptionGroup var options: ModelOptions
 
-  func run() throws {
-    let version: ModelVersion = try ModelArgument.load(options.model, version: options.modelVersion)
-    let problems: [ModelProblem] = version.model.problems()
-    let output = StandardOutput()
-    if options.json {
-      try output.writeLine(Self.json(problems, version.warnings).pretty)
-    } else {
-      for warning in version.warnings { try output.writeLine(ErrorText.oneLine(warning.description)) }
-      for problem in problems { try output.writeLine(ErrorText.oneLine(problem.description)) }
-      if problems.isEmpty && version.warnings.isEmpty { try output.writeLine("No problems found.") }
-    }
-    try output.flush()
-    let errors: Int = problems.count { $0.severity == .error }
-    if errors > 0 {
-      throw CommandFailure(
-        "\(options.model): The model has \(Counted.text(errors, "error", "errors")).")
+  @Flag(name: .long, help: "Shows notes too.")
+  var notes = false
+
+  @Option(
+    name: .long, help: ArgumentHelp("Leaves out the rule of this code; may be repeated.", valueName: "code"))
+  var ignore: [String] = []
+
+  @Flag(name: .long, help: "Fails if there is a warning, too.")
+  var strict = false
+
+  func validate() throws {
+    for code in ignore where !ModelProblem.codes.contains(code) {
+      throw ValidationError("--ignore: There is no rule '\(code)'. \(LintIgnoring.knownCodes)")
     }
   }
 
-  private static func json(_ problems: [ModelProblem], _ warnings: [ModelWarning]) -> JSONText {
-    let problems: [JSONText] = problems.map {
-      .object([
-        ("severity", .string($0.severity.rawValue)), ("entity", .optional($0.entity)),
-        ("part", .optional($0.part)), ("message", .string($0.message)),
+  func run() throws {
+    let version: ModelVersion = try ModelArgument.load(options.model, version: options.modelVersion)
+    let ignored: Set<String> = try LintIgnoring.codes(for: version.model).union(ignore)
+    let problems: [ModelProblem] = version.model.problems(
+      downTo: notes ? .note : .warning, ignoring: ignored)
+    let places = try LintPlaces(version)
+    let output = StandardOutput()
+    if options.json {
+      try output.writeLine(Self.json(problems, places, version.warnings).pretty)
+    } else {
+      for warning in version.warnings { try output.writeLine(ErrorText.oneLine(warning.description)) }
+      for problem in problems {
+        try output.writeLine(ErrorText.oneLine("\(places.prefix(of: problem)): \(problem)"))
+      }
+      if problems.isEmpty && version.warnings.isEmpty { try output.writeLine("No problems found.") }
+    }
+    try output.flush()
+    try check(problems, version.warnings)
+  }
+
+  /// Throws if the exit status is to be 1.
+  private func check(_ problems: [ModelProblem], _ unread: [ModelWarning]) throws {
+    let errors: Int = problems.count { $0.severity == .error }
+    let warnings: Int = problems.count { $0.severity == .warning } + unread.count
+    var counts: [String] = []
+    if errors > 0 { counts.append(Counted.text(errors, "error", "errors")) }
+    if strict, warnings > 0 { counts.append(Counted.text(warnings, "warning", "warnings")) }
+    guard !counts.isEmpty else { return }
+    throw CommandFailure("\(options.model): The model has \(counts.joined(separator: " and ")).")
+  }
+
+  private static func json(
+    _ problems: [ModelProblem], _ places: LintPlaces, _ warnings: [ModelWarning]
+  ) -> JSONText {
+    let problems: [JSONText] = problems.map { problem in
+      let line: Int? = places.line(of: problem)
+      return .object([
+        ("severity", .string(problem.severity.rawValue)), ("code", .string(problem.code)),
+        ("entity", .optional(problem.entity)), ("part", .optional(problem.part)),
+        ("message", .string(problem.message)), ("file", .string(places.file)),
+        ("line", .optional(line)), ("column", .optional(line.flatMap(places.column))),
+        ("page", .string("Documentation/lint.md#\(problem.code)")),
       ])
     }
     let unread: [JSONText] = warnings.map {
       .object([
-        ("file", .string($0.file)), ("line", $0.line.map { .integer(Int64($0)) } ?? .null),
-        ("message", .string($0.message)),
+        ("file", .string($0.file)), ("line", .optional($0.line)), ("message", .string($0.message)),
       ])
     }
     return .object([("problems", .array(problems)), ("unread", .array(unread))])

@@ -16,6 +16,9 @@ indirect enum JSONText {
   /// Text or null.
   static func optional(_ text: String?) -> JSONText { text.map(JSONText.string) ?? .null }
 
+  /// A number or null.
+  static func optional(_ number: Int?) -> JSONText { number.map { .integer(Int64($0)) } ?? .null }
+
   static func strings(_ texts: some Sequence<String>) -> JSONText { .array(texts.map(JSONText.string)) }
 
   /// On one line.
