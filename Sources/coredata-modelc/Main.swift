@@ -65,14 +65,14 @@ struct ModelCompiler {
     switch command {
     case "compile":
       let places: [String] = try arguments.places("SOURCE", "OUTPUT")
-      try Compilation(of: places[0]).write(to: places[1])
+      try compile(places[0], to: places[1])
     case "generate":
       let places: [String] = try arguments.places("MODEL", "OUTPUT")
       try Generation(arguments.options).run(places[0], into: places[1])
     case "build":
       let places: [String] = try arguments.places("SOURCE", "COMPILED", "FILE.swift")
       guard places[2].hasSuffix(".swift") else { throw UsageError("'\(places[2])' does not end in .swift.") }
-      try Compilation(of: places[0]).write(to: places[1])
+      try compile(places[0], to: places[1])
       try Generation(arguments.options).run(places[0], into: places[2], showsWarnings: false)
     case "aliases":
       try OutputFile.write(Data(AmbiguousNames.source.utf8), to: try arguments.places("FILE.swift")[0])
@@ -100,6 +100,12 @@ struct ModelCompiler {
       report("\(failure)")
       throw ReportedFailure()
     }
+  }
+
+  private static func compile(_ source: String, to output: String) throws {
+    let compilation = try ModelCompilation(of: URL(fileURLWithPath: source))
+    for warning in compilation.warnings { report(Message.warning(warning)) }
+    try compilation.write(to: URL(fileURLWithPath: output))
   }
 
   static func report(_ text: String) { FileHandle.standardError.write(Data((text + "\n").utf8)) }

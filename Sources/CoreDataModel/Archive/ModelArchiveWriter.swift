@@ -214,7 +214,7 @@ struct ModelArchiveWriter {
     archive.fill(
       place, ["NSFetchIndexDescription", "NSObject"],
       [
-        "NSIndexName": archive.string(index.name), "NSIndexElements": archive.array(elements, mutable: true),
+        "NSIndexName": archive.string(index.name), "NSIndexElements": archive.array(elements),
         "NSEntity": reference(to: index.entity),
         "NSPartialIndexPredicate": try PredicateArchiveWriter(label: label, isForModels: true)
           .write(index.partialIndexPredicate, to: &archive),

@@ -4,10 +4,11 @@ import ArgumentParser
 struct ModelCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "model",
-    abstract: "Shows, hashes, checks, compares or squashes models, and writes their classes and sources.",
+    abstract:
+      "Shows, hashes, checks, compares, compiles or squashes models, and writes their classes and sources.",
     subcommands: [
       ModelShowCommand.self, ModelHashCommand.self, ModelLintCommand.self, ModelDiffCommand.self,
-      ModelSquashCommand.self, ModelGenerateCommand.self,
+      ModelSquashCommand.self, ModelGenerateCommand.self, ModelCompileCommand.self,
       ModelDecompileCommand.self,
     ])
 }

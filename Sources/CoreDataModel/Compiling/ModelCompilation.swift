@@ -1,0 +1,82 @@
+import CoreDataArchives
+import Foundation
+
+/// What a source of Xcode's editor compiles to, complete in memory.
+///
+/// | source | compiled |
+/// |---|---|
+/// | `X.xcdatamodeld` | `X.momd`: a `.mom` for each version, and `VersionInfo.plist` |
+/// | `X.xcdatamodel` | `X.mom` |
+/// | `X.xcmappingmodel` | `X.cdm` |
+///
+/// There is no `.omo` (Decisions/0088).
+package struct ModelCompilation {
+  package enum Product: Sendable {
+    case file(Data)
+    /// A folder's files by name.
+    case folder([String: Data])
+  }
+
+  package let product: Product
+  /// The name of the source without its ending, with that of the compiled form.
+  package let fileName: String
+  /// Parts of the sources that were not read.
+  package let warnings: [ModelWarning]
+
+  /// Reads every version and compiles it. Throws ``ModelFileError``. Cost: linear in the sources.
+  package init(of url: URL) throws {
+    let name: String = url.deletingPathExtension().lastPathComponent
+    switch url.pathExtension {
+    case "xcdatamodeld":
+      let (files, warnings) = try Self.package(url)
+      (product, self.warnings, fileName) = (.folder(files), warnings, "\(name).momd")
+    case "xcdatamodel":
+      let loaded: LoadedModel = try NSManagedObjectModel.load(contentsOf: url)
+      (product, warnings) = (.file(try loaded.model.compiledData()), loaded.warnings)
+      fileName = "\(name).mom"
+    case "xcmappingmodel":
+      product = .file(try NSMappingModel.load(contentsOf: url).archivedData())
+      (warnings, fileName) = ([], "\(name).cdm")
+    default:
+      throw ModelFileError(
+        file: url.relativePath,
+        reason:
+          "This is neither an .xcdatamodeld, nor an .xcdatamodel, nor an .xcmappingmodel; name one of these.")
+    }
+  }
+
+  private static func package(_ url: URL) throws -> ([String: Data], [ModelWarning]) {
+    let current: LoadedModel = try NSManagedObjectModel.load(contentsOf: url)
+    let versions: [String: LoadedModel] = try NSManagedObjectModel.loadVersions(contentsOf: url)
+    var files: [String: Data] = [:]
+    var warnings: [ModelWarning] = []
+    var hashes: [String: PlistNode] = [:]
+    var checksums: [String: PlistNode] = [:]
+    for (name, version) in versions.sorted(by: { $0.key < $1.key }) {
+      warnings += version.warnings
+      files["\(name).mom"] = try version.model.compiledData()
+      hashes[name] = .dictionary(version.model.entityVersionHashesByName.mapValues { .data($0) })
+      checksums[name] = .string(version.model.versionChecksum)
+    }
+    let currentName: String? =
+      current.model.file?.deletingLastPathComponent().deletingPathExtension().lastPathComponent
+    // This writer orders keys, so that equal sources give equal bytes.
+    files[CompiledFile.versionInfo] = BinaryPlistWriter.write(
+      .dictionary([
+        "NSManagedObjectModel_CurrentVersionName": .string(currentName ?? ""),
+        "NSManagedObjectModel_VersionHashes": .dictionary(hashes),
+        "NSManagedObjectModel_VersionChecksums": .dictionary(checksums),
+      ]))
+    return (files, warnings)
+  }
+
+  /// Writes the product, if it differs from what is at the path; see ``CompiledFile``.
+  /// Returns whether anything was written.
+  @discardableResult
+  package func write(to url: URL) throws -> Bool {
+    switch product {
+    case .file(let data): try CompiledFile.write(data, to: url)
+    case .folder(let files): try CompiledFile.write(folder: files, to: url)
+    }
+  }
+}
