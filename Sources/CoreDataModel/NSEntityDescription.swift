@@ -237,13 +237,11 @@ nonisolated open class NSEntityDescription: NSObject, NSCopying, NSSecureCoding,
   /// The program's own values. Empty, not nil, unless set, as Apple's: `description.userInfo?["key"] = value`
   /// adds one.
   ///
-  /// May be set while the model is in use, from any thread: no version hash has it. What the framework itself
-  /// reads from it (an attribute that keeps exact decimals) is read when the model is first used.
-  open var userInfo: [AnyHashable: Any]? {
-    get { storedUserInfo.value }
-    set { storedUserInfo.value = newValue }
-  }
-  private final let storedUserInfo = UserInfo()
+  /// May be set while the model is in use, since no version hash has it, but not while another thread reads
+  /// it. What the framework itself reads from it (an attribute that keeps exact decimals) is read when the
+  /// model is first used.
+  // Stored, so that predicates can read it: `$FETCHED_PROPERTY.userInfo.key`.
+  open var userInfo: [AnyHashable: Any]? = [:]
 
   /// Kept for source compatibility; there is no Spotlight off Apple's platforms and model files don't carry
   /// it.

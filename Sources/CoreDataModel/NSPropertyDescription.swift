@@ -65,13 +65,11 @@ nonisolated open class NSPropertyDescription: NSObject, NSCopying, NSSecureCodin
   /// The program's own values. Empty, not nil, unless set, as Apple's: `description.userInfo?["key"] = value`
   /// adds one.
   ///
-  /// May be set while the model is in use, from any thread: no version hash has it. What the framework itself
-  /// reads from it (an attribute that keeps exact decimals) is read when the model is first used.
-  open var userInfo: [AnyHashable: Any]? {
-    get { storedUserInfo.value }
-    set { storedUserInfo.value = newValue }
-  }
-  private final let storedUserInfo = UserInfo()
+  /// May be set while the model is in use, since no version hash has it, but not while another thread reads
+  /// it. What the framework itself reads from it (an attribute that keeps exact decimals) is read when the
+  /// model is first used.
+  // Stored, so that predicates can read it: `$FETCHED_PROPERTY.userInfo.key`.
+  open var userInfo: [AnyHashable: Any]? = [:]
 
   /// The old-style request for an index on this column; fetch indexes of the entity have replaced it.
   open var isIndexed: Bool = false { willSet { mayChange() } }
