@@ -297,24 +297,24 @@ extension NSManagedObject {
     _ value: SlotValue, _ key: ManagedKey, _ type: Any.Type, as kind: ColumnKind = .int64
   ) {
     let slot: Int = key.slot(of: self, .value(type))
-    if runtime.accepts(value, slot) { return setSlot(slot, value) }
+    if compactSlot(slot).accepts(value) { return setSlot(slot, value) }
     // A typed accessor over an attribute of another type converts through key-value coding. A transient
     // attribute keeps the value as it was set.
-    let given: ColumnKind = runtime.compactSlots[slot].role == .transient ? kind : .int64
+    let given: ColumnKind = compactSlot(slot).role == .transient ? kind : .int64
     setSlot(slot, makeSlotValue(value.attributeValue(kind: given), slot: slot))
   }
 }
 
-extension EntityRuntime {
-  /// Whether a slot's kind accepts this form of value unchanged.
+extension CompactSlot {
+  /// Whether the slot's kind accepts this form of value unchanged.
   @inline(__always)
-  final func accepts(_ value: SlotValue, _ slot: Int) -> Bool {
+  func accepts(_ value: SlotValue) -> Bool {
     switch value {
-    case .null, .unset: return true
-    case .integer: return compactSlots[slot].form == .integer
-    case .double: return compactSlots[slot].form == .double
-    case .string: return compactSlots[slot].form == .string
-    case .object: return false
+    case .null, .unset: true
+    case .integer: form == .integer
+    case .double: form == .double
+    case .string: form == .string
+    case .object: false
     }
   }
 }

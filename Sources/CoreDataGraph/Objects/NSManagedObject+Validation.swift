@@ -123,12 +123,13 @@ extension NSManagedObject {
   private final func checkSlots(isUnchecked: Bool) throws {
     var failures: [any Error] = []
     let isNew: Bool = isUnchecked || flags.contains(.inserted)
+    let usesClassCheck: Bool = runtime.validatesValues
     for slot in 0..<runtime.slotCount {
-      let brief: CompactSlot = runtime.compactSlots[slot]
+      let brief: CompactSlot = compactSlot(slot)
       if brief.isElement { continue }
       if brief.role == .composite {
         if isNew || isTouched(slot) {
-          checkComposite(slot, usesClassCheck: runtime.validatesValues, &failures)
+          checkComposite(slot, usesClassCheck: usesClassCheck, &failures)
         }
         continue
       }
@@ -138,7 +139,7 @@ extension NSManagedObject {
       if brief.role != .toMany, !isNew, state?.changed.contains(slot) != true, !isComputed(slot, brief) {
         continue
       }
-      if runtime.validatesValues {
+      if usesClassCheck {
         let isUntouched: Bool = brief.role == .toMany && !isNew && state?.toMany(slot)?.isChanged != true
         if brief.isDerived || brief.role == .other || isUntouched { continue }
         checkByClass(slot, &failures)

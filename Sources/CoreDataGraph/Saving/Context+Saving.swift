@@ -260,9 +260,9 @@ extension NSManagedObject {
   /// a transformed object (its identity), a transient value, the result of a fetched property.
   @inline(__always)
   private final func isKept(_ slot: Int, _ state: ObjectState) -> Bool {
-    switch runtime.compactSlots[slot].role {
+    switch compactSlot(slot).role {
     case .attribute:
-      guard runtime.compactSlots[slot].kind == .transformable, case .object = state.values[slot] else {
+      guard compactSlot(slot).kind == .transformable, case .object = state.values[slot] else {
         return false
       }
       return true
