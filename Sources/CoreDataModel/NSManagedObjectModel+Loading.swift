@@ -126,17 +126,17 @@ enum ModelFileLocator {
       return file
     case "xcdatamodel": return try sourceFile(in: url)
     case "mom":
-      guard kind(of: url) == .file else { throw missing(url) }
+      guard PathKind(url) == .file else { throw missing(url) }
       return ModelFile(url: url, kind: .compiled)
     case "omo":
       throw ModelFileError(
         file: url.path, reason: "An .omo file is a copy of the .mom beside it; open the .mom.")
     default:
       if url.lastPathComponent == "contents" {
-        guard kind(of: url) == .file else { throw missing(url) }
+        guard PathKind(url) == .file else { throw missing(url) }
         return ModelFile(url: url, kind: .source)
       }
-      guard kind(of: url) != .nothing else { throw missing(url) }
+      guard PathKind(url) != .nothing else { throw missing(url) }
       throw ModelFileError(
         file: url.path,
         reason: "A model is a .momd, .mom, .xcdatamodeld or .xcdatamodel; this is none of them.")
@@ -151,7 +151,7 @@ enum ModelFileLocator {
     case "xcdatamodeld": suffix = "xcdatamodel"
     default: return [url.deletingPathExtension().lastPathComponent: try currentVersion(at: url)]
     }
-    guard kind(of: url) == .folder else { throw missing(url) }
+    guard PathKind(url) == .folder else { throw missing(url) }
     let names: [String]
     do {
       names = try FileManager.default.contentsOfDirectory(atPath: url.path)
@@ -177,14 +177,14 @@ enum ModelFileLocator {
   }
 
   private static func sourceFile(in url: URL) throws -> ModelFile {
-    guard kind(of: url) == .folder else { throw missing(url) }
+    guard PathKind(url) == .folder else { throw missing(url) }
     return sourceCandidate(in: url)
   }
 
   private static func currentVersionName(at url: URL) throws -> String? {
     let isCompiled = url.pathExtension == "momd"
     let file = url.appendingPathComponent(isCompiled ? "VersionInfo.plist" : ".xccurrentversion")
-    guard kind(of: file) == .file else { return nil }
+    guard PathKind(file) == .file else { return nil }
     let key = isCompiled ? "NSManagedObjectModel_CurrentVersionName" : "_XCCurrentVersionName"
     do {
       guard let name = try propertyList(file)[key] as? String else { return nil }
@@ -229,18 +229,6 @@ enum ModelFileLocator {
     return content
   }
 
-  private enum PathKind {
-    case nothing
-    case file
-    case folder
-  }
-
-  private static func kind(of url: URL) -> PathKind {
-    var isFolder: ObjCBool = false
-    guard FileManager.default.fileExists(atPath: url.path, isDirectory: &isFolder) else { return .nothing }
-    return isFolder.boolValue ? .folder : .file
-  }
-
   private static func missing(_ url: URL) -> ModelFileError {
     let source: String? = sourceExtension(of: url.pathExtension)
     return ModelFileError(
@@ -248,5 +236,19 @@ enum ModelFileLocator {
       reason:
         "There is nothing here that could be a model\(source.map { ", nor a .\($0) of that name" } ?? ""); check the path."
     )
+  }
+}
+
+/// What is at a path.
+enum PathKind {
+  case nothing, file, folder
+
+  init(_ url: URL) {
+    var isFolder: ObjCBool = false
+    if FileManager.default.fileExists(atPath: url.path, isDirectory: &isFolder) {
+      self = isFolder.boolValue ? .folder : .file
+    } else {
+      self = .nothing
+    }
   }
 }

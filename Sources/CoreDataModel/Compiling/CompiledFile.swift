@@ -12,7 +12,7 @@ package enum CompiledFile {
 
   /// A `.mom` or `.cdm`. Returns whether it was written.
   package static func write(_ contents: Data, to url: URL) throws -> Bool {
-    switch kind(of: url) {
+    switch PathKind(url) {
     case .nothing: break
     case .folder: throw occupied(url, "There is a folder, not a compiled file.")
     case .file:
@@ -33,7 +33,7 @@ package enum CompiledFile {
   /// A `.momd` with these files and no others. Returns whether it was written.
   package static func write(folder files: [String: Data], to url: URL) throws -> Bool {
     let manager = FileManager.default
-    let present: PathKind = kind(of: url)
+    let present: PathKind = PathKind(url)
     switch present {
     case .nothing: break
     case .file: throw occupied(url, "There is a file, not a compiled model.")
@@ -78,7 +78,7 @@ package enum CompiledFile {
       ["mom", "omo"].contains(url.pathExtension) || url.lastPathComponent == versionInfo
       // What Finder and network file systems leave behind.
       || url.lastPathComponent == ".DS_Store" || url.lastPathComponent.hasPrefix("._")
-    return isNamedSo && kind(of: url) == .file
+    return isNamedSo && PathKind(url) == .file
   }
 
   /// Whether the bytes are the archive of a model or a mapping model.
@@ -90,18 +90,6 @@ package enum CompiledFile {
   }
 
   // MARK: Places
-
-  private enum PathKind {
-    case nothing
-    case file
-    case folder
-  }
-
-  private static func kind(of url: URL) -> PathKind {
-    var isFolder: ObjCBool = false
-    guard FileManager.default.fileExists(atPath: url.path, isDirectory: &isFolder) else { return .nothing }
-    return isFolder.boolValue ? .folder : .file
-  }
 
   private static func read(_ url: URL) throws -> Data {
     let kind: FileAttributeType? =
