@@ -53,6 +53,25 @@ struct SourceModelTests {
     }.sorted()
   }
 
+  @Test("names whose upper and lower case have other letters are found in a document")
+  func caseless() throws {
+    let folder = try TemporaryFolder()
+    let former: [Attribute] = [("größe", .stringAttributeType, nil)]
+    let program = try SourceModel.write(
+      [Self.version(former), Self.version([("label", .stringAttributeType, "größe")])], in: folder)
+    let url: URL = folder.file("store")
+    try Versions.using(Self.lost(Self.version(former), ["Item", "Tag"]), .xml, url) { context in
+      _ = Versions.make("Item", ["größe": "XL"], context)
+      try context.save()
+    }
+    let found: [String] = try Versions.using(program, .xml, url, Versions.automatic) { context in
+      try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Item")).map {
+        "\($0.value(forKey: "label") ?? "nil")"
+      }
+    }
+    #expect(found == ["XL"])
+  }
+
   @Test("an XML store by the names and types of its document, a binary one by the hashes of its objects")
   func fitting() throws {
     for (kind, entities) in [(StoreKind.xml, ["Item", "Tag"]), (.binary, ["Tag"])] {

@@ -2,11 +2,11 @@ import CoreDataModel
 import Foundation
 
 /// What the objects of a file tell of the model that they were written with: the names and types of what they
-/// have. Names are compared without case, as XML stores write them. An attribute that is nil in all objects
-/// is not there, nor is an entity without objects.
+/// have. Names are compared without case (`XMLStoreNames.caseless`), as XML stores write them. An attribute
+/// that is nil in all objects is not there, nor is an entity without objects.
 package struct StoreStructure: Sendable, Equatable {
   package struct Entity: Sendable, Equatable {
-    /// By the name in lower case: the type as the file calls it.
+    /// By the name without case: the type as the file calls it.
     package var attributes: [String: String] = [:]
     package var relationships: [String: Relationship] = [:]
   }
@@ -17,32 +17,34 @@ package struct StoreStructure: Sendable, Equatable {
     package var destination: String
   }
 
-  /// By the name in lower case.
+  /// By the name without case.
   package var entities: [String: Entity] = [:]
 
   package init() {}
 
   mutating func note(attribute: String, _ type: String, of entity: String) {
-    entities[entity.lowercased(), default: Entity()].attributes[attribute.lowercased()] = type.lowercased()
+    entities[XMLStoreNames.caseless(entity), default: Entity()].attributes[
+      XMLStoreNames.caseless(attribute)] =
+      type.lowercased()
   }
 
   /// `counts`: the fewest and the most objects, as in `0/1`.
   mutating func note(relationship: String, _ counts: String, to destination: String, of entity: String) {
     let limit: Int = counts.split(separator: "/").last.flatMap { Int($0) } ?? 0
-    entities[entity.lowercased(), default: Entity()].relationships[relationship.lowercased()] =
-      Relationship(limit: limit, destination: destination.lowercased())
+    let name: String = XMLStoreNames.caseless(relationship)
+    entities[XMLStoreNames.caseless(entity), default: Entity()].relationships[name] =
+      Relationship(limit: limit, destination: XMLStoreNames.caseless(destination))
   }
 
   /// What of an entity's objects a model has no place for, a clause each; none if they can be read with it.
   package func misfits(of name: String, _ layout: ModelLayout) -> [String] {
-    guard let own = entities[name.lowercased()] else { return [] }
+    let key: String = XMLStoreNames.caseless(name)
+    guard let own = entities[key] else { return [] }
     guard
-      let entity = layout.entities.first(where: {
-        $0.name.lowercased() == name.lowercased() && !$0.isAbstract
-      })
+      let entity = layout.entities.first(where: { XMLStoreNames.caseless($0.name) == key && !$0.isAbstract })
     else { return ["it has no objects of \(name)"] }
     let slots: [String: PropertySlot] = Dictionary(
-      entity.slots.map { ($0.name.lowercased(), $0) }, uniquingKeysWith: { first, _ in first })
+      entity.slots.map { (XMLStoreNames.caseless($0.name), $0) }, uniquingKeysWith: { first, _ in first })
     var clauses: [String] = []
     for (key, type) in own.attributes.sorted(by: { $0.key < $1.key }) {
       let place: String = "\(entity.name).\(slots[key]?.name ?? key)"
@@ -61,7 +63,7 @@ package struct StoreStructure: Sendable, Equatable {
         continue
       }
       let destination: String = relationship.destinationEntity?.name ?? ""
-      if destination.lowercased() != found.destination {
+      if XMLStoreNames.caseless(destination) != found.destination {
         clauses.append("\(place) leads to \(destination), and to \(found.destination) in the store")
       } else if !slot.isToMany, found.limit != 1 {
         clauses.append("\(place) is to one, and to many in the store")
