@@ -223,7 +223,9 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
           ?? .fresh(type: SQLiteKind().type, model: layout.model, entityNames: options.entityNames)
         : try StoreMetadata.read(database, url: url)
       if options.checksModel {
-        try ModelCheck.check(metadata, layout: layout, entityNames: options.entityNames, url: url) {
+        try ModelCheck.check(
+          metadata, layout: layout, entityNames: options.entityNames, url: url, acceptsUnknown: true
+        ) {
           try? ModelCache.read(database, url: url)
         }
       }

@@ -25,11 +25,11 @@ package enum ModelCheck {
   ///
   /// `carried` returns the model that the store carries; it is called only if the hashes do not decide, and
   /// for the words of the error.
-  /// Entities that can't be compared are accepted; their columns are checked anyway when the schema is
-  /// matched.
+  /// `acceptsUnknown`: whether entities that can't be compared are accepted, because their columns are
+  /// checked when the schema is matched.
   package static func check(
     _ metadata: StoreMetadata, layout: ModelLayout, entityNames: Set<String>?, url: URL,
-    carried: () -> NSManagedObjectModel?
+    acceptsUnknown: Bool, carried: () -> NSManagedObjectModel?
   ) throws {
     var versions = EntityVersions(hashes: metadata.hashes, structures: [:])
     if layout.entities.contains(where: { versions.fits($0.entity) == nil }) {
@@ -42,7 +42,7 @@ package enum ModelCheck {
       seen.insert(entity.name)
       if versions.hashes[entity.name] == nil {
         missing.append(entity.name)
-      } else if versions.fits(entity.entity) == false {
+      } else if !(versions.fits(entity.entity) ?? acceptsUnknown) {
         differing.append(entity.name)
       }
     }

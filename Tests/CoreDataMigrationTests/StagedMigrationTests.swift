@@ -152,6 +152,38 @@ struct StagedMigrationTests {
     #expect(after == before)
   }
 
+  @Test("an entity with a derived attribute has versions too", arguments: [StoreKind.sqlite, .xml, .binary])
+  func derivedAttributes(_ kind: StoreKind) throws {
+    func version(isRequired: Bool) -> NSManagedObjectModel {
+      Versions.first { model in
+        let person: NSEntityDescription = model.entitiesByName["Person"]!
+        let upper = NSDerivedAttributeDescription()
+        (upper.name, upper.attributeType, upper.isOptional) = ("upper", .stringAttributeType, true)
+        upper.derivationExpression = CoreData.NSExpression(format: "uppercase:(name)")
+        person.properties.append(upper)
+        let age: NSAttributeDescription = person.attributesByName["age"]!
+        if isRequired { (age.isOptional, age.defaultValue) = (false, 7) }
+      }
+    }
+    let folder = try TemporaryFolder()
+    let url: URL = try #require(kind.url("store", in: folder))
+    let (old, new) = (version(isRequired: false), version(isRequired: true))
+    try Versions.using(old, kind, url) { context in
+      _ = Versions.make("Person", ["name": "ann"], context)
+      try context.save()
+    }
+    #expect(try Versions.using(version(isRequired: false), kind, url) { _ in true })
+    let error = errorThrown { try Versions.using(new, kind, url) { _ in } }
+    #expect(error?.code == NSPersistentStoreIncompatibleVersionHashError, "\(error as Any)")
+    let stage = NSCustomMigrationStage(migratingFrom: Self.reference(old), to: Self.reference(new))
+    try Versions.using(new, kind, url, Self.options([stage])) { context in
+      let person: NSManagedObject = try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Person"))[
+        0]
+      #expect(person.value(forKey: "age") as? Int == 7)
+      #expect(person.value(forKey: "upper") as? String == "ANN")
+    }
+  }
+
   @Test("versions between two stages are passed lightly")
   func gap() throws {
     let folder = try TemporaryFolder()

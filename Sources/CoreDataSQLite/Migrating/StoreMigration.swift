@@ -75,7 +75,7 @@ struct StoreMigration {
     let names: Set<String>? = metadata.hashes.isEmpty ? nil : Set(metadata.hashes.keys)
     if options.checksModel {
       func check(_ layout: ModelLayout, _ names: Set<String>?) throws {
-        try ModelCheck.check(metadata, layout: layout, entityNames: names, url: url) {
+        try ModelCheck.check(metadata, layout: layout, entityNames: names, url: url, acceptsUnknown: true) {
           try? ModelCache.read(database, url: url)
         }
       }

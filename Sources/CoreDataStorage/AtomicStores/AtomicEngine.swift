@@ -76,7 +76,9 @@ package final class AtomicEngine: StoreEngine, @unchecked Sendable {
       let metadata: StoreMetadata = try format.metadata(of: content)
       // A store without hashes is older than they are.
       if !metadata.hashes.isEmpty {
-        try ModelCheck.check(metadata, layout: layout, entityNames: options.entityNames, url: url) { nil }
+        try ModelCheck.check(
+          metadata, layout: layout, entityNames: options.entityNames, url: url, acceptsUnknown: false
+        ) { nil }
       }
     }
     let header: AtomicStoreHeader = try format.read(content, into: loader)

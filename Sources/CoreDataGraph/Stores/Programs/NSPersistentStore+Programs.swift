@@ -38,7 +38,8 @@ extension NSPersistentStore {
       metadata = known
     } else if options.checksModel {
       try ModelCheck.check(
-        kept, layout: runtime.layout, entityNames: names, url: url ?? URL(fileURLWithPath: "/dev/null")
+        kept, layout: runtime.layout, entityNames: names, url: url ?? URL(fileURLWithPath: "/dev/null"),
+        acceptsUnknown: false
       ) { nil }
     }
     noteMetadataSaved()
