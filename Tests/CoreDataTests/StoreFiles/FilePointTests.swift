@@ -9,35 +9,14 @@ import Testing
 /// that changes a file. In a soak n is each of them.
 @Suite("A process that exchanges stores is stopped at its n-th change of a file", .serialized)
 struct FilePointTests {
-  private struct Place {
-    let scenario: FileScenario
-    let template: URL
-    let results: URL
-    let calls: Int
+  private typealias Place = CrashPlace<FileScenario>
 
-    init(_ scenario: FileScenario) throws {
-      self.scenario = scenario
-      template = try TemporaryFolder().url
-      results = try TemporaryFolder().url
-      try scenario.prepare(template)
-      calls = try CrashRun.calls(of: scenario, template: template, in: results)
-    }
-
-    func run(_ kind: CrashRun.Kind, sample: Int) throws -> [CrashRun.Outcome] {
-      try CrashRun.run(
-        scenario, kind, points: CrashRun.points(of: calls, sample: sample), template: template, in: results)
-    }
-
-    func names(_ folder: URL) throws -> [String] {
-      try FileManager.default.subpathsOfDirectory(atPath: folder.path).sorted()
-        // The log of a store that no context uses any longer goes with the process or before.
-        .filter { !$0.hasSuffix("-wal") && !$0.hasSuffix("-shm") }
-        // The names of external files are random.
-        .map { UUID(uuidString: URL(fileURLWithPath: $0).lastPathComponent) == nil ? $0 : "a value" }
-    }
-
-    /// What a process leaves that nobody stops.
-    func whole() throws -> [String] { try names(results.appendingPathComponent("never-0")) }
+  private func names(_ folder: URL) throws -> [String] {
+    try FileManager.default.subpathsOfDirectory(atPath: folder.path).sorted()
+      // The log of a store that no context uses any longer goes with the process or before.
+      .filter { !$0.hasSuffix("-wal") && !$0.hasSuffix("-shm") }
+      // The names of external files are random.
+      .map { UUID(uuidString: URL(fileURLWithPath: $0).lastPathComponent) == nil ? $0 : "a value" }
   }
 
   /// Expects old or new stores, whole; then does the work again, and nothing of the stopped process may be
@@ -46,7 +25,7 @@ struct FilePointTests {
     let scenario: FileScenario = place.scenario
     let isDone: Bool = try Self.isDone(scenario, outcome.folder)
     if outcome.noted == 1 {
-      let found: [String] = try place.names(outcome.folder)
+      let found: [String] = try names(outcome.folder)
       #expect(isDone, "\(note): \(found)")
     }
     let problems: [String] = try scenario.problems(in: outcome.folder)
@@ -58,8 +37,8 @@ struct FilePointTests {
     #expect(again.isEmpty, "\(note), again: \(again)")
     // Examining a destroyed store has made a new one.
     if scenario.work == .destroy { try scenario.doWork(in: outcome.folder) }
-    let whole: [String] = try place.whole()
-    var left: [String] = try place.names(outcome.folder)
+    let whole: [String] = try names(place.whole)
+    var left: [String] = try names(outcome.folder)
     // Killed after the work, while it removed its hidden folder: the next store made here removes that.
     if isDone { left.removeAll { $0.contains(".new-") } }
     #expect(left == whole, "\(note): \(left) in place of \(whole)")
@@ -95,12 +74,10 @@ struct FilePointTests {
     .enabled(if: CrashRun.isAvailable, "\(CrashRun.absence)"), arguments: scenarios)
   func killed(_ scenario: FileScenario) throws {
     let place = try Place(scenario)
-    for kind in [CrashRun.Kind.kill, .tear] {
-      for outcome in try place.run(kind, sample: 5) {
-        let note: Comment = "\(scenario), \(kind) at \(outcome.point) of \(place.calls): \(outcome.call)"
-        #expect(outcome.status == SIGKILL, note)
-        try examine(outcome, place, note)
-      }
+    for (outcome, note) in try place.outcomes(.kill, .tear, sample: 5) {
+      let note = Comment(rawValue: note)
+      #expect(outcome.status == SIGKILL, note)
+      try examine(outcome, place, note)
     }
     print("\(scenario): \(place.calls) points")
   }
@@ -110,14 +87,12 @@ struct FilePointTests {
     .enabled(if: CrashRun.isAvailable, "\(CrashRun.absence)"), arguments: scenarios)
   func full(_ scenario: FileScenario) throws {
     let place = try Place(scenario)
-    for kind in [CrashRun.Kind.full, .once] {
-      for outcome in try place.run(kind, sample: 5) {
-        let note: Comment = "\(scenario), \(kind) at \(outcome.point) of \(place.calls): \(outcome.call)"
-        #expect(outcome.status == 0, note)
-        #expect(outcome.faults.isEmpty, "\(note): \(outcome.faults)")
-        #expect(outcome.noted == 1, note)
-        try examine(outcome, place, note)
-      }
+    for (outcome, note) in try place.outcomes(.full, .once, sample: 5) {
+      let note = Comment(rawValue: note)
+      #expect(outcome.status == 0, note)
+      #expect(outcome.faults.isEmpty, "\(note): \(outcome.faults)")
+      #expect(outcome.noted == 1, note)
+      try examine(outcome, place, note)
     }
   }
 }

@@ -9,48 +9,24 @@ import Testing
 /// the store over three saves to closing it. In a soak n is each of them.
 @Suite("A process that saves is stopped at its n-th change of a file", .serialized)
 struct SavePointTests {
-  private struct Place {
-    let scenario: SaveScenario
-    let template: URL
-    let results: URL
-    let calls: Int
-    let states: [[String]]
+  private typealias Place = CrashPlace<SaveScenario>
 
-    init(_ scenario: SaveScenario) throws {
-      self.scenario = scenario
-      template = try TemporaryFolder().url
-      results = try TemporaryFolder().url
-      try scenario.prepare(template)
-      calls = try CrashRun.calls(of: scenario, template: template, in: results)
-      states = try scenario.states()
-    }
-
-    func run(_ kind: CrashRun.Kind, sample: Int) throws -> [CrashRun.Outcome] {
-      try CrashRun.run(
-        scenario, kind, points: CrashRun.points(of: calls, sample: sample), template: template, in: results)
-    }
-
-    /// What lies in a folder, hidden files too, but for the new file of a store that is one file and was
-    /// being created: another process may be writing it.
-    func names(_ folder: URL) throws -> [String] {
-      try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
-        .filter { !$0.hasPrefix(".\(scenario.url(in: folder).lastPathComponent).new-") }
-    }
-
-    /// What a process leaves that nobody stops.
-    func whole() throws -> [String] { try names(results.appendingPathComponent("never-0")) }
+  /// What lies in a folder, hidden files too, but for the new file of a store that is one file and was being
+  /// created: another process may be writing it.
+  private func names(_ folder: URL, _ scenario: SaveScenario) throws -> [String] {
+    try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
+      .filter { !$0.hasPrefix(".\(scenario.url(in: folder).lastPathComponent).new-") }
   }
 
   /// Opens a store that a process has left, expects one of the states, whole, and completes the saves. Then
   /// nothing may be left of the process.
   private func examine(
-    _ outcome: CrashRun.Outcome, _ place: Place, atLeast: Int, atMost: Int, _ note: Comment
-  )
-    throws
-  {
+    _ outcome: CrashRun.Outcome, _ place: Place, _ states: [[String]], atLeast: Int, atMost: Int,
+    _ note: Comment
+  ) throws {
     let context: NSManagedObjectContext = try place.scenario.open(outcome.folder)
     let state: [String] = try SaveScenario.state(context)
-    let done: Int = try #require(place.states.firstIndex(of: state), "\(note): \(state)")
+    let done: Int = try #require(states.firstIndex(of: state), "\(note): \(state)")
     #expect(done >= atLeast && done <= atMost, "\(note): \(done) saves")
     let url: URL = place.scenario.url(in: outcome.folder)
     let photos = PhotoStore(url: url)
@@ -61,7 +37,7 @@ struct SavePointTests {
     }
     let steps: [Int] = place.scenario.steps
     for step in steps.dropFirst(done) { try SaveScenario.save(step, context) }
-    #expect(try SaveScenario.state(context) == place.states[steps.count], note)
+    #expect(try SaveScenario.state(context) == states[steps.count], note)
     // A store that is one file is cleaned up by its next save.
     if done == steps.count {
       try context.performAndWait {
@@ -70,7 +46,7 @@ struct SavePointTests {
       }
     }
     try SaveScenario.close(context)
-    #expect(try place.names(outcome.folder) == place.whole(), note)
+    #expect(try names(outcome.folder, place.scenario) == names(place.whole, place.scenario), note)
     try FileManager.default.removeItem(at: outcome.folder)
   }
 
@@ -83,14 +59,13 @@ struct SavePointTests {
     .enabled(if: CrashRun.isAvailable, "\(CrashRun.absence)"), arguments: scenarios)
   func killed(_ scenario: SaveScenario) throws {
     let place = try Place(scenario)
+    let states: [[String]] = try scenario.states()
     var seen: Set<Int> = []
-    for kind in [CrashRun.Kind.kill, .tear] {
-      for outcome in try place.run(kind, sample: 6) {
-        let note: Comment = "\(scenario), \(kind) at \(outcome.point) of \(place.calls): \(outcome.call)"
-        #expect(outcome.status == SIGKILL, note)
-        seen.insert(outcome.noted)
-        try examine(outcome, place, atLeast: outcome.noted, atMost: outcome.noted + 1, note)
-      }
+    for (outcome, note) in try place.outcomes(.kill, .tear, sample: 6) {
+      let note = Comment(rawValue: note)
+      #expect(outcome.status == SIGKILL, note)
+      seen.insert(outcome.noted)
+      try examine(outcome, place, states, atLeast: outcome.noted, atMost: outcome.noted + 1, note)
     }
     #expect(seen.count > 1, "the processes died after \(seen) saves")
     print("\(scenario): \(place.calls) points")
@@ -101,14 +76,13 @@ struct SavePointTests {
     .enabled(if: CrashRun.isAvailable, "\(CrashRun.absence)"), arguments: scenarios)
   func full(_ scenario: SaveScenario) throws {
     let place = try Place(scenario)
-    for kind in [CrashRun.Kind.full, .once] {
-      for outcome in try place.run(kind, sample: 6) {
-        let note: Comment = "\(scenario), \(kind) at \(outcome.point) of \(place.calls): \(outcome.call)"
-        #expect(outcome.status == 0, note)
-        #expect(outcome.faults.isEmpty, "\(note): \(outcome.faults)")
-        let all: Int = scenario.steps.count
-        try examine(outcome, place, atLeast: all, atMost: all, note)
-      }
+    let states: [[String]] = try scenario.states()
+    for (outcome, note) in try place.outcomes(.full, .once, sample: 6) {
+      let note = Comment(rawValue: note)
+      #expect(outcome.status == 0, note)
+      #expect(outcome.faults.isEmpty, "\(note): \(outcome.faults)")
+      let all: Int = scenario.steps.count
+      try examine(outcome, place, states, atLeast: all, atMost: all, note)
     }
   }
 }
