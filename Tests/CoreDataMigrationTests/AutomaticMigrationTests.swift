@@ -277,6 +277,30 @@ struct AutomaticMigrationTests {
     #expect(failures.all == [])
   }
 
+  @Test("a relationship that becomes ordered has the order of its members' keys", arguments: kinds)
+  func becomesOrdered(_ kind: StoreKind) throws {
+    let folder = try TemporaryFolder()
+    let unordered: NSManagedObjectModel = Versions.first { model in
+      model.entitiesByName["Person"]!.relationshipsByName["pets"]!.isOrdered = false
+    }
+    let program = try SourceModel.write([unordered, Versions.first()], in: folder)
+    let url: URL = try #require(kind.url("store", in: folder))
+    try Versions.using(unordered, kind, url) { context in
+      let pets = (0..<40).map { Versions.make("Pet", ["name": "\($0)"], context) }
+      _ = Versions.make("Person", ["name": "owner", "pets": NSSet(array: pets)], context)
+      try context.save()
+    }
+    try Versions.using(program, kind, url, Versions.automatic) { context in
+      let owner = try #require(try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Person")).first)
+      let keys: [Int] = owner.mutableOrderedSetValue(forKey: "pets").array.compactMap {
+        ($0 as? NSManagedObject).flatMap {
+          Int($0.objectID.uriRepresentation().lastPathComponent.dropFirst())
+        }
+      }
+      #expect(keys.count == 40 && keys == keys.sorted())
+    }
+  }
+
   private func metadata(_ kind: StoreKind, _ url: URL) throws -> [String: Any] {
     try NSPersistentStoreCoordinator.metadataForPersistentStore(ofType: kind.type, at: url, options: nil)
   }

@@ -152,7 +152,7 @@ extension MigrationStack {
     case nil, is NSNull: members = []
     case let list as [Any]: members = list
     case let set as NSOrderedSet: members = set.array
-    case let set as NSSet: members = set.allObjects
+    case let set as NSSet: members = set.inOrderOfKeys
     case let one?: members = [one]
     }
     func failure(_ reason: String) -> MigrationFailure {

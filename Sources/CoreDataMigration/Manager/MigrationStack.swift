@@ -323,7 +323,7 @@ final class MigrationStack {
       }
       switch try expression.expressionValueThrowing(with: nil, context: variables) {
       case let objects as [NSManagedObject]: return .objects(objects)
-      case let set as NSSet: return .objects(set.allObjects.compactMap { $0 as? NSManagedObject })
+      case let set as NSSet: return .objects(set.inOrderOfKeys.compactMap { $0 as? NSManagedObject })
       case let set as NSOrderedSet: return .objects(set.array.compactMap { $0 as? NSManagedObject })
       case nil: return .objects([])
       case let other?:

@@ -287,8 +287,8 @@ extension NSMigrationManager: MessageReceiver, KeyValueReadable {
     case let object as NSManagedObject: return [object]
     case let objects as [NSManagedObject]: return objects
     case let set as NSOrderedSet: return try set.array.flatMap { try objects($0, selector) }
-    case let set as NSSet: return try set.allObjects.flatMap { try objects($0, selector) }
-    case let set as Set<NSManagedObject>: return Array(set)
+    case let set as NSSet: return try set.inOrderOfKeys.flatMap { try objects($0, selector) }
+    case let set as Set<NSManagedObject>: return Array(set).inOrderOfKeys
     case let list as [Any]: return try list.flatMap { try objects($0, selector) }
     case let other?:
       throw MigrationFailure.function(selector, "its last argument is \(type(of: other)), not objects")
