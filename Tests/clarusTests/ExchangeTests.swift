@@ -252,6 +252,18 @@ import Testing
     Refusal(
       name: "x.json", text: "[{\"title\": \"a\", \"title\": \"b\"}]",
       says: "x.json:1:17: The name \"title\" is there twice."),
+    Refusal(
+      name: "x.json",
+      text: """
+        [{"$entity": "Category", "$id": "a", "items": ["x"]},
+         {"$entity": "Category", "$id": "b", "items": ["x"]}, {"$id": "x"}]
+        """,
+      says:
+        "x.json:2:48: Item.category of one object is told twice: here, and otherwise at line 1, column 48."),
+    Refusal(
+      name: "x.json",
+      text: "[{\"$entity\": \"Category\", \"items\": [\"x\"]},\n{\"$id\": \"x\", \"category\": null}]",
+      says: "Item.category of one object is told twice: here, and otherwise at line 1, column 36"),
     Refusal(name: "x.json", text: "[01]", says: "x.json:1:2: 01 is no number of JSON."),
     Refusal(
       name: "x.json", text: String(repeating: "[", count: 100_000),

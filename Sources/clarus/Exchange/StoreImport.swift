@@ -23,6 +23,12 @@ final class StoreImport {
     var object: NSManagedObject
   }
 
+  /// A to-one relationship of an object, in whichever of its two sides the file tells it.
+  private struct Holder: Hashable {
+    let object: ObjectIdentifier
+    let relationship: ObjectIdentifier
+  }
+
   private let context: NSManagedObjectContext
   private let store: NSPersistentStore
   private let layout: ModelLayout
@@ -35,6 +41,8 @@ final class StoreImport {
   private var itemsByID: [String: Int] = [:]
   /// By root entity's name, then the values of a match key.
   private var itemsByKey: [String: [[PredicateValue]: Int]] = [:]
+  /// What the file has told of to-one relationships, with the place.
+  private var held: [Holder: (object: NSManagedObject?, position: TextPosition)] = [:]
 
   init(
     _ context: NSManagedObjectContext, store: NSPersistentStore, layout: ModelLayout,
@@ -273,16 +281,23 @@ final class StoreImport {
         field.position, "\(item.entity.name).\(slot.name) is not stored, so it can't be imported.")
     }
     let name: String = "\(item.entity.name).\(slot.name)"
+    let inverse: NSRelationshipDescription? = slot.relationship?.inverseRelationship.flatMap {
+      $0.isToMany ? nil : $0
+    }
     guard slot.isToMany else {
       let target: NSManagedObject? =
         if case .null = field.value.content { nil } else { try target(field.value, destination, key, name) }
+      try hold(target, slot.relationship, of: item.object, field.position)
+      if let target { try hold(item.object, inverse, of: target, field.position) }
       if item.object.value(forKey: slot.name) as? NSManagedObject !== target {
         item.object.setValue(target, forKey: slot.name)
       }
       return
     }
     let members: [NSManagedObject] = try self.members(field.value).map {
-      try target($0, destination, key, name)
+      let member: NSManagedObject = try target($0, destination, key, name)
+      try hold(item.object, inverse, of: member, $0.position)
+      return member
     }
     if slot.relationship?.isOrdered == true {
       let new = NSOrderedSet(array: members)
@@ -295,6 +310,26 @@ final class StoreImport {
         item.object.setValue(new, forKey: slot.name)
       }
     }
+  }
+
+  /// Notes what an object's to-one relationship holds. Throws if the file told another object before: the
+  /// later one would replace it without a word.
+  private func hold(
+    _ target: NSManagedObject?, _ relationship: NSRelationshipDescription?, of object: NSManagedObject,
+    _ position: TextPosition
+  ) throws {
+    guard let relationship else { return }
+    let holder = Holder(object: ObjectIdentifier(object), relationship: ObjectIdentifier(relationship))
+    guard let known = held[holder] else {
+      held[holder] = (target, position)
+      return
+    }
+    guard known.object !== target else { return }
+    throw ImportError(
+      position,
+      "\(object.entity.name ?? "").\(relationship.name) of one object is told twice: here, and otherwise at line "
+        + "\(known.position.line), column \(known.position.column). It holds one object: remove one of the two."
+    )
   }
 
   /// A list, or in CSV a text with spaces.
