@@ -46,12 +46,8 @@ final class ModelXMLParser: NSObject, XMLParserDelegate {
       throw ModelFileError(file: file, reason: "The file is empty; restore it from version control.")
     }
     let reader = ModelXMLParser(file: file)
-    if !XMLBytes.isUTF8(data), let line = XMLBytes.lineOfDamage(data) {
-      throw reader.malformed(line: line, NSError(domain: "libxml2", code: 81))
-    }
-    if let line = XMLBytes.lineOfCrowdedElement(data) {
-      throw ModelFileError(
-        file: file, line: line, reason: "An element has more than 256 attributes, as none of a model has.")
+    if let (line, reason) = XMLBytes.refusal(of: data) {
+      throw ModelFileError(file: file, line: line, reason: reason + " Nothing of the file was used.")
     }
     let parser: XMLParser = XMLBytes.parser(of: data)
     parser.shouldResolveExternalEntities = false

@@ -4,89 +4,148 @@ import Foundation
   import FoundationXML
 #endif
 
-/// What must be known of a document before Foundation's parser reads it: on Linux the parser stops the
-/// program at a name that is not UTF-8 (Swift 6.3).
-package enum XMLBytes {
+/// What must be known of a document before Foundation's parser reads it: on Linux (Swift 6.3) the parser stops
+/// the program at a name that is not UTF-8, also one that a declared encoding makes of it, and expands
+/// entities without telling.
+package struct XMLBytes {
   /// How many bytes the value of an attribute may have: the parser refuses 10,000,000.
   package static let longestAttribute: Int = 9_000_000
+  /// How many attributes an element may have: the parser compares each with all before it, so that 100,000
+  /// take most of a minute.
+  private static let mostAttributes: Int = 256
+
+  private let bytes: UnsafeRawBufferPointer
+  private var place: Int = 0
 
   /// A parser of a document. It reads a stream, since `XMLParser(data:)` refuses documents above 10 MB: they
   /// are one piece for the parser then, and it limits the length of pieces.
   package static func parser(of data: Data) -> XMLParser { XMLParser(stream: InputStream(data: data)) }
 
-  /// The line of the first byte that is not UTF-8, counted from 1; nil if there is none.
-  package static func lineOfDamage(_ data: Data) -> Int? {
-    var decoder = UTF8()
-    var line: Int = 1
-    var bytes = data.makeIterator()
-    while true {
-      switch decoder.decode(&bytes) {
-      case .scalarValue(let scalar): if scalar == "\n" { line += 1 }
-      case .emptyInput: return nil
-      case .error: return line
-      }
-    }
-  }
-
-  /// Quicker than `lineOfDamage`.
-  package static func isUTF8(_ data: Data) -> Bool {
-    data.withUnsafeBytes { String(validating: $0, as: UTF8.self) != nil }
-  }
-
-  /// The line of an element with more attributes than documents of ours have; nil if there is none. The
-  /// parser compares each attribute of an element with all before it, so that 100,000 take most of a minute.
+  /// Why a document is not given to the parser, with the line, counted from 1; nil if it may be.
   ///
-  /// Cost: one pass over the bytes.
-  package static func lineOfCrowdedElement(_ data: Data, most: Int = 256) -> Int? {
+  /// Cost: three passes over the bytes, quicker than the parser's.
+  package static func refusal(of data: Data) -> (line: Int, reason: String)? {
     data.withUnsafeBytes { bytes in
-      crowdedElement(bytes, most).map { end in bytes[..<end].count { $0 == UInt8(ascii: "\n") } + 1 }
+      var scan = XMLBytes(bytes: bytes)
+      return scan.refusal().map { reason in
+        (bytes[..<min(scan.place, bytes.count)].count { $0 == UInt8(ascii: "\n") } + 1, reason)
+      }
     }
   }
 
-  private static func crowdedElement(_ bytes: UnsafeRawBufferPointer, _ most: Int) -> Int? {
-    func skip(_ end: String, from start: Int) -> Int {
-      let end: [UInt8] = Array(end.utf8)
-      var place: Int = start
-      while place + end.count <= bytes.count {
-        if bytes[place] == end[0], bytes[place..<place + end.count].elementsEqual(end) {
-          return place + end.count
-        }
-        place += 1
-      }
-      return bytes.count
+  private init(bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
+
+  /// The reason, with `place` where it is.
+  private mutating func refusal() -> String? {
+    if String(validating: bytes, as: UTF8.self) == nil {
+      place = placeOfDamage()
+      return "It has bytes that are not UTF-8."
     }
-    func starts(_ text: String, at place: Int) -> Bool {
-      bytes[place...].starts(with: Array(text.utf8))
+    if let zero = bytes.firstIndex(of: 0) {
+      place = zero
+      return "It has a zero byte, which text never has."
     }
+    if let reason = refusalOfProlog() { return reason }
+    return findCrowdedElement() ? "An element has more than \(Self.mostAttributes) attributes." : nil
+  }
+
+  private func placeOfDamage() -> Int {
+    var decoder = UTF8()
+    var rest = bytes.makeIterator()
     var place: Int = 0
-    while let start = bytes[place...].firstIndex(of: UInt8(ascii: "<")) {
-      place = start + 1
-      if starts("!--", at: place) {
-        place = skip("-->", from: place)
-      } else if starts("![CDATA[", at: place) {
-        place = skip("]]>", from: place)
-      } else if starts("?", at: place) {
-        place = skip("?>", from: place)
-      } else {
-        // An equals sign outside quotation marks is an attribute.
-        var quote: UInt8 = 0
-        var count: Int = 0
-        while place < bytes.count {
-          let byte: UInt8 = bytes[place]
-          if quote != 0 {
-            if byte == quote { quote = 0 }
-          } else if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "'") {
-            quote = byte
-          } else if byte == UInt8(ascii: "=") {
-            count += 1
-            if count > most { return place }
-          } else if byte == UInt8(ascii: ">") {
-            break
-          }
-          place += 1
+    while case .scalarValue(let scalar) = decoder.decode(&rest) { place += UTF8.width(scalar) }
+    return place
+  }
+
+  /// What stands before the outermost element.
+  private mutating func refusalOfProlog() -> String? {
+    if starts("\u{FEFF}") { place = 3 }
+    while place < bytes.count {
+      if starts("<!--") {
+        skip(past: "-->")
+      } else if starts("<?") {
+        let start: Int = place
+        skip(past: "?>")
+        if let encoding = Self.encoding(String(decoding: bytes[start..<place], as: UTF8.self)) {
+          place = start
+          return "It declares the encoding \(encoding); save it in UTF-8 and declare that."
         }
+      } else if starts("<!") {
+        let start: Int = place
+        skip(past: ">")
+        if bytes[start..<place].contains(UInt8(ascii: "[")) {
+          place = start
+          return "Its document type declares entities, which files of models and stores never do."
+        }
+      } else if starts("<") {
+        return nil
+      } else {
+        place += 1
       }
     }
     return nil
+  }
+
+  /// The encoding that an instruction declares, if it is another than UTF-8 or a part of it.
+  private static func encoding(_ instruction: String) -> String? {
+    guard instruction.hasPrefix("<?xml"), let name = instruction.range(of: "encoding") else { return nil }
+    let value: Substring = instruction[name.upperBound...].drop { " \t\r\n=\"'".contains($0) }
+      .prefix { !" \t\r\n\"'?".contains($0) }
+    return ["utf-8", "us-ascii", "ascii"].contains(value.lowercased()) ? nil : String(value.prefix(40))
+  }
+
+  /// Ends at an element with too many attributes, if there is one.
+  private mutating func findCrowdedElement() -> Bool {
+    while let start = bytes[min(place, bytes.count)...].firstIndex(of: UInt8(ascii: "<")) {
+      place = start
+      if starts("<!--") {
+        skip(past: "-->")
+      } else if starts("<![CDATA[") {
+        skip(past: "]]>")
+      } else if starts("<?") {
+        skip(past: "?>")
+      } else if isCrowded() {
+        return true
+      }
+    }
+    return false
+  }
+
+  /// Goes to the end of a tag. An equals sign outside quotation marks is an attribute.
+  private mutating func isCrowded() -> Bool {
+    var quote: UInt8 = 0
+    var count: Int = 0
+    while place < bytes.count {
+      let byte: UInt8 = bytes[place]
+      if quote != 0 {
+        if byte == quote { quote = 0 }
+      } else if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "'") {
+        quote = byte
+      } else if byte == UInt8(ascii: "=") {
+        count += 1
+        if count > Self.mostAttributes { return true }
+      } else if byte == UInt8(ascii: ">") {
+        return false
+      }
+      place += 1
+    }
+    return false
+  }
+
+  private func starts(_ text: StaticString) -> Bool {
+    let count: Int = text.utf8CodeUnitCount
+    guard place + count <= bytes.count else { return false }
+    for offset in 0..<count where bytes[place + offset] != text.utf8Start[offset] { return false }
+    return true
+  }
+
+  private mutating func skip(past end: StaticString) {
+    while place < bytes.count {
+      if starts(end) {
+        place += end.utf8CodeUnitCount
+        return
+      }
+      place += 1
+    }
   }
 }

@@ -39,21 +39,8 @@ final class XMLStoreReader: NSObject, XMLParserDelegate {
   }
 
   func read() throws -> AtomicStoreHeader {
-    if !XMLBytes.isUTF8(file.bytes), let line = XMLBytes.lineOfDamage(file.bytes) {
-      throw file.damage("It has bytes that are not UTF-8, at line \(line). Restore a copy of the file.")
-    }
-    if let line = XMLBytes.lineOfCrowdedElement(file.bytes) {
-      throw file.damage(
-        "An element at line \(line) has more than 256 attributes, and no element of a store has as many. Restore a copy "
-          + "of the file.")
-    }
-    // The parser leaves references to external ones out of the text.
-    let start: Data.Index = file.bytes.startIndex
-    let root: Range<Data.Index>? = file.bytes.range(of: Data("<database>".utf8))
-    let beginning: Data = file.bytes[start..<(root?.lowerBound ?? start)]
-    if beginning.range(of: Data("<!ENTITY".utf8)) != nil {
-      throw file.damage(
-        "It declares entities (<!ENTITY), which stores never have. Restore a copy of the file.")
+    if let (line, reason) = XMLBytes.refusal(of: file.bytes) {
+      throw file.damage("Line \(line): \(reason) Restore a copy of the file.")
     }
     let parser: XMLParser = XMLBytes.parser(of: file.bytes)
     parser.shouldResolveExternalEntities = false

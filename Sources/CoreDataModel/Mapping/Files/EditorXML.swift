@@ -32,17 +32,8 @@ final class EditorXML: NSObject, XMLParserDelegate {
         file: file,
         reason: "The file has \(data.count) bytes; a mapping model has at most \(maximumSize >> 20) MB.")
     }
-    if !XMLBytes.isUTF8(data) {
-      throw ModelFileError(
-        file: file, line: XMLBytes.lineOfDamage(data), reason: "It has bytes that are not UTF-8.")
-    }
-    // Foundation on Linux does not report declarations, and expands what they declare.
-    if data.range(of: Data("<!ENTITY".utf8)) != nil {
-      throw ModelFileError(file: file, reason: "It declares entities, which mapping models don't need.")
-    }
-    if let line = XMLBytes.lineOfCrowdedElement(data) {
-      throw ModelFileError(
-        file: file, line: line, reason: "An element has more than 256 attributes, as none of a model has.")
+    if let (line, reason) = XMLBytes.refusal(of: data) {
+      throw ModelFileError(file: file, line: line, reason: reason)
     }
     let reader = EditorXML(file: file)
     let parser: XMLParser = XMLBytes.parser(of: data)

@@ -1,0 +1,51 @@
+import CoreDataModel
+import Foundation
+import TestSupport
+import Testing
+
+/// What is refused before the XML parser sees it.
+struct XMLBytesTests {
+  private static let body: String = "<model><entity name=\"Item\"/></model>"
+  private static let subset: String = "[<!ENTITY b \"c\">]"
+
+  @Test(arguments: [
+    ("<?xml version=\"1.0\" encoding=\"UTF-7\"?>\n\(body)", 1, "the encoding UTF-7"),
+    ("<?xml version='1.0' encoding = 'utf-16le' standalone=\"yes\"?>\(body)", 1, "the encoding utf-16le"),
+    ("<?xml version=\"1.0\" encoding=\"ISO-8859-1\"?>\(body)", 1, "the encoding ISO-8859-1"),
+    ("\u{FEFF}<!-- one\ntwo --><?xml encoding=\"EBCDIC-CP-US\"?>\(body)", 2, "the encoding EBCDIC-CP-US"),
+    ("<?xml version=\"1.0\"?>\n<!DOCTYPE model \(subset)>\(body)", 2, "declares entities"),
+    ("<!-- <model> -->\n\n<!DOCTYPE model SYSTEM \"a\" \(subset)>\(body)", 3, "declares entities"),
+    ("<model>\n\n\0</model>", 3, "zero byte"),
+    (
+      "<model>\n<entity \((0..<257).map { "a\($0)=\"\"" }.joined(separator: " "))/></model>", 2,
+      "more than 256 attributes"
+    ),
+  ]) func `a document that the parser can't be given names the line`(text: String, line: Int, reason: String)
+    throws
+  {
+    let refusal = try #require(XMLBytes.refusal(of: Data(text.utf8)))
+    #expect(refusal.line == line && refusal.reason.contains(reason), "\(refusal)")
+    // All the same through a model.
+    let error: ModelFileError = try #require(throws: ModelFileError.self) {
+      try NSManagedObjectModel.load(source: Data(text.utf8), file: "contents")
+    }
+    #expect(error.line == line && error.reason.contains(reason), "\(error)")
+  }
+
+  @Test func `bytes that are not UTF-8 are named by their line`() throws {
+    let refusal = try #require(
+      XMLBytes.refusal(of: Data("<model>\n\n<ent".utf8) + [0xFF] + Data("ity/></model>".utf8)))
+    #expect(refusal.line == 3 && refusal.reason.contains("not UTF-8"))
+  }
+
+  @Test(arguments: [
+    "<?xml version=\"1.0\" encoding=\"UTF-8\" standalone=\"yes\"?>\n\(body)",
+    "<?xml version=\"1.0\" encoding='utf-8'?><!DOCTYPE model SYSTEM \"file:///System/Library/DTDs/CoreData.dtd\">\(body)",
+    "<?xml version=\"1.0\" encoding=\"US-ASCII\"?>\(body)", "\u{FEFF}\(body)", "", "<", "<!--", "<?xml", "<!",
+    "<model><![CDATA[ <!DOCTYPE a [ ]]></model>",
+    "<model><!-- \(String(repeating: "a=\"b\" ", count: 300)) --></model>",
+    "<model a=\"\(String(repeating: "a='b' ", count: 300))\"/>",
+  ]) func `other documents are the parser's`(text: String) {
+    #expect(XMLBytes.refusal(of: Data(text.utf8)) == nil)
+  }
+}
