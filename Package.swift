@@ -65,6 +65,10 @@ let package: Package = Package(
     .target(
       name: "CoreDataModelChecking",
       dependencies: ["CoreDataEvaluation", "CoreDataModel", "CoreDataPredicates"]),
+    // Sources of models as documents: editing and merging them. For tools.
+    .target(
+      name: "CoreDataModelEditing",
+      dependencies: ["CoreDataArchives", "CoreDataModel", "CoreDataModelChecking", "CoreDataPredicates"]),
     .target(
       name: "CoreDataStorage",
       dependencies: ["CoreDataArchives", "CoreDataEvaluation", "CoreDataModel", "CoreDataPredicates"]),
@@ -114,7 +118,7 @@ let package: Package = Package(
       name: "clarus",
       dependencies: [
         "CoreDataMigration", "CoreDataGraph", "CoreDataArchives", "CoreDataEvaluation", "CoreDataModel",
-        "CoreDataCodeGeneration", "CoreDataModelChecking",
+        "CoreDataCodeGeneration", "CoreDataModelChecking", "CoreDataModelEditing",
         "CoreDataPredicates", "CoreDataSQL", "CoreDataSQLite", "CoreDataStorage", "SwiftSources",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]),
@@ -157,7 +161,8 @@ let package: Package = Package(
     .testTarget(
       name: "CoreDataModelTests",
       dependencies: [
-        "ModelTool", "TestSupport", "CoreDataModelChecking", "CoreDataModel", "CoreDataPredicates",
+        "ModelTool", "TestSupport", "CoreDataModelChecking", "CoreDataModelEditing", "CoreDataModel",
+        "CoreDataPredicates",
         "CoreDataArchives",
       ],
       resources: [.copy("Fixtures")]),

@@ -43,6 +43,12 @@ extension NSManagedObjectModel {
     return result
   }
 
+  /// Reads the bytes of the `contents` file of an `.xcdatamodel`; `file` is named by errors.
+  package static func load(source data: Data, file: String) throws -> LoadedModel {
+    let (model, warnings) = try ModelSourceReader.read(data, file: file)
+    return LoadedModel(model: model, warnings: warnings)
+  }
+
   private static func read(_ file: ModelFile) throws -> LoadedModel {
     try file.refuseXcode3()
     let data: Data

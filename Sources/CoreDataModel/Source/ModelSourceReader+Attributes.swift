@@ -8,7 +8,7 @@ extension ModelSourceReader {
   func readAttribute(
     _ element: ModelXMLElement, of entity: NSEntityDescription, within outer: [String] = []
   ) throws -> NSAttributeDescription {
-    note(element, attributes: ModelSourceWords.attribute, children: ["userInfo"])
+    note(element)
     let type = try attributeType(of: element)
     let isDerived = try bool("derived", of: element) ?? false
     let attribute: NSAttributeDescription =

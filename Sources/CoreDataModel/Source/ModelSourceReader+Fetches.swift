@@ -27,7 +27,7 @@ extension ModelSourceReader {
   private func readFetchRequest(_ element: ModelXMLElement, label: String) throws
     -> NSFetchRequest<any NSFetchRequestResult>
   {
-    note(element, attributes: ModelSourceWords.fetchRequest, children: [])
+    note(element)
     let request = NSFetchRequest<any NSFetchRequestResult>()
     if let name = nonEmpty("entity", of: element) {
       guard let entity = entityNamed(name) else {

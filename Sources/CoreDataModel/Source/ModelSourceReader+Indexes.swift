@@ -43,7 +43,7 @@ extension ModelSourceReader {
   }
 
   private func readIndex(_ element: ModelXMLElement) throws -> NSFetchIndexDescription {
-    note(element, attributes: ["name", "partialIndexPredicate"], children: ["fetchIndexElement"])
+    note(element)
     let name = try required("name", of: element)
     let parts = try element.children("fetchIndexElement").map { try readIndexElement($0, of: name) }
     let index = NSFetchIndexDescription(name: name, elements: parts)
@@ -56,7 +56,7 @@ extension ModelSourceReader {
   private func readIndexElement(
     _ part: ModelXMLElement, of name: String
   ) throws -> NSFetchIndexElementDescription {
-    note(part, attributes: ModelSourceWords.fetchIndexElement, children: [])
+    note(part)
     let type: NSFetchIndexElementType
     switch part.attributes["type"] {
     case nil, "Binary": type = .binary

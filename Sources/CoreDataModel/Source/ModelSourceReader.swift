@@ -38,7 +38,7 @@ final class ModelSourceReader {
         "The outermost element is <\(root.name)>, but a model file starts with <model>; is this another file?"
       )
     }
-    note(root, attributes: ModelSourceWords.model, children: ModelSourceWords.modelChildren)
+    note(root)
     if let type = root.attributes["type"], type != "com.apple.IDECoreDataModeler.DataModel" {
       warn(root, "the model's type is '\(type)', not 'com.apple.IDECoreDataModeler.DataModel'")
     }
@@ -66,7 +66,7 @@ final class ModelSourceReader {
   // MARK: Entities
 
   private func declareComposite(_ composite: ModelXMLElement) throws {
-    note(composite, attributes: ["name"], children: ["attribute"])
+    note(composite)
     let name = try required("name", of: composite)
     guard composites.updateValue(composite, forKey: name) == nil else {
       throw error(composite, "There are two composites named '\(name)'; rename one.")
@@ -74,7 +74,7 @@ final class ModelSourceReader {
   }
 
   private func declareEntity(_ element: ModelXMLElement) throws {
-    note(element, attributes: ModelSourceWords.entity, children: ModelSourceWords.entityChildren)
+    note(element)
     let entity = NSEntityDescription()
     let name = try required("name", of: element)
     guard entitiesByName.updateValue(entity, forKey: name) == nil else {
@@ -100,12 +100,12 @@ final class ModelSourceReader {
   {
     var result: [[String]] = []
     for list in element.children(list) {
-      note(list, attributes: [], children: [group])
+      note(list)
       for group in list.children(group) {
-        note(group, attributes: [], children: [value])
+        note(group)
         result.append(
           try group.children(value).map { part in
-            note(part, attributes: ["value"], children: [])
+            note(part)
             return try required("value", of: part)
           })
       }
@@ -149,7 +149,7 @@ final class ModelSourceReader {
       case "relationship": property = try readRelationship(child, of: entity)
       case "fetchedProperty":
         property = NSFetchedPropertyDescription()
-        note(child, attributes: ModelSourceWords.fetchedProperty, children: ["fetchRequest", "userInfo"])
+        note(child)
         try readCommon(child, into: property)
       default: continue
       }
@@ -179,7 +179,7 @@ final class ModelSourceReader {
   private func readRelationship(_ element: ModelXMLElement, of entity: NSEntityDescription) throws
     -> NSRelationshipDescription
   {
-    note(element, attributes: ModelSourceWords.relationship, children: ["userInfo"])
+    note(element)
     let relationship = NSRelationshipDescription()
     try readCommon(element, into: relationship)
     relationship.isOrdered = try bool("ordered", of: element) ?? false
@@ -241,11 +241,11 @@ final class ModelSourceReader {
   // MARK: Configurations
 
   private func readConfiguration(_ element: ModelXMLElement) throws {
-    note(element, attributes: ["name", "usedWithCloudKit"], children: ["memberEntity"])
+    note(element)
     let name = try required("name", of: element)
     var members: [String] = []
     for member in element.children("memberEntity") {
-      note(member, attributes: ["name"], children: [])
+      note(member)
       let entityName = try required("name", of: member)
       guard entityNamed(entityName) != nil else {
         throw error(
@@ -262,11 +262,13 @@ final class ModelSourceReader {
 
   // MARK: Attributes of elements
 
-  func note(_ element: ModelXMLElement, attributes: Set<String>, children: Set<String>) {
-    for name in element.attributes.keys.sorted() where !attributes.contains(name) {
+  /// Reports attributes and children that the format does not have.
+  func note(_ element: ModelXMLElement) {
+    guard let schema = ModelSourceSchema.elements[element.name] else { return }
+    for name in element.attributes.keys.sorted() where !schema.attributes.contains(name) {
       warn(element, "<\(element.name)> has the unknown attribute '\(name)'; what it says is ignored")
     }
-    for child in element.children where !children.contains(child.name) {
+    for child in element.children where !schema.children.contains(child.name) {
       warn(child, "<\(element.name)> contains the unknown element <\(child.name)>; what it says is ignored")
     }
   }
@@ -310,9 +312,9 @@ final class ModelSourceReader {
   func userInfo(of element: ModelXMLElement) throws -> [AnyHashable: Any] {
     var info: [AnyHashable: Any] = [:]
     for list in element.children("userInfo") {
-      note(list, attributes: [], children: ["entry"])
+      note(list)
       for entry in list.children("entry") {
-        note(entry, attributes: ["key", "value"], children: [])
+        note(entry)
         info[try required("key", of: entry)] = entry.attributes["value"] ?? ""
       }
     }

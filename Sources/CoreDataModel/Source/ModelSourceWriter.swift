@@ -23,28 +23,15 @@ struct ModelSourceWriter {
 
   // MARK: Elements
 
-  /// The attributes of an element in their order; without a value one is left out.
-  private typealias Attributes = [(name: String, value: String?)]
+  /// The attributes of an element by name; without a value one is left out.
+  private typealias Attributes = [String: String?]
 
+  /// The attributes in the order of the format.
   private static func tag(_ name: String, _ attributes: Attributes) -> String {
-    name + attributes.compactMap { name, value in value.map { " \(name)=\"\(escaped($0))\"" } }.joined()
-  }
-
-  private static func escaped(_ text: String) -> String {
-    var result = ""
-    for scalar in text.unicodeScalars {
-      switch scalar {
-      case "&": result += "&amp;"
-      case "<": result += "&lt;"
-      case ">": result += "&gt;"
-      case "\"": result += "&quot;"
-      case "\n": result += "&#10;"
-      case "\r": result += "&#13;"
-      case "\t": result += "&#9;"
-      default: result.unicodeScalars.append(scalar)
-      }
-    }
-    return result
+    name
+      + (ModelSourceSchema.elements[name]?.attributes ?? []).compactMap { key in
+        attributes[key].flatMap { $0 }.map { " \(key)=\"\(ModelSourceSchema.escaped($0))\"" }
+      }.joined()
   }
 
   /// An element, and what `body` writes into it.
@@ -76,7 +63,7 @@ struct ModelSourceWriter {
   // MARK: The model
 
   private mutating func write() throws {
-    lines.append(#"<?xml version="1.0" encoding="UTF-8" standalone="yes"?>"#)
+    lines.append(ModelSourceSchema.declaration)
     guard model.versionIdentifiers.count <= 1 else {
       throw Self.failure("The model has several version identifiers, and its source has one: set one.")
     }
@@ -87,28 +74,21 @@ struct ModelSourceWriter {
         }
         return text
       } ?? ""
-    try element(
-      "model", 0,
-      [
-        ("type", "com.apple.IDECoreDataModeler.DataModel"), ("documentVersion", "1.0"),
-        ("lastSavedToolsVersion", "22758"), ("systemVersion", "23F79"), ("minimumToolsVersion", "Automatic"),
-        ("sourceLanguage", "Swift"), ("userDefinedModelVersionIdentifier", identifier),
-      ]
-    ) { writer in
+    try element("model", 0, ModelSourceSchema.header(identifier: identifier)) { writer in
       for entity in writer.model.storedEntities { try writer.write(entity) }
       for (name, request) in writer.model.templates.sorted(by: { $0.key < $1.key }) {
         try writer.write(request, named: name, 1)
       }
       for (name, members) in writer.model.entityNamesByConfiguration.sorted(by: { $0.key < $1.key }) {
-        writer.element("configuration", 1, [("name", name)]) { writer in
-          for member in members { writer.element("memberEntity", 2, [("name", member)]) }
+        writer.element("configuration", 1, ["name": name]) { writer in
+          for member in members { writer.element("memberEntity", 2, ["name": member]) }
         }
       }
       // Those of composites within composites are added meanwhile.
       var place: Int = 0
       while place < writer.composites.count {
         let composite = writer.composites[place]
-        try writer.element("composite", 1, [("name", composite.name)]) { writer in
+        try writer.element("composite", 1, ["name": composite.name]) { writer in
           for attribute in composite.elements { try writer.write(attribute, 2) }
         }
         place += 1
@@ -123,10 +103,10 @@ struct ModelSourceWriter {
     try element(
       "entity", 1,
       [
-        ("name", name), ("representedClassName", entity.storedClassName),
-        ("isAbstract", Self.yes(entity.isAbstract)), ("parentEntity", entity.superentity?.name),
-        ("elementID", entity.storedRenamingIdentifier), ("versionHashModifier", entity.versionHashModifier),
-        ("syncable", "YES"), ("codeGenerationType", entity.codeGenerationType),
+        "name": name, "representedClassName": entity.storedClassName,
+        "isAbstract": Self.yes(entity.isAbstract), "parentEntity": entity.superentity?.name,
+        "elementID": entity.storedRenamingIdentifier, "versionHashModifier": entity.versionHashModifier,
+        "syncable": "YES", "codeGenerationType": entity.codeGenerationType,
       ]
     ) { writer in
       let own: [NSPropertyDescription] = entity.ownProperties
@@ -144,10 +124,10 @@ struct ModelSourceWriter {
 
   private mutating func writeGroups(_ groups: [[String]], _ list: String, _ group: String, _ value: String) {
     if groups.isEmpty { return }
-    element(list, 2, []) { writer in
+    element(list, 2, [:]) { writer in
       for names in groups {
-        writer.element(group, 3, []) { writer in
-          for name in names { writer.element(value, 4, [("value", name)]) }
+        writer.element(group, 3, [:]) { writer in
+          for name in names { writer.element(value, 4, ["value": name]) }
         }
       }
     }
@@ -162,9 +142,9 @@ struct ModelSourceWriter {
       }
       return (key, value)
     }
-    element("userInfo", depth, []) { writer in
+    element("userInfo", depth, [:]) { writer in
       for (key, value) in pairs.sorted(by: { $0.0 < $1.0 }) {
-        writer.element("entry", depth + 1, [("key", key), ("value", value)])
+        writer.element("entry", depth + 1, ["key": key, "value": value])
       }
     }
   }
@@ -191,28 +171,26 @@ struct ModelSourceWriter {
     try element(
       "attribute", depth,
       [
-        ("name", attribute.name), ("optional", Self.yes(attribute.isOptional)),
-        ("transient", Self.yes(attribute.isTransient)),
-        ("attributeType", type == .undefinedAttributeType ? nil : type.editorName),
-        ("minDateTimeInterval", values["minDateTimeInterval"]), ("minValueString", values["minValueString"]),
-        ("defaultDateTimeInterval", values["defaultDateTimeInterval"]),
-        ("valueTransformerName", attribute.valueTransformerName),
-        ("maxDateTimeInterval", values["maxDateTimeInterval"]), ("maxValueString", values["maxValueString"]),
-        ("defaultValueString", values["defaultValueString"]),
-        ("usesScalarValueType", attribute.usesScalarValueType.map { $0 ? "YES" : "NO" }),
-        ("allowsExternalBinaryDataStorage", Self.yes(attribute.allowsExternalBinaryDataStorage)),
-        ("allowsCloudEncryption", Self.yes(attribute.allowsCloudEncryption)), ("composite", composite),
-        ("derived", Self.yes(derivation != nil)), ("derivationExpression", derivation),
-        ("preserveAfterDeletion", Self.yes(attribute.preservesValueInHistoryOnDeletion)),
-        ("regularExpressionString", values["regularExpressionString"]),
-        (
-          "customClassName",
-          type == .transformableAttributeType ? attribute.explicitValueClassName : nil
-        ), ("elementID", attribute.storedRenamingIdentifier),
-        ("indexed", Self.yes(isMarkedAsIndexed(attribute))),
-        ("spotlightIndexingEnabled", Self.yes(attribute.isIndexedBySpotlight)),
-        ("storedInTruthFile", Self.yes(attribute.isStoredInExternalRecord)),
-        ("versionHashModifier", attribute.versionHashModifier),
+        "name": attribute.name, "optional": Self.yes(attribute.isOptional),
+        "transient": Self.yes(attribute.isTransient),
+        "attributeType": type == .undefinedAttributeType ? nil : type.editorName,
+        "minDateTimeInterval": values["minDateTimeInterval"], "minValueString": values["minValueString"],
+        "defaultDateTimeInterval": values["defaultDateTimeInterval"],
+        "valueTransformerName": attribute.valueTransformerName,
+        "maxDateTimeInterval": values["maxDateTimeInterval"], "maxValueString": values["maxValueString"],
+        "defaultValueString": values["defaultValueString"],
+        "usesScalarValueType": attribute.usesScalarValueType.map { $0 ? "YES" : "NO" },
+        "allowsExternalBinaryDataStorage": Self.yes(attribute.allowsExternalBinaryDataStorage),
+        "allowsCloudEncryption": Self.yes(attribute.allowsCloudEncryption), "composite": composite,
+        "derived": Self.yes(derivation != nil), "derivationExpression": derivation,
+        "preserveAfterDeletion": Self.yes(attribute.preservesValueInHistoryOnDeletion),
+        "regularExpressionString": values["regularExpressionString"],
+        "customClassName": type == .transformableAttributeType ? attribute.explicitValueClassName : nil,
+        "elementID": attribute.storedRenamingIdentifier,
+        "indexed": Self.yes(isMarkedAsIndexed(attribute)),
+        "spotlightIndexingEnabled": Self.yes(attribute.isIndexedBySpotlight),
+        "storedInTruthFile": Self.yes(attribute.isStoredInExternalRecord),
+        "versionHashModifier": attribute.versionHashModifier,
       ]
     ) { try $0.writeUserInfo(attribute.userInfo, depth + 1, attribute.label) }
   }
@@ -225,19 +203,17 @@ struct ModelSourceWriter {
     try element(
       "relationship", 2,
       [
-        ("name", relationship.name), ("optional", Self.yes(relationship.isOptional)),
-        ("transient", Self.yes(relationship.isTransient)), ("toMany", Self.yes(isToMany)),
-        ("minCount", relationship.minCount == 0 ? nil : "\(relationship.minCount)"),
-        ("maxCount", relationship.maxCount == 0 ? nil : "\(relationship.maxCount)"),
-        ("deletionRule", relationship.deleteRule.editorName), ("ordered", Self.yes(relationship.isOrdered)),
-        ("destinationEntity", destination), ("inverseName", relationship.inverseRelationshipName),
-        (
-          "inverseEntity",
-          relationship.inverseRelationshipName == nil
-            ? nil : relationship.inverseRelationship?.declaringEntity?.name ?? destination
-        ), ("elementID", relationship.storedRenamingIdentifier),
-        ("indexed", Self.yes(relationship.isIndexed)),
-        ("versionHashModifier", relationship.versionHashModifier),
+        "name": relationship.name, "optional": Self.yes(relationship.isOptional),
+        "transient": Self.yes(relationship.isTransient), "toMany": Self.yes(isToMany),
+        "minCount": relationship.minCount == 0 ? nil : "\(relationship.minCount)",
+        "maxCount": relationship.maxCount == 0 ? nil : "\(relationship.maxCount)",
+        "deletionRule": relationship.deleteRule.editorName, "ordered": Self.yes(relationship.isOrdered),
+        "destinationEntity": destination, "inverseName": relationship.inverseRelationshipName,
+        "inverseEntity": relationship.inverseRelationshipName == nil
+          ? nil : relationship.inverseRelationship?.declaringEntity?.name ?? destination,
+        "elementID": relationship.storedRenamingIdentifier,
+        "indexed": Self.yes(relationship.isIndexed),
+        "versionHashModifier": relationship.versionHashModifier,
       ]
     ) { try $0.writeUserInfo(relationship.userInfo, 3, relationship.label) }
   }
@@ -246,9 +222,9 @@ struct ModelSourceWriter {
     try element(
       "fetchedProperty", 2,
       [
-        ("name", property.name), ("optional", Self.yes(property.isOptional)),
-        ("elementID", property.storedRenamingIdentifier),
-        ("versionHashModifier", property.versionHashModifier),
+        "name": property.name, "optional": Self.yes(property.isOptional),
+        "elementID": property.storedRenamingIdentifier,
+        "versionHashModifier": property.versionHashModifier,
       ]
     ) { writer in
       if let request = property.fetchRequest {
@@ -276,16 +252,16 @@ struct ModelSourceWriter {
     element(
       "fetchRequest", depth,
       [
-        ("name", name), ("entity", request.entityName),
-        ("predicateString", request.predicate?.formatText),
-        ("fetchLimit", request.fetchLimit == 0 ? nil : "\(request.fetchLimit)"),
-        ("fetchBatchSize", request.fetchBatchSize == 0 ? nil : "\(request.fetchBatchSize)"),
-        ("resultType", request.resultType.rawValue == 0 ? nil : "\(request.resultType.rawValue)"),
-        ("includeSubentities", request.includesSubentities ? nil : "NO"),
-        ("includePropertyValues", request.includesPropertyValues ? nil : "NO"),
-        ("includesPendingChanges", request.includesPendingChanges ? nil : "NO"),
-        ("returnObjectsAsFaults", request.returnsObjectsAsFaults ? nil : "NO"),
-        ("returnDistinctResults", Self.yes(request.returnsDistinctResults)),
+        "name": name, "entity": request.entityName,
+        "predicateString": request.predicate?.formatText,
+        "fetchLimit": request.fetchLimit == 0 ? nil : "\(request.fetchLimit)",
+        "fetchBatchSize": request.fetchBatchSize == 0 ? nil : "\(request.fetchBatchSize)",
+        "resultType": request.resultType.rawValue == 0 ? nil : "\(request.resultType.rawValue)",
+        "includeSubentities": request.includesSubentities ? nil : "NO",
+        "includePropertyValues": request.includesPropertyValues ? nil : "NO",
+        "includesPendingChanges": request.includesPendingChanges ? nil : "NO",
+        "returnObjectsAsFaults": request.returnsObjectsAsFaults ? nil : "NO",
+        "returnDistinctResults": Self.yes(request.returnsDistinctResults),
       ])
   }
 
@@ -340,18 +316,18 @@ struct ModelSourceWriter {
   private mutating func write(_ index: NSFetchIndexDescription) throws {
     element(
       "fetchIndex", 2,
-      [("name", index.name), ("partialIndexPredicate", index.partialIndexPredicate?.formatText)]
+      ["name": index.name, "partialIndexPredicate": index.partialIndexPredicate?.formatText]
     ) { writer in
       for part in index.elements {
         let computed: NSExpressionDescription? = part.expressionDescription
         writer.element(
           "fetchIndexElement", 3,
           [
-            ("property", computed == nil ? part.propertyName : nil),
-            ("expression", computed?.expression?.description),
-            ("expressionType", computed.map { $0.expressionResultType.editorName }),
-            ("type", part.collationType == .rTree ? "RTree" : "Binary"),
-            ("order", part.isAscending ? "ascending" : "descending"),
+            "property": computed == nil ? part.propertyName : nil,
+            "expression": computed?.expression?.description,
+            "expressionType": computed.map { $0.expressionResultType.editorName },
+            "type": part.collationType == .rTree ? "RTree" : "Binary",
+            "order": part.isAscending ? "ascending" : "descending",
           ])
       }
     }

@@ -133,3 +133,12 @@ final class ModelXMLParser: NSObject, XMLParserDelegate {
     }
   }
 }
+
+extension ModelSourceSchema {
+  /// Whether bytes are an XML document within the limits of model files.
+  ///
+  /// - Throws: ``ModelFileError`` with the line.
+  package static func checkXML(_ data: Data, file: String) throws {
+    _ = try ModelXMLParser.parse(data, file: file)
+  }
+}

@@ -5,10 +5,10 @@ struct ModelCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "model",
     abstract:
-      "Shows, hashes, checks, compares, compiles or squashes models, and writes their classes and sources.",
+      "Shows, hashes, checks, compares, merges, compiles or squashes models, and writes their classes and sources.",
     subcommands: [
       ModelShowCommand.self, ModelHashCommand.self, ModelLintCommand.self, ModelDiffCommand.self,
-      ModelSquashCommand.self, ModelGenerateCommand.self, ModelCompileCommand.self,
+      ModelSquashCommand.self, ModelMergeCommand.self, ModelGenerateCommand.self, ModelCompileCommand.self,
       ModelDecompileCommand.self,
     ])
 }

@@ -1,0 +1,57 @@
+import CoreDataArchives
+import CoreDataModel
+import Foundation
+
+/// `.xccurrentversion` in an `.xcdatamodeld`: which of its versions is the current one.
+package struct CurrentVersion: Sendable {
+  private static let key: String = "_XCCurrentVersionName"
+  private static let ending: String = ".xcdatamodel"
+
+  /// The name, without the ending.
+  package let name: String
+
+  package init(name: String) { self.name = name }
+
+  /// Nil for a file that is another property list, or none.
+  package init?(_ data: Data) {
+    guard (try? XMLPlistNesting.check(data)) != nil,
+      let list = try? PropertyListSerialization.propertyList(from: data, format: nil) as? [String: Any],
+      let file = list[Self.key] as? String
+    else { return nil }
+    name = file.hasSuffix(Self.ending) ? String(file.dropLast(Self.ending.count)) : file
+  }
+
+  /// As the editor writes it.
+  package var data: Data {
+    Data(
+      """
+      <?xml version="1.0" encoding="UTF-8"?>
+      <!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
+      <plist version="1.0">
+      <dict>
+      \t<key>\(Self.key)</key>
+      \t<string>\(ModelSourceSchema.escaped(name + Self.ending))</string>
+      </dict>
+      </plist>
+
+      """.utf8)
+  }
+
+  /// What one side changed prevails; if both did, ours stays and the conflict is named.
+  package static func merge(base: CurrentVersion?, ours: CurrentVersion, theirs: CurrentVersion) -> (
+    version: CurrentVersion, conflicts: [ModelMerge.Conflict]
+  ) {
+    if ours.name == theirs.name || base?.name == theirs.name { return (ours, []) }
+    if base?.name == ours.name { return (theirs, []) }
+    return (
+      ours,
+      [
+        ModelMerge.Conflict(
+          part: "",
+          reason:
+            "both set the current version: ours is \"\(ours.name)\", theirs \"\(theirs.name)\"; write the "
+            + "one to be used into the file")
+      ]
+    )
+  }
+}

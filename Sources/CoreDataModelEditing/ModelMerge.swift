@@ -1,0 +1,323 @@
+import CoreDataModel
+import CoreDataModelChecking
+import CoreDataPredicates
+import Foundation
+
+/// Two edits of one source, merged: entity by entity, property by property, attribute by attribute.
+///
+/// What one side changed is taken from that side. What both changed differently is a conflict: this side's
+/// ("ours") stays, and the conflict is named. The text of the result is that of our side but for what is
+/// taken from theirs.
+///
+///     base    <attribute name="title" attributeType="String"/>
+///     ours    <attribute name="title" optional="YES" attributeType="String"/>
+///     theirs  <attribute name="title" attributeType="String" defaultValueString="New"/>
+///     merged  <attribute name="title" optional="YES" attributeType="String" defaultValueString="New"/>
+package struct ModelMerge {
+  /// Something that both sides changed, or that does not go together.
+  package struct Conflict: CustomStringConvertible, Sendable, Equatable {
+    /// Such as `Item.title`; empty for the model.
+    package let part: String
+    package let reason: String
+
+    package var description: String { part.isEmpty ? reason : "\(part): \(reason)" }
+  }
+
+  private var conflicts: [Conflict] = []
+  private let style: SourceStyle
+
+  /// Merges what two sides made of a base; without one both sides are new, and everything that differs is a
+  /// conflict.
+  ///
+  /// Cost: linear in the three, and the reading of all of them for what does not go together.
+  package static func merge(base: ModelDocument?, ours: ModelDocument, theirs: ModelDocument) -> (
+    document: ModelDocument, conflicts: [Conflict]
+  ) {
+    var merge = ModelMerge(style: ours.style)
+    var result: ModelDocument = ours
+    result.root = merge.merged(base?.root, ours.root, theirs.root, [], depth: 0)
+    merge.removeStrayLayout(&result.root)
+    merge.check(result, ours, theirs)
+    return (result, merge.conflicts)
+  }
+
+  private init(style: SourceStyle) { self.style = style }
+
+  // MARK: Which element is which
+
+  /// What tells an element among its siblings.
+  private struct Key: Hashable {
+    var kind: String
+    var name: String
+    /// Of several with the same name.
+    var number: Int
+  }
+
+  private static func keys(of element: SourceElement) -> [(key: Key, place: Int)] {
+    var counts: [Key: Int] = [:]
+    return element.content.indices.compactMap { place in
+      guard let child = element.content[place].element else { return nil }
+      var key = Key(kind: child.name, name: name(of: child), number: 0)
+      key.number = counts[key, default: 0]
+      counts[Key(kind: key.kind, name: key.name, number: 0), default: 0] += 1
+      return (key, place)
+    }
+  }
+
+  private static func name(of element: SourceElement) -> String {
+    switch element.name {
+    case "entry": element["key"] ?? ""
+    case "constraint", "index": element["value"] ?? ""
+    case "uniquenessConstraint", "compoundIndex":
+      element.children.map { $0["value"] ?? "" }.joined(separator: ", ")
+    case "fetchIndexElement": element["property"] ?? element["expression"] ?? ""
+    default: element["name"] ?? ""
+    }
+  }
+
+  /// The keys of the base that a side renamed: it has no element of the name, and a new one whose renaming
+  /// identifier is that of the element.
+  private static func renamings(from base: [Key: SourceElement], to side: [Key: SourceElement]) -> [Key: Key]
+  {
+    var result: [Key: Key] = [:]
+    for (key, element) in base where side[key] == nil {
+      let identifier: String = element["elementID"] ?? key.name
+      let candidates: [Key] = side.keys.filter {
+        $0.kind == key.kind && base[$0] == nil && side[$0]?["elementID"] == identifier
+      }
+      if candidates.count == 1, let candidate = candidates.first { result[candidate] = key }
+    }
+    return result
+  }
+
+  /// These are merged as a whole: their children have a meaning together.
+  private static let wholes: Set<String> = ["fetchIndex", "uniquenessConstraint", "compoundIndex"]
+  /// The diagram, which says nothing about data: our side prevails where both changed it.
+  private static let layout: Set<String> = ["elements", "element"]
+
+  // MARK: Elements
+
+  private mutating func merged(
+    _ base: SourceElement?, _ ours: SourceElement, _ theirs: SourceElement, _ path: [String], depth: Int
+  ) -> SourceElement {
+    if ours == theirs || base == theirs { return ours }
+    // Which places in the diagram stay is known when all entities are merged.
+    if base == ours, ours.name != "elements" { return theirs }
+    var result: SourceElement = ours
+    mergeAttributes(base, &result, theirs, path)
+    mergeChildren(base, &result, theirs, path, depth: depth)
+    return result
+  }
+
+  private mutating func mergeAttributes(
+    _ base: SourceElement?, _ result: inout SourceElement, _ theirs: SourceElement, _ path: [String]
+  ) {
+    let ours: SourceElement = result
+    var names: [String] = []
+    for name in (ours.attributes + theirs.attributes + (base?.attributes ?? [])).map(\.name)
+    where !names.contains(name) {
+      names.append(name)
+    }
+    for name in names {
+      let (before, own, other) = (base?[name], ours[name], theirs[name])
+      if Self.isSame(own, other) || (base != nil && Self.isSame(before, other)) { continue }
+      if base != nil, Self.isSame(before, own) {
+        result.set(name, other)
+        continue
+      }
+      if Self.layout.contains(ours.name) { continue }
+      if ours.name == "model", Self.editorsOwn.contains(name) {
+        // The versions of the editor that saved last: the later one knows the file.
+        if let own, let other, own.compare(other, options: .numeric) == .orderedAscending {
+          result.set(name, other)
+        }
+        continue
+      }
+      conflicts.append(
+        Conflict(
+          part: path.joined(separator: "."),
+          reason: "both changed \(name): \(base == nil ? "" : "it was \(Self.quoted(before)), ")"
+            + "ours is \(Self.quoted(own)), theirs \(Self.quoted(other))"))
+    }
+  }
+
+  private static let editorsOwn: Set<String> = ["lastSavedToolsVersion", "systemVersion"]
+
+  private static func isSame(_ left: String?, _ right: String?) -> Bool {
+    switch (left, right) {
+    case (nil, nil): true
+    case (let left?, let right?): left.utf8.elementsEqual(right.utf8)
+    default: false
+    }
+  }
+
+  private static func quoted(_ value: String?) -> String { value.map { "\"\($0)\"" } ?? "not set" }
+
+  // MARK: Children
+
+  private mutating func mergeChildren(
+    _ base: SourceElement?, _ result: inout SourceElement, _ theirs: SourceElement, _ path: [String],
+    depth: Int
+  ) {
+    func table(_ element: SourceElement?) -> [Key: SourceElement] {
+      guard let element else { return [:] }
+      return Dictionary(uniqueKeysWithValues: Self.keys(of: element).map { ($0.key, element[at: $0.place]) })
+    }
+    let (before, own, other) = (table(base), table(result), table(theirs))
+    let ourNames: [Key: Key] = Self.renamings(from: before, to: own)
+    let theirNames: [Key: Key] = Self.renamings(from: before, to: other)
+    // By the key in the base, or the common new one.
+    let theirsByKey: [Key: (own: Key, element: SourceElement)] = Dictionary(
+      other.map { (theirNames[$0.key] ?? $0.key, ($0.key, $0.value)) },
+      uniquingKeysWith: { first, _ in first })
+    var ourKeys: Set<Key> = []
+
+    // From the last one, so that places stay.
+    for (key, place) in Self.keys(of: result).reversed() {
+      let common: Key = ourNames[key] ?? key
+      ourKeys.insert(common)
+      let mine: SourceElement = result[at: place]
+      let part: [String] = Self.part(path, mine)
+      if let match = theirsByKey[common] {
+        result[at: place] = mergedChild(before[common], mine, match.element, part, depth: depth + 1)
+      } else if let old = before[common] {
+        // They removed it; of places in the diagram those without an entity go later.
+        if mine.name == "element" { continue }
+        if old == mine || Self.layout.contains(mine.name) {
+          result.remove(at: place)
+        } else {
+          conflicts.append(
+            Conflict(part: part.joined(separator: "."), reason: "theirs removed this, and ours changed it"))
+        }
+      }
+    }
+    // What only they have, in their order.
+    var previous: Key?
+    for (key, place) in Self.keys(of: theirs) {
+      let common: Key = theirNames[key] ?? key
+      defer { previous = common }
+      if ourKeys.contains(common) { continue }
+      let element: SourceElement = theirs[at: place]
+      if let old = before[common] {
+        // We removed it.
+        if old != element, !Self.layout.contains(element.name) {
+          conflicts.append(
+            Conflict(
+              part: Self.part(path, element).joined(separator: "."),
+              reason: "ours removed this, and theirs changed it"))
+        }
+        continue
+      }
+      let ordered: Bool = ["fetchIndexElement", "constraint", "index"].contains(element.name)
+      let after: Int? =
+        ordered
+        ? previous.flatMap { previous in
+          Self.keys(of: result).first { (ourNames[$0.key] ?? $0.key) == previous }?.place
+        } : nil
+      if ordered, let after {
+        result.insert(element, after: after, style, depth: depth + 1)
+      } else {
+        result.insert(element, style, depth: depth + 1)
+      }
+      ourKeys.insert(common)
+    }
+  }
+
+  private mutating func mergedChild(
+    _ base: SourceElement?, _ ours: SourceElement, _ theirs: SourceElement, _ part: [String], depth: Int
+  ) -> SourceElement {
+    guard Self.wholes.contains(ours.name), ours != theirs, base != ours, base != theirs else {
+      return merged(base, ours, theirs, part, depth: depth)
+    }
+    if Self.meaning(ours) != Self.meaning(theirs) {
+      conflicts.append(
+        Conflict(
+          part: part.joined(separator: "."),
+          reason: "both \(base == nil ? "added" : "changed") this \(Self.label(ours)): "
+            + "ours is \(Self.meaning(ours)), theirs \(Self.meaning(theirs))"))
+    }
+    return ours
+  }
+
+  /// An index or a constraint in words.
+  private static func meaning(_ element: SourceElement) -> String {
+    let parts: [String] = element.children.map { child in
+      name(of: child) + (child["order"] == "descending" ? " descending" : "")
+        + (child["type"] == "RTree" ? " R-tree" : "")
+    }
+    let condition: String = element["partialIndexPredicate"].map { " where \($0)" } ?? ""
+    return "(\(parts.joined(separator: ", ")))\(condition)"
+  }
+
+  private static func label(_ element: SourceElement) -> String {
+    switch element.name {
+    case "fetchIndex": "fetch index"
+    case "uniquenessConstraint": "constraint"
+    case "compoundIndex": "compound index"
+    default: element.name
+    }
+  }
+
+  /// The name of an element after that of the elements it is in.
+  private static func part(_ path: [String], _ element: SourceElement) -> [String] {
+    let name: String = name(of: element)
+    switch element.name {
+    case "entity", "attribute", "relationship", "fetchedProperty": return path + [name]
+    case "fetchIndex", "fetchRequest", "configuration", "composite", "uniquenessConstraint", "compoundIndex":
+      return path + ["\(label(element)) '\(name)'"]
+    case "entry": return path + ["user info '\(name)'"]
+    case "memberEntity": return path + [name]
+    default: return path
+    }
+  }
+
+  // MARK: The whole
+
+  /// Places in the diagram of entities that are gone.
+  private func removeStrayLayout(_ root: inout SourceElement) {
+    guard let place = root.place("elements") else { return }
+    let entities: Set<String> = Set(root.children.compactMap { $0["name"] })
+    for inner in root[at: place].content.indices.reversed() {
+      guard let element = root[at: place].content[inner].element, element.name == "element",
+        let name = element["name"], !entities.contains(name)
+      else { continue }
+      root[at: place].remove(at: inner)
+    }
+  }
+
+  /// Two edits that touch nothing in common may still not go together: one removes an entity, the other adds
+  /// a relationship to it. Whatever is wrong with the result and with neither side is a conflict.
+  private mutating func check(_ result: ModelDocument, _ ours: ModelDocument, _ theirs: ModelDocument) {
+    let (own, other) = (ModelErrors(ours), ModelErrors(theirs))
+    guard own.unreadable == nil, other.unreadable == nil else { return }
+    for error in ModelErrors(result).all where !own.all.contains(error) && !other.all.contains(error) {
+      conflicts.append(Conflict(part: "", reason: "the two edits don't go together: \(error)"))
+    }
+  }
+}
+
+/// What keeps a source from being used.
+struct ModelErrors {
+  /// Why it can't be read.
+  private(set) var unreadable: ModelFileError?
+  private(set) var problems: [ModelProblem] = []
+  private(set) var model: NSManagedObjectModel?
+
+  init(_ document: ModelDocument) {
+    do {
+      let model: NSManagedObjectModel =
+        try NSManagedObjectModel.load(source: document.data, file: document.file).model
+      self.model = model
+      problems = model.problems()
+    } catch let error as ModelFileError {
+      unreadable = error
+    } catch {
+      unreadable = ModelFileError(file: document.file, reason: ErrorMessage.reason(of: error))
+    }
+  }
+
+  var errors: [ModelProblem] { problems.filter { $0.severity == .error } }
+
+  /// In words.
+  var all: [String] { unreadable.map { [$0.reason] } ?? errors.map(\.description) }
+}

@@ -1,0 +1,64 @@
+import ArgumentParser
+import CoreDataModelEditing
+import Foundation
+
+/// `clarus model merge`: two edits of one source, as git calls a merge driver.
+struct ModelMergeCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "merge",
+    abstract: "Merges two edits of the source of a model, entity by entity and property by property.",
+    discussion: """
+      The files are three `contents` files of an .xcdatamodel, or three .xccurrentversion: what both sides \
+      began with, ours, theirs. The result is written over ours. What both changed differently, or what does \
+      not go together, is a conflict: ours stays, and standard error names it.
+
+      AS GIT'S MERGE DRIVER
+        git config merge.coredata.driver 'clarus model merge %O %A %B --path %P'
+        echo '*.xcdatamodel/contents merge=coredata' >> .gitattributes
+        echo '.xccurrentversion merge=coredata' >> .gitattributes
+
+      EXIT STATUS
+        0 merged   1 merged but for the conflicts that are named   2 ours is as it was
+      """)
+
+  @Argument(help: "What both sides began with; an empty file if there was none.", completion: .file())
+  var base: String
+  @Argument(help: "Our side, which gets the result.", completion: .file())
+  var ours: String
+  @Argument(help: "Their side.", completion: .file())
+  var theirs: String
+  @Option(help: ArgumentHelp("The name of the file, for messages.", valueName: "name"))
+  var path: String?
+
+  func run() throws {
+    let name: String = path ?? ours
+    let result: (data: Data, conflicts: [ModelMerge.Conflict])
+    do {
+      let sides: [Data] = try [base, ours, theirs].map { try Data(contentsOf: URL(fileURLWithPath: $0)) }
+      result = try merged(sides, name)
+      try result.data.write(to: URL(fileURLWithPath: ours), options: .atomic)
+    } catch {
+      let reason: String = ErrorText.oneLine(error.localizedDescription)
+      writeToStandardError("clarus: error: \(name) is not merged: \(reason)")
+      throw ExitCode(2)
+    }
+    for conflict in result.conflicts {
+      writeToStandardError(ErrorText.oneLine("CONFLICT in \(name): \(conflict)"))
+    }
+    if !result.conflicts.isEmpty { throw ExitCode.failure }
+  }
+
+  private func merged(_ sides: [Data], _ name: String) throws -> (Data, [ModelMerge.Conflict]) {
+    if let ours = CurrentVersion(sides[1]), let theirs = CurrentVersion(sides[2]) {
+      let merge = CurrentVersion.merge(base: CurrentVersion(sides[0]), ours: ours, theirs: theirs)
+      return (merge.version.name == ours.name ? sides[1] : sides[2], merge.conflicts)
+    }
+    func document(_ data: Data, _ side: String) throws -> ModelDocument {
+      try ModelDocument(data, file: "\(name) (\(side))")
+    }
+    let merge = ModelMerge.merge(
+      base: sides[0].isEmpty ? nil : try document(sides[0], "base"), ours: try document(sides[1], "ours"),
+      theirs: try document(sides[2], "theirs"))
+    return (merge.document.data, merge.conflicts)
+  }
+}

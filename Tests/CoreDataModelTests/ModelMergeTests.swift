@@ -1,0 +1,278 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import CoreDataModel
+@testable import CoreDataModelEditing
+
+/// Three-way merges of sources of models.
+struct ModelMergeTests {
+  /// Replacements in the base that make a side.
+  typealias Edit = [(String, String)]
+
+  private static let base: String = """
+    <?xml version="1.0" encoding="UTF-8" standalone="yes"?>
+    <model type="com.apple.IDECoreDataModeler.DataModel" documentVersion="1.0" lastSavedToolsVersion="9000" systemVersion="1" userDefinedModelVersionIdentifier="">
+        <entity name="Item" representedClassName="Item" syncable="YES">
+            <attribute name="count" optional="YES" attributeType="Integer 16"/>
+            <attribute name="title" optional="YES" attributeType="String"/>
+            <relationship name="shop" optional="YES" maxCount="1" deletionRule="Nullify" destinationEntity="Shop" inverseName="items" inverseEntity="Shop"/>
+            <fetchIndex name="byTitle">
+                <fetchIndexElement property="title" type="Binary" order="ascending"/>
+            </fetchIndex>
+            <userInfo>
+                <entry key="a" value="1"/>
+            </userInfo>
+        </entity>
+        <entity name="Note" representedClassName="Note" syncable="YES">
+            <attribute name="text" optional="YES" attributeType="String"/>
+        </entity>
+        <entity name="Shop" representedClassName="Shop" syncable="YES">
+            <attribute name="name" optional="YES" attributeType="String"/>
+            <relationship name="items" optional="YES" toMany="YES" deletionRule="Nullify" destinationEntity="Item" inverseName="shop" inverseEntity="Item"/>
+        </entity>
+        <elements>
+            <element name="Item" positionX="0" positionY="0" width="128" height="58"/>
+            <element name="Note" positionX="9" positionY="0" width="128" height="58"/>
+            <element name="Shop" positionX="0" positionY="9" width="128" height="58"/>
+        </elements>
+    </model>
+    """
+
+  private static let note: String = """
+        <entity name="Note" representedClassName="Note" syncable="YES">
+            <attribute name="text" optional="YES" attributeType="String"/>
+        </entity>
+
+    """
+  private static let title: String = #"<attribute name="title" optional="YES" attributeType="String"/>"#
+  private static let noteLayout: String =
+    "        <element name=\"Note\" positionX=\"9\" positionY=\"0\" width=\"128\" height=\"58\"/>\n"
+
+  struct Case: Sendable, CustomTestStringConvertible {
+    var name: String
+    var ours: Edit
+    var theirs: Edit
+    /// What becomes of our side.
+    var merged: Edit
+    var conflicts: [String] = []
+    var testDescription: String { name }
+  }
+
+  static let cases: [Case] = [
+    Case(name: "nothing", ours: [], theirs: [], merged: []),
+    Case(
+      name: "two attributes of one attribute",
+      ours: [(title, #"<attribute name="title" attributeType="String"/>"#)],
+      theirs: [
+        (
+          title,
+          #"<attribute name="title" optional="YES" attributeType="String" defaultValueString="x &amp; y"/>"#
+        )
+      ],
+      merged: [(title, #"<attribute name="title" attributeType="String" defaultValueString="x &amp; y"/>"#)]),
+    Case(
+      name: "an attribute each, and one the same",
+      ours: [
+        (
+          title,
+          "<attribute name=\"same\" attributeType=\"UUID\"/>\n        \(title)\n        <attribute name=\"year\" attributeType=\"Date\"/>"
+        )
+      ],
+      theirs: [
+        (
+          title,
+          "<attribute name=\"maker\" attributeType=\"String\"/>\n        <attribute name=\"same\" attributeType=\"UUID\"/>\n        \(title)"
+        )
+      ],
+      merged: [
+        (
+          title,
+          "<attribute name=\"maker\" attributeType=\"String\"/>\n        <attribute name=\"same\" attributeType=\"UUID\"/>\n        \(title)\n        <attribute name=\"year\" attributeType=\"Date\"/>"
+        )
+      ]),
+    Case(
+      name: "an entity removed with its place in the diagram, another edited",
+      ours: [(title, title.replacingOccurrences(of: "YES", with: "NO"))],
+      theirs: [(note, ""), (noteLayout, "")],
+      merged: [(title, title.replacingOccurrences(of: "YES", with: "NO")), (note, ""), (noteLayout, "")]),
+    Case(
+      name: "a moved entity in the diagram",
+      ours: [("positionX=\"9\"", "positionX=\"1\"")], theirs: [("positionX=\"9\"", "positionX=\"2\"")],
+      merged: [("positionX=\"9\"", "positionX=\"1\"")]),
+    Case(
+      name: "versions of the editor",
+      ours: [("Version=\"9000\"", "Version=\"9100\"")], theirs: [("Version=\"9000\"", "Version=\"22758\"")],
+      merged: [("Version=\"9000\"", "Version=\"22758\"")]),
+    Case(
+      name: "one attribute changed twice",
+      ours: [(title, title.replacingOccurrences(of: "String", with: "Date"))],
+      theirs: [(title, title.replacingOccurrences(of: "String", with: "URI"))],
+      merged: [(title, title.replacingOccurrences(of: "String", with: "Date"))],
+      conflicts: [
+        "Item.title: both changed attributeType: it was \"String\", ours is \"Date\", theirs \"URI\""
+      ]),
+    Case(
+      name: "removed and changed", ours: [(note, ""), (noteLayout, "")],
+      theirs: [("name=\"text\" optional=\"YES\"", "name=\"text\"")],
+      merged: [(note, ""), (noteLayout, "")],
+      conflicts: ["Note: ours removed this, and theirs changed it"]),
+    Case(
+      name: "changed and removed", ours: [("name=\"text\" optional=\"YES\"", "name=\"text\"")],
+      theirs: [(note, ""), (noteLayout, "")],
+      merged: [("name=\"text\" optional=\"YES\"", "name=\"text\"")],
+      conflicts: ["Note: theirs removed this, and ours changed it"]),
+    Case(
+      name: "renamed here, changed there",
+      ours: [
+        (title, #"<attribute name="name" optional="YES" attributeType="String" elementID="title"/>"#),
+        ("property=\"title\"", "property=\"name\""),
+      ],
+      theirs: [(title, title.replacingOccurrences(of: " optional=\"YES\"", with: ""))],
+      merged: [
+        (title, #"<attribute name="name" attributeType="String" elementID="title"/>"#),
+        ("property=\"title\"", "property=\"name\""),
+      ]),
+    Case(
+      name: "renamed twice",
+      ours: [
+        (
+          "name=\"text\" optional=\"YES\" attributeType=\"String\"",
+          "name=\"a\" attributeType=\"String\" elementID=\"text\""
+        )
+      ],
+      theirs: [
+        (
+          "name=\"text\" optional=\"YES\" attributeType=\"String\"",
+          "name=\"b\" attributeType=\"String\" elementID=\"text\""
+        )
+      ],
+      merged: [
+        (
+          "name=\"text\" optional=\"YES\" attributeType=\"String\"",
+          "name=\"a\" attributeType=\"String\" elementID=\"text\""
+        )
+      ], conflicts: ["Note.a: both changed name: it was \"text\", ours is \"a\", theirs \"b\""]),
+    Case(
+      name: "one index changed twice",
+      ours: [("order=\"ascending\"", "order=\"descending\"")],
+      theirs: [("property=\"title\"", "property=\"count\"")],
+      merged: [("order=\"ascending\"", "order=\"descending\"")],
+      conflicts: [
+        "Item.fetch index 'byTitle': both changed this fetch index: ours is (title descending), theirs (count)"
+      ]),
+    Case(
+      name: "two added under one name",
+      ours: [(title, "\(title)\n        <attribute name=\"x\" attributeType=\"Date\"/>")],
+      theirs: [(title, "\(title)\n        <attribute name=\"x\" attributeType=\"UUID\"/>")],
+      merged: [(title, "\(title)\n        <attribute name=\"x\" attributeType=\"Date\"/>")],
+      conflicts: ["Item.x: both changed attributeType: ours is \"Date\", theirs \"UUID\""]),
+    Case(
+      name: "user info",
+      ours: [("value=\"1\"/>", "value=\"1\"/>\n            <entry key=\"b\" value=\"2\"/>")],
+      theirs: [("value=\"1\"", "value=\"3\"")],
+      merged: [("value=\"1\"/>", "value=\"3\"/>\n            <entry key=\"b\" value=\"2\"/>")]),
+    Case(
+      name: "edits that don't go together", ours: [(note, ""), (noteLayout, "")],
+      theirs: [
+        (
+          "        <fetchIndex name",
+          "        <relationship name=\"zNotes\" optional=\"YES\" toMany=\"YES\" deletionRule=\"Nullify\" destinationEntity=\"Note\"/>\n        <fetchIndex name"
+        )
+      ],
+      merged: [
+        (note, ""), (noteLayout, ""),
+        (
+          "        <fetchIndex name",
+          "        <relationship name=\"zNotes\" optional=\"YES\" toMany=\"YES\" deletionRule=\"Nullify\" destinationEntity=\"Note\"/>\n        <fetchIndex name"
+        ),
+      ],
+      conflicts: [
+        "the two edits don't go together: Relationship 'zNotes' of entity 'Item' leads to 'Note', which is not in the model."
+      ]),
+  ]
+
+  private static func document(_ edit: Edit) throws -> ModelDocument {
+    var text: String = base
+    for (old, new) in edit {
+      let count: Int = text.components(separatedBy: old).count - 1
+      try #require(count == 1, "\(count) times: \(old)")
+      text = text.replacingOccurrences(of: old, with: new)
+    }
+    return try ModelDocument(Data(text.utf8), file: "contents")
+  }
+
+  @Test(arguments: cases)
+  func `edits are merged part by part`(example: Case) throws {
+    let (ours, theirs) = (try Self.document(example.ours), try Self.document(example.theirs))
+    let result = ModelMerge.merge(base: try Self.document([]), ours: ours, theirs: theirs)
+    let expected: ModelDocument = try Self.document(example.merged)
+    #expect(
+      String(decoding: result.document.data, as: UTF8.self) == String(decoding: expected.data, as: UTF8.self))
+    #expect(result.conflicts.map(\.description) == example.conflicts)
+  }
+
+  @Test func `without a base what differs is a conflict`() throws {
+    let theirs: ModelDocument = try Self.document([
+      (Self.title, "\(Self.title)\n        <attribute name=\"x\" attributeType=\"UUID\"/>"),
+      ("representedClassName=\"Note\"", "representedClassName=\"Memo\""),
+    ])
+    let result = ModelMerge.merge(base: nil, ours: try Self.document([]), theirs: theirs)
+    #expect(
+      result.conflicts.map(\.description) == [
+        "Note: both changed representedClassName: ours is \"Note\", theirs \"Memo\""
+      ])
+    #expect(String(decoding: result.document.data, as: UTF8.self).contains("name=\"x\""))
+  }
+
+  /// Random edits of two sides: what is merged has every edit of either side, and a merge with the base gives
+  /// the other side.
+  @Test func `edits of different parts never conflict`() throws {
+    let seed: UInt64 = UInt64.random(in: 0...UInt64.max)
+    print("edits of different parts: seed \(seed)")
+    var random = SeededRandom(seed: seed)
+    let base: ModelDocument = try Self.document([])
+    for _ in 0..<60 {
+      var (ours, theirs) = (base, base)
+      var expected: Set<String> = []
+      for number in 0..<6 {
+        let name: String = "p\(number)\(Int.random(in: 0..<100, using: &random))"
+        let entity: String = ["Item", "Note", "Shop"].randomElement(using: &random)!
+        let isOurs: Bool = .random(using: &random)
+        var side: ModelDocument = isOurs ? ours : theirs
+        let place: Int = try #require(side.root.place("entity", named: entity))
+        side.root[at: place].insert(
+          SourceElement("attribute", ["name": name, "attributeType": "Date"]), side.style, depth: 2)
+        expected.insert("\(entity).\(name)")
+        if isOurs { ours = side } else { theirs = side }
+      }
+      let result = ModelMerge.merge(base: base, ours: ours, theirs: theirs)
+      #expect(result.conflicts == [])
+      let found: Set<String> = Set(
+        result.document.root.children("entity").flatMap { entity in
+          entity.children("attribute").map { "\(entity["name"]!).\($0["name"]!)" }
+        })
+      #expect(found == expected.union(["Item.count", "Item.title", "Note.text", "Shop.name"]))
+      // The same parts, whoever merges.
+      let mirrored: Data = ModelMerge.merge(base: base, ours: theirs, theirs: ours).document.data
+      #expect(mirrored.count == result.document.data.count)
+      #expect(ModelMerge.merge(base: base, ours: ours, theirs: base).document.data == ours.data)
+      #expect(ModelMerge.merge(base: base, ours: base, theirs: theirs).document.data == theirs.data)
+    }
+  }
+
+  @Test func `the current version of one side prevails, and two are a conflict`() {
+    let (one, two, three) = (
+      CurrentVersion(name: "A"), CurrentVersion(name: "A 2"), CurrentVersion(name: "A & 3")
+    )
+    for version in [one, two, three] { #expect(CurrentVersion(version.data)?.name == version.name) }
+    #expect(CurrentVersion(Data("<plist/>".utf8)) == nil && CurrentVersion(Data()) == nil)
+    for (base, ours, theirs, name, conflicts) in [
+      (one, one, two, "A 2", 0), (one, two, one, "A 2", 0), (one, two, two, "A 2", 0),
+      (one, two, three, "A 2", 1),
+    ] {
+      let result = CurrentVersion.merge(base: base, ours: ours, theirs: theirs)
+      #expect(result.version.name == name && result.conflicts.count == conflicts)
+    }
+  }
+}

@@ -1,0 +1,109 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// `clarus model merge`
+struct ModelMergeCommandTests {
+  private let folder: TemporaryFolder
+
+  init() throws { folder = try TemporaryFolder() }
+
+  private static func model(title: String = "", note: String = "") -> String {
+    """
+    <?xml version="1.0" encoding="UTF-8" standalone="yes"?>
+    <model type="com.apple.IDECoreDataModeler.DataModel" documentVersion="1.0" lastSavedToolsVersion="9000" systemVersion="1" userDefinedModelVersionIdentifier="">
+        <entity name="Item" representedClassName="Item" syncable="YES">
+            <attribute name="title" optional="YES" attributeType="String"\(title)/>
+        </entity>
+    \(note)</model>
+    """
+  }
+  private static let note: String = """
+        <entity name="Note" representedClassName="Note" syncable="YES">
+            <attribute name="text" optional="YES" attributeType="String"/>
+        </entity>
+
+    """
+  private static let one: String = #" defaultValueString="one""#
+  private static let two: String = #" defaultValueString="two""#
+
+  private func merge(_ texts: String...) throws -> (run: CommandLineRun, result: String) {
+    var paths: [String] = []
+    for (name, text) in zip(["base", "ours", "theirs"], texts) {
+      let file: URL = folder.file("\(name)-\(UUID().uuidString)")
+      try Data(text.utf8).write(to: file)
+      paths.append(file.path)
+    }
+    let run = try CommandLineRun(["model", "merge"] + paths + ["--path", "Shop.xcdatamodel/contents"])
+    return (run, try String(contentsOfFile: paths[1], encoding: .utf8))
+  }
+
+  @Test func `edits of different parts are merged into our side`() throws {
+    let (run, result) = try merge(
+      Self.model(), Self.model(title: Self.one), Self.model(note: Self.note))
+    #expect(run.status == 0 && run.errors.isEmpty, "\(run)")
+    #expect(result == Self.model(title: Self.one, note: Self.note))
+  }
+
+  @Test func `what both changed is a conflict that names the property; ours stays`() throws {
+    let (run, result) = try merge(
+      Self.model(), Self.model(title: Self.one), Self.model(title: Self.two, note: Self.note))
+    #expect(run.status == 1, "\(run)")
+    #expect(run.errors.contains("CONFLICT in Shop.xcdatamodel/contents: Item.title"), "\(run.errors)")
+    #expect(result == Self.model(title: Self.one, note: Self.note))
+  }
+
+  @Test func `a side that is no model is an error, and ours is as it was`() throws {
+    let (run, result) = try merge(Self.model(), Self.model(title: Self.one), "<<<<<<< ours")
+    #expect(run.status == 2 && run.errors.contains("(theirs)"), "\(run)")
+    #expect(result == Self.model(title: Self.one))
+  }
+
+  @Test(.enabled(if: Self.gitProgram != nil, "needs git")) func `git merges models with it`() throws {
+    let repository: URL = folder.file("repository")
+    let contents: URL = repository.appendingPathComponent("Shop.xcdatamodel/contents")
+    try FileManager.default.createDirectory(
+      at: contents.deletingLastPathComponent(), withIntermediateDirectories: true)
+    func commit(_ text: String) throws {
+      try Data(text.utf8).write(to: contents)
+      try git("add", "-A", in: repository)
+      try git("commit", "-q", "-m", "an edit", in: repository)
+    }
+    try git("init", "-q", in: repository)
+    try git("config", "user.name", "Test", in: repository)
+    try git("config", "user.email", "test@example.com", in: repository)
+    let command: String = CommandLineRun.executable.path
+    try git("config", "merge.coredata.driver", "'\(command)' model merge %O %A %B --path %P", in: repository)
+    try Data("*.xcdatamodel/contents merge=coredata\n".utf8).write(
+      to: repository.appendingPathComponent(".gitattributes"))
+    try commit(Self.model())
+    try git("checkout", "-q", "-b", "other", in: repository)
+    try commit(Self.model(note: Self.note))
+    try git("checkout", "-q", "-", in: repository)
+    try commit(Self.model(title: Self.one))
+    #expect(try git("merge", "-q", "--no-edit", "other", in: repository) == 0)
+    #expect(try String(contentsOf: contents, encoding: .utf8) == Self.model(title: Self.one, note: Self.note))
+
+    try git("checkout", "-q", "-b", "third", "HEAD~2", in: repository)
+    try commit(Self.model(title: Self.two))
+    #expect(try git("merge", "-q", "--no-edit", "other", in: repository) == 0)
+    #expect(try git("merge", "-q", "--no-edit", "-", in: repository) != 0)
+  }
+
+  static let gitProgram: URL? = ["/usr/bin/git", "/usr/local/bin/git", "/opt/homebrew/bin/git"].first {
+    FileManager.default.isExecutableFile(atPath: $0)
+  }.map { URL(fileURLWithPath: $0) }
+
+  @discardableResult
+  private func git(_ arguments: String..., in repository: URL) throws -> Int32 {
+    let process = Process()
+    process.executableURL = Self.gitProgram
+    process.arguments = arguments
+    process.currentDirectoryURL = repository
+    process.standardOutput = FileHandle.nullDevice
+    process.standardError = FileHandle.nullDevice
+    try process.run()
+    process.waitUntilExit()
+    return process.terminationStatus
+  }
+}
