@@ -195,8 +195,12 @@ extension NSManagedObject {
 
   // MARK: Writing
 
-  final func ensureState() -> ObjectState {
-    if let state { return state }
+  /// Inlined, because a function would return the state retained, once for each value that is set.
+  @inline(__always)
+  final func ensureState() -> ObjectState { state ?? makeState() }
+
+  @inline(never)
+  private func makeState() -> ObjectState {
     // Without a row, stored or not, an object starts with its entity's default values.
     let made = ObjectState(
       values: row == nil && store == nil
