@@ -20,7 +20,8 @@ public struct CrashPlace<Scenario: CrashScenario> {
   /// What a process leaves that nobody stops.
   public var whole: URL { results.appendingPathComponent("never-0") }
 
-  /// A process for each kind and point, with what messages say of it. In a soak at each call, else at so many.
+  /// A process for each kind and point, with what messages say of it. In a soak at each call, else at so
+  /// many.
   public func outcomes(_ kinds: CrashRun.Kind..., sample: Int) throws -> [(
     process: CrashRun.Outcome, note: String
   )] {

@@ -4,8 +4,8 @@ import Foundation
   import FoundationXML
 #endif
 
-/// What must be known of a document before Foundation's parser reads it: on Linux (Swift 6.3) the parser stops
-/// the program at a name that is not UTF-8, also one that a declared encoding makes of it, and expands
+/// What must be known of a document before Foundation's parser reads it: on Linux (Swift 6.3) the parser
+/// stops the program at a name that is not UTF-8, also one that a declared encoding makes of it, and expands
 /// entities without telling.
 package struct XMLBytes {
   /// How many bytes the value of an attribute may have: the parser refuses 10,000,000.
