@@ -63,10 +63,17 @@ package struct XMLPlistNesting {
   private mutating func instruction() throws {
     let start = position
     try skip(past: "?>")
-    let text = String(decoding: bytes[start..<position], as: UTF8.self).lowercased()
-    guard let name = text.range(of: "encoding") else { return }
-    let value = text[name.upperBound...].drop { " \t\r\n=\"'".contains($0) }
-    guard value.hasPrefix("utf-8") else { throw PlistError("its encoding is not UTF-8") }
+    guard let encoding = Self.encoding(String(decoding: bytes[start..<position], as: UTF8.self)) else {
+      return
+    }
+    guard encoding.lowercased() == "utf-8" else { throw PlistError("its encoding is not UTF-8") }
+  }
+
+  /// The encoding that an instruction declares.
+  package static func encoding(_ instruction: String) -> String? {
+    guard let name = instruction.range(of: "encoding", options: .caseInsensitive) else { return nil }
+    let value: Substring = instruction[name.upperBound...].drop { " \t\r\n=\"'".contains($0) }
+    return String(value.prefix { !" \t\r\n\"'?".contains($0) })
   }
 
   private func starts(with text: String) -> Bool {

@@ -8,15 +8,16 @@ import Foundation
 struct SourceParser {
   private let bytes: [UInt8]
   private let file: String
-  private var place: Int = 0
+  private var place: Int
 
+  /// The document has passed ``ModelSourceSchema/checkXML(_:file:)``.
   init(_ data: Data, file: String) {
     bytes = Array(data)
+    place = XMLBytes.startOfRoot(in: data)
     self.file = file
   }
 
   mutating func parse() throws -> (prolog: String, root: SourceElement, epilog: String) {
-    skipMisc()
     let prolog: String = text(0..<place)
     let root: SourceElement = try element()
     return (prolog, root, text(place..<bytes.count))
@@ -51,43 +52,6 @@ struct SourceParser {
   }
 
   // MARK: Markup
-
-  /// Up to the start of the first element.
-  private mutating func skipMisc() {
-    while !isAtEnd {
-      if isAt("<!--") {
-        skip(past: "-->")
-      } else if isAt("<?") {
-        skip(past: "?>")
-      } else if isAt("<!") {
-        skipDeclaration()
-      } else if isAt("<") {
-        return
-      } else {
-        place += 1
-      }
-    }
-  }
-
-  /// A document type; it may have declarations in brackets.
-  private mutating func skipDeclaration() {
-    var depth: Int = 0
-    while !isAtEnd {
-      switch bytes[place] {
-      case UInt8(ascii: "["): depth += 1
-      case UInt8(ascii: "]"): depth -= 1
-      case UInt8(ascii: "\""), UInt8(ascii: "'"):
-        let quote: UInt8 = bytes[place]
-        place += 1
-        while !isAtEnd, bytes[place] != quote { place += 1 }
-      case UInt8(ascii: ">") where depth <= 0:
-        place += 1
-        return
-      default: break
-      }
-      place += 1
-    }
-  }
 
   private mutating func name() throws -> String {
     let start: Int = place

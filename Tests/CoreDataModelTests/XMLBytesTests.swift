@@ -15,6 +15,9 @@ struct XMLBytesTests {
     ("\u{FEFF}<!-- one\ntwo --><?xml encoding=\"EBCDIC-CP-US\"?>\(body)", 2, "the encoding EBCDIC-CP-US"),
     ("<?xml version=\"1.0\"?>\n<!DOCTYPE model \(subset)>\(body)", 2, "declares entities"),
     ("<!-- <model> -->\n\n<!DOCTYPE model SYSTEM \"a\" \(subset)>\(body)", 3, "declares entities"),
+    // A sign in quotation marks ends nothing.
+    ("<!DOCTYPE model SYSTEM \"a>b\"\n\(subset)>\(body)", 1, "declares entities"),
+    ("<!DOCTYPE model PUBLIC 'a\">' \"b'>\" \(subset)>\(body)", 1, "declares entities"),
     ("<model>\n\n\0</model>", 3, "zero byte"),
     (
       "<model>\n<entity \((0..<257).map { "a\($0)=\"\"" }.joined(separator: " "))/></model>", 2,

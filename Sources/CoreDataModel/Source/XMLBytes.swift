@@ -1,3 +1,4 @@
+import CoreDataArchives
 import Foundation
 
 #if canImport(FoundationXML)
@@ -33,6 +34,15 @@ package struct XMLBytes {
     }
   }
 
+  /// Where the outermost element of a document that is not refused starts.
+  package static func startOfRoot(in data: Data) -> Int {
+    data.withUnsafeBytes { bytes in
+      var scan = XMLBytes(bytes: bytes)
+      _ = scan.refusalOfProlog()
+      return scan.place
+    }
+  }
+
   private init(bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
 
   /// The reason, with `place` where it is.
@@ -57,7 +67,7 @@ package struct XMLBytes {
     return place
   }
 
-  /// What stands before the outermost element.
+  /// Of what stands before the outermost element, at which `place` ends.
   private mutating func refusalOfProlog() -> String? {
     if starts("\u{FEFF}") { place = 3 }
     while place < bytes.count {
@@ -66,14 +76,16 @@ package struct XMLBytes {
       } else if starts("<?") {
         let start: Int = place
         skip(past: "?>")
-        if let encoding = Self.encoding(String(decoding: bytes[start..<place], as: UTF8.self)) {
+        let instruction = String(decoding: bytes[start..<place], as: UTF8.self)
+        if instruction.hasPrefix("<?xml"), let encoding = XMLPlistNesting.encoding(instruction),
+          !["utf-8", "us-ascii", "ascii"].contains(encoding.lowercased())
+        {
           place = start
-          return "It declares the encoding \(encoding); save it in UTF-8 and declare that."
+          return "It declares the encoding \(encoding.prefix(40)); save it in UTF-8 and declare that."
         }
       } else if starts("<!") {
         let start: Int = place
-        skip(past: ">")
-        if bytes[start..<place].contains(UInt8(ascii: "[")) {
+        if declares() {
           place = start
           return "Its document type declares entities, which files of models and stores never do."
         }
@@ -86,12 +98,24 @@ package struct XMLBytes {
     return nil
   }
 
-  /// The encoding that an instruction declares, if it is another than UTF-8 or a part of it.
-  private static func encoding(_ instruction: String) -> String? {
-    guard instruction.hasPrefix("<?xml"), let name = instruction.range(of: "encoding") else { return nil }
-    let value: Substring = instruction[name.upperBound...].drop { " \t\r\n=\"'".contains($0) }
-      .prefix { !" \t\r\n\"'?".contains($0) }
-    return ["utf-8", "us-ascii", "ascii"].contains(value.lowercased()) ? nil : String(value.prefix(40))
+  /// Goes to the end of a document type. Returns whether it has declarations, which stand in brackets; what
+  /// is quoted is a name.
+  private mutating func declares() -> Bool {
+    var quote: UInt8 = 0
+    while place < bytes.count {
+      let byte: UInt8 = bytes[place]
+      place += 1
+      if quote != 0 {
+        if byte == quote { quote = 0 }
+      } else if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "'") {
+        quote = byte
+      } else if byte == UInt8(ascii: "[") {
+        return true
+      } else if byte == UInt8(ascii: ">") {
+        return false
+      }
+    }
+    return false
   }
 
   /// Ends at an element with too many attributes, if there is one.
