@@ -59,20 +59,5 @@ struct InstanceTable {
 
 extension NSManagedObjectID {
   var instance: InstanceNumber { InstanceNumber(entity: Int32(numbers.entity), key: numbers.key) }
-  fileprivate var root: InstanceNumber { InstanceNumber(entity: Int32(numbers.root), key: numbers.key) }
-}
-
-extension [NSManagedObject] {
-  /// In the order of their keys, as a migration in place numbers members, so that a relationship that becomes
-  /// ordered has the same order each time.
-  var inOrderOfKeys: [NSManagedObject] {
-    map { (number: $0.objectID.root, object: $0) }
-      .sorted { ($0.number.entity, $0.number.key) < ($1.number.entity, $1.number.key) }
-      .map(\.object)
-  }
-}
-
-extension NSSet {
-  /// The members; objects in the order of their keys.
-  var inOrderOfKeys: [Any] { (allObjects as? [NSManagedObject])?.inOrderOfKeys ?? allObjects }
+  var root: InstanceNumber { InstanceNumber(entity: Int32(numbers.root), key: numbers.key) }
 }

@@ -150,10 +150,7 @@ extension MigrationStack {
     let members: [Any]
     switch value {
     case nil, is NSNull: members = []
-    case let list as [Any]: members = list
-    case let set as NSOrderedSet: members = set.array
-    case let set as NSSet: members = set.inOrderOfKeys
-    case let one?: members = [one]
+    case let one?: members = Members.list(one) ?? [one]
     }
     func failure(_ reason: String) -> MigrationFailure {
       .value(mapping: mapping.name, property: relationship.name, object: "\(source.objectID)", reason: reason)

@@ -323,8 +323,8 @@ final class MigrationStack {
       }
       switch try expression.expressionValueThrowing(with: nil, context: variables) {
       case let objects as [NSManagedObject]: return .objects(objects)
-      case let set as NSSet: return .objects(set.inOrderOfKeys.compactMap { $0 as? NSManagedObject })
-      case let set as NSOrderedSet: return .objects(set.array.compactMap { $0 as? NSManagedObject })
+      case let set? where set is NSSet || set is NSOrderedSet:
+        return .objects((Members.list(set) ?? []).compactMap { $0 as? NSManagedObject })
       case nil: return .objects([])
       case let other?:
         throw MigrationFailure.mapping(

@@ -286,11 +286,8 @@ extension NSMigrationManager: MessageReceiver, KeyValueReadable {
     case nil, is NSNull: return []
     case let object as NSManagedObject: return [object]
     case let objects as [NSManagedObject]: return objects
-    case let set as NSOrderedSet: return try set.array.flatMap { try objects($0, selector) }
-    case let set as NSSet: return try set.inOrderOfKeys.flatMap { try objects($0, selector) }
-    case let set as Set<NSManagedObject>: return Array(set).inOrderOfKeys
-    case let list as [Any]: return try list.flatMap { try objects($0, selector) }
     case let other?:
+      if let list = Members.list(other) { return try list.flatMap { try objects($0, selector) } }
       throw MigrationFailure.function(selector, "its last argument is \(type(of: other)), not objects")
     }
   }
