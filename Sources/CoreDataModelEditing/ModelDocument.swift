@@ -57,20 +57,4 @@ package struct ModelDocument: Sendable {
     if !indent.isEmpty, root.content.count > 1 { style.indent = indent }
     return style
   }
-
-  /// Whether all attributes of known elements stand in the order of the editor.
-  func attributesOutOfOrder() -> [String] {
-    var found: [String] = []
-    func visit(_ element: SourceElement) {
-      if let schema = ModelSourceSchema.elements[element.name] {
-        let places: [Int] = element.attributes.map { schema.place(ofAttribute: $0.name) }
-        if !zip(places, places.dropFirst()).allSatisfy(<) {
-          found.append("\(element.name) \(element.attributes.map(\.name).joined(separator: " "))")
-        }
-      }
-      for child in element.children { visit(child) }
-    }
-    visit(root)
-    return found
-  }
 }

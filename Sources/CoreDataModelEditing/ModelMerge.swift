@@ -79,13 +79,17 @@ package struct ModelMerge {
   /// identifier is that of the element.
   private static func renamings(from base: [Key: SourceElement], to side: [Key: SourceElement]) -> [Key: Key]
   {
+    // By kind and renaming identifier.
+    var added: [Key: [Key]] = [:]
+    for (key, element) in side where base[key] == nil {
+      guard let identifier = element["elementID"] else { continue }
+      added[Key(kind: key.kind, name: identifier, number: 0), default: []].append(key)
+    }
     var result: [Key: Key] = [:]
     for (key, element) in base where side[key] == nil {
       let identifier: String = element["elementID"] ?? key.name
-      let candidates: [Key] = side.keys.filter {
-        $0.kind == key.kind && base[$0] == nil && side[$0]?["elementID"] == identifier
-      }
-      if candidates.count == 1, let candidate = candidates.first { result[candidate] = key }
+      let candidates: [Key] = added[Key(kind: key.kind, name: identifier, number: 0)] ?? []
+      if candidates.count == 1 { result[candidates[0]] = key }
     }
     return result
   }
@@ -288,36 +292,21 @@ package struct ModelMerge {
   /// Two edits that touch nothing in common may still not go together: one removes an entity, the other adds
   /// a relationship to it. Whatever is wrong with the result and with neither side is a conflict.
   private mutating func check(_ result: ModelDocument, _ ours: ModelDocument, _ theirs: ModelDocument) {
-    let (own, other) = (ModelErrors(ours), ModelErrors(theirs))
-    guard own.unreadable == nil, other.unreadable == nil else { return }
-    for error in ModelErrors(result).all where !own.all.contains(error) && !other.all.contains(error) {
+    guard let own = try? Self.errors(of: ours), let other = try? Self.errors(of: theirs) else { return }
+    let found: [String]
+    do {
+      found = try Self.errors(of: result)
+    } catch {
+      found = [(error as? ModelFileError)?.reason ?? ErrorMessage.reason(of: error)]
+    }
+    for error in found where !own.contains(error) && !other.contains(error) {
       conflicts.append(Conflict(part: "", reason: "the two edits don't go together: \(error)"))
     }
   }
-}
 
-/// What keeps a source from being used.
-struct ModelErrors {
-  /// Why it can't be read.
-  private(set) var unreadable: ModelFileError?
-  private(set) var problems: [ModelProblem] = []
-  private(set) var model: NSManagedObjectModel?
-
-  init(_ document: ModelDocument) {
-    do {
-      let model: NSManagedObjectModel =
-        try NSManagedObjectModel.load(source: document.data, file: document.file).model
-      self.model = model
-      problems = model.problems()
-    } catch let error as ModelFileError {
-      unreadable = error
-    } catch {
-      unreadable = ModelFileError(file: document.file, reason: ErrorMessage.reason(of: error))
-    }
+  /// What keeps the model of a source from being used. Throws if it can't be read.
+  private static func errors(of document: ModelDocument) throws -> [String] {
+    try NSManagedObjectModel.load(source: document.data, file: document.file).model.problems()
+      .filter { $0.severity == .error }.map(\.description)
   }
-
-  var errors: [ModelProblem] { problems.filter { $0.severity == .error } }
-
-  /// In words.
-  var all: [String] { unreadable.map { [$0.reason] } ?? errors.map(\.description) }
 }

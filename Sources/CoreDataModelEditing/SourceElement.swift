@@ -63,18 +63,6 @@ struct SourceElement: Sendable {
   /// The end tag; empty where the start tag is the end too.
   var end: String
 
-  /// An element as the editor writes it, its attributes in the order of the format.
-  init(_ name: String, _ attributes: [String: String?] = [:]) {
-    self.name = name
-    let schema: ModelSourceSchema? = ModelSourceSchema.elements[name]
-    self.attributes = (schema?.attributes ?? []).compactMap { key in
-      attributes[key].flatMap { $0 }.map { SourceAttribute(key, $0) }
-    }
-    startEnd = "/>"
-    content = []
-    end = ""
-  }
-
   init(
     name: String, attributes: [SourceAttribute], startEnd: String, content: [SourceNode], end: String
   ) {

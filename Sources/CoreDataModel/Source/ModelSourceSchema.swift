@@ -85,18 +85,6 @@ package struct ModelSourceSchema: Sendable {
     "element": ModelSourceSchema(["name", "positionX", "positionY", "width", "height"]),
   ]
 
-  /// The first line of a source.
-  package static let declaration: String = #"<?xml version="1.0" encoding="UTF-8" standalone="yes"?>"#
-
-  /// The attributes of a new model.
-  static func header(identifier: String) -> [String: String] {
-    [
-      "type": "com.apple.IDECoreDataModeler.DataModel", "documentVersion": "1.0",
-      "lastSavedToolsVersion": "22758", "systemVersion": "23F79", "minimumToolsVersion": "Automatic",
-      "sourceLanguage": "Swift", "userDefinedModelVersionIdentifier": identifier,
-    ]
-  }
-
   /// The value of an attribute as the editor writes it.
   package static func escaped(_ text: String) -> String {
     var result = ""

@@ -63,7 +63,7 @@ struct ModelSourceWriter {
   // MARK: The model
 
   private mutating func write() throws {
-    lines.append(ModelSourceSchema.declaration)
+    lines.append(#"<?xml version="1.0" encoding="UTF-8" standalone="yes"?>"#)
     guard model.versionIdentifiers.count <= 1 else {
       throw Self.failure("The model has several version identifiers, and its source has one: set one.")
     }
@@ -74,7 +74,14 @@ struct ModelSourceWriter {
         }
         return text
       } ?? ""
-    try element("model", 0, ModelSourceSchema.header(identifier: identifier)) { writer in
+    try element(
+      "model", 0,
+      [
+        "type": "com.apple.IDECoreDataModeler.DataModel", "documentVersion": "1.0",
+        "lastSavedToolsVersion": "22758", "systemVersion": "23F79", "minimumToolsVersion": "Automatic",
+        "sourceLanguage": "Swift", "userDefinedModelVersionIdentifier": identifier,
+      ]
+    ) { writer in
       for entity in writer.model.storedEntities { try writer.write(entity) }
       for (name, request) in writer.model.templates.sorted(by: { $0.key < $1.key }) {
         try writer.write(request, named: name, 1)

@@ -23,9 +23,8 @@ package struct StoreStructure: Sendable, Equatable {
   package init() {}
 
   mutating func note(attribute: String, _ type: String, of entity: String) {
-    entities[XMLStoreNames.caseless(entity), default: Entity()].attributes[
-      XMLStoreNames.caseless(attribute)] =
-      type.lowercased()
+    let name: String = XMLStoreNames.caseless(attribute)
+    entities[XMLStoreNames.caseless(entity), default: Entity()].attributes[name] = type.lowercased()
   }
 
   /// `counts`: the fewest and the most objects, as in `0/1`.

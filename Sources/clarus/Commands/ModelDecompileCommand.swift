@@ -1,5 +1,6 @@
 import ArgumentParser
 import CoreDataModel
+import CoreDataModelEditing
 import Foundation
 
 /// `clarus model decompile`: the source of a compiled model, or of a store's own.
@@ -60,9 +61,7 @@ struct ModelDecompileCommand: ParsableCommand {
         try source.data.write(to: folder.appendingPathComponent("contents"))
       }
       guard isPackage else { return }
-      let mark: [String: String] = ["_XCCurrentVersionName": "\(name).xcdatamodel"]
-      try PropertyListSerialization.data(fromPropertyList: mark, format: .xml, options: 0)
-        .write(to: url.appendingPathComponent(".xccurrentversion"))
+      try CurrentVersion(name: name).data.write(to: url.appendingPathComponent(".xccurrentversion"))
     }
     let standard = StandardOutput()
     try standard.writeLine(
