@@ -61,7 +61,8 @@ struct ModelMergeCommandTests {
 
   @Test(.enabled(if: Self.gitProgram != nil, "needs git")) func `git merges models with it`() throws {
     let repository: URL = folder.file("repository")
-    let contents: URL = repository.appendingPathComponent("Shop.xcdatamodel/contents")
+    let contents: URL = repository.appendingPathComponent(
+      "Sources/App/Shop.xcdatamodeld/Shop 2.xcdatamodel/contents")
     try FileManager.default.createDirectory(
       at: contents.deletingLastPathComponent(), withIntermediateDirectories: true)
     func commit(_ text: String) throws {
@@ -74,7 +75,7 @@ struct ModelMergeCommandTests {
     try git("config", "user.email", "test@example.com", in: repository)
     let command: String = CommandLineRun.executable.path
     try git("config", "merge.coredata.driver", "'\(command)' model merge %O %A %B --path %P", in: repository)
-    try Data("*.xcdatamodel/contents merge=coredata\n".utf8).write(
+    try Data("**/*.xcdatamodel/contents merge=coredata\n".utf8).write(
       to: repository.appendingPathComponent(".gitattributes"))
     try commit(Self.model())
     try git("checkout", "-q", "-b", "other", in: repository)

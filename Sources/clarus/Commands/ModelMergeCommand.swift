@@ -14,7 +14,7 @@ struct ModelMergeCommand: ParsableCommand {
 
       AS GIT'S MERGE DRIVER
         git config merge.coredata.driver 'clarus model merge %O %A %B --path %P'
-        echo '*.xcdatamodel/contents merge=coredata' >> .gitattributes
+        echo '**/*.xcdatamodel/contents merge=coredata' >> .gitattributes
         echo '.xccurrentversion merge=coredata' >> .gitattributes
 
       EXIT STATUS
