@@ -6,13 +6,18 @@ public struct ModelFileError: Error, LocalizedError, CustomStringConvertible, Se
   public let file: String
   /// The line, counted from 1, for text formats.
   public let line: Int?
-  /// What is wrong and how to correct it.
+  /// What is wrong and how to correct it. Long ones are cut in the middle.
   public let reason: String
 
   package init(file: String, line: Int? = nil, reason: String) {
     self.file = file
     self.line = line
-    self.reason = reason
+    self.reason = Self.bounded(reason)
+  }
+
+  /// Damaged files have names of many kilobytes, which would hide what is said of them.
+  private static func bounded(_ reason: String) -> String {
+    reason.utf8.count <= 2000 ? reason : "\(reason.prefix(1200)) … \(reason.suffix(600))"
   }
 
   public var description: String {

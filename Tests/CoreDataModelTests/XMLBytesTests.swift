@@ -51,4 +51,14 @@ struct XMLBytesTests {
   ]) func `other documents are the parser's`(text: String) {
     #expect(XMLBytes.refusal(of: Data(text.utf8)) == nil)
   }
+
+  @Test func `a name of many kilobytes does not hide what is said of it`() throws {
+    let name = String(repeating: "long ", count: 20_000)
+    let text: String =
+      "<model><entity name=\"Item\"><relationship name=\"\(name)\" destinationEntity=\"Thing\"/></entity></model>"
+    let error: ModelFileError = try #require(throws: ModelFileError.self) {
+      try NSManagedObjectModel.load(source: Data(text.utf8), file: "contents")
+    }
+    #expect(error.reason.utf8.count < 2000 && error.reason.contains("Thing"), "\(error)")
+  }
 }

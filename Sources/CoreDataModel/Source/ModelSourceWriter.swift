@@ -220,6 +220,8 @@ struct ModelSourceWriter {
           ? nil : relationship.inverseRelationship?.declaringEntity?.name ?? destination,
         "elementID": relationship.storedRenamingIdentifier,
         "indexed": Self.yes(relationship.isIndexed),
+        "spotlightIndexingEnabled": Self.yes(relationship.isIndexedBySpotlight),
+        "storedInTruthFile": Self.yes(relationship.isStoredInExternalRecord),
         "versionHashModifier": relationship.versionHashModifier,
       ]
     ) { try $0.writeUserInfo(relationship.userInfo, 3, relationship.label) }
@@ -231,6 +233,8 @@ struct ModelSourceWriter {
       [
         "name": property.name, "optional": Self.yes(property.isOptional),
         "elementID": property.storedRenamingIdentifier,
+        "spotlightIndexingEnabled": Self.yes(property.isIndexedBySpotlight),
+        "storedInTruthFile": Self.yes(property.isStoredInExternalRecord),
         "versionHashModifier": property.versionHashModifier,
       ]
     ) { writer in
@@ -411,11 +415,37 @@ struct ModelSourceWriter {
 
 extension NSManagedObjectModel {
   /// The model as the `contents` file of an `.xcdatamodel`, in the order and the form of Xcode's editor. It
-  /// reads to an equal model.
+  /// reads to an equal model with the same version hashes, but for what sources leave out or imply: the
+  /// localization dictionary, which has files of its own, and the mark and the fetch index of an attribute
+  /// that has a fetch index of another name, which Apple's compiler adds.
   ///
   /// - Throws: ``ModelFileError`` for what the format can't say: predicates of validation other than bounds
-  ///   and patterns, user info that is no text, fetch request templates with sort descriptors.
+  ///   and patterns, user info that is no text, fetch request templates with sort descriptors, control
+  ///   characters, dates without end, requests of entities that the model does not have. It names the part.
+  ///
+  /// Cost: what was written is read once.
   public func sourceData() throws -> Data {
-    try ModelSourceWriter.write(self)
+    let data: Data = try ModelSourceWriter.write(self)
+    try ModelSourceWriter.checkReading(data)
+    return data
+  }
+}
+
+extension ModelSourceWriter {
+  /// A source that can't be read would be lost work for who opens it later: XML has no control characters,
+  /// numbers no text for infinity, and models in code may refer to what they don't have.
+  fileprivate static func checkReading(_ data: Data) throws {
+    let warnings: [ModelWarning]
+    do {
+      warnings = try ModelSourceReader.read(data, file: "model source").warnings
+    } catch let error as ModelFileError {
+      let line: Substring =
+        String(decoding: data, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
+        .dropFirst((error.line ?? 1) - 1).first ?? ""
+      throw failure(
+        "A part of the model has no source that can be read: \(error.reason) In the source it would be "
+          + "'\(line.trimmingCharacters(in: .whitespaces).prefix(200))'.")
+    }
+    if let warning = warnings.first { throw failure(warning.message) }
   }
 }

@@ -1,0 +1,69 @@
+import CoreDataPredicates
+import Foundation
+import Testing
+
+@testable import CoreDataModel
+
+@Suite("A model whose source would not read back is refused, with the part")
+struct UnwritableSourceTests {
+  private static func model(_ change: (NSManagedObjectModel, NSAttributeDescription) -> Void)
+    -> NSManagedObjectModel
+  {
+    let attribute = NSAttributeDescription()
+    attribute.name = "title"
+    attribute.attributeType = .stringAttributeType
+    let entity = NSEntityDescription()
+    entity.name = "Item"
+    entity.properties = [attribute]
+    let model = NSManagedObjectModel()
+    model.entities = [entity]
+    change(model, attribute)
+    return model
+  }
+
+  private static let cases:
+    [(name: String, change: @Sendable (NSManagedObjectModel, NSAttributeDescription) -> Void, says: String)] =
+      [
+        ("a control character in a default", { $1.defaultValue = "a\u{1}b" }, "name=\"title\""),
+        ("a zero byte in user info", { $1.userInfo = ["a": "\0"] }, "zero byte"),
+        (
+          "a date without end",
+          {
+            $1.attributeType = .dateAttributeType
+            $1.defaultValue = Date(timeIntervalSinceReferenceDate: .infinity)
+          }, "title"
+        ),
+        (
+          "a request of an entity that the model does not have",
+          { model, _ in model.setFetchRequestTemplate(NSFetchRequest(entityName: "Other"), forName: "All") },
+          "Other"
+        ),
+      ]
+
+  @Test(arguments: cases.indices) func `what can't be read back`(number: Int) throws {
+    let example = Self.cases[number]
+    let error: ModelFileError = try #require(throws: ModelFileError.self) {
+      try Self.model(example.change).sourceData()
+    }
+    #expect(error.reason.contains(example.says), "\(example.name): \(error.reason)")
+  }
+
+  @Test func `what can be read is written, with a localization dictionary too`() throws {
+    let model: NSManagedObjectModel = Self.model { model, attribute in
+      attribute.defaultValue = "a\t\"b\"\n<&>"
+      model.localizationDictionary = ["Entity/Item": "Thing"]
+      let next = NSRelationshipDescription()
+      next.name = "next"
+      next.maxCount = 1
+      next.destinationEntity = model.entities[0]
+      next.isIndexedBySpotlight = true
+      next.isStoredInExternalRecord = true
+      model.entities[0].properties.append(next)
+    }
+    let read = try ModelSourceReader.read(try model.sourceData(), file: "contents").model
+    let next = try #require(read.entitiesByName["Item"]?.relationshipsByName["next"])
+    #expect(next.isIndexedBySpotlight && next.isStoredInExternalRecord)
+    #expect(
+      read.entitiesByName["Item"]?.attributesByName["title"]?.defaultValue as? String == "a\t\"b\"\n<&>")
+  }
+}
