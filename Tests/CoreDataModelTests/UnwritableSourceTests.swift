@@ -27,7 +27,7 @@ struct UnwritableSourceTests {
         ("a control character in a default", { $1.defaultValue = "a\u{1}b" }, "name=\"title\""),
         ("a zero byte in user info", { $1.userInfo = ["a": "\0"] }, "zero byte"),
         (
-          "a date without end",
+          "an infinite date",
           {
             $1.attributeType = .dateAttributeType
             $1.defaultValue = Date(timeIntervalSinceReferenceDate: .infinity)

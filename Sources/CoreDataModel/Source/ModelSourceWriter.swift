@@ -158,6 +158,18 @@ struct ModelSourceWriter {
 
   // MARK: Properties
 
+  /// What every kind of property may have, and what only this kind has.
+  private static func common(_ property: NSPropertyDescription, _ own: Attributes) -> Attributes {
+    let attributes: Attributes = [
+      "name": property.name, "optional": yes(property.isOptional),
+      "elementID": property.storedRenamingIdentifier,
+      "spotlightIndexingEnabled": yes(property.isIndexedBySpotlight),
+      "storedInTruthFile": yes(property.isStoredInExternalRecord),
+      "versionHashModifier": property.versionHashModifier,
+    ]
+    return attributes.merging(own) { $1 }
+  }
+
   private mutating func write(_ attribute: NSAttributeDescription, _ depth: Int) throws {
     let type: NSAttributeType = attribute.attributeType
     var values: [String: String] = try bounds(of: attribute)
@@ -177,28 +189,25 @@ struct ModelSourceWriter {
     }
     try element(
       "attribute", depth,
-      [
-        "name": attribute.name, "optional": Self.yes(attribute.isOptional),
-        "transient": Self.yes(attribute.isTransient),
-        "attributeType": type == .undefinedAttributeType ? nil : type.editorName,
-        "minDateTimeInterval": values["minDateTimeInterval"], "minValueString": values["minValueString"],
-        "defaultDateTimeInterval": values["defaultDateTimeInterval"],
-        "valueTransformerName": attribute.valueTransformerName,
-        "maxDateTimeInterval": values["maxDateTimeInterval"], "maxValueString": values["maxValueString"],
-        "defaultValueString": values["defaultValueString"],
-        "usesScalarValueType": attribute.usesScalarValueType.map { $0 ? "YES" : "NO" },
-        "allowsExternalBinaryDataStorage": Self.yes(attribute.allowsExternalBinaryDataStorage),
-        "allowsCloudEncryption": Self.yes(attribute.allowsCloudEncryption), "composite": composite,
-        "derived": Self.yes(derivation != nil), "derivationExpression": derivation,
-        "preserveAfterDeletion": Self.yes(attribute.preservesValueInHistoryOnDeletion),
-        "regularExpressionString": values["regularExpressionString"],
-        "customClassName": type == .transformableAttributeType ? attribute.explicitValueClassName : nil,
-        "elementID": attribute.storedRenamingIdentifier,
-        "indexed": Self.yes(isMarkedAsIndexed(attribute)),
-        "spotlightIndexingEnabled": Self.yes(attribute.isIndexedBySpotlight),
-        "storedInTruthFile": Self.yes(attribute.isStoredInExternalRecord),
-        "versionHashModifier": attribute.versionHashModifier,
-      ]
+      Self.common(
+        attribute,
+        [
+          "transient": Self.yes(attribute.isTransient),
+          "attributeType": type == .undefinedAttributeType ? nil : type.editorName,
+          "minDateTimeInterval": values["minDateTimeInterval"], "minValueString": values["minValueString"],
+          "defaultDateTimeInterval": values["defaultDateTimeInterval"],
+          "valueTransformerName": attribute.valueTransformerName,
+          "maxDateTimeInterval": values["maxDateTimeInterval"], "maxValueString": values["maxValueString"],
+          "defaultValueString": values["defaultValueString"],
+          "usesScalarValueType": attribute.usesScalarValueType.map { $0 ? "YES" : "NO" },
+          "allowsExternalBinaryDataStorage": Self.yes(attribute.allowsExternalBinaryDataStorage),
+          "allowsCloudEncryption": Self.yes(attribute.allowsCloudEncryption), "composite": composite,
+          "derived": Self.yes(derivation != nil), "derivationExpression": derivation,
+          "preserveAfterDeletion": Self.yes(attribute.preservesValueInHistoryOnDeletion),
+          "regularExpressionString": values["regularExpressionString"],
+          "customClassName": type == .transformableAttributeType ? attribute.explicitValueClassName : nil,
+          "indexed": Self.yes(isMarkedAsIndexed(attribute)),
+        ])
     ) { try $0.writeUserInfo(attribute.userInfo, depth + 1, attribute.label) }
   }
 
@@ -209,35 +218,23 @@ struct ModelSourceWriter {
     let isToMany: Bool = relationship.maxCount != 1
     try element(
       "relationship", 2,
-      [
-        "name": relationship.name, "optional": Self.yes(relationship.isOptional),
-        "transient": Self.yes(relationship.isTransient), "toMany": Self.yes(isToMany),
-        "minCount": relationship.minCount == 0 ? nil : "\(relationship.minCount)",
-        "maxCount": relationship.maxCount == 0 ? nil : "\(relationship.maxCount)",
-        "deletionRule": relationship.deleteRule.editorName, "ordered": Self.yes(relationship.isOrdered),
-        "destinationEntity": destination, "inverseName": relationship.inverseRelationshipName,
-        "inverseEntity": relationship.inverseRelationshipName == nil
-          ? nil : relationship.inverseRelationship?.declaringEntity?.name ?? destination,
-        "elementID": relationship.storedRenamingIdentifier,
-        "indexed": Self.yes(relationship.isIndexed),
-        "spotlightIndexingEnabled": Self.yes(relationship.isIndexedBySpotlight),
-        "storedInTruthFile": Self.yes(relationship.isStoredInExternalRecord),
-        "versionHashModifier": relationship.versionHashModifier,
-      ]
+      Self.common(
+        relationship,
+        [
+          "transient": Self.yes(relationship.isTransient), "toMany": Self.yes(isToMany),
+          "minCount": relationship.minCount == 0 ? nil : "\(relationship.minCount)",
+          "maxCount": relationship.maxCount == 0 ? nil : "\(relationship.maxCount)",
+          "deletionRule": relationship.deleteRule.editorName, "ordered": Self.yes(relationship.isOrdered),
+          "destinationEntity": destination, "inverseName": relationship.inverseRelationshipName,
+          "inverseEntity": relationship.inverseRelationshipName == nil
+            ? nil : relationship.inverseRelationship?.declaringEntity?.name ?? destination,
+          "indexed": Self.yes(relationship.isIndexed),
+        ])
     ) { try $0.writeUserInfo(relationship.userInfo, 3, relationship.label) }
   }
 
   private mutating func write(_ property: NSFetchedPropertyDescription) throws {
-    try element(
-      "fetchedProperty", 2,
-      [
-        "name": property.name, "optional": Self.yes(property.isOptional),
-        "elementID": property.storedRenamingIdentifier,
-        "spotlightIndexingEnabled": Self.yes(property.isIndexedBySpotlight),
-        "storedInTruthFile": Self.yes(property.isStoredInExternalRecord),
-        "versionHashModifier": property.versionHashModifier,
-      ]
-    ) { writer in
+    try element("fetchedProperty", 2, Self.common(property, [:])) { writer in
       if let request = property.fetchRequest {
         try writer.write(request, named: "fetchedPropertyFetchRequest", 3)
       }
@@ -421,7 +418,7 @@ extension NSManagedObjectModel {
   ///
   /// - Throws: ``ModelFileError`` for what the format can't say: predicates of validation other than bounds
   ///   and patterns, user info that is no text, fetch request templates with sort descriptors, control
-  ///   characters, dates without end, requests of entities that the model does not have. It names the part.
+  ///   characters, infinite dates, requests of entities that the model does not have. It names the part.
   ///
   /// Cost: what was written is read once.
   public func sourceData() throws -> Data {
