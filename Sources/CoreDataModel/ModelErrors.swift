@@ -15,9 +15,13 @@ public struct ModelFileError: Error, LocalizedError, CustomStringConvertible, Se
     self.reason = Self.bounded(reason)
   }
 
-  /// Damaged files have names of many kilobytes, which would hide what is said of them.
+  /// Damaged files have names of many kilobytes, which would hide what is said of them. Counted in bytes: one
+  /// character can have any number of them.
   private static func bounded(_ reason: String) -> String {
-    reason.utf8.count <= 2000 ? reason : "\(reason.prefix(1200)) … \(reason.suffix(600))"
+    let bytes: String.UTF8View = reason.utf8
+    guard bytes.count > 2000 else { return reason }
+    return String(decoding: bytes.prefix(1200), as: UTF8.self) + " … "
+      + String(decoding: bytes.suffix(600), as: UTF8.self)
   }
 
   public var description: String {

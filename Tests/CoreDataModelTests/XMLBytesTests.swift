@@ -52,8 +52,11 @@ struct XMLBytesTests {
     #expect(XMLBytes.refusal(of: Data(text.utf8)) == nil)
   }
 
-  @Test func `a name of many kilobytes does not hide what is said of it`() throws {
-    let name = String(repeating: "long ", count: 20_000)
+  @Test(arguments: [
+    String(repeating: "long ", count: 20_000),
+    // One character.
+    "e" + String(repeating: "\u{301}", count: 50_000),
+  ]) func `a name of many kilobytes does not hide what is said of it`(name: String) throws {
     let text: String =
       "<model><entity name=\"Item\"><relationship name=\"\(name)\" destinationEntity=\"Thing\"/></entity></model>"
     let error: ModelFileError = try #require(throws: ModelFileError.self) {
