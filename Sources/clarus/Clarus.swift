@@ -1,4 +1,5 @@
 import ArgumentParser
+import CoreDataGraph
 import Foundation
 
 /// The command line: `clarus --help`.
@@ -35,6 +36,7 @@ struct Clarus: ParsableCommand {
   static func main() {
     // When a reader closes the pipe (`| head`) `write` fails, so that commands end in order.
     signal(SIGPIPE, SIG_IGN)
+    Warning.tellsMissingClasses = false
     do {
       var command: any ParsableCommand = try parseAsRoot()
       try command.run()

@@ -26,7 +26,7 @@ import Testing
     try """
     <?xml version="1.0" encoding="UTF-8" standalone="yes"?>
     <model type="com.apple.IDECoreDataModeler.DataModel" documentVersion="1.0">
-      <entity name="Item" syncable="YES">\(attributes)</entity>
+      <entity name="Item" representedClassName="ShopItem" syncable="YES">\(attributes)</entity>
     </model>
     """.write(toFile: model + "/contents", atomically: true, encoding: .utf8)
   }
@@ -86,6 +86,8 @@ import Testing
     let run: CommandLineRun = try migrate(store, "3")
     #expect(run.status == 1)
     #expect(run.errors.contains("Item.title"), "\(run.errors)")
+    // The command has no class of any program, so that it says nothing of them.
+    #expect(!run.errors.contains("class"), "\(run.errors)")
     #expect(try Data(contentsOf: URL(fileURLWithPath: store)) == bytes)
     let missing: CommandLineRun = try migrate(path("None.sqlite"), "2")
     #expect(missing.status == 1)
