@@ -41,13 +41,19 @@ extension KeyedArchive {
 
     package let archive: KeyedArchive
     private let foreign: ForeignClasses
+    private let allowsUndefinedDates: Bool
     private var remaining = 1_000_000
     /// Names of classes that were kept undecoded.
     package var unknownClasses: [String] = []
 
-    package init(_ archive: KeyedArchive, foreign: ForeignClasses = .kept) {
+    /// Without `allowsUndefinedDates` a date of NaN is an error: what shows or compares the value would ask
+    /// for its description, which stops the program on Linux.
+    package init(
+      _ archive: KeyedArchive, foreign: ForeignClasses = .kept, allowsUndefinedDates: Bool = true
+    ) {
       self.archive = archive
       self.foreign = foreign
+      self.allowsUndefinedDates = allowsUndefinedDates
     }
 
     /// The content of a node: a value by itself, or an instance and its fields; nil for "$null".
@@ -69,7 +75,7 @@ extension KeyedArchive {
       case .integer(let value): return .value(.integer(value))
       case .unsigned(let value): return .value(.unsigned(value))
       case .real(let value): return .value(.double(value))
-      case .date(let seconds): return .value(.date(Date(timeIntervalSinceReferenceDate: seconds)))
+      case .date(let seconds): return .value(.date(try date(seconds)))
       case .data(let value): return .value(.data(value))
       case .string(let value): return .value(.string(value))
       case .array(let elements): return .list(elements)
@@ -123,6 +129,11 @@ extension KeyedArchive {
       return UndecodedValue(className: record.className, classes: record.classes, fields: fields)
     }
 
+    private func date(_ seconds: Double) throws -> Date {
+      guard allowsUndefinedDates || !seconds.isNaN else { throw PlistError("a date that is no number") }
+      return Date(timeIntervalSinceReferenceDate: seconds)
+    }
+
     /// An instance of one of Foundation's classes for single values, nil for any other.
     private mutating func scalar(_ record: Record, depth: Int) throws -> Scalar? {
       let fields = record.fields
@@ -135,7 +146,7 @@ extension KeyedArchive {
         }
       case "NSDate":
         guard let seconds = number(fields["NS.time"]) else { throw PlistError("a date without time") }
-        return .date(Date(timeIntervalSinceReferenceDate: seconds))
+        return .date(try date(seconds))
       case "NSData", "NSMutableData":
         guard case .data(let bytes) = try archive.resolve(fields["NS.data"] ?? fields["NS.bytes"]) else {
           throw PlistError("data without bytes")

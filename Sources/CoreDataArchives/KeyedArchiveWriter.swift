@@ -90,7 +90,11 @@ package struct KeyedArchiveWriter {
     case let value as NSNumber: return plain(Self.number(value))
     case let value as Decimal: return decimal(value)
     case let value as String: return string(value)
-    case let value as Date: return date(value)
+    case let value as Date:
+      guard !value.timeIntervalSinceReferenceDate.isNaN else {
+        throw PlistError("\(owner) holds a date that is no number; set another")
+      }
+      return date(value)
     case let value as Data: return plain(.data(value))
     case let value as UUID: return uuid(value)
     case let value as URL: return url(value)

@@ -21,6 +21,36 @@ struct ArchiveTests {
     #expect(again.model == model)
   }
 
+  @Test func `a default date that is no number is refused, in archives as in models`() throws {
+    let date = NSAttributeDescription()
+    date.name = "due"
+    date.attributeType = .dateAttributeType
+    date.defaultValue = Date(timeIntervalSinceReferenceDate: 86_400.5)
+    let item = NSEntityDescription()
+    item.name = "Item"
+    item.properties = [date]
+    let model = NSManagedObjectModel()
+    model.entities = [item]
+    let archive: PlistNode = try PlistNode.read(NSManagedObjectModel.archivedModelData(model))
+    func damaged(_ node: PlistNode) -> PlistNode {
+      switch node {
+      case .real(86_400.5): .real(.nan)
+      case .array(let list): .array(list.map(damaged))
+      case .dictionary(let content): .dictionary(content.mapValues(damaged))
+      default: node
+      }
+    }
+    let error: ModelFileError = try #require(throws: ModelFileError.self) {
+      try ModelArchiveReader.read(BinaryPlistWriter.write(damaged(archive)), file: "damaged")
+    }
+    #expect(error.reason.contains("a date that is no number"), "\(error)")
+    date.defaultValue = Date(timeIntervalSinceReferenceDate: .nan)
+    let refusal: any Error = try #require(throws: (any Error).self) {
+      try NSManagedObjectModel.archivedModelData(model)
+    }
+    #expect("\(refusal)".contains("due"), "\(refusal)")
+  }
+
   @Test func `equal models give equal archives`() throws {
     let first = try NSManagedObjectModel.archivedModelData(try shop())
     let second = try NSManagedObjectModel.archivedModelData(try shop())

@@ -57,7 +57,7 @@ final class ModelArchiveReader {
   private init(_ archive: KeyedArchive, file: String, isTrusted: Bool = true) {
     self.archive = archive
     self.file = file
-    values = KeyedArchive.ValueDecoder(archive)
+    values = KeyedArchive.ValueDecoder(archive, allowsUndefinedDates: false)
     predicates = isTrusted ? PredicateArchiveReader(archive) : PredicateArchiveReader(untrusted: archive)
   }
 

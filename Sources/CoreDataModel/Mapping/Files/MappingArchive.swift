@@ -40,7 +40,7 @@ private struct MappingArchiveReader {
 
   init(_ archive: KeyedArchive) {
     self.archive = archive
-    values = KeyedArchive.ValueDecoder(archive)
+    values = KeyedArchive.ValueDecoder(archive, allowsUndefinedDates: false)
     predicates = PredicateArchiveReader(archive)
     remaining = 1000 + archive.objects.count
   }

@@ -158,7 +158,7 @@ struct MappingCompiler {
     guard let data else { return nil }
     do {
       let archive = try KeyedArchive(data)
-      var values = KeyedArchive.ValueDecoder(archive)
+      var values = KeyedArchive.ValueDecoder(archive, allowsUndefinedDates: false)
       guard let info = try values.value(archive.top["root"]) as? [AnyHashable: Any] else {
         throw PlistError("it is no dictionary")
       }
