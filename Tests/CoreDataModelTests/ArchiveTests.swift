@@ -208,6 +208,17 @@ struct ArchiveTests {
       entity(&archive, b, "B", ["NSSuperentity": .uid(a)])
       return model(&archive, ["A": .uid(a), "B": .uid(b)])
     },
+    Hostile(name: "two properties have one name", says: "two properties named 'a'") { archive in
+      let name: PlistNode = archive.string("a")
+      let attributes: [(PlistNode, PlistNode)] = (0..<2).map { _ in
+        let classes: [String] = ["NSAttributeDescription", "NSPropertyDescription", "NSObject"]
+        return (name, archive.instance(classes, ["NSPropertyName": name, "NSAttributeType": .integer(700)]))
+      }
+      let table: PlistNode = archive.dictionary(attributes)
+      let place: Int = archive.reserve()
+      entity(&archive, place, "A", ["NSProperties": table])
+      return model(&archive, ["A": .uid(place)])
+    },
     Hostile(name: "a parent is outside the model", says: "parent of entity 'A' is not among") { archive in
       let (a, b) = (archive.reserve(), archive.reserve())
       entity(&archive, a, "A", ["NSSuperentity": .uid(b)])

@@ -189,6 +189,7 @@ final class ModelArchiveReader {
       let table = try archive.record(at: tableIndex)
     else { return }
     var own: [NSPropertyDescription] = []
+    var known: Set<String> = []
     for (key, node) in try archive.pairs(table) {
       guard let propertyIndex = try archive.index(node), let property = try archive.record(at: propertyIndex)
       else {
@@ -213,6 +214,9 @@ final class ModelArchiveReader {
       let made = try readProperty(property, of: name)
       if let key = try values.value(key) as? String, key != made.name {
         throw PlistError("entity '\(name)' lists property '\(made.name)' under the name '\(key)'")
+      }
+      guard known.insert(made.name).inserted else {
+        throw PlistError("entity '\(name)' has two properties named '\(made.name)'")
       }
       properties[propertyIndex] = made
       propertyIndexes[ObjectIdentifier(made)] = propertyIndex
