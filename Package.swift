@@ -171,9 +171,16 @@ let package: Package = Package(
       name: "CoreDataModelPluginTests", dependencies: coreData, packageAccess: false,
       plugins: ["CoreDataModelPlugin"]),
     // The generated code is compiled too, with the modules of this build.
+    // The program that reads damaged files of models.
+    .executableTarget(
+      name: "ModelVariants",
+      dependencies: [
+        "CoreDataArchives", "CoreDataCodeGeneration", "CoreDataModel", "CoreDataModelChecking", "TestSupport",
+      ],
+      path: "Tests/ModelVariants"),
     .testTarget(
       name: "CoreDataCodeGenerationTests",
-      dependencies: coreData + ["CoreDataCodeGeneration", "TestSupport"],
+      dependencies: coreData + ["CoreDataCodeGeneration", "ModelVariants", "TestSupport"],
       exclude: ["Fixtures"]),
     .testTarget(
       name: "CoreDataEvaluationTests",
