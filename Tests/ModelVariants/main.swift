@@ -35,18 +35,6 @@ final class Watchdog: @unchecked Sendable {
   func restart() { lock.withLock { start = Date() } }
 }
 
-/// The greatest memory that the process had, in MB.
-func peakMemory() -> Int {
-  var usage = rusage()
-  #if canImport(Glibc)
-    getrusage(numericCast(RUSAGE_SELF.rawValue), &usage)
-    return Int(usage.ru_maxrss) / 1024
-  #else
-    getrusage(RUSAGE_SELF, &usage)
-    return Int(usage.ru_maxrss) >> 20
-  #endif
-}
-
 let words: [String] = CommandLine.arguments
 guard words.count > 6, let kind = VariantKind(rawValue: words[1]), let seed = UInt64(words[2]),
   let first = Int(words[3]), let count = Int(words[4])
@@ -77,4 +65,4 @@ for number in first..<first + count {
     print("\(number): \(error)".prefix(500))
   }
 }
-print("read \(outcomes.read), refused \(outcomes.refused), \(peakMemory()) MB")
+print("read \(outcomes.read), refused \(outcomes.refused), \(PeakMemory.inMegabytes) MB")

@@ -103,7 +103,7 @@ struct HostileSQLiteTests {
     print(
       "\(Self.variants) damaged SQLite files of \(sources.count): \(refused) refused, \(read) read; "
         + "first seed \(first)")
-    print("peak memory \(Self.peakMemoryInMegabytes) MB")
+    print("peak memory \(PeakMemory.inMegabytes) MB")
     #expect(refused > 0 && read > 0)
   }
 
@@ -130,12 +130,5 @@ struct HostileSQLiteTests {
         }
       }
     }
-  }
-
-  /// The most that this process has had, other tests included.
-  private static var peakMemoryInMegabytes: Int {
-    let status: String = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
-    let line: Substring? = status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }
-    return (line?.split(separator: " ").compactMap { Int($0) }.first ?? 0) / 1024
   }
 }
