@@ -97,14 +97,16 @@ public enum FileScenario: String, CaseIterable, CrashScenario, CustomStringConve
         throw error
       }
       try SaveScenario.close(context)
-      waitForLog(of: source(in: folder))
+      waitForLogs(of: [source(in: folder), url(in: folder)])
     }
   }
 
-  /// A migrated store is closed on the queue of its context, a moment later. Without waiting for it a process
-  /// has two calls less now and then: those that remove the log.
-  private func waitForLog(of store: URL) {
-    for _ in 0..<1000 where FileManager.default.fileExists(atPath: store.path + "-wal") { usleep(10_000) }
+  /// The old store and the new one are closed on queues of their own, a moment later. Without waiting for it a
+  /// process has two calls less now and then: those that remove the log.
+  private func waitForLogs(of stores: [URL]) {
+    for path in stores.flatMap({ [$0.path + "-wal", $0.path + "-shm"] }) {
+      for _ in 0..<1000 where FileManager.default.fileExists(atPath: path) { usleep(10_000) }
+    }
   }
 
   public func run(in folder: URL) throws -> [String] {
