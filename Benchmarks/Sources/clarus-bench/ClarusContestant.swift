@@ -3,8 +3,10 @@ import CoreData
 /// Clarus through Apple's API: a container, a background context, `fetch`, `save`.
 struct ClarusContestant: Contestant {
   private let container: NSPersistentContainer
-  private let context: NSManagedObjectContext
+  let context: NSManagedObjectContext
   private var samples: [Sample] = []
+  /// The objects to change.
+  var loaded: [BenchItem] = []
 
   init(store: URL) throws {
     container = try BenchStore.open(store, BenchStore.model("Items"))

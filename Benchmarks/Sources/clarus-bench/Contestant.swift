@@ -20,6 +20,15 @@ protocol Contestant {
   /// One row per number, each by a query of its own, all ten values.
   func lookUp(_ numbers: [Int64], into sum: inout Checksum) throws
 
+  /// Reads rows to be changed, and keeps them; not timed.
+  mutating func load(_ count: Int) throws
+  /// Adds 1 to the quantity of each loaded row, and saves all in one transaction.
+  mutating func update() throws
+  /// Pages of 50 rows by number, which has an index, each page by a query of its own, all ten values.
+  func readPages(_ pages: Range<Int>, into sum: inout Checksum) throws
+  /// The first page of 50 rows by price, which has no index, all ten values.
+  func readSortedPage(into sum: inout Checksum) throws
+
   /// Ends the use of the store; not timed.
   func close() throws
 }
@@ -49,15 +58,17 @@ enum ContestantName: String, CaseIterable, Codable {
 
 /// The measured cases.
 enum CaseName: String, CaseIterable, Codable {
-  case insert, read, faults, walk, section, lookup
+  case insert, update, read, faults, walk, section, lookup, page, sort
 
   /// The number of rows that the case uses, of a store with `rows` rows.
   func operations(rows: Int) -> Int {
     switch self {
-    case .insert: max(1, rows / 2)
+    case .insert, .update: max(1, rows / 2)
     case .read, .faults, .walk: rows
     case .section: max(1, rows / 100)
     case .lookup: min(2000, rows)
+    case .page: CaseName.pages(of: rows).count * CaseName.pageSize
+    case .sort: min(CaseName.pageSize, rows)
     }
   }
 
@@ -65,13 +76,26 @@ enum CaseName: String, CaseIterable, Codable {
     let count: String = operations(rows: rows).formatted
     return switch self {
     case .insert: "insert and save \(count) objects"
+    case .update: "change one property of \(count) objects in memory and save"
     case .read: "fetch \(count) objects, read all 10 properties"
     case .faults: "fetch \(count) objects, read none"
     case .walk: "walk over \(count) objects in batches of 1,000, read all 10"
     case .section: "fetch 1 % of \(rows.formatted) by indexed predicate, read all 10"
     case .lookup: "\(count) fetches of one object each, by indexed predicate"
+    case .page:
+      "\(CaseName.pages(of: rows).count) pages of \(CaseName.pageSize) of \(rows.formatted) in the order of an index, "
+        + "read all 10"
+    case .sort:
+      "the first \(count) of \(rows.formatted) in the order of a property without index, read all 10"
     }
   }
+}
+
+extension CaseName {
+  static let pageSize: Int = 50
+
+  /// The pages that a list shows first.
+  static func pages(of rows: Int) -> Range<Int> { 0..<min(100, rows / pageSize) }
 }
 
 extension Int {

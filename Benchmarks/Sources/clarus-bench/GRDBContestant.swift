@@ -3,8 +3,8 @@ import GRDB
 
 /// GRDB's records, through a queue with GRDB's own defaults.
 struct GRDBContestant<Record: BenchmarkRecord>: Contestant {
-  private let queue: DatabaseQueue
-  private var records: [Record] = []
+  let queue: DatabaseQueue
+  var records: [Record] = []
 
   init(store: URL) throws {
     var configuration = Configuration()
@@ -60,6 +60,7 @@ struct GRDBContestant<Record: BenchmarkRecord>: Contestant {
 
 protocol BenchmarkRecord: FetchableRecord, PersistableRecord, Sendable {
   init(key: Int64, _ sample: Sample)
+  mutating func addToQuantity()
   func add(to sum: inout Checksum)
 }
 
@@ -68,6 +69,7 @@ struct HandRecord: BenchmarkRecord {
   static let databaseTableName = "ZITEM"
 
   var key: Int64
+  var version: Int64
   var sample: HandSample
 
   struct HandSample {
@@ -85,6 +87,7 @@ struct HandRecord: BenchmarkRecord {
 
   init(key: Int64, _ sample: Sample) {
     self.key = key
+    version = 1
     self.sample = HandSample(
       number: sample.number, section: sample.section, quantity: sample.quantity,
       priority: sample.priority, price: sample.price, weight: sample.weight, code: sample.code,
@@ -93,6 +96,7 @@ struct HandRecord: BenchmarkRecord {
 
   init(row: Row) {
     key = row[0]
+    version = row[2]
     sample = HandSample(
       number: row[3], section: row[4], quantity: row[5], priority: row[6], price: row[7], weight: row[8],
       code: row[9], title: row[10], note: row[11], done: row[12])
@@ -101,7 +105,7 @@ struct HandRecord: BenchmarkRecord {
   func encode(to container: inout PersistenceContainer) {
     container["Z_PK"] = key
     container["Z_ENT"] = Schema.entity
-    container["Z_OPT"] = 1
+    container["Z_OPT"] = version
     container["ZNUMBER"] = sample.number
     container["ZSECTION"] = sample.section
     container["ZQUANTITY"] = sample.quantity

@@ -35,6 +35,7 @@ struct Pass {
       let store: URL = try freshCopy()
       var player: any Contestant = try contestant.type.init(store: store)
       player.prepare(samples)
+      if name == .update { try player.load(name.operations(rows: rows)) }
       var sum = Checksum(thorough: false)
       let before: Int = try Memory.startOver()
       let start = ContinuousClock.now
@@ -62,11 +63,14 @@ struct Pass {
   ) throws {
     switch name {
     case .insert: try player.insert()
+    case .update: try player.update()
     case .read: try player.readAll(into: &sum)
     case .faults: try player.readNothing(into: &sum)
     case .walk: try player.walk(into: &sum)
     case .section: try player.readSection(37, into: &sum)
     case .lookup: try player.lookUp(numbers, into: &sum)
+    case .page: try player.readPages(CaseName.pages(of: rows), into: &sum)
+    case .sort: try player.readSortedPage(into: &sum)
     }
   }
 
@@ -74,7 +78,7 @@ struct Pass {
   /// again.
   private func thoroughSum(_ store: URL, numbers: [Int64]) throws -> UInt64 {
     var sum = Checksum(thorough: true)
-    if name == .insert {
+    if name == .insert || name == .update {
       let judge = try SQLiteContestant(store: store)
       try judge.readAll(into: &sum)
       judge.close()

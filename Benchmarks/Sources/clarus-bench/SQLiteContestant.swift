@@ -6,8 +6,10 @@ import GRDBSQLite
 /// Text is copied out of the statement, since its pointer is valid only until the next step; every other
 /// contestant owns its strings too.
 struct SQLiteContestant: Contestant {
-  private let database: OpaquePointer
+  let database: OpaquePointer
   private var rows = CRows(samples: [])
+  /// The rows to change.
+  var loaded: [SQLiteChange] = []
 
   init(store: URL) throws {
     var handle: OpaquePointer?
@@ -89,7 +91,7 @@ struct SQLiteContestant: Contestant {
 
   func close() { sqlite3_close_v2(database) }
 
-  private func read(_ statement: OpaquePointer, into sum: inout Checksum) throws {
+  func read(_ statement: OpaquePointer, into sum: inout Checksum) throws {
     // Text of a row is owned here; the row after overwrites it.
     let capacity: Int = 4096
     let owned = UnsafeMutablePointer<UInt8>.allocate(capacity: capacity)
@@ -120,7 +122,7 @@ struct SQLiteContestant: Contestant {
     guard code == SQLITE_DONE else { throw failure("step") }
   }
 
-  private func prepared(_ sql: String) throws -> OpaquePointer {
+  func prepared(_ sql: String) throws -> OpaquePointer {
     var statement: OpaquePointer?
     guard sqlite3_prepare_v2(database, sql, -1, &statement, nil) == SQLITE_OK, let statement else {
       throw failure(sql)
@@ -132,7 +134,7 @@ struct SQLiteContestant: Contestant {
     guard sqlite3_exec(database, sql, nil, nil, nil) == SQLITE_OK else { throw failure(sql) }
   }
 
-  private func failure(_ sql: String) -> BenchmarkError {
+  func failure(_ sql: String) -> BenchmarkError {
     BenchmarkError("C sqlite3: \(String(cString: sqlite3_errmsg(database))) in: \(sql)")
   }
 }

@@ -43,13 +43,14 @@ struct GraphSuite {
   var progress: (String) -> Void = { _ in }
 
   enum Part: String, CaseIterable, RacePart {
-    case change, undo, save
+    case change, undo, save, cold
 
     var title: String {
       switch self {
       case .change: "Changing objects in memory, beside objects of Swift with inverses kept by hand"
       case .undo: "Taking it all back, beside a list of closures"
       case .save: "Changing and saving, beside SQL by hand"
+      case .cold: "Deleting with a cascade, nothing in memory but the keys or objects of the owners"
       }
     }
   }
@@ -59,17 +60,18 @@ struct GraphSuite {
     let template: URL = folder.appendingPathComponent("folders-\(count).sqlite")
     try FolderStack.write(count, to: template)
     return try parts.flatMap { part in
-      try GraphChange.allCases.map { change in
+      try (part == .cold ? [.delete] : GraphChange.allCases).map { change in
         switch part {
         case .change: try raceChange(change, template)
         case .undo: try raceUndo(change, template)
         case .save: try raceSave(change, template)
+        case .cold: try raceCold(template)
         }
       }
     }
   }
 
-  private func race(_ part: Part, _ change: GraphChange) -> Race {
+  func race(_ part: Part, _ change: GraphChange) -> Race {
     progress("\(part.rawValue): \(change.title)")
     return Race(part: part, title: change.title, operations: count, rounds: rounds)
   }
@@ -153,7 +155,7 @@ struct GraphSuite {
   }
 
   /// Each round on a fresh copy of the store; its contents are read by C afterwards.
-  private func saving(
+  func saving(
     _ name: String, against base: String?, _ template: URL, _ make: @escaping (URL) throws -> any GraphSaver
   ) -> Race.Contestant {
     let store: URL = folder.appendingPathComponent("copy.sqlite")
