@@ -69,6 +69,8 @@ let package: Package = Package(
     .target(
       name: "CoreDataModelEditing",
       dependencies: ["CoreDataArchives", "CoreDataModel", "CoreDataModelChecking", "CoreDataPredicates"]),
+    // Pictures of models: entities as boxes, laid out in columns. For tools.
+    .target(name: "CoreDataModelDrawing", dependencies: ["CoreDataModel", "CoreDataPredicates"]),
     .target(
       name: "CoreDataStorage",
       dependencies: ["CoreDataArchives", "CoreDataEvaluation", "CoreDataModel", "CoreDataPredicates"]),
@@ -118,7 +120,7 @@ let package: Package = Package(
       name: "clarus",
       dependencies: [
         "CoreDataMigration", "CoreDataGraph", "CoreDataArchives", "CoreDataEvaluation", "CoreDataModel",
-        "CoreDataCodeGeneration", "CoreDataModelChecking", "CoreDataModelEditing",
+        "CoreDataCodeGeneration", "CoreDataModelChecking", "CoreDataModelDrawing", "CoreDataModelEditing",
         "CoreDataPredicates", "CoreDataSQL", "CoreDataSQLite", "CoreDataStorage", "SwiftSources",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]),
@@ -161,9 +163,8 @@ let package: Package = Package(
     .testTarget(
       name: "CoreDataModelTests",
       dependencies: [
-        "ModelTool", "TestSupport", "CoreDataModelChecking", "CoreDataModelEditing", "CoreDataModel",
-        "CoreDataPredicates",
-        "CoreDataArchives",
+        "ModelTool", "TestSupport", "CoreDataModelChecking", "CoreDataModelDrawing", "CoreDataModelEditing",
+        "CoreDataModel", "CoreDataPredicates", "CoreDataArchives",
       ],
       resources: [.copy("Fixtures")]),
     // A program that applies the plugin: its classes are generated in the build.

@@ -37,6 +37,19 @@ package struct CurrentVersion: Sendable {
       """.utf8)
   }
 
+  /// The file with this version instead of the one that `old` names, and nothing else of it changed.
+  package func data(replacing old: Data?) -> Data {
+    guard let old, let known = CurrentVersion(old) else { return data }
+    let text = String(decoding: old, as: UTF8.self)
+    let value: String = ModelSourceSchema.escaped(known.name + Self.ending)
+    guard text.ranges(of: "<string>\(value)</string>").count == 1 else { return data }
+    return Data(
+      text.replacing(
+        "<string>\(value)</string>",
+        with: "<string>\(ModelSourceSchema.escaped(name + Self.ending))</string>"
+      ).utf8)
+  }
+
   /// What one side changed prevails; if both did, ours stays and the conflict is named.
   package static func merge(base: CurrentVersion?, ours: CurrentVersion, theirs: CurrentVersion) -> (
     version: CurrentVersion, conflicts: [ModelMerge.Conflict]

@@ -38,7 +38,8 @@ struct Clarus: ParsableCommand {
     signal(SIGPIPE, SIG_IGN)
     Warning.tellsMissingClasses = false
     do {
-      var command: any ParsableCommand = try parseAsRoot()
+      var command: any ParsableCommand = try parseAsRoot(
+        ModelAddCommand.reordered(Array(CommandLine.arguments.dropFirst())))
       try command.run()
       Foundation.exit(0)
     } catch is OutputClosed {

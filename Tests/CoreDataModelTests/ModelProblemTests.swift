@@ -360,4 +360,22 @@ struct ModelProblemTests {
     print("warnings over all real models: \(warnings)")
     #expect(warnings.values.reduce(0, +) > 0)
   }
+
+  @Test(.enabled(if: FixtureFolder.isPresent && StoreBlobs.isPossible, "\(FixtureFolder.absence)"))
+  func `no error is found in a model that Apple's framework cached in a store`() throws {
+    var counts = (models: 0, entities: 0)
+    var found: [String: Int] = [:]
+    for url in StoreBlobs.stores() {
+      guard let blob = try StoreBlobs.read(url)?.model else { continue }
+      let model = try NSManagedObjectModel.load(cachedModelBlob: blob, source: url.lastPathComponent).model
+      let problems: [ModelProblem] = model.problems()
+      let errors: [ModelProblem] = problems.filter { $0.severity == .error }
+      #expect(errors.isEmpty, "\(url.lastPathComponent): \(errors.map(\.description))")
+      for problem in problems { found[problem.code, default: 0] += 1 }
+      counts.models += 1
+      counts.entities += model.entities.count
+    }
+    print("cached models: \(counts), warnings: \(found)")
+    #expect(counts.models == 20)
+  }
 }

@@ -66,4 +66,34 @@ struct UnwritableSourceTests {
     #expect(
       read.entitiesByName["Item"]?.attributesByName["title"]?.defaultValue as? String == "a\t\"b\"\n<&>")
   }
+
+  /// Decisions/0130. Names of indexes, and which attributes are marked as indexed.
+  @Test(arguments: [
+    (["byTitle": ["title"]], false), (["byTitle": ["title"]], true), (["title": ["title"]], false),
+    (["title": ["title"]], true), ([:], true), (["both": ["title", "code"]], false),
+  ])
+  func `indexes read back as they are`(indexes: [String: [String]], isMarked: Bool) throws {
+    let model: NSManagedObjectModel = Self.model { model, attribute in
+      let code = NSAttributeDescription()
+      (code.name, code.attributeType) = ("code", .stringAttributeType)
+      model.entities[0].properties.append(code)
+      attribute.isIndexed = isMarked
+      // A marked attribute has an index of its own, as in compiled models.
+      let implied: [String: [String]] = isMarked ? ["title": ["title"]] : [:]
+      model.entities[0].indexes = indexes.merging(implied) { $1 }.sorted { $0.key < $1.key }.map {
+        name, columns in
+        NSFetchIndexDescription(
+          name: name,
+          elements: columns.map {
+            NSFetchIndexElementDescription(
+              property: model.entities[0].propertiesByName[$0]!, collationType: .binary)
+          })
+      }
+    }
+    let read = try ModelSourceReader.read(try model.sourceData(), file: "contents").model
+    #expect(ModelDifference(from: model, to: read).changes.isEmpty)
+    let item = try #require(read.entitiesByName["Item"])
+    #expect(item.indexes.map(\.name).sorted() == model.entities[0].indexes.map(\.name).sorted())
+    #expect(item.propertiesByName["title"]?.isIndexed == isMarked)
+  }
 }

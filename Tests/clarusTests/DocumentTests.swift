@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// The commands in the documents print what the documents say, over the store in `Examples/Stores`.
@@ -16,7 +17,7 @@ import Testing
   static let examples: [Example] = ["Documentation/command-line.md", "Documentation/debugging.md"].flatMap(
     examples)
 
-  private static func examples(in document: String) -> [Example] {
+  static func examples(in document: String) -> [Example] {
     let file: URL = CommandLineRun.packageRoot.appendingPathComponent(document)
     var examples: [Example] = []
     var isCode = false
@@ -53,5 +54,31 @@ import Testing
     }
     #expect(lines == expected)
     #expect(try FolderState(stores) == before)
+  }
+}
+
+/// The commands of `Documentation/models.md` build on one another: they run in one folder, in their order.
+@Suite struct ModelPageTests {
+  @Test func `the commands of the page on models print what the page says`() throws {
+    let folder = try TemporaryFolder()
+    let store: URL = CommandLineRun.packageRoot.appendingPathComponent("Examples/Stores/Library.sqlite")
+    try FileManager.default.copyItem(at: store, to: folder.file("Library.sqlite"))
+    let examples: [DocumentTests.Example] = DocumentTests.examples(in: "Documentation/models.md")
+    #expect(examples.count >= 12)
+    for example in examples {
+      let run = try CommandLineRun(
+        shell: "cd '\(folder.url.path)' && clarus() { \"$CLARUS\" \"$@\"; } && \(example.command) 2>&1")
+      #expect(
+        run.output.components(separatedBy: "\n").dropLast() == example.output[...], "\(example.command)")
+    }
+  }
+
+  /// A picture of the pages is what the command draws now.
+  @Test func `the picture of the page is the one that the command draws`() throws {
+    let run = try CommandLineRun(
+      shell:
+        "cd '\(CommandLineRun.packageRoot.path)/Examples/Stores' && \"$CLARUS\" model graph Library.sqlite")
+    let picture: URL = CommandLineRun.packageRoot.appendingPathComponent("Documentation/pictures/Library.svg")
+    #expect(try String(contentsOf: picture, encoding: .utf8) == run.output)
   }
 }

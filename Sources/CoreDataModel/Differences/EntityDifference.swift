@@ -107,11 +107,17 @@ enum EntityComparison {
       let filter: String = ModelComparison.text(index.partialIndexPredicate).map { " where \($0)" } ?? ""
       result[index.name] = "\(index.name) (\(elements.joined(separator: ", "))\(filter))"
     }
-    for names in entity.compoundIndexNames {
+    // What was written before there were fetch indexes says nothing where one over the same columns stands
+    // beside it.
+    let columns: [[String]] = entity.indexes.filter { index in
+      index.partialIndexPredicate == nil
+        && index.elements.allSatisfy { $0.collationType == .binary && $0.expressionDescription == nil }
+    }.map { $0.elements.compactMap(\.propertyName) }
+    for names in entity.compoundIndexNames where !columns.contains(names) {
       let text: String = names.joined(separator: ", ")
       result["(\(text))"] = "(\(text))"
     }
-    for property in entity.ownProperties where property.isIndexed {
+    for property in entity.ownProperties where property.isIndexed && !columns.contains([property.name]) {
       result[".\(property.name)"] = "(\(property.name))"
     }
     return result

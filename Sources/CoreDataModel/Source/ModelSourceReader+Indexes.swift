@@ -10,11 +10,17 @@ import Foundation
 //     <attribute name="uuid" indexed="YES"/>         uuid is indexed; fetch index uuid
 //     <fetchIndex name="byPlate"> maker, plate       compound index maker, plate; fetch index byPlate
 //     <compoundIndex> maker, plate                   compound index maker, plate; fetch index maker_plate
+//
+// A model that was made in code may have the index byUUID alone. Its source says so with indexed="NO", which
+// the editor never writes (Decisions/0130).
 
 extension ModelSourceReader {
   func readIndexes(of entity: NSEntityDescription, _ element: ModelXMLElement) throws {
     let own: [NSFetchIndexDescription] = try element.children("fetchIndex").map(readIndex)
     var compound: [[String]] = entity.compoundIndexNames
+    let unmarked = Set(
+      element.children("attribute").filter { $0.attributes["indexed"] == "NO" }
+        .compactMap { $0.attributes["name"] })
     for index in own {
       let attributes: [NSAttributeDescription] = index.elements.compactMap { part in
         guard part.collationType == .binary, part.storedProperty == nil else { return nil }
@@ -24,7 +30,9 @@ extension ModelSourceReader {
       if attributes.count > 1 {
         let names: [String] = attributes.map(\.name)
         if !compound.contains(names) { compound.append(names) }
-      } else if index.elements[0].isAscending, first.declaringEntity === entity {
+      } else if index.elements[0].isAscending, first.declaringEntity === entity,
+        !unmarked.contains(first.name)
+      {
         first.isIndexed = true
       }
     }

@@ -206,7 +206,7 @@ struct ModelSourceWriter {
           "preserveAfterDeletion": Self.yes(attribute.preservesValueInHistoryOnDeletion),
           "regularExpressionString": values["regularExpressionString"],
           "customClassName": type == .transformableAttributeType ? attribute.explicitValueClassName : nil,
-          "indexed": Self.yes(isMarkedAsIndexed(attribute)),
+          "indexed": indexMark(of: attribute),
         ])
     ) { try $0.writeUserInfo(attribute.userInfo, depth + 1, attribute.label) }
   }
@@ -313,12 +313,13 @@ struct ModelSourceWriter {
     return entity.compoundIndexNames.filter { !said.contains($0) }
   }
 
-  /// A fetch index over the attribute alone marks it anyway.
-  private func isMarkedAsIndexed(_ attribute: NSAttributeDescription) -> Bool {
-    guard attribute.isIndexed, let entity = attribute.declaringEntity else { return attribute.isIndexed }
-    return !explicitIndexes(of: entity).contains { index in
+  /// A fetch index over the attribute alone marks it anyway, unless NO is written.
+  private func indexMark(of attribute: NSAttributeDescription) -> String? {
+    guard let entity = attribute.declaringEntity else { return Self.yes(attribute.isIndexed) }
+    let isImplied: Bool = explicitIndexes(of: entity).contains { index in
       Self.columns(index) == [attribute.name] && index.elements[0].isAscending
     }
+    return attribute.isIndexed ? (isImplied ? nil : "YES") : (isImplied ? "NO" : nil)
   }
 
   private mutating func write(_ index: NSFetchIndexDescription) throws {
@@ -413,8 +414,9 @@ struct ModelSourceWriter {
 extension NSManagedObjectModel {
   /// The model as the `contents` file of an `.xcdatamodel`, in the order and the form of Xcode's editor. It
   /// reads to an equal model with the same version hashes, but for what sources leave out or imply: the
-  /// localization dictionary, which has files of its own, and the mark and the fetch index of an attribute
-  /// that has a fetch index of another name, which Apple's compiler adds.
+  /// localization dictionary, which has files of its own, and that a fetch index over several attributes is
+  /// a compound index too. Where an attribute has a fetch index of another name and is not marked as indexed,
+  /// `indexed="NO"` keeps it so; Apple's compiler marks it, and adds an index of the attribute's name.
   ///
   /// - Throws: ``ModelFileError`` for what the format can't say: predicates of validation other than bounds
   ///   and patterns, user info that is no text, fetch request templates with sort descriptors, control

@@ -5,11 +5,13 @@ struct ModelCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "model",
     abstract:
-      "Shows, hashes, checks, compares, merges, compiles or squashes models, and writes their classes and sources.",
+      "Shows, draws, hashes, checks, compares, merges, compiles or squashes models, makes and extends them, and writes "
+      + "their classes and sources.",
     subcommands: [
       ModelShowCommand.self, ModelHashCommand.self, ModelLintCommand.self, ModelDiffCommand.self,
       ModelSquashCommand.self, ModelMergeCommand.self, ModelGenerateCommand.self, ModelCompileCommand.self,
-      ModelDecompileCommand.self,
+      ModelDecompileCommand.self, ModelFromStoreCommand.self, ModelGraphCommand.self, ModelNewCommand.self,
+      ModelAddCommand.self,
     ])
 }
 

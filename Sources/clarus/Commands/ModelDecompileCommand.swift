@@ -1,7 +1,5 @@
 import ArgumentParser
 import CoreDataModel
-import CoreDataModelEditing
-import Foundation
 
 /// `clarus model decompile`: the source of a compiled model, or of a store's own.
 struct ModelDecompileCommand: ParsableCommand {
@@ -34,38 +32,13 @@ struct ModelDecompileCommand: ParsableCommand {
     completion: .file())
   var output: String
 
-  func validate() throws {
-    if !["xcdatamodeld", "xcdatamodel"].contains(URL(fileURLWithPath: output).pathExtension) {
-      throw ValidationError("\(output): Give the output the ending .xcdatamodeld or .xcdatamodel.")
-    }
-  }
+  func validate() throws { try SourceOutput.check(output) }
 
   func run() throws {
-    let isPackage: Bool = URL(fileURLWithPath: output).pathExtension == "xcdatamodeld"
     let current: ModelVersion = try ModelArgument.load(model, version: modelVersion)
-    // A package's own name is not that of its current version.
     let all: [ModelVersion] =
-      isPackage && modelVersion == nil ? try ModelArgument.versions(at: model) : [current]
-    let name: String =
-      all.first { $0.model.versionChecksum == current.model.versionChecksum }?.name ?? current.name
-    let sources: [(name: String, data: Data)] = try all.map { version in
-      do { return (version.name, try version.model.sourceData()) } catch let error as ModelFileError {
-        throw CommandFailure("\(model), version \"\(version.name)\": \(error.reason)")
-      }
-    }
-    try NewFile.folder(output) { url in
-      let files = FileManager.default
-      for source in sources {
-        let folder: URL = isPackage ? url.appendingPathComponent("\(source.name).xcdatamodel") : url
-        try files.createDirectory(at: folder, withIntermediateDirectories: true)
-        try source.data.write(to: folder.appendingPathComponent("contents"))
-      }
-      guard isPackage else { return }
-      try CurrentVersion(name: name).data.write(to: url.appendingPathComponent(".xccurrentversion"))
-    }
-    let standard = StandardOutput()
-    try standard.writeLine(
-      DisplayWidth.escaped("\(output): \(Counted.text(sources.count, "version", "versions"))"))
-    try standard.flush()
+      SourceOutput.isPackage(output) && modelVersion == nil
+      ? try ModelArgument.versions(at: model) : [current]
+    try SourceOutput.write(all, current: current, of: model, to: output)
   }
 }

@@ -76,6 +76,15 @@ enum ModelArgument {
     return files.isEmpty ? [(baseName(path), url)] : files
   }
 
+  /// The model that a store carries. Anything else is an error.
+  static func loadFromStore(_ path: String) throws -> ModelVersion {
+    guard let stored = try modelOfStore(path) else {
+      throw CommandFailure(
+        "\(path): This is no store. Name a store, or use `clarus model decompile` for a compiled model.")
+    }
+    return stored
+  }
+
   /// The model of a store, nil if the path is no store.
   private static func modelOfStore(_ path: String) throws -> ModelVersion? {
     if isModelPackage(path) { return nil }

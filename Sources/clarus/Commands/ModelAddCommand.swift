@@ -1,0 +1,349 @@
+import ArgumentParser
+import CoreDataModel
+import CoreDataModelEditing
+import CoreDataPredicates
+import Foundation
+
+/// `clarus model add MODEL …`: versions, entities and properties.
+///
+/// The model stands before what is added, as in all commands; ``Arguments`` moves it behind the name of the
+/// subcommand.
+struct ModelAddCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "add",
+    abstract: "Adds a version, an entity or a property to the source of a model.",
+    usage: "clarus model add <model> version|entity|attribute|relationship …",
+    discussion: """
+      What Xcode's editor would write is added to the file, and no other byte of it changes. What the model could not be used with \
+      (names that are taken or reserved, defaults of another type) is refused; what `clarus model lint` would warn of is told.
+
+      EXAMPLES
+        clarus model add Shop.xcdatamodeld entity Item
+        clarus model add Shop.xcdatamodeld attribute Item.title String --required
+        clarus model add Shop.xcdatamodeld attribute Item.price Decimal --min 0
+        clarus model add Shop.xcdatamodeld relationship Item.category Category --inverse items --inverse-to-many
+        clarus model add Shop.xcdatamodeld version
+
+      `clarus model add MODEL attribute --help` and its like list the options.
+      """,
+    subcommands: [
+      AddVersionCommand.self, AddEntityCommand.self, AddAttributeCommand.self, AddRelationshipCommand.self,
+    ])
+
+  static let kinds: [String] = ["version", "entity", "attribute", "relationship"]
+
+  /// The arguments with the model behind the name of what is added: `model add attribute Shop.xcdatamodeld
+  /// …`.
+  static func reordered(_ arguments: [String]) -> [String] {
+    guard arguments.count > 3, arguments[..<2] == ["model", "add"], kinds.contains(arguments[3]),
+      !kinds.contains(arguments[2])
+    else { return arguments }
+    var result: [String] = arguments
+    result.swapAt(2, 3)
+    return result
+  }
+}
+
+/// The source that is edited.
+struct EditedModel: ParsableArguments {
+  @Argument(
+    help: "The model: .xcdatamodeld, .xcdatamodel, or its contents file.", completion: .file())
+  var model: String
+
+  @Option(
+    name: .long, help: ArgumentHelp("A version by name, instead of the current one.", valueName: "name"))
+  var modelVersion: String?
+
+  /// Edits the `contents` file of the version, and says what was added.
+  func edit(adding what: String, _ body: (inout ModelEdit) throws -> Void) throws {
+    let package = try SourcePackage(at: URL(fileURLWithPath: model))
+    let file: URL = try package.contents(of: modelVersion)
+    let data: Data
+    do {
+      data = try Data(contentsOf: file)
+    } catch {
+      throw ModelFileError(
+        file: file.relativePath, reason: "The file can't be read: \(ErrorMessage.reason(of: error))")
+    }
+    var edit = ModelEdit(try ModelDocument(data, file: file.relativePath))
+    try body(&edit)
+    do {
+      try edit.document.data.write(to: file, options: .atomic)
+    } catch {
+      throw ModelFileError(
+        file: file.relativePath, reason: "The file can't be written: \(ErrorMessage.reason(of: error))")
+    }
+    for warning in edit.warnings { writeToStandardError(ErrorText.oneLine(warning.description)) }
+    let standard = StandardOutput()
+    try standard.writeLine(DisplayWidth.escaped("\(file.relativePath): added \(what)"))
+    try standard.flush()
+  }
+}
+
+/// `Item.title`: an entity and a property.
+struct PropertyPath: ExpressibleByArgument {
+  let entity: String
+  let property: String
+
+  init?(argument: String) {
+    let parts: [Substring] = argument.split(separator: ".", omittingEmptySubsequences: false)
+    guard parts.count == 2, parts.allSatisfy({ !$0.isEmpty }) else { return nil }
+    (entity, property) = (String(parts[0]), String(parts[1]))
+  }
+
+  var text: String { "\(entity).\(property)" }
+}
+
+/// `clarus model add MODEL version`
+struct AddVersionCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "version",
+    abstract: "Copies the current version of a model, and makes the copy the current one.",
+    usage: "clarus model add <model> version [<name>] [--from <name>]",
+    discussion: """
+      Do this before a model changes that programs have stores of already: the stores are migrated from the old version to the new \
+      one. Without a name the version gets the one that Xcode would give: Shop 2, Shop 3, …
+      """)
+
+  @Argument(help: "The model: .xcdatamodeld.", completion: .file())
+  var model: String
+
+  @Argument(help: "The name of the new version.")
+  var name: String?
+
+  @Option(
+    name: .long, help: ArgumentHelp("The version to copy, instead of the current one.", valueName: "name"))
+  var from: String?
+
+  func run() throws {
+    let package = try SourcePackage(at: URL(fileURLWithPath: model))
+    let name: String = self.name ?? package.nextVersion()
+    let source: String = try from ?? package.currentVersion()
+    try package.addVersion(name, copying: from) { url, make in
+      try NewFile.folder(url.relativePath, make)
+    }
+    let standard = StandardOutput()
+    try standard.writeLine(
+      DisplayWidth.escaped(
+        "\(model): added version \"\(name)\", a copy of \"\(source)\"; it is the current one"))
+    try standard.flush()
+  }
+}
+
+/// `clarus model add MODEL entity`
+struct AddEntityCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "entity",
+    abstract: "Adds an entity.",
+    usage:
+      "clarus model add <model> entity <name> [--parent <entity>] [--abstract] [--class <name>] [--codegen <word>]"
+  )
+
+  @OptionGroup var target: EditedModel
+
+  @Argument(help: "The name of the entity.")
+  var name: String
+
+  @Option(name: .long, help: ArgumentHelp("The entity that it derives from.", valueName: "entity"))
+  var parent: String?
+
+  @Flag(name: .long, help: "It has no objects of its own.")
+  var abstract: Bool = false
+
+  @Option(name: .long, help: ArgumentHelp("Its class; the entity's name unless given.", valueName: "name"))
+  var `class`: String?
+
+  enum Codegen: String, ExpressibleByArgument, CaseIterable { case `class`, category, none }
+
+  @Option(name: .long, help: "Whether the build generates its class, only its members, or none.")
+  var codegen: Codegen = .class
+
+  func run() throws {
+    var entity = NewEntity(name: name)
+    entity.parent = parent
+    entity.isAbstract = abstract
+    entity.className = self.class
+    // The editor leaves the word out for classes by hand.
+    entity.codeGeneration = codegen == .none ? nil : codegen.rawValue
+    try target.edit(adding: name) { try $0.add(entity) }
+  }
+}
+
+/// `clarus model add MODEL attribute`
+struct AddAttributeCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "attribute",
+    abstract: "Adds an attribute.",
+    usage: "clarus model add <model> attribute <entity.name> <type> [<options>]",
+    discussion: """
+      Attributes are optional unless --required says otherwise, and numbers have the default value 0, as in Xcode.
+
+      TYPES
+        String, Integer 16, Integer 32, Integer 64, Double, Float, Decimal, Boolean, Date, Binary, UUID, URI, Transformable;
+        Swift's names Int16, Int32, Int64, Int, Bool, Data and URL mean the same
+      """)
+
+  @OptionGroup var target: EditedModel
+
+  @Argument(help: ArgumentHelp("The entity and the attribute, such as Item.title.", valueName: "entity.name"))
+  var path: PropertyPath
+
+  @Argument(help: "The type.")
+  var type: String
+
+  @Flag(name: .long, help: "Objects can't be saved without a value.")
+  var required: Bool = false
+
+  @Option(
+    name: .long,
+    help: ArgumentHelp(
+      "The value of new objects. Dates: 2026-12-01, or seconds since 2001.", valueName: "value"))
+  var `default`: String?
+
+  @Option(name: .long, help: ArgumentHelp("The least value; of a text the least length.", valueName: "value"))
+  var min: String?
+
+  @Option(
+    name: .long, help: ArgumentHelp("The greatest value; of a text the greatest length.", valueName: "value"))
+  var max: String?
+
+  @Option(
+    name: .long, help: ArgumentHelp("The regular expression that a text matches.", valueName: "pattern"))
+  var pattern: String?
+
+  @Flag(name: .long, help: "It is not stored.")
+  var transient: Bool = false
+
+  @Flag(name: .long, help: "Adds a fetch index over it.")
+  var indexed: Bool = false
+
+  @Flag(name: .long, help: "Adds a uniqueness constraint on it.")
+  var unique: Bool = false
+
+  @Flag(name: .long, help: "Large binary values are files beside the store.")
+  var external: Bool = false
+
+  @Option(name: .long, help: ArgumentHelp("The value transformer of a Transformable.", valueName: "name"))
+  var transformer: String?
+
+  @Option(
+    name: .long,
+    help: ArgumentHelp("The name that it had in the earlier version, for migrations.", valueName: "name"))
+  var renamedFrom: String?
+
+  func run() throws {
+    guard let known = NewAttribute.type(named: type) else {
+      let names: String = NewAttribute.typesByName.map(\.name).joined(separator: ", ")
+      throw CommandFailure("There is no type '\(type)'. The types are \(names).", status: 2)
+    }
+    var attribute = NewAttribute(name: path.property, type: known)
+    attribute.isOptional = !required
+    attribute.isTransient = transient
+    attribute.defaultValue = self.default
+    (attribute.minimum, attribute.maximum, attribute.pattern) = (min, max, pattern)
+    attribute.valueTransformer = transformer
+    attribute.allowsExternalStorage = external
+    (attribute.isIndexed, attribute.isUnique) = (indexed, unique)
+    attribute.renamingIdentifier = renamedFrom
+    try target.edit(adding: path.text) { try $0.add(attribute, to: path.entity) }
+  }
+}
+
+/// `clarus model add MODEL relationship`
+struct AddRelationshipCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "relationship",
+    abstract: "Adds a relationship and its inverse.",
+    usage: "clarus model add <model> relationship <entity.name> <destination> [<options>]",
+    discussion: """
+      The inverse is added to the destination, unless it has one of that name that leads back and has no inverse yet: the two \
+      then become each other's. Relationships are to-one, optional, and nullified by deletions, unless options say otherwise.
+      """)
+
+  @OptionGroup var target: EditedModel
+
+  @Argument(
+    help: ArgumentHelp("The entity and the relationship, such as Item.category.", valueName: "entity.name"))
+  var path: PropertyPath
+
+  @Argument(help: "The entity that it leads to.")
+  var destination: String
+
+  enum Rule: String, ExpressibleByArgument, CaseIterable {
+    case nullify, cascade, deny
+    case noAction = "no-action"
+
+    var rule: NSDeleteRule {
+      switch self {
+      case .nullify: .nullifyDeleteRule
+      case .cascade: .cascadeDeleteRule
+      case .deny: .denyDeleteRule
+      case .noAction: .noActionDeleteRule
+      }
+    }
+  }
+
+  @Flag(name: .long, help: "It leads to any number of objects.")
+  var toMany: Bool = false
+
+  @Flag(name: .long, help: "The objects have an order.")
+  var ordered: Bool = false
+
+  @Flag(name: .long, help: "Objects can't be saved without it.")
+  var required: Bool = false
+
+  @Option(name: .long, help: ArgumentHelp("The least number of objects.", valueName: "count"))
+  var min: Int?
+
+  @Option(name: .long, help: ArgumentHelp("The greatest number of objects.", valueName: "count"))
+  var max: Int?
+
+  @Option(name: .long, help: "What the deletion of its owner does to the objects that it leads to.")
+  var rule: Rule = .nullify
+
+  @Option(name: .long, help: ArgumentHelp("The relationship that leads back.", valueName: "name"))
+  var inverse: String?
+
+  @Flag(name: .long, help: "The new inverse leads to any number of objects.")
+  var inverseToMany: Bool = false
+
+  @Flag(name: .long, help: "The objects of the new inverse have an order.")
+  var inverseOrdered: Bool = false
+
+  @Flag(name: .long, help: "Objects of the destination can't be saved without the new inverse.")
+  var inverseRequired: Bool = false
+
+  @Option(name: .long, help: "What the deletion of the destination does to the objects that refer to it.")
+  var inverseRule: Rule = .nullify
+
+  func validate() throws {
+    if ordered && !toMany {
+      throw ValidationError("--ordered: Only a to-many relationship has an order; add --to-many.")
+    }
+    if (min != nil || max != nil) && !toMany {
+      throw ValidationError("--min and --max count the objects of a to-many relationship; add --to-many.")
+    }
+    if inverseOrdered && !inverseToMany {
+      throw ValidationError(
+        "--inverse-ordered: Only a to-many relationship has an order; add --inverse-to-many.")
+    }
+    if inverse == nil && (inverseToMany || inverseOrdered || inverseRequired || inverseRule != .nullify) {
+      throw ValidationError("Name the inverse with --inverse.")
+    }
+  }
+
+  func run() throws {
+    var side = NewRelationship.Side(name: path.property)
+    (side.isToMany, side.isOrdered, side.isOptional) = (toMany, ordered, !required)
+    (side.minimum, side.maximum, side.rule) = (min, max, rule.rule)
+    var relationship = NewRelationship(side, to: destination)
+    if let inverse {
+      var other = NewRelationship.Side(name: inverse)
+      (other.isToMany, other.isOrdered, other.isOptional) = (inverseToMany, inverseOrdered, !inverseRequired)
+      other.rule = inverseRule.rule
+      relationship.inverse = other
+    }
+    let what: String = inverse.map { "\(path.text) and \(destination).\($0)" } ?? path.text
+    try target.edit(adding: what) { try $0.add(relationship, to: path.entity) }
+  }
+}

@@ -1,0 +1,126 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// `clarus model new`, `clarus model add`, `clarus model from-store`
+struct ModelAddTests {
+  private let folder: TemporaryFolder
+
+  init() throws { folder = try TemporaryFolder() }
+
+  /// Runs a command line in the folder.
+  private func clarus(_ line: String) throws -> CommandLineRun {
+    try CommandLineRun(shell: "cd '\(folder.url.path)' && \"$CLARUS\" \(line)")
+  }
+
+  private func text(_ path: String) throws -> String {
+    try String(contentsOf: folder.file(path), encoding: .utf8)
+  }
+
+  @Test func `a model from nothing compiles and has no faults`() throws {
+    let new: CommandLineRun = try clarus("model new Shop --entity Item --entity Category")
+    #expect(
+      new.status == 0 && new.output == "Shop.xcdatamodeld: 2 entities\n" && new.errors.isEmpty, "\(new)")
+    for line in [
+      "attribute Item.title String --required", "attribute Item.price decimal --min 0 --default 1.5",
+      "attribute Item.sku String --unique", "attribute Item.added Date --indexed",
+      "relationship Item.category Category --inverse items --inverse-to-many --inverse-rule cascade",
+      "entity Gift --parent Item", "attribute Gift.wrapped Bool --required",
+    ] {
+      let run: CommandLineRun = try clarus("model add Shop.xcdatamodeld \(line)")
+      #expect(run.status == 0 && run.errors.isEmpty, "\(line): \(run)")
+      #expect(run.output.hasPrefix("Shop.xcdatamodeld/Shop.xcdatamodel/contents: added "), "\(run)")
+    }
+    let lint: CommandLineRun = try clarus("model lint Shop.xcdatamodeld --strict --ignore cascade-to-owner")
+    #expect(lint.status == 0, "\(lint)")
+    #expect(try clarus("model compile Shop.xcdatamodeld").status == 0)
+    let (source, compiled) = (try clarus("model hash Shop.xcdatamodeld"), try clarus("model hash Shop.momd"))
+    #expect(source.output == compiled.output && source.output.split(separator: "\n").count == 3)
+  }
+
+  @Test func `a version copies the current one with all its files and becomes the current one`() throws {
+    _ = try clarus("model new 'My Shop' --entity Item")
+    let old: String = try text("My Shop.xcdatamodeld/My Shop.xcdatamodel/contents")
+    try Data("x".utf8).write(to: folder.file("My Shop.xcdatamodeld/My Shop.xcdatamodel/layout"))
+    let run: CommandLineRun = try clarus("model add 'My Shop.xcdatamodeld' version")
+    #expect(
+      run.output
+        == "My Shop.xcdatamodeld: added version \"My Shop 2\", a copy of \"My Shop\"; it is the current one\n",
+      "\(run)")
+    #expect(try text("My Shop.xcdatamodeld/My Shop 2.xcdatamodel/contents") == old)
+    #expect(try text("My Shop.xcdatamodeld/My Shop 2.xcdatamodel/layout") == "x")
+    #expect(
+      try text("My Shop.xcdatamodeld/.xccurrentversion").contains("<string>My Shop 2.xcdatamodel</string>"))
+    // What is added goes to the new one.
+    #expect(try clarus("model add 'My Shop.xcdatamodeld' attribute Item.a String").status == 0)
+    #expect(try text("My Shop.xcdatamodeld/My Shop.xcdatamodel/contents") == old)
+    let diff: CommandLineRun = try clarus(
+      "model diff 'My Shop.xcdatamodeld' --from 'My Shop' --to 'My Shop 2'")
+    #expect(diff.status == 1 && diff.output.contains("Item.a"), "\(diff)")
+    let named: CommandLineRun = try clarus("model add 'My Shop.xcdatamodeld' version Third --from 'My Shop'")
+    #expect(named.status == 0)
+    #expect(try text("My Shop.xcdatamodeld/Third.xcdatamodel/contents") == old)
+    #expect(
+      try clarus("model add 'My Shop.xcdatamodeld' version").output.contains(
+        "\"My Shop 3\", a copy of \"Third\""))
+  }
+
+  @Test(arguments: [
+    ("model new Shop", "Shop.xcdatamodeld: There is a file already"),
+    ("model new .Shop", "can't be the name of a model"),
+    ("model new Other --entity 1", "[entity-name]"),
+    ("model add Shop.xcdatamodeld entity Item", "There is an entity 'Item' already"),
+    ("model add Shop.xcdatamodeld entity Items --parent Itm", "Did you mean \"Item\"?"),
+    ("model add Shop.xcdatamodeld attribute Item.hash String", "[reserved-name]"),
+    (
+      "model add Shop.xcdatamodeld attribute Item.a Number",
+      "There is no type 'Number'. The types are String,"
+    ),
+    ("model add Shop.xcdatamodeld attribute a String", "'a' is invalid for '<entity.name>'"),
+    ("model add Shop.xcdatamodeld relationship Item.a Item --ordered", "add --to-many"),
+    (
+      "model add Shop.xcdatamodeld relationship Item.a Item --inverse-to-many",
+      "Name the inverse with --inverse."
+    ),
+    ("model add Shop.xcdatamodeld version shop", "There is a version 'shop' already"),
+    ("model add Shop.xcdatamodeld version a/b", "can't be the name of a model"),
+    ("model add Shop.xcdatamodeld version B --from C", "There is no version 'C'. It has 'Shop'."),
+    ("model add Shop.xcdatamodeld --model-version X entity A", "clarus model add"),
+    ("model add Shop.xcdatamodeld entity A --model-version X", "There is no version 'X'. It has 'Shop'."),
+    ("model add Missing.xcdatamodeld entity A", "Missing.xcdatamodeld: The folder can't be read"),
+    ("model add Shop.momd entity A", "Only the source of a model can be edited"),
+    ("model from-store Shop.xcdatamodeld", "This is no store"),
+    ("model from-store Missing.sqlite", "Missing.sqlite"),
+  ])
+  func `a mistake is an error that changes nothing`(line: String, says: String) throws {
+    _ = try clarus("model new Shop --entity Item")
+    let before = try FolderState(folder.url)
+    let run: CommandLineRun = try clarus(line)
+    #expect((1...2).contains(run.status) && run.output.isEmpty && run.errors.contains(says), "\(run)")
+    #expect(run.errors.split(separator: "\n").count == 1, "\(run.errors)")
+    #expect(try FolderState(folder.url) == before)
+  }
+
+  @Test func `the help of what is added names the model first`() throws {
+    let run: CommandLineRun = try clarus("model add Shop.xcdatamodeld attribute --help")
+    #expect(
+      run.status == 0 && run.output.contains("clarus model add <model> attribute <entity.name>"), "\(run)")
+    #expect(try clarus("model add --help").output.contains("clarus model add Shop.xcdatamodeld entity Item"))
+  }
+
+  @Test func `the model of a store becomes a source that is equal to it`() throws {
+    let store: String = CommandLineRun.packageRoot.appendingPathComponent("Examples/Stores/Library.sqlite")
+      .path
+    let run: CommandLineRun = try clarus("model from-store '\(store)'")
+    #expect(run.status == 0 && run.output == "Library.xcdatamodeld: 1 version\n", "\(run)")
+    let diff: CommandLineRun = try clarus("model diff '\(store)' Library.xcdatamodeld")
+    #expect(diff.status == 0, "\(diff)")
+    let (left, right) = (
+      try clarus("model show '\(store)' --json").json() as? [String: Any],
+      try clarus("model show Library.xcdatamodeld --json").json() as? [String: Any]
+    )
+    #expect(left?["checksum"] as? String == right?["checksum"] as? String)
+    #expect(try clarus("check '\(store)' --model Library.xcdatamodeld").status == 0)
+    #expect(try clarus("model from-store '\(store)'").errors.contains("There is a file already"))
+  }
+}

@@ -1,0 +1,92 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// The commands on models, over every form in which a model exists.
+struct ModelCommandTests {
+  private let folder: TemporaryFolder
+
+  init() throws { folder = try TemporaryFolder() }
+
+  private static let store: String =
+    CommandLineRun.packageRoot.appendingPathComponent("Examples/Stores/Library.sqlite").path
+
+  @Test(arguments: [
+    "show", "hash", "lint", "diff", "graph", "generate --all --output Classes",
+    "decompile --output New.xcdatamodeld",
+  ])
+  func `a command works on sources, compiled models and stores`(command: String) throws {
+    func clarus(_ line: String) throws -> CommandLineRun {
+      try CommandLineRun(shell: "cd '\(folder.url.path)' && \"$CLARUS\" model \(line)")
+    }
+    #expect(try clarus("from-store '\(Self.store)'").status == 0)
+    #expect(try clarus("compile Library.xcdatamodeld").status == 0)
+    for model in [
+      "Library.xcdatamodeld", "Library.xcdatamodeld/Library.xcdatamodel", "Library.momd",
+      "Library.momd/Library.mom", Self.store,
+    ] {
+      var words: [String] = command.split(separator: " ").map(String.init)
+      words.insert("'\(model)'", at: 1)
+      if words[0] == "diff" { words.append("Library.momd") }
+      let run: CommandLineRun = try clarus(words.joined(separator: " "))
+      #expect(run.status == 0 && !run.output.isEmpty && run.errors.isEmpty, "\(model): \(run)")
+      try? FileManager.default.removeItem(at: folder.file("New.xcdatamodeld"))
+      try? FileManager.default.removeItem(at: folder.file("Classes"))
+    }
+  }
+
+  @Test func `the commands have the names that the guide lists`() throws {
+    let run = try CommandLineRun(["model", "--help"])
+    for name in [
+      "show", "hash", "lint", "diff", "squash", "merge", "generate", "compile", "decompile", "from-store",
+      "graph",
+      "new", "add",
+    ] {
+      #expect(run.output.contains("\n  \(name) "), "\(name)")
+    }
+  }
+}
+
+/// A real history of many versions.
+@Suite(.enabled(if: Fixtures.areThere, "There are no fixtures; set CLARUS_FIXTURES to their folder."))
+struct ModelHistoryTests {
+  private static let package: String = Fixtures.folder.appendingPathComponent(
+    "models/swift-projects+WordPress-iOS/WordPress/Classes/WordPress.xcdatamodeld"
+  ).path
+
+  private func clarus(_ arguments: String...) throws -> CommandLineRun {
+    try CommandLineRun(["model"] + arguments)
+  }
+
+  @Test func `versions beside one another and far apart are compared`() throws {
+    for (from, to, change) in [
+      ("70", "71", "* Media.error is only in the destination"),
+      ("72", "73", "* Blog.quotaSpaceAllowed is only in the destination"),
+    ] {
+      let run = try clarus("diff", Self.package, "--from", "WordPress \(from)", "--to", "WordPress \(to)")
+      #expect(run.status == 1 && run.output.contains("\(change)\n"), "\(run)")
+      #expect(run.output.hasSuffix("A mapping model can be inferred.\n"))
+    }
+    let same = try clarus("diff", Self.package, "--from", "WordPress 73")
+    #expect(same.status == 0, "73 is the current one: \(same)")
+    let far = try clarus("diff", Self.package, "--from", "WordPress 45", "--json")
+    let facts = try #require(try far.json() as? [String: Any])
+    #expect((facts["entities"] as? [Any])?.count == 26)
+  }
+
+  @Test func `old versions have the mistake that later ones do not have`() throws {
+    let old = try clarus("lint", Self.package, "--model-version", "WordPress 40")
+    #expect(old.status == 1 && old.output.contains("contents:462:5: error: UnreadNotes:"), "\(old)")
+    let current = try clarus("lint", Self.package)
+    #expect(current.status == 0 && !current.output.contains(": error:"), "\(current)")
+    #expect(try clarus("lint", Self.package, "--strict").status == 1)
+  }
+
+  @Test func `pictures of versions show what changed`() throws {
+    let (old, new) = (
+      try clarus("graph", Self.package, "--model-version", "WordPress 72"), try clarus("graph", Self.package)
+    )
+    #expect(old.status == 0 && new.status == 0)
+    #expect(!old.output.contains(">quotaSpaceUsed<") && new.output.contains(">quotaSpaceUsed<"))
+  }
+}
