@@ -5,7 +5,7 @@
 # make store-table  every test that runs over kinds of stores, and what it came to with each kind
 # make soak     the same with the slow suites, and without the check for off-queue access, as in release builds; then make threads
 # make threads  tests of code that runs on several threads, under ThreadSanitizer
-# make bench    the benchmarks (release); ROWS=… ROUNDS=… or BENCH="--json" for more
+# make bench    the benchmarks (release), writes Benchmarks/RESULTS.md; ROWS=… ROUNDS=… for more, BENCH="--suite oo7" for a part
 # make compat   writes COMPATIBILITY.md
 # make fuzz     ten minutes of fuzzing the predicates; SECONDS=60 FUZZERS="text tree archive sql" for less
 # make lint     style and documents, changes nothing
@@ -79,7 +79,8 @@ threads: setup
 
 bench: setup
 	$(SWIFT) build -c release --package-path Benchmarks --scratch-path .build-bench $(FRESH)
-	.build-bench/release/clarus-bench $(if $(ROWS),--rows $(ROWS)) $(if $(ROUNDS),--rounds $(ROUNDS)) $(BENCH)
+	.build-bench/release/clarus-bench $(if $(ROWS),--rows $(ROWS)) $(if $(ROUNDS),--rounds $(ROUNDS)) \
+	  --python "$$(Benchmarks/Python/setup || true)" $(if $(BENCH),$(BENCH),--results Benchmarks/RESULTS.md)
 
 compat:
 	@scripts/setup compat

@@ -3,12 +3,15 @@ import Foundation
 /// This program, started once more for a measurement: nothing is warm in it but what the measurement itself
 /// warms, and its peak of memory is its own.
 enum OwnProcess {
-  /// Runs it to its end, and decodes the JSON that it prints. `label`: what failed, for the error.
+  static var own: URL { URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath() }
+
+  /// Runs it, or another program, to its end, and decodes the JSON that it prints. `label`: what failed, for
+  /// the error.
   static func measure<Value: Decodable>(
-    _ type: Value.Type, label: @autoclosure () -> String, _ arguments: String...
+    _ type: Value.Type, label: @autoclosure () -> String, program: URL = own, _ arguments: String...
   ) throws -> Value {
     let process = Process()
-    process.executableURL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
+    process.executableURL = program
     process.arguments = arguments
     let output = Pipe()
     process.standardOutput = output

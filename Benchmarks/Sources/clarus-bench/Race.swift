@@ -20,12 +20,16 @@ struct Race {
     var body: () throws -> Int
     /// Runs after the clock has stopped; its result, if there is one, replaces the body's.
     var finish: () throws -> Int?
+    /// Runs after the last round.
+    var end: () throws -> Void
 
     init(
       _ name: String, against base: String? = nil, prepare: @escaping () throws -> Void = {},
-      body: @escaping () throws -> Int, finish: @escaping () throws -> Int? = { nil }
+      body: @escaping () throws -> Int, finish: @escaping () throws -> Int? = { nil },
+      end: @escaping () throws -> Void = {}
     ) {
-      (self.name, self.base, self.prepare, self.body, self.finish) = (name, base, prepare, body, finish)
+      (self.name, self.base, self.prepare) = (name, base, prepare)
+      (self.body, self.finish, self.end) = (body, finish, end)
     }
   }
 
@@ -34,6 +38,10 @@ struct Race {
     var contestant: String
     var seconds: [Double]
     var base: String?
+    /// How many SQL statements one pass runs, if that was counted.
+    var statements: Int?
+    /// The most memory its process held, where it has one of its own, in bytes.
+    var peak: Int?
 
     var minimum: Double { seconds.min() ?? 0 }
     var median: Double { seconds.isEmpty ? 0 : seconds.sorted()[seconds.count / 2] }
@@ -67,15 +75,40 @@ struct Race {
         var found: Int = try contestant.body()
         lines[place].seconds.append((ContinuousClock.now - start) / .seconds(1))
         found = try contestant.finish() ?? found
-        if let agreed, agreed != found {
-          throw BenchmarkError("\(title): \(contestant.name) found \(found), not \(agreed)")
-        }
-        agreed = found
+        try agree(found, contestant, &agreed)
       }
     }
+    for contestant in contestants { try contestant.end() }
     return Outcome(
       part: part.rawValue, heading: part.title, title: title, operations: operations, found: agreed ?? 0,
       lines: lines)
+  }
+
+  /// The same, after a pass that is not timed, in which the statements of the bodies are counted.
+  /// `make`: contestants that have opened nothing yet.
+  func runCounting(_ make: () throws -> [Contestant]) throws -> Outcome {
+    var agreed: Int?
+    let counts: [Int] = try StatementCounter.on {
+      try make().map { contestant in
+        try contestant.prepare()
+        StatementCounter.startOver()
+        let found: Int = try contestant.body()
+        let count: Int = StatementCounter.statements
+        try agree(contestant.finish() ?? found, contestant, &agreed)
+        try contestant.end()
+        return count
+      }
+    }
+    var outcome: Outcome = try run(make())
+    for (place, count) in counts.enumerated() { outcome.lines[place].statements = count }
+    return outcome
+  }
+
+  private func agree(_ found: Int, _ contestant: Contestant, _ agreed: inout Int?) throws {
+    if let agreed, agreed != found {
+      throw BenchmarkError("\(title): \(contestant.name) found \(found), not \(agreed)")
+    }
+    agreed = found
   }
 }
 

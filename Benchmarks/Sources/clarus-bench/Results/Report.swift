@@ -1,6 +1,6 @@
 import Foundation
 
-/// The outcomes as a table and as JSON.
+/// The outcomes as tables and as JSON.
 struct Report {
   private static let table = TextColumns(first: 18, other: 10)
 
@@ -9,40 +9,15 @@ struct Report {
   var rounds: Int
   var passes: Int
 
-  var table: String {
-    var tables: [String] = outcomes.isEmpty ? [] : [recordTable]
-    if !races.isEmpty { tables.append(RaceReport(outcomes: races, rounds: rounds * passes).table) }
-    return tables.joined(separator: "\n\n")
-  }
+  var table: ResultTable { ResultTable(records: outcomes, races: races) }
 
-  private var recordTable: String {
-    var lines: [String] = [
-      Self.table.row("", ["min ms", "median", "µs each", "× C", "× GRDB", "peak MiB", "growth"])
-    ]
-    for outcome in outcomes {
-      lines.append("")
-      lines.append(outcome.name.title(rows: outcome.rows))
-      for line in outcome.lines {
-        lines.append(
-          Self.table.row(
-            "  " + line.contestant.title,
-            [
-              (line.minimum * 1e3).fixed(1), (line.median * 1e3).fixed(1),
-              (line.minimum * 1e6 / Double(outcome.operations)).fixed(2),
-              ratio(line.minimum, outcome.minimum(of: .c)),
-              ratio(line.minimum, outcome.minimum(of: .grdb)), mebibytes(line.peak), mebibytes(line.growth),
-            ]))
-      }
-    }
-    lines.append("")
-    lines.append(
-      "Minimum and median of \(rounds) × \(passes) passes (processes in turn × passes in each, a fresh file and"
-    )
-    lines.append(
-      "connection per pass; opening is not timed). Ratios are of minimums. Peak and growth: resident memory of the"
-    )
-    lines.append("first pass, and by how much it exceeds what the process held before. Checksums agree.")
-    return lines.joined(separator: "\n")
+  /// How the numbers of the table are to be read.
+  var legend: String {
+    """
+    Minimum and median of all passes. Ratios are of minimums. Records: \(rounds) × \(passes) passes (processes in turn
+    × passes in each), a fresh file and connection per pass; opening is not timed; peak: resident memory of the
+    first pass. The rest: contestants in turn. Checksums agree. Benchmarks/README.md tells more.
+    """
   }
 
   /// Microseconds per object, one line for each contestant and case, one column for each size.
@@ -65,13 +40,13 @@ struct Report {
       }
       lines.append("")
     }
-    if !races.isEmpty { lines.append(RaceReport(outcomes: races, rounds: rounds * passes).linearity) }
+    if !races.isEmpty { lines.append(RaceReport(outcomes: races).linearity) }
     return lines.joined(separator: "\n")
   }
 
   /// `{"cases": [{"case", "rows", "operations", "results": [{"contestant", "seconds": […], "ratioToC", …}]}],
   /// "races": [{"part", "heading", "title", "operations", "found", "lines": [{"contestant", "seconds",
-  /// "base"}]}]}`
+  /// "base", "statements", "peak"}]}]}`
   func json() throws -> String {
     let cases: [JSONCase] = outcomes.map { outcome in
       JSONCase(
@@ -114,11 +89,4 @@ struct Report {
     var operations: Int
     var results: [Result]
   }
-
-  private func ratio(_ value: Double, _ base: Double?) -> String {
-    guard let base, base > 0 else { return "–" }
-    return (value / base).fixed(2)
-  }
-
-  private func mebibytes(_ bytes: Int) -> String { (Double(bytes) / 1_048_576).fixed(0) }
 }

@@ -1,37 +1,10 @@
 import Foundation
 
-/// The outcomes of races as a table.
+/// The growth of races' times with the number of objects.
 struct RaceReport {
   private static let table = TextColumns(first: 26, other: 10)
 
   var outcomes: [Race.Outcome]
-  var rounds: Int
-
-  var table: String {
-    var lines: [String] = [Self.table.row("", ["min ms", "median", "ns each", "ratio"])]
-    var heading: String = ""
-    for outcome in outcomes {
-      if outcome.heading != heading { lines += ["", outcome.heading] }
-      heading = outcome.heading
-      lines.append(
-        "  \(outcome.title)   (\(outcome.found.formatted) of \(outcome.operations.formatted))")
-      for line in outcome.lines {
-        lines.append(
-          Self.table.row(
-            "    " + line.contestant,
-            [
-              (line.minimum * 1e3).fixed(2), (line.median * 1e3).fixed(2),
-              (line.minimum * 1e9 / Double(outcome.operations)).fixed(1),
-              outcome.ratio(of: line).map { $0.fixed(2) } ?? "–",
-            ]))
-      }
-    }
-    lines += [
-      "",
-      "Minimum and median of \(rounds) passes, contestants in turn in one process. Ratios are of minimums.",
-    ]
-    return lines.joined(separator: "\n")
-  }
 
   /// Microseconds per operation, one line for each contestant and case, one column for each size.
   var linearity: String {
