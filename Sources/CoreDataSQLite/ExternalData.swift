@@ -48,7 +48,7 @@ struct ExternalData: Sendable {
   /// can't fail because of a file.
   var lenient: ExternalData {
     var copy: ExternalData = self
-    copy.missing = .isNil
+    if missing == .isError { copy.missing = .isNil }
     return copy
   }
 
@@ -112,9 +112,9 @@ struct ExternalData: Sendable {
   private func file(_ name: String, fitting limit: Int) throws -> Data? {
     do {
       return try file(name).read(fitting: limit)
-    } catch let problem as ExternalFile.Problem where missing == .isNil {
+    } catch let problem as ExternalFile.Problem where missing != .isError {
       // It reads as nil, and nobody else says that it is none.
-      if problem.isForbidden { ForbiddenFiles.warn(problem) }
+      if problem.isForbidden, missing == .isNil { ForbiddenFiles.warn(problem) }
       return nil
     }
   }

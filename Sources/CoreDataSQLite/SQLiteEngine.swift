@@ -231,8 +231,14 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
       }
       let inventory: StoreInventory = try StoreInventory.read(
         database, url: url, numbering: options.salvages ? layout : nil)
-      let schema = try StoreSchema(
+      var schema = try StoreSchema(
         layout: layout, database: inventory.database, entities: options.entityNames)
+      // A damaged file's table of rows tells more than its indexes.
+      if !options.salvages {
+        schema.trees = inventory.guardedTrees.compactMap {
+          RTree($0, schema: schema, database: inventory.database)
+        }
+      }
       var facts = Facts(
         contents: try OwnContents(database, uuid: metadata.uuid, url: url), metadata: metadata,
         schema: schema, hasHistory: inventory.hasHistory, guardedTrees: [],
@@ -422,6 +428,7 @@ package final class SQLiteEngine: StoreEngine, @unchecked Sendable {
           contents.accept(metadata.value.uuid)
           try metadata.value.write(database, url: url)
         }
+        if options.rehearsesSaves { throw SaveRehearsed() }
         isComplete = true
         return keys
       }

@@ -5,6 +5,14 @@ import Foundation
 import GRDB
 import GRDBSQLite
 
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
 /// Translates SQLite's codes into errors of the store layer, in one place.
 enum SQLiteErrors {
   /// The beginning of the reason why a damaged file can't be opened.
@@ -15,10 +23,27 @@ enum SQLiteErrors {
     let code: Int32 = connection.map { sqlite3_extended_errcode($0) } ?? SQLITE_NOMEM
     let text: String =
       connection.flatMap { sqlite3_errmsg($0) }.map { String(cString: $0) } ?? "out of memory"
-    return make(code: code, message: text, sql: sql, url: url)
+    let reason: Int32 = connection.map { sqlite3_system_errno($0) } ?? 0
+    let isFull: Bool = reason == ENOSPC || reason == EDQUOT
+    return make(code: isFull ? fullCode(code) : code, message: text, sql: sql, url: url)
+  }
+
+  /// SQLite tells a disk that is full as that only where it writes bytes itself: where it makes a file, syncs
+  /// it, or maps it into memory, the code is that of any failure.
+  private static func fullCode(_ code: Int32) -> Int32 {
+    [SQLITE_IOERR, SQLITE_CANTOPEN].contains(code & 0xFF) ? SQLITE_FULL : code
+  }
+
+  /// Whether the disk of a file has no space left.
+  private static func isFull(_ url: URL) -> Bool {
+    var info = statvfs()
+    return statvfs(url.deletingLastPathComponent().path, &info) == 0 && info.f_bavail == 0
   }
 
   static func make(code: Int32, message: String, sql: String?, url: URL?) -> StoreError {
+    if let url, fullCode(code) != code, isFull(url) {
+      return .database(code: SQLITE_FULL, message: "the disk is full (\(message))", sql: sql, url: url)
+    }
     switch code & 0xFF {
     case SQLITE_NOTADB:
       if let url {

@@ -31,14 +31,20 @@ package struct SQLiteOptions: Sendable {
   /// 0 for none; 1 statements and times, 2 bound values too, 3 the database's plans too.
   package var debugLevel: Int = SQLDebug.levelFromEnvironment
 
+  /// Whether a save is undone at its end, and throws `SaveRehearsed`.
+  package var rehearsesSaves: Bool = false
+
   /// Whether a file is read although its size and its header disagree, as those of a file that was cut off.
   package var salvages: Bool = false
 
   package enum MissingExternalData: Sendable {
     /// Reading the row throws, naming the file.
     case isError
-    /// The value reads as nil: for examining copies that lack their support folder.
+    /// The value reads as nil: for examining copies that lack their support folder. A file that the process
+    /// may not read is named in a warning.
     case isNil
+    /// The same without a warning, for whoever lists such files.
+    case isQuietlyNil
   }
 
   package init() {}
@@ -54,7 +60,9 @@ package struct SQLiteOptions: Sendable {
     compacts = options.compacts
     analyzes = options.analyzes
     if let limit = options.connectionLimit { connectionLimit = limit }
-    missingExternalData = options.readsMissingFilesAsNil ? .isNil : .isError
+    missingExternalData =
+      !options.readsMissingFilesAsNil ? .isError : options.warnsOfForbiddenFiles ? .isNil : .isQuietlyNil
+    rehearsesSaves = options.rehearsesSaves
     tracksHistory = options.tracksHistory
     checksModel = options.checksModel
     salvages = options.salvages && options.isReadOnly

@@ -9,6 +9,8 @@ struct StoreInventory {
   var hasHistory: Bool
   /// R-tree tables that no trigger keeps up to date.
   var unguardedTrees: [ExistingDatabase.Table]
+  /// R-tree tables that have all three triggers.
+  var guardedTrees: [ExistingDatabase.Table]
   /// Names of the triggers, in upper case.
   var triggers: Set<String>
 
@@ -52,11 +54,16 @@ struct StoreInventory {
       let stem: String = tree.uppercased()
       return !triggers.contains { $0.sql.contains(stem) }
     }
+    let triggerNames: Set<String> = Set(triggers.map(\.name))
+    let guarded: [String] = trees.filter { tree in
+      ["INSERT", "UPDATE", "DELETE"].allSatisfy { triggerNames.contains("\(tree.uppercased())_\($0)") }
+    }
     return StoreInventory(
       database: ExistingDatabase(
         tables: tables, entities: try entities(database, url: url, numbering: layout), indexNames: indexes),
       hasHistory: names.contains { $0.uppercased() == AppleBookkeeping.history },
-      unguardedTrees: try unguarded.map(table), triggers: Set(triggers.map(\.name)))
+      unguardedTrees: try unguarded.map(table), guardedTrees: try guarded.map(table),
+      triggers: triggerNames)
   }
 
   private static func entities(_ database: Database, url: URL, numbering layout: ModelLayout?) throws

@@ -30,6 +30,11 @@ package struct StoreOpeningOptions: Sendable {
   package var isForced: Bool = false
   /// Whether a value whose file is missing reads as nil, for examining copies, or is an error.
   package var readsMissingFilesAsNil: Bool = false
+  /// Whether a warning on standard error names files of values that read as nil because the process may not
+  /// read them. An examination lists them itself.
+  package var warnsOfForbiddenFiles: Bool = true
+  /// Whether a save does all that it does, and is then undone: it ends with ``SaveRehearsed``.
+  package var rehearsesSaves: Bool = false
 
   /// `NSBinaryStoreSecureDecodingClasses`, with those of property lists: the classes that objects in the
   /// file may have; nil for all, since none of them is made.
@@ -42,4 +47,10 @@ package struct StoreOpeningOptions: Sendable {
   package var countsRows: Bool = true
 
   package init(isReadOnly: Bool = false) { self.isReadOnly = isReadOnly }
+}
+
+/// The end of a save that would have succeeded, in a store that was opened with
+/// ``StoreOpeningOptions/rehearsesSaves``: nothing was changed.
+package struct SaveRehearsed: Error {
+  package init() {}
 }

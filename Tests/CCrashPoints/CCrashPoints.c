@@ -345,6 +345,54 @@ void crash_points_note(long number) {
   if (shared) atomic_store(&shared->noted, number);
 }
 
+// MARK: A library for other programs
+
+#ifdef CRASH_PRELOAD
+
+#include <sys/statvfs.h>
+
+static void fill(const char *path, unsigned long *available) {
+  if (shared && shared->kind == CRASH_FULL && atomic_load(&shared->failed) && isInside(path)) *available = 0;
+}
+
+/// A full disk has no blocks left.
+int statvfs(const char *path, struct statvfs *info) {
+  REAL(statvfs);
+  int result = real(path, info);
+  if (result == 0) fill(path, (unsigned long *)&info->f_bavail);
+  return result;
+}
+
+int statvfs64(const char *path, struct statvfs64 *info) {
+  REAL(statvfs64);
+  int result = real(path, info);
+  if (result == 0) fill(path, (unsigned long *)&info->f_bavail);
+  return result;
+}
+
+/// Compiled as a library that LD_PRELOAD names: the disk of a program that knows nothing of this is full from
+/// the n-th call on. CRASH_FOLDER and CRASH_POINT say where and when; CRASH_REPORT is the file that gets the
+/// number of calls and the call at the point.
+__attribute__((constructor)) static void beginPreloaded(void) {
+  const char *folder = getenv("CRASH_FOLDER"), *point = getenv("CRASH_POINT");
+  if (!folder || !point || !(shared = calloc(1, sizeof(Shared)))) return;
+  shared->point = atol(point);
+  shared->kind = shared->point > 0 ? CRASH_FULL : CRASH_NEVER;
+  crash_points_begin(folder);
+}
+
+__attribute__((destructor)) static void endPreloaded(void) {
+  const char *path = getenv("CRASH_REPORT");
+  if (!shared || !path) return;
+  atomic_store(&isCounting, 0);
+  FILE *report = fopen(path, "w");
+  if (!report) return;
+  fprintf(report, "%ld\n%s\n", atomic_load(&shared->calls), shared->call);
+  fclose(report);
+}
+
+#endif
+
 #else
 
 bool crash_points_are_available(void) { return false; }

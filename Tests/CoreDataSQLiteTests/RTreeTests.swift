@@ -1,4 +1,5 @@
 import CoreDataModel
+import CoreDataPredicates
 import CoreDataStorage
 import Foundation
 import GRDB
@@ -87,5 +88,95 @@ import Testing
     let engine: SQLiteEngine = try open()
     let error: (any Error)? = #expect(throws: StoreError.self) { try engine.insert("Asset", [[:]]) }
     #expect("\(String(describing: error))".contains("Z_RT_Asset_odd"))
+  }
+
+  // MARK: Fetches
+
+  private func plan(_ engine: SQLiteEngine, _ format: String, _ arguments: [Any]) throws -> FetchPlan {
+    var plan = FetchPlan(entity: engine.entity("Asset"))
+    plan.predicate = try NSPredicate(parsing: format, arguments: arguments).predicateNode()
+    return plan
+  }
+
+  private func usesTree(_ engine: SQLiteEngine, _ plan: FetchPlan) throws -> Bool {
+    let explained: ExplainedStatement = try #require(try engine.explain(plan))
+    let isSearched: Bool = explained.queryPlan.contains { $0.contains("VIRTUAL TABLE INDEX") }
+    #expect(isSearched == explained.sql.contains("Z_RT_Asset_place"), "\(explained.queryPlan)")
+    return isSearched
+  }
+
+  @Test func `a fetch over a box searches the tree, others read the table`() throws {
+    let engine: SQLiteEngine = try open()
+    try engine.insert("Asset", [["latitude": .real(51.5), "longitude": .real(-0.1)]])
+    let cases: [(String, Bool)] = [
+      ("latitude BETWEEN {51, 52} AND longitude BETWEEN {-1, 1}", true),
+      ("latitude >= 51 AND 52 > latitude AND longitude > -1 AND longitude <= 1 AND title == nil", true),
+      ("latitude BETWEEN {51, 52}", false),
+      ("latitude > 51 AND longitude > -1", false),
+      ("latitude BETWEEN {51, 52} OR longitude BETWEEN {-1, 1}", false),
+      ("NOT (latitude BETWEEN {51, 52} AND longitude BETWEEN {-1, 1})", false),
+    ]
+    for (format, uses) in cases {
+      let plan: FetchPlan = try plan(engine, format, [])
+      #expect(try usesTree(engine, plan) == uses, "\(format)")
+      #expect(try engine.count(plan) == (format.hasPrefix("NOT") ? 0 : 1), "\(format)")
+      #expect(try engine.fetch(plan).count == (format.hasPrefix("NOT") ? 0 : 1), "\(format)")
+    }
+    // The same statement serves other numbers.
+    for (low, high, count) in [(51.0, 52.0, 1), (51.6, 52, 0), (-1e300, 1e300, 1), (52, 51, 0)] {
+      let plan: FetchPlan = try plan(
+        engine, "latitude BETWEEN {%@, %@} AND longitude >= %@ AND longitude <= %@", [low, high, -1, 1])
+      #expect(try engine.count(plan) == count, "\(low) to \(high)")
+    }
+  }
+
+  @Test func `the tree finds what the table has, for numbers of any size and missing ones`() throws {
+    let engine: SQLiteEngine = try open()
+    var random = SeededRandom(seed: 4711)
+    let extremes: [Double] = [
+      0, -0.0, 0.1, 1e300, -1e300, 3.4e38, 3.5e38, -3.5e38, 1e-300, 1e-40, -1e-40, 2e-45, -2e-45, 16_777_217,
+      1e39, .infinity, -.infinity,
+    ]
+    func number() -> Double {
+      Bool.random(using: &random)
+        ? extremes[Int.random(in: 0..<extremes.count, using: &random)]
+        : Double.random(in: -180...180, using: &random)
+    }
+    var places: [(latitude: Double?, longitude: Double?)] = []
+    for _ in 0..<400 {
+      places.append(
+        (
+          Int.random(in: 0..<10, using: &random) == 0 ? nil : number(),
+          Int.random(in: 0..<10, using: &random) == 0 ? nil : number()
+        ))
+    }
+    try engine.insert(
+      "Asset",
+      places.map { place in
+        var values: [String: Value] = [:]
+        values["latitude"] = place.latitude.map(Value.real)
+        values["longitude"] = place.longitude.map(Value.real)
+        return values
+      })
+    for round in 0..<200 {
+      let (south, north, west, east) = (number(), number(), number(), number())
+      let plan: FetchPlan = try plan(
+        engine, "latitude >= %@ AND latitude < %@ AND longitude BETWEEN {%@, %@}", [south, north, west, east])
+      if round == 0 { #expect(try usesTree(engine, plan)) }
+      let expected: Int = places.count { place in
+        guard let latitude = place.latitude, let longitude = place.longitude else { return false }
+        return latitude >= south && latitude < north && longitude >= west && longitude <= east
+      }
+      #expect(try engine.count(plan) == expected, "\(south) \(north) \(west) \(east)")
+    }
+  }
+
+  @Test func `a tree that no trigger keeps up is not searched`() throws {
+    try open().close()
+    try DatabaseQueue(path: url.path).write { try $0.execute(sql: "DROP TRIGGER Z_RT_Asset_place_UPDATE") }
+    let engine: SQLiteEngine = try open()
+    let plan: FetchPlan = try plan(
+      engine, "latitude BETWEEN {51, 52} AND longitude BETWEEN {-1, 1}", [])
+    #expect(try !usesTree(engine, plan))
   }
 }

@@ -19,6 +19,52 @@ import Testing
     try scenario.run(on: Self.maker(folder, .binary))
   }
 
+  /// A longer text in a file counts as damage.
+  @Test(arguments: [("Entity", 1023), ("Entity", 1024), ("relationship", 1023), ("relationship", 1024)])
+  func `a binary store has names that it can read again, or is not made`(what: String, length: Int) throws {
+    let folder = try TemporaryFolder()
+    // Of two bytes each, but for the first.
+    let name: String =
+      (what == "Entity" ? "E" : "e") + String(repeating: "ü", count: (length - 1) / 2)
+      + (length % 2 == 0 ? "x" : "")
+    #expect(name.utf8.count == length)
+    let entity = NSEntityDescription()
+    entity.name = what == "Entity" ? name : "Thing"
+    let other = NSRelationshipDescription()
+    other.name = what == "Entity" ? "other" : name
+    (other.destinationEntity, other.maxCount) = (entity, 1)
+    entity.properties = [other]
+    let model = NSManagedObjectModel()
+    model.entities = [entity]
+    let layout = ModelLayout(model: model)
+    let url: URL = folder.file("Long.binary")
+    func open() throws -> any StoreEngine {
+      try AtomicKind.binary.open(at: url, layout: layout, options: StoreOpeningOptions())
+    }
+    if length > 1023 {
+      let error = #expect(throws: StoreError.self) { try open() }
+      let text: String = error?.message().description ?? ""
+      #expect(text.contains("1024 bytes") && text.contains("at most 1023"), "\(text)")
+      #expect(text.utf8.count < 600)
+      #expect(!FileManager.default.fileExists(atPath: url.path))
+      return
+    }
+    let engine: any StoreEngine = try open()
+    let slab = RowSlab(layout: layout.entities[0], family: false, rowCapacity: 2)
+    for key in [Int64(1), 2] {
+      let row = slab.appendRow(key: key, entity: 0, version: 1)
+      guard case .stored(_, let word) = layout.entities[0].slots[0].role else { continue }
+      slab.set(row, word: word, toTarget: RowID(entity: 0, key: 3 - key))
+    }
+    var plan = SavePlan()
+    plan.inserts = [(layout.entities[0], RowBatch(slabs: [slab]))]
+    _ = try engine.save(plan)
+    try engine.close()
+    let again: any StoreEngine = try open()
+    #expect(try again.count(FetchPlan(entity: layout.entities[0])) == 2)
+    try again.close()
+  }
+
   private static func maker(_ folder: TemporaryFolder, _ kind: AtomicKind) -> StoreMaker {
     // The files have no place for versions; what was allocated is written with the next save.
     StoreMaker(

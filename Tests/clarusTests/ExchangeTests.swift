@@ -293,9 +293,14 @@ import Testing
     #expect(count.output.contains("\"count\": 7"))
   }
 
-  @Test func `what a save refuses leaves the store as it was`() throws {
+  @Test(arguments: ["sqlite", "xml", "binary"], [false, true])
+  func `what a save refuses leaves the store as it was`(kind: String, isDry: Bool) throws {
     let store = try RichStore()
     defer { store.remove() }
+    let path: String = store.file("Other.\(kind)").path
+    let made = try CommandLineRun(["convert", store.path, path, "--to", kind])
+    #expect(made.status == 0, "\(made.errors)")
+    let before: [String] = store.names
     let file: URL = store.file("x.json")
     for (text, says) in [
       (
@@ -305,13 +310,50 @@ import Testing
       ("[{\"name\": \"new\"},\n {\"name\": \"new\"}]", "x.json:2:2: The object in line 1 has the same name"),
     ] {
       try Data(text.utf8).write(to: file)
-      let run = try CommandLineRun(["import", store.path, file.path, "--entity", "Category"])
+      let run = try CommandLineRun(
+        ["import", path, file.path, "--entity", "Category", "--model", store.path]
+          + (isDry ? ["--dry-run"] : []))
       #expect(run.status == 1)
       #expect(run.errors.contains(says), "\(run.errors)")
       #expect(run.errors.contains("--match unique"), "\(run.errors)")
     }
-    let count = try CommandLineRun(["fetch", store.path, "Category", "--count", "--json"])
+    try FileManager.default.removeItem(at: file)
+    #expect(store.names == before)
+    let count = try CommandLineRun(["fetch", path, "Category", "--model", store.path, "--count", "--json"])
     #expect(count.output.contains("\"count\": 2"))
+  }
+
+  @Test(arguments: ["sqlite", "xml", "binary"])
+  func `a dry run of a large value leaves every file as it was`(kind: String) throws {
+    let store = try PhotoStore()
+    defer { store.remove() }
+    let path: String = store.folder.appendingPathComponent("Other.\(kind)").path
+    let made = try CommandLineRun(["convert", store.path, path, "--to", kind])
+    #expect(made.status == 0, "\(made.errors)")
+    let image: String = Data(repeating: 7, count: 150_000).base64EncodedString()
+    let file: String = store.folder.appendingPathComponent("x.json").path
+    try #"[{"name": "new", "image": "\#(image)"}]"#.write(toFile: file, atomically: true, encoding: .utf8)
+    func files() -> [String: Data] {
+      var found: [String: Data] = [:]
+      let names: FileManager.DirectoryEnumerator? = FileManager.default.enumerator(atPath: store.folder.path)
+      while let name = names?.nextObject() {
+        let path: String = store.folder.appendingPathComponent("\(name)").path
+        found["\(name)"] = FileManager.default.contents(atPath: path) ?? Data()
+      }
+      return found
+    }
+    let before: [String: Data] = files()
+    let arguments: [String] = [
+      "import", path, file, "--entity", "Photo", "--model", store.path, "--json",
+    ]
+    let dry = try CommandLineRun(arguments + ["--dry-run"])
+    #expect(dry.status == 0, "\(dry.errors)")
+    #expect(
+      dry.output.contains("\"inserted\": 1") && dry.output.contains("\"saved\": false"), "\(dry.output)")
+    #expect(files() == before)
+    let run = try CommandLineRun(arguments)
+    #expect(run.status == 0 && run.output.contains("\"saved\": true"), "\(run.errors)")
+    #expect(files() != before)
   }
 
   @Test func `no store is made where one is expected, and none is replaced`() throws {

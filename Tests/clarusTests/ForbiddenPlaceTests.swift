@@ -68,6 +68,7 @@ import Testing
       check.output.contains(
         "error: Photo.image has its value in the file \(file). This process may not read it (Permission denied). Give "
           + "this user permission to read it (chmod, chown). Photo/p"), "\(check.output)")
+    #expect(check.errors == "", "The file is named once.")
     let json = try Self.run(["check", store.path, "--json"])
     #expect(json.output.contains("\"unreadableFile\""))
     for out in ["Copy.sqlite", "Copy.xml"] {
@@ -84,6 +85,7 @@ import Testing
     let repair = try Self.run(
       ["check", store.path, "--repair", store.folder.appendingPathComponent("Out.sqlite").path])
     #expect(repair.status == 1 && repair.output.contains("The value became nil."), "\(repair.output)")
+    #expect(repair.errors == "", "\(repair.errors)")
     #expect(!repair.output.contains("nothing was lost"))
   }
 

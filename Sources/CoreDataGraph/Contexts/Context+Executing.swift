@@ -82,7 +82,7 @@ extension NSPersistentStoreCoordinator {
     if stores.isEmpty { throw NSManagedObjectContext.refusal(of: request) }
     return try stores.map { store in
       context.identityMap.registrations.post()
-      return try store.execute(request, with: context)
+      return try store.oneAtATime { try store.execute(request, with: context) }
     }
   }
 }

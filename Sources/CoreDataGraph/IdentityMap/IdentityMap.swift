@@ -138,6 +138,11 @@ final class IdentityMap: @unchecked Sendable {
     withTable(store: ordinal, root: root) { IdentityMap.find(key, in: $0) }
   }
 
+  /// Whether there is an object of this key. May be called on any thread, and retains nothing.
+  func hasObject(store ordinal: Int, root: Int, key: Int64) -> Bool {
+    withTable(store: ordinal, root: root) { $0.find(key) != nil }
+  }
+
   /// Keeps the slabs of rows that another context has saved, if there are objects for them here; called on
   /// the other context's queue.
   func keep(_ rows: [(key: Int64, slab: RowSlab)], store ordinal: Int, root: Int) {

@@ -32,10 +32,12 @@ final class Registrations: Sendable {
       let same = rest.prefix { $0.store === first.store && $0.isRegistered == first.isRegistered }
       rest = rest.dropFirst(same.count)
       guard let store = first.store as? NSIncrementalStore else { continue }
-      if first.isRegistered {
-        store.managedObjectContextDidRegisterObjects(with: same.map(\.id))
-      } else {
-        store.managedObjectContextDidUnregisterObjects(with: same.map(\.id))
+      store.oneAtATime {
+        if first.isRegistered {
+          store.managedObjectContextDidRegisterObjects(with: same.map(\.id))
+        } else {
+          store.managedObjectContextDidUnregisterObjects(with: same.map(\.id))
+        }
       }
     }
   }

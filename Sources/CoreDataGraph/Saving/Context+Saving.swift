@@ -231,9 +231,14 @@ extension NSManagedObjectContext {
   /// Gives new objects of one store their permanent ids; they stay unsaved.
   final func makePermanent(_ objects: [NSManagedObject], in store: NSPersistentStore) throws {
     if objects.isEmpty { return }
-    let keys: [Int64] = try store.permanentKeys(for: objects, in: self)
-    let ids: [Int64: NSManagedObjectID] = newIDs(of: objects, keys: keys, store: store)
-    identityMap.makePermanent(objects, keys: keys, store: store)
+    // One step for a program's store: until the map has the new keys, no other context may get one of them.
+    let ids: [Int64: NSManagedObjectID] = try store.oneAtATime {
+      let keys: [Int64] = try store.permanentKeys(for: objects, in: self)
+      store.issuedKeys?.add(keys, of: identityMap)
+      let ids: [Int64: NSManagedObjectID] = newIDs(of: objects, keys: keys, store: store)
+      identityMap.makePermanent(objects, keys: keys, store: store)
+      return ids
+    }
     propagatePermanentIDs(ids)
   }
 }

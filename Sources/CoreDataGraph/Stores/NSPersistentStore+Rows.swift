@@ -38,11 +38,12 @@ extension NSPersistentStore {
     // deallocates objects of the program's classes.
     var others: [NSManagedObjectContext] = []
     defer { withExtendedLifetime(others) {} }
-    saving.lock()
-    defer { saving.unlock() }
+    try beginSave()
+    defer { endSave() }
     // Another store may have replaced this one while the save waited.
     if persistentStoreCoordinator == nil { throw StoreError.closed }
     let outcome: SaveOutcome = try operations(for: caller).save(plan)
+    issuedKeys?.remove(outcome.written.inserts)
     if rowFreshness == .alwaysInMemory { return }
     others = persistentStoreCoordinator?.contexts.all.filter { $0 !== caller.context } ?? []
     for (root, rows) in SavedRows(outcome, runtime.layout).byRoot {

@@ -24,10 +24,10 @@ nonisolated open class NSPersistentStore: NSObject, @unchecked Sendable {
   /// Whether all digits of decimals are kept, whatever the attributes request.
   final let keepsExactDecimals: Bool
   /// One save at a time, so that the row cache gets saves in the order in which they were committed. While it
-  /// is held, the store's transaction runs, or the copying of a migration, and no code of the program but
-  /// that of its own store classes; the locks taken meanwhile are those of the row cache, of identity maps,
+  /// is held, the store's transaction runs, or the copying of a migration, and no code of the program; the
+  /// locks taken meanwhile are those of the row cache, of identity maps,
   /// of the coordinator's stores and of the list of contexts, under which no other is taken.
-  final let saving = NSLock()
+  private final let saving = NSLock()
   /// The configuration that the program passed.
   final let givenConfiguration: String?
   private final let givenOptions: [AnyHashable: Any]?
@@ -151,7 +151,7 @@ nonisolated open class NSPersistentStore: NSObject, @unchecked Sendable {
   /// not call `super`.
   ///
   /// Throws errors of the file or its contents; the store is then not added. In a migration, saves to the old
-  /// store wait meanwhile: a save to it from here would never end.
+  /// store wait meanwhile: don't save to it from here.
   ///
   /// See Apple's page
   /// [loadMetadata()](https://developer.apple.com/documentation/coredata/nspersistentstore/loadmetadata()).
@@ -245,6 +245,10 @@ nonisolated open class NSPersistentStore: NSObject, @unchecked Sendable {
 
   // MARK: For stores that programs implement
 
+  /// The turns of the threads that call the store; nil for the built-in stores, which have their own locks.
+  var calls: StoreCalls? { nil }
+  /// The keys that the store has given to objects which are not saved yet.
+  var issuedKeys: IssuedKeys? { nil }
   /// Whether stores of this class are notified of the objects that contexts use.
   class var observesRegistration: Bool { false }
   /// The reference objects by which a store of the program names its objects; nil if rows have no names.
@@ -341,11 +345,26 @@ nonisolated open class NSPersistentStore: NSObject, @unchecked Sendable {
     }
   }
 
-  /// Runs `body` while no context saves to the store.
-  final func withoutSaves<Result>(_ body: () throws -> Result) rethrows -> Result {
-    saving.lock()
-    defer { saving.unlock() }
+  /// Runs `body` while no other thread saves to the store. Throws for a program's store that saves to itself.
+  final func withoutSaves<Result>(_ body: () throws -> Result) throws -> Result {
+    try beginSave()
+    defer { endSave() }
     return try body()
+  }
+
+  /// Waits until no other thread saves to the store; the same without a closure, which would keep a plan.
+  final func beginSave() throws {
+    if let calls { try calls.beginSave(to: self) } else { saving.lock() }
+  }
+
+  final func endSave() {
+    if let calls { calls.endSave() } else { saving.unlock() }
+  }
+
+  /// Runs `body`, which calls methods of the program's class, while no other thread does so.
+  final func oneAtATime<Result>(_ body: () throws -> Result) rethrows -> Result {
+    guard let calls else { return try body() }
+    return try calls.run(body)
   }
 
   open override var description: String {

@@ -141,7 +141,9 @@ nonisolated open class NSPersistentStoreCoordinator: NSObject, WorkQueueOwner, @
       ).asCocoaError
     }
     defer { storesLock.withLock { _ = removing.remove(ObjectIdentifier(store)) } }
-    if persistentStores.contains(where: { $0 === store }) { store.willRemove(from: self) }
+    if persistentStores.contains(where: { $0 === store }) {
+      store.oneAtATime { store.willRemove(from: self) }
+    }
     let found: Bool = storesLock.withLock {
       guard let place = stores.firstIndex(where: { $0 === store }) else { return false }
       stores.remove(at: place)

@@ -56,6 +56,9 @@ public let NSPersistentStoreConnectionPoolMaxSizeKey: String = "NSPersistentStor
 /// Option: a number, false to throw when there is no store at the URL instead of creating one. An addition of
 /// Clarus; Apple's framework ignores it. See ``NSPersistentStoreDescription/createsStoreIfMissing``.
 public let CreatesStoreIfMissingOption: String = "CreatesStoreIfMissingOption"
+/// Whether saves of a store do everything and are undone at their end, which throws `SaveRehearsed`: for dry
+/// runs.
+package let RehearsesSavesOption: String = "clarus.rehearsesSaves"
 /// Option: post `NSPersistentStoreRemoteChange` when another process has saved. That notification is not
 /// implemented yet: the option is accepted, and a message on standard error, once for each store, states that
 /// nothing is posted.

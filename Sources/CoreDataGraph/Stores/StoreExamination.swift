@@ -77,15 +77,19 @@ public struct StoreExamination: Sendable {
 
   init(counts: [String: Int], problems: [StoreProblem], storeUUID: String, layout: ModelLayout?) {
     self.counts = counts
-    self.problems = problems.map { problem in
-      Problem(
-        kind: Kind(rawValue: problem.kind.rawValue), isWarning: problem.kind.isWarning,
-        entity: problem.entity, property: problem.property, count: problem.count,
-        objects: problem.objects.compactMap { id in
-          guard let layout, layout.entities.indices.contains(Int(id.entity)) else { return nil }
-          return URL(string: "x-coredata://\(storeUUID)/\(layout.entities[Int(id.entity)].name)/p\(id.key)")
-        }, message: problem.message)
-    }
+    self.problems = problems.map { Problem($0, storeUUID: storeUUID, layout: layout) }
+  }
+}
+
+extension StoreExamination.Problem {
+  init(_ problem: StoreProblem, storeUUID: String, layout: ModelLayout?) {
+    self.init(
+      kind: StoreExamination.Kind(rawValue: problem.kind.rawValue), isWarning: problem.kind.isWarning,
+      entity: problem.entity, property: problem.property, count: problem.count,
+      objects: problem.objects.compactMap { id in
+        guard let layout, layout.entities.indices.contains(Int(id.entity)) else { return nil }
+        return URL(string: "x-coredata://\(storeUUID)/\(layout.entities[Int(id.entity)].name)/p\(id.key)")
+      }, message: problem.message)
   }
 }
 

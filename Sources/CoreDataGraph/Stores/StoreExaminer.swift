@@ -64,6 +64,7 @@ package enum StoreExaminer {
         problems.add(problem)
       }
       options.readsMissingFilesAsNil = true
+      options.warnsOfForbiddenFiles = false
       let resolved = ModelLayout(model: chosen)
       layout = resolved
       let engine: any StoreEngine = try kind.open(at: url, layout: resolved, options: options)

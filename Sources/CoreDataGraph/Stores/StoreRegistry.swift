@@ -109,6 +109,7 @@ extension StoreOpeningOptions {
     tracksHistory = flag(NSPersistentHistoryTrackingKey) ?? false
     isForced = flag(NSPersistentStoreForceDestroyOption) ?? false
     createsIfMissing = flag(CreatesStoreIfMissingOption) ?? true
+    rehearsesSaves = flag(RehearsesSavesOption) ?? false
     validates = flag(NSValidateXMLStoreOption) ?? false
     compacts = flag(NSSQLiteManualVacuumOption) ?? false
     analyzes = flag(NSSQLiteAnalyzeOption) ?? false

@@ -10,7 +10,18 @@ extension FetchDraft {
         try PredicateDepth.check(predicate)
         return try compiler.condition(predicate, PredicateScope(object: root))
       } ?? .truth(true)
-    condition = .conjunction([entityCondition(), predicate])
+    condition = .conjunction([treeCondition(predicate), entityCondition(), predicate])
+  }
+
+  /// What an R-tree index tells about the rows; nothing without one that serves the predicate.
+  private func treeCondition(_ predicate: SQLExpression) -> SQLExpression {
+    let trees: [RTree] = schema.trees.filter {
+      schema.layout.entities[$0.entity].family.contains(plan.entity.index)
+    }
+    if trees.isEmpty { return .truth(true) }
+    let members: [SQLExpression] = if case .all(let members) = predicate { members } else { [predicate] }
+    let search = TreeSearch(members, of: root.alias)
+    return trees.lazy.compactMap { search.condition(root.key, in: $0) }.first ?? .truth(true)
   }
 
   private func entityCondition() -> SQLExpression {

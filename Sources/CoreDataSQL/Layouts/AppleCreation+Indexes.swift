@@ -125,12 +125,15 @@ extension AppleCreation {
       if let computed = element.expressionDescription { return column(of: computed, entity, on: table) }
       return element.propertyName.flatMap { schema.column(of: entity, named: $0) }
     }
-    guard !columns.isEmpty, columns.count == elements.count else { return nil }
+    let name = "Z_\(entity.name)_\(index.name)"
+    guard !elements.isEmpty, columns.count == elements.count else {
+      return computedIndex(name, index, of: entity, on: table)
+    }
     if elements.allSatisfy({ $0.collationType == .rTree }) {
       return rTree(index.name, columns, of: entity, on: table)
     }
     let definition = IndexDefinition(
-      name: "Z_\(entity.name)_\(index.name)", table: table.name,
+      name: name, table: table.name,
       columns: zip(columns, elements).map { part($0, ascending: $1.isAscending) },
       condition: condition(of: index, entity))
     return NamedIndex(
@@ -139,8 +142,37 @@ extension AppleCreation {
       yields: columns.count == 1 && isToOne(elements[0], of: entity))
   }
 
+  /// An index of values that the database computes from one row's columns:
+  ///
+  ///     Z_Item_total ON ZITEM ((ZPRICE * ZAMOUNT) COLLATE BINARY ASC)     price * amount
+  ///
+  /// nil for an expression with constants, which fetches bind and SQLite then does not recognise, and for one
+  /// that needs functions of Clarus: a program without them could not write to the table.
+  private func computedIndex(
+    _ name: String, _ index: NSFetchIndexDescription, of entity: EntityLayout, on table: TableSchema
+  ) -> NamedIndex? {
+    let parts: [IndexDefinition.Column] = index.elements.compactMap { element in
+      let value: SQLExpression? =
+        if let computed = element.expressionDescription {
+          column(of: computed, entity, on: table).map { .column(nil, $0) }
+            ?? computed.expression.flatMap {
+              LocalCondition.value($0.expressionNode(), of: entity, schema: schema)
+            }
+        } else {
+          element.propertyName.flatMap { schema.column(of: entity, named: $0) }.map { .column(nil, $0) }
+        }
+      return value.map { IndexDefinition.Column($0, collation: "BINARY", ascending: element.isAscending) }
+    }
+    guard !parts.isEmpty, parts.count == index.elements.count,
+      index.elements.allSatisfy({ $0.collationType == .binary })
+    else { return nil }
+    let definition = IndexDefinition(
+      name: name, table: table.name, columns: parts, condition: condition(of: index, entity))
+    return NamedIndex(name: name, trees: [.index(definition)])
+  }
+
   /// The column of an expression that refers to one: the object itself, its entity, a property. nil for an
-  /// expression that would have to be computed.
+  /// expression that has to be computed.
   private func column(
     of computed: NSExpressionDescription, _ entity: EntityLayout, on table: TableSchema
   ) -> String? {

@@ -23,7 +23,9 @@ package struct RTree: Sendable {
   /// The table with the rows.
   package let table: String
   let columns: [String]
-  private let key: String
+  let key: String
+  /// The index of the entity whose rows are in the tree, with those of its sub-entities.
+  let entity: Int
   /// The entity numbers whose rows are in the tree, if the table has rows of other entities; nil for all
   /// rows.
   let numbers: [Int]?
@@ -34,6 +36,7 @@ package struct RTree: Sendable {
     name = AppleNames.rTree(index, of: entity.name)
     self.table = table.name
     key = table.key
+    self.entity = entity.index
     self.columns = columns
     numbers = entity.superIndex == nil ? nil : entity.family.map { schema.entityNumbers[$0] }
   }
@@ -60,6 +63,7 @@ package struct RTree: Sendable {
     name = tree.name
     table = schema.tables[position].name
     self.key = schema.tables[position].key
+    entity = owner.index
     columns = found
     numbers = owner.superIndex == nil ? nil : owner.family.map { schema.entityNumbers[$0] }
   }

@@ -19,9 +19,34 @@ enum LocalCondition {
     guard let condition, frame.joins.isEmpty, condition.isLocal else { return nil }
     return condition
   }
+
+  /// A value computed from columns alone, as in fetches; nil if that needs more, or constants.
+  static func value(_ expression: ExpressionNode, of entity: EntityLayout, schema: StoreSchema)
+    -> SQLExpression?
+  {
+    guard let table = try? schema.table(of: entity.index) else { return nil }
+    let frame = SelectFrame(aliases: AliasSource())
+    frame.source = .table(table.name, alias: nil)
+    let root = JoinedObject(entity: entity.index, table: table, alias: nil, frame: frame)
+    let value: SQLExpression? = try? PredicateCompiler(schema: schema)
+      .scalar(expression, PredicateScope(object: root)).0
+    guard let value, frame.joins.isEmpty, value.isOfColumns else { return nil }
+    return value
+  }
 }
 
 extension SQLExpression {
+  /// Whether it is computed by the database's own operators, from columns of one row.
+  fileprivate var isOfColumns: Bool {
+    switch self {
+    case .column(_, _): true
+    case .binary(_, let left, let right): left.isOfColumns && right.isOfColumns
+    case .negative(let part): part.isOfColumns
+    case .builtin(_, let parts): !parts.isEmpty && parts.allSatisfy(\.isOfColumns)
+    default: false
+    }
+  }
+
   /// Whether one row and the database alone are enough to evaluate it.
   var isLocal: Bool {
     switch self {

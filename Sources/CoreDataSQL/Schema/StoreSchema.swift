@@ -34,6 +34,8 @@ package struct StoreSchema: Sendable {
   /// Entity number → entity index; -1 for a number without entity in the model. Numbers start at 1, so 0 is
   /// -1.
   package let indexOfNumber: [Int]
+  /// The R-tree indexes of the database that its triggers keep up to date, for fetches to use.
+  package var trees: [RTree] = []
   /// By position in `tables`: the columns of each index that may serve an order.
   let indexedOrders: [[[OrderedColumn]]]
 

@@ -26,6 +26,7 @@ package final class AtomicEngine: StoreEngine, @unchecked Sendable {
 
   private let format: any AtomicStoreFormat
   private let writable: WritableValues
+  private let rehearsesSaves: Bool
   private var file: AtomicFile
   private let memory: InMemoryEngine
   /// Held by whoever writes. Readers of `memory` don't need it.
@@ -44,6 +45,7 @@ package final class AtomicEngine: StoreEngine, @unchecked Sendable {
     self.format = format
     self.layout = layout
     writable = WritableValues(layout)
+    rehearsesSaves = options.rehearsesSaves
     file = AtomicFile(url, timeoutInSeconds: options.timeoutInSeconds)
     memory = try InMemoryEngine(layout: layout, hasOneKeySequence: true)
     try format.check(layout)
@@ -65,6 +67,7 @@ package final class AtomicEngine: StoreEngine, @unchecked Sendable {
         }
       return
     }
+    if mayWrite { file.removeUnfinishedSave() }
     let (bytes, stamp) = try file.read()
     self.stamp = stamp
     let loader = AtomicStoreLoader(layout: layout, options: options, url: url)
@@ -142,6 +145,7 @@ package final class AtomicEngine: StoreEngine, @unchecked Sendable {
       try checkValues(of: plan)
       return try memory.save(plan) { state in
         if plan.isEmpty, !metadataState.isChanged { return }
+        if rehearsesSaves { throw SaveRehearsed() }
         let contents = AtomicStoreContents(state, metadata: metadataState.value)
         stamp =
           if let stamp { try file.replace(stamp) { try format.write(contents, to: $0) } } else {

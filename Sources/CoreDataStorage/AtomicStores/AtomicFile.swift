@@ -111,6 +111,21 @@ struct AtomicFile: Sendable {
     }
   }
 
+  /// Removes what a save has left whose process was killed. Does nothing while another process saves.
+  func removeUnfinishedSave() {
+    let left: String = beside("saving")
+    guard access(left, F_OK) == 0 else { return }
+    let file: Int32 = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+    guard file >= 0 else { return }
+    defer { close(file) }
+    var info = stat()
+    // Whoever saves has this lock, of the file that is at the place.
+    guard flock(file, LOCK_EX | LOCK_NB) == 0, fstat(file, &info) == 0,
+      FileIdentity(info) == FileIdentity(path: path)
+    else { return }
+    unlink(left)
+  }
+
   /// Throws unless the file is the one with the stamp; nil: unless there is none.
   func requireStamp(_ expected: FileStamp?) throws {
     let found: FileStamp? = stamp

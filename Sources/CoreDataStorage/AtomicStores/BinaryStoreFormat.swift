@@ -29,12 +29,27 @@ package struct BinaryStoreFormat: AtomicStoreFormat {
 
   package func check(_ layout: ModelLayout) throws {
     for entity in layout.entities {
+      try check(entity.name, of: entity, nil)
+      for slot in entity.slots where slot.relationship != nil { try check(slot.name, of: entity, slot.name) }
       for slot in entity.slots where slot.role == .composite {
         throw StoreError.unsupportedModel(
           entity: entity.name, property: slot.name,
           reason: "binary stores have no composite attributes; use a SQLite store")
       }
     }
+  }
+
+  /// A longer text is no name, but damage.
+  static let longestNameInBytes: Int = 1023
+
+  /// What is written must be read again.
+  private func check(_ name: String, of entity: EntityLayout, _ property: String?) throws {
+    guard name.utf8.count > Self.longestNameInBytes else { return }
+    throw StoreError.unsupportedModel(
+      entity: String(entity.name.prefix(60)), property: property.map { String($0.prefix(60)) },
+      reason:
+        "its name has \(name.utf8.count) bytes, and binary stores have names of at most \(Self.longestNameInBytes)"
+    )
   }
 
   package func metadata(of file: AtomicStoreFile) throws -> StoreMetadata {

@@ -139,7 +139,7 @@ struct BinaryStoreReader {
   /// The text of an object that is a name, kept.
   private mutating func name(_ number: Int) throws -> String {
     if let known = names[number] { return known }
-    guard let text = try text(number), text.utf8.count < 1024 else {
+    guard let text = try text(number), text.utf8.count <= BinaryStoreFormat.longestNameInBytes else {
       throw PlistError("object \(number), which should be a name, is no text")
     }
     names[number] = text

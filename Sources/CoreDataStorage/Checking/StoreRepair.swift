@@ -5,8 +5,8 @@ import Foundation
 /// that are not there become nil, one-to-one relationships that only one side knows are completed, and rows
 /// that can't be read are left out.
 package final class StoreRepair {
-  package struct Outcome {
-    package struct Entity {
+  package struct Outcome: Sendable {
+    package struct Entity: Sendable {
       package var name: String
       package var saved: Int = 0
       /// Keys of rows that were found and could not be read, or not be written.

@@ -85,9 +85,10 @@ package struct StagedStore {
       // Unlike a rename, a link never replaces a file. Some file systems have no links.
       if link(temporary.path, url.path) != 0 {
         let code: Int32 = errno
-        guard code != EEXIST, !url.isTaken, rename(temporary.path, url.path) == 0 else {
+        guard code != EEXIST, !url.isTaken else {
           throw StoreError.file(url: url, operation: "creating it", code: code)
         }
+        guard rename(temporary.path, url.path) == 0 else { throw failure() }
       }
     } catch {
       moveBack(moved)
@@ -117,10 +118,11 @@ package struct StagedStore {
   /// Lists what is to be moved before the store's own file.
   private func note(_ names: [String]) throws {
     do {
-      try Data(names.joined(separator: "\n").utf8).write(to: folder.appendingPathComponent(Self.listName))
+      try Array(names.joined(separator: "\n").utf8).withUnsafeBytes {
+        try DurableFile.write($0, to: folder.appendingPathComponent(Self.listName))
+      }
     } catch {
-      let code: Int? = ((error as NSError).userInfo[NSUnderlyingErrorKey] as? NSError)?.code
-      throw StoreError.file(url: url, operation: "creating it", code: Int32(code ?? Int(EIO)))
+      throw StoreError.file(url: url, operation: "creating it", code: Int32((error as NSError).code))
     }
   }
 

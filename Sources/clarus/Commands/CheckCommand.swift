@@ -135,7 +135,7 @@ struct CheckCommand: ParsableCommand {
   private func examine(_ store: OpenStore, _ problems: inout StoreProblems) throws -> [(
     name: String, count: Int
   )] {
-    let engine: any StoreEngine = try store.open()
+    let engine: any StoreEngine = try store.open(listsFiles: true)
     defer { try? engine.close() }
     let entityNames: Set<String>? = store.model?.entityNames
     let counts: [(name: String, count: Int)] = try EntityCounts.own(of: engine, among: entityNames)
@@ -146,33 +146,21 @@ struct CheckCommand: ParsableCommand {
     return counts
   }
 
-  /// Rows on damaged pages are not found, so nobody can name them: the damage itself is reported.
-  private func damages(of engine: any StoreEngine, unless known: [StoreProblem]) -> [StoreProblem] {
-    if known.contains(where: { $0.kind == .damage }) { return [] }
-    do {
-      return try engine.ownProblems().filter { $0.kind == .damage }
-    } catch {
-      return [StoreProblem(.damage, ErrorText.line(for: error))]
-    }
-  }
-
   private func repair(to out: String, _ problems: [StoreProblem]) throws {
     let store = try OpenStore(
       path: options.store, modelPath: options.model, modelVersion: options.modelVersion, needsModel: true,
       salvages: true)
-    let engine: any StoreEngine = try store.open()
+    let engine: any StoreEngine = try store.open(listsFiles: true)
     defer { try? engine.close() }
     let kind: any StoreEngineKind = try NewStoreKind.choose(nil, path: out, source: store.kind)
-    let problems: [StoreProblem] = problems + damages(of: engine, unless: problems)
     let progress = ProgressLine()
     progress.begin("Saving", total: 0)
-    let repair = StoreRepair(of: engine, entityNames: store.model?.entityNames) {
-      try progress.advance(by: $0)
-    }
-    let outcome: StoreRepair.Outcome = try repair.run(to: URL(fileURLWithPath: out), kind: kind)
+    let found: StoreRepairReport = try StoreRepairer.run(
+      engine, entityNames: store.model?.entityNames, to: URL(fileURLWithPath: out), kind: kind,
+      storeUUID: store.file.uuid, known: problems
+    ) { try progress.advance(by: $0) }
     progress.end()
-    let report = RepairReport(
-      store: store, out: out, type: kind.type, outcome: outcome, problems: problems, ids: ids(store))
+    let report = RepairReport(store: store, out: out, type: kind.type, report: found, ids: ids(store))
     let output = StandardOutput()
     if formatting.isJSON {
       try output.writeLine(report.json.pretty)

@@ -14,7 +14,7 @@ struct ImportCommand: ParsableCommand {
     abstract: "Brings objects of a JSON or CSV file into a store.",
     discussion: """
       Changes the store, as no other command but migrate does: in one save, all of it or nothing, with inverses, validation and uniqueness \
-      constraints as in a program. --dry-run tells what it would do. With --create a new, empty store is made first, by the \
+      constraints as in a program. --dry-run tells what it would do, and what the store would refuse. With --create a new, empty store is made first, by the \
       model that --model names.
 
       Without --match every record is a new object. With it a record changes the object with the same values of these \
@@ -100,7 +100,9 @@ struct ImportCommand: ParsableCommand {
         nil, path: options.store, source: try NewStoreKind.standard())
       let staged = try StagedStore(at: URL(fileURLWithPath: options.store))
       defer { staged.discard() }
-      outcome = try bring(records, into: staged.temporary, kind, model, nil)
+      outcome = try NewFile.naming(staged) {
+        try bring(records, into: staged.temporary, kind, model, nil)
+      }
       if !dryRun { try staged.publish() }
     } else {
       let store = try OpenStore(
@@ -128,6 +130,8 @@ struct ImportCommand: ParsableCommand {
         NSPersistentStoreTimeoutOption: OpenStore.busyTimeoutInSeconds,
         // A file's digits are all to be kept.
         ClarusExactDecimalsKey: true,
+        // A new store is put in its place later, so a dry run may save to it.
+        RehearsesSavesOption: dryRun && !create,
       ])
     defer { try? coordinator.remove(store) }
     if store.isReadOnly {
@@ -151,8 +155,12 @@ struct ImportCommand: ParsableCommand {
       let outcome: StoreImport.Outcome = try ImportFile.located(file) { try work.run(records) }
       try Interruption.check()
       progress.end()
-      // A new store is put in its place later: even a dry run saves here, and finds what a save refuses.
-      if create || !dryRun, context.hasChanges { try ImportFile.located(file) { try work.save() } }
+      // Also in a dry run: only a save finds what the store refuses.
+      if context.hasChanges {
+        do {
+          try ImportFile.located(file) { try work.save() }
+        } catch is SaveRehearsed {}
+      }
       return outcome
     }
   }

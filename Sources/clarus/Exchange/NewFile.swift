@@ -1,6 +1,14 @@
 import CoreDataStorage
 import Foundation
 
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
 /// A file, or a folder of files, that appears when it is complete.
 enum NewFile {
   /// Calls `body` with an output into a new file.
@@ -8,7 +16,8 @@ enum NewFile {
     try folder(path) { temporary in try write(at: temporary, body) }
   }
 
-  /// Calls `body` with a place at which it makes a file or a folder.
+  /// Calls `body` with a place at which it makes a file or a folder. Its failures name the place that is
+  /// meant.
   static func folder(_ path: String, _ body: (URL) throws -> Void) throws {
     var info = stat()
     if lstat(path, &info) == 0 {
@@ -16,19 +25,36 @@ enum NewFile {
     }
     let staged = try StagedStore(at: URL(fileURLWithPath: path))
     defer { staged.discard() }
-    try body(staged.temporary)
+    try naming(staged) { try body(staged.temporary) }
     try Interruption.check()
     try staged.publish()
   }
 
+  /// Runs `body`, which works in the hidden folder. Its failures name the place that is meant.
+  static func naming<Result>(_ staged: StagedStore, _ body: () throws -> Result) throws -> Result {
+    let hidden: String = staged.temporary.deletingLastPathComponent().path
+    do {
+      return try staged.naming(body)
+    } catch {
+      let text: String = ErrorText.line(for: error)
+      guard text.contains(hidden) else { throw error }
+      throw CommandFailure(
+        text.replacingOccurrences(of: hidden, with: staged.url.deletingLastPathComponent().path),
+        status: (error as? CommandFailure)?.status ?? 1)
+    }
+  }
+
   static func write(at url: URL, _ body: (StandardOutput) throws -> Void) throws {
-    guard FileManager.default.createFile(atPath: url.path, contents: nil),
-      let file = FileHandle(forWritingAtPath: url.path)
-    else { throw CommandFailure("\(url.path): The file can't be made.") }
-    defer { try? file.close() }
-    let output = StandardOutput(descriptor: file.fileDescriptor)
+    let file: Int32 = open(url.path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
+    guard file >= 0 else {
+      throw CommandFailure("\(url.path) can't be made: \(String(cString: strerror(errno))).")
+    }
+    defer { close(file) }
+    let output = StandardOutput(descriptor: file, path: url.path)
     try body(output)
     try output.flush()
-    try file.synchronize()
+    guard fsync(file) == 0 else {
+      throw CommandFailure("\(url.path) can't be written: \(String(cString: strerror(errno))).")
+    }
   }
 }

@@ -8,9 +8,13 @@ import Foundation
 final class StandardOutput {
   private var buffer: [UInt8] = []
   private let descriptor: Int32
+  /// What failures call the output.
+  private let name: String
 
-  init(descriptor: Int32 = STDOUT_FILENO) {
+  /// `path`: that of the file, if it is one that the command makes.
+  init(descriptor: Int32 = STDOUT_FILENO, path: String? = nil) {
     self.descriptor = descriptor
+    name = path ?? "The output"
     buffer.reserveCapacity(1 << 16)
   }
 
@@ -35,7 +39,7 @@ final class StandardOutput {
         let code: Int32 = errno
         buffer.removeAll()
         if code == EPIPE { throw OutputClosed() }
-        throw CommandFailure("The output can't be written: \(String(cString: strerror(code))).")
+        throw CommandFailure("\(name) can't be written: \(String(cString: strerror(code))).")
       }
       start += written
     }

@@ -1,3 +1,4 @@
+import CoreDataGraph
 import CoreDataStorage
 import Foundation
 
@@ -51,19 +52,13 @@ struct RepairReport {
   let store: OpenStore
   let out: String
   let type: String
-  let outcome: StoreRepair.Outcome
-  let problems: [StoreProblem]
+  let report: StoreRepairReport
   let ids: ObjectIDs
 
-  private var lost: Int {
-    outcome.entities.reduce(0) { $0 + $1.lost.count } + outcome.unreachable.reduce(0) { $0 + $1.keys.count }
-  }
+  private var outcome: StoreRepair.Outcome { report.outcome }
+  private var problems: [StoreProblem] { report.problemsFound }
   private var saved: Int { outcome.entities.reduce(0) { $0 + $1.saved } }
-  /// Rows that the file counts and that nobody finds any more are not known; damage is then the reason.
-  var isComplete: Bool {
-    lost == 0 && outcome.changes.isEmpty && outcome.damaged.isEmpty
-      && !problems.contains { $0.kind == .damage }
-  }
+  var isComplete: Bool { report.isComplete }
 
   var json: JSONText {
     .object([
@@ -129,8 +124,8 @@ struct RepairReport {
       .init(title: "Entity"), .init(title: "Saved", alignment: .right),
       .init(title: "Lost", alignment: .right),
     ])
-    for entity in outcome.entities {
-      let lost: String = String(entity.lost.count) + (hasUnreadablePages(entity.name) ? " or more" : "")
+    for entity in report.entities {
+      let lost: String = String(entity.lost.count) + (entity.mayHaveLostMore ? " or more" : "")
       try table.add([entity.name, String(entity.saved), lost], to: output)
     }
     try table.finish(output)
@@ -141,13 +136,6 @@ struct RepairReport {
 }
 
 extension RepairReport {
-  /// Whether rows of an entity may be lost that nobody can count.
-  private func hasUnreadablePages(_ entity: String) -> Bool {
-    guard var description = store.model?.model.entitiesByName[entity] else { return false }
-    while let parent = description.superentity { description = parent }
-    return outcome.damaged.contains { $0.entity == description.name }
-  }
-
   private func lines(_ table: DamagedTable) -> [String] {
     var lines: [String] = []
     if table.unreadablePages > 0 {

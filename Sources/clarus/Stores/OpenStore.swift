@@ -66,12 +66,14 @@ struct OpenStore {
   }
 
   /// The engine, which is read-only. A value whose external file is missing reads as nil, or is an error.
-  func open(readsMissingFilesAsNil: Bool = true) throws -> any StoreEngine {
+  /// `listsFiles`: the command lists files that it may not read; otherwise a warning does.
+  func open(readsMissingFilesAsNil: Bool = true, listsFiles: Bool = false) throws -> any StoreEngine {
     guard let model else { throw CommandFailure("\(path): There is no model to read it by.") }
     var options = StoreOpeningOptions(isReadOnly: true)
     options.createsIfMissing = false
     options.timeoutInSeconds = Self.busyTimeoutInSeconds
     options.readsMissingFilesAsNil = readsMissingFilesAsNil
+    options.warnsOfForbiddenFiles = !listsFiles
     options.entityNames = model.entityNames
     options.salvages = salvages
     // The model was checked when it was chosen.

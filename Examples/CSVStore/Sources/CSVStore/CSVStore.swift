@@ -7,7 +7,7 @@ import Foundation
 /// Reference objects are the numbers in the column `id`. Attributes and relationships are columns of their
 /// names; related objects are written as `Author:3`, several with spaces between.
 public final class CSVStore: NSAtomicStore, @unchecked Sendable {
-  // Sendable: `lastNumber` is used while the store is loaded or saved, one at a time.
+  // Sendable: `lastNumber` is used in methods that the framework calls, one at a time.
 
   public static let storeType = "CSV"
   private var lastNumber = 0

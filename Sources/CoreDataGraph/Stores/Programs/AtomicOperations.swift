@@ -100,6 +100,12 @@ final class AtomicOperations: StoreOperations, @unchecked Sendable {
       throw StoreAnswer(store, "newCacheNode(for:)", entity: object.entity.name).wrong(
         "a node of \(node.objectID) for \(object.objectID)", expected: "a node with the object's own id")
     }
+    // Another one may have got the same reference object, by a URI for instance.
+    if let other = store.nodes[object.key], other !== node {
+      let reference: String = store.references[object.key].map { "\($0.reference)" } ?? ""
+      throw StoreAnswer(store, "newReferenceObject(for:)", entity: object.entity.name).wrong(
+        "'\(reference)', which names another object", expected: "a value that no other object has or had")
+    }
     store.addCacheNodes([node])
     store.nodes.add(node)
   }

@@ -110,7 +110,7 @@ final class IncrementalOperations: StoreOperations, @unchecked Sendable {
   }
 
   private func execute(_ request: NSPersistentStoreRequest) throws -> Any {
-    try store.execute(request, with: context)
+    try store.oneAtATime { try store.execute(request, with: context) }
   }
 
   static func array(_ result: Any) -> [Any]? {
@@ -173,7 +173,7 @@ final class IncrementalOperations: StoreOperations, @unchecked Sendable {
     let objectID: NSManagedObjectID = store.objectID(id)
     let node: NSIncrementalStoreNode
     do {
-      node = try store.newValuesForObject(with: objectID, with: context)
+      node = try store.oneAtATime { try store.newValuesForObject(with: objectID, with: context) }
     } catch let error as NSError
       where error.domain == NSCocoaErrorDomain && error.code == NSManagedObjectReferentialIntegrityError
     {
@@ -217,7 +217,9 @@ final class IncrementalOperations: StoreOperations, @unchecked Sendable {
         (value, "newValuesForObject(with:with:)")
       } else {
         (
-          try store.newValue(forRelationship: relationship, forObjectWith: id, with: context),
+          try store.oneAtATime {
+            try store.newValue(forRelationship: relationship, forObjectWith: id, with: context)
+          },
           "newValue(forRelationship:forObjectWith:with:)"
         )
       }
@@ -244,8 +246,10 @@ final class IncrementalOperations: StoreOperations, @unchecked Sendable {
     guard let relationship = described.relationship, let destination = described.destination else {
       return []
     }
-    let result: Any = try store.newValue(
-      forRelationship: relationship, forObjectWith: store.objectID(owner), with: context)
+    let result: Any = try store.oneAtATime {
+      try store.newValue(
+        forRelationship: relationship, forObjectWith: store.objectID(owner), with: context)
+    }
     let answer = StoreAnswer(
       store, "newValue(forRelationship:forObjectWith:with:)", entity: entity.name)
     guard let value = SlotValue.unwrapped(result) else { return [] }

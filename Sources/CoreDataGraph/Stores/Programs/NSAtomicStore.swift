@@ -13,16 +13,21 @@ import Foundation
 /// ``willRemoveCacheNodes(_:)``) have implementations that keep the values in the nodes.
 ///
 /// Fetches, relationships, uniqueness constraints and conflicts are the framework's work: the objects are in
-/// memory, as in an in-memory store. One save at a time calls the methods, on the queue of its context;
-/// errors that ``load()`` and ``save()`` throw reach the caller unchanged.
+/// memory, as in an in-memory store. The methods are called on the queue of the context that saves, and by
+/// one thread at a time, as Apple's coordinator calls them: a store that counts its objects needs no lock for
+/// that. They may read through the saving context. They must neither save to the store itself, which throws,
+/// nor wait for another thread that saves to it. Errors that ``load()`` and ``save()`` throw reach the caller
+/// unchanged.
 ///
 /// The page `stores-of-your-own.md` of the documentation lists the calls in their order. See Apple's page
 /// [NSAtomicStore](https://developer.apple.com/documentation/coredata/nsatomicstore).
 nonisolated open class NSAtomicStore: NSPersistentStore, @unchecked Sendable {
-  // Sendable: `references`, `nodes` and `loaded` are guarded.
+  // Sendable: `references`, `nodes`, `issued` and `loaded` are guarded; `turns` is a lock.
 
   final let references = ReferenceMap()
   final let nodes = CacheNodes()
+  private final let turns = StoreCalls()
+  private final let issued = IssuedKeys()
   private final let loaded = Guarded<InMemoryEngine?>(nil)
 
   public override init(
@@ -41,7 +46,8 @@ nonisolated open class NSAtomicStore: NSPersistentStore, @unchecked Sendable {
   open override func loadMetadata() throws {}
 
   /// Reads the store: makes a node for each object and adds it (``addCacheNodes(_:)``). A place that is empty
-  /// is a new store. Override it; throw if the store can't be read. It is then not added.
+  /// is a new store. Override it; throw if the store can't be read. It is then not added, nor is one that
+  /// adds two nodes with the same id.
   open func load() throws {
     throw StoreAnswer(self, "load()").missing("Override it, and add a node for each object there.")
   }
@@ -71,7 +77,7 @@ nonisolated open class NSAtomicStore: NSPersistentStore, @unchecked Sendable {
   open func willRemoveCacheNodes(_ cacheNodes: Set<NSAtomicStoreCacheNode>) {}
 
   /// Returns the reference object for a new object: one that no other object of its entity has or had. A UUID
-  /// as text unless it is overridden.
+  /// as text unless it is overridden. A save whose object gets that of another object throws.
   open func newReferenceObject(for managedObject: NSManagedObject) -> Any { UUID().uuidString }
 
   // MARK: To call
@@ -79,7 +85,8 @@ nonisolated open class NSAtomicStore: NSPersistentStore, @unchecked Sendable {
   /// The nodes of all objects.
   open func cacheNodes() -> Set<NSAtomicStoreCacheNode> { Set(nodes.all) }
 
-  /// Adds nodes while the store is loaded. A node that has the id of another one replaces it.
+  /// Adds nodes while the store is loaded. Two nodes with the same id are an error, which the addition of the
+  /// store throws after ``load()``; in a save the later node replaces the other one.
   open func addCacheNodes(_ cacheNodes: Set<NSAtomicStoreCacheNode>) {
     for node in cacheNodes { nodes.add(node) }
   }
@@ -101,11 +108,18 @@ nonisolated open class NSAtomicStore: NSPersistentStore, @unchecked Sendable {
   // MARK: For the graph
 
   final override var referenceMap: ReferenceMap? { references }
+  final override var calls: StoreCalls? { turns }
+  final override var issuedKeys: IssuedKeys? { issued }
   final override var hasUnsavedMetadata: Bool { wasMetadataSet }
 
   final override func completeLoading() throws {
     let memory = try InMemoryEngine(layout: runtime.layout, hasOneKeySequence: true)
     try load()
+    if let twin = nodes.endLoading() {
+      let reference: String = references[twin.key].map { "\($0.reference)" } ?? ""
+      throw StoreAnswer(self, "load()", entity: twin.entity.name).wrong(
+        "two nodes with the reference object '\(reference)'", expected: "one node for each object")
+    }
     if uuid.isEmpty, (metadata?[NSStoreUUIDKey] as? String)?.isEmpty ?? true {
       identifier = UUID().uuidString
     }
@@ -127,10 +141,17 @@ nonisolated open class NSAtomicStore: NSPersistentStore, @unchecked Sendable {
     var keys: [Int64] = []
     var seen: Set<Int64> = []
     for object in objects {
+      // The store may have asked for ids itself, in the call for an object before.
+      if object.store === self {
+        keys.append(object.key)
+        continue
+      }
       let key: Int64 = try self.key(of: object)
       let root: Int = object.runtime.layout.rootIndex
-      let known: NSManagedObject? = context.identityMap.object(store: ordinal, root: root, key: key)
-      if known != nil || nodes[key] != nil || !seen.insert(key).inserted {
+      let isKnown: Bool =
+        nodes[key] != nil || context.identityMap.hasObject(store: ordinal, root: root, key: key)
+        || issued.contains(key, store: self, root: root)
+      if isKnown || !seen.insert(key).inserted {
         let reference: String = references[key].map { entry in "\(entry.reference)" } ?? ""
         throw StoreAnswer(self, "newReferenceObject(for:)", entity: object.entity.name).wrong(
           "'\(reference)', which names another object",
@@ -169,25 +190,42 @@ nonisolated open class NSAtomicStore: NSPersistentStore, @unchecked Sendable {
 
 /// The nodes of an atomic store, by the keys of their ids.
 final class CacheNodes: Sendable {
-  private let nodes = Guarded<[Int64: NSAtomicStoreCacheNode]>([:])
+  private struct Content {
+    var nodes: [Int64: NSAtomicStoreCacheNode] = [:]
+    var isLoading = true
+    /// The id of which two nodes were added first, while the store was loaded.
+    var twin: NSManagedObjectID?
+  }
+  private let content = Guarded(Content())
 
-  var all: [NSAtomicStoreCacheNode] { nodes.withLock { Array($0.values) } }
-  subscript(key: Int64) -> NSAtomicStoreCacheNode? { nodes.withLock { $0[key] } }
+  var all: [NSAtomicStoreCacheNode] { content.withLock { Array($0.nodes.values) } }
+  subscript(key: Int64) -> NSAtomicStoreCacheNode? { content.withLock { $0.nodes[key] } }
 
   func add(_ node: NSAtomicStoreCacheNode) {
-    let key: Int64 = node.objectID.key
-    nodes.withLock { $0[key] = node }
+    let id: NSManagedObjectID = node.objectID
+    content.withLock { content in
+      let other: NSAtomicStoreCacheNode? = content.nodes.updateValue(node, forKey: id.key)
+      if content.isLoading, let other, other !== node, content.twin == nil { content.twin = id }
+    }
+  }
+
+  /// The id of which the store has loaded two nodes; nil if each is different.
+  func endLoading() -> NSManagedObjectID? {
+    content.withLock { content in
+      content.isLoading = false
+      return content.twin
+    }
   }
 
   func remove(_ keys: some Sequence<Int64>) {
-    nodes.withLock { nodes in
-      for key in keys { nodes[key] = nil }
+    content.withLock { content in
+      for key in keys { content.nodes[key] = nil }
     }
   }
 
   /// All nodes, to be restored if a save fails.
   var state: [Int64: NSAtomicStoreCacheNode] {
-    get { nodes.withLock { $0 } }
-    set { nodes.withLock { $0 = newValue } }
+    get { content.withLock { $0.nodes } }
+    set { content.withLock { $0.nodes = newValue } }
   }
 }

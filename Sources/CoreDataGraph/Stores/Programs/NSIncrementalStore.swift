@@ -11,18 +11,25 @@ import Foundation
 /// ``execute(_:with:)``, ``newValuesForObject(with:with:)``,
 /// ``newValue(forRelationship:forObjectWith:with:)`` and ``obtainPermanentIDs(for:)``.
 ///
-/// The methods are called on the queue of the context that reads or saves, several at a time from different
-/// contexts. Errors that they throw reach the caller unchanged, except where a property is read, which can't
+/// The methods are called on the queue of the context that reads or saves, and by one thread at a time, as
+/// Apple's coordinator calls them: other contexts wait meanwhile, for a slow service too, so a store that can
+/// answer from what it has should do so. A method may read through the context that it gets. It must neither
+/// save to the store itself, which throws, nor wait for another thread or context that uses the store.
+///
+/// Errors that they throw reach the caller unchanged, except where a property is read, which can't
 /// throw: an object that could not be loaded then reads as deleted, if the context's
 /// `shouldDeleteInaccessibleFaults` is true.
 ///
 /// The page `stores-of-your-own.md` of the documentation lists the calls in their order. See Apple's page
 /// [NSIncrementalStore](https://developer.apple.com/documentation/coredata/nsincrementalstore).
 nonisolated open class NSIncrementalStore: NSPersistentStore, @unchecked Sendable {
-  // Sendable: `references` and `versions` are guarded; the cache does its own locking.
+  // Sendable: `references`, `versions` and `issued` are guarded; `turns` is a lock; the cache does its own
+  // locking.
 
   final let references = ReferenceMap()
   final let versions = NodeVersions()
+  private final let turns = StoreCalls()
+  private final let issued = IssuedKeys()
   private final let cache: RowCache
 
   public override init(
@@ -120,6 +127,8 @@ nonisolated open class NSIncrementalStore: NSPersistentStore, @unchecked Sendabl
   // MARK: For the graph
 
   final override var referenceMap: ReferenceMap? { references }
+  final override var calls: StoreCalls? { turns }
+  final override var issuedKeys: IssuedKeys? { issued }
   final override var rowFreshness: RowFreshness { .aging }
   final override var hasUnsavedMetadata: Bool { wasMetadataSet }
   final override class var observesRegistration: Bool { true }
@@ -149,7 +158,7 @@ nonisolated open class NSIncrementalStore: NSPersistentStore, @unchecked Sendabl
   final override func permanentKeys(for objects: [NSManagedObject], in context: NSManagedObjectContext) throws
     -> [Int64]
   {
-    let ids: [NSManagedObjectID] = try obtainPermanentIDs(for: objects)
+    let ids: [NSManagedObjectID] = try oneAtATime { try obtainPermanentIDs(for: objects) }
     func answer(_ object: NSManagedObject?) -> StoreAnswer {
       StoreAnswer(self, "obtainPermanentIDs(for:)", entity: object?.entity.name)
     }
@@ -161,7 +170,10 @@ nonisolated open class NSIncrementalStore: NSPersistentStore, @unchecked Sendabl
     return try zip(objects, ids).map { object, id in
       let index: Int = object.runtime.index
       let row: RowID = try rowID(of: id, in: index...index, references, answer(object))
-      guard seen.insert(row.key).inserted, !isUsed(row, by: context) else {
+      let root: Int = object.runtime.layout.rootIndex
+      guard seen.insert(row.key).inserted, !isUsed(row, by: context),
+        !issued.contains(row.key, store: self, root: root)
+      else {
         throw answer(object).wrong(
           "the id \(id), which another object has", expected: "an id of its own for each object")
       }
