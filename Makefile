@@ -2,6 +2,7 @@
 # make examples programs' own stores: a folder of CSV files, a web service; each is checked by CoreDataStoreTests
 # make test     every test (debug); MODULE=CoreDataGraph for those of one module, which builds what they need and no more
 # make macros   the macros' package: built with swift-syntax, tested
+# make macro-twins  real models declared by macros have the hashes of their drawn twins; needs the folder of real models
 # make store-table  every test that runs over kinds of stores, and what it came to with each kind
 # make soak     the same with the slow suites, and without the check for off-queue access, as in release builds; then make threads
 # make threads  tests of code that runs on several threads, under ThreadSanitizer
@@ -15,7 +16,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help setup demo examples test macros store-table soak threads bench compat fuzz lint format clean stores
+.PHONY: help setup demo examples test macros macro-twins store-table soak threads bench compat fuzz lint format clean stores
 
 SWIFT ?= swift
 # SwiftPM keeps its plan of a build until the root package changes; without this option packages that depend
@@ -56,6 +57,15 @@ endif
 macros: setup
 	$(SWIFT) build --build-tests --package-path Macros --scratch-path .build-macros $(FRESH)
 	@scripts/watched 10 $(SWIFT) test --package-path Macros --scratch-path .build-macros --skip-build --disable-xctest
+
+# The classes are written from models that are not part of the repository, so they are not either.
+TWINS := --package-path Macros --scratch-path .build-macros
+macro-twins: export CLARUS_TWINS := 1
+macro-twins: setup
+	$(SWIFT) run $(TWINS) $(FRESH) DrawnTwinSource $(or $(CLARUS_FIXTURES),../shared/fixtures) \
+	  Macros/Tests/DrawnTwinTests/Generated.swift
+	$(SWIFT) build --build-tests $(TWINS) $(FRESH)
+	$(SWIFT) test $(TWINS) --skip-build --disable-xctest --filter '^DrawnTwinTests\.'
 
 # The suites that run over all kinds, and the conformance suite.
 store-table: setup

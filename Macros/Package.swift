@@ -34,3 +34,14 @@ let package: Package = Package(
   ],
   swiftLanguageModes: [.v6]
 )
+
+// `make macro-twins`: the models of real programs, declared by macros.
+if Context.environment["CLARUS_TWINS"] == "1" {
+  package.targets += [
+    .executableTarget(
+      name: "DrawnTwinSource", dependencies: [.product(name: "CoreDataModel", package: "clarus")],
+      path: "Tests/DrawnTwinSource"),
+    .testTarget(
+      name: "DrawnTwinTests", dependencies: ["CoreDataMacros", .product(name: "CoreData", package: "clarus")]),
+  ]
+}

@@ -44,12 +44,22 @@ public struct PropertyDeclaration {
   let kind: Kind
   let isOptional: Bool
   var settings = Settings()
+  /// The name in the class, if it is another one.
+  private(set) var member: String?
+
+  /// The property, with that name in the class.
+  public func declared(as member: String) -> PropertyDeclaration {
+    var property: PropertyDeclaration = self
+    property.member = member
+    return property
+  }
 
   /// What is the same for many types.
   struct Settings {
     var standard: Any?
     var isTransient: Bool = false
     var isExternal: Bool = false
+    var isKeptInHistory: Bool = false
     var transformer: String?
     var derivation: String?
     var inverse: String?
@@ -124,14 +134,15 @@ extension PropertyDeclaration {
   public static func property<Value: AttributeValue>(
     _ name: String, _ value: Value.Type, default standard: Any? = nil, isOptional: Bool? = nil,
     type: NSAttributeDescription.AttributeType? = nil, isTransient: Bool = false, isExternal: Bool = false,
-    transformer: String? = nil, derivation: String? = nil, was: String? = nil,
+    isKeptInHistory: Bool = false, transformer: String? = nil, derivation: String? = nil, was: String? = nil,
     versionHashModifier: String? = nil, userInfo: [String: String] = [:]
   ) -> PropertyDeclaration {
     PropertyDeclaration(
       name: name, kind: .attribute(type ?? Value.attributeType), isOptional: isOptional ?? false,
       settings: Settings(
         standard: standard ?? (isOptional == true || derivation != nil ? nil : Value.emptyValue),
-        isTransient: isTransient, isExternal: isExternal, transformer: transformer,
+        isTransient: isTransient, isExternal: isExternal, isKeptInHistory: isKeptInHistory,
+        transformer: transformer,
         derivation: derivation, was: was, versionHashModifier: versionHashModifier, userInfo: userInfo))
   }
 
@@ -139,35 +150,40 @@ extension PropertyDeclaration {
   public static func property<Value: AttributeValue>(
     _ name: String, _ value: Value?.Type, default standard: Any? = nil, isOptional: Bool? = nil,
     type: NSAttributeDescription.AttributeType? = nil, isTransient: Bool = false, isExternal: Bool = false,
-    transformer: String? = nil, derivation: String? = nil, was: String? = nil,
+    isKeptInHistory: Bool = false, transformer: String? = nil, derivation: String? = nil, was: String? = nil,
     versionHashModifier: String? = nil, userInfo: [String: String] = [:]
   ) -> PropertyDeclaration {
     property(
       name, Value.self, default: standard, isOptional: isOptional ?? true, type: type,
-      isTransient: isTransient, isExternal: isExternal, transformer: transformer, derivation: derivation,
+      isTransient: isTransient, isExternal: isExternal, isKeptInHistory: isKeptInHistory,
+      transformer: transformer, derivation: derivation,
       was: was, versionHashModifier: versionHashModifier, userInfo: userInfo)
   }
 
   /// A required attribute with the raw values of an enumeration.
   public static func property<Value: RawRepresentable>(
     _ name: String, _ value: Value.Type, default standard: Value? = nil, isOptional: Bool? = nil,
-    type: NSAttributeDescription.AttributeType? = nil, isTransient: Bool = false, was: String? = nil,
-    versionHashModifier: String? = nil, userInfo: [String: String] = [:]
+    type: NSAttributeDescription.AttributeType? = nil, isTransient: Bool = false,
+    isKeptInHistory: Bool = false, was: String? = nil, versionHashModifier: String? = nil,
+    userInfo: [String: String] = [:]
   ) -> PropertyDeclaration where Value.RawValue: AttributeValue {
     property(
       name, Value.RawValue.self, default: standard?.rawValue, isOptional: isOptional, type: type,
-      isTransient: isTransient, was: was, versionHashModifier: versionHashModifier, userInfo: userInfo)
+      isTransient: isTransient, isKeptInHistory: isKeptInHistory, was: was,
+      versionHashModifier: versionHashModifier, userInfo: userInfo)
   }
 
   /// An optional attribute with the raw values of an enumeration.
   public static func property<Value: RawRepresentable>(
     _ name: String, _ value: Value?.Type, default standard: Value? = nil, isOptional: Bool? = nil,
-    type: NSAttributeDescription.AttributeType? = nil, isTransient: Bool = false, was: String? = nil,
-    versionHashModifier: String? = nil, userInfo: [String: String] = [:]
+    type: NSAttributeDescription.AttributeType? = nil, isTransient: Bool = false,
+    isKeptInHistory: Bool = false, was: String? = nil, versionHashModifier: String? = nil,
+    userInfo: [String: String] = [:]
   ) -> PropertyDeclaration where Value.RawValue: AttributeValue {
     property(
       name, Value.self, default: standard, isOptional: isOptional ?? true, type: type,
-      isTransient: isTransient, was: was, versionHashModifier: versionHashModifier, userInfo: userInfo)
+      isTransient: isTransient, isKeptInHistory: isKeptInHistory, was: was,
+      versionHashModifier: versionHashModifier, userInfo: userInfo)
   }
 
   /// An attribute of any other type: transformable, unless `type` says what it is.
@@ -175,14 +191,17 @@ extension PropertyDeclaration {
   public static func property<Value>(
     _ name: String, _ value: Value.Type, default standard: Any? = nil, isOptional: Bool? = nil,
     type: NSAttributeDescription.AttributeType? = nil, isTransient: Bool = false, isExternal: Bool = false,
-    transformer: String? = nil, was: String? = nil, versionHashModifier: String? = nil,
+    isKeptInHistory: Bool = false, transformer: String? = nil, was: String? = nil,
+    versionHashModifier: String? = nil,
     userInfo: [String: String] = [:]
   ) -> PropertyDeclaration {
     PropertyDeclaration(
       name: name, kind: .attribute(type ?? .transformable),
       isOptional: isOptional ?? (value is any OptionalType.Type),
       settings: Settings(
-        standard: standard, isTransient: isTransient, isExternal: isExternal, transformer: transformer,
+        standard: standard, isTransient: isTransient, isExternal: isExternal,
+        isKeptInHistory: isKeptInHistory,
+        transformer: transformer,
         was: was, versionHashModifier: versionHashModifier, userInfo: userInfo))
   }
 }
@@ -208,23 +227,25 @@ extension PropertyDeclaration {
   /// A required to-one relationship.
   public static func property<Destination: NSManagedObject>(
     _ name: String, _ destination: Destination.Type, inverse: String? = nil,
-    rule: NSDeleteRule = .nullifyDeleteRule, isOptional: Bool? = nil, isTransient: Bool = false,
-    was: String? = nil, versionHashModifier: String? = nil, userInfo: [String: String] = [:]
+    rule: NSDeleteRule = .nullifyDeleteRule, min: Int = 0, isOptional: Bool? = nil,
+    isTransient: Bool = false, was: String? = nil, versionHashModifier: String? = nil,
+    userInfo: [String: String] = [:]
   ) -> PropertyDeclaration {
     relationship(
       name, .relationship(to: destination, isToMany: false, isOrdered: false), isOptional ?? false, inverse,
-      rule, 0, 1, isTransient, was, versionHashModifier, userInfo)
+      rule, min, 1, isTransient, was, versionHashModifier, userInfo)
   }
 
   /// An optional to-one relationship.
   public static func property<Destination: NSManagedObject>(
     _ name: String, _ destination: Destination?.Type, inverse: String? = nil,
-    rule: NSDeleteRule = .nullifyDeleteRule, isOptional: Bool? = nil, isTransient: Bool = false,
-    was: String? = nil, versionHashModifier: String? = nil, userInfo: [String: String] = [:]
+    rule: NSDeleteRule = .nullifyDeleteRule, min: Int = 0, isOptional: Bool? = nil,
+    isTransient: Bool = false, was: String? = nil, versionHashModifier: String? = nil,
+    userInfo: [String: String] = [:]
   ) -> PropertyDeclaration {
     relationship(
       name, .relationship(to: Destination.self, isToMany: false, isOrdered: false), isOptional ?? true,
-      inverse, rule, 0, 1, isTransient, was, versionHashModifier, userInfo)
+      inverse, rule, min, 1, isTransient, was, versionHashModifier, userInfo)
   }
 
   /// A to-many relationship.

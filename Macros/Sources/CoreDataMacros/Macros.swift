@@ -44,12 +44,14 @@ public macro ManagedObject(
 /// `@ManagedObject` the macro makes only the accessors, for an entity of a model that was drawn.
 ///
 /// - Parameters:
+///   - name: the name in the model, where that can be none in the class, as `description` can't.
 ///   - default: the value of new objects.
 ///   - isOptional: whether the model allows no value, if that is not what the type says.
 ///   - type: the attribute's type in the model, if that is not the one of the property's type: a `Int32`
 ///     property of an Integer 16, a transformable attribute.
 ///   - isTransient: whether stores leave the value out.
 ///   - isExternal: whether stores may keep large data in files of their own.
+///   - isKeptInHistory: whether persistent history keeps the value of a deleted object.
 ///   - transformer: the name of the value transformer of a transformable attribute.
 ///   - derivation: the expression from which the store computes the value.
 ///   - was: the name of the property in earlier versions (the renaming identifier).
@@ -58,17 +60,20 @@ public macro ManagedObject(
 @attached(accessor)
 @attached(peer, names: prefixed(_key_))
 public macro Managed(
-  default: Any? = nil, isOptional: Bool? = nil, type: NSAttributeDescription.AttributeType? = nil,
-  isTransient: Bool = false, isExternal: Bool = false, transformer: String? = nil, derivation: String? = nil,
-  was: String? = nil, versionHashModifier: String? = nil, userInfo: [String: String] = [:]
+  name: String? = nil, default: Any? = nil, isOptional: Bool? = nil,
+  type: NSAttributeDescription.AttributeType? = nil, isTransient: Bool = false, isExternal: Bool = false,
+  isKeptInHistory: Bool = false, transformer: String? = nil, derivation: String? = nil, was: String? = nil,
+  versionHashModifier: String? = nil, userInfo: [String: String] = [:]
 ) = #externalMacro(module: "CoreDataMacrosPlugin", type: "ManagedMacro")
 
 /// A relationship.
 ///
 /// - Parameters:
 ///   - inverse: the property that leads back, at one of the two sides; as text it may be given at both.
+///   - name: the name in the model, where that can be none in the class.
 ///   - rule: what happens to the objects at the other end when this one is deleted.
-///   - min: the fewest objects of a to-many relationship.
+///   - min: the fewest objects of a to-many relationship; 1 for a to-one relationship of some old models,
+///     whose version hash has it.
 ///   - max: the most objects of a to-many relationship; 0 for no limit.
 ///   - isOptional: whether there may be none; unless given, what the property's type says.
 ///   - isTransient: whether stores leave it out.
@@ -78,17 +83,17 @@ public macro Managed(
 @attached(accessor)
 @attached(peer, names: prefixed(_key_))
 public macro Managed<Destination, Value>(
-  inverse: KeyPath<Destination, Value>, rule: NSDeleteRule = .nullifyDeleteRule, min: Int = 0, max: Int = 0,
-  isOptional: Bool? = nil, isTransient: Bool = false, was: String? = nil, versionHashModifier: String? = nil,
-  userInfo: [String: String] = [:]
+  inverse: KeyPath<Destination, Value>, name: String? = nil, rule: NSDeleteRule = .nullifyDeleteRule,
+  min: Int = 0, max: Int = 0, isOptional: Bool? = nil, isTransient: Bool = false, was: String? = nil,
+  versionHashModifier: String? = nil, userInfo: [String: String] = [:]
 ) = #externalMacro(module: "CoreDataMacrosPlugin", type: "ManagedMacro")
 
 /// A relationship whose inverse is named, or that has none.
 @attached(accessor)
 @attached(peer, names: prefixed(_key_))
 public macro Managed(
-  inverse: String? = nil, rule: NSDeleteRule, min: Int = 0, max: Int = 0, isOptional: Bool? = nil,
-  isTransient: Bool = false, was: String? = nil, versionHashModifier: String? = nil,
+  inverse: String? = nil, name: String? = nil, rule: NSDeleteRule, min: Int = 0, max: Int = 0,
+  isOptional: Bool? = nil, isTransient: Bool = false, was: String? = nil, versionHashModifier: String? = nil,
   userInfo: [String: String] = [:]
 ) = #externalMacro(module: "CoreDataMacrosPlugin", type: "ManagedMacro")
 
@@ -96,6 +101,7 @@ public macro Managed(
 @attached(accessor)
 @attached(peer, names: prefixed(_key_))
 public macro Managed(
-  inverse: String, min: Int = 0, max: Int = 0, isOptional: Bool? = nil, isTransient: Bool = false,
-  was: String? = nil, versionHashModifier: String? = nil, userInfo: [String: String] = [:]
+  inverse: String, name: String? = nil, min: Int = 0, max: Int = 0, isOptional: Bool? = nil,
+  isTransient: Bool = false, was: String? = nil, versionHashModifier: String? = nil,
+  userInfo: [String: String] = [:]
 ) = #externalMacro(module: "CoreDataMacrosPlugin", type: "ManagedMacro")

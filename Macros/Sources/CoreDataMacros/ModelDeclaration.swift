@@ -114,6 +114,7 @@ private struct ModelBuilder {
       attribute.type = type
       attribute.defaultValue = settings.standard
       attribute.allowsExternalBinaryDataStorage = settings.isExternal
+      attribute.preservesValueInHistoryOnDeletion = settings.isKeptInHistory
       if let name = settings.transformer {
         attribute.type = .transformable
         attribute.valueTransformerName = name
@@ -146,10 +147,11 @@ private struct ModelBuilder {
   private func connect(_ declaration: EntityDeclaration) throws {
     let entity: NSEntityDescription = entity(of: declaration)
     for property in declaration.properties {
-      guard let name = property.settings.inverse,
+      guard let written = property.settings.inverse,
         let relationship = entity.relationshipsByName[property.name],
         let target = relationship.destinationEntity
       else { continue }
+      let name: String = self.name(ofMember: written, in: target)
       let label = "\(declaration.type).\(property.name)"
       guard let inverse = target.relationshipsByName[name] else {
         throw Self.error(
@@ -170,6 +172,12 @@ private struct ModelBuilder {
         one.inverseRelationship = other
       }
     }
+  }
+
+  /// The name in the model of what a class declares under a name.
+  private func name(ofMember member: String, in entity: NSEntityDescription) -> String {
+    let family: [EntityDeclaration] = declarations.filter { entity.isKindOf(entity: self.entity(of: $0)) }
+    return family.lazy.flatMap(\.properties).first { $0.member == member }?.name ?? member
   }
 
   private func constrain(_ declaration: EntityDeclaration) throws {

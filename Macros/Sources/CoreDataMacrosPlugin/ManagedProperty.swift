@@ -3,9 +3,12 @@ import SwiftSyntaxMacros
 
 /// A property with `@Managed`, as it is written.
 struct ManagedProperty {
+  /// The name in the class.
+  let member: String
+  /// The name in the model.
   let name: String
   let type: TypeSyntax
-  /// The arguments of `@Managed` but the inverse, as they are written.
+  /// The arguments of `@Managed` but the inverse and the name, as they are written.
   let arguments: [LabeledExprSyntax]
   let inverse: String?
 
@@ -46,11 +49,22 @@ struct ManagedProperty {
       context?.report(.noType, at: binding)
       return nil
     }
-    name = pattern.identifier.text.filter { $0 != "`" }
+    member = pattern.identifier.text.filter { $0 != "`" }
     self.type = type.trimmed
     let list: [LabeledExprSyntax] =
       attribute.arguments?.as(LabeledExprListSyntax.self).map { Array($0) } ?? []
-    arguments = list.filter { $0.label?.text != "inverse" }
+    arguments = list.filter { !["inverse", "name"].contains($0.label?.text) }
+    if let given = list.first(where: { $0.label?.text == "name" }) {
+      guard let text = given.expression.as(StringLiteralExprSyntax.self)?.representedLiteralValue,
+        !text.isEmpty
+      else {
+        context?.report(.name, at: given.expression)
+        return nil
+      }
+      name = text
+    } else {
+      name = member
+    }
     if let given = list.first(where: { $0.label?.text == "inverse" }) {
       guard let found = Self.inverse(given.expression) else {
         context?.report(.inverse, at: given.expression)
@@ -74,7 +88,7 @@ struct ManagedProperty {
   }
 
   /// The name of the constant with the property's key.
-  var key: String { "_key_\(name)" }
+  var key: String { "_key_\(member)" }
 
   private var isSet: Bool { type.as(IdentifierTypeSyntax.self)?.name.text == "Set" }
 
@@ -104,9 +118,10 @@ struct ManagedProperty {
 
   /// The property in the declaration of its entity.
   var declaration: String {
-    var parts: [String] = ["\"\(name)\"", "(\(type)).self"]
+    var parts: [String] = ["\(StringLiteralExprSyntax(content: name))", "(\(type)).self"]
     parts += arguments.map { "\($0.label.map { "\($0.text): " } ?? "")\($0.expression.trimmed)" }
     if let inverse { parts.insert("inverse: \"\(inverse)\"", at: 2) }
-    return ".property(\(parts.joined(separator: ", ")))"
+    let property = ".property(\(parts.joined(separator: ", ")))"
+    return member == name ? property : "\(property).declared(as: \"\(member)\")"
   }
 }

@@ -37,6 +37,8 @@ struct Message: DiagnosticMessage {
   static let inverse = Message(
     "inverse",
     #"The inverse is a key path with its class and one name, or the name as text: inverse: \Tag.items"#)
+  static let name = Message(
+    "name", #"The name in the model is a text without interpolation: name: "description""#)
   static func repeated(_ name: String) -> Message {
     Message("repeated", "The property '\(name)' is declared twice in this class.")
   }

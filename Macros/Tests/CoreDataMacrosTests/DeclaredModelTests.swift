@@ -135,6 +135,26 @@ import Testing
     for property in difference.entities.flatMap(\.properties) { #expect(property.changes.isEmpty) }
   }
 
+  @Test @MainActor func `a property has another name in the model than in the class, its inverse too`() throws
+  {
+    let model = try NSManagedObjectModel(declaredBy: Chapter.self)
+    let entity: NSEntityDescription = try #require(model.entitiesByName["Chapter"])
+    #expect(entity.propertiesByName.keys.sorted() == ["description", "entity", "notes", "up"])
+    let up: NSRelationshipDescription = try #require(entity.relationshipsByName["up"])
+    #expect(up.inverseRelationship?.name == "entity" && up.minCount == 1 && up.maxCount == 1)
+    #expect(entity.attributesByName["notes"]?.preservesValueInHistoryOnDeletion == true)
+    let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+    try coordinator.addPersistentStore(type: .inMemory, at: URL(fileURLWithPath: "/dev/null"))
+    let context = NSManagedObjectContext(.mainQueue)
+    context.persistentStoreCoordinator = coordinator
+    let (one, two): (Chapter, Chapter) = (Chapter(context: context), Chapter(context: context))
+    (one.text, one.notes, two.parent) = ("a", "b", one)
+    #expect(one.parts == [two] && one.value(forKey: "description") as? String == "a")
+    let request: NSFetchRequest<Chapter> = Chapter.fetchRequest()
+    request.predicate = NSPredicate(format: "entity.@count == 1 AND description == 'a'")
+    #expect(try context.fetch(request) == [one])
+  }
+
   private static func drawn(_ entities: String) throws -> NSManagedObjectModel {
     let folder: URL = FileManager.default.temporaryDirectory.appendingPathComponent(
       "\(UUID()).xcdatamodel")
@@ -163,6 +183,14 @@ import Testing
     #expect(message(Twin.self, OtherTwin.self).contains("both declare the entity 'Twin'"))
     #expect(message(Nameless.self).contains("names 'tittle' in unique"))
   }
+}
+
+@ManagedObject
+final class Chapter: NSManagedObject {
+  @Managed(name: "description") var text: String?
+  @Managed(isKeptInHistory: true) var notes: String?
+  @Managed(inverse: \Chapter.parts, name: "up", min: 1) var parent: Chapter?
+  @Managed(name: "entity", rule: .nullifyDeleteRule) var parts: Set<Chapter>
 }
 
 @ManagedObject

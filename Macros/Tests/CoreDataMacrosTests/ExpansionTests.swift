@@ -76,6 +76,17 @@ import Testing
         """, "\(result.text)")
   }
 
+  @Test func `a property has another name in the model than in the class`() {
+    let result = Self.expand(
+      #"@ManagedObject class Item: NSManagedObject { @Managed(name: "description", was: "x") var text: String? }"#
+    )
+    #expect(result.messages == [])
+    #expect(result.text.contains(#"_key_text = ManagedKey("description")"#), "\(result.text)")
+    #expect(
+      result.text.contains(#".property("description", (String?).self, was: "x").declared(as: "text")"#),
+      "\(result.text)")
+  }
+
   @Test func `a subclass overrides the declaration, and keeps a fetch request of its own`() {
     let text: String = Self.expand(
       """
@@ -97,6 +108,10 @@ import Testing
     ("@Managed var title: String? { nil }", "remove them, or remove @Managed"),
     ("@Managed static var title: String?", "remove 'static' or 'class'"),
     ("@Managed(inverse: \\Tag.items.first) var tag: Tag?", "with its class and one name"),
+    ("@Managed(name: \"a\\(1)\") var title: String?", "a text without interpolation"),
+    ("@Managed(name: \"\") var title: String?", "a text without interpolation"),
+    ("@Managed class var title: String?", "remove 'static' or 'class'"),
+    ("@Managed var title: String? { willSet {} }", "remove them, or remove @Managed"),
   ])
   func `a property that can't be managed says what to write`(declaration: String, message: String) {
     let result = Self.expand("@ManagedObject class Item: NSManagedObject {\n  \(declaration)\n}")
@@ -106,6 +121,12 @@ import Testing
 
   @Test(arguments: [
     ("@ManagedObject struct Item {}", "belongs on a class"),
+    ("@ManagedObject enum Item {}", "belongs on a class"),
+    ("@ManagedObject protocol Item {}", "belongs on a class"),
+    (
+      "@ManagedObject class Item: NSManagedObject {\n @Managed var a: Int\n @Managed(name: \"a\") var b: Int\n}",
+      "declared twice"
+    ),
     ("@ManagedObject class Item {}", "derives from NSManagedObject"),
     ("@ManagedObject class Item<T>: NSManagedObject {}", "no type parameters"),
     (
