@@ -14,7 +14,8 @@ package enum ModelComparison {
       "configurations", left.entityNamesByConfiguration.mapValues(Set.init),
       right.entityNamesByConfiguration.mapValues(Set.init))
     list.compare("version identifiers", left.versionIdentifiers, right.versionIdentifiers)
-    list.compare("localization", left.localizationDictionary, right.localizationDictionary)
+    // Words of a file beside the model's are no part of it.
+    list.compare("localization", left.setLocalization, right.setLocalization)
     list.compare("template names", left.templates.keys.sorted(), right.templates.keys.sorted())
     for (name, template) in left.templates.sorted(by: { $0.key < $1.key }) {
       guard let other = right.templates[name] else { continue }

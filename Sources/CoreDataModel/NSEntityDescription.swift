@@ -36,7 +36,10 @@ nonisolated open class NSEntityDescription: NSObject, NSCopying, NSSecureCoding,
   }
 
   // Only a model that one piece of code builds is changed, so accesses do not overlap.
-  @exclusivity(unchecked) open var name: String? { willSet { mayChange() } }
+  @exclusivity(unchecked) open var name: String? {
+    willSet { mayChange() }
+    didSet { if name != oldValue { model?.rename(oldValue, to: name) } }
+  }
 
   /// The class of the objects, `NSManagedObject` unless set. May carry a module (`App.Person`) or stand for
   /// the program's own module (`.Person`).

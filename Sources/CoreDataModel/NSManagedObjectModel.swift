@@ -72,7 +72,7 @@ nonisolated open class NSManagedObjectModel: NSObject, NSCopying, NSSecureCoding
     entityNamesByConfiguration = other.entityNamesByConfiguration
     templates = other.templates
     versionIdentifiers = other.versionIdentifiers
-    localizationDictionary = other.localizationDictionary
+    setLocalization = other.setLocalization
     file = other.file
   }
 
@@ -165,6 +165,13 @@ nonisolated open class NSManagedObjectModel: NSObject, NSCopying, NSSecureCoding
     entityNamesByConfiguration[configuration] = entities.map { $0.name ?? "" }
   }
 
+  /// Keeps an entity in its configurations, which have names.
+  final func rename(_ old: String?, to new: String?) {
+    for (configuration, names) in entityNamesByConfiguration where names.contains(old ?? "") {
+      entityNamesByConfiguration[configuration] = names.map { $0 == (old ?? "") ? new ?? "" : $0 }
+    }
+  }
+
   // MARK: Fetch request templates
 
   package internal(set) final var templates: [String: NSFetchRequest<any NSFetchRequestResult>] = [:]
@@ -191,8 +198,28 @@ nonisolated open class NSManagedObjectModel: NSObject, NSCopying, NSSecureCoding
   /// Names the developer gave this version. Informative: hashes decide which stores fit.
   open var versionIdentifiers: Set<AnyHashable> = [] { willSet { mayChange() } }
 
-  /// Replacement texts for messages: `Property/name/Entity/Person` and `Entity/Person` to localised names.
-  open var localizationDictionary: [String: String]? { willSet { mayChange() } }
+  /// The words for users in the messages of errors.
+  ///
+  /// | key | value |
+  /// |---|---|
+  /// | `Entity/Person` | the entity's name |
+  /// | `Property/name/Entity/Person` | the name of the entity's property |
+  /// | `Property/name` | the name of all properties of that name |
+  /// | `ErrorString/is too long` | a problem, or a warning of a validation predicate |
+  ///
+  /// Unless set it is that of the strings file beside the model's file, `ShopModel.strings` for `Shop.momd`,
+  /// in the language of the process (`de.lproj/ShopModel.strings`); it is read when it is first asked for.
+  /// Setting nil restores that. Copies have it too; compiled and source models don't contain it. Apple's
+  /// page: <https://developer.apple.com/documentation/coredata/nsmanagedobjectmodel/localizationdictionary>
+  open var localizationDictionary: [String: String]? {
+    get { setLocalization ?? fileLocalization.words(besides: file) }
+    set {
+      mayChange()
+      setLocalization = newValue
+    }
+  }
+  final var setLocalization: [String: String]?
+  private final let fileLocalization = ModelLocalization()
 
   /// Data that the object graph derives from the model once; guarded by a lock of the graph.
   package final var runtimeStorage: AnyObject?
@@ -222,7 +249,7 @@ nonisolated open class NSManagedObjectModel: NSObject, NSCopying, NSSecureCoding
     ModelCopy.copyGraph(storedEntities, into: other)
     other.entityNamesByConfiguration = entityNamesByConfiguration
     other.versionIdentifiers = versionIdentifiers
-    other.localizationDictionary = localizationDictionary
+    other.setLocalization = setLocalization
     other.file = file
     ModelCopy.copyTemplates(of: self, into: other)
     return other
