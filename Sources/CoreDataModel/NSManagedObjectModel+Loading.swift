@@ -187,7 +187,8 @@ enum ModelFileLocator {
     return sourceCandidate(in: url)
   }
 
-  private static func currentVersionName(at url: URL) throws -> String? {
+  /// The version that the package marks as current; nil if it marks none.
+  static func currentVersionName(at url: URL) throws -> String? {
     let isCompiled = url.pathExtension == "momd"
     let file = url.appendingPathComponent(isCompiled ? "VersionInfo.plist" : ".xccurrentversion")
     guard PathKind(file) == .file else { return nil }

@@ -46,7 +46,8 @@ package struct ModelCompilation {
   }
 
   private static func package(_ url: URL) throws -> ([String: Data], [ModelWarning]) {
-    let current: LoadedModel = try NSManagedObjectModel.load(contentsOf: url)
+    // Reading it finds out whether the mark and the versions agree.
+    _ = try ModelFileLocator.currentVersion(at: url)
     let versions: [String: LoadedModel] = try NSManagedObjectModel.loadVersions(contentsOf: url)
     var files: [String: Data] = [:]
     var warnings: [ModelWarning] = []
@@ -58,15 +59,19 @@ package struct ModelCompilation {
       hashes[name] = .dictionary(version.model.entityVersionHashesByName.mapValues { .data($0) })
       checksums[name] = .string(version.model.versionChecksum)
     }
-    let currentName: String? =
-      current.model.file?.deletingLastPathComponent().deletingPathExtension().lastPathComponent
+    var list: [String: PlistNode] = [
+      "NSManagedObjectModel_VersionHashes": .dictionary(hashes),
+      "NSManagedObjectModel_VersionChecksums": .dictionary(checksums),
+    ]
+    // As in Apple's lists: a package that marks no version, since it has only one, names none. A mark of
+    // another than the only one is one of the past.
+    if let marked = try? ModelFileLocator.currentVersionName(at: url),
+      let name = versions[marked] == nil ? versions.keys.first : marked
+    {
+      list["NSManagedObjectModel_CurrentVersionName"] = .string(name)
+    }
     // This writer orders keys, so that equal sources give equal bytes.
-    files[CompiledFile.versionInfo] = BinaryPlistWriter.write(
-      .dictionary([
-        "NSManagedObjectModel_CurrentVersionName": .string(currentName ?? ""),
-        "NSManagedObjectModel_VersionHashes": .dictionary(hashes),
-        "NSManagedObjectModel_VersionChecksums": .dictionary(checksums),
-      ]))
+    files[CompiledFile.versionInfo] = BinaryPlistWriter.write(.dictionary(list))
     return (files, warnings)
   }
 
