@@ -11,7 +11,7 @@ import Testing
 struct MappingFileTests {
   /// The models of the fixtures that a mapping model of the editor names; nil if one is not there, or is of
   /// Xcode 3.
-  private static func models(of file: URL) throws -> (NSManagedObjectModel, NSManagedObjectModel)? {
+  static func models(of file: URL) throws -> (NSManagedObjectModel, NSManagedObjectModel)? {
     let data = try Data(contentsOf: file.appendingPathComponent("xcmapping.xml"))
     let editor: EditorMapping = try EditorMappingReader.read(data, file: file.path)
     // The fixtures keep models and mapping models of a program apart, in folders of the same name.
@@ -23,12 +23,12 @@ struct MappingFileTests {
     return (from, to)
   }
 
-  private static func load(_ file: URL) throws -> NSMappingModel? {
+  static func load(_ file: URL) throws -> NSMappingModel? {
     guard let (source, destination) = try models(of: file) else { return nil }
     return try .load(contentsOf: file, forSourceModel: source, destinationModel: destination)
   }
 
-  private static let editorFiles: [URL] = FixtureFolder.find(["xcmappingmodel"], under: "mapping")
+  static let editorFiles: [URL] = FixtureFolder.find(["xcmappingmodel"], under: "mapping")
   private static let compiledFiles: [URL] = FixtureFolder.find(["cdm"], under: "mapping")
 
   /// How many entity mappings the files have.

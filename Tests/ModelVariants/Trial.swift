@@ -14,6 +14,8 @@ struct Trial {
   private let opened: URL
   private let file: URL
   private let twin: URL
+  /// The versions that mapping models lead from and to.
+  private let versions: (from: NSManagedObjectModel, to: NSManagedObjectModel)?
 
   /// `folder` has the models that a variant needs beside itself.
   init(_ kind: VariantKind, in folder: URL) throws {
@@ -27,6 +29,11 @@ struct Trial {
     case .mapping: (opened, file) = Self.places(folder, "Damaged.xcmappingmodel", "xcmapping.xml")
     case .cdm: (opened, file) = Self.places(folder, "Damaged.cdm", nil)
     }
+    let package: URL = folder.appendingPathComponent("ToDo.xcdatamodeld")
+    let models =
+      [.mapping, .cdm].contains(kind) ? try NSManagedObjectModel.loadVersions(contentsOf: package) : [:]
+    versions =
+      if let old = models["ToDo"], let new = models["ToDo 2"] { (old.model, new.model) } else { nil }
     try FileManager.default.createDirectory(
       at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
   }
@@ -99,6 +106,11 @@ struct Trial {
     let again: NSMappingModel = try reading("compiled") { try NSMappingModel.load(contentsOf: place) }
     if again != mapping { throw Finding(description: "the compiled mapping model is another one") }
     _ = mapping.description
+    guard let versions else { return }
+    // What was written reads and compiles to an equal one, or it is refused: this checks it itself.
+    _ = try explained {
+      try mapping.sourceData(from: versions.from, at: "A", to: versions.to, at: "B")
+    }
   }
 
   /// nil where a model has no form of the kind, which the error explains.

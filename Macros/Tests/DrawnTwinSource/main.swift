@@ -230,7 +230,7 @@ guard words.count > 2 else {
 }
 let twins: [Twin] = Choice.twins(
   in: URL(fileURLWithPath: words[1]), count: words.count > 3 ? Int(words[3]) ?? 30 : 30)
-var source: String = "import CoreDataMacros\n\n"
+var source: String = "// swift-format-ignore-file\nimport CoreDataMacros\n\n"
 var list: String = ""
 var rest: [String: Int] = [:]
 var count: Int = 0

@@ -22,6 +22,17 @@ enum MappingExpressions {
         context: .path(manager, "sourceContext"), countOnly: .constant(.bool(false))))
   }
 
+  /// The predicate of an expression that ``objects(of:where:)`` makes; nil for any other.
+  static func predicate(
+    of expression: CoreDataPredicates.NSExpression, forObjectsOf entity: String
+  ) -> String? {
+    guard case .fetch(.function(_, _, let arguments), _, _) = expression.expressionNode(),
+      arguments.count == 2, case .constant(.string(let predicate)) = arguments[1],
+      objects(of: entity, where: predicate) == expression
+    else { return nil }
+    return predicate
+  }
+
   /// `$source.path`
   static func value(_ path: String) -> CoreDataPredicates.NSExpression {
     NSExpression(node: .path(source, path))

@@ -1,3 +1,4 @@
+import CoreDataArchives
 import CoreDataModel
 import Foundation
 

@@ -1,8 +1,8 @@
 import Foundation
 
 /// A mapping model as Xcode's editor keeps it in an `.xcmappingmodel`: without what its compiler adds.
-struct EditorMapping {
-  struct Entity {
+struct EditorMapping: Equatable {
+  struct Entity: Equatable {
     var name: String?
     var source: String?
     var destination: String?
@@ -16,7 +16,7 @@ struct EditorMapping {
     var relationships: [Property] = []
   }
 
-  struct Property {
+  struct Property: Equatable {
     var name: String
     var expression: Data?
     var userInfo: Data?
@@ -39,8 +39,8 @@ struct EditorMappingReader {
   private let file: String
 
   static func read(_ data: Data, file: String) throws -> EditorMapping {
-    let objects: [EditorObject] = try EditorXML.read(data, file: file)
-    return try EditorMappingReader(file: file).mapping(objects)
+    let document: EditorDocument = try EditorXML.read(data, file: file)
+    return try EditorMappingReader(file: file).mapping(document.objects)
   }
 
   private func failure(_ reason: String) -> ModelFileError { ModelFileError(file: file, reason: reason) }
@@ -53,9 +53,7 @@ struct EditorMappingReader {
     }
     var owners: [String: String] = [:]
     for object in objects where object.type == "XDDEVENTITYMAPPING" {
-      for id in (object.references["attributemappings"] ?? [])
-        + (object.references["relationshipmappings"] ?? [])
-      {
+      for id in (object.ids("attributemappings") ?? []) + (object.ids("relationshipmappings") ?? []) {
         owners[id] = object.id
       }
     }
@@ -63,14 +61,14 @@ struct EditorMappingReader {
     for object in objects
     where object.type == "XDDEVATTRIBUTEMAPPING" || object.type == "XDDEVRELATIONSHIPMAPPING" {
       // The editor leaves property mappings behind when it deletes an entity mapping.
-      guard let owner = object.references["entitymapping"]?.first ?? owners[object.id] else { continue }
+      guard let owner = object.ids("entitymapping")?.first ?? owners[object.id] else { continue }
       properties[owner, default: []].append(object)
     }
     var mapping = EditorMapping()
-    mapping.sourcePath = model.values["sourcemodelpath"]
-    mapping.destinationPath = model.values["destinationmodelpath"]
+    mapping.sourcePath = model.text("sourcemodelpath")
+    mapping.destinationPath = model.text("destinationmodelpath")
     // The editor also leaves entity mappings behind that the model does not list any more.
-    let listed: Set<String>? = model.references["entitymappings"].map(Set.init)
+    let listed: Set<String>? = model.ids("entitymappings").map(Set.init)
     mapping.entities =
       try objects
       .filter { $0.type == "XDDEVENTITYMAPPING" && (listed?.contains($0.id) ?? true) }
@@ -94,7 +92,7 @@ struct EditorMappingReader {
       throw failure(
         "The entity mapping \(entity.name ?? object.id) names neither a source nor a destination.")
     }
-    for object in properties.sorted(by: { ($0.values["name"] ?? "") < ($1.values["name"] ?? "") }) {
+    for object in properties.sorted(by: { ($0.text("name") ?? "") < ($1.text("name") ?? "") }) {
       guard let name = object.text("name") else {
         throw failure("A property mapping of \(entity.destination ?? entity.source ?? "") has no name.")
       }
@@ -119,15 +117,4 @@ struct EditorMappingReader {
     }
     return data
   }
-}
-
-/// An object of the editor's XML store.
-struct EditorObject {
-  var type: String
-  var id: String
-  var values: [String: String] = [:]
-  var references: [String: [String]] = [:]
-
-  /// The value, nil for an empty one.
-  func text(_ name: String) -> String? { values[name].flatMap { $0.isEmpty ? nil : $0 } }
 }

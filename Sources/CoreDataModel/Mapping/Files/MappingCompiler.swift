@@ -24,8 +24,12 @@ struct MappingCompiler {
   private func failure(_ reason: String) -> ModelFileError { ModelFileError(file: file, reason: reason) }
 
   /// `CarToCar`; one name for what is added or removed.
+  static func standardName(of entity: EditorMapping.Entity) -> String {
+    [entity.source, entity.destination].compactMap(\.self).joined(separator: "To")
+  }
+
   private func name(of entity: EditorMapping.Entity) -> String {
-    entity.name ?? [entity.source, entity.destination].compactMap(\.self).joined(separator: "To")
+    entity.name ?? Self.standardName(of: entity)
   }
 
   private func entity(
@@ -52,7 +56,7 @@ struct MappingCompiler {
     mapping.destinationEntityName = new?.name
     mapping.destinationEntityVersionHash = new?.versionHash
     mapping.entityMigrationPolicyClassName = entity.policy
-    mapping.mappingType = type(of: entity)
+    mapping.mappingType = Self.type(of: entity)
     mapping.userInfo = try userInfo(entity.userInfo, name)
     if let data = entity.sourceExpression {
       mapping.sourceExpression = try expression(data, "the source of '\(name)'")
@@ -71,7 +75,7 @@ struct MappingCompiler {
     return mapping
   }
 
-  private func type(of entity: EditorMapping.Entity) -> NSEntityMappingType {
+  static func type(of entity: EditorMapping.Entity) -> NSEntityMappingType {
     switch entity.typeName {
     case "Custom": return .customEntityMappingType
     case "Add": return .addEntityMappingType

@@ -120,6 +120,19 @@ private enum MappingFile {
   }
 }
 
+extension NSManagedObjectModel {
+  /// The path by which sources of mapping models name the model: that of its source in its package,
+  /// `Shop.xcdatamodeld/Shop 2.xcdatamodel`. nil for a model of no file.
+  package final var sourcePath: String? {
+    guard let file else { return nil }
+    let version: URL = file.lastPathComponent == "contents" ? file.deletingLastPathComponent() : file
+    let package: URL = version.deletingLastPathComponent()
+    let isPackage: Bool = ["xcdatamodeld", "momd"].contains(package.pathExtension)
+    return ModelFileLocator.sourcePath(
+      isPackage ? "\(package.lastPathComponent)/\(version.lastPathComponent)" : version.lastPathComponent)
+  }
+}
+
 /// Finds the models that a mapping model of the editor names.
 enum MappedModels {
   /// `path` is relative to a project's folder, or absolute on the machine where the mapping model was made.

@@ -1,0 +1,100 @@
+import ArgumentParser
+import CoreDataModel
+import Foundation
+
+/// `clarus model mapping`: the mapping model between two versions of a model, as a file.
+struct ModelMappingCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "mapping",
+    abstract: "Writes the mapping model between two versions of a model.",
+    discussion: """
+      It is the mapping model that a lightweight migration infers, to be changed in Xcode's editor or with NSMappingModel, or that of a \
+      file. The ending of the output says what is written: .xcmappingmodel, a source, or .cdm, its compiled form. The source names both \
+      models by their paths: keep it beside them, or in a folder below. Xcode's editor stores both models in it too; here it has the \
+      paths alone. With one package name two of its versions.
+
+      EXAMPLES
+        clarus model mapping Shop.xcdatamodeld --from Shop --to 'Shop 2' --output Shop1to2.xcmappingmodel
+        clarus model mapping Old.momd Shop.momd --output Shop1to2.cdm
+        clarus model mapping Shop.xcdatamodeld --from Shop --to 'Shop 2' --mapping Shop1to2.cdm \\
+          --output Shop1to2.xcmappingmodel                     the source of a compiled one
+      """)
+
+  @Argument(
+    help: "The older model: .xcdatamodeld, .xcdatamodel, its contents file, .momd, .mom, or a store.",
+    completion: .file())
+  var source: String
+
+  @Argument(help: "The newer model; the same package unless given.", completion: .file())
+  var destination: String?
+
+  @Option(name: .long, help: ArgumentHelp("A version of the older model, by name.", valueName: "name"))
+  var from: String?
+
+  @Option(name: .long, help: ArgumentHelp("A version of the newer model, by name.", valueName: "name"))
+  var to: String?
+
+  @Option(
+    name: .long,
+    help: ArgumentHelp(
+      "A mapping model for these versions, .cdm or .xcmappingmodel, in place of the inferred one.",
+      valueName: "path"),
+    completion: .file())
+  var mapping: String?
+
+  @Option(
+    name: .long,
+    help: ArgumentHelp("The new .xcmappingmodel or .cdm. There must be none yet.", valueName: "path"),
+    completion: .file())
+  var output: String
+
+  func validate() throws {
+    if destination == nil && from == nil && to == nil {
+      throw ValidationError("Name a second model, or two versions of the one with --from and --to.")
+    }
+    if !["xcmappingmodel", "cdm"].contains(URL(fileURLWithPath: output).pathExtension) {
+      throw ValidationError("\(output): Give the output the ending .xcmappingmodel or .cdm.")
+    }
+  }
+
+  func run() throws {
+    let old: ModelVersion = try ModelArgument.load(source, version: from, option: "--from")
+    let new: ModelVersion = try ModelArgument.load(destination ?? source, version: to, option: "--to")
+    for warning in old.warnings + new.warnings {
+      writeToStandardError(ErrorText.oneLine(warning.description))
+    }
+    let model: NSMappingModel =
+      if let mapping {
+        try .load(
+          contentsOf: URL(fileURLWithPath: mapping), forSourceModel: old.model, destinationModel: new.model)
+      } else {
+        try .inferredMappingModel(forSourceModel: old.model, destinationModel: new.model)
+      }
+    if URL(fileURLWithPath: output).pathExtension == "cdm" {
+      let data: Data = try model.archivedData()
+      try NewFile.folder(output) { try data.write(to: $0) }
+    } else {
+      let data: Data = try model.sourceData(
+        from: old.model, at: sourcePath(old), to: new.model, at: sourcePath(new))
+      try NewFile.folder(output) { url in
+        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+        try data.write(to: url.appendingPathComponent("xcmapping.xml"))
+      }
+    }
+    let standard = StandardOutput()
+    let count: Int = model.entityMappings.count
+    try standard.writeLine(
+      DisplayWidth.escaped("\(output): \(Counted.text(count, "entity mapping", "entity mappings"))"))
+    try standard.flush()
+  }
+
+  /// As the editor names a version: `Shop.xcdatamodeld/Shop 2.xcdatamodel`.
+  private func sourcePath(_ version: ModelVersion) throws -> String {
+    guard let path = version.model.sourcePath else {
+      throw CommandFailure(
+        "\(version.path): The source of a mapping model names its models by their files, and this is none. Name the "
+          + "model's file, or write a .cdm.")
+    }
+    return path
+  }
+}

@@ -1,0 +1,60 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// `clarus model mapping`
+struct ModelMappingTests {
+  private let folder: TemporaryFolder
+  private let package: String
+
+  init() throws {
+    folder = try TemporaryFolder()
+    package = folder.file("ToDo.xcdatamodeld").path
+    try FileManager.default.copyItem(
+      at: CommandLineRun.packageRoot.appendingPathComponent("Examples/ToDo/Sources/ToDo/ToDo.xcdatamodeld"),
+      to: folder.file("ToDo.xcdatamodeld"))
+  }
+
+  private func mapping(_ arguments: String...) throws -> CommandLineRun {
+    try CommandLineRun(["model", "mapping"] + arguments)
+  }
+
+  private func compile(_ name: String, to output: String) throws -> Data {
+    let run = try CommandLineRun(["model", "compile", folder.file(name).path, folder.file(output).path])
+    #expect(run.status == 0, "\(run)")
+    return try Data(contentsOf: folder.file(output))
+  }
+
+  @Test func `an inferred mapping model is written as a source that compiles to the compiled one`() throws {
+    let versions: [String] = [package, "--from", "ToDo", "--to", "ToDo 2", "--output"]
+    let source = try CommandLineRun(["model", "mapping"] + versions + [folder.file("A.xcmappingmodel").path])
+    #expect(source.status == 0 && source.output.contains("entity mapping"), "\(source)")
+    let compiled = try CommandLineRun(["model", "mapping"] + versions + [folder.file("A.cdm").path])
+    #expect(compiled.status == 0, "\(compiled)")
+    #expect(try compile("A.xcmappingmodel", to: "B.cdm") == Data(contentsOf: folder.file("A.cdm")))
+    let again = try mapping(
+      package, "--from", "ToDo", "--to", "ToDo 2", "--mapping", folder.file("A.cdm").path, "--output",
+      folder.file("C.xcmappingmodel").path)
+    #expect(again.status == 0, "\(again)")
+    let sources: [Data] = try ["A", "C"].map {
+      try Data(contentsOf: folder.file("\($0).xcmappingmodel/xcmapping.xml"))
+    }
+    #expect(sources[0] == sources[1])
+    let taken = try CommandLineRun(["model", "mapping"] + versions + [folder.file("A.cdm").path])
+    #expect(taken.status == 1 && taken.errors.contains("There is a file already"), "\(taken)")
+  }
+
+  @Test func `what can't be written says what to do`() throws {
+    let other = try mapping(package, package, "--output", folder.file("A.xml").path)
+    #expect(other.status == 2 && other.errors.contains("the ending .xcmappingmodel or .cdm"), "\(other)")
+    let one = try mapping(package, "--output", folder.file("A.cdm").path)
+    #expect(one.status == 2 && one.errors.contains("--from and --to"), "\(one)")
+    let store: String =
+      CommandLineRun.packageRoot.appendingPathComponent("Examples/Stores/Library.sqlite").path
+    let stored = try mapping(store, store, "--output", folder.file("A.xcmappingmodel").path)
+    #expect(stored.status == 1 && stored.errors.contains("or write a .cdm"), "\(stored)")
+    #expect(try mapping(store, store, "--output", folder.file("A.cdm").path).status == 0)
+    let refused = try mapping(package, store, "--mapping", package, "--output", folder.file("B.cdm").path)
+    #expect(refused.status == 1 && !refused.errors.isEmpty, "\(refused)")
+  }
+}
