@@ -105,11 +105,33 @@ package struct SourcePackage: Sendable {
     let source: URL = try contents(of: version).deletingLastPathComponent()
     // A version that can't be read is no beginning.
     _ = try NSManagedObjectModel.load(contentsOf: source)
-    let current: Data? = try? Data(contentsOf: currentFile)
+    var current: Data? = try? Data(contentsOf: currentFile)
+    if current == nil, versions.count == 1 {
+      // A package of two versions needs the mark, also if what follows does not come to an end.
+      current = CurrentVersion(name: versions[0]).data
+      try Self.replace(currentFile, with: current ?? Data())
+    }
     try make(url.appendingPathComponent(name + Self.ending)) { folder in
       try FileManager.default.copyItem(at: source, to: folder)
     }
-    try CurrentVersion(name: name).data(replacing: current).write(to: currentFile, options: .atomic)
+    try Self.replace(currentFile, with: CurrentVersion(name: name).data(replacing: current))
+  }
+
+  /// Writes a file at once or not at all. The file that a link leads to is replaced, not the link, and the
+  /// new file has the permissions of the old one.
+  package static func replace(_ file: URL, with data: Data) throws {
+    let place: URL = file.resolvingSymlinksInPath()
+    let files = FileManager.default
+    let permissions: Any? = try? files.attributesOfItem(atPath: place.path)[.posixPermissions]
+    do {
+      try data.write(to: place, options: .atomic)
+      if let permissions {
+        try files.setAttributes([.posixPermissions: permissions], ofItemAtPath: place.path)
+      }
+    } catch {
+      throw ModelFileError(
+        file: file.relativePath, reason: "The file can't be written: \(ErrorMessage.reason(of: error))")
+    }
   }
 
   /// Whether a model or a version can have the name: it is that of a file, and stands in messages and plists.

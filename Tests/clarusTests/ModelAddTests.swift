@@ -65,6 +65,22 @@ struct ModelAddTests {
         "\"My Shop 3\", a copy of \"Third\""))
   }
 
+  @Test func `links and permissions stay, and a package without a mark of its version gets one`() throws {
+    _ = try clarus("model new Shop --entity Item")
+    let (file, real) = (folder.file("Shop.xcdatamodeld/Shop.xcdatamodel/contents"), folder.file("real"))
+    let files = FileManager.default
+    try files.moveItem(at: file, to: real)
+    try files.createSymbolicLink(atPath: file.path, withDestinationPath: "../../real")
+    try files.setAttributes([.posixPermissions: 0o664], ofItemAtPath: real.path)
+    #expect(try clarus("model add Shop.xcdatamodeld attribute Item.a String").status == 0)
+    #expect(try files.destinationOfSymbolicLink(atPath: file.path) == "../../real")
+    #expect(try files.attributesOfItem(atPath: real.path)[.posixPermissions] as? Int == 0o664)
+    #expect(try text("real").contains("name=\"a\""))
+    try files.removeItem(at: folder.file("Shop.xcdatamodeld/.xccurrentversion"))
+    #expect(try clarus("model add Shop.xcdatamodeld version").status == 0)
+    #expect(try text("Shop.xcdatamodeld/.xccurrentversion").contains("<string>Shop 2.xcdatamodel</string>"))
+  }
+
   @Test(arguments: [
     ("model new Shop", "Shop.xcdatamodeld: There is a file already"),
     ("model new .Shop", "can't be the name of a model"),

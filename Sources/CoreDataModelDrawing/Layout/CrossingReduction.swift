@@ -5,6 +5,10 @@ struct CrossingReduction {
   private var columns: LayerColumns
   /// The place of each item in its column.
   private var places: [Int]
+  /// Of lines with lines. Large graphs end when there were enough: a limit of time would make other pictures
+  /// on other machines.
+  private var comparisons: Int = 0
+  private static let comparisonLimit: Int = 3_000_000
 
   static func sort(_ columns: inout LayerColumns) {
     var reduction = CrossingReduction(columns)
@@ -23,16 +27,14 @@ struct CrossingReduction {
   }
 
   private mutating func run() {
-    var best: (order: [[Int]], cost: Int) = (columns.order, cost)
+    var best: (order: [[Int]], cost: Int) = (columns.order, totalCost)
     var sinceBest: Int = 0
-    // Large graphs are not worth the time.
-    let isLarge: Bool = columns.links.count > 600
-    for round in 0..<(isLarge ? 6 : 24) where sinceBest < 8 {
+    for round in 0..<24 where sinceBest < 8 && comparisons < Self.comparisonLimit {
       let isForward: Bool = round.isMultiple(of: 2)
       let path: [Int] = isForward ? Array(columns.order.indices) : columns.order.indices.reversed()
       for column in path { sort(column, isForward: isForward) }
-      exchange(isLarge ? 2 : 20)
-      let found: Int = cost
+      exchange()
+      let found: Int = totalCost
       sinceBest += 1
       if found < best.cost {
         best = (columns.order, found)
@@ -64,8 +66,7 @@ struct CrossingReduction {
           : self.place(link.right, link.rightOffset) - Double(link.leftOffset) / 1000
         count += 1
       }
-      for loop in columns.loops where loop.upper != loop.lower {
-        guard loop.upper == item || loop.lower == item else { continue }
+      for loop in columns.itemLoops[item].map({ columns.loops[$0] }) {
         sum += Double(places[loop.upper == item ? loop.lower : loop.upper])
         count += 1
       }
@@ -77,47 +78,62 @@ struct CrossingReduction {
 
   // MARK: Counting
 
-  private var cost: Int {
-    var sum: Int = 0
-    for column in columns.order.indices {
-      let links: [LayerColumns.Link] = columns.order[column].flatMap { columns.rightLinks[$0] }
-        .map { columns.links[$0] }
-      for (number, one) in links.enumerated() {
-        for other in links[(number + 1)...] where isCrossing(one, other) { sum += 1 }
+  private var totalCost: Int {
+    let crossings: Int = columns.order.map { items in
+      // From the top at the left; of lines that cross, the ends at the right are in the other order.
+      let ends: [(item: Int, offset: Int)] = items.flatMap { item in
+        columns.rightLinks[item].map { columns.links[$0] }
+          .map { ($0.leftOffset, places[$0.right], $0.rightOffset) }.sorted { $0 < $1 }.map { ($0.1, $0.2) }
+      }
+      return Self.inversions(ends).count
+    }.reduce(0, +)
+    let loops: Int = columns.loops.map(loopCost).reduce(0, +)
+    return crossings * 4 + loops
+  }
+
+  /// The pairs that are not in order, counted while they are merged.
+  private static func inversions(_ ends: [(item: Int, offset: Int)]) -> (
+    count: Int, sorted: [(item: Int, offset: Int)]
+  ) {
+    if ends.count < 2 { return (0, ends) }
+    let middle: Int = ends.count / 2
+    let (left, right) = (inversions(Array(ends[..<middle])), inversions(Array(ends[middle...])))
+    var count: Int = left.count + right.count
+    var sorted: [(item: Int, offset: Int)] = []
+    sorted.reserveCapacity(ends.count)
+    var (one, other): (Int, Int) = (0, 0)
+    while one < left.sorted.count || other < right.sorted.count {
+      let takesRight: Bool =
+        one == left.sorted.count || other < right.sorted.count && right.sorted[other] < left.sorted[one]
+      if takesRight {
+        count += left.sorted.count - one
+        sorted.append(right.sorted[other])
+        other += 1
+      } else {
+        sorted.append(left.sorted[one])
+        one += 1
       }
     }
-    return sum * 4 + loopCost
+    return (count, sorted)
   }
 
   /// Boxes between the ends of a loop.
-  private var loopCost: Int {
-    columns.loops.map { max(0, abs(places[$0.upper] - places[$0.lower]) - 1) * 3 }.reduce(0, +)
-  }
-
-  private func isCrossing(_ one: LayerColumns.Link, _ other: LayerColumns.Link) -> Bool {
-    let left: Int = compare(one.left, one.leftOffset, other.left, other.leftOffset)
-    let right: Int = compare(one.right, one.rightOffset, other.right, other.rightOffset)
-    return left * right < 0
-  }
-
-  private func compare(_ item: Int, _ offset: Int, _ other: Int, _ otherOffset: Int) -> Int {
-    if item == other { return (offset - otherOffset).signum() }
-    return (places[item] - places[other]).signum()
+  private func loopCost(_ loop: LayerColumns.Loop) -> Int {
+    max(0, abs(places[loop.upper] - places[loop.lower]) - 1) * 3
   }
 
   // MARK: Exchanging
 
   /// Exchanges neighbours in a column as long as fewer lines cross then.
-  private mutating func exchange(_ limit: Int) {
-    for _ in 0..<limit {
+  private mutating func exchange() {
+    for _ in 0..<20 where comparisons < Self.comparisonLimit {
       var isBetter = false
       for column in columns.order.indices {
         for place in columns.order[column].indices.dropLast() {
           let (upper, lower) = (columns.order[column][place], columns.order[column][place + 1])
-          let before: Int = crossings(upper, lower) * 4 + loopCost
+          let before: Int = pairCost(upper, lower)
           swap(column, place)
-          let after: Int = crossings(upper, lower) * 4 + loopCost
-          if after < before {
+          if pairCost(lower, upper) < before {
             isBetter = true
           } else {
             swap(column, place)
@@ -134,13 +150,32 @@ struct CrossingReduction {
     places[columns.order[column][place + 1]] = place + 1
   }
 
-  /// Between the lines of two items.
-  private func crossings(_ one: Int, _ other: Int) -> Int {
+  /// What the lines of two neighbours cost, of which the first is the upper one.
+  private mutating func pairCost(_ upper: Int, _ lower: Int) -> Int {
     var sum: Int = 0
-    for links in [columns.leftLinks, columns.rightLinks] {
-      for first in links[one] {
-        for second in links[other] where isCrossing(columns.links[first], columns.links[second]) { sum += 1 }
+    for one in columns.rightLinks[upper] {
+      for other in columns.rightLinks[lower] {
+        let (first, second) = (columns.links[one], columns.links[other])
+        let isCrossing: Bool =
+          first.right == second.right
+          ? first.rightOffset > second.rightOffset : places[first.right] > places[second.right]
+        if isCrossing { sum += 4 }
       }
+    }
+    for one in columns.leftLinks[upper] {
+      for other in columns.leftLinks[lower] {
+        let (first, second) = (columns.links[one], columns.links[other])
+        let isCrossing: Bool =
+          first.left == second.left
+          ? first.leftOffset > second.leftOffset : places[first.left] > places[second.left]
+        if isCrossing { sum += 4 }
+      }
+    }
+    comparisons +=
+      columns.rightLinks[upper].count * columns.rightLinks[lower].count
+      + columns.leftLinks[upper].count * columns.leftLinks[lower].count + 1
+    for number in columns.itemLoops[upper] + columns.itemLoops[lower] {
+      sum += loopCost(columns.loops[number])
     }
     return sum
   }

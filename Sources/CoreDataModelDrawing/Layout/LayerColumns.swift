@@ -15,9 +15,6 @@ struct LayerColumns {
     var leftOffset: Int
     var right: Int
     var rightOffset: Int
-    /// The ports where the piece ends at boxes.
-    var leftPort: LayoutGraph.Port?
-    var rightPort: LayoutGraph.Port?
   }
 
   /// A line between two ports in one column: it leaves to the right and comes back.
@@ -33,7 +30,11 @@ struct LayerColumns {
   /// The items of each column, from the top.
   var order: [[Int]]
   private(set) var links: [Link] = []
+  /// Of each link the port that its line shares with others, if the link touches it.
+  private var sharedPorts: [LayoutGraph.Port?] = []
   private(set) var loops: [Loop] = []
+  /// The loops of each item, but for those that lead back to it.
+  private(set) var itemLoops: [[Int]] = []
   /// The links at the left and at the right of each item.
   private(set) var leftLinks: [[Int]] = []
   private(set) var rightLinks: [[Int]] = []
@@ -46,6 +47,10 @@ struct LayerColumns {
     for (number, edge) in graph.edges.enumerated() {
       let (from, to) = (layers[edge.from.node], layers[edge.to.node])
       if from == to {
+        if edge.from.node != edge.to.node {
+          itemLoops[edge.from.node].append(loops.count)
+          itemLoops[edge.to.node].append(loops.count)
+        }
         loops.append(
           Loop(edge: number, from: edge.from, to: edge.to, upper: edge.from.node, lower: edge.to.node))
         continue
@@ -62,8 +67,9 @@ struct LayerColumns {
         links.append(
           Link(
             edge: number, left: item, leftOffset: isStart ? first.offset : 0, right: next,
-            rightOffset: isEnd ? last.offset : 0, leftPort: isStart ? first : nil,
-            rightPort: isEnd ? last : nil))
+            rightOffset: isEnd ? last.offset : 0))
+        let ports: [LayoutGraph.Port] = (isStart ? [first] : []) + (isEnd ? [last] : [])
+        sharedPorts.append(ports.first { $0.isShared })
         item = next
       }
     }
@@ -73,6 +79,7 @@ struct LayerColumns {
     order[item.column].append(items.count)
     items.append(item)
     leftLinks.append([])
+    itemLoops.append([])
     rightLinks.append([])
   }
 
@@ -86,12 +93,10 @@ struct LayerColumns {
     for item in order[column] {
       for number in rightLinks[item] {
         let link: Link = links[number]
-        let shared: LayoutGraph.Port? = [link.leftPort, link.rightPort].compactMap { $0 }
-          .first { $0.isShared }
         pieces.append(
           ChannelRouting.Piece(
             edge: link.edge, start: tops[link.left] + link.leftOffset,
-            end: .right(tops[link.right] + link.rightOffset), shared: shared))
+            end: .right(tops[link.right] + link.rightOffset), shared: sharedPorts[number]))
       }
     }
     for loop in loops where items[loop.upper].column == column {

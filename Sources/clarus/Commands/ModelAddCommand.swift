@@ -67,12 +67,7 @@ struct EditedModel: ParsableArguments {
     }
     var edit = ModelEdit(try ModelDocument(data, file: file.relativePath))
     try body(&edit)
-    do {
-      try edit.document.data.write(to: file, options: .atomic)
-    } catch {
-      throw ModelFileError(
-        file: file.relativePath, reason: "The file can't be written: \(ErrorMessage.reason(of: error))")
-    }
+    try SourcePackage.replace(file, with: edit.document.data)
     for warning in edit.warnings { writeToStandardError(ErrorText.oneLine(warning.description)) }
     let standard = StandardOutput()
     try standard.writeLine(DisplayWidth.escaped("\(file.relativePath): added \(what)"))

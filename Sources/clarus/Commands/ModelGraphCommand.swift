@@ -49,8 +49,8 @@ struct ModelGraphCommand: ParsableCommand {
   @Flag(name: .long, help: "Leaves out attributes and fetched properties.")
   var noAttributes: Bool = false
 
-  private static let boxLimit: Int = 1000
-  private static let lineLimit: Int = 3000
+  private static let boxLimit: Int = 500
+  private static let lineLimit: Int = 1000
 
   private var chosen: Format? {
     guard let output else { return format ?? .svg }
