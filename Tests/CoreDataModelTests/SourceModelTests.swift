@@ -179,6 +179,25 @@ struct SourceModelTests {
       ])
   }
 
+  @Test func `constraints and indexes over what is not there are warnings`() throws {
+    let (_, warnings) = try read(
+      """
+      <entity name="A" isAbstract="YES"><attribute name="x" attributeType="String"/></entity>
+      <entity name="B" parentEntity="A">
+        <attribute name="y" attributeType="String"/>
+        <fetchIndex name="i"><fetchIndexElement property="y" type="Binary"/>
+          <fetchIndexElement property="isbn" type="Binary"/></fetchIndex>
+        <uniquenessConstraints><uniquenessConstraint><constraint value="x"/>
+          <constraint value="code"/></uniquenessConstraint></uniquenessConstraints>
+      </entity>
+      """)
+    #expect(
+      warnings.map(\.description).sorted() == [
+        "Broken/contents:7: warning: the index 'i' of entity 'B' names 'isbn', which the entity does not have",
+        "Broken/contents:9: warning: a uniqueness constraint of entity 'B' names 'code', which the entity does not have",
+      ])
+  }
+
   struct Broken: Sendable, CustomTestStringConvertible {
     var body: String
     var line: Int

@@ -50,6 +50,28 @@ extension ModelSourceReader {
       } + own
   }
 
+  /// Warns of constraints and indexes over what the entity does not have.
+  func noteUnknownNames(in entity: NSEntityDescription, _ element: ModelXMLElement) {
+    let properties: [String: NSPropertyDescription] = entity.propertiesByName
+    func check(_ part: ModelXMLElement, _ attribute: String, _ label: String) {
+      // A part of a composite is `address.city`; `self` stands for the entity.
+      guard let name = part.attributes[attribute], let first = name.split(separator: ".").first,
+        properties[String(first)] == nil, first != "self"
+      else { return }
+      warn(part, "\(label) of entity '\(entity.name ?? "")' names '\(name)', which the entity does not have")
+    }
+    for constraint in element.children("uniquenessConstraints").flatMap({
+      $0.children("uniquenessConstraint")
+    }) {
+      for part in constraint.children("constraint") { check(part, "value", "a uniqueness constraint") }
+    }
+    for index in element.children("fetchIndex") {
+      for part in index.children("fetchIndexElement") where part.attributes["expression"] == nil {
+        check(part, "property", "the index '\(index.attributes["name"] ?? "")'")
+      }
+    }
+  }
+
   private func readIndex(_ element: ModelXMLElement) throws -> NSFetchIndexDescription {
     note(element)
     let name = try required("name", of: element)

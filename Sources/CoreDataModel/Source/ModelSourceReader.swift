@@ -58,6 +58,7 @@ final class ModelSourceReader {
     for (element, entity) in elements {
       try readFetchedProperties(of: entity, element)
       try readIndexes(of: entity, element)
+      noteUnknownNames(in: entity, element)
     }
     for element in root.children("fetchRequest") { try readTemplate(element) }
     for element in root.children("configuration") { try readConfiguration(element) }
