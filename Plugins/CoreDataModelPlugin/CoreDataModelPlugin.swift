@@ -13,8 +13,10 @@ struct CoreDataModelPlugin: BuildToolPlugin {
     guard let target = target as? SourceModuleTarget else { return [] }
     let tool: URL = try context.tool(named: "coredata-modelc").url
     let folder: URL = context.pluginWorkDirectoryURL
-    let files: [URL] = target.sourceFiles.map(\.url)
-    let options: URL? = files.first { $0.lastPathComponent == "coredata-modelc.json" }
+    let own: [URL] = target.sourceFiles.map(\.url)
+    let options: URL? = own.first { $0.lastPathComponent == "coredata-modelc.json" }
+    let settings: [String: Any] = settings(options)
+    let files: [URL] = own + sharedModels(settings, target).filter { !own.contains($0) }
     // The source of a mapping model names two versions of a model, which decide what it compiles to.
     let models: [URL] = files.filter { ["xcdatamodeld", "xcdatamodel"].contains($0.pathExtension) }
       .sorted { $0.path < $1.path }
@@ -47,7 +49,7 @@ struct CoreDataModelPlugin: BuildToolPlugin {
         "The target \(target.name) has no .xcdatamodeld, .xcdatamodel or .xcmappingmodel for CoreDataModelPlugin to compile."
       )
     }
-    if target.kind != .snippet, wantsAliases(options) {
+    if target.kind != .snippet, settings["aliases"] as? Bool ?? true {
       let aliases: URL = folder.appendingPathComponent("CoreDataAmbiguousNames.swift")
       commands.append(
         .buildCommand(
@@ -117,10 +119,40 @@ struct CoreDataModelPlugin: BuildToolPlugin {
       + names.map { package.appendingPathComponent($0) }.filter { !$0.lastPathComponent.hasPrefix("._") }
   }
 
-  private func wantsAliases(_ options: URL?) -> Bool {
-    guard let options, let data = try? Data(contentsOf: options),
-      let object = try? JSONSerialization.jsonObject(with: data) as? [String: Any]
-    else { return true }
-    return object["aliases"] as? Bool ?? true
+  private func settings(_ options: URL?) -> [String: Any] {
+    guard let options, let data = try? Data(contentsOf: options) else { return [:] }
+    return (try? JSONSerialization.jsonObject(with: data)) as? [String: Any] ?? [:]
+  }
+
+  /// The models in folders that the target excludes, since they are shared with an app, and that its options
+  /// name.
+  private func sharedModels(_ settings: [String: Any], _ target: any SourceModuleTarget) -> [URL] {
+    let manager = FileManager.default
+    var models: [URL] = []
+    func collect(_ folder: URL) {
+      for name in ((try? manager.contentsOfDirectory(atPath: folder.path)) ?? []).sorted() {
+        let url: URL = folder.appendingPathComponent(name)
+        var isFolder: ObjCBool = false
+        guard !name.hasPrefix("."), manager.fileExists(atPath: url.path, isDirectory: &isFolder),
+          isFolder.boolValue
+        else { continue }
+        if ["xcdatamodeld", "xcdatamodel", "xcmappingmodel"].contains(url.pathExtension) {
+          models.append(url)
+        } else {
+          collect(url)
+        }
+      }
+    }
+    let one: [String] = (settings["folders"] as? String).map { [$0] } ?? []
+    for name in settings["folders"] as? [String] ?? one {
+      let folder: URL = target.directoryURL.appendingPathComponent(name)
+      if !manager.fileExists(atPath: folder.path) {
+        Diagnostics.error(
+          "coredata-modelc.json of the target \(target.name) names the folder \(name), which does not exist: \(folder.path)."
+        )
+      }
+      collect(folder)
+    }
+    return models
   }
 }

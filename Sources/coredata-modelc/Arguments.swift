@@ -76,11 +76,13 @@ struct ToolOptions {
     // What the plugin alone decides.
     case "aliases":
       guard ["yes", "no"].contains(value) else { throw Flaw(reason: "It is yes or no.") }
+    case "folders": break
     default:
       throw Flaw(
-        reason:
-          "There is no such option; there are access, accessors, collections, classes, fetchedProperties, aliases."
-      )
+        reason: """
+          There is no such option; there are access, accessors, collections, classes, fetchedProperties, aliases, \
+          folders.
+          """)
     }
     if generation.collections == .swift, generation.accessors != .slots {
       throw Flaw(reason: "Swift's collections and @NSManaged don't go together.")
@@ -106,6 +108,7 @@ struct ToolOptions {
         switch value {
         case let text as String: try set(key, text)
         case let flag as Bool: try set(key, flag ? "yes" : "no")
+        case let list as [String] where key == "folders": try set(key, list.joined(separator: ","))
         default: throw Flaw(reason: "It is neither a text nor true or false.")
         }
       } catch let flaw as Flaw {

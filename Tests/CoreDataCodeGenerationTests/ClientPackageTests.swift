@@ -132,6 +132,26 @@ struct ClientPackageTests {
     #expect(managed.text == run.text)
     let generated: String = try generatedClasses(folder.url)
     #expect(generated.contains("@NSManaged var title: String?") && !generated.contains("class Category"))
+
+    // A folder that an app shares: the class as it is written there, and the model, outside of the target.
+    let shared: URL = sources.appendingPathComponent("Shared")
+    try manager.createDirectory(at: shared, withIntermediateDirectories: true)
+    try manager.moveItem(
+      at: sources.appendingPathComponent("ToDo.xcdatamodeld"),
+      to: shared.appendingPathComponent("ToDo.xcdatamodeld"))
+    try manager.removeItem(at: sources.appendingPathComponent("Category.swift"))
+    try Data(Self.byHand.replacing("final class", with: "@objc(Category)\nfinal class").utf8).write(
+      to: shared.appendingPathComponent("Category.swift"))
+    try Data("{\"folders\": [\"Shared\"], \"access\": \"internal\"}".utf8).write(
+      to: sources.appendingPathComponent("coredata-modelc.json"))
+    try Data(
+      Self.manifest.replacing("CLARUS", with: SharedFiles.package.path).replacing(
+        Self.modelPlugin, with: "\(Self.modelPlugin), \(Self.sourcesPlugin)"
+      ).replacing("],\n      plugins:", with: "], exclude: [\"Shared\"],\n      plugins:").utf8
+    ).write(to: folder.file("Package.swift"))
+    let sixth: Output = try build(folder.url)
+    #expect(sixth.status == 0 && !sixth.text.contains("warning: "), "\(sixth.text.suffix(2000))")
+    #expect(try Programs.run(folder.url.appendingPathComponent(".build/debug/App"), []).text == run.text)
   }
 
   private func generatedClasses(_ folder: URL) throws -> String {
