@@ -1,5 +1,6 @@
 /// The names that Foundation off Apple's platforms has too, as shells or as other types. A module whose files
-/// import both Foundation and CoreData declares once which are meant.
+/// import both Foundation and CoreData declares once which are meant: publicly, since public declarations of
+/// it may mention them, and by the module that has them, since a program can have a type named CoreData.
 public enum AmbiguousNames {
   /// The text of a source file that says so. It belongs once into each module.
   public static let source: String = """
@@ -7,12 +8,12 @@ public enum AmbiguousNames {
     // too.
 
     #if !canImport(ObjectiveC)
-      import CoreData
+      public import CoreData
 
-      typealias NSExpression = CoreData.NSExpression
-      typealias NSComparisonPredicate = CoreData.NSComparisonPredicate
-      typealias NSCompoundPredicate = CoreData.NSCompoundPredicate
-      typealias PredicateError = CoreData.PredicateError
+      public typealias NSExpression = CoreDataPredicates.NSExpression
+      public typealias NSComparisonPredicate = CoreDataPredicates.NSComparisonPredicate
+      public typealias NSCompoundPredicate = CoreDataPredicates.NSCompoundPredicate
+      typealias PredicateError = CoreDataPredicates.PredicateError
     #endif
 
     """

@@ -8,7 +8,7 @@ import Testing
 ///
 /// A compiler that names accessors otherwise, or wants others, makes these tests fail in the linker.
 struct ManagedAccessorTests {
-  private static let compiler: SwiftCompiler? =
+  static let compiler: SwiftCompiler? =
     SwiftCompiler.found(inPath: ProcessInfo.processInfo.environment["PATH"] ?? "")
 
   private func accessors(
@@ -27,12 +27,12 @@ struct ManagedAccessorTests {
 
   // MARK: Programs
 
-  private struct Output {
+  struct Output {
     let status: Int32
     let text: String
   }
 
-  private static func run(_ arguments: [String], in folder: URL) throws -> Output {
+  static func run(_ arguments: [String], in folder: URL) throws -> Output {
     let log: URL = folder.appendingPathComponent("\(UUID().uuidString).log")
     try Data().write(to: log)
     let handle = try FileHandle(forWritingTo: log)
@@ -60,7 +60,7 @@ struct ManagedAccessorTests {
   }()
 
   /// Options that find the modules of this build.
-  private static var search: [String] {
+  static var search: [String] {
     let checkouts: URL = build.appendingPathComponent("../../checkouts").standardizedFileURL
     return [
       build.appendingPathComponent("Modules").path,
@@ -71,7 +71,7 @@ struct ManagedAccessorTests {
   }
 
   /// The object files of the library, without those of its second build, for the tools of plugins.
-  private static func objects() throws -> [String] {
+  static func objects() throws -> [String] {
     let folders: [URL] = try FileManager.default.contentsOfDirectory(
       at: build, includingPropertiesForKeys: nil
     ).filter {
@@ -164,6 +164,10 @@ struct ManagedAccessorTests {
       "class Item: NSManagedObject { @NSManaged func frobnicate(_ x: Int16) }",
       "its name isn't one of the methods"
     ),
+    (
+      "func f() { class Item: NSManagedObject { @NSManaged var x: Int16 } }",
+      "1:59: warning: no accessors can be generated for a member here"
+    ),
     ("class Item: NSManagedObject { @NSManaged func countOfTags() -> Int }", "it returns a value"),
   ])
   func `what can't be placed is a remark at its line`(_ text: String, _ expected: String) throws {
@@ -177,6 +181,15 @@ struct ManagedAccessorTests {
   @Test func `sources without members need no compiler`() throws {
     let made: ManagedAccessors = try made("import CoreData\nclass Item: NSManagedObject {}")
     #expect(!made.didCompile && made.functionCount == 0 && made.remarks.isEmpty)
+  }
+
+  @Test func `a qualified type of Foundation is not the class of that name`() throws {
+    let made: ManagedAccessors = try made(
+      "import CoreData\nclass Data: NSManagedObject { @NSManaged var bytes: Foundation.Data?; @NSManaged var next: Data? }"
+    )
+    #expect(made.remarks.isEmpty)
+    #expect(made.text.contains("-> Foundation.Data? { managedValue("))
+    #expect(made.text.contains("-> Data? { managedObject("))
   }
 
   @Test func `a property has its static key, and reads no name`() throws {

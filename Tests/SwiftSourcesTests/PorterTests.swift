@@ -48,6 +48,18 @@ struct PorterTests {
         "import UIKit\nlet x = 1\n",
         "#if canImport(UIKit)\n  import UIKit\n#else\n  import Foundation\n#endif\nlet x = 1\n"
       ),
+      (
+        "  import os.log\nlet x = 1\n",
+        "  #if canImport(os.log)\n    import os.log\n  #else\n    import Foundation\n  #endif\nlet x = 1\n"
+      ),
+      ("import CoreData.CoreDataDefines\nimport Shop.Cart\n", "import CoreData\nimport Shop.Cart\n"),
+      // Names of C and of Objective-C.
+      ("f(NSEC_PER_SEC, 2 * USEC_PER_SEC)", "f(UInt64(1_000_000_000), 2 * UInt64(1_000_000))"),
+      (
+        "let n = \"\\(T.self.classForCoder())\" + \"\\(Item.classForCoder())\"",
+        "let n = \"\\(T.self)\" + \"\\(Item.self)\""
+      ),
+      ("let n = x.classForCoder; let m = self.classForCoder()", nil),
       // Requests.
       (
         "func f() { return a.request as! NSFetchRequest<Self> }",
@@ -115,6 +127,13 @@ struct PorterTests {
         "class A: B {\n    override class func v(_ x: [Int], forKey k: String) throws -> Int { try vInExtension(x, forKey: k) }\n }\n"
           + "extension A { class func vInExtension(_ x: [Int], forKey k: String) throws -> Int { 1 } }"
       ),
+      // Methods that check one property.
+      (
+        "public class A: B {\n  @objc func validateTitle(_ v: AutoreleasingUnsafeMutablePointer<AnyObject?>) throws {}\n}",
+        "public class A: B {\n    public override func validateValue(_ value: inout Any?, forKey key: String) throws { "
+          + "try super.validateValue(&value, forKey: key); if key == \"title\" { try validateManagedValue(&value, by: validateTitle) } }\n"
+          + "\n  func validateTitle(_ v: AutoreleasingUnsafeMutablePointer<AnyObject?>) throws {}\n}"
+      ),
       // What the compiler does not see here.
       ("#if canImport(UIKit)\nimport UIKit\n@objc class A {}\n#else\nclass A {}\n#endif\n", nil),
       ("#if canImport(ObjectiveC)\n@objc(A)\n#endif\nclass A {}\n", nil),
@@ -140,11 +159,22 @@ struct PorterTests {
       ("r.publisher(for: \\.title)", .keyValueObserving),
       ("class func keyPathsForValuesAffectingName() -> Set<String> { [] }", .dependentKeys),
       ("func validateTitle(_ v: AutoreleasingUnsafeMutablePointer<AnyObject?>) throws {}", .keyValidation),
+      (
+        "extension A { func validateTitle(_ v: AutoreleasingUnsafeMutablePointer<AnyObject?>) throws {} }",
+        .keyValidation
+      ),
+      (
+        "class A: B { override func validateValue(_ v: AutoreleasingUnsafeMutablePointer<AnyObject?>, forKey k: String) throws {} }",
+        .keyValidation
+      ),
       ("protocol P { optional func f() }", .optionalRequirement),
       ("extension A { override func awakeFromInsert() {} }", .overrideInExtension),
       ("class A: B {}\nextension A { override func f(_ x: inout Int) {} }", .overrideInExtension),
       ("extension UUID: @retroactive CVarArg {}", .retroactiveArgument),
       ("let k = #keyPath(A<B>.c)", .unreadableKeyPath),
+      ("let o = p.observe(\\.fractionCompleted, options: [.new]) { _, _ in }", .progressObserver),
+      ("let r = NSBatchDeleteRequest(fetchRequest: f)", .absentType),
+      ("func f() { class A: NSManagedObject { @NSManaged var x: Int16 } }", .hiddenMember),
       ("return request() as! NSFetchRequest<Self>", .genericRequest),
       (
         "class A: NSManagedObject { @NSManaged private var h: H }\nprivate enum H: Int16 { case a }",
@@ -192,9 +222,34 @@ struct PorterTests {
   @Test func `ambiguous names need one file of aliases`() throws {
     let text: String = "import CoreData\nimport Foundation\nlet e: NSExpression? = nil\n"
     #expect(try port(text).findings.map(\.rule) == [.ambiguousName])
+    // XCTest brings Foundation along.
+    #expect(try port(text.replacing("Foundation", with: "XCTest")).findings.map(\.rule) == [.ambiguousName])
     #expect(try port(text).text == text)
     #expect(try port("typealias NSExpression = CoreData.NSExpression\n" + text).findings.isEmpty)
     #expect(try port(text, .built).text.contains("let e: CoreData.NSExpression? = nil"))
+  }
+
+  @Test func `a file that imports Foundation alone gets the import of what is empty there`() throws {
+    let text: String = "import Foundation\nlet e: NSExpression? = nil\n"
+    #expect(try port(text).text == "import Foundation\nimport CoreData\nlet e: NSExpression? = nil\n")
+    #expect(
+      try port(text, .built).text
+        == "import Foundation; import CoreData\nlet e: CoreData.NSExpression? = nil\n")
+    #expect(
+      try port(text + "enum CoreData {}", .built).text.contains("let e: CoreDataPredicates.NSExpression?"))
+  }
+
+  /// Otherwise the porter calls something absent that is there.
+  @Test func `what the porter calls absent is declared nowhere`() throws {
+    let folder: URL = SharedFiles.package.appendingPathComponent("Sources")
+    let paths: [String] = try #require(FileManager.default.subpaths(atPath: folder.path))
+    for path in paths where path.hasPrefix("CoreData") && path.hasSuffix(".swift") {
+      let text: String = try String(contentsOf: folder.appendingPathComponent(path), encoding: .utf8)
+      for name in Porter.absentTypes where text.contains(name) {
+        let declaration = try Regex("(class|struct|enum|protocol|typealias) \(name)\\b")
+        #expect(text.firstMatch(of: declaration) == nil, "\(path) declares \(name)")
+      }
+    }
   }
 
   @Test(arguments: [

@@ -43,7 +43,7 @@ import Testing
       ))
     #expect(run.output.contains("--- /dev/null\n+++ b/Sources/Shop/CoreDataNames.swift\n@@ -0,0 +1,9 @@\n"))
     #expect(run.output.contains("+let path = \"title\"\n"))
-    #expect(run.output.contains("+  typealias NSExpression = CoreData.NSExpression\n"))
+    #expect(run.output.contains("+  public typealias NSExpression = CoreDataPredicates.NSExpression\n"))
     #expect(run.output.contains("Sources/Shop/View.swift:2:9"))
     #expect(
       run.output.contains("Broken.swift:1: not understood, not changed: This string literal has no end."))
@@ -65,6 +65,23 @@ import Testing
     let second = try CommandLineRun(["port", folder.url.path, "--write"])
     #expect(second.output.hasSuffix("4 files; 0 lines changed in 0 files; 1 place left to do by hand.\n"))
     #expect(try FolderState(folder.url) == after)
+  }
+
+  @Test func `only a target without the plugin gets a file of aliases`() throws {
+    let folder = try folder()
+    try """
+    let package = Package(name: "Shop", targets: [
+      .target(name: "Shop", dependencies: [.product(name: "CoreData", package: "clarus")]),
+      .testTarget(name: "Tests", plugins: [.plugin(name: "CoreDataModelPlugin", package: "clarus")]),
+    ])
+    """.write(to: folder.file("Package.swift"), atomically: true, encoding: .utf8)
+    let without = try CommandLineRun(["port", folder.url.path])
+    #expect(without.output.contains("CoreDataNames.swift"))
+    let manifest: String = try String(contentsOf: folder.file("Package.swift"), encoding: .utf8)
+    try manifest.replacing("\"clarus\")])", with: "\"clarus\")], plugins: [\"CoreDataModelPlugin\"])").write(
+      to: folder.file("Package.swift"), atomically: true, encoding: .utf8)
+    let with = try CommandLineRun(["port", folder.url.path])
+    #expect(with.status == 0 && !with.output.contains("CoreDataNames.swift"))
   }
 
   @Test func `what isn't there is an error`() throws {

@@ -145,7 +145,12 @@ struct ManagedBody {
     case .value(let name):
       let (text, isOptional) = type.unwrapped
       func isManaged(_ text: Substring) -> Bool {
-        types?.isManaged(String(text.split(separator: ".").last ?? "")) == true
+        let path: [Substring] = text.split(separator: ".")
+        // `Foundation.Data` is not a class `Data` of the program.
+        if path.count > 1, let module = path.first, Platform.toolchainModules.contains(String(module)) {
+          return false
+        }
+        return types?.isManaged(String(path.last ?? "")) == true
       }
       // Related objects have accessors of their own; those of any type find out what they read.
       if isManaged(text[...]) {

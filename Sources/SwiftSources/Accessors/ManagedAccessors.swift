@@ -52,6 +52,7 @@ package struct ManagedAccessors: Sendable {
     files += try beside.map { source in
       var file: ScannedFile = try DeclarationScanner.scan(source, on: platform)
       file.declarations = file.declarations.map { $0.withoutMembers() }
+      file.unreadMembers = []
       return file
     }
     // A source of another module that can't be read has no types for this one.

@@ -44,6 +44,7 @@ struct ModuleMembers {
       for declaration in file.declarations {
         place(declaration, index, [], isHidden: false, isConstrained: false, properties)
       }
+      remarks += file.unreadMembers.map { Self.remark(onUnread: $0, file) }
     }
   }
 
@@ -91,6 +92,17 @@ struct ModuleMembers {
         inner, file, path, isHidden: isHidden || (type.kind != .extension && type.isHidden),
         isConstrained: isConstrained, properties)
     }
+  }
+
+  /// A member that no accessors are made for, as it is in a class inside of a function.
+  static func remark(onUnread offset: Int, _ file: ScannedFile) -> SourceRemark {
+    SourceRemark(
+      file.source, at: offset,
+      """
+      no accessors can be generated for a member here, so that the program won't link: it is in a function, or \
+      its type can't be read. Move the class to the top level of the file, or write the member by hand, with \
+      managedValue(_:) and setManagedValue(_:_:)
+      """)
   }
 
   func remark(on member: ManagedMember, _ file: Int, _ reason: String) -> SourceRemark {

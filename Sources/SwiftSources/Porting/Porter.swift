@@ -70,20 +70,31 @@ package struct Porter {
     (self.modelNames, self.typeNames, self.hasAliases) = (modelNames, typeNames, hasAliases)
   }
 
-  static let ambiguousNames: Set<String> = [
-    "NSExpression", "NSComparisonPredicate", "NSCompoundPredicate", "PredicateError",
+  /// Foundation's types of these names have no use.
+  static let emptyNames: Set<String> = ["NSExpression", "NSComparisonPredicate", "NSCompoundPredicate"]
+  static let ambiguousNames: Set<String> = emptyNames.union(["PredicateError"])
+
+  /// What Apple's framework has and this one has not.
+  static let absentTypes: Set<String> = [
+    "NSBatchInsertRequest", "NSBatchInsertResult", "NSBatchInsertRequestResultType", "NSBatchUpdateRequest",
+    "NSBatchUpdateResult", "NSBatchUpdateRequestResultType", "NSBatchDeleteRequest", "NSBatchDeleteResult",
+    "NSBatchDeleteRequestResultType", "NSPersistentHistoryChange", "NSPersistentHistoryChangeRequest",
+    "NSPersistentHistoryResult", "NSPersistentHistoryToken", "NSPersistentHistoryTransaction",
+    "NSPersistentCloudKitContainer", "NSPersistentCloudKitContainerOptions",
+    "NSCoreDataCoreSpotlightDelegate",
   ]
 
-  /// The file that a module with an ambiguous name needs once.
+  /// The file that a module with an ambiguous name needs once. The first three are public, since declarations
+  /// of the module that are public mention them.
   package static let aliases: String = """
     // These names are in Foundation and in CoreData where there is no Objective-C runtime.
     #if !canImport(ObjectiveC)
-      import CoreData
+      public import CoreData
 
-      typealias NSExpression = CoreData.NSExpression
-      typealias NSComparisonPredicate = CoreData.NSComparisonPredicate
-      typealias NSCompoundPredicate = CoreData.NSCompoundPredicate
-      typealias PredicateError = CoreData.PredicateError
+      public typealias NSExpression = CoreDataPredicates.NSExpression
+      public typealias NSComparisonPredicate = CoreDataPredicates.NSComparisonPredicate
+      public typealias NSCompoundPredicate = CoreDataPredicates.NSCompoundPredicate
+      typealias PredicateError = CoreDataPredicates.PredicateError
     #endif
 
     """
@@ -102,10 +113,15 @@ package struct Porter {
     let classes: Set<String> = Set(passes.flatMap(\.classes))
     let overrides: [String: [ExtensionOverride]] = Dictionary(
       grouping: passes.flatMap(\.extensionOverrides).filter { classes.contains($0.owner) }, by: \.owner)
+    let checks: [String: [KeyCheck]] = Dictionary(
+      grouping: passes.flatMap(\.keyChecks).filter { classes.contains($0.owner) }, by: \.owner)
+    let namedChecks: Set<String> = passes.reduce(into: []) { $0.formUnion($1.checksInCalls) }
     for (file, var pass) in zip(files, passes) {
-      pass.run(overrides: overrides)
+      pass.run(overrides: overrides, checks: checks, namedChecks: namedChecks)
       if style == .kept {
         for remark in remarks where remark.path == file.source.path { pass.add(remark) }
+      } else {
+        for offset in file.unreadMembers { pass.add(ModuleMembers.remark(onUnread: offset, file)) }
       }
       results.append(pass.result())
     }

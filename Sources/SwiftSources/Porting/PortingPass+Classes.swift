@@ -44,6 +44,8 @@ extension PortingPass {
     "public", "open", "internal", "package", "final", "class", "static", "nonisolated",
   ]
 
+  static var accessAndKind: Set<String> { modifiers }
+
   private func extensionOverride(_ index: Int, of type: TypeDeclaration) -> ExtensionOverride? {
     var first: Int = index
     while Self.modifiers.contains(text(first - 1)) { first -= 1 }
@@ -97,7 +99,10 @@ extension PortingPass {
     for type in types {
       let path: [String] = path + type.name
       if type.kind == .class, let body = type.body {
-        insert((movedOverrides[path.joined(separator: ".")] ?? []).map(\.declaration), at: body.lowerBound)
+        let name: String = path.joined(separator: ".")
+        insert(
+          (movedOverrides[name] ?? []).map(\.declaration) + override(calling: calledChecks[name] ?? [], type),
+          at: body.lowerBound)
       }
       addOverrides(type.types, path: path)
     }

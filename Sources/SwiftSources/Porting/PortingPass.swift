@@ -13,6 +13,10 @@ struct PortingPass {
   private var findings: [PortingFinding] = []
   /// Those that move into classes of the module, by the name of the class.
   private(set) var movedOverrides: [String: [ExtensionOverride]] = [:]
+  /// Methods that check one property, by the name of the class of this module that calls them.
+  private(set) var calledChecks: [String: [KeyCheck]] = [:]
+  /// The names of methods that the module's classes call by `validateManagedValue(_:by:)` already.
+  private(set) var namedChecks: Set<String> = []
 
   struct Edit {
     let range: Range<Int>
@@ -84,8 +88,13 @@ struct PortingPass {
   // MARK: The walk
 
   /// - Parameter overrides: those of extensions, by the class of this module that they belong to.
-  mutating func run(overrides: [String: [ExtensionOverride]] = [:]) {
+  mutating func run(
+    overrides: [String: [ExtensionOverride]] = [:], checks: [String: [KeyCheck]] = [:],
+    namedChecks: Set<String> = []
+  ) {
     movedOverrides = overrides
+    calledChecks = checks
+    self.namedChecks = namedChecks
     rewriteMembers(file.declarations)
     rewriteTransformers(file.declarations)
     addOverrides(file.declarations, path: [])
@@ -250,7 +259,7 @@ struct PortingPass {
         note(.optionalRequirement, at: range(index, index + 2))
       }
     case "override": overriding(index)
-    case "AutoreleasingUnsafeMutablePointer": note(.keyValidation, at: tokens[index].range)
+    case "AutoreleasingUnsafeMutablePointer": keyValidation(index)
     case "observeValue":
       if text(index - 1) == "func" { note(.keyValueObserving, at: range(index - 1, index + 1)) }
     case "addObserver", "removeObserver":
@@ -277,6 +286,11 @@ struct PortingPass {
         retroactive(index)
       }
     case "as": genericRequest(index)
+    case "observe": progressObserver(index)
+    case "classForCoder": return codedClass(index)
+    case let name where Self.timeConstants[name] != nil: timeConstant(index)
+    case let name where Porter.absentTypes.contains(name):
+      if !typeNames.contains(name) { note(.absentType, at: tokens[index].range) }
     case "self": classInitializer(index)
     case let name where Porter.ambiguousNames.contains(name): ambiguous(index)
     default: break
@@ -355,12 +369,14 @@ struct PortingPass {
   }
 
   private mutating func ambiguous(_ index: Int) {
-    guard !hasAliases, text(index - 1) != ".", file.imports.contains(where: { $0.module == "Foundation" })
+    guard !hasAliases, text(index - 1) != ".",
+      file.imports.contains(where: { Self.exportingFoundation.contains($0.module) })
     else { return }
     note(.ambiguousName, at: tokens[index].range)
     // Files that are kept are for both platforms; their module has one file of aliases.
     if style == .built {
-      edits.append(Edit(range: tokens[index].range, text: "CoreData.\(text(index))"))
+      let module: String = typeNames.contains("CoreData") ? "CoreDataPredicates" : "CoreData"
+      edits.append(Edit(range: tokens[index].range, text: "\(module).\(text(index))"))
     }
   }
 
@@ -378,30 +394,44 @@ struct PortingPass {
     let isScoped: Bool =
       ["class", "struct", "enum", "protocol", "func", "var", "let", "typealias"].contains(text(index + 1))
     let module: String = text(isScoped ? index + 2 : index + 1)
+    var last: Int = index + 2
+    while !isScoped, text(last) == ".", isWord(last + 1) { last += 2 }
     // A module of the program can have the name of Apple's.
-    guard platform.canImport(module) == false, module != "CoreFoundation" else { return index + 2 }
-    let isPlain: Bool =
-      tokens[index].startsLine && text(index + 2) != "."
-      && (tokens.count == index + 2 || tokens[index + 2].startsLine)
-    guard isPlain else {
-      note(.appleModuleMember, at: range(index, index + 2))
-      return index + 2
+    guard platform.canImport(module) == false, module != "CoreFoundation" else {
+      submodule(index, last)
+      return last
     }
-    note(.appleModule, at: range(index, index + 2))
+    let isPlain: Bool =
+      !isScoped && tokens[index].startsLine && (tokens.count == last || tokens[last].startsLine)
+    guard isPlain else {
+      note(.appleModuleMember, at: range(index, last))
+      return last
+    }
+    note(.appleModule, at: range(index, last))
     // These modules import Foundation.
     if style == .built {
-      edits.append(Edit(range: range(index, index + 2), text: "import Foundation"))
+      edits.append(Edit(range: range(index, last), text: "import Foundation"))
     } else {
       let line: Int = source.position(of: tokens[index].range.lowerBound).line
       let indent: Substring = source.line(at: line).prefix { $0.isWhitespace }
       edits.append(
         Edit(
-          range: range(index, index + 2),
+          range: range(index, last),
           text: [
-            "#if canImport(\(module))", "  import \(module)", "#else", "  import Foundation", "#endif",
+            "#if canImport(\(source[range(index + 1, last)]))", "  \(source[range(index, last)])",
+            "#else", "  import Foundation", "#endif",
           ].joined(separator: "\n\(indent)")))
     }
-    return index + 2
+    return last
+  }
+
+  /// `import CoreData.CoreDataDefines`, `import os.log` over a module `os` of the program: parts are those of
+  /// C's modules, and a module written in Swift has none.
+  private mutating func submodule(_ index: Int, _ last: Int) {
+    let module: String = text(index + 1)
+    guard last > index + 2, module == "CoreData" || Platform.appleModules.contains(module) else { return }
+    note(.appleSubmodule, at: range(index, last))
+    edits.append(Edit(range: range(index + 2, last), text: ""))
   }
 
   /// Adds the import of CoreData where Foundation has on Apple's platforms what is in CoreData here, and that
@@ -452,6 +482,8 @@ struct PortingPass {
     guard isWord(index), text(index - 1) != "." || text(index - 2) == "Foundation" else { return false }
     let name: String = text(index)
     if Self.fromFoundation.contains(name) { return !typeNames.contains(name) }
+    // Foundation's are empty.
+    if Porter.emptyNames.contains(name) { return true }
     let arguments: [String: Set<String>] = [
       "NSPredicate": ["format"], "NSSortDescriptor": ["key"],
       "NSExpression": ["format", "forKeyPath", "forFunction"],

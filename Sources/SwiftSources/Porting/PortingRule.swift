@@ -13,21 +13,27 @@ package enum PortingRule: String, CaseIterable, Sendable {
   case ambiguousName = "ambiguous-name"
   case observer = "selector-observer"
   case appleModule = "apple-module"
+  case appleSubmodule = "apple-submodule"
   case requestCast = "request-cast"
   case classInitializer = "class-initializer"
   case transformerInitializer = "transformer-initializer"
   case movedOverride = "moved-override"
+  case timeConstant = "time-constant"
+  case codedClass = "class-for-coder"
+  case checkedKey = "key-validation"
   // Left.
   case unreadableKeyPath = "key-path-left"
   case selector = "selector"
   case unreadableObserver = "selector-observer-left"
   case keyValueObserving = "key-value-observing"
-  case keyValidation = "key-validation"
+  case keyValidation = "key-validation-left"
   case appleModuleMember = "apple-module-left"
   case optionalRequirement = "optional-requirement"
   case overrideInExtension = "override-in-extension"
   case retroactiveArgument = "retroactive-cvararg"
   case hiddenMember = "managed-member-left"
+  case progressObserver = "progress-observer"
+  case absentType = "absent-type"
   // To be looked at.
   case genericRequest = "generic-request"
   case dependentKeys = "dependent-keys"
@@ -45,10 +51,12 @@ package enum PortingRule: String, CaseIterable, Sendable {
     switch self {
     case .objectiveCAttribute, .dynamicModifier, .keyPath, .comparisonSelector, .propertySelector,
       .valueTransformer, .missingImport, .renamedProperty, .managedMember, .ambiguousName, .observer,
-      .appleModule, .requestCast, .classInitializer, .transformerInitializer, .movedOverride:
+      .appleModule, .appleSubmodule, .requestCast, .classInitializer, .transformerInitializer, .movedOverride,
+      .timeConstant, .codedClass, .checkedKey:
       .rewritten
     case .unreadableKeyPath, .selector, .unreadableObserver, .keyValueObserving, .keyValidation,
-      .appleModuleMember, .optionalRequirement, .overrideInExtension, .retroactiveArgument, .hiddenMember:
+      .appleModuleMember, .optionalRequirement, .overrideInExtension, .retroactiveArgument, .hiddenMember,
+      .progressObserver, .absentType:
       .left
     case .genericRequest, .dependentKeys: .check
     }
@@ -76,6 +84,7 @@ package enum PortingRule: String, CaseIterable, Sendable {
     case .unreadableObserver:
       "Observe with a closure, addObserver(forName:object:queue:using:), or notifications(named:)."
     case .keyValueObserving: "Use observe(_:options:) with a closure; managed objects are Observable too."
+    case .checkedKey: "Nothing finds the method by its name: the class calls it in validateValue(_:forKey:)."
     case .keyValidation: "Write a branch in validateValue(_:forKey:)."
     case .requestCast: "A request is not cast to another result type here: a copy of that type is made."
     case .classInitializer:
@@ -86,6 +95,7 @@ package enum PortingRule: String, CaseIterable, Sendable {
       "Swift allows no override in an extension: the class overrides, and calls the method of the extension."
     case .appleModule:
       "The module exists on Apple's platforms only: it is imported there, Foundation here. Put what uses it into #if canImport(…)."
+    case .appleSubmodule: "Modules written in Swift have no parts: the whole module is imported."
     case .appleModuleMember:
       "The module exists on Apple's platforms only: put what needs it into #if canImport(…)."
     case .optionalRequirement:
@@ -94,6 +104,11 @@ package enum PortingRule: String, CaseIterable, Sendable {
       "Move the override into the class: Swift allows none in an extension. A class that the model's Codegen makes has to be written by hand for that (Category/Extension)."
     case .retroactiveArgument:
       "CoreData declares this conformance: remove yours, or put it into #if !canImport(CoreData)."
+    case .timeConstant: "A constant of C's headers, which are not imported here, becomes its number."
+    case .codedClass: "classForCoder() is Objective-C's: the class itself takes its place."
+    case .progressObserver:
+      "Foundation's Progress has no observers here: observe the migration manager, or read it from a timer."
+    case .absentType: "This does not exist here yet: put what needs it into #if canImport(ObjectiveC)."
     case .hiddenMember: "No accessors can be generated for this member."
     case .genericRequest: "A cast of a request to another result type fails: create it with its final type."
     case .dependentKeys:
@@ -107,10 +122,11 @@ package enum PortingRule: String, CaseIterable, Sendable {
     case .observer, .unreadableObserver: "porting.md#observers"
     case .keyValueObserving, .dependentKeys: "porting.md#observers"
     case .keyPath, .unreadableKeyPath: "porting.md#names-of-properties"
-    case .keyValidation: "validation.md"
+    case .keyValidation, .checkedKey: "validation.md"
     case .valueTransformer, .transformerInitializer: "porting.md#value-transformers"
     case .genericRequest, .requestCast: "porting.md#requests-of-a-generic-type"
     case .retroactiveArgument: "porting.md#arguments"
+    case .absentType: "porting.md#what-does-not-exist-yet"
     case .managedMember, .hiddenMember, .renamedProperty: "accessors.md#nsmanaged-as-it-stands"
     default: "porting.md"
     }

@@ -151,7 +151,10 @@ private struct ConditionParser {
     case "os":
       // What is compiled for a device is decided by the compiler where this runs elsewhere.
       return first == Platform.system ? true : ["Linux", "Windows", "Android"].contains(first) ? nil : false
-    case "canImport": return platform.canImport(first)
+    case "canImport":
+      // Only C's modules have parts: `canImport(os.log)`.
+      let isKnown: Bool? = platform.canImport(first)
+      return isKnown != nil && arguments.dropFirst().first == "." ? false : isKnown
     case "targetEnvironment": return false
     case "_runtime": return first == "_Native"
     case "swift", "compiler":

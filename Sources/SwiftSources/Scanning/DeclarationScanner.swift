@@ -20,7 +20,23 @@ package struct DeclarationScanner {
       scanner.members(types: &types, members: &ignored)
       scanner.index += 1
     }
-    return ScannedFile(source: source, imports: scanner.imports, declarations: types)
+    var file = ScannedFile(source: source, imports: scanner.imports, declarations: types)
+    file.unreadMembers = scanner.managedAttributes(outside: types)
+    return file
+  }
+
+  /// The offsets of `@NSManaged` that belong to no member of the types.
+  private func managedAttributes(outside types: [TypeDeclaration]) -> [Int] {
+    var found: [Int] = tokens.indices.filter { text(at: $0) == "NSManaged" && isPunctuation("@", at: $0 - 1) }
+      .map { tokens[$0 - 1].range.lowerBound }
+    func remove(_ types: [TypeDeclaration]) {
+      for type in types where !found.isEmpty {
+        for member in type.members { found.removeAll { member.range.contains($0) } }
+        remove(type.types)
+      }
+    }
+    remove(types)
+    return found
   }
 
   private init(_ source: SourceText, _ conditioned: ConditionedTokens) {
@@ -39,7 +55,7 @@ package struct DeclarationScanner {
   }
 
   private func isPunctuation(_ character: String, at index: Int) -> Bool {
-    index < tokens.count && tokens[index].kind == .punctuation && text(at: index) == character
+    tokens.indices.contains(index) && tokens[index].kind == .punctuation && text(at: index) == character
   }
 
   private func isIdentifier(at index: Int) -> Bool {

@@ -3,6 +3,8 @@ package struct ScannedFile: Sendable {
   package let source: SourceText
   package var imports: [Import] = []
   package var declarations: [TypeDeclaration] = []
+  /// The offsets of `@NSManaged` in places that are not read: classes in functions.
+  package var unreadMembers: [Int] = []
 
   package struct Import: Hashable, Sendable {
     /// As written, without attributes: `import struct Foundation.Date`.

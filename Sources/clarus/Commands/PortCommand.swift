@@ -13,7 +13,7 @@ struct PortCommand: ParsableCommand {
       documentation that explains it. Comments, texts and code that isn't compiled here (#if canImport(UIKit)) stay as they \
       are, and a file that is not understood is not changed. A second run changes nothing.
 
-      Without --write nothing is changed; the changes are shown as a diff. @NSManaged stays: CoreDataModelPlugin \
+      Without --write nothing is changed; the changes are shown as a diff. @NSManaged stays: CoreDataSourcesPlugin \
       makes the accessors.
 
       EXAMPLES

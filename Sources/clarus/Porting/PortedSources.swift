@@ -129,17 +129,45 @@ struct PortedSources {
     }
   }
 
-  /// Whether a plugin of the package writes the aliases.
+  /// Whether a plugin of the target writes the aliases.
   private static func hasPlugin(above folder: URL) -> Bool {
+    let target: String = folder.lastPathComponent
     var folder: URL = folder.standardizedFileURL
     while folder.path != "/" {
       let manifest: URL = folder.appendingPathComponent("Package.swift")
       if let text = try? String(contentsOf: manifest, encoding: .utf8) {
-        return text.contains("\"CoreDataModelPlugin\"")
+        return (declaration(of: target, in: text) ?? text[...]).contains("\"CoreDataModelPlugin\"")
       }
       folder.deleteLastPathComponent()
     }
     return false
+  }
+
+  /// What stands between the parentheses around `name: "Target"` with `Target` as the name of a target; nil
+  /// where the manifest does not name it.
+  private static func declaration(of target: String, in manifest: String) -> Substring? {
+    var rest: Substring = manifest[...]
+    while let name = rest.range(of: "name: \"\(target)\"") {
+      rest = manifest[name.upperBound...]
+      var depth: Int = 0
+      guard
+        let open = manifest[..<name.lowerBound].lastIndex(where: { character in
+          if character == ")" { depth += 1 }
+          if character == "(" { depth -= 1 }
+          return depth < 0
+        })
+      else { continue }
+      guard manifest[..<open].lowercased().hasSuffix("target") else { continue }
+      depth = 0
+      let close: String.Index =
+        manifest[open...].firstIndex { character in
+          if character == "(" { depth += 1 }
+          if character == ")" { depth -= 1 }
+          return depth == 0
+        } ?? manifest.endIndex
+      return manifest[open..<close]
+    }
+    return nil
   }
 
   // MARK: Results
