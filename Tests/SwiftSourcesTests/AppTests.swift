@@ -4,8 +4,8 @@ import Testing
 
 @testable import SwiftSources
 
-/// `Forms/App/Notes.swift` is what an app has: Xcode's stack and classes, a fetched results controller with its
-/// delegate, a method that checks a property, an observer.
+/// `Forms/App/Notes.swift` is what an app has: Xcode's stack and classes, a fetched results controller with
+/// its delegate, a method that checks a property, an observer.
 struct AppTests {
   private func ported(_ style: Porter.Style) throws -> [Porter.Result] {
     try Porter(try Forms.sources("App"), style: style).results()
