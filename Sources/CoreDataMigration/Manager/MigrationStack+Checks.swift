@@ -1,0 +1,95 @@
+import CoreDataGraph
+import CoreDataModel
+import CoreDataPredicates
+import Foundation
+
+// What has to hold before, during and after the passes.
+
+extension MigrationStack {
+  /// Inference removes an entity that has become abstract, for which there must be no objects.
+  func checkRemovals(_ model: NSMappingModel) throws {
+    let removed: [NSEntityMapping] = (model.entityMappings ?? []).filter(\.isInferredRemoval)
+    if removed.isEmpty { return }
+    let difference = ModelDifference(from: source.model, to: destination.model)
+    for mapping in removed {
+      guard let entity = mapping.sourceEntityName.flatMap({ source.model.entitiesByName[$0] }),
+        let successor = difference.entity(forSource: entity)?.destination, successor.isAbstract
+      else { continue }
+      let count: Int = try count(entity)
+      if count > 0 {
+        throw MigrationFailure.mapping(
+          mapping.name ?? "",
+          reason:
+            "the source has \(count) objects of \(entity.name ?? ""), and \(successor.name ?? "") is abstract "
+            + "in the destination model",
+          advice: "Map them to another entity with a mapping model, or keep the entity concrete.")
+      }
+    }
+  }
+
+  /// What a policy does to the objects of the source would be lost without a word.
+  func requireUnchangedSource() throws {
+    let context: NSManagedObjectContext = source.context
+    guard context.hasChanges else { return }
+    let changed: (String, Set<NSManagedObject>)? = [
+      ("deleted", context.deletedObjects), ("inserted", context.insertedObjects),
+      ("changed", context.updatedObjects),
+    ].first { !$0.1.isEmpty }
+    let object: NSManagedObject? = changed?.1.min { "\($0.objectID)" < "\($1.objectID)" }
+    let policy: String =
+      currentMapping?.entityMigrationPolicyClassName.map { "The policy \($0)" } ?? "A policy"
+    throw MigrationFailure.mapping(
+      currentMapping?.name ?? "",
+      reason: "\(policy) has \(changed?.0 ?? "changed") the source object "
+        + "\(object.map { "\($0.objectID)" } ?? ""), and a migration leaves its source as it is",
+      advice:
+        "Change the destination's objects. What is not to be migrated, leave out: make no destination object."
+    )
+  }
+
+  /// Validates every object of the destination, as a save of new objects would.
+  func validate() throws {
+    var failures: [any Error] = []
+    for entity in destination.model.entities where !entity.isAbstract {
+      let request = NSFetchRequest<NSManagedObject>()
+      request.entity = entity
+      request.includesSubentities = false
+      let numbers: [InstanceNumber] = try destination.context.objectIDs(request).map(\.instance)
+      for start in stride(from: 0, to: numbers.count, by: Self.objectsAtATime) {
+        try throwIfCancelled()
+        let page = numbers[start..<min(start + Self.objectsAtATime, numbers.count)]
+        for object in try destination.objects(Array(page)) {
+          do { try object.validateSaved() } catch { failures.append(error) }
+          if failures.count >= 100 { break }
+        }
+        destination.context.refreshAllObjects()
+      }
+    }
+    guard let first = failures.first else { return }
+    let text: String = failures.prefix(5).map { ErrorMessage.reason(of: $0) }.joined(separator: " ")
+    let error = first as NSError
+    if failures.count == 1 { throw first }
+    throw ErrorMessage(
+      "\(failures.count)\(failures.count >= 100 ? " or more" : "") migrated objects are not valid in the destination model. \(text)",
+      advice: "Give the values in the mapping model or in a policy."
+    ).cocoaError(
+      NSValidationMultipleErrorsError, [NSDetailedErrorsKey: failures, NSUnderlyingErrorKey: error])
+  }
+
+  /// Reads what the default policy has made of a mapping's objects again and compares it with the source.
+  func verify(_ mapping: PreparedMapping) throws {
+    if type(of: mapping.policy) != NSEntityMigrationPolicy.self { return }
+    let pairs: [InstanceTable.Pair] = associations.pairs(of: mapping.name)
+    let relationships: [String] = mapping.source.map { Array($0.relationshipsByName.keys) } ?? []
+    for start in stride(from: 0, to: pairs.count, by: Self.objectsAtATime) {
+      try throwIfCancelled()
+      let part = pairs[start..<min(start + Self.objectsAtATime, pairs.count)]
+      let sources: [NSManagedObject] = try source.objects(part.map(\.source), prefetching: relationships)
+      let made: [NSManagedObject] = try destination.objects(part.map(\.destination))
+      for (from, to) in zip(sources, made) { try verify(to, madeFrom: from, mapping) }
+      destination.context.refreshAllObjects()
+      source.context.refreshAllObjects()
+      try advance(by: part.count)
+    }
+  }
+}
