@@ -28,10 +28,19 @@ final class MigrationTestRun {
         "\(unknown), which is to be unsupported, is none of the versions \(names.joined(separator: ", ")).")
     }
     versions = tester.versions.map { .init($0.name, $0.model.withPlainClasses) }
-    routes = MigrationRoutes(tester)
+    routes = MigrationRoutes(versions: tester.versions.map(\.model)) { old, new in
+      // Those of the tester's closure are called by version.
+      let (source, destination) = (Self.version(of: old, tester), Self.version(of: new, tester))
+      if let source, let destination, let given = try tester.mapping(source, destination) { return given }
+      return NSMappingModel(from: nil, forSourceModel: old, destinationModel: new)
+    }
     folder = FileManager.default.temporaryDirectory
       .appendingPathComponent("migration-test-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+  }
+
+  private static func version(of model: NSManagedObjectModel, _ tester: MigrationTester) -> Version? {
+    tester.versions.first { $0.model === model }
   }
 
   func end() { try? FileManager.default.removeItem(at: folder) }
@@ -79,19 +88,23 @@ final class MigrationTestRun {
   private func goAtOnce(
     from first: Int, _ kind: Kind, options: [AnyHashable: Any] = [:], store: (_ way: [Int]) throws -> URL?
   ) throws {
-    switch try routes.way(from: first, to: versions.count - 1) {
-    case .refused(let reasons):
+    let models: [NSManagedObjectModel] = tester.versions.map(\.model)
+    let steps: [MigrationStep]
+    do {
+      steps = try routes.steps(from: models[first], to: models[versions.count - 1])
+    } catch let refusal as CocoaError where refusal.code.rawValue == NSInferredMappingModelError {
       var step = newStep(first, versions.count - 1, kind, .atOnce)
-      step.outcome = .refused(reasons)
+      step.outcome = .refused(reasons(of: refusal, first, versions.count - 1))
       report.steps.append(step)
-    case .found(let way):
-      guard var url = try store(way) else { return }
-      for (source, destination) in zip([first] + way, way) {
-        guard let next = try migrate(url, from: source, to: destination, kind, .atOnce, options) else {
-          return
-        }
-        url = next
+      return
+    }
+    let way: [Int] = steps.compactMap { step in models.firstIndex { $0 === step.destination } }
+    guard var url = try store(way) else { return }
+    for (source, destination) in zip([first] + way, way) {
+      guard let next = try migrate(url, from: source, to: destination, kind, .atOnce, options) else {
+        return
       }
+      url = next
     }
   }
 
@@ -201,15 +214,23 @@ final class MigrationTestRun {
   private func mapping(
     from source: Int, to destination: Int, _ step: inout MigrationTestReport.Step
   ) throws -> NSMappingModel? {
-    if let given = try routes.given(source, destination) {
-      step.isInferred = false
-      return given
+    do {
+      let found: MigrationStep = try routes.directStep(
+        from: tester.versions[source].model, to: tester.versions[destination].model)
+      step.isInferred = found.isInferred
+      step.conditions = found.inference?.conditions.map(\.description) ?? []
+      return found.mapping
+    } catch let refusal as CocoaError where refusal.code.rawValue == NSInferredMappingModelError {
+      step.outcome = .refused(reasons(of: refusal, source, destination))
+      return nil
     }
-    let inference = routes.inference(source, destination)
-    step.conditions = inference.conditions.map(\.description)
-    if inference.refusals.isEmpty { return try inference.mappingModel() }
-    step.outcome = .refused(inference.refusals.map(\.description))
-    return nil
+  }
+
+  /// Why no mapping model can be inferred, one by one.
+  private func reasons(of refusal: CocoaError, _ source: Int, _ destination: Int) -> [String] {
+    let (old, new) = (tester.versions[source].model, tester.versions[destination].model)
+    let reasons: [String] = MappingInference(from: old, to: new).refusals.map(\.description)
+    return reasons.isEmpty ? [Self.text(of: refusal)] : reasons
   }
 
   private func migrate(

@@ -68,13 +68,17 @@ final class OwnContents: Sendable {
   }
 
   /// Sets the schema version to the end of the next epoch, so that every connection that has the store open
-  /// detects the coming exchange. Returns a function that reverts this.
-  static func announceExchange(_ database: Database, url: URL) throws -> () throws -> Void {
+  /// detects the coming exchange. `condition` is called before, under the lock; if it throws, nothing is
+  /// done. Returns a function that reverts this.
+  static func announceExchange(
+    _ database: Database, url: URL, if condition: () throws -> Void = {}
+  ) throws -> () throws -> Void {
     func set(_ version: UInt32) throws {
       try database.execute(sql: "PRAGMA schema_version = \(Int32(bitPattern: version))")
     }
     var former: UInt32 = 0
     try database.inTransaction(.immediate) {
+      try condition()
       former = try schemaVersion(database, url: url)
       try set((former >> 16 &+ 1) << 16 | 0xFFFF)
       return .commit
@@ -126,7 +130,7 @@ final class ContentsWatch: @unchecked Sendable {
 
   /// The version of the data, which changes with every commit of this or another connection. Reading it
   /// inside a transaction, or right after one, costs no I/O.
-  private static func dataVersion(_ connection: OpaquePointer?) -> UInt32? {
+  static func dataVersion(_ connection: OpaquePointer?) -> UInt32? {
     var version: UInt32 = 0
     let code: CInt = sqlite3_file_control(connection, "main", SQLITE_FCNTL_DATA_VERSION, &version)
     return code == SQLITE_OK ? version : nil

@@ -56,6 +56,10 @@ package struct SQLiteKind: StoreEngineKind {
     }
   }
 
+  package func beginReplacement(at url: URL, options: StoreOpeningOptions) throws -> any StoreReplacement {
+    try SQLiteReplacement(try file(url), SQLiteOptions(options))
+  }
+
   package func drift(at url: URL, layout: ModelLayout, options: StoreOpeningOptions) throws -> [StoreDrift] {
     let url: URL = try file(url)
     let access = ReadOnlyAccess(
@@ -76,6 +80,16 @@ package struct SQLiteKind: StoreEngineKind {
         facts
       ).differences()
     }
+  }
+
+  package func misfits(
+    of layout: ModelLayout, entities: Set<String>, at url: URL, options: StoreOpeningOptions
+  ) throws -> [String]? {
+    let url: URL = try file(url)
+    let access = ReadOnlyAccess(
+      url: url, configuration: try Connections.configuration(SQLiteOptions(options), url: url))
+    defer { try? access.close() }
+    return try access.read { try TableFit($0, url: url).misfits(of: layout, entities: entities) }
   }
 
   package func migrationPlan(at url: URL, plan: SchemaPlan, options: StoreOpeningOptions) throws

@@ -25,11 +25,19 @@ package struct StoreExchange {
   /// `NSPersistentStoreForceDestroyOption`.
   private let isForced: Bool
   private let external: ExternalData
+  /// The connection that is open since a moment after which nobody may have saved; nil: any contents are
+  /// replaced.
+  private let unchanged: UnchangedStore?
 
   package init(url: URL, options: SQLiteOptions, isForced: Bool = false) {
+    self.init(url: url, options: options, isForced: isForced, unchanged: nil)
+  }
+
+  init(url: URL, options: SQLiteOptions, isForced: Bool = false, unchanged: UnchangedStore?) {
     self.url = url
     self.options = options
     self.isForced = isForced
+    self.unchanged = unchanged
     external = ExternalData(store: url, missing: .isNil)
   }
 
@@ -203,7 +211,9 @@ package struct StoreExchange {
           try withTarget { target in
             let old: Set<String> = try target.read { try Self.names($0, url: url) }
             try renamed(database, as: identity) { contents in
-              try exchange(target, for: contents, losing: old, gaining: names, from: other)
+              try fitted(contents, to: target) { contents in
+                try exchange(target, for: contents, losing: old, gaining: names, from: other)
+              }
             }
           }
         }
@@ -260,17 +270,22 @@ package struct StoreExchange {
   // MARK: Exchange
 
   private func withTarget(_ body: (DatabaseQueue) throws -> Void) throws {
-    var configuration = Configuration()
-    configuration.busyMode = .timeout(Connections.busyTimeout(options))
     do {
       try SQLiteErrors.translating(url: url) {
-        let queue = try DatabaseQueue(path: url.path, configuration: configuration)
+        if let unchanged { return try body(unchanged.queue) }
+        let queue: DatabaseQueue = try Self.connection(url, options)
         defer { try? queue.close() }
         try body(queue)
       }
     } catch StoreError.database(5, _, _, _), StoreError.database(6, _, _, _) {
       throw StoreError.inUse(url: url)
     }
+  }
+
+  static func connection(_ url: URL, _ options: SQLiteOptions) throws -> DatabaseQueue {
+    var configuration = Configuration()
+    configuration.busyMode = .timeout(Connections.busyTimeout(options))
+    return try DatabaseQueue(path: url.path, configuration: configuration)
   }
 
   private func exchange(
@@ -287,12 +302,12 @@ package struct StoreExchange {
     if FileIdentity(path: external.support.path) != nil {
       for name in old.subtracting(new).sorted() { try noting(name, in: note) }
     }
-    try fitPages(of: target, to: contents)
     try target.writeWithoutTransaction { database in
       let revert: (() throws -> Void)? =
-        try StoreCreation.isEmpty(database) ? nil : OwnContents.announceExchange(database, url: url)
+        try StoreCreation.isEmpty(database) ? nil : announce(database)
       do {
         try DatabaseBackup(of: contents, over: database, url: url).run {
+          try unchanged?.require(database)
           if let other { try copyValues(new, from: other, note) }
           isDecided = false
         }
@@ -304,6 +319,13 @@ package struct StoreExchange {
         throw error
       }
     }
+  }
+
+  /// Programs that don't look for announcements may still save between this transaction and the exchange's.
+  private func announce(_ database: Database) throws -> () throws -> Void {
+    let revert = try OwnContents.announceExchange(database, url: url) { try unchanged?.require(database) }
+    unchanged?.noteCommit(database)
+    return revert
   }
 
   /// A name that can't be noted would be that of a file which stays for ever.
@@ -341,14 +363,34 @@ package struct StoreExchange {
     }
   }
 
-  /// A log accepts pages of one size only.
-  private func fitPages(of target: DatabaseQueue, to contents: Database) throws {
+  /// Runs `body` with the same contents in pages of a size that the target accepts: its log has pages of one
+  /// size only. They are in a temporary file: SQLite does not change the size of a database without one.
+  private func fitted(
+    _ contents: Database, to target: DatabaseQueue, _ body: (Database) throws -> Void
+  ) throws {
     func size(_ database: Database) throws -> Int? { try Int.fetchOne(database, sql: "PRAGMA page_size") }
     let (mode, own): (String?, Int?) = try target.writeWithoutTransaction {
       (try String.fetchOne($0, sql: "PRAGMA journal_mode"), try size($0))
     }
-    guard mode == "wal", own != (try size(contents)) else { return }
-    try Connections.setJournalMode("delete", options, on: target)
+    guard mode == "wal", let own, own != (try size(contents)) else { return try body(contents) }
+    let temporary: URL = FileManager.default.temporaryDirectory
+    let folder: OwnedFolder
+    do {
+      folder = try OwnedFolder(in: temporary, prefix: "clarus-pages")
+    } catch let error as POSIXError {
+      throw StoreError.file(
+        url: url, operation: "copying the new contents to \(temporary.path), (TMPDIR names another folder)",
+        code: error.code.rawValue)
+    }
+    defer { folder.remove() }
+    let copy = try DatabaseQueue(path: folder.url.appendingPathComponent("pages.sqlite").path)
+    defer { try? copy.close() }
+    try copy.writeWithoutTransaction { database in
+      try DatabaseBackup(of: contents, over: database, url: url).run {}
+      // The copy's own log, if the contents have one, would keep the size too.
+      try database.execute(sql: "PRAGMA journal_mode = delete; PRAGMA page_size = \(own); VACUUM")
+      try body(database)
+    }
   }
 
   /// Removes the files that the contents, old or new, don't refer to, and empty folders.

@@ -104,6 +104,16 @@ struct StoreInventory {
     return rows
   }
 
+  /// By column, the types that a table's columns were declared with.
+  static func columnTypes(of table: String, _ database: Database, url: URL) throws -> [String: String] {
+    let info = try RawStatement(database, "SELECT name, type FROM pragma_table_info(?)", url: url)
+    try info.bind(1, table)
+    defer { info.reset() }
+    var types: [String: String] = [:]
+    while try info.step() { types[info.text(0) ?? ""] = info.text(1) ?? "" }
+    return types
+  }
+
   /// All definitions of a database.
   static func objects(_ database: Database, url: URL) throws -> [MigrationFacts.Object] {
     let master = try RawStatement(

@@ -24,12 +24,19 @@ package protocol StoreEngineKind: Sendable {
   func inspect(_ url: URL, options: StoreOpeningOptions) throws -> StoreInspection
   /// The names and types that the objects of a file have; nil for a kind whose files don't name them.
   func structure(at url: URL, options: StoreOpeningOptions) throws -> StoreStructure?
+  /// What of a store's tables is not as a model has it, a clause each; none if they are those of the model,
+  /// and nil for a kind without tables. `entities`: those that the store has.
+  func misfits(
+    of layout: ModelLayout, entities: Set<String>, at url: URL, options: StoreOpeningOptions
+  ) throws -> [String]?
   /// Sets the program's metadata of a store that need not be open.
   func setMetadata(_ metadata: [String: Any], at url: URL, options: StoreOpeningOptions) throws
   /// Removes the contents of the store.
   func destroy(at url: URL, options: StoreOpeningOptions) throws
   /// Replaces the contents of a store by those of another one of the same kind.
   func replace(at url: URL, with source: URL, options: StoreOpeningOptions) throws
+  /// Begins a replacement of the present contents of a store, which fails if others save meanwhile.
+  func beginReplacement(at url: URL, options: StoreOpeningOptions) throws -> any StoreReplacement
   /// The engine of an open store that is at another URL from now on: the store that is there, which must have
   /// the same UUID, or, for stores that are written as wholes, the same contents, which the next save writes
   /// there. The former engine stays open unless it is the result.
@@ -77,6 +84,9 @@ extension StoreEngineKind {
   /// A store without a file leaves nothing behind when it is closed.
   package func destroy(at url: URL, options: StoreOpeningOptions) throws {}
   package func replace(at url: URL, with source: URL, options: StoreOpeningOptions) throws {
+    throw noFile(url)
+  }
+  package func beginReplacement(at url: URL, options: StoreOpeningOptions) throws -> any StoreReplacement {
     throw noFile(url)
   }
 

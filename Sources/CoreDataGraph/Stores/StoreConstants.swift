@@ -111,8 +111,9 @@ public let NSPersistentHistoryTrackingKey: String = "NSPersistentHistoryTracking
 /// [NSPersistentStoreStagedMigrationManagerOptionKey](https://developer.apple.com/documentation/coredata/nspersistentstorestagedmigrationmanageroptionkey).
 public let NSPersistentStoreStagedMigrationManagerOptionKey: String =
   "NSPersistentStoreStagedMigrationManagerOptionKey"
-/// Option: a number, true to let a lightweight migration postpone what costs long. Clarus migrates at once,
-/// so there is nothing to finish later and the option changes nothing.
+/// Option: a number, true to let a lightweight migration postpone what takes long. Clarus does all of it at
+/// once, in one transaction, so there is nothing to finish later and the option changes nothing
+/// (Decisions/0126).
 ///
 /// See Apple's page
 /// [NSPersistentStoreDeferredLightweightMigrationOptionKey](https://developer.apple.com/documentation/coredata/nspersistentstoredeferredlightweightmigrationoptionkey).

@@ -112,28 +112,21 @@ struct AutomaticMigration {
       return try inPlace.run(verifies: verifiesValues, note: note)
     }
     settle(steps[0].source)
-    let before = StoreContents.Stamp(of: store.url)
+    let before: StoreContents.Stamp? = staging.exists ? .settled(store.url) : .init(of: store.url)
     var journal = try MigrationJournal(steps, of: store, verifies: verifiesValues)
-    journal.completed = completed(of: steps, in: staging, journal)
+    let replacement = try UnchangedReplacement(of: store)
+    defer { replacement.end() }
+    // A save between the journal's digest and the beginning of the replacement is in no store that was made.
+    if let before, StoreContents.Stamp(of: store.url) == before {
+      journal.completed = completed(of: steps, in: staging, journal)
+    }
     if journal.completed == 0 { try staging.begin(journal) }
     while journal.completed < steps.count {
       try run(steps[journal.completed], number: journal.completed + 1, in: staging)
       journal.completed += 1
       try staging.complete(journal)
     }
-    if StoreContents.Stamp(of: store.url) != before {
-      try requireContents(journal)
-    }
-    try publish(staging.made(byStep: steps.count))
-  }
-
-  /// What another process has saved since the objects were read is not in the new store.
-  private func requireContents(_ journal: MigrationJournal) throws {
-    if try MigrationJournal.source(store) == journal.source { return }
-    throw MigrationFailure.sourceStore(
-      store.url,
-      "Another process has saved to it meanwhile. It is as that process left it; end the process, and migrate again."
-    )
+    try replacement.complete(with: staging.made(byStep: steps.count))
   }
 
   /// Makes the store of a step from that of the one before.
@@ -154,14 +147,6 @@ struct AutomaticMigration {
     metadata[NSStoreUUIDKey] = try self.metadata(of: store.url)[NSStoreUUIDKey]
     try NSPersistentStoreCoordinator.setMetadata(
       metadata, forPersistentStoreOfType: store.type, at: made, options: nil)
-  }
-
-  /// Replaces the file by the migrated one, which has the UUID of the file.
-  private func publish(_ made: URL) throws {
-    let coordinator = NSPersistentStoreCoordinator(managedObjectModel: store.coordinator.managedObjectModel)
-    try coordinator.replacePersistentStore(
-      at: store.url, destinationOptions: store.options, withPersistentStoreFrom: made, sourceOptions: nil,
-      ofType: store.type)
   }
 
   private func metadata(of url: URL) throws -> [String: Any] {

@@ -23,7 +23,7 @@ struct InPlaceStep {
     }
     let (source, target) = (ModelLayout(model: step.source), ModelLayout(model: step.destination))
     plan = SchemaPlan(source: source, target: target, ModelCorrespondence(inference.difference))
-    var options = StoreOpeningOptions(apple: store.options)
+    var options = StoreOpeningOptions(apple: step.sourceOptions(store))
     options.countsRows = counting
     self.options = options
     (self.kind, url) = (kind, store.url)

@@ -3,83 +3,34 @@ import CoreDataModel
 import CoreDataPredicates
 import Foundation
 
-/// One step of a migration: from a version to the next one that a mapping model leads to.
-struct MigrationStep {
-  let source: NSManagedObjectModel
-  let destination: NSManagedObjectModel
-  let mapping: NSMappingModel
-  /// Of which the mapping model is made; nil for one of the program's.
-  let inference: MappingInference?
-
-  /// Whether the source's hashes are not those of the store, whose objects it fits.
-  var isReadByObjects: Bool = false
-
-  var isInferred: Bool { inference != nil }
-
-  /// Whether an inferred copy may leave members of relationships out.
-  var mayLoseMembers: Bool { inference?.changesInverses ?? false }
-
-  /// The options to open the source of the step with.
-  func sourceOptions(_ store: OutdatedStore) -> [AnyHashable: Any] {
-    guard isReadByObjects else { return store.options }
-    return store.options.merging([NSIgnorePersistentStoreVersioningOption: true]) { $1 }
-  }
-
-  /// By a mapping model of the program's.
-  init(source: NSManagedObjectModel, destination: NSManagedObjectModel, mapping: NSMappingModel) {
-    (self.source, self.destination, self.mapping) = (source, destination, mapping)
-    inference = nil
-  }
-
-  /// Throws 134190 if no mapping model can be inferred.
-  init(inferredFrom difference: ModelDifference) throws {
-    (source, destination) = (difference.source, difference.destination)
-    if !source.entities.isEmpty,
-      !difference.entities.contains(where: { $0.source != nil && $0.destination != nil })
-    {
-      let names: [String] = source.entities.compactMap(\.name).sorted()
-      throw ErrorMessage(
-        "The model has none of the entities of the store (\(names.joined(separator: ", "))), so a migration would "
-          + "remove all objects.",
-        advice: "Give the URL of the right store, or the right model; a mapping model leads to any other."
-      ).cocoaError(134_190)
-    }
-    let inference = MappingInference(difference)
-    mapping = try inference.mappingModel()
-    self.inference = inference
-  }
-}
-
-/// Finds the steps from one version to another: a mapping model, or one that can be inferred, or else the
-/// shortest chain of these over other versions. An inferred step follows renamings over the versions between.
+/// Finds the steps from a store's version to another one among what a program has.
 struct MigrationPath {
-  let known: KnownModels
-  let infers: Bool
-  let url: URL
-  private let mappings: [NSMappingModel]
+  private let url: URL
+  private let infers: Bool
+  private let routes: MigrationRoutes
 
   init(known: KnownModels, infers: Bool, url: URL) {
-    (self.known, self.infers, self.url) = (known, infers, url)
-    mappings = NSMappingModel.all(in: known.bundles)
+    (self.url, self.infers) = (url, infers)
+    let mappings: [NSMappingModel] = NSMappingModel.all(in: known.bundles)
+    routes = MigrationRoutes(versions: known.siblings, infers: infers) { source, destination in
+      mappings.first { $0.leads(from: source, to: destination) }
+    }
   }
 
-  private var renamings: RenamingChain { RenamingChain(versions: known.siblings) }
+  private var renamings: RenamingChain { routes.renamings }
 
+  /// Throws 134140 without inference if there is no way, else 134190 with the reasons and what leads to the
+  /// destination all the same.
   func steps(from source: NSManagedObjectModel, to destination: NSManagedObjectModel) throws
     -> [MigrationStep]
   {
-    if let direct = mapping(source, destination) { return [direct] }
-    var refusal: (any Error)?
-    if infers {
-      do {
-        return [try inferred(source, destination)]
-      } catch {
-        refusal = error
-      }
+    do {
+      return try routes.steps(from: source, to: destination)
+    } catch  where infers {
+      throw withCures(error, source, destination)
+    } catch {
+      throw MigrationFailure.missingMappingModel(url, "")
     }
-    if let chain = chain(from: source, to: destination) { return chain }
-    if let refusal { throw withCures(refusal, source, destination) }
-    throw MigrationFailure.missingMappingModel(url, "")
   }
 
   /// The refusal, with what leads to the destination although one inferred step does not.
@@ -111,19 +62,6 @@ struct MigrationPath {
     return message.cocoaError(error.code.rawValue, error.userInfo.filter { !texts.contains($0.key) })
   }
 
-  private func mapping(_ source: NSManagedObjectModel, _ destination: NSManagedObjectModel) -> MigrationStep?
-  {
-    mappings.first { $0.leads(from: source, to: destination) }.map {
-      MigrationStep(source: source, destination: destination, mapping: $0)
-    }
-  }
-
-  private func inferred(_ source: NSManagedObjectModel, _ destination: NSManagedObjectModel) throws
-    -> MigrationStep
-  {
-    try MigrationStep(inferredFrom: renamings.difference(from: source, to: destination))
-  }
-
   /// The step back to an earlier version, which renaming identifiers are read backwards for. Throws if the
   /// destination is a later version: read so, what it has renamed would be lost.
   func stepDown(from source: NSManagedObjectModel, to destination: NSManagedObjectModel) throws
@@ -143,41 +81,5 @@ struct MigrationPath {
         advice: "Migrate it without --down (isDown: false), or name an earlier version.")
     }
     return try MigrationStep(inferredFrom: down)
-  }
-
-  /// Breadth first, so the first chain that is found has the fewest steps. A mapping model between two
-  /// versions has precedence over an inferred one.
-  ///
-  /// A chain leads over versions of the same model only, and has a mapping model in it: inferred steps alone
-  /// would find a way around any refusal, over a version that lacks the entity in question and its data.
-  private func chain(from source: NSManagedObjectModel, to destination: NSManagedObjectModel)
-    -> [MigrationStep]?
-  {
-    func hashes(_ model: NSManagedObjectModel) -> [String: Data] { model.entityVersionHashesByName }
-    struct Visit: Hashable {
-      let hashes: [String: Data]
-      let hasMapping: Bool
-    }
-    var waiting: [[MigrationStep]] = [[]]
-    var seen: Set<Visit> = []
-    let versions: [NSManagedObjectModel] =
-      known.siblings.filter { hashes($0) != hashes(destination) } + [destination]
-    while !waiting.isEmpty {
-      let path: [MigrationStep] = waiting.removeFirst()
-      let here: NSManagedObjectModel = path.last?.destination ?? source
-      let passed: [[String: Data]] = [hashes(source)] + path.map { hashes($0.destination) }
-      for next in versions where !passed.contains(hashes(next)) {
-        guard let step = mapping(here, next) ?? (infers ? try? inferred(here, next) : nil) else { continue }
-        let longer: [MigrationStep] = path + [step]
-        let hasMapping: Bool = longer.contains { !$0.isInferred }
-        if next === destination {
-          if hasMapping { return longer }
-          continue
-        }
-        guard seen.insert(Visit(hashes: hashes(next), hasMapping: hasMapping)).inserted else { continue }
-        waiting.append(longer)
-      }
-    }
-    return nil
   }
 }

@@ -38,15 +38,16 @@ extension OutdatedStore {
 }
 
 extension NSPersistentStoreCoordinator {
-  /// Finishes what lightweight migrations have postponed. Clarus postpones nothing, so there is nothing to
-  /// do.
+  /// Finishes what lightweight migrations have postponed with
+  /// `NSPersistentStoreDeferredLightweightMigrationOptionKey`. Clarus accepts the option and postpones
+  /// nothing (Decisions/0126), so this returns at once. Throws nothing.
   ///
   /// See Apple's page
   /// [finishDeferredLightweightMigration()](https://developer.apple.com/documentation/coredata/nspersistentstorecoordinator/finishdeferredlightweightmigration()).
   public final func finishDeferredLightweightMigration() throws {}
 
-  /// Finishes a part of what lightweight migrations have postponed. Clarus postpones nothing, so there is
-  /// nothing to do.
+  /// Finishes one task of what lightweight migrations have postponed. Clarus postpones nothing, so there is
+  /// none, and this returns at once. Throws nothing.
   ///
   /// See Apple's page
   /// [finishDeferredLightweightMigrationTask()](https://developer.apple.com/documentation/coredata/nspersistentstorecoordinator/finishdeferredlightweightmigrationtask()).

@@ -4,7 +4,7 @@ import CoreDataStorage
 import Foundation
 
 /// Finds the model that a store was written with: the store's own copy, or the version with its hashes, or
-/// for an XML or binary store, which carries no model, a version that its objects fit (Decisions/0093).
+/// for a store that carries no model a version that its tables or its objects fit (Decisions/0093).
 struct SourceModelSearch {
   struct Found {
     let model: NSManagedObjectModel
@@ -43,6 +43,18 @@ struct SourceModelSearch {
 
   // MARK: By objects
 
+  /// What becomes of a part of a version. The columns of number types look alike, so the type counts too.
+  private struct Outcome: Hashable {
+    let part: RenamingChain.Place
+    let place: RenamingChain.Place
+    let type: NSAttributeType?
+
+    init(_ part: RenamingChain.Place, _ place: RenamingChain.Place, in model: NSManagedObjectModel) {
+      (self.part, self.place) = (part, place)
+      type = part.property.flatMap { model.entitiesByName[part.entity]?.attributesByName[$0]?.attributeType }
+    }
+  }
+
   private struct Candidate {
     let model: NSManagedObjectModel
     /// The entities whose hashes are those of the store.
@@ -61,16 +73,21 @@ struct SourceModelSearch {
     if !versions.contains(where: { $0.entityVersionHashesByName == own }) { versions.append(wanted) }
     let file: StoreInspection = try StoreRegistry.inspect(store.url)
     let filled: [String] = file.entities.filter { $0.rows > 0 }.map(\.name)
-    let structure: StoreStructure? = try StoreRegistry.fileKind(ofType: store.type)?.structure(
-      at: store.url, options: StoreOpeningOptions(apple: store.options))
-    return versions.map { model in
+    let options = StoreOpeningOptions(apple: store.options)
+    let kind: (any StoreEngineKind)? = StoreRegistry.fileKind(ofType: store.type)
+    let structure: StoreStructure? = try kind?.structure(at: store.url, options: options)
+    return try versions.map { model in
       let versionHashes: [String: Data] = model.entityVersionHashesByName
       let same = Set(hashes.filter { versionHashes[$0.key] == $0.value }.keys)
       let layout: ModelLayout? = structure == nil ? nil : ModelLayout(model: model)
-      let misfits: [String] = filled.filter { !same.contains($0) }.flatMap { name -> [String] in
-        if let structure, let layout { return structure.misfits(of: name, layout) }
-        return [model.entitiesByName[name] == nil ? "it has no \(name)" : "its \(name) is another"]
-      }
+      let tables: [String]? = try kind?.misfits(
+        of: ModelLayout(model: model), entities: Set(hashes.keys), at: store.url, options: options)
+      let misfits: [String] =
+        tables
+        ?? filled.filter { !same.contains($0) }.flatMap { name -> [String] in
+          if let structure, let layout { return structure.misfits(of: name, layout) }
+          return [model.entitiesByName[name] == nil ? "it has no \(name)" : "its \(name) is another"]
+        }
       return Candidate(
         model: model, same: same, misfits: misfits, used: Self.used(model, filled, structure))
     }
@@ -100,8 +117,7 @@ struct SourceModelSearch {
   private func choice(
     _ candidates: [Candidate], for wanted: NSManagedObjectModel, _ names: Set<String>
   ) -> NSManagedObjectModel? {
-    // Tables of a SQLite store have the columns of its version, with objects or without.
-    if store.type == NSSQLiteStoreType || names.isEmpty { return nil }
+    if names.isEmpty { return nil }
     let fitting: [Candidate] = candidates.filter(\.misfits.isEmpty)
     let most: Int = fitting.map(\.same.count).max() ?? 0
     let best: [Candidate] = fitting.filter { $0.same.count == most }
@@ -110,7 +126,8 @@ struct SourceModelSearch {
     let outcomes = Set(
       best.map { candidate in
         let places = RenamingChain.places(renamings.difference(from: candidate.model, to: wanted))
-        return places.filter { candidate.used.contains($0.key) }
+        return Set(
+          candidate.used.compactMap { part in places[part].map { Outcome(part, $0, in: candidate.model) } })
       })
     guard outcomes.count == 1 else { return nil }
     let own = Set(first.model.entities.compactMap(\.name))
@@ -122,7 +139,7 @@ struct SourceModelSearch {
   /// The version that comes nearest to the store, in a sentence; empty if none has anything of it.
   private func nearest(_ candidates: [Candidate], _ hashes: [String: Data]) -> String {
     let fitting: [String] = candidates.filter(\.misfits.isEmpty).map { KnownModels.name($0.model) }
-    if fitting.count > 1, store.type != NSSQLiteStoreType {
+    if fitting.count > 1 {
       return "Its objects fit \(fitting.joined(separator: ", ")), which would make different things of them."
     }
     let best: Candidate? = candidates.max {
@@ -130,7 +147,7 @@ struct SourceModelSearch {
     }
     guard let best, !best.same.isEmpty || best.misfits.count < 4 else { return "" }
     let name: String = KnownModels.name(best.model)
-    if store.type != NSSQLiteStoreType, !best.misfits.isEmpty {
+    if best.same.isEmpty || store.type != NSSQLiteStoreType, !best.misfits.isEmpty {
       return "The nearest is \(name), but \(best.misfits.prefix(4).joined(separator: "; "))."
     }
     if best.same.isEmpty { return "" }

@@ -13,36 +13,28 @@ enum StoreContents {
   /// valid for.
   private static let counters: [Range<Int>] = [24..<28, 40..<44, 92..<96]
 
-  /// Sizes and times of a store's file and its log: equal as long as nothing has been written.
+  /// Sizes and times of a store's file and its log: equal as long as nothing has been written, as far as the
+  /// resolution of the file system's clock allows.
   struct Stamp: Equatable {
     private let files: [FileStamp?]
 
     init(of url: URL) {
       let path: String = url.followingLinks.path
-      files = ["", "-wal", "-journal"].map { FileStamp(path: path + $0) }
-    }
-  }
-
-  /// That nobody saves to a store while it is read: what another process saves then is in no copy.
-  struct Unchanged {
-    private let url: URL
-    private let stamp: Stamp
-    private let digest: Data
-
-    init(_ url: URL) throws {
-      self.url = url
-      digest = try StoreContents.digest(of: url)
-      stamp = Stamp(of: url)
+      // Opening and closing a file creates and removes an empty log.
+      files = ["", "-wal", "-journal"].map { ending in
+        FileStamp(path: path + ending).flatMap { $0.size > 0 ? $0 : nil }
+      }
     }
 
-    /// Throws if something was saved since.
-    func require() throws {
-      if Stamp(of: url) == stamp { return }
-      if try StoreContents.digest(of: url) == digest { return }
-      throw MigrationFailure.sourceStore(
-        url,
-        "Another process has saved to it meanwhile. It is as that process left it; end the process, and migrate again."
-      )
+    /// A stamp in which every further write will show: waits, for a fraction of a second, after a write that
+    /// was made just now. nil if the writing does not end.
+    static func settled(_ url: URL) -> Stamp? {
+      for _ in 0..<50 {
+        let stamp = Stamp(of: url)
+        if !stamp.files.contains(where: { $0?.isFresh ?? false }) { return stamp }
+        Thread.sleep(forTimeInterval: 0.01)
+      }
+      return nil
     }
   }
 

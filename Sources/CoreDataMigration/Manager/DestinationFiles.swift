@@ -13,7 +13,20 @@ struct DestinationFiles {
   /// The place of the store that the migration writes.
   let place: StorePlace
   private let wanted: StorePlace
-  private let copy: (lock: MigrationLock, folder: StagingFolder)?
+  private let copy: Copy?
+
+  private struct Copy {
+    let lock: MigrationLock
+    let folder: StagingFolder
+    /// nil for a store of the program's own type.
+    let replacement: UnchangedReplacement?
+
+    func end() {
+      replacement?.end()
+      folder.discard()
+      lock.release()
+    }
+  }
 
   init(_ wanted: StorePlace, model: NSManagedObjectModel) throws {
     self.wanted = wanted
@@ -35,17 +48,21 @@ struct DestinationFiles {
       return
     }
     let lock = try MigrationLock(of: wanted.url)
+    let folder = StagingFolder(for: wanted.url)
+    var replacement: UnchangedReplacement?
     do {
-      let folder = StagingFolder(for: wanted.url)
       try folder.begin()
       try folder.prepare(step: 0)
-      copy = (lock, folder)
+      if StoreRegistry.fileKind(ofType: wanted.type) != nil {
+        replacement = try UnchangedReplacement(of: wanted, failure: MigrationFailure.destinationStore)
+      }
       place = StorePlace(folder.made(byStep: 0), wanted.type, wanted.options)
       try Self.replace(place, by: wanted)
     } catch {
-      lock.release()
+      Copy(lock: lock, folder: folder, replacement: replacement).end()
       throw error
     }
+    copy = Copy(lock: lock, folder: folder, replacement: replacement)
   }
 
   /// An empty file is no store: that is what destroying one leaves.
@@ -68,18 +85,14 @@ struct DestinationFiles {
   /// Called when the store is complete and closed.
   func publish() throws {
     guard let copy else { return }
-    defer { end(copy) }
+    defer { copy.end() }
+    if let replacement = copy.replacement { return try replacement.complete(with: place.url) }
     try Self.replace(wanted, by: place)
   }
 
   /// Called after an error, when the store is closed.
   func discard() {
-    if let copy { end(copy) } else { Self.remove(place) }
-  }
-
-  private func end(_ copy: (lock: MigrationLock, folder: StagingFolder)) {
-    copy.folder.discard()
-    copy.lock.release()
+    if let copy { copy.end() } else { Self.remove(place) }
   }
 
   private static func replace(_ place: StorePlace, by other: StorePlace) throws {

@@ -18,21 +18,17 @@ struct StageCopy {
       try staging.begin()
       defer { staging.discard() }
       try staging.prepare(step: 0)
-      let contents = try StoreContents.Unchanged(store.url)
+      let replacement = try UnchangedReplacement(of: store)
+      defer { replacement.end() }
       let copy: URL = staging.made(byStep: 0)
-      try replace(copy, by: store.url)
+      try NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel()).replacePersistentStore(
+        at: copy, destinationOptions: store.options, withPersistentStoreFrom: store.url,
+        sourceOptions: store.options, ofType: store.type)
       try body(
         OutdatedStore(
           coordinator: store.coordinator, type: store.type, configuration: store.configuration, url: copy,
           options: store.options))
-      try contents.require()
-      try replace(store.url, by: copy)
+      try replacement.complete(with: copy)
     }
-  }
-
-  private func replace(_ place: URL, by other: URL) throws {
-    try NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel()).replacePersistentStore(
-      at: place, destinationOptions: store.options, withPersistentStoreFrom: other,
-      sourceOptions: store.options, ofType: store.type)
   }
 }

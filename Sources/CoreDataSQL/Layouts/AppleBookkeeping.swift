@@ -33,9 +33,16 @@ package enum AppleBookkeeping {
           ColumnDefinition("Z_VERSION", "INTEGER", isPrimaryKey: true),
           ColumnDefinition("Z_UUID", "VARCHAR(255)"), ColumnDefinition("Z_PLIST", "BLOB"),
         ]),
-      TableDefinition(modelCache, [ColumnDefinition("Z_CONTENT", "BLOB")]),
+      modelCacheDefinition,
     ]
   }
+
+  private static let modelCacheDefinition = TableDefinition(
+    modelCache, [ColumnDefinition("Z_CONTENT", "BLOB")])
+
+  /// For stores from before 2012, which have no such table.
+  package static let createModelCache: String = SQLRenderer.text(
+    .table(modelCacheDefinition), dialect: SQLiteDialect())
 
   /// The row of an entity, before any key is allocated.
   static func entityRow(number: Int, name: String, superNumber: Int) -> CompiledStatement {
@@ -53,7 +60,7 @@ package enum AppleBookkeeping {
   }
 
   /// From this number on, entities are those of persistent history.
-  static let firstHistoryNumber: Int = 16000
+  package static let firstHistoryNumber: Int = 16000
 
   /// All entities of the model.
   static let removeEntities = DeleteStatement(

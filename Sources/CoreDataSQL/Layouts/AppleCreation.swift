@@ -21,6 +21,15 @@ package struct AppleCreation: Sendable {
       + primaryKeyRows()
   }
 
+  /// By table and column, the types of the columns of attributes and references.
+  package func columnTypes() -> [String: [String: String]] {
+    let pairs: [(String, [String: String])] = schema.tables.map { table in
+      let types: [(String, String)] = table.columns.map { ($0.name, AppleLayout().type($0.purpose, $0.kind)) }
+      return (table.name, Dictionary(types, uniquingKeysWith: { first, _ in first }))
+    }
+    return Dictionary(pairs, uniquingKeysWith: { first, _ in first })
+  }
+
   package func tables() -> [String] { schema.tables.map { text(.table(table($0))) } }
 
   func table(_ table: TableSchema) -> TableDefinition {

@@ -19,6 +19,9 @@ package struct SchemaDrift {
       + foreignObjects()
   }
 
+  /// Tables and columns that are none of the model's.
+  package func foreignTablesAndColumns() -> [StoreDrift] { foreignColumns() + foreignObjects([.table]) }
+
   /// R-trees and indexes that the database lacks.
   func missingDefinitions() -> [String] {
     let tables: Set<String> = Set(
@@ -56,10 +59,12 @@ package struct SchemaDrift {
     }
   }
 
-  private func foreignObjects() -> [StoreDrift] {
+  private func foreignObjects(
+    _ kinds: Set<MigrationFacts.Object.Kind> = [.table, .index, .trigger, .view]
+  ) -> [StoreDrift] {
     // An R-tree keeps its contents in three more tables; other virtual tables do alike.
     let virtual: [String] = facts.objects.filter(\.isVirtualTable).map { DatabaseNames.fold($0.name) + "_" }
-    return facts.objects.compactMap { object in
+    return facts.objects.filter { kinds.contains($0.kind) }.compactMap { object in
       let name: String = DatabaseNames.fold(object.name)
       let isOwn: Bool =
         switch object.kind {

@@ -48,21 +48,26 @@ struct StoreMigration {
         steps: migration.steps.map { step in
           PlannedMigration.Step(
             explanation: step.explanation, statement: step.tree.text, rows: step.rows)
-        } + Self.closingSteps, problems: counting ? try problems(migration, database) : [],
+        } + (try closingSteps(database)), problems: counting ? try problems(migration, database) : [],
         notes: counting ? try notes(migration, database) : [])
     }
   }
 
   /// What is written by other means than the plan's statements.
-  private static let closingSteps: [PlannedMigration.Step] = [
-    PlannedMigration.Step(
-      explanation: "write the versions of the new model's entities",
-      statement: AppleBookkeeping.updateMetadata,
-      rows: 1),
-    PlannedMigration.Step(
-      explanation: "replace the model that the store carries", statement: AppleBookkeeping.insertModel,
-      rows: 1),
-  ]
+  private func closingSteps(_ database: Database) throws -> [PlannedMigration.Step] {
+    func step(_ explanation: String, _ statement: String, rows: Int64? = 1) -> PlannedMigration.Step {
+      PlannedMigration.Step(explanation: explanation, statement: statement, rows: rows)
+    }
+    let hasModel: Bool = try database.hasTable(AppleBookkeeping.modelCache, url: url)
+    return [step("write the versions of the new model's entities", AppleBookkeeping.updateMetadata)]
+      + (hasModel
+        ? [step("replace the model that the store carries", AppleBookkeeping.insertModel)]
+        : [
+          step(
+            "make a table for the model, which the store lacks", AppleBookkeeping.createModelCache, rows: nil),
+          step("write the model", AppleBookkeeping.insertModel),
+        ])
+  }
 
   /// The store as it is, and what to do; nil if it fits the new model already.
   private struct State {
@@ -248,9 +253,10 @@ struct StoreMigration {
     }
     metadata.values[EntityVersions.structuresKey] = nil
     try metadata.write(database, url: url)
-    guard try database.hasTable(AppleBookkeeping.modelCache, url: url) else { return }
-    try RawStatement(database, AppleBookkeeping.removeModel, url: url).run()
+    let hasModel: Bool = try database.hasTable(AppleBookkeeping.modelCache, url: url)
+    if hasModel { try RawStatement(database, AppleBookkeeping.removeModel, url: url).run() }
     guard let blob = ModelCache.blob(for: plan.target.model) else { return }
+    if !hasModel { try RawStatement(database, AppleBookkeeping.createModelCache, url: url).run() }
     let insert = try RawStatement(database, AppleBookkeeping.insertModel, url: url)
     try insert.bind(1, blob)
     try insert.run()

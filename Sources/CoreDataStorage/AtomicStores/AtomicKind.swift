@@ -85,20 +85,47 @@ package struct AtomicKind: StoreEngineKind {
 
   package func replace(at url: URL, with source: URL, options: StoreOpeningOptions) throws {
     let place: AtomicFile = try file(url, options)
-    let (content, _) = try content(source, options)
+    let bytes: Data = try examined(source, options)
     if place.url.isSamePlace(as: source) { return }
-    _ = try format.inspect(content)
-    let write: ((UnsafeRawBufferPointer) throws -> Void) throws -> Void = { output in
-      try content.bytes.withUnsafeBytes(output)
-    }
     guard let stamp = place.stamp else {
-      _ = try place.create(write)
+      _ = try place.create { output in try bytes.withUnsafeBytes(output) }
       return
     }
     if let objection = place.objection { throw StoreError.invalidFile(url: url, reason: objection) }
     // Another program's file, or a store of another kind, must not be lost.
     if stamp.size > 0 { _ = try self.content(url, options) }
-    _ = try place.replace(stamp, write)
+    _ = try place.replace(stamp) { output in try bytes.withUnsafeBytes(output) }
+  }
+
+  /// The bytes of a file that is a store.
+  private func examined(_ url: URL, _ options: StoreOpeningOptions) throws -> Data {
+    let (content, _) = try content(url, options)
+    _ = try format.inspect(content)
+    return content.bytes
+  }
+
+  package func beginReplacement(at url: URL, options: StoreOpeningOptions) throws -> any StoreReplacement {
+    let place: AtomicFile = try file(url, options)
+    let (_, stamp) = try content(url, options)
+    return Replacement(place: place, stamp: stamp) { try examined($0, options) }
+  }
+
+  /// A save makes another file, so that its stamp tells whether there was one.
+  private final class Replacement: StoreReplacement {
+    private let place: AtomicFile
+    private let stamp: FileStamp
+    private let read: (URL) throws -> Data
+
+    init(place: AtomicFile, stamp: FileStamp, read: @escaping (URL) throws -> Data) {
+      (self.place, self.stamp, self.read) = (place, stamp, read)
+    }
+
+    func complete(with source: URL) throws {
+      let bytes: Data = try read(source)
+      _ = try place.replace(stamp) { output in try bytes.withUnsafeBytes(output) }
+    }
+
+    func end() {}
   }
 
   package func move(

@@ -74,4 +74,8 @@ package struct StoreStructure: Sendable, Equatable {
 
 extension StoreEngineKind {
   package func structure(at url: URL, options: StoreOpeningOptions) throws -> StoreStructure? { nil }
+
+  package func misfits(
+    of layout: ModelLayout, entities: Set<String>, at url: URL, options: StoreOpeningOptions
+  ) throws -> [String]? { nil }
 }

@@ -71,6 +71,23 @@ struct RealStoreMigrationTests {
     return result
   }
 
+  /// By which the version of a store is found that carries no model.
+  @Test(arguments: SharedFiles.stores)
+  func `the tables of a real store are those of its model, and not those of another`(path: String) throws {
+    let folder: TemporaryFolder = try TemporaryFolder()
+    let url: URL = try RealFiles.copy(path, to: folder)
+    let file: SQLiteStoreFile = try SQLiteStoreFile.inspect(url: url)
+    guard let model = file.model, file.metadataProblem == nil, let hashes = file.versions?.hashes else {
+      return
+    }
+    func misfits(_ model: NSManagedObjectModel) throws -> [String]? {
+      try SQLiteKind().misfits(
+        of: ModelLayout(model: model), entities: Set(hashes.keys), at: url, options: StoreOpeningOptions())
+    }
+    #expect(try misfits(model) == [], "\(path)")
+    #expect(try misfits(Self.changed(model, addsEntity: false)) != [], "\(path)")
+  }
+
   @Test(arguments: SharedFiles.stores)
   func `a real store keeps all its objects`(path: String) throws {
     let folder: TemporaryFolder = try TemporaryFolder()

@@ -1,0 +1,53 @@
+import CoreDataGraph
+import CoreDataModel
+import CoreDataPredicates
+import Foundation
+
+/// One step of a migration: from a version to the next one that a mapping model leads to. An addition of
+/// Clarus.
+public struct MigrationStep {
+  public let source: NSManagedObjectModel
+  public let destination: NSManagedObjectModel
+  public let mapping: NSMappingModel
+  /// Of which the mapping model is made; nil for one of the program's.
+  public let inference: MappingInference?
+
+  /// Whether the source's hashes are not those of the store, whose objects it fits.
+  var isReadByObjects: Bool = false
+
+  /// Whether the mapping model is inferred; false for one of the program's.
+  public var isInferred: Bool { inference != nil }
+
+  /// Whether an inferred copy may leave members of relationships out.
+  var mayLoseMembers: Bool { inference?.changesInverses ?? false }
+
+  /// The options to open the source of the step with.
+  func sourceOptions(_ store: OutdatedStore) -> [AnyHashable: Any] {
+    guard isReadByObjects else { return store.options }
+    return store.options.merging([NSIgnorePersistentStoreVersioningOption: true]) { $1 }
+  }
+
+  /// By a mapping model of the program's.
+  init(source: NSManagedObjectModel, destination: NSManagedObjectModel, mapping: NSMappingModel) {
+    (self.source, self.destination, self.mapping) = (source, destination, mapping)
+    inference = nil
+  }
+
+  /// Throws 134190 if no mapping model can be inferred.
+  init(inferredFrom difference: ModelDifference) throws {
+    (source, destination) = (difference.source, difference.destination)
+    if !source.entities.isEmpty,
+      !difference.entities.contains(where: { $0.source != nil && $0.destination != nil })
+    {
+      let names: [String] = source.entities.compactMap(\.name).sorted()
+      throw ErrorMessage(
+        "The model has none of the entities of the store (\(names.joined(separator: ", "))), so a migration would "
+          + "remove all objects.",
+        advice: "Give the URL of the right store, or the right model; a mapping model leads to any other."
+      ).cocoaError(134_190)
+    }
+    let inference = MappingInference(difference)
+    mapping = try inference.mappingModel()
+    self.inference = inference
+  }
+}
