@@ -49,6 +49,9 @@ struct EngineStatements: Sendable {
     let columns: RowColumns
     private let statements: RowStatements
     private let one: String
+    /// Reads the rows between two keys.
+    let range: String
+    private let knownReader: Guarded<RowReader?> = Guarded(nil)
     /// By the number of keys.
     private let texts: Guarded<[Int: String]> = Guarded([:])
     private let entityTexts: Guarded<[Int: String]> = Guarded([:])
@@ -57,6 +60,17 @@ struct EngineStatements: Sendable {
       self.statements = statements
       self.columns = columns
       one = statements.rows(columns.names, count: 1)
+      range = statements.rowsBetween(columns.names)
+    }
+
+    /// The reader of these rows, which is made once.
+    func reader(_ make: () -> RowReader) -> RowReader {
+      knownReader.withLock { known in
+        if let known { return known }
+        let made: RowReader = make()
+        known = made
+        return made
+      }
     }
 
     func text(keys: Int) -> String {

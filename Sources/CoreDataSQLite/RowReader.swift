@@ -2,6 +2,7 @@ import CoreDataSQL
 import CoreDataStorage
 import Foundation
 import GRDBSQLite
+import Synchronization
 
 /// One step of filling a row: copies one column of the result into one word.
 private struct ReadStep {
@@ -49,6 +50,8 @@ final class RowReader: Sendable {
   private let ranges: [Range<Int>]
   private let external: ExternalData
   private let resolvesTargets: Bool
+  /// How many bytes of the tail a row of the last slab has; −1 before the first one.
+  private let tailPerRow = Atomic<Int>(-1)
 
   init(schema: StoreSchema, columns: RowColumns, layout: EntityLayout, external: ExternalData) {
     self.schema = schema
@@ -104,19 +107,35 @@ final class RowReader: Sendable {
     defer { statement.reset() }
     var slabs: [RowSlab] = []
     var open: [OpenTarget] = []
-    let stride: Int = isFamily ? layout.familyRowSize : layout.rowSize
-    // Most fetches find one object or few; the memory doubles for more.
-    var capacity: Int = expected > 0 ? min(expected, 32) : 4
-    var tailCapacity: Int = 256
+    var slab: RowSlab = firstSlab(expected: expected)
     while true {
-      let slab = RowSlab(
-        layout: layout, family: isFamily, rowCapacity: capacity, tailCapacity: tailCapacity)
       let isFull: Bool = try fill(slab, at: slabs.count, statement, &open)
-      if slab.count > 0 { slabs.append(slab) }
+      if slab.count > 0 {
+        slabs.append(slab)
+        let tail: Int = slab.tailCount / slab.count
+        if tail != tailPerRow.load(ordering: .relaxed) { tailPerRow.store(tail, ordering: .relaxed) }
+      }
       if !isFull { return (RowBatch(slabs: slabs), open) }
-      capacity = min(slab.count + 32, RowSlab.targetSizeInBytes / stride + 1)
-      tailCapacity = 64
+      // As wide as those before, as far as is known: rows are all nil in a slab that is full without a tail.
+      slab = RowSlab(layout: layout, family: isFamily, tailPerRow: tailPerRow.load(ordering: .relaxed))
     }
+  }
+
+  /// The slab for the first rows. Most fetches find one object or few; the memory doubles for more.
+  private func firstSlab(expected: Int) -> RowSlab {
+    let tail: Int = tailPerRow.load(ordering: .relaxed)
+    guard expected > 32, tail >= 0 else {
+      return RowSlab(
+        layout: layout, family: isFamily, rowCapacity: expected > 0 ? min(expected, 32) : 4, tailCapacity: 256
+      )
+    }
+    let size: Int = (isFamily ? layout.familyRowSize : layout.rowSize) + tail + tail / 16
+    if expected >= RowSlab.targetSizeInBytes / 2 / size {
+      return RowSlab(layout: layout, family: isFamily, tailPerRow: tail)
+    }
+    return RowSlab(
+      layout: layout, family: isFamily, rowCapacity: expected,
+      tailCapacity: expected * (tail + tail / 16) + 64)
   }
 
   /// Steps the statement until the slab is full (true) or there are no more rows.
@@ -128,89 +147,133 @@ final class RowReader: Sendable {
     let headerSize: Int = layout.headerSize
     let lowest: Int = columns.family.lowerBound
     let highest: Int = columns.family.upperBound
-    return try steps.withUnsafeBufferPointer { steps in
-      try ranges.withUnsafeBufferPointer { ranges in
-        try schema.indexOfNumber.withUnsafeBufferPointer { numbers in
-          while !slab.isFull {
-            let code: Int32 = sqlite3_step(handle)
-            if code != SQLITE_ROW {
-              if code == SQLITE_DONE { return false }
-              throw statement.failure()
-            }
-            let number = Int(sqlite3_column_int64(handle, 1))
-            guard number > 0, number < numbers.count else { continue }
-            let entity: Int = numbers[number]
-            guard entity >= lowest, entity <= highest else { continue }
-            let row: UnsafeMutableRawPointer = slab.appendRow(
-              key: sqlite3_column_int64(handle, 0), entity: entity,
-              version: Int32(truncatingIfNeeded: sqlite3_column_int64(handle, 2)))
-            var filler = RowFiller(row, headerSize: headerSize)
-            let range: Range<Int> = ranges[entity - lowest]
-            for position in range {
-              let step: ReadStep = steps[position]
-              let word = Int(step.word)
-              let slot: UnsafeMutableRawPointer = filler.address(word)
-              let column: Int32 = step.column
-              switch step.kind {
-              case .int64, .int32, .int16, .bool:
-                var value: Int64 = sqlite3_column_int64(handle, column)
-                if value == 0, sqlite3_column_type(handle, column) == SQLITE_NULL { continue }
-                if step.kind == .int32 {
-                  value = Int64(Int32(truncatingIfNeeded: value))
-                } else if step.kind == .int16 {
-                  value = Int64(Int16(truncatingIfNeeded: value))
-                } else if step.kind == .bool {
-                  value = value == 0 ? 0 : 1
-                }
-                slot.storeBytes(of: value, as: Int64.self)
-              case .double, .date:
-                let value: Double = sqlite3_column_double(handle, column)
-                if value == 0, sqlite3_column_type(handle, column) == SQLITE_NULL { continue }
-                slot.storeBytes(of: value, as: Double.self)
-              case .text:
-                guard let bytes = sqlite3_column_text(handle, column) else { continue }
-                let place: UInt64 = slab.appendTail(bytes, count: Int(sqlite3_column_bytes(handle, column)))
-                slot.storeBytes(of: place, as: UInt64.self)
-              case .blob:
-                guard let place = Self.blob(handle, column, slab) else { continue }
-                slot.storeBytes(of: place, as: UInt64.self)
-              case .uuid:
-                guard let place = Self.uuid(handle, column, slab) else { continue }
-                slot.storeBytes(of: place, as: UInt64.self)
-              case .decimal:
-                guard let place = Self.decimal(handle, column, slab) else { continue }
-                slot.storeBytes(of: place, as: UInt64.self)
-              case .tagged:
-                guard let place = try tagged(handle, step, entity, slab) else { continue }
-                slot.storeBytes(of: place, as: UInt64.self)
-              case .toOne:
-                let key: Int64 = sqlite3_column_int64(handle, column)
-                if key == 0, sqlite3_column_type(handle, column) == SQLITE_NULL { continue }
-                slot.storeBytes(of: key, as: Int64.self)
-                RowLayout.setTargetEntity(slot, to: Int64(step.target))
-              case .toOneOfFamily:
-                let key: Int64 = sqlite3_column_int64(handle, column)
-                if key == 0, sqlite3_column_type(handle, column) == SQLITE_NULL { continue }
-                slot.storeBytes(of: key, as: Int64.self)
-                let number: Int =
-                  step.entityColumn < 0 ? 0 : Int(sqlite3_column_int64(handle, step.entityColumn))
-                if number > 0, number < numbers.count, numbers[number] >= 0 {
-                  RowLayout.setTargetEntity(slot, to: Int64(numbers[number]))
-                } else {
-                  RowLayout.setTargetEntity(slot, to: Int64(step.target))
-                  open.append(
-                    OpenTarget(
-                      slab: place, row: slab.count - 1, word: word, destination: Int(step.target),
-                      key: key))
-                }
+    return try withValues(of: statement) { values in
+      try steps.withUnsafeBufferPointer { steps in
+        try ranges.withUnsafeBufferPointer { ranges in
+          try schema.indexOfNumber.withUnsafeBufferPointer { numbers in
+            while !slab.isFull {
+              let code: Int32 = sqlite3_step(handle)
+              if code != SQLITE_ROW {
+                if code == SQLITE_DONE { return false }
+                throw statement.failure()
               }
-              filler.notePresence(of: word)
+              values.find(handle)
+              let number = Int(sqlite3_value_int64(values[1]))
+              guard number > 0, number < numbers.count else { continue }
+              let entity: Int = numbers[number]
+              guard entity >= lowest, entity <= highest else { continue }
+              let row: UnsafeMutableRawPointer = slab.appendRow(
+                key: sqlite3_value_int64(values[0]), entity: entity,
+                version: Int32(truncatingIfNeeded: sqlite3_value_int64(values[2])))
+              var filler = RowFiller(row, headerSize: headerSize)
+              for position in ranges[entity &- lowest] {
+                let step: UnsafePointer<ReadStep> = steps.baseAddress.unsafelyUnwrapped + position
+                let word = Int(truncatingIfNeeded: step.pointee.word)
+                let slot: UnsafeMutableRawPointer = filler.address(word)
+                let value: OpaquePointer? = values[Int(truncatingIfNeeded: step.pointee.column)]
+                switch step.pointee.kind {
+                case .int64:
+                  let number: Int64 = sqlite3_value_int64(value)
+                  if number == 0, sqlite3_value_type(value) == SQLITE_NULL { continue }
+                  slot.storeBytes(of: number, as: Int64.self)
+                case .int32:
+                  let number: Int64 = sqlite3_value_int64(value)
+                  if number == 0, sqlite3_value_type(value) == SQLITE_NULL { continue }
+                  slot.storeBytes(of: Int64(Int32(truncatingIfNeeded: number)), as: Int64.self)
+                case .int16:
+                  let number: Int64 = sqlite3_value_int64(value)
+                  if number == 0, sqlite3_value_type(value) == SQLITE_NULL { continue }
+                  slot.storeBytes(of: Int64(Int16(truncatingIfNeeded: number)), as: Int64.self)
+                case .bool:
+                  let number: Int64 = sqlite3_value_int64(value)
+                  if number == 0, sqlite3_value_type(value) == SQLITE_NULL { continue }
+                  slot.storeBytes(of: number == 0 ? 0 : 1, as: Int64.self)
+                case .double, .date:
+                  let number: Double = sqlite3_value_double(value)
+                  if number == 0, sqlite3_value_type(value) == SQLITE_NULL { continue }
+                  slot.storeBytes(of: number, as: Double.self)
+                case .text:
+                  guard let bytes = sqlite3_value_text(value) else { continue }
+                  let place: UInt64 = slab.appendTail(bytes, count: Int(sqlite3_value_bytes(value)))
+                  slot.storeBytes(of: place, as: UInt64.self)
+                case .toOne:
+                  let key: Int64 = sqlite3_value_int64(value)
+                  if key == 0, sqlite3_value_type(value) == SQLITE_NULL { continue }
+                  slot.storeBytes(of: key, as: Int64.self)
+                  RowLayout.setTargetEntity(slot, to: Int64(step.pointee.target))
+                case .toOneOfFamily:
+                  let key: Int64 = sqlite3_value_int64(value)
+                  if key == 0, sqlite3_value_type(value) == SQLITE_NULL { continue }
+                  slot.storeBytes(of: key, as: Int64.self)
+                  let column = Int(step.pointee.entityColumn)
+                  let number: Int = column < 0 ? 0 : Int(sqlite3_value_int64(values[column]))
+                  if number > 0, number < numbers.count, numbers[number] >= 0 {
+                    RowLayout.setTargetEntity(slot, to: Int64(numbers[number]))
+                  } else {
+                    RowLayout.setTargetEntity(slot, to: Int64(step.pointee.target))
+                    open.append(
+                      OpenTarget(
+                        slab: place, row: slab.count - 1, word: word, destination: Int(step.pointee.target),
+                        key: key))
+                  }
+                case .blob, .uuid, .decimal, .tagged:
+                  guard let place = try rare(handle, step.pointee, entity, slab) else { continue }
+                  slot.storeBytes(of: place, as: UInt64.self)
+                }
+                filler.notePresence(of: word)
+              }
+              filler.finish()
             }
-            filler.finish()
+            return true
           }
-          return true
         }
       }
+    }
+  }
+
+  /// The values of a statement's current row.
+  ///
+  /// A row's values are objects that stay at their addresses while a statement runs, next to one another.
+  /// Looking one up by its column costs more than reading a number from it. So they are looked up once, and
+  /// again when the first one is at another address, which a union of several selections has.
+  private struct RowValues {
+    let addresses: UnsafeMutableBufferPointer<OpaquePointer?>
+
+    @inline(__always)
+    subscript(column: Int) -> OpaquePointer? { addresses.baseAddress.unsafelyUnwrapped[column] }
+
+    /// Called after each step.
+    @inline(__always)
+    func find(_ handle: OpaquePointer) {
+      let first: OpaquePointer? = sqlite3_column_value(handle, 0)
+      if first != self[0] { findAll(handle) }
+    }
+
+    @inline(never)
+    private func findAll(_ handle: OpaquePointer) {
+      for column in addresses.indices { addresses[column] = sqlite3_column_value(handle, Int32(column)) }
+    }
+  }
+
+  private func withValues<Result>(
+    of statement: RawStatement, _ body: (RowValues) throws -> Result
+  ) throws -> Result {
+    try withUnsafeTemporaryAllocation(of: OpaquePointer?.self, capacity: max(3, statement.columnCount)) {
+      $0.initialize(repeating: nil)
+      return try body(RowValues(addresses: $0))
+    }
+  }
+
+  /// The place of a value that is not simply copied; nil for none.
+  @inline(never)
+  private func rare(
+    _ handle: OpaquePointer, _ step: ReadStep, _ entity: Int, _ slab: RowSlab
+  ) throws -> UInt64? {
+    switch step.kind {
+    case .blob: Self.blob(handle, step.column, slab)
+    case .uuid: Self.uuid(handle, step.column, slab)
+    case .decimal: Self.decimal(handle, step.column, slab)
+    default: try tagged(handle, step, entity, slab)
     }
   }
 

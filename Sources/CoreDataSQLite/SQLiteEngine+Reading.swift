@@ -144,22 +144,47 @@ extension SQLiteEngine {
       _ = try schema.table(of: layout.index)
       return RowBatch()
     }
-    let reader = RowReader(
-      schema: schema, columns: text.columns, layout: layout, external: external.lenient)
+    let reader: RowReader = text.reader {
+      RowReader(schema: schema, columns: text.columns, layout: layout, external: external.lenient)
+    }
     var batch = RowBatch()
-    try forEachList(keys) { list, size in
-      let sql: String = text.text(keys: size)
+    func read(
+      _ list: ArraySlice<Int64>, _ count: Int, _ sql: String, _ bind: (RawStatement) throws -> Void
+    ) throws {
       let statement = try RawStatement(database, sql, url: url)
-      try bind(list, filling: size, statement)
-      let bound = CompiledStatement(sql: sql, bindings: list.map { .integer($0) })
-      try logged(bound, database) {
-        let (part, open) = try reader.readAll(statement)
+      try bind(statement)
+      try logged(CompiledStatement(sql: sql, bindings: list.map { .integer($0) }), database) {
+        let (part, open) = try reader.readAll(statement, expected: count)
         try resolve(open, in: part, database)
         batch.slabs += part.slabs
         return ((), part.count)
       }
     }
+    if let first = keys.first, let last = keys.last, Self.isSequence(keys) {
+      // The table is read along, not searched for each key.
+      try read([first, last], keys.count, text.range) { statement in
+        try statement.bind(1, first)
+        try statement.bind(2, last)
+      }
+      return batch
+    }
+    try forEachList(keys) { list, size in
+      try read(list, list.count, text.text(keys: size)) { try bind(list, filling: size, $0) }
+    }
     return batch
+  }
+
+  /// Whether the keys are many, each the one after the one before it.
+  private static func isSequence(_ keys: [Int64]) -> Bool {
+    guard keys.count > 16, let first = keys.first, let last = keys.last,
+      last &- first == Int64(keys.count - 1)
+    else { return false }
+    var next: Int64 = first
+    for key in keys {
+      if key != next { return false }
+      next &+= 1
+    }
+    return true
   }
 
   /// Divides keys into lists of a few fixed sizes.

@@ -57,9 +57,13 @@ struct SaveExecution {
   }
 
   private func check(_ checks: [RowDelete], _ conflicts: inout [(id: RowID, expected: Int32)]) throws {
+    var last: (entity: Int32, select: RawStatement)?
     for check in checks {
-      let select = try RawStatement(
-        database, try locks(of: Int(check.id.entity)).check, url: engine.url)
+      if last?.entity != check.id.entity {
+        let text: String = try locks(of: Int(check.id.entity)).check
+        last = (check.id.entity, try RawStatement(database, text, url: engine.url))
+      }
+      guard let select = last?.select else { continue }
       defer { select.reset() }
       try select.bind(1, check.id.key)
       try select.bind(2, Int64(check.expectedVersion))
@@ -68,8 +72,13 @@ struct SaveExecution {
   }
 
   private func find(_ targets: [RowID], _ conflicts: inout [(id: RowID, expected: Int32)]) throws {
+    var last: (entity: Int32, select: RawStatement)?
     for target in targets {
-      let select = try RawStatement(database, try locks(of: Int(target.entity)).find, url: engine.url)
+      if last?.entity != target.entity {
+        let text: String = try locks(of: Int(target.entity)).find
+        last = (target.entity, try RawStatement(database, text, url: engine.url))
+      }
+      guard let select = last?.select else { continue }
       defer { select.reset() }
       try select.bind(1, target.key)
       if try !select.step() { conflicts.append((id: target, expected: 0)) }
@@ -106,21 +115,40 @@ struct SaveExecution {
 
   // MARK: Deletes
 
+  /// How the rows of one entity are deleted.
+  private struct DeleteWork {
+    let text: EngineStatements.DeletionText
+    let statement: RawStatement
+    let cleanups: [RawStatement]
+  }
+
+  private func deleteWork(of entity: Int) throws -> DeleteWork {
+    let text: EngineStatements.DeletionText = engine.texts.deletion(of: entity, compiler)
+    let binder: RowBinder = try engine.texts.binder(.delete(entity: entity), compiler)
+    return DeleteWork(
+      text: text, statement: try RawStatement(database, binder.sql, url: engine.url),
+      cleanups: try text.cleanups.map { try RawStatement(database, $0, url: engine.url) })
+  }
+
   private func delete(_ deletes: [RowDelete], _ conflicts: inout [(id: RowID, expected: Int32)]) throws {
+    var works: [Int: DeleteWork] = [:]
+    var last: (entity: Int, work: DeleteWork)?
     for delete in deletes {
       let entity = Int(delete.id.entity)
-      let text: EngineStatements.DeletionText = engine.texts.deletion(of: entity, compiler)
-      if text.tagged != nil { try noteTagged(text, key: delete.id.key) }
-      let binder: RowBinder = try engine.texts.binder(.delete(entity: entity), compiler)
-      let statement = try RawStatement(database, binder.sql, url: engine.url)
-      try statement.bind(1, delete.id.key)
-      try statement.bind(2, Int64(delete.expectedVersion))
-      if try runLocked(statement, delete.id, version: delete.expectedVersion) == 0 {
+      if last?.entity != entity {
+        let work: DeleteWork = try works[entity] ?? deleteWork(of: entity)
+        works[entity] = work
+        last = (entity, work)
+      }
+      guard let work = last?.work else { continue }
+      if work.text.tagged != nil { try noteTagged(work.text, key: delete.id.key) }
+      try work.statement.bind(1, delete.id.key)
+      try work.statement.bind(2, Int64(delete.expectedVersion))
+      if try runLocked(work.statement, delete.id, version: delete.expectedVersion) == 0 {
         conflicts.append((id: delete.id, expected: delete.expectedVersion))
         continue
       }
-      for sql in text.cleanups {
-        let cleanup = try RawStatement(database, sql, url: engine.url)
+      for cleanup in work.cleanups {
         try cleanup.bind(1, delete.id.key)
         try cleanup.run()
       }

@@ -35,20 +35,40 @@ public struct PropertySlot: @unchecked Sendable {
   /// `address.city`.
   public internal(set) var container: Int?
 
-  public var attribute: NSAttributeDescription? { property as? NSAttributeDescription }
-  public var relationship: NSRelationshipDescription? { property as? NSRelationshipDescription }
+  public var attribute: NSAttributeDescription? {
+    isAttribute ? unsafeDowncast(property, to: NSAttributeDescription.self) : nil
+  }
+  public var relationship: NSRelationshipDescription? {
+    isRelationship ? unsafeDowncast(property, to: NSRelationshipDescription.self) : nil
+  }
+  // Looked up once: casts of classes, for each object that is deleted or validated, cost more than what they
+  // decide.
+  private let isAttribute: Bool
+  private let isRelationship: Bool
   /// Whether the value is kept up to date by the store (a derived attribute).
-  public var isDerived: Bool { property is NSDerivedAttributeDescription }
+  public let isDerived: Bool
 
   /// Whether it is no property of the entity but an element of one.
   public var isElement: Bool { container != nil }
 
-  public var isToOne: Bool {
-    if case .stored(.toOne, _) = role { return true }
-    return relationship.map { !$0.isToMany } ?? false
-  }
+  public let isToOne: Bool
+  public let isToMany: Bool
 
-  public var isToMany: Bool { relationship?.isToMany ?? false }
+  init(
+    name: String, role: SlotRole, property: NSPropertyDescription, declaringEntity: Int, destination: Int?
+  ) {
+    self.name = name
+    self.role = role
+    self.property = property
+    self.declaringEntity = declaringEntity
+    self.destination = destination
+    isAttribute = property is NSAttributeDescription
+    isDerived = property is NSDerivedAttributeDescription
+    let relationship: NSRelationshipDescription? = property as? NSRelationshipDescription
+    isRelationship = relationship != nil
+    isToMany = relationship?.isToMany ?? false
+    if case .stored(.toOne, _) = role { isToOne = true } else { isToOne = relationship != nil && !isToMany }
+  }
 }
 
 /// An entity resolved once into slots, so that no name is looked up for each value.
@@ -141,8 +161,7 @@ public final class ModelLayout: @unchecked Sendable {
         slots.append(
           PropertySlot(
             name: property.name, role: role, property: property, declaringEntity: draft.index,
-            destination: relationship?.destinationEntity?.name.flatMap { indexByName[$0] },
-            inverseSlot: nil))
+            destination: relationship?.destinationEntity?.name.flatMap { indexByName[$0] }))
         if role == .composite {
           PropertySlot.appendElements(of: slots.count - 1, to: &slots, nextWord: &words)
         }
@@ -190,7 +209,7 @@ extension PropertySlot {
       let role: SlotRole = .make(element, nextWord: &words)
       var slot = PropertySlot(
         name: "\(slots[composite].name).\(element.name)", role: role, property: element,
-        declaringEntity: slots[composite].declaringEntity, destination: nil, inverseSlot: nil)
+        declaringEntity: slots[composite].declaringEntity, destination: nil)
       slot.container = composite
       slots.append(slot)
       slots[composite].elements.append(number)

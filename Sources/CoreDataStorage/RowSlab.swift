@@ -26,6 +26,12 @@ public final class RowSlab: @unchecked Sendable {
     @usableFromInline var tailCapacity: Int
     @usableFromInline var count: Int = 0
     @usableFromInline var tailCount: Int = 0
+    /// From so many rows on, or bytes in the tail, a batch starts the next slab.
+    @usableFromInline let mostRows: Int
+    @usableFromInline let mostTail: Int
+    /// The memory of rows and tail, if it is one block; the tail leaves it when it outgrows it.
+    let block: UnsafeMutableRawPointer?
+    var tailIsInBlock: Bool
   }
 
   // One thread fills a slab, so accesses never overlap; checking that at run time would cost time for each
@@ -62,7 +68,34 @@ public final class RowSlab: @unchecked Sendable {
     let rowCapacity: Int = max(1, rowCapacity)
     contents = Contents(
       rows: Self.allocate(rowCapacity * stride), tail: Self.allocate(tailCapacity), rowCapacity: rowCapacity,
-      tailCapacity: tailCapacity)
+      tailCapacity: tailCapacity, mostRows: .max, mostTail: .max, block: nil, tailIsInBlock: false)
+  }
+
+  /// An empty slab in one block of memory, for a batch of which many rows are still to come.
+  ///
+  /// - Parameter tailPerRow: How many bytes of the tail a row has, as far as can be foreseen. It decides how
+  ///   the block is divided, so that both parts are full at the same time.
+  public init(layout: EntityLayout, family: Bool, tailPerRow: Int) {
+    stride = family ? layout.familyRowSize : layout.rowSize
+    headerSize = layout.headerSize
+    let tailPerRow: Int = max(0, tailPerRow)
+    // A little more for the tail than foreseen: with too few rows some of the block is left, with too many
+    // the tail must be copied to a larger place.
+    let rowCapacity: Int = SlabBlocks.size / (stride + tailPerRow + tailPerRow / 16)
+    guard rowCapacity >= 4 else {
+      // Long values, for which a block is too small.
+      contents = Contents(
+        rows: Self.allocate(4 * stride), tail: Self.allocate(tailPerRow + 64), rowCapacity: 4,
+        tailCapacity: tailPerRow + 64, mostRows: .max, mostTail: .max, block: nil, tailIsInBlock: false)
+      return
+    }
+    let block: UnsafeMutableRawPointer = SlabBlocks.take()
+    let tailCapacity: Int = SlabBlocks.size - rowCapacity * stride
+    contents = Contents(
+      rows: block, tail: block + rowCapacity * stride, rowCapacity: rowCapacity, tailCapacity: tailCapacity,
+      mostRows: rowCapacity, mostTail: tailPerRow == 0 ? .max : max(1, tailCapacity - tailPerRow),
+      block: block,
+      tailIsInBlock: true)
   }
 
   /// Memory for values of 8 bytes, to be freed by `free`. `UnsafeMutableRawPointer.allocate` would state the
@@ -79,15 +112,19 @@ public final class RowSlab: @unchecked Sendable {
 
   deinit {
     if let listing { listing.index.slabWillDeallocate(root: listing.root, place: listing.place) }
-    free(rows)
-    free(tail)
+    if !contents.tailIsInBlock { free(tail) }
+    if let block = contents.block { SlabBlocks.give(block) } else { free(rows) }
   }
 
   /// Whether a batch should continue in a new slab.
   @inlinable
-  public var isFull: Bool { count * stride + tailCount >= Self.targetSizeInBytes }
+  public var isFull: Bool {
+    count >= contents.mostRows || tailCount >= contents.mostTail
+      || count * stride + tailCount >= Self.targetSizeInBytes
+  }
 
   /// Adds a row, all values nil. The pointer is valid until the next `appendRow`.
+  @inlinable
   public func appendRow(key: Int64, entity: Int, version: Int32) -> UnsafeMutableRawPointer {
     if count == contents.rowCapacity { growRows() }
     let row: UnsafeMutableRawPointer = rows + count * stride
@@ -99,7 +136,10 @@ public final class RowSlab: @unchecked Sendable {
   /// Removes the row added last (its tail bytes stay until the slab is freed).
   public func removeLastRow() { contents.count -= 1 }
 
-  private func growRows() {
+  @usableFromInline
+  func growRows() {
+    // A slab in a block is full before, and gets no further row.
+    precondition(contents.block == nil, "A slab that is full got a further row.")
     let wanted: Int = max(contents.rowCapacity * 2, 8)
     let grown: UnsafeMutableRawPointer = Self.allocate(wanted * stride)
     grown.copyMemory(from: rows, byteCount: count * stride)
@@ -125,7 +165,7 @@ public final class RowSlab: @unchecked Sendable {
     let wanted: Int = max(contents.tailCapacity * 2, tailCount + length)
     let grown: UnsafeMutableRawPointer = Self.allocate(wanted)
     grown.copyMemory(from: tail, byteCount: tailCount)
-    free(tail)
+    if contents.tailIsInBlock { contents.tailIsInBlock = false } else { free(tail) }
     contents.tail = grown
     contents.tailCapacity = wanted
   }

@@ -57,6 +57,24 @@ package struct SlotSet: Hashable, Sendable {
     return result
   }
 
+  /// Calls `body` with each member, ascending, without an array of them.
+  @inlinable
+  package func forEach(_ body: (Int) throws -> Void) rethrows {
+    var rest: UInt64 = low
+    while rest != 0 {
+      try body(rest.trailingZeroBitCount)
+      rest &= rest - 1
+    }
+    if high.isEmpty { return }
+    for (place, word) in high.enumerated() {
+      var rest: UInt64 = word
+      while rest != 0 {
+        try body((place + 1) * 64 + rest.trailingZeroBitCount)
+        rest &= rest - 1
+      }
+    }
+  }
+
   private static func add(_ word: UInt64, from first: Int, to members: inout [Int]) {
     var rest: UInt64 = word
     while rest != 0 {

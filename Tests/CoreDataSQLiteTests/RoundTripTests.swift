@@ -173,6 +173,27 @@ struct RoundTripTests {
     #expect(
       Set(try engine.rows(of: engine.entity("Kinds"), keys: keys).rows.map(\.key)) == Set(ids.map(\.key)))
   }
+
+  /// Successive keys are read as a range, others as lists.
+  @Test(arguments: [1, 16, 17, 128, 129, 1000, 3000])
+  func `rows of successive keys are those with the keys`(count: Int) throws {
+    let ids: [RowID] = try engine.insert(
+      "Kinds", (0..<4000).map { ["i64": .integer($0), "text": .text("row \($0)")] })
+    try engine.execute("DELETE FROM ZKINDS WHERE Z_PK = \(ids[500].key)")
+    let kinds: EntityLayout = engine.entity("Kinds")
+    func keys(_ wanted: [Int64]) throws -> [Int64] {
+      try engine.rows(of: kinds, keys: wanted).rows.map(\.key)
+    }
+    let sequence: [Int64] = ids[490..<490 + count].map(\.key)
+    let stored: [Int64] = sequence.filter { $0 != ids[500].key }
+    #expect(try keys(sequence) == stored)
+    #expect(try keys(sequence.reversed()).sorted() == stored)
+    // As many keys as a sequence from the first to the last would have, but not that one.
+    var other: [Int64] = sequence
+    if count > 16 { other.swapAt(3, 7) }
+    #expect(try keys(other).sorted() == stored)
+    #expect(try keys(ids[3990...].map(\.key) + (5001...5020)) == ids[3990...].map(\.key))
+  }
 }
 
 extension SQLiteEngine {

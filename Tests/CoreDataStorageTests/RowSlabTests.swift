@@ -53,6 +53,38 @@ import Testing
     }
   }
 
+  /// Names as long as foreseen, longer, and much longer than the memory that is left for them.
+  @Test(arguments: [(8, 8), (8, 300), (0, 9), (40, 0), (8, 90_000), (90_000, 90_000)])
+  func `a slab in one block keeps all values, whatever was foreseen`(foreseen: Int, length: Int) {
+    var slabs: [RowSlab] = []
+    for _ in 0..<3 {
+      let slab = RowSlab(layout: thing, family: false, tailPerRow: foreseen)
+      var number: Int64 = 0
+      while !slab.isFull {
+        number += 1
+        let row = slab.appendRow(key: number, entity: 0, version: 1)
+        slab.set(row, word: word("count"), toInteger: -number)
+        let text = [UInt8](repeating: UInt8(truncatingIfNeeded: number), count: length)
+        slab.set(
+          row, word: word("name"),
+          to: text.withUnsafeBytes { slab.appendTail($0.baseAddress, count: $0.count) })
+      }
+      #expect(slab.count * slab.stride + slab.tailCount < RowSlab.targetSizeInBytes + slab.stride + length)
+      slabs.append(slab)
+    }
+    for slab in slabs {
+      for position in 0..<slab.count {
+        let row: RowRef = slab.row(position)
+        #expect(row.key == Int64(position + 1))
+        #expect(row.integer(word("count")) == -row.key)
+        #expect(!row.hasValue(word("ratio")), "the memory of a slab before holds other values")
+        let name: UnsafeRawBufferPointer = row.bytes(word("name"))
+        #expect(name.count == length)
+        #expect(name.allSatisfy { $0 == UInt8(truncatingIfNeeded: row.key) })
+      }
+    }
+  }
+
   @Test func `empty bytes are a value`() {
     let slab = RowSlab(layout: thing, family: false, rowCapacity: 1)
     let row = slab.appendRow(key: 1, entity: 0, version: 1)

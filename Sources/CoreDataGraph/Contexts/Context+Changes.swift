@@ -239,12 +239,12 @@ extension NSManagedObjectContext {
       work.removeObjects(outside: identityMap)
       retained.removeObjects(outside: identityMap)
     }
-    let insertions: Set<NSManagedObject> = Set(insertedNow)
+    let insertions: Set<NSManagedObject> = Set(spaced: insertedNow)
     work.recordAnnouncement(of: insertions)
     var info: [AnyHashable: Any] = [:]
     if !insertedNow.isEmpty { info[NSInsertedObjectsKey] = insertions }
-    if !updatedNow.isEmpty { info[NSUpdatedObjectsKey] = Set(updatedNow) }
-    if !deletedNow.isEmpty { info[NSDeletedObjectsKey] = Set(deletedNow) }
+    if !updatedNow.isEmpty { info[NSUpdatedObjectsKey] = Set(spaced: updatedNow) }
+    if !deletedNow.isEmpty { info[NSDeletedObjectsKey] = Set(spaced: deletedNow) }
     if !refreshedNow.isEmpty { info[NSRefreshedObjectsKey] = Set(refreshedNow) }
     if !invalidatedNow.isEmpty { info[NSInvalidatedObjectsKey] = Set(invalidatedNow) }
     return info

@@ -22,6 +22,7 @@ extension NSManagedObjectContext {
   @inline(__always)
   private final func makeFault(_ home: ObjectHome, key: Int64) -> NSManagedObject {
     let made: NSManagedObject = home.makeObject()
+    made.settle(in: home)
     made.key = key
     made.insertFlags(identityMap.marks.union(.fault))
     retained.record(made)
@@ -43,17 +44,24 @@ extension NSManagedObjectContext {
     var later: [(object: NSManagedObject, row: RowRef)] = []
     let count: Int = batch.count
     result.reserveCapacity(count)
-    identityMap.withTable(store: store.ordinal, root: root) { table in
-      table.reserve(more: count)
+    identityMap.withTableAddress(store: store.ordinal, root: root) { address in
       // An empty table needs no look-up: the first fetch, which usually is the largest, saves one probe for
-      // each row.
-      let isFresh: Bool = table.count == 0
+      // each row. A table with objects may have those of this batch already, and grows when it must.
+      let isFresh: Bool = address.pointee.count == 0
+      if isFresh { address.pointee.reserve(more: count) }
+      let marks: ObjectFlags = identityMap.marks.union(.fault)
       for slab in batch.slabs {
+        var slabs = References(slab, count: slab.count)
+        var homes = References(home, count: slab.count)
+        defer {
+          slabs.end()
+          homes.end()
+        }
         for position in 0..<slab.count {
           // No `RowRef`, which would retain the slab for each row.
-          let base: UnsafeMutableRawPointer = slab.rows + position * slab.stride
+          let base: UnsafeMutableRawPointer = slab.rows + position &* slab.stride
           let key: Int64 = RowLayout.key(base)
-          if !isFresh, let known = IdentityMap.find(key, in: table) {
+          if !isFresh, let known = IdentityMap.find(key, in: address.pointee) {
             let row = RowRef(slab: slab, base: base)
             // A changed object keeps the row that its changes are based on: optimistic locking compares with
             // it.
@@ -71,12 +79,18 @@ extension NSManagedObjectContext {
           }
           let entity: Int = RowLayout.entity(base)
           if home.facts.pointee.index != entity {
-            home = identityMap.homes.home(of: runtimes[entity], store, in: identityMap)
+            homes.end()
+            home = identityMap.homes.home(of: runtimes[entity], store, in: identityMap, address)
+            homes = References(home, count: slab.count - position)
           }
-          let made: NSManagedObject = makeFault(home, key: key)
-          made.rowSlab = slab
+          let made: NSManagedObject = home.makeObject()
+          made.settle(in: homes.take())
+          made.key = key
+          made.insertFlags(marks)
+          retained.record(made)
+          made.rowSlab = slabs.take()
           made.rowBase = base
-          table.insert(key, IdentityMap.payload(of: made))
+          address.pointee.insert(key, IdentityMap.payload(of: made))
           result.append(made)
         }
       }
@@ -118,17 +132,18 @@ extension NSManagedObjectContext {
     var result: [NSManagedObject] = []
     result.reserveCapacity(ids.count)
     var new: [NSManagedObject] = []
-    identityMap.withTable(store: store.ordinal, root: home.facts.pointee.rootIndex) { table in
+    identityMap.withTableAddress(store: store.ordinal, root: home.facts.pointee.rootIndex) { address in
+      if address.pointee.count == 0 { address.pointee.reserve(more: ids.count) }
       for id in ids {
-        if let known = IdentityMap.find(id.key, in: table) {
+        if let known = IdentityMap.find(id.key, in: address.pointee) {
           result.append(known)
           continue
         }
         if home.facts.pointee.index != Int(id.entity) {
-          home = identityMap.homes.home(of: runtimes[Int(id.entity)], store, in: identityMap)
+          home = identityMap.homes.home(of: runtimes[Int(id.entity)], store, in: identityMap, address)
         }
         let made: NSManagedObject = makeFault(home, key: id.key)
-        table.insert(id.key, IdentityMap.payload(of: made))
+        address.pointee.insert(id.key, IdentityMap.payload(of: made))
         result.append(made)
         if store.observesRegistration { new.append(made) }
       }

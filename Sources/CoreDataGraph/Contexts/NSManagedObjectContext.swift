@@ -140,7 +140,14 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
       newValue?.contexts.add(self)
     }
   }
-  @exclusivity(unchecked) private final var ownCoordinator: NSPersistentStoreCoordinator?
+  @exclusivity(unchecked) private final var ownCoordinator: NSPersistentStoreCoordinator? {
+    didSet { modelSerial = UInt64(ownCoordinator?.runtime.serial ?? 0) }
+  }
+  /// The serial of the own coordinator's model; 0 if there is none. With it most new objects are found to be
+  /// of the context's model, without asking for coordinator and model.
+  @exclusivity(unchecked) final private(set) var modelSerial: UInt64 = 0
+  /// The entity of the last new object that was made by its class.
+  @exclusivity(unchecked) final var lastMade: (objectClass: ObjectIdentifier, runtime: EntityRuntime)?
 
   /// The context that this one reads from and saves to, in place of stores. Set it once, before the context
   /// is used.
@@ -296,6 +303,17 @@ nonisolated open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   /// Inserts a new object into the context. `init(context:)` and `init(entity:insertInto:)` do it already.
   open func insert(_ object: NSManagedObject) {
     requireQueue("insert(_:) was called")
+    if object.isPlainlyNew(in: self) {
+      object.settle(in: identityMap.homes.home(of: object.home.runtime, nil, in: identityMap))
+      object.key = IdentityMap.makeTemporaryKey()
+      object.insertFlags(identityMap.marks)
+      identityMap.insertNew(object)
+      if object.state == nil { object.state = ObjectState(values: object.runtime.template) }
+      noteInsertion(of: object)
+      object.insertFlags(.awoken)
+      object.awakeFromInsert()
+      return
+    }
     if object.flags.contains(.remotelyDeleted) { removeDeleted(object) }
     if object.identityMap === identityMap {
       // Inserting an object that was deleted before its first save restores it.

@@ -21,7 +21,7 @@ extension NSManagedObjectContext {
     {
       let objects: [NSManagedObject] = try withCocoaErrors {
         let objects: [NSManagedObject] = try fetchObjects(description)
-        try requireClass(wanted, of: objects)
+        if try objects.count < 16 || !hasOnly(wanted, description) { try requireClass(wanted, of: objects) }
         return objects
       }
       return unsafeBitCast(objects, to: [T].self)
@@ -252,6 +252,19 @@ extension NSManagedObjectContext {
   }
 
   // MARK: Casting
+
+  /// Whether all objects that a request can return are of a class: then none of them need be examined.
+  private func hasOnly(_ wanted: NSManagedObject.Type, _ request: FetchParameters) throws -> Bool {
+    if wanted == NSManagedObject.self { return true }
+    // A store of the program's own may return anything.
+    guard let coordinator = persistentStoreCoordinator,
+      coordinator.persistentStores.allSatisfy({ !$0.needsRequests })
+    else { return false }
+    let model: ModelRuntime = coordinator.runtime
+    return try request.runtime(in: model).layout.family.allSatisfy {
+      ClassAncestry.isClass(model.entities[$0].objectClass, below: wanted)
+    }
+  }
 
   /// Throws unless all objects are of a class. One check for each entity instead of one for each object:
   /// casting a large array costs more than the fetch.

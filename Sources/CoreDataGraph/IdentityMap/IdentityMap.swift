@@ -23,8 +23,12 @@ final class IdentityMap: @unchecked Sendable {
 
   private let lock = Guarded(())
   // The lock excludes overlapping accesses.
-  @exclusivity(unchecked) private var tables: [[Int64HashMap]] = []
+  @exclusivity(unchecked) private var tables: [[Table]] = []
   @exclusivity(unchecked) private var newerRows: [Place: RowSlab] = [:]
+
+  /// The table of a hierarchy, at an address that stays as long as the map: homes keep it, so that an object
+  /// that is deallocated finds its entry at once.
+  typealias Table = UnsafeMutablePointer<Int64HashMap>
 
   private struct Place: Hashable {
     let ordinal: Int
@@ -51,7 +55,26 @@ final class IdentityMap: @unchecked Sendable {
 
   private func prepare(_ ordinal: Int, _ root: Int) {
     while tables.count <= ordinal { tables.append([]) }
-    while tables[ordinal].count <= root { tables[ordinal].append(Int64HashMap()) }
+    while tables[ordinal].count <= root {
+      let table: Table = .allocate(capacity: 1)
+      table.initialize(to: Int64HashMap())
+      tables[ordinal].append(table)
+    }
+  }
+
+  deinit {
+    for table in tables.joined() {
+      table.deinitialize(count: 1)
+      table.deallocate()
+    }
+  }
+
+  /// The table of a hierarchy, to be used under the lock.
+  func table(store ordinal: Int, root: Int) -> Table {
+    lock.withLock { _ in
+      prepare(ordinal, root)
+      return tables[ordinal][root]
+    }
   }
 
   /// Runs `body` with the table of a hierarchy, under the lock.
@@ -60,7 +83,17 @@ final class IdentityMap: @unchecked Sendable {
   ) rethrows -> Result {
     try lock.withLock { _ in
       prepare(ordinal, root)
-      return try body(&tables[ordinal][root])
+      return try body(&tables[ordinal][root].pointee)
+    }
+  }
+
+  /// The same with the table's address, which homes that are made meanwhile get.
+  func withTableAddress<Result>(
+    store ordinal: Int, root: Int, _ body: (Table) throws -> Result
+  ) rethrows -> Result {
+    try lock.withLock { _ in
+      prepare(ordinal, root)
+      return try body(tables[ordinal][root])
     }
   }
 
@@ -68,6 +101,12 @@ final class IdentityMap: @unchecked Sendable {
     withTable(store: ordinal, root: root) { table in
       _ = table.insert(key, IdentityMap.payload(of: object))
     }
+  }
+
+  /// Inserts an object whose home is one of the map's.
+  func insertNew(_ object: NSManagedObject) {
+    guard let table = object.home.table else { preconditionFailure("An object outside was to be inserted.") }
+    lock.withLock { _ in _ = table.pointee.insert(object.key, IdentityMap.payload(of: object)) }
   }
 
   func remove(_ object: NSManagedObject, store ordinal: Int, root: Int, key: Int64) {
@@ -83,6 +122,28 @@ final class IdentityMap: @unchecked Sendable {
     }
   }
 
+  /// Removes an object that is being deallocated: what `remove` does, without looking its table up and
+  /// without retaining anything.
+  @inline(__always)
+  func removeDeallocated(_ object: NSManagedObject, _ home: ObjectHome) {
+    guard let table = home.table else { return }
+    let isNoted: Bool = lock.withLock { _ in
+      let removed: UInt64? = table.pointee.remove(object.key, ifPayload: IdentityMap.payload(of: object))
+      if removed == nil { return false }
+      if !newerRows.isEmpty { removeNewerRow(of: object) }
+      return observesRegistration
+    }
+    if isNoted, let store = object.store, store.observesRegistration {
+      registrations.add(object, in: store, isRegistered: false)
+    }
+  }
+
+  @inline(never)
+  private func removeNewerRow(of object: NSManagedObject) {
+    let root: Int = object.runtime.layout.rootIndex
+    newerRows[Place(ordinal: object.store?.ordinal ?? 0, root: root, key: object.key)] = nil
+  }
+
   /// Notes that an object of a store that observes registration has come into the context.
   func noteRegistration(of object: NSManagedObject) {
     guard let store = object.store else { return }
@@ -93,15 +154,22 @@ final class IdentityMap: @unchecked Sendable {
   /// Moves new objects from their temporary keys to those that a save has assigned, under one lock.
   func makePermanent(_ objects: [NSManagedObject], keys: [Int64], store: NSPersistentStore) {
     lock.withLock { _ in
-      for (place, object) in objects.enumerated() where object.store == nil {
-        let root: Int = object.runtime.layout.rootIndex
-        prepare(store.ordinal, root)
-        tables[0][root].remove(object.key)
-        object.store = store
+      let ordinal: Int = store.ordinal
+      let observes: Bool = store.observesRegistration
+      for (place, object) in objects.enumerated() where object.home.store == nil {
+        let root: Int = object.home.facts.pointee.rootIndex
+        prepare(0, root)
+        prepare(ordinal, root)
+        tables[0][root].pointee.remove(object.key)
+        if object.home.identityMap === self {
+          object.move(to: store, in: self, tables[ordinal][root])
+        } else {
+          object.store = store
+        }
         object.key = keys[place]
-        object.cachedID = nil
-        tables[store.ordinal][root].insert(object.key, IdentityMap.payload(of: object))
-        if store.observesRegistration {
+        if object.cachedID != nil { object.cachedID = nil }
+        tables[ordinal][root].pointee.insert(object.key, IdentityMap.payload(of: object))
+        if observes {
           observesRegistration = true
           registrations.add(object, in: store, isRegistered: true)
         }
@@ -119,12 +187,13 @@ final class IdentityMap: @unchecked Sendable {
         prepare(old.ordinal, root)
         prepare(new.ordinal, root)
         let payload: UInt64 = IdentityMap.payload(of: object)
-        let isKnown: Bool = tables[old.ordinal][root].remove(object.key, ifPayload: payload) != nil
-        object.store = new
+        let isHere: Bool = object.home.identityMap === self
+        let isKnown: Bool = tables[old.ordinal][root].pointee.remove(object.key, ifPayload: payload) != nil
+        if isHere { object.move(to: new, in: self, tables[new.ordinal][root]) } else { object.store = new }
         if let keys { object.key = keys[place] }
         object.cachedID = nil
         object.faultBatch = nil
-        if isKnown { _ = tables[new.ordinal][root].insert(object.key, payload) }
+        if isKnown { _ = tables[new.ordinal][root].pointee.insert(object.key, payload) }
         if isKnown, new.observesRegistration {
           observesRegistration = true
           registrations.add(object, in: new, isRegistered: true)
@@ -160,7 +229,7 @@ final class IdentityMap: @unchecked Sendable {
       var result: [NSManagedObject] = []
       for store in tables {
         for table in store {
-          table.forEach { _, payload in
+          table.pointee.forEach { _, payload in
             if let object = IdentityMap.retained(payload) { result.append(object) }
           }
         }

@@ -120,7 +120,53 @@ extension NSManagedObject {
     try withCocoaErrors { try context.throwingReadFailures(body) }
   }
 
+  /// Whether a look at the values that are to be saved finds all of them valid: nothing is retained or read
+  /// for it. If not, or if more is to be checked, `checkSlots` decides.
+  private final func isPlainlyValid() -> Bool {
+    let facts: UnsafePointer<EntityFacts> = home.facts
+    if facts.pointee.hasChecksOfClass { return false }
+    guard let state else { return false }
+    let isNew: Bool = flags.contains(.inserted)
+    let changed: SlotSet = state.changed
+    return state.values.withUnsafeBufferPointer { values in
+      for slot in 0..<facts.pointee.slotCount {
+        let brief: UnsafeMutablePointer<CompactSlot> = facts.pointee.slots + slot
+        switch brief.pointee.role {
+        case .attribute:
+          if brief.pointee.isElement { return false }
+          if !isNew, !changed.contains(slot) { continue }
+          if brief.pointee.isDerived { continue }
+          if brief.pointee.hasPredicates { return false }
+          switch values[slot] {
+          case .unset, .string: continue
+          case .null: if brief.pointee.isRequired { return false }
+          case .integer(let number):
+            if brief.pointee.kind == .int16, Int64(Int16(truncatingIfNeeded: number)) != number {
+              return false
+            }
+            if brief.pointee.kind == .int32, Int64(Int32(truncatingIfNeeded: number)) != number {
+              return false
+            }
+          case .double(let number): if number.isNaN { return false }
+          case .object: return false
+          }
+        case .toOne:
+          if !isNew, !changed.contains(slot) { continue }
+          if brief.pointee.isRequired || brief.pointee.hasPredicates { return false }
+        case .toMany:
+          if brief.pointee.isRequired || brief.pointee.hasPredicates || brief.pointee.isCounted {
+            return false
+          }
+        case .other: continue
+        case .transient, .composite: return false
+        }
+      }
+      return true
+    }
+  }
+
   private final func checkSlots(isUnchecked: Bool) throws {
+    if !isUnchecked, isPlainlyValid() { return }
     var failures: [any Error] = []
     let isNew: Bool = isUnchecked || flags.contains(.inserted)
     let usesClassCheck: Bool = runtime.validatesValues

@@ -212,6 +212,15 @@ extension NSManagedObject {
   /// Sets an attribute and records the change.
   @inline(__always)
   final func setSlot(_ slot: Int, _ value: SlotValue) {
+    // An object that is new in this event: its insertion is all that is recorded.
+    if flags.intersection(.whenNewAndQuiet) == [.inserted, .eventInserted], let state {
+      return Unmanaged.passUnretained(state)._withUnsafeGuaranteedRef { $0.setNew(slot, value) }
+    }
+    setRecordedSlot(slot, value)
+  }
+
+  @inline(never)
+  private final func setRecordedSlot(_ slot: Int, _ value: SlotValue) {
     fireFault(slot, .write)
     withObservers(of: slot) {
       let state: ObjectState = ensureState()
@@ -252,11 +261,42 @@ extension NSManagedObject {
   final func persistentChanges(_ values: TransformedValues? = nil) -> SlotSet {
     guard let state else { return SlotSet() }
     var result = SlotSet()
-    for slot in state.changed.members where differsFromRow(slot, state, values) { result.insert(slot) }
+    state.changed.forEach { if differsFromRow($0, state, values) { result.insert($0) } }
     return result
   }
 
+  /// The same for a number or a text, compared with the row's bytes; nil if more must be looked at.
+  @inline(__always)
+  private final func plainlyDiffersFromRow(_ slot: Int, _ state: ObjectState) -> Bool? {
+    let brief: CompactSlot = compactSlot(slot)
+    guard state.base == nil, brief.role == .attribute, let base = rowBase else { return nil }
+    let stored: UInt64? = RowLayout.value(Int(brief.word), base, headerSize: home.facts.pointee.headerSize)
+    switch state.values[slot] {
+    case .unset: return false
+    case .null: return stored != nil
+    case .integer(let number):
+      guard brief.form == .integer else { return nil }
+      return stored.map { Int64(bitPattern: $0) != number } ?? true
+    case .double(let number):
+      guard brief.form.isFloatingPoint else { return nil }
+      guard let stored else { return true }
+      let old = Double(bitPattern: stored)
+      return !(old == number || (old.isNaN && number.isNaN))
+    case .string(var text):
+      guard brief.form == .string, let slab = rowSlab else { return nil }
+      guard let stored else { return true }
+      return text.withUTF8 { new in
+        let old: UnsafeRawBufferPointer = RowLayout.bytes(stored, tail: slab.tail)
+        if old.count != new.count { return true }
+        guard let old = old.baseAddress, let now = new.baseAddress else { return false }
+        return memcmp(old, now, new.count) != 0
+      }
+    case .object: return nil
+    }
+  }
+
   final func differsFromRow(_ slot: Int, _ state: ObjectState, _ values: TransformedValues? = nil) -> Bool {
+    if let differs = plainlyDiffersFromRow(slot, state) { return differs }
     if runtime.compactSlots[slot].kind == .transformable, runtime.compactSlots[slot].role == .attribute,
       case .object = state.values[slot]
     {

@@ -57,10 +57,17 @@ nonisolated open class NSManagedObject: NSObject, NSFetchRequestResult {
     set { move(to: home.runtime, home.identityMap, newValue) }
   }
 
+  /// Whether the object was just made, of an entity of a context's model: nothing need be undone to insert it
+  /// there.
+  @inline(__always)
+  final func isPlainlyNew(in context: NSManagedObjectContext) -> Bool {
+    key == 0 && flags.isEmpty && rowBase == nil && cachedID == nil && home.table == nil && home.store == nil
+      && home.facts.pointee.modelSerial == context.modelSerial && !home.facts.pointee.isAbstract
+  }
+
   /// For a new object, whose home is its entity.
   @inline(__always)
-  final func settle(in new: ObjectHome) {
-    assert(home === new.runtime)
+  final func settle(in new: consuming ObjectHome) {
     home = new
   }
 
@@ -72,8 +79,13 @@ nonisolated open class NSManagedObject: NSObject, NSFetchRequestResult {
     } else if let former = home.identityMap {
       home = former.homes.homeOutside(of: runtime, store)
     } else {
-      home = store.map { ObjectHome(runtime, nil, $0) } ?? runtime
+      home = store.map { ObjectHome(runtime, nil, $0, nil) } ?? runtime
     }
+  }
+
+  /// Moves the object to a store, for an identity map whose lock is held.
+  final func move(to store: NSPersistentStore, in identityMap: IdentityMap, _ table: IdentityMap.Table) {
+    home = identityMap.homes.home(of: home.runtime, store, in: identityMap, table)
   }
 
   /// The values of the last fetch or save.
@@ -120,7 +132,11 @@ nonisolated open class NSManagedObject: NSObject, NSFetchRequestResult {
   /// A subclass that overrides it calls super and changes no property in it (use ``awakeFromInsert()``).
   public init(entity: NSEntityDescription, insertInto context: NSManagedObjectContext?) {
     let described: EntityRuntime = .of(entity)
-    home = context.map { described.inModel(of: $0) } ?? described
+    if let context, described.facts.pointee.modelSerial != context.modelSerial {
+      home = described.inModel(of: context)
+    } else {
+      home = described
+    }
     key = 0
     super.init()
     if let context { context.insert(self) }
@@ -135,6 +151,7 @@ nonisolated open class NSManagedObject: NSObject, NSFetchRequestResult {
   public required convenience init(_ new: NewManagedObject) {
     switch new.origin {
     case .entity(let entity, let context): self.init(entity: entity, insertInto: context)
+    case .fetched(let entity): self.init(entity: entity.takeUnretainedValue(), insertInto: nil)
     case .classInContext(let context):
       self.init(entity: Self.entityRuntime(in: context).layout.entity, insertInto: context)
     }
@@ -152,10 +169,8 @@ nonisolated open class NSManagedObject: NSObject, NSFetchRequestResult {
   }
 
   deinit {
-    if let identityMap = home.identityMap {
-      identityMap.remove(
-        self, store: home.store?.ordinal ?? 0, root: home.facts.pointee.rootIndex, key: key)
-    }
+    // The object retains its home: no further reference is needed.
+    Unmanaged.passUnretained(home)._withUnsafeGuaranteedRef { $0.remove(self) }
     if state != nil { DeferredRelease.release(&state, of: runtime) }
   }
 
@@ -260,6 +275,17 @@ nonisolated open class NSManagedObject: NSObject, NSFetchRequestResult {
   open class var contextShouldIgnoreUnmodeledPropertyChanges: Bool { true }
 
   static func entityRuntime(in context: NSManagedObjectContext) -> EntityRuntime {
+    if let last = context.lastMade, last.objectClass == ObjectIdentifier(self),
+      last.runtime.facts.pointee.modelSerial == context.modelSerial
+    {
+      return last.runtime
+    }
+    let found: EntityRuntime = findEntityRuntime(in: context)
+    context.lastMade = (ObjectIdentifier(self), found)
+    return found
+  }
+
+  private static func findEntityRuntime(in context: NSManagedObjectContext) -> EntityRuntime {
     guard let model = context.persistentStoreCoordinator?.runtime else {
       fatalError("\(self)(context:) needs a context with a persistent store coordinator; set one first.")
     }

@@ -1,3 +1,4 @@
+import CSwiftRuntime
 import CoreDataModel
 import CoreDataStorage
 
@@ -14,6 +15,8 @@ class ObjectHome: @unchecked Sendable {
   final let identityMap: IdentityMap?
   /// The store that holds the rows; nil before the first save.
   final let store: NSPersistentStore?
+  /// The identity map's table that has the objects; nil outside a context.
+  final let table: IdentityMap.Table?
   /// What accessors read of the entity, without retaining it.
   final let facts: UnsafePointer<EntityFacts>
   /// The class of the objects, and what makes one: here so that making many retains nothing else.
@@ -23,10 +26,15 @@ class ObjectHome: @unchecked Sendable {
   final var runtime: EntityRuntime { otherRuntime ?? unsafeDowncast(self, to: EntityRuntime.self) }
 
   /// The home of an entity's objects in a context or a store.
-  init(_ runtime: EntityRuntime, _ identityMap: IdentityMap?, _ store: NSPersistentStore?) {
+  /// `table`: that of the entity's hierarchy; nil if there is no identity map.
+  init(
+    _ runtime: EntityRuntime, _ identityMap: IdentityMap?, _ store: NSPersistentStore?,
+    _ table: IdentityMap.Table?
+  ) {
     otherRuntime = runtime
     self.identityMap = identityMap
     self.store = store
+    self.table = table
     facts = runtime.facts
     objectClass = runtime.objectClass
     new = runtime.new
@@ -40,17 +48,47 @@ class ObjectHome: @unchecked Sendable {
     otherRuntime = nil
     identityMap = nil
     store = nil
+    table = nil
     self.facts = facts
     self.objectClass = objectClass
-    new = NewManagedObject(entity, nil)
+    new = NewManagedObject(unretained: entity)
   }
 
-  /// A new object, which is not registered in the identity map yet.
+  /// Removes an object that is being deallocated from the identity map.
   @inline(__always)
-  final func makeObject() -> NSManagedObject {
-    let made: NSManagedObject = objectClass.init(new)
-    made.settle(in: self)
-    return made
+  final func remove(_ object: NSManagedObject) { identityMap?.removeDeallocated(object, self) }
+
+  /// A new object, which is not registered in the identity map yet. Its home is the entity: see
+  /// `settle(in:)`.
+  @inline(__always)
+  final func makeObject() -> NSManagedObject { objectClass.init(new) }
+}
+
+/// References to one object, taken beforehand by one atomic operation in place of one for each.
+struct References<Object: AnyObject> {
+  private let object: Unmanaged<Object>
+  private var left: Int
+
+  /// References for so many owners. `end` must be called.
+  @inline(__always)
+  init(_ object: Object, count: Int) {
+    self.object = .passUnretained(object)
+    left = count
+    if count > 0 { _ = swift_retain_n(self.object.toOpaque(), UInt32(count)) }
+  }
+
+  /// The reference for the next owner; there must be one left.
+  @inline(__always)
+  mutating func take() -> Object {
+    left &-= 1
+    return object.takeRetainedValue()
+  }
+
+  /// Releases the references that nobody has taken.
+  @inline(__always)
+  mutating func end() {
+    if left > 0 { swift_release_n(object.toOpaque(), UInt32(left)) }
+    left = 0
   }
 }
 
@@ -64,8 +102,16 @@ struct EntityFacts {
   let rootIndex: Int
   let headerSize: Int
   let slots: UnsafeMutablePointer<CompactSlot>
+  let slotCount: Int
   /// Whether the class overrides `awakeFromFetch()`.
   let awakesFromFetch: Bool
+  /// Whether a save checks more than the attributes' types and presence: by the class, or for values that
+  /// accessors compute.
+  let hasChecksOfClass: Bool
+  /// Whether all values can be read from the row again after a save: no relationships, transient values or
+  /// objects.
+  let isAllInRow: Bool
+  let isAbstract: Bool
 }
 
 extension IdentityMap {
@@ -76,8 +122,10 @@ extension IdentityMap {
     /// The last one of objects that left the context: they keep their store.
     private var outside: ObjectHome?
 
+    /// `table`: that of the entity's hierarchy, for a caller that holds the identity map's lock.
     mutating func home(
-      of runtime: EntityRuntime, _ store: NSPersistentStore?, in identityMap: IdentityMap
+      of runtime: EntityRuntime, _ store: NSPersistentStore?, in identityMap: IdentityMap,
+      _ table: IdentityMap.Table? = nil
     ) -> ObjectHome {
       let ordinal: Int = store?.ordinal ?? 0
       while byOrdinal.count <= ordinal { byOrdinal.append([]) }
@@ -86,7 +134,9 @@ extension IdentityMap {
       if let known = byOrdinal[ordinal][index], known.runtime === runtime, known.store === store {
         return known
       }
-      let made = ObjectHome(runtime, identityMap, store)
+      let made = ObjectHome(
+        runtime, identityMap, store,
+        table ?? identityMap.table(store: ordinal, root: runtime.layout.rootIndex))
       byOrdinal[ordinal][index] = made
       return made
     }
@@ -94,7 +144,7 @@ extension IdentityMap {
     mutating func homeOutside(of runtime: EntityRuntime, _ store: NSPersistentStore?) -> ObjectHome {
       guard let store else { return runtime }
       if let outside, outside.runtime === runtime, outside.store === store { return outside }
-      let made = ObjectHome(runtime, nil, store)
+      let made = ObjectHome(runtime, nil, store, nil)
       outside = made
       return made
     }

@@ -33,6 +33,13 @@ final class ObjectState {
     formerVersion = nil
   }
 
+  /// Sets a value of an object that is new in this event.
+  @inline(__always)
+  func setNew(_ slot: Int, _ value: SlotValue) {
+    values[slot] = value
+    changed.insert(slot)
+  }
+
   // MARK: The current event
 
   /// Records the value of a slot, before its first change in an event.

@@ -217,6 +217,8 @@ struct CompactSlot {
   /// What validation must check in addition to the type.
   let isRequired: Bool
   let hasPredicates: Bool
+  /// For a to-many relationship: whether the number of members is checked.
+  let isCounted: Bool
   let isDerived: Bool
   /// An element of a composite attribute, which is checked as a whole.
   let isElement: Bool
@@ -229,6 +231,7 @@ struct CompactSlot {
   init(_ slot: PropertySlot) {
     hasPredicates = !slot.property.validationPredicates.isEmpty
     isRequired = !slot.property.isOptional
+    isCounted = slot.relationship.map { $0.isToMany && ($0.minCount > 0 || $0.maxCount > 0) } ?? false
     isDerived = slot.isDerived
     isElement = slot.isElement
     hasInverse = slot.inverseSlot != nil
@@ -319,7 +322,10 @@ final class EntityRuntime: ObjectHome, @unchecked Sendable {
       if case .stored(.transformable, _) = layout.slots[number].role { return true }
       return false
     }
-    super.init(entityItself: layout.entity, Self.facts(model, layout, objectClass), objectClass)
+    super.init(
+      entityItself: layout.entity,
+      Self.facts(model, layout, objectClass, hasChecksOfClass: validatesValues || accessors != nil),
+      objectClass)
   }
 
   deinit {
@@ -328,7 +334,8 @@ final class EntityRuntime: ObjectHome, @unchecked Sendable {
   }
 
   private static func facts(
-    _ model: ModelRuntime, _ layout: EntityLayout, _ objectClass: NSManagedObject.Type
+    _ model: ModelRuntime, _ layout: EntityLayout, _ objectClass: NSManagedObject.Type,
+    hasChecksOfClass: Bool
   ) -> UnsafePointer<EntityFacts> {
     let slots: UnsafeMutablePointer<CompactSlot> = .allocate(capacity: max(1, layout.slots.count))
     for (number, slot) in layout.slots.enumerated() {
@@ -338,8 +345,13 @@ final class EntityRuntime: ObjectHome, @unchecked Sendable {
     made.initialize(
       to: EntityFacts(
         modelSerial: UInt64(model.serial), index: layout.index, rootIndex: layout.rootIndex,
-        headerSize: layout.headerSize, slots: slots,
-        awakesFromFetch: MethodOverride.ofAwakening.isOverridden(by: objectClass)))
+        headerSize: layout.headerSize, slots: slots, slotCount: layout.slots.count,
+        awakesFromFetch: MethodOverride.ofAwakening.isOverridden(by: objectClass),
+        hasChecksOfClass: hasChecksOfClass,
+        isAllInRow: (0..<layout.slots.count).allSatisfy {
+          slots[$0].role == .attribute && slots[$0].kind != .transformable
+        },
+        isAbstract: layout.isAbstract))
     return UnsafePointer(made)
   }
 

@@ -6,6 +6,8 @@ public struct NewManagedObject {
   enum Origin {
     case entity(NSEntityDescription, NSManagedObjectContext?)
     case classInContext(NSManagedObjectContext)
+    /// An object of a fetch. Its home keeps the description; each object would retain it twice more.
+    case fetched(Unmanaged<NSEntityDescription>)
   }
   let origin: Origin
 
@@ -13,6 +15,8 @@ public struct NewManagedObject {
     origin = .entity(entity, context)
   }
   init(_ context: NSManagedObjectContext) { origin = .classInContext(context) }
+  /// For a home, which retains the description through its entity.
+  init(unretained entity: NSEntityDescription) { origin = .fetched(.passUnretained(entity)) }
 }
 
 // What generic code calls for a class that is known at run time only: `Model(context: context)`,

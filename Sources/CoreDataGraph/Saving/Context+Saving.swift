@@ -248,6 +248,10 @@ extension NSManagedObject {
   final func commit(row saved: RowRef?) {
     if let saved { row = saved }
     guard let state else { return }
+    if home.facts.pointee.isAllInRow {
+      self.state = nil
+      return
+    }
     var keeps = false
     for number in 0..<runtime.slotCount where isKept(number, state) {
       keeps = true

@@ -33,8 +33,8 @@ struct PendingChanges {
   /// the same size it is used, which saves making a large set again.
   func userInfo(lastInserted: Set<NSManagedObject>) -> [AnyHashable: Any] {
     [
-      NSInsertedObjectsKey: lastInserted.count == inserted.count ? lastInserted : Set(inserted),
-      NSUpdatedObjectsKey: Set(updated), NSDeletedObjectsKey: Set(deleted),
+      NSInsertedObjectsKey: lastInserted.count == inserted.count ? lastInserted : Set(spaced: inserted),
+      NSUpdatedObjectsKey: Set(spaced: updated), NSDeletedObjectsKey: Set(spaced: deleted),
     ]
   }
 }
@@ -59,8 +59,17 @@ struct SavedIDs: Sendable {
 
   var userInfo: [AnyHashable: Any] {
     [
-      NSInsertedObjectIDsKey: Set(inserted), NSUpdatedObjectIDsKey: Set(updated),
-      NSDeletedObjectIDsKey: Set(deleted),
+      NSInsertedObjectIDsKey: Set(spaced: inserted), NSUpdatedObjectIDsKey: Set(spaced: updated),
+      NSDeletedObjectIDsKey: Set(spaced: deleted),
     ]
+  }
+}
+
+extension Set {
+  /// A set of elements that differ, with much space between them: to compare two objects costs more than all
+  /// the rest, and where few are neighbours few are compared.
+  init(spaced elements: [Element]) {
+    self.init(minimumCapacity: elements.count * 2)
+    for element in elements { insert(element) }
   }
 }

@@ -88,9 +88,7 @@ struct SavePlanner {
       if let last = plan.inserts[group].rows.slabs.last, !last.isFull {
         slab = last
       } else {
-        slab = RowSlab(
-          layout: layout, family: false,
-          rowCapacity: min(objects.count, max(1, RowSlab.targetSizeInBytes / max(1, layout.rowSize) / 2)))
+        slab = nextSlab(after: plan.inserts[group].rows.slabs.last, layout, count: objects.count)
         plan.inserts[group].rows.slabs.append(slab)
       }
       let key: Int64 = object.key < 0 ? plan.provisionalKey(in: layout) : object.key
@@ -101,6 +99,16 @@ struct SavePlanner {
     }
     // Only now, because adding rows may have moved those before.
     return places.map { $0.slab.row($0.position) }
+  }
+
+  /// The slab for further rows of an entity. `count`: how many there are at most.
+  private func nextSlab(after last: RowSlab?, _ layout: EntityLayout, count: Int) -> RowSlab {
+    if let last, last.count > 0 {
+      return RowSlab(layout: layout, family: false, tailPerRow: last.tailCount / last.count)
+    }
+    return RowSlab(
+      layout: layout, family: false,
+      rowCapacity: min(count, max(1, RowSlab.targetSizeInBytes / max(1, layout.rowSize) / 2)))
   }
 
   /// A row that is restored under its old key must not have a version that others may have read of the
@@ -116,23 +124,24 @@ struct SavePlanner {
     var rows: [RowRef?] = Array(repeating: nil, count: objects.count)
     for (place, object) in objects.enumerated() {
       let changes: SlotSet = object.persistentChanges(values)
-      guard !changes.isEmpty, let old = object.row else { continue }
+      guard !changes.isEmpty, let old = object.row?.version else { continue }
       let layout: EntityLayout = object.runtime.layout
       let slab: RowSlab
       if let last = slabs[layout.index], !last.isFull {
         slab = last
       } else {
-        slab = RowSlab(layout: layout, family: false, rowCapacity: min(objects.count, 256))
+        slab = nextSlab(after: slabs[layout.index], layout, count: objects.count)
         slabs[layout.index] = slab
       }
       let row: UnsafeMutableRawPointer = slab.appendRow(
-        key: object.key, entity: layout.index, version: old.version &+ 1)
+        key: object.key, entity: layout.index, version: old &+ 1)
       try encode(object, all: false, into: slab, row)
       var stored = SlotSet()
-      for slot in changes.members {
-        if case .stored = layout.slots[slot].role, !layout.slots[slot].isDerived { stored.insert(slot) }
+      let briefs: UnsafeMutablePointer<CompactSlot> = object.home.facts.pointee.slots
+      changes.forEach { slot in
+        if briefs[slot].word >= 0, !briefs[slot].isDerived { stored.insert(slot) }
       }
-      pending.append((place, slab, slab.count - 1, stored, old.version))
+      pending.append((place, slab, slab.count - 1, stored, old))
     }
     plan.updates = pending.map { entry in
       let row: RowRef = entry.slab.row(entry.position)
@@ -146,22 +155,39 @@ struct SavePlanner {
   private mutating func encode(
     _ object: NSManagedObject, all: Bool, into slab: RowSlab, _ row: UnsafeMutableRawPointer
   ) throws {
-    let runtime: EntityRuntime = object.runtime
+    // What every slot needs is read once: a reference that is read for each is retained for each.
+    let facts: UnsafePointer<EntityFacts> = object.home.facts
     let state: ObjectState? = object.state
-    for number in 0..<runtime.slotCount {
-      let brief: CompactSlot = runtime.compactSlots[number]
+    let values: [SlotValue] = state?.values ?? []
+    let changed: SlotSet = state?.changed ?? SlotSet()
+    let old: RowRef? = object.row
+    for number in 0..<facts.pointee.slotCount {
+      let brief: CompactSlot = facts.pointee.slots[number]
       guard brief.word >= 0 else { continue }
       let (kind, word): (ColumnKind, Int) = (brief.kind, Int(brief.word))
-      let value: SlotValue = state?.values[number] ?? .unset
-      let isSet: Bool = !value.isUnset && (all || state?.changed.contains(number) == true)
-      if !isSet {
-        slab.copy(word, kind, from: object.row, to: row)
-      } else if kind == .toOne {
+      guard state != nil, all || changed.contains(number), !values[number].isUnset else {
+        slab.copy(word, kind, from: old, to: row)
+        continue
+      }
+      let value: SlotValue = values[number]
+      if isPlain(brief) {
+        switch value {
+        case .integer(let integer) where brief.form == .integer && !isUnvalidated:
+          slab.set(row, word: word, toInteger: integer)
+          continue
+        case .double(let double) where brief.form.isFloatingPoint && !isUnvalidated && !double.isNaN:
+          slab.set(row, word: word, toDouble: double)
+          continue
+        case .null: continue
+        default: break
+        }
+      }
+      if kind == .toOne {
         if case .object(let target) = value, let target = target as? NSManagedObject {
           let id: RowID = try id(of: target, from: object, number)
           note(target, id, hasInverse: brief.hasInverse)
           slab.set(row, word: word, toTarget: id)
-          if brief.hasOrderedInverse, object.row?.leads(to: id, word) != true {
+          if brief.hasOrderedInverse, old?.leads(to: id, word) != true {
             place(object, in: target, id, number)
           }
         }
@@ -176,13 +202,17 @@ struct SavePlanner {
           slab.set(row, word: word, value: isRounded ? value.rounded : value)
           continue
         }
-        switch try values.find(object, number) {
+        switch try self.values.find(object, number) {
         case .changed(let data): slab.set(row, word: word, bytes: data)
-        case .same: slab.copy(word, kind, from: object.row, to: row)
+        case .same: slab.copy(word, kind, from: old, to: row)
         }
       }
     }
   }
+
+  /// Whether a number of a slot is written as it is.
+  @inline(__always)
+  private func isPlain(_ brief: CompactSlot) -> Bool { brief.role == .attribute && !brief.isRounded }
 
   /// The id of the row that a target has, or will have after this save.
   private mutating func id(of target: NSManagedObject, from source: NSManagedObject, _ slot: Int) throws

@@ -49,6 +49,14 @@ final class RowCache: SlabIndex, @unchecked Sendable {
     /// they are swept.
     var waiting: [Int] = []
     var goneWaiting: Int = 0
+    /// The keys of the waiting rows lie between these two, apart from those of slabs that are `unranged`. A
+    /// walk over many objects looks each page's first key up, which is higher than those of all pages before:
+    /// then nothing is indexed for it.
+    var lowestWaiting: Int64 = .max
+    var highestWaiting: Int64 = .min
+    /// Places of waiting slabs whose keys have not been looked at; some may have been freed or used again
+    /// since.
+    var unranged: [Int] = []
     /// Key → place << 32 | position.
     var table = Int64HashMap()
     /// Rises when rows are changed or deleted: a read that began before may already be outdated.
@@ -89,7 +97,7 @@ final class RowCache: SlabIndex, @unchecked Sendable {
   /// The newest cached row for a key, read at `oldest` or later.
   func row(root: Int, key: Int64, since oldest: ContinuousClock.Instant? = nil) -> RowRef? {
     lock.withLock { _ in
-      index(root)
+      if mayWait(key, root) { index(root) }
       guard let place = hierarchies[root].table.find(key) else { return nil }
       let entry: Entry = hierarchies[root].entries[Int(place >> 32)]
       if let oldest, entry.time < oldest { return nil }
@@ -131,8 +139,37 @@ final class RowCache: SlabIndex, @unchecked Sendable {
         hierarchies[root].entries.append(entry)
       }
       hierarchies[root].waiting.append(place)
+      hierarchies[root].unranged.append(place)
       slab.listing = (self, root, place)
     }
+  }
+
+  /// Whether one of the waiting rows may have a key.
+  private func mayWait(_ key: Int64, _ root: Int) -> Bool {
+    if hierarchies[root].waiting.isEmpty { return false }
+    var (lowest, highest): (Int64, Int64) = (
+      hierarchies[root].lowestWaiting, hierarchies[root].highestWaiting
+    )
+    for place in hierarchies[root].unranged where place < hierarchies[root].entries.count {
+      let entry: Entry = hierarchies[root].entries[place]
+      guard entry.slab != nil else { continue }
+      for position in 0..<entry.count {
+        let key: Int64 = (entry.rows + position * entry.stride).load(as: Int64.self)
+        lowest = min(lowest, key)
+        highest = max(highest, key)
+      }
+    }
+    hierarchies[root].unranged.removeAll(keepingCapacity: true)
+    hierarchies[root].lowestWaiting = lowest
+    hierarchies[root].highestWaiting = highest
+    return key >= lowest && key <= highest
+  }
+
+  /// The waiting slabs are others now: their keys are to be looked at again.
+  private func forgetRange(_ root: Int) {
+    hierarchies[root].lowestWaiting = .max
+    hierarchies[root].highestWaiting = .min
+    hierarchies[root].unranged = hierarchies[root].waiting
   }
 
   /// Adds the rows of the waiting slabs to the table.
@@ -141,6 +178,7 @@ final class RowCache: SlabIndex, @unchecked Sendable {
     let waiting: [Int] = hierarchies[root].waiting
     hierarchies[root].waiting = []
     hierarchies[root].goneWaiting = 0
+    forgetRange(root)
     let count: Int = waiting.reduce(0) { sum, place in
       sum + (hierarchies[root].entries[place].slab == nil ? 0 : hierarchies[root].entries[place].count)
     }
@@ -178,6 +216,7 @@ final class RowCache: SlabIndex, @unchecked Sendable {
         // The slab that was listed last: usual for a program that fetches single objects.
         hierarchies[root].waiting.removeLast()
         hierarchies[root].entries.removeLast()
+        if hierarchies[root].unranged.last == place { hierarchies[root].unranged.removeLast() }
         if hierarchies[root].goneWaiting > 0 { sweepWaiting(root) } else { startOver(root) }
         return
       }
@@ -203,6 +242,7 @@ final class RowCache: SlabIndex, @unchecked Sendable {
       hierarchies[root].waiting = waiting.filter { hierarchies[root].entries[$0].slab != nil }
       hierarchies[root].free += waiting.filter { hierarchies[root].entries[$0].slab == nil }
     }
+    forgetRange(root)
     startOver(root)
   }
 
@@ -215,6 +255,7 @@ final class RowCache: SlabIndex, @unchecked Sendable {
     hierarchies[root].entries.removeAll(keepingCapacity: keepsCapacity)
     hierarchies[root].free.removeAll(keepingCapacity: keepsCapacity)
     hierarchies[root].waiting.removeAll(keepingCapacity: keepsCapacity)
+    forgetRange(root)
     hierarchies[root].table = Int64HashMap()
   }
 

@@ -69,6 +69,10 @@ struct ObjectFlags: OptionSet {
   ]
   static let ofWork: ObjectFlags = ofChanges.union(event).union(ofPreparation)
     .union([.cascaded, .remotelyDeleted, .undoable])
+  /// If of these the two of an insertion alone are set, setting a value takes nothing but the value.
+  static let whenNewAndQuiet: ObjectFlags = [
+    .inserted, .eventInserted, .fault, .confined, .orphaned, .tracked, .observed, .untracked,
+  ]
   /// With any of these an access must do more than read the value. This is one test for every read.
   static let slowAccess: ObjectFlags = [.fault, .confined, .orphaned, .tracked]
 }

@@ -49,6 +49,13 @@ package struct RowStatements: Sendable {
       identity + ([table.version] + columns).map { .column(nil, $0) }, where: isAmong(count))
   }
 
+  /// (first key, last key): the rows between them, these included.
+  package func rowsBetween(_ columns: [String]) -> String {
+    select(
+      identity + ([table.version] + columns).map { .column(nil, $0) },
+      where: .between(.column(nil, table.key), .parameter(1), .parameter(2)))
+  }
+
   /// (keys): key and entity number of rows.
   package func entities(count: Int) -> String { select(identity, where: isAmong(count)) }
 
