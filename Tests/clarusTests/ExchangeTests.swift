@@ -38,6 +38,34 @@ import Testing
     #expect(try CommandLineRun(["check", new]).status == 0)
   }
 
+  /// The command has neither the classes nor the transformers of the program.
+  @Test(arguments: ["Shop.sqlite", "Shop.xml", "Shop.bin"])
+  func `a new store has the model that was given, with its classes and transformers, and can be migrated`(
+    name: String
+  ) throws {
+    let folder = try TemporaryFolder()
+    func path(_ name: String) -> String { folder.url.appendingPathComponent(name).path }
+    let (model, store, file) = (path("Shop.xcdatamodeld"), path(name), path("items.json"))
+    func run(_ arguments: String...) throws -> CommandLineRun {
+      let run = try CommandLineRun(arguments)
+      #expect(run.status == 0, "\(arguments): \(run.errors)\(run.output)")
+      return run
+    }
+    _ = try run("model", "new", path("Shop"), "--entity", "Item")
+    _ = try run(
+      "model", "add", model, "attribute", "Item.tags", "Transformable", "--transformer", "ShopTransformer")
+    _ = try run("model", "add", model, "attribute", "Item.parts", "Transformable")
+    try #"[{"tags": "YWJj", "parts": "eHl6"}]"#.write(toFile: file, atomically: true, encoding: .utf8)
+    _ = try run("import", store, file, "--entity", "Item", "--create", "--model", model)
+    if name.hasSuffix(".sqlite") { _ = try run("model", "diff", store, model) }
+    _ = try run("model", "add", model, "version")
+    _ = try run("model", "add", model, "attribute", "Item.title", "String", "--required", "--default", "new")
+    _ = try run("migrate", store, "--to", model, "--verify")
+    let export: String = try run("export", store, "--model", model).output
+    #expect(
+      export.contains(#""parts": "eHl6", "tags": "YWJj", "title": "new""#), "\(export)")
+  }
+
   @Test func `an export changes nothing in the store that it came from`() throws {
     let store = try RichStore()
     defer { store.remove() }

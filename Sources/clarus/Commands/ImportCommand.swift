@@ -118,7 +118,6 @@ struct ImportCommand: ParsableCommand {
     _ records: [ImportRecord], into url: URL, _ kind: any StoreEngineKind, _ model: NSManagedObjectModel,
     _ entityNames: Set<String>?
   ) throws -> StoreImport.Outcome {
-    let model: NSManagedObjectModel = StoredBytesTransformer.model(of: model)
     let configuration: String? = entityNames.flatMap { names in
       model.namedConfigurations.first { Set($0.value) == names }?.key
     }

@@ -90,28 +90,3 @@ enum ImportValues {
     }
   }
 }
-
-/// Passes the bytes of transformable attributes as they are.
-final class StoredBytesTransformer: ValueTransformer {
-  static let name: String = "ClarusStoredBytes"
-
-  override class func transformedValueClass() -> AnyClass { NSData.self }
-  override class func allowsReverseTransformation() -> Bool { true }
-  override func transformedValue(_ value: Any?) -> Any? { value }
-  override func reverseTransformedValue(_ value: Any?) -> Any? { value }
-
-  /// A copy of a model whose objects need no classes of the program.
-  static func model(of model: NSManagedObjectModel) -> NSManagedObjectModel {
-    ValueTransformer.setValueTransformer(
-      StoredBytesTransformer(), forName: NSValueTransformerName(rawValue: name))
-    guard let copy = model.copy() as? NSManagedObjectModel else { return model }
-    for entity in copy.entities {
-      entity.managedObjectClassName = "NSManagedObject"
-      for case let attribute as NSAttributeDescription in entity.properties
-      where attribute.attributeType == .transformableAttributeType {
-        attribute.valueTransformerName = name
-      }
-    }
-    return copy
-  }
-}
