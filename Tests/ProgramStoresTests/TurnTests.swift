@@ -199,6 +199,50 @@ import Testing
     #expect(count == 2)
   }
 
+  /// Each of the two threads is in a method of one store, and asks for objects of the other.
+  @Test(.timeLimit(.minutes(1)))
+  func `two stores whose methods read each other's objects never wait for each other`()
+    throws
+  {
+    let coordinator = NSPersistentStoreCoordinator(managedObjectModel: LibraryModel.make())
+    let stores: [Counting] = try ["first", "second"].map { name in
+      let type = "Counting \(name) \(UUID().uuidString)"
+      NSPersistentStoreCoordinator.registerStoreClass(Counting.self, forStoreType: type)
+      let store = try coordinator.addPersistentStore(
+        ofType: type, configurationName: nil, at: URL(fileURLWithPath: "/nowhere/\(type)"))
+      return try #require(store as? Counting)
+    }
+    let isInside: [DispatchSemaphore] = stores.map { _ in DispatchSemaphore(value: 0) }
+    for (number, store) in stores.enumerated() {
+      let other: Counting = stores[1 - number]
+      let reader: NSManagedObjectContext = context(coordinator)
+      store.whileSaving = {
+        isInside[number].signal()
+        // A second thread that could be in the other store's method by now would be.
+        _ = isInside[1 - number].wait(timeout: .now() + 0.2)
+        try reader.performAndWait {
+          let object = NSEntityDescription.insertNewObject(forEntityName: "Book", into: reader)
+          reader.assign(object, to: other)
+          try reader.obtainPermanentIDs(for: [object])
+        }
+      }
+    }
+    let errors = Locked<[any Error]>([])
+    DispatchQueue.concurrentPerform(iterations: 2) { number in
+      let context: NSManagedObjectContext = context(coordinator)
+      do {
+        try context.performAndWait {
+          context.assign(book("\(number)", in: context), to: stores[number])
+          try context.save()
+        }
+      } catch {
+        errors.withLock { $0.append(error) }
+      }
+    }
+    for error in errors.withLock({ $0 }) { Issue.record(error) }
+    #expect(stores.map { $0.cacheNodes().count } == [1, 1])
+  }
+
   // MARK: One reference object twice
 
   @Test func `a reference object that an unsaved object of another context has is an error`() throws {

@@ -18,6 +18,8 @@ nonisolated open class NSPersistentStoreCoordinator: NSObject, WorkQueueOwner, @
   private let storesLock = NSLock()
   /// For the obsolete `lock()`; the coordinator itself never takes it.
   final let threadLock = NSRecursiveLock()
+  /// Held while a method of a program's store runs.
+  final let programCalls = NSRecursiveLock()
   @exclusivity(unchecked) private var stores: [NSPersistentStore] = []
   private var removing: Set<ObjectIdentifier> = []
   @exclusivity(unchecked) private var exchanges: [ExchangedStore] = []

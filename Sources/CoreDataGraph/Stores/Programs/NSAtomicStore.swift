@@ -26,7 +26,7 @@ nonisolated open class NSAtomicStore: NSPersistentStore, @unchecked Sendable {
 
   final let references = ReferenceMap()
   final let nodes = CacheNodes()
-  private final let turns = StoreCalls()
+  private final let turns: StoreCalls
   private final let issued = IssuedKeys()
   private final let loaded = Guarded<InMemoryEngine?>(nil)
 
@@ -34,6 +34,7 @@ nonisolated open class NSAtomicStore: NSPersistentStore, @unchecked Sendable {
     persistentStoreCoordinator coordinator: NSPersistentStoreCoordinator?, configurationName: String?,
     at url: URL, options: [AnyHashable: Any]? = nil
   ) {
+    turns = StoreCalls(of: coordinator)
     super.init(
       persistentStoreCoordinator: coordinator, configurationName: configurationName, at: url, options: options
     )

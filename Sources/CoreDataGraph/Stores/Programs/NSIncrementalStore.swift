@@ -28,7 +28,7 @@ nonisolated open class NSIncrementalStore: NSPersistentStore, @unchecked Sendabl
 
   final let references = ReferenceMap()
   final let versions = NodeVersions()
-  private final let turns = StoreCalls()
+  private final let turns: StoreCalls
   private final let issued = IssuedKeys()
   private final let cache: RowCache
 
@@ -36,6 +36,7 @@ nonisolated open class NSIncrementalStore: NSPersistentStore, @unchecked Sendabl
     persistentStoreCoordinator root: NSPersistentStoreCoordinator?, configurationName name: String?,
     at url: URL, options: [AnyHashable: Any]? = nil
   ) {
+    turns = StoreCalls(of: root)
     cache = RowCache(layout: root?.runtime.layout ?? ModelLayout(model: NSManagedObjectModel()))
     super.init(persistentStoreCoordinator: root, configurationName: name, at: url, options: options)
   }

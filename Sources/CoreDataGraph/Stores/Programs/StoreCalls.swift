@@ -2,8 +2,9 @@ import CoreDataModel
 import CoreDataStorage
 import Foundation
 
-/// Takes turns: the methods of a store that a program implements are called by one thread at a time, as
-/// Apple's coordinator calls them, so that such a store needs no locks of its own.
+/// Takes turns: the methods of the stores that a program implements are called by one thread at a time, as
+/// Apple's coordinator calls them, so that such a store needs no locks of its own. The stores of a
+/// coordinator share the lock: of two whose methods read each other's objects, neither waits for the other.
 ///
 /// A method may call the framework, which calls the store again on the same thread: that is no other turn.
 /// The lock is taken before all others, those of the row cache and of identity maps are taken under it.
@@ -11,8 +12,12 @@ final class StoreCalls: @unchecked Sendable {
   // Sendable: `isSaving` is used under the lock.
 
   // Recursive, because a store's method may read through its own context, or ask for ids.
-  private let lock = NSRecursiveLock()
+  private let lock: NSRecursiveLock
   private var isSaving = false
+
+  init(of coordinator: NSPersistentStoreCoordinator?) {
+    lock = coordinator?.programCalls ?? NSRecursiveLock()
+  }
 
   func run<Result>(_ body: () throws -> Result) rethrows -> Result {
     lock.lock()
