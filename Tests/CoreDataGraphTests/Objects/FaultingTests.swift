@@ -427,7 +427,7 @@ struct FaultingTests {
     let stack = try Stack(kind)
     let id: NSManagedObjectID = try stack.elsewhere { context in
       var last: NSManagedObject?
-      for _ in 0..<30_000 { last = context.make("Node", last.map { ["parent": $0] } ?? [:]) }
+      for _ in 0..<10_000 { last = context.make("Node", last.map { ["parent": $0] } ?? [:]) }
       try context.save()
       return try #require(last).objectID
     }
@@ -440,7 +440,7 @@ struct FaultingTests {
         length += 1
         node = next.value(forKey: "parent") as? NSManagedObject
       }
-      #expect(length == 30_000)
+      #expect(length == 10_000)
       // Worker threads have small stacks.
       let work = DispatchGroup()
       DispatchQueue.global().async(group: work) { first = nil }
