@@ -6,7 +6,8 @@ import Foundation
 /// Additions to a source: what Xcode's editor would write, and not a byte elsewhere.
 ///
 /// An addition is checked as a whole. What the model can't be used with afterwards, by the rules of
-/// `NSManagedObjectModel.problems()`, is an error, and the document stays as it was.
+/// `NSManagedObjectModel.problems()`, and what its readers would ignore is an error, and the document stays
+/// as it was.
 package struct ModelEdit {
   package private(set) var document: ModelDocument
   /// What the additions are warned of.
@@ -72,23 +73,36 @@ package struct ModelEdit {
   private static let notYet: Set<String> = ["empty-entity", "isolated-entity", "abstract-leaf"]
 
   private mutating func change(_ body: (inout Draft) throws -> Void) throws {
-    let before: [ModelProblem] = try Self.problems(of: document)
+    let before: Findings = try Self.findings(of: document)
     var draft = Draft(root: document.root, style: document.style, file: document.file)
     try body(&draft)
     var changed: ModelDocument = document
     changed.root = draft.root
-    let found: [ModelProblem] = try Self.problems(of: changed).filter { !before.contains($0) }
+    let after: Findings = try Self.findings(of: changed)
+    let found: [ModelProblem] = after.problems.filter { !before.problems.contains($0) }
     let errors: [ModelProblem] = found.filter { $0.severity == .error }
     if !errors.isEmpty {
       let reasons: String = errors.map { "\($0.place): \($0.message) [\($0.code)]" }.joined(separator: "; ")
       throw draft.failure("Nothing was added, since the model could not be used: \(reasons)")
     }
+    let ignored: [String] = after.ignored.filter { !before.ignored.contains($0) }
+    if !ignored.isEmpty { throw draft.failure("Nothing was added: \(ignored.joined(separator: "; ")).") }
     document = changed
     warnings += found
   }
 
-  private static func problems(of document: ModelDocument) throws -> [ModelProblem] {
-    try NSManagedObjectModel.load(source: document.data, file: document.file).model.problems(ignoring: notYet)
+  /// What the rules say about a document, and what its readers would ignore.
+  private struct Findings {
+    var problems: [ModelProblem]
+    var ignored: [String]
+  }
+
+  private static func findings(of document: ModelDocument) throws -> Findings {
+    let loaded: LoadedModel = try NSManagedObjectModel.load(source: document.data, file: document.file)
+    // Of the notes one is told: whoever chooses a name still can choose another one.
+    let problems: [ModelProblem] = loaded.model.problems(downTo: .note, ignoring: notYet)
+      .filter { $0.severity > .note || $0.code == "hidden-type" }
+    return Findings(problems: problems, ignored: loaded.warnings.map(\.message))
   }
 }
 

@@ -64,6 +64,12 @@ package struct NewAttribute: Sendable {
   }
 
   func element(_ failure: (String) -> ModelFileError) throws -> SourceElement {
+    for (setting, types) in settings where !types.contains(type) {
+      let names: String = Self.typesByName.filter { types.contains($0.type) }.map(\.name).prefix(types.count)
+        .joined(separator: ", ")
+      throw failure(
+        "'\(name)' is of type \(type.editorName), which can't have \(setting); only these have: \(names).")
+    }
     let isDate: Bool = type == .dateAttributeType
     let (least, most, initial) = try (
       isDate ? Self.seconds(minimum, failure) : minimum, isDate ? Self.seconds(maximum, failure) : maximum,
@@ -81,6 +87,28 @@ package struct NewAttribute: Sendable {
         ("allowsExternalBinaryDataStorage", allowsExternalStorage ? "YES" : nil),
         ("regularExpressionString", pattern), ("elementID", renamingIdentifier),
       ])
+  }
+
+  /// What was given of that which only some types have, with these types.
+  private var settings: [(setting: String, types: Set<NSAttributeType>)] {
+    let numbers: Set<NSAttributeType> = [
+      .integer16AttributeType, .integer32AttributeType, .integer64AttributeType, .doubleAttributeType,
+      .floatAttributeType, .decimalAttributeType,
+    ]
+    let bounded: Set<NSAttributeType> = numbers.union([.stringAttributeType, .dateAttributeType])
+    let all: [(String, Bool, Set<NSAttributeType>)] = [
+      (
+        "a default value", defaultValue != nil,
+        bounded.union([.booleanAttributeType, .UUIDAttributeType, .URIAttributeType])
+      ),
+      ("a minimum", minimum != nil, bounded), ("a maximum", maximum != nil, bounded),
+      ("a pattern", pattern != nil, [.stringAttributeType]),
+      ("a value transformer", valueTransformer != nil, [.transformableAttributeType]),
+      (
+        "external storage", allowsExternalStorage, [.binaryDataAttributeType, .transformableAttributeType]
+      ),
+    ]
+    return all.filter(\.1).map { ($0.0, $0.2) }
   }
 
   /// The editor's, and for a Boolean that has to have a value NO.

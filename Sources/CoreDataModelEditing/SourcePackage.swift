@@ -23,8 +23,9 @@ package struct SourcePackage: Sendable {
           file: url.relativePath, reason: "The folder can't be read: \(ErrorMessage.reason(of: error))")
       }
       versionFolders = names.filter { $0.hasSuffix(Self.ending) && !$0.hasPrefix(".") }
+        .map { String($0.dropLast(Self.ending.count)) }
         .sorted { $0.compare($1, options: .numeric) == .orderedAscending }
-        .map { url.appendingPathComponent($0) }
+        .map { url.appendingPathComponent($0 + Self.ending) }
     default:
       if url.lastPathComponent == "contents" {
         versionFolders = nil
@@ -66,23 +67,33 @@ package struct SourcePackage: Sendable {
     return folder.appendingPathComponent("contents")
   }
 
+  /// The version that is marked as the current one, or the only one. As for programs, the mark of a package
+  /// with one version says nothing.
   package func currentVersion() throws -> String {
-    if let data = try? Data(contentsOf: currentFile), let current = CurrentVersion(data) {
-      return current.name
-    }
     if versions.count == 1 { return versions[0] }
-    throw ModelFileError(
-      file: url.relativePath,
-      reason: versions.isEmpty
-        ? "It has no version inside; is it the right folder?"
-        : "None of its versions is marked as the current one; name one.")
+    let mark: CurrentVersion? = (try? Data(contentsOf: currentFile)).flatMap { CurrentVersion($0) }
+    if let mark, versions.contains(mark.name) { return mark.name }
+    let reason: String
+    if versions.isEmpty {
+      reason = "It has no version inside; is it the right folder?"
+    } else {
+      let known: String = versions.map { "'\($0)'" }.joined(separator: ", ")
+      let cure: String =
+        "Name one of \(known) with --model-version, or with --from for a new version, which is marked then."
+      reason =
+        mark.map { "Its file .xccurrentversion names the version '\($0.name)', which is not there. \(cure)" }
+        ?? "None of its versions is marked as the current one. \(cure)"
+    }
+    throw ModelFileError(file: url.relativePath, reason: reason)
   }
 
-  /// The name that the editor would give to the next version.
-  package func nextVersion() -> String {
-    let stem: String = url.deletingPathExtension().lastPathComponent
-    let taken: Set<String> = Set(versions.map { $0.lowercased() })
-    return (2...).lazy.map { "\(stem) \($0)" }.first { !taken.contains($0.lowercased()) } ?? stem
+  /// The name of the version that follows one: `Shop 2` after `Shop`, `V4` after `V3`. It counts on from the
+  /// highest number that a version of the same series has.
+  package func nextVersion(after version: String) -> String {
+    let series: VersionSeries = VersionSeries(version)
+    let numbers: [Int] = versions.map { VersionSeries($0) }
+      .filter { $0.stem.lowercased() == series.stem.lowercased() }.map(\.number)
+    return series.name(of: (numbers.max() ?? series.number) + 1)
   }
 
   /// Copies a version, with all that its folder has, and makes the copy the current one.
@@ -106,32 +117,16 @@ package struct SourcePackage: Sendable {
     // A version that can't be read is no beginning.
     _ = try NSManagedObjectModel.load(contentsOf: source)
     var current: Data? = try? Data(contentsOf: currentFile)
-    if current == nil, versions.count == 1 {
+    let isMarked: Bool = current.flatMap { CurrentVersion($0) }.map { versions.contains($0.name) } ?? false
+    if !isMarked, versions.count == 1 {
       // A package of two versions needs the mark, also if what follows does not come to an end.
-      current = CurrentVersion(name: versions[0]).data
-      try Self.replace(currentFile, with: current ?? Data())
+      current = CurrentVersion(name: versions[0]).data(replacing: current)
+      try FileReplacement.write(current ?? Data(), to: currentFile)
     }
     try make(url.appendingPathComponent(name + Self.ending)) { folder in
       try FileManager.default.copyItem(at: source, to: folder)
     }
-    try Self.replace(currentFile, with: CurrentVersion(name: name).data(replacing: current))
-  }
-
-  /// Writes a file at once or not at all. The file that a link leads to is replaced, not the link, and the
-  /// new file has the permissions of the old one.
-  package static func replace(_ file: URL, with data: Data) throws {
-    let place: URL = file.resolvingSymlinksInPath()
-    let files = FileManager.default
-    let permissions: Any? = try? files.attributesOfItem(atPath: place.path)[.posixPermissions]
-    do {
-      try data.write(to: place, options: .atomic)
-      if let permissions {
-        try files.setAttributes([.posixPermissions: permissions], ofItemAtPath: place.path)
-      }
-    } catch {
-      throw ModelFileError(
-        file: file.relativePath, reason: "The file can't be written: \(ErrorMessage.reason(of: error))")
-    }
+    try FileReplacement.write(CurrentVersion(name: name).data(replacing: current), to: currentFile)
   }
 
   /// Whether a model or a version can have the name: it is that of a file, and stands in messages and plists.
@@ -148,5 +143,33 @@ package struct SourcePackage: Sendable {
           "'\(name)' can't be the name of a model: it is the name of a file of up to 200 bytes that does not begin "
           + "with a dot.")
     }
+  }
+}
+
+/// The name of a version as one of a series: a beginning and a number.
+///
+/// | name | stem | number |
+/// |---|---|---:|
+/// | `Shop` | `Shop ` | 1 |
+/// | `Shop 2` | `Shop ` | 2 |
+/// | `V03` | `V` | 3, in two digits |
+private struct VersionSeries {
+  let stem: String
+  let number: Int
+  private let digitCount: Int
+
+  init(_ name: String) {
+    let digits = String(name.reversed().prefix { $0.isASCII && $0.isNumber }.reversed())
+    // A number beyond all counting is a name like any other.
+    guard let number = Int(digits), number < Int.max else {
+      (stem, number, digitCount) = ("\(name) ", 1, 0)
+      return
+    }
+    (stem, self.number, digitCount) = (String(name.dropLast(digits.count)), number, digits.count)
+  }
+
+  func name(of number: Int) -> String {
+    let digits: String = "\(number)"
+    return stem + String(repeating: "0", count: max(0, digitCount - digits.count)) + digits
   }
 }

@@ -26,6 +26,7 @@ struct Clarus: ParsableCommand {
       EXIT STATUS
         0 done, 1 failed (one line on standard error says why), 2 wrong usage; `diff`: 0 equal, 1 different, 2 trouble
       """,
+    version: "clarus 0.1.0-dev",
     subcommands: [
       InfoCommand.self, FetchCommand.self, ShowCommand.self, CheckCommand.self, ConvertCommand.self,
       DiffCommand.self, ExportCommand.self, ImportCommand.self, MigrateCommand.self,
@@ -40,7 +41,7 @@ struct Clarus: ParsableCommand {
     Transformation.passesData = true
     do {
       var command: any ParsableCommand = try parseAsRoot(
-        ModelAddCommand.reordered(Array(CommandLine.arguments.dropFirst())))
+        CommandWords.prepared(Array(CommandLine.arguments.dropFirst())))
       try command.run()
       Foundation.exit(0)
     } catch is OutputClosed {

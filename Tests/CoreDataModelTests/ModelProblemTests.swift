@@ -80,6 +80,13 @@ struct ModelProblemTests {
     Sample(name: "a default of another type", says: "default value is no string") { owner, _ in
       owner.attributesByName["name"]?.defaultValue = 3
     },
+    Sample(name: "a class that can't be", says: "no class can have the name 'a b'") { owner, _ in
+      owner.managedObjectClassName = "a b"
+    },
+    Sample(name: "a pattern that is none", says: "its pattern \"[\" is no regular expression") { owner, _ in
+      owner.attributesByName["name"]?.setValidationPredicates(
+        [NSPredicate(format: "SELF MATCHES '['")], withValidationWarnings: ["?"])
+    },
     Sample(name: "external storage of text", says: "only binary data", severity: .warning) { owner, _ in
       owner.attributesByName["name"]?.allowsExternalBinaryDataStorage = true
     },
@@ -303,6 +310,13 @@ struct ModelProblemTests {
     let headings: [String] = text.split(separator: "\n").filter { $0.hasPrefix("### ") }
       .map { String($0.dropFirst(4)) }
     #expect(headings.sorted() == ModelProblem.codes.sorted())
+  }
+
+  @Test(arguments: ["Item", ".Item", "Shop.Item", "Outer.Inner.Item", "_TtC4Shop4Item", "Bücherregal"])
+  func `a class may be named with its module`(name: String) throws {
+    let model = Self.sound()
+    model.entities[0].managedObjectClassName = name
+    #expect(model.problems() == [])
   }
 
   @Test func `rules are ignored for a property, an entity or the model`() throws {

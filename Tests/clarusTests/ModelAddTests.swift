@@ -62,7 +62,97 @@ struct ModelAddTests {
     #expect(try text("My Shop.xcdatamodeld/Third.xcdatamodel/contents") == old)
     #expect(
       try clarus("model add 'My Shop.xcdatamodeld' version").output.contains(
-        "\"My Shop 3\", a copy of \"Third\""))
+        "\"Third 2\", a copy of \"Third\""))
+  }
+
+  // Finding: the name was counted from the package's, so that "Model 7" was followed by "Shop 2".
+  @Test(
+    arguments: [
+      (["Model", "Model 7"], "Model 7", "Model 8"), (["Shop", "Shop 2", "Shop 5"], "Shop", "Shop 6"),
+      (["V1", "V2"], "V2", "V3"), (["Model_v09"], "Model_v09", "Model_v10"), (["1.2"], "1.2", "1.3"),
+      (["7"], "7", "8"), (["A", "a 2"], "A", "A 3"),
+      (["A99999999999999999999"], "A99999999999999999999", nil),
+    ] as [([String], String, String?)])
+  func `a version without a name is counted on from the one that is copied`(
+    versions: [String], from: String, next: String?
+  ) throws {
+    _ = try clarus("model new Shop --entity Item")
+    for name in versions {
+      try FileManager.default.copyItem(
+        at: folder.file("Shop.xcdatamodeld/Shop.xcdatamodel"),
+        to: folder.file("Shop.xcdatamodeld/\(name).xcdatamodel.new"))
+    }
+    try FileManager.default.removeItem(at: folder.file("Shop.xcdatamodeld/Shop.xcdatamodel"))
+    for name in versions {
+      let path: String = folder.file("Shop.xcdatamodeld/\(name).xcdatamodel").path
+      try FileManager.default.moveItem(atPath: path + ".new", toPath: path)
+    }
+    let run: CommandLineRun = try clarus("model add Shop.xcdatamodeld version --from '\(from)'")
+    #expect(run.status == 0 && run.output.contains("added version \"\(next ?? from + " 2")\""), "\(run)")
+  }
+
+  // Finding: a mark of a version that had been renamed made every command on the model fail.
+  @Test func `a stale mark of the current version matters only where there are several versions`() throws {
+    _ = try clarus("model new Shop --entity Item")
+    let mark: URL = folder.file("Shop.xcdatamodeld/.xccurrentversion")
+    let stale: String = try text("Shop.xcdatamodeld/.xccurrentversion").replacing(
+      "Shop.xcdatamodel", with: "Gone.xcdatamodel")
+    try stale.write(to: mark, atomically: true, encoding: .utf8)
+    #expect(try clarus("model add Shop.xcdatamodeld attribute Item.a String").status == 0)
+    #expect(try clarus("model add Shop.xcdatamodeld version").status == 0)
+    #expect(try text("Shop.xcdatamodeld/.xccurrentversion").contains("<string>Shop 2.xcdatamodel</string>"))
+    try stale.write(to: mark, atomically: true, encoding: .utf8)
+    for line in ["attribute Item.b String", "version"] {
+      let run: CommandLineRun = try clarus("model add Shop.xcdatamodeld \(line)")
+      #expect(
+        run.status == 1
+          && run.errors.contains("names the version 'Gone', which is not there. Name one of 'Shop'"),
+        "\(run)")
+    }
+    #expect(
+      try clarus("model add Shop.xcdatamodeld attribute Item.b String --model-version 'Shop 2'").status == 0)
+    #expect(try clarus("model add Shop.xcdatamodeld version --from 'Shop 2'").status == 0)
+    #expect(try text("Shop.xcdatamodeld/.xccurrentversion").contains("<string>Shop 3.xcdatamodel</string>"))
+  }
+
+  // Finding: two processes read the same file, and the second one wrote over what the first had added.
+  @Test func `additions of several processes at once are all there, by whatever path they name the model`()
+    throws
+  {
+    _ = try clarus("model new Shop --entity Item")
+    let paths: [String] = [
+      "Shop.xcdatamodeld", "Shop.xcdatamodeld/Shop.xcdatamodel",
+      "Shop.xcdatamodeld/Shop.xcdatamodel/contents",
+    ]
+    let names: [String] = (1...12).map { "a\($0)" }
+    let lines: [String] = names.enumerated().map { place, name in
+      "\"$CLARUS\" model add \(paths[place % 3]) attribute Item.\(name) String &"
+    }
+    let run = try CommandLineRun(shell: "cd '\(folder.url.path)'; \(lines.joined(separator: " ")) wait")
+    #expect(run.errors.isEmpty, "\(run)")
+    let source: String = try text("Shop.xcdatamodeld/Shop.xcdatamodel/contents")
+    #expect(names.filter { !source.contains("name=\"\($0)\"") } == [])
+    // The lock leaves nothing behind.
+    let left: [String] = try FileManager.default.subpathsOfDirectory(
+      atPath: folder.file("Shop.xcdatamodeld").path)
+    #expect(left.sorted() == [".xccurrentversion", "Shop.xcdatamodel", "Shop.xcdatamodel/contents"])
+  }
+
+  @Test func `negative numbers are values`() throws {
+    _ = try clarus("model new Shop --entity Item")
+    let run: CommandLineRun = try clarus(
+      "model add Shop.xcdatamodeld attribute Item.depth Double --min -5 --max -.5 --default -2e0")
+    #expect(run.status == 0 && run.errors.isEmpty, "\(run)")
+    let source: String = try text("Shop.xcdatamodeld/Shop.xcdatamodel/contents")
+    #expect(source.contains("minValueString=\"-5\" maxValueString=\"-.5\" defaultValueString=\"-2e0\""))
+  }
+
+  @Test(arguments: ["String", "NSObject", "Data", "Task"])
+  func `a class that hides a common type is told of`(name: String) throws {
+    _ = try clarus("model new Shop --entity Item")
+    let run: CommandLineRun = try clarus("model add Shop.xcdatamodeld entity \(name)")
+    #expect(run.status == 0 && run.errors.contains("hides the type \(name)"), "\(run)")
+    #expect(try clarus("model add Shop.xcdatamodeld attribute Item.a String").errors.isEmpty)
   }
 
   @Test func `links and permissions stay, and a package without a mark of its version gets one`() throws {
@@ -92,7 +182,48 @@ struct ModelAddTests {
       "model add Shop.xcdatamodeld attribute Item.a Number",
       "There is no type 'Number'. The types are String,"
     ),
-    ("model add Shop.xcdatamodeld attribute a String", "'a' is invalid for '<entity.name>'"),
+    (
+      "model add Shop.xcdatamodeld attribute a String",
+      "'a' names no property: write the entity, a dot and the property, as in `clarus model add MODEL attribute "
+        + "Item.title String`."
+    ),
+    (
+      "model add Shop.xcdatamodeld attribute 'Integer 16' Item.a",
+      "The type comes last: write `clarus model add MODEL attribute Item.a 'Integer 16'`."
+    ),
+    ("model add Shop.xcdatamodeld relationship Item Item", "as in `clarus model add MODEL relationship"),
+    ("model add Shop.xcdatamodeld relationship Item.a Item --to-many --min -5", "[count-bounds]"),
+    (
+      "model add Shop.xcdatamodeld property Item.a",
+      "'property' is nothing that can be added: write `clarus model add Shop.xcdatamodeld version`, or entity,"
+    ),
+    ("model add Shop.xcdatamodeld", "Nothing is named to be added: write"),
+    ("model ad Shop.xcdatamodeld", "There is no command `clarus model ad`. Did you mean \"add\"?"),
+    ("modell", "There is no command `clarus modell`. Did you mean \"model\"?"),
+    ("model add Shop.xcdatamodeld entity A --class 'a b'", "[class-name]"),
+    ("model add Shop.xcdatamodeld entity A --class ''", "--class is empty"),
+    ("model add Shop.xcdatamodeld attribute Item.a String --pattern '['", "[invalid-pattern]"),
+    (
+      "model add Shop.xcdatamodeld attribute Item.a Int16 --pattern x",
+      "can't have a pattern; only these have: String."
+    ),
+    (
+      "model add Shop.xcdatamodeld attribute Item.a Binary --default x",
+      "Binary, which can't have a default value;"
+    ),
+    ("model add Shop.xcdatamodeld attribute Item.a Transformable --default x", "can't have a default value;"),
+    (
+      "model add Shop.xcdatamodeld attribute Item.a Bool --min 1",
+      "can't have a minimum; only these have: String,"
+    ),
+    (
+      "model add Shop.xcdatamodeld attribute Item.a String --transformer T",
+      "can't have a value transformer; only these have: Transformable."
+    ),
+    (
+      "model add Shop.xcdatamodeld attribute Item.a String --external",
+      "can't have external storage; only these have: Binary, Transformable."
+    ),
     ("model add Shop.xcdatamodeld relationship Item.a Item --ordered", "add --to-many"),
     (
       "model add Shop.xcdatamodeld relationship Item.a Item --inverse-to-many",
@@ -114,6 +245,16 @@ struct ModelAddTests {
     let run: CommandLineRun = try clarus(line)
     #expect((1...2).contains(run.status) && run.output.isEmpty && run.errors.contains(says), "\(run)")
     #expect(run.errors.split(separator: "\n").count == 1, "\(run.errors)")
+    #expect(try FolderState(folder.url) == before)
+  }
+
+  @Test func `a write-protected source is not replaced`() throws {
+    _ = try clarus("model new Shop --entity Item")
+    let file: URL = folder.file("Shop.xcdatamodeld/Shop.xcdatamodel/contents")
+    try FileManager.default.setAttributes([.posixPermissions: 0o444], ofItemAtPath: file.path)
+    let before = try FolderState(folder.url)
+    let run: CommandLineRun = try clarus("model add Shop.xcdatamodeld attribute Item.a String")
+    #expect(run.status == 1 && run.errors.contains("contents: The file is write-protected"), "\(run)")
     #expect(try FolderState(folder.url) == before)
   }
 

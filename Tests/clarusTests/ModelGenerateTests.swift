@@ -71,4 +71,18 @@ struct ModelGenerateTests {
     let run: CommandLineRun = try generate("--collections", "swift", "--accessors", "managed")
     #expect(run.status == 2 && run.errors.contains("don't go together"))
   }
+
+  @Test func `a folder is named with the models in it`() throws {
+    try FileManager.default.createDirectory(at: folder.file("Empty"), withIntermediateDirectories: true)
+    let empty = try CommandLineRun([
+      "model", "generate", folder.file("Empty").path, "--output", folder.file("Out").path,
+    ])
+    #expect(
+      empty.status == 1 && empty.errors.contains("It is a folder without a model in it. Name a model:"),
+      "\(empty)")
+    let parent: String = URL(fileURLWithPath: Self.kitchen).deletingLastPathComponent().path
+    let full = try CommandLineRun(["model", "generate", parent, "--output", folder.file("Out").path])
+    #expect(full.status == 1 && full.errors.contains("a folder with Kitchen.xcdatamodeld in it"), "\(full)")
+    #expect(!FileManager.default.fileExists(atPath: folder.file("Out").path))
+  }
 }

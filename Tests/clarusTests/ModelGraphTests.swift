@@ -1,4 +1,5 @@
 import Foundation
+import GRDB
 import TestSupport
 import Testing
 
@@ -67,5 +68,44 @@ struct ModelGraphTests {
       #expect(try CommandLineRun(["model", "graph", Self.store] + arguments).status == 2)
     }
     #expect(try graph(Self.store, "--output", folder.file("no/a.svg").path).status == 1)
+  }
+
+  // Finding: the link was replaced by a file, and so was a file that nobody may write.
+  @Test func `an output that is a link stays one, and a write-protected file stays as it is`() throws {
+    let (file, link) = (folder.file("a.svg"), folder.file("link.svg"))
+    let files = FileManager.default
+    #expect(try graph(Self.store, "--output", file.path).status == 0)
+    try files.createSymbolicLink(atPath: link.path, withDestinationPath: "a.svg")
+    #expect(try graph(Self.source, "--output", link.path).output == "written    \(link.path)\n")
+    #expect(try files.destinationOfSymbolicLink(atPath: link.path) == "a.svg")
+    #expect(try String(contentsOf: file, encoding: .utf8).contains(">doNotAlert<"))
+    try files.setAttributes([.posixPermissions: 0o444], ofItemAtPath: file.path)
+    let before = try FolderState(folder.url)
+    for path in [file.path, link.path] {
+      let run: CommandLineRun = try graph(Self.store, "--output", path)
+      #expect(run.status == 1 && run.errors.contains("write-protected"), "\(run)")
+    }
+    #expect(try FolderState(folder.url) == before)
+    try files.createSymbolicLink(atPath: folder.file("lost.svg").path, withDestinationPath: "nowhere.svg")
+    let lost: CommandLineRun = try graph(Self.store, "--output", folder.file("lost.svg").path)
+    #expect(lost.status == 1 && lost.errors.contains("a link that leads to no file"), "\(lost)")
+  }
+
+  @Test func `no entity to draw and no model to read are errors that say what to name`() throws {
+    for names in ["", " , "] {
+      let run: CommandLineRun = try graph(Self.store, "--entities", names)
+      #expect(run.status == 2 && run.errors.contains("--entities names no entity"), "\(run)")
+    }
+    // A store from before models were kept in stores.
+    try FileManager.default.copyItem(atPath: Self.store, toPath: folder.file("old.sqlite").path)
+    try FileManager.default.setAttributes(
+      [.posixPermissions: 0o644], ofItemAtPath: folder.file("old.sqlite").path)
+    try DatabaseQueue(path: folder.file("old.sqlite").path).write {
+      try $0.execute(sql: "DROP TABLE Z_MODELCACHE")
+    }
+    for command in ["graph", "from-store"] {
+      let run = try CommandLineRun(["model", command, folder.file("old.sqlite").path])
+      #expect(run.status == 1 && run.errors.contains("Name the model itself in its place:"), "\(run)")
+    }
   }
 }

@@ -84,6 +84,16 @@ import Testing
     #expect(with.status == 0 && !with.output.contains("CoreDataNames.swift"))
   }
 
+  @Test func `where one file is write-protected none is changed`() throws {
+    let folder = try folder()
+    try FileManager.default.setAttributes(
+      [.posixPermissions: 0o444], ofItemAtPath: folder.file("Sources/Shop/Item.swift").path)
+    let before = try FolderState(folder.url)
+    let run = try CommandLineRun(["port", folder.url.path, "--write"])
+    #expect(run.status == 1 && run.errors.contains("Item.swift: The file is write-protected"), "\(run)")
+    #expect(try FolderState(folder.url) == before)
+  }
+
   @Test func `what isn't there is an error`() throws {
     let run = try CommandLineRun(["port", "/nowhere"])
     #expect(run.status == 1 && run.errors.contains("There is no such file or folder"))

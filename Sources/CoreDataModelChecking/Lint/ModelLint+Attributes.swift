@@ -97,6 +97,7 @@ extension ModelLint {
     if let composite = attribute as? NSCompositeAttributeDescription {
       checkElements(composite, path: name, of: entity)
     }
+    checkPattern(attribute, of: entity)
     checkDefault(attribute, of: entity)
     checkBounds(attribute, of: entity)
     checkOptional(attribute, of: entity)
@@ -176,6 +177,22 @@ extension ModelLint {
         "its default value \(Self.text(value)) is refused by its own validation (\(predicate.formatText)), so "
           + "objects can't be saved before it is set; change one of the two")
       return
+    }
+  }
+
+  /// A pattern that is no regular expression: every save of a value would fail.
+  private mutating func checkPattern(_ attribute: NSAttributeDescription, of entity: NSEntityDescription) {
+    for predicate in attribute.validationPredicates {
+      guard let comparison = predicate as? CoreDataPredicates.NSComparisonPredicate,
+        comparison.predicateOperatorType == .matches,
+        comparison.rightExpression.expressionType == .constantValue,
+        let pattern = comparison.rightExpression.constantValue as? String,
+        (try? RegularExpression(pattern, [])) == nil
+      else { continue }
+      report(
+        .invalidPattern, entity, attribute.name,
+        "its pattern \"\(pattern)\" is no regular expression, so no value can be saved; correct it, and write a backslash "
+          + "before a bracket that is meant literally")
     }
   }
 

@@ -117,6 +117,11 @@ extension ModelLint {
     "Int", "Locale", "Measurement", "Mirror", "Never", "Notification", "Operation", "Optional", "Pipe",
     "Port", "Predicate", "Process", "Progress", "Protocol", "Range", "Regex", "Result", "Scanner", "Self",
     "Set", "Stream", "String", "Substring", "Task", "Thread", "Timer", "Type", "URL", "UUID", "Unit",
+    "Int16", "Int32", "Int64", "Sendable", "Identifiable", "CaseIterable", "TimeInterval",
+    // Of these Core Data's own interface is made.
+    "NSDecimalNumber", "NSError", "NSFetchRequest", "NSManagedObjectContext", "NSManagedObjectID",
+    "NSManagedObjectModel", "NSNumber", "NSObject", "NSOrderedSet", "NSPredicate", "NSSet",
+    "NSSortDescriptor",
   ]
 
   mutating func checkClasses() {
@@ -126,7 +131,17 @@ extension ModelLint {
         continue
       }
       byClass[name, default: []].append(entity)
-      let simple: String = name.split(separator: ".").last.map(String.init) ?? name
+      // `.Item` is Item of the program's own module.
+      let parts: [Substring] = name.split(separator: ".", omittingEmptySubsequences: false)
+      let path: ArraySlice<Substring> = name.hasPrefix(".") ? parts.dropFirst() : parts[...]
+      guard path.allSatisfy({ Self.isIdentifier(String($0)) }) else {
+        report(
+          .className, entity, nil,
+          "no class can have the name '\(name)', so its objects would be plain managed objects; a name starts with a "
+            + "letter and has letters, digits and underscores only, a module and a dot before it if need be")
+        continue
+      }
+      let simple = String(path.last ?? "")
       if Self.commonTypes.contains(simple) {
         report(
           .hiddenType, entity, nil,

@@ -11,6 +11,7 @@ package enum ModelRule: String, CaseIterable, Sendable {
   case shadowedProperty = "shadowed-property"
   case predicateWord = "predicate-word"
   case swiftWord = "swift-word"
+  case className = "class-name"
   case sharedClass = "shared-class"
   case hiddenType = "hidden-type"
   case renamingClash = "renaming-clash"
@@ -30,6 +31,7 @@ package enum ModelRule: String, CaseIterable, Sendable {
   case defaultRange = "default-range"
   case defaultInvalid = "default-invalid"
   case crossedBounds = "crossed-bounds"
+  case invalidPattern = "invalid-pattern"
   case settingWithoutEffect = "setting-without-effect"
   case noTransformer = "no-transformer"
   case insecureTransformer = "insecure-transformer"
@@ -62,9 +64,10 @@ package enum ModelRule: String, CaseIterable, Sendable {
 
   package var severity: ModelProblem.Severity {
     switch self {
-    case .entityName, .entityClash, .propertyName, .propertyClash, .reservedName, .parentOutsideModel,
-      .propertyKind, .attributeType, .derivation, .composite, .defaultType, .defaultRange, .crossedBounds,
-      .destination, .countBounds, .inverseMismatch, .requiredUnsavable, .constraint, .index, .fetchRequest:
+    case .entityName, .entityClash, .propertyName, .propertyClash, .reservedName, .className,
+      .parentOutsideModel, .propertyKind, .attributeType, .derivation, .composite, .defaultType,
+      .defaultRange, .crossedBounds, .invalidPattern, .destination, .countBounds, .inverseMismatch,
+      .requiredUnsavable, .constraint, .index, .fetchRequest:
       .error
     case .shadowedProperty, .predicateWord, .sharedClass, .renamingClash, .abstractLeaf, .emptyEntity,
       .defaultInvalid, .settingWithoutEffect, .noTransformer, .insecureTransformer, .noInverse, .noAction,

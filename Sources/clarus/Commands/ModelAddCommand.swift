@@ -56,7 +56,12 @@ struct EditedModel: ParsableArguments {
 
   /// Edits the `contents` file of the version, and says what was added.
   func edit(adding what: String, _ body: (inout ModelEdit) throws -> Void) throws {
-    let package = try SourcePackage(at: URL(fileURLWithPath: model))
+    try SourcePackage.edit(at: URL(fileURLWithPath: model)) { try edit($0, adding: what, body) }
+  }
+
+  private func edit(
+    _ package: SourcePackage, adding what: String, _ body: (inout ModelEdit) throws -> Void
+  ) throws {
     let file: URL = try package.contents(of: modelVersion)
     let data: Data
     do {
@@ -67,7 +72,7 @@ struct EditedModel: ParsableArguments {
     }
     var edit = ModelEdit(try ModelDocument(data, file: file.relativePath))
     try body(&edit)
-    try SourcePackage.replace(file, with: edit.document.data)
+    try FileReplacement.write(edit.document.data, to: file)
     for warning in edit.warnings { writeToStandardError(ErrorText.oneLine(warning.description)) }
     let standard = StandardOutput()
     try standard.writeLine(DisplayWidth.escaped("\(file.relativePath): added \(what)"))
@@ -76,13 +81,18 @@ struct EditedModel: ParsableArguments {
 }
 
 /// `Item.title`: an entity and a property.
-struct PropertyPath: ExpressibleByArgument {
+struct PropertyPath {
   let entity: String
   let property: String
 
-  init?(argument: String) {
-    let parts: [Substring] = argument.split(separator: ".", omittingEmptySubsequences: false)
-    guard parts.count == 2, parts.allSatisfy({ !$0.isEmpty }) else { return nil }
+  /// - Throws: `ValidationError` for anything else; `form` is how the command is written.
+  init(_ text: String, form: String) throws {
+    let parts: [Substring] = text.split(separator: ".", omittingEmptySubsequences: false)
+    guard parts.count == 2, parts.allSatisfy({ !$0.isEmpty }) else {
+      throw ValidationError(
+        "'\(text)' names no property: write the entity, a dot and the property, as in `clarus model add MODEL \(form)`."
+      )
+    }
     (entity, property) = (String(parts[0]), String(parts[1]))
   }
 
@@ -97,7 +107,7 @@ struct AddVersionCommand: ParsableCommand {
     usage: "clarus model add <model> version [<name>] [--from <name>]",
     discussion: """
       Do this before a model changes that programs have stores of already: the stores are migrated from the old version to the new \
-      one. Without a name the version gets the one that Xcode would give: Shop 2, Shop 3, …
+      one. Without a name the version is counted on from the one that is copied: Shop, Shop 2, Shop 3, …
       """)
 
   @Argument(help: "The model: .xcdatamodeld.", completion: .file())
@@ -111,11 +121,14 @@ struct AddVersionCommand: ParsableCommand {
   var from: String?
 
   func run() throws {
-    let package = try SourcePackage(at: URL(fileURLWithPath: model))
-    let name: String = self.name ?? package.nextVersion()
-    let source: String = try from ?? package.currentVersion()
-    try package.addVersion(name, copying: from) { url, make in
-      try NewFile.folder(url.relativePath, make)
+    let (name, source): (String, String) = try SourcePackage.edit(at: URL(fileURLWithPath: model)) {
+      package in
+      let source: String = try from ?? package.currentVersion()
+      let name: String = self.name ?? package.nextVersion(after: source)
+      try package.addVersion(name, copying: from) { url, make in
+        try NewFile.folder(url.relativePath, make)
+      }
+      return (name, source)
     }
     let standard = StandardOutput()
     try standard.writeLine(
@@ -153,6 +166,12 @@ struct AddEntityCommand: ParsableCommand {
   @Option(name: .long, help: "Whether the build generates its class, only its members, or none.")
   var codegen: Codegen = .class
 
+  func validate() throws {
+    if self.class?.isEmpty == true {
+      throw ValidationError("--class is empty: write the name of a class, or leave the option out.")
+    }
+  }
+
   func run() throws {
     var entity = NewEntity(name: name)
     entity.parent = parent
@@ -181,7 +200,7 @@ struct AddAttributeCommand: ParsableCommand {
   @OptionGroup var target: EditedModel
 
   @Argument(help: ArgumentHelp("The entity and the attribute, such as Item.title.", valueName: "entity.name"))
-  var path: PropertyPath
+  var property: String
 
   @Argument(help: "The type.")
   var type: String
@@ -226,11 +245,32 @@ struct AddAttributeCommand: ParsableCommand {
     help: ArgumentHelp("The name that it had in the earlier version, for migrations.", valueName: "name"))
   var renamedFrom: String?
 
-  func run() throws {
-    guard let known = NewAttribute.type(named: type) else {
-      let names: String = NewAttribute.typesByName.map(\.name).joined(separator: ", ")
-      throw CommandFailure("There is no type '\(type)'. The types are \(names).", status: 2)
+  func validate() throws {
+    _ = try knownPath
+    _ = try knownType
+  }
+
+  private var knownPath: PropertyPath {
+    get throws {
+      if NewAttribute.type(named: property) != nil, type.contains(".") {
+        throw ValidationError(
+          "The type comes last: write `clarus model add MODEL attribute \(type) '\(property)'`.")
+      }
+      return try PropertyPath(property, form: "attribute Item.title String")
     }
+  }
+
+  private var knownType: NSAttributeType {
+    get throws {
+      if let known = NewAttribute.type(named: type) { return known }
+      let names: String = NewAttribute.typesByName.map(\.name).joined(separator: ", ")
+      throw ValidationError("There is no type '\(type)'. The types are \(names).")
+    }
+  }
+
+  func run() throws {
+    let path: PropertyPath = try knownPath
+    let known: NSAttributeType = try knownType
     var attribute = NewAttribute(name: path.property, type: known)
     attribute.isOptional = !required
     attribute.isTransient = transient
@@ -259,7 +299,7 @@ struct AddRelationshipCommand: ParsableCommand {
 
   @Argument(
     help: ArgumentHelp("The entity and the relationship, such as Item.category.", valueName: "entity.name"))
-  var path: PropertyPath
+  var property: String
 
   @Argument(help: "The entity that it leads to.")
   var destination: String
@@ -311,7 +351,12 @@ struct AddRelationshipCommand: ParsableCommand {
   @Option(name: .long, help: "What the deletion of the destination does to the objects that refer to it.")
   var inverseRule: Rule = .nullify
 
+  private var knownPath: PropertyPath {
+    get throws { try PropertyPath(property, form: "relationship Item.category Category") }
+  }
+
   func validate() throws {
+    _ = try knownPath
     if ordered && !toMany {
       throw ValidationError("--ordered: Only a to-many relationship has an order; add --to-many.")
     }
@@ -328,6 +373,7 @@ struct AddRelationshipCommand: ParsableCommand {
   }
 
   func run() throws {
+    let path: PropertyPath = try knownPath
     var side = NewRelationship.Side(name: path.property)
     (side.isToMany, side.isOrdered, side.isOptional) = (toMany, ordered, !required)
     (side.minimum, side.maximum, side.rule) = (min, max, rule.rule)

@@ -1,6 +1,7 @@
 import ArgumentParser
 import CoreDataCodeGeneration
 import CoreDataModel
+import CoreDataModelEditing
 import Foundation
 
 /// `clarus model generate`: the classes of a model.
@@ -92,15 +93,16 @@ struct ModelGenerateCommand: ParsableCommand {
           "\(url.path): The file was not generated, so it is not replaced. Give another folder, or remove it first."
         )
       }
+      try FileReplacement.check(url)
       return true
     }
     do {
       try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-      for (file, isChanged) in zip(files, marks) where isChanged {
-        try Data(file.contents.utf8).write(to: folder.appendingPathComponent(file.name), options: .atomic)
-      }
     } catch {
-      throw CommandFailure("\(output): The files can't be written: \(ErrorText.line(for: error))")
+      throw CommandFailure("\(output): The folder can't be made: \(ErrorText.line(for: error))")
+    }
+    for (file, isChanged) in zip(files, marks) where isChanged {
+      try FileReplacement.write(Data(file.contents.utf8), to: folder.appendingPathComponent(file.name))
     }
     return marks
   }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import CoreDataModel
 import CoreDataModelDrawing
+import CoreDataModelEditing
 import CoreDataPredicates
 import Foundation
 
@@ -99,6 +100,11 @@ struct ModelGraphCommand: ParsableCommand {
     let known: [String] = model.entities.compactMap(\.name)
     let wanted: [String] = entities.flatMap { $0.split(separator: ",").map(String.init) }
       .map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
+    if wanted.isEmpty {
+      throw CommandFailure(
+        "--entities names no entity: write names of entities with commas between them, or leave the option out.",
+        status: 2)
+    }
     for name in wanted where !known.contains(name) {
       throw CommandFailure(
         "--entities: The model has no entity '\(name)'. \(NearestNames.advice(for: name, among: known))")
@@ -121,11 +127,7 @@ struct ModelGraphCommand: ParsableCommand {
             + "first.")
       }
     }
-    do {
-      try data.write(to: url, options: .atomic)
-    } catch {
-      throw CommandFailure("\(path): The file can't be written: \(ErrorText.line(for: error))")
-    }
+    try FileReplacement.write(data, to: url)
     return true
   }
 }

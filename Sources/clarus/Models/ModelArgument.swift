@@ -88,6 +88,7 @@ enum ModelArgument {
   /// The model of a store, nil if the path is no store.
   private static func modelOfStore(_ path: String) throws -> ModelVersion? {
     if isModelPackage(path) { return nil }
+    try refuseFolder(path)
     let content: FileContent = try FileContent.recognize(path)
     switch content {
     case .store: break
@@ -95,9 +96,26 @@ enum ModelArgument {
     }
     let file: StoreInspection = try OpenStore.inspect(path, try content.storeKind(at: path))
     guard let model = file.model else {
-      throw CommandFailure("\(path): \(file.modelProblem ?? "The store carries no model.")")
+      throw CommandFailure(
+        "\(path): \(file.modelProblem ?? "The store carries no model.") Name the model itself in its place: the "
+          + ".xcdatamodeld, .xcdatamodel, .momd or .mom of its program.")
     }
     return ModelVersion(name: baseName(path), model: model, warnings: [], path: path)
+  }
+
+  /// A folder that is no model: the models in it are named, if there are any.
+  private static func refuseFolder(_ path: String) throws {
+    var isFolder: ObjCBool = false
+    guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), isFolder.boolValue else {
+      return
+    }
+    let models: [String] = ((try? FileManager.default.contentsOfDirectory(atPath: path)) ?? [])
+      .filter { isModelPackage($0) || $0.hasSuffix(".mom") }.sorted()
+    let found: String =
+      models.isEmpty ? "without a model in it" : "with \(models.joined(separator: ", ")) in it"
+    throw CommandFailure(
+      "\(path): It is a folder \(found). Name a model: an .xcdatamodeld, .xcdatamodel, .momd or .mom, or a store that "
+        + "carries its model.")
   }
 
   private static func baseName(_ path: String) -> String {

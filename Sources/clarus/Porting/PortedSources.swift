@@ -1,3 +1,4 @@
+import CoreDataModelEditing
 import Foundation
 import SwiftSources
 
@@ -173,20 +174,8 @@ struct PortedSources {
   // MARK: Results
 
   func write() throws {
-    for change in changes {
-      do {
-        // A new file in the old one's place; its permissions stay.
-        let attributes: [FileAttributeKey: Any]? = try? FileManager.default.attributesOfItem(
-          atPath: change.url.path)
-        try Data(change.new.utf8).write(to: change.url, options: .atomic)
-        if let permissions = attributes?[.posixPermissions] {
-          try? FileManager.default.setAttributes(
-            [.posixPermissions: permissions], ofItemAtPath: change.url.path)
-        }
-      } catch {
-        throw CommandFailure("\(change.path): The file can't be written: \(ErrorText.oneLine("\(error)")).")
-      }
-    }
+    for change in changes { try FileReplacement.check(change.url) }
+    for change in changes { try FileReplacement.write(Data(change.new.utf8), to: change.url) }
   }
 
   private var changedLineCount: Int { changes.reduce(0) { $0 + $1.lineCount } }

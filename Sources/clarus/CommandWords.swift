@@ -1,0 +1,61 @@
+import ArgumentParser
+import CoreDataPredicates
+
+/// The words of the command line, as people write them and as the parser wants them.
+enum CommandWords {
+  /// - Throws: ``CommandFailure`` for the name of a command that does not exist, with the names that do.
+  static func prepared(_ words: [String]) throws -> [String] {
+    guard words.prefix(2) == ["model", "add"] else {
+      try checkNames(words)
+      return words
+    }
+    let (model, kind) = (words.dropFirst(2).first, words.dropFirst(3).first)
+    if let model, !model.hasPrefix("-"), !ModelAddCommand.kinds.contains(model) {
+      guard let kind, kind.hasPrefix("-") || ModelAddCommand.kinds.contains(kind) else {
+        let found: String =
+          kind.map { "'\($0)' is nothing that can be added" } ?? "Nothing is named to be added"
+        throw CommandFailure(
+          "\(found): write `clarus model add \(model) version`, or entity, attribute or relationship with what "
+            + "belongs to it.", status: 2)
+      }
+    }
+    return ModelAddCommand.reordered(joiningNegativeNumbers(words))
+  }
+
+  /// Follows the words as long as they are names of commands.
+  private static func checkNames(_ words: [String]) throws {
+    var command: any ParsableCommand.Type = Clarus.self
+    var path: [String] = []
+    for word in words {
+      let known: [any ParsableCommand.Type] = command.configuration.subcommands
+      if known.isEmpty || word.hasPrefix("-") || (path.isEmpty && word == "help") { return }
+      guard let next = known.first(where: { name(of: $0) == word }) else {
+        let title: String = (["clarus"] + path).joined(separator: " ")
+        throw CommandFailure(
+          "There is no command `\(title) \(word)`. \(NearestNames.advice(for: word, among: known.map(name)))",
+          status: 2)
+      }
+      path.append(word)
+      command = next
+    }
+  }
+
+  private static func name(of command: any ParsableCommand.Type) -> String {
+    command.configuration.commandName ?? ""
+  }
+
+  /// `--min -5` as `--min=-5`: to the parser what begins with a hyphen is an option.
+  private static func joiningNegativeNumbers(_ words: [String]) -> [String] {
+    var result: [String] = []
+    for word in words {
+      if let option = result.last, ["--min", "--max", "--default"].contains(option), word.hasPrefix("-"),
+        Double(word) != nil
+      {
+        result[result.count - 1] = "\(option)=\(word)"
+      } else {
+        result.append(word)
+      }
+    }
+    return result
+  }
+}
