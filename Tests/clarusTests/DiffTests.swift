@@ -76,6 +76,16 @@ import Testing
     #expect(identity.status == 1)
   }
 
+  // Finding: a store differed from itself where a sub-entity's key was given and its parent's objects went by
+  // their numbers.
+  @Test(arguments: ["AudioBook=title", "Book=title", "Book=title,firstPublished"])
+  func `a sub-entity may have a key of its own, or that of its parent`(key: String) throws {
+    let store: String =
+      CommandLineRun.packageRoot.appendingPathComponent("Examples/Stores/Library.sqlite").path
+    let run = try CommandLineRun(["diff", store, store, "--by", key])
+    #expect((run.output, run.status) == ("The stores are equal: 30 objects compared.\n", 0), "\(run)")
+  }
+
   @Test func `objects with equal keys are named`() throws {
     let (store, copy) = try pair { try $0.insert("Tag", [["label": "a"]]) }
     defer { store.remove() }

@@ -64,9 +64,9 @@ package struct StoreCorrespondence {
     return StoreCorrespondence(left.layout, right.layout, names, maps: maps)
   }
 
-  /// By the values of attributes, for the entities that are named; other hierarchies by keys. Objects without
-  /// a value for any of the attributes, and those that share their values with another one of their store,
-  /// correspond to none; the latter are listed in ``ambiguous``.
+  /// By the values of attributes, for the entities that are named; other entities by keys, also those above
+  /// or beside a named one. Objects without a value for any of the attributes, and those that share their
+  /// values with another one of their store, correspond to none; the latter are listed in ``ambiguous``.
   package static func byAttributes(
     _ attributes: [String: [String]], _ left: any StoreEngine, _ right: any StoreEngine,
     among names: Set<String>? = nil
@@ -85,6 +85,13 @@ package struct StoreCorrespondence {
         maps[entity.rootIndex]?.insert(id.key, UInt64(bitPattern: found.key))
       }
       ambiguous += leftTwins.values.map { (entity.name, $0) } + rightTwins.values.map { (entity.name, $0) }
+    }
+    // A hierarchy has one map, so what goes by keys in it is entered too.
+    for entity in left.layout.entities where attributes[entity.name] == nil && !entity.isAbstract {
+      guard maps[entity.rootIndex] != nil else { continue }
+      for key in try RowScan(entity, in: left).keys {
+        maps[entity.rootIndex]?.insert(key, UInt64(bitPattern: key))
+      }
     }
     var made = StoreCorrespondence(left.layout, right.layout, names, maps: maps)
     made.ambiguous = ambiguous.sorted { ($0.entity, $0.ids[0].key) < ($1.entity, $1.ids[0].key) }
